@@ -67,7 +67,7 @@ var layers = []layer{
 		allow: []string{vocabulary, "./pkg/tokens", "./pkg/facts"}, deny: outside, noClock: true,
 	},
 	{
-		name: "facts", why: "one recogniser each for whoever must not lose them, so it knows none of who asks",
+		name: "facts", why: "one recognizer each for whoever must not lose them, so it knows none of who asks",
 		dirs: []string{"pkg/facts"}, allow: []string{vocabulary, "./pkg/tokens"}, deny: outside, noClock: true,
 	},
 	{

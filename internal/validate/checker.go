@@ -164,7 +164,7 @@ func Check(format Format, system, messages []byte) ([]Violation, error) {
 
 // Count returns what a context weighs by the formula of behaviour §12: content,
 // and 4 tokens a message, and 6 a call with its name and arguments, and 1,600
-// for what is not text. Messages are those of the rendering, so neighbours that
+// for what is not text. Messages are those of the rendering, so neighbors that
 // a format merges weigh one frame.
 func Count(format Format, system, messages []byte, count Counter) (int, error) {
 	c, err := NewChecker(format, count)

@@ -120,8 +120,8 @@ func TestPolicy_Hash_DiffersWhereThePolicyDiffers(t *testing.T) {
 	}
 }
 
-// TestPolicy_Hash_NeighboursDoNotRunTogether: two settings side by side are not one in another place.
-func TestPolicy_Hash_NeighboursDoNotRunTogether(t *testing.T) {
+// TestPolicy_Hash_NeighborsDoNotRunTogether: two settings side by side are not one in another place.
+func TestPolicy_Hash_NeighborsDoNotRunTogether(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		var a, b conversation.Policy
 		drawn := map[string]int64{}

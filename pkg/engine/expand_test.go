@@ -92,7 +92,7 @@ func TestEngine_Expand_Whatever(t *testing.T) {
 		{"removed, asked by the result", []conversation.Message{call("k"), resultLiving("k", whole, removed(0))}, 2, []string{"call", whole}},
 		{"removed, asked by the call", []conversation.Message{call("k"), resultLiving("k", whole, removed(0))}, 1, []string{"call", whole}},
 		{"cleared", []conversation.Message{call("k", "j"), resultLiving("k", whole, removed(0)), result("j", "kept")}, 2, []string{"call|call", whole, "kept"}},
-		{"compacted, asked by its neighbour", []conversation.Message{call("k", "j"), resultLiving("k", whole, compacted(0, 9)), result("j", "kept")}, 3,
+		{"compacted, asked by its neighbor", []conversation.Message{call("k", "j"), resultLiving("k", whole, compacted(0, 9)), result("j", "kept")}, 3,
 			[]string{"call|call", whole, "kept"}},
 		{"two forms in one unit", []conversation.Message{call("k", "j"), resultLiving("k", whole, compacted(0, 9)), resultLiving("j", whole, removed(0)), user("x")}, 1,
 			[]string{"call|call", whole, whole, "x"}},

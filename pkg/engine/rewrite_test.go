@@ -18,16 +18,16 @@ func newCoalesced() *bench {
 func holding(t *testing.T, between ...conversation.Message) *bench {
 	b := newCoalesced()
 	b.append(t, "c", user("go"), call("a"), resultLiving("a", words(1000), compacted(8, 100)), user(words(4000)))
-	b.turn(t, "c", modelled)
+	b.turn(t, "c", modeled)
 	b.append(t, "c", call("k"), resultLiving("k", words(1200), compacted(1, 100)), answer("done"))
 	b.append(t, "c", between...)
 	b.append(t, "c", user("newer"))
-	b.turn(t, "c", modelled)
+	b.turn(t, "c", modeled)
 	b.append(t, "c", user("next"))
 	return b
 }
 
-func modelled(r *engine.BuildRequest) { r.Model, r.Fixed.SystemPrompt = "m", "s" }
+func modeled(r *engine.BuildRequest) { r.Model, r.Fixed.SystemPrompt = "m", "s" }
 
 // wantHeld fails unless the edit of a message is held, or made.
 func wantHeld(t *testing.T, r *engine.BuildResult, index int32, held bool) {
@@ -86,7 +86,7 @@ func TestEngine_Build_HeldUntil(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := holding(t)
 			tt.before(b)
-			r := b.turn(t, "c", modelled, tt.change)
+			r := b.turn(t, "c", modeled, tt.change)
 			if r.Messages == nil {
 				m, err := b.Message(ctx, keyOf("c"), 5)
 				if err != nil || m.Level != conversation.Shortened {

@@ -40,7 +40,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Sweep does what is due now. Failures of single tasks do not keep it from the others.
 func (e *Engine) Sweep(ctx context.Context) error {
 	if e.views.Cache.DropIdle()+e.contents.Cache.DropIdle() > worthReturning {
-		debug.FreeOSMemory() // an idle process collects nothing by itself, and its neighbours in the pod want the memory
+		debug.FreeOSMemory() // an idle process collects nothing by itself, and its neighbors in the pod want the memory
 	}
 	var failures []error
 	for {

@@ -37,7 +37,7 @@ func TestRankMessages_Answer_IsFoundByItsQuestion(t *testing.T) {
 	}
 }
 
-func TestRankMessages_Neighbours_CountAcrossBlocks(t *testing.T) {
+func TestRankMessages_Neighbors_CountAcrossBlocks(t *testing.T) {
 	texts := []string{"nothing here", "Where did the zeppelin land?", "Near the lake.", "nothing there"}
 	whole := RankMessages(NewQuery("zeppelin"), inBlocks(texts), nil, 10)
 	var runs []*Messages
@@ -114,8 +114,8 @@ func TestRankMessages_Nothing_IsFoundWhereNothingAnswers(t *testing.T) {
 	}
 }
 
-// TestRankMessages_Neighbours_AreNoHits: what says nothing of it is not one for what stands near it, unless that is the question.
-func TestRankMessages_Neighbours_AreNoHits(t *testing.T) {
+// TestRankMessages_Neighbors_AreNoHits: what says nothing of it is not one for what stands near it, unless that is the question.
+func TestRankMessages_Neighbors_AreNoHits(t *testing.T) {
 	got := answering("zeppelin", "Nothing.", "The zeppelin landed.", "Nothing more.", "Where did the zeppelin land?", "Near the lake.", "Well.")
 	slices.Sort(got)
 	if !slices.Equal(got, []int32{1, 3, 4}) {

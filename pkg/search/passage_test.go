@@ -243,7 +243,7 @@ func TestDocument_SpansToScan_ReachesBeyondTheBlocks(t *testing.T) {
 	}
 }
 
-func TestHeaviest_Blocks_CountByWeightAndNeighbours(t *testing.T) {
+func TestHeaviest_Blocks_CountByWeightAndNeighbors(t *testing.T) {
 	for _, c := range []struct {
 		postings [][]int32
 		weights  []float64

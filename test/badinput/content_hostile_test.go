@@ -69,7 +69,7 @@ func TestStoreContent_PiecesOutOfPlace_AreRefused(t *testing.T) {
 		"header behind the bytes":   {pieces{text, plain}, invalid("header")},
 		"empty header":              {pieces{storing(&pb.StoreContentHeader{})}, invalid("header.conversation_id")},
 		"second header":             {pieces{plain, plain, text}, invalid("header")},
-		"another's header":          {pieces{plain, text, storing(&pb.StoreContentHeader{ConversationId: neighbour})}, invalid("header")},
+		"another's header":          {pieces{plain, text, storing(&pb.StoreContentHeader{ConversationId: neighbor})}, invalid("header")},
 		"header at the end":         {pieces{plain, text, text, plain}, invalid("header")},
 		"empty piece in between":    {pieces{plain, text, {}, text}, invalid("piece")},
 		"bad header later":          {pieces{plain, text, storing(&pb.StoreContentHeader{MetadataJson: secret})}, invalid("header.conversation_id", "header.metadata_json")},

@@ -18,8 +18,8 @@ const (
 	foreign = "f0reign-phr4se"
 	// madeUp is a handle as the sidecar makes them, of no content.
 	madeUp = "c1-aaaaaaaa"
-	// neighbour is the conversation that has the foreign contents, and spent one whose contents are gone.
-	neighbour, spent = "neighbour", "spent"
+	// neighbor is the conversation that has the foreign contents, and spent one whose contents are gone.
+	neighbor, spent = "neighbor", "spent"
 	// keptRun is the run of a content of the cited conversation.
 	keptRun = "kept-run"
 )
@@ -62,14 +62,14 @@ func page(word string) string {
 func (w *world) fill(t *testing.T) {
 	t.Helper()
 	on := &pb.Policy{Citations: &pb.CitationsPolicy{Enabled: new(true)}}
-	for _, id := range []string{cited, neighbour} {
+	for _, id := range []string{cited, neighbor} {
 		must[*pb.CreateConversationResponse](t)(w.Conversations.CreateConversation(w.ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, Policy: on}}))
 	}
 	list := "[" + strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"id":1,"name":%q},`, filed), 80), ",") + "]"
 	h := &w.handles
 	h.own = w.asked(t, cited, &pb.ToolResult{CallId: "k1", Output: &pb.ToolResult_Text{Text: page(filed)}})
 	h.list = w.asked(t, cited, &pb.ToolResult{CallId: "k2", Output: &pb.ToolResult_Json{Json: list}})
-	h.foreignOwn = w.asked(t, neighbour, &pb.ToolResult{CallId: "k1", Output: &pb.ToolResult_Text{Text: page(foreign)}})
+	h.foreignOwn = w.asked(t, neighbor, &pb.ToolResult{CallId: "k1", Output: &pb.ToolResult_Text{Text: page(foreign)}})
 	for _, c := range []struct {
 		into    *string
 		header  *pb.StoreContentHeader
@@ -79,7 +79,7 @@ func (w *world) fill(t *testing.T) {
 		{&h.again, &pb.StoreContentHeader{ConversationId: cited, RunId: keptRun}, page(filed) + "the stored one"},
 		{&h.binary, &pb.StoreContentHeader{ConversationId: cited}, "\xff\x00\xfe" + strings.Repeat("\x00\xff", 500)},
 		{&h.empty, &pb.StoreContentHeader{ConversationId: cited}, ""},
-		{&h.foreign, &pb.StoreContentHeader{ConversationId: neighbour, RunId: keptRun}, page(foreign)},
+		{&h.foreign, &pb.StoreContentHeader{ConversationId: neighbor, RunId: keptRun}, page(foreign)},
 		{&h.gone, &pb.StoreContentHeader{ConversationId: spent, RunId: "over"}, page(filed)},
 	} {
 		*c.into = must[*pb.StoreContentResponse](t)(w.StorePieces(w.ctx, storing(c.header), storedBytes([]byte(c.content)))).GetCitation().GetContentId()

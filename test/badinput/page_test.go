@@ -100,7 +100,7 @@ func TestPageToken_OfContents_BelongsToItsQuestion(t *testing.T) {
 	same := func(*pb.RetrieveContentRequest) {}
 	requests := []any{
 		retrieve(listed, same), &pb.ListSourcesRequest{ConversationId: cited, PageToken: token},
-		retrieve(token, func(r *pb.RetrieveContentRequest) { r.ConversationId = neighbour }),
+		retrieve(token, func(r *pb.RetrieveContentRequest) { r.ConversationId = neighbor }),
 		retrieve(token, func(r *pb.RetrieveContentRequest) { r.ContentId = h.text }),
 		retrieve(token, func(r *pb.RetrieveContentRequest) { r.ContentId = h.foreign }),
 		retrieve(token, func(r *pb.RetrieveContentRequest) {
@@ -109,7 +109,7 @@ func TestPageToken_OfContents_BelongsToItsQuestion(t *testing.T) {
 		retrieve(token, func(r *pb.RetrieveContentRequest) {
 			r.Selection = &pb.RetrieveContentRequest_Excerpts{Excerpts: looking("harbour")}
 		}),
-		&pb.ListSourcesRequest{ConversationId: neighbour, PageToken: listed}, &pb.ListSourcesRequest{ConversationId: cited, PageToken: listed, RunId: keptRun},
+		&pb.ListSourcesRequest{ConversationId: neighbor, PageToken: listed}, &pb.ListSourcesRequest{ConversationId: cited, PageToken: listed, RunId: keptRun},
 		&pb.ListMessagesRequest{ConversationId: cited, PageToken: listed}, &pb.ListMessagesRequest{ConversationId: cited, PageToken: token},
 	}
 	for i := range token {

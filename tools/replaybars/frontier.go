@@ -133,8 +133,8 @@ func (a *axes) grid(b *strings.Builder) {
 	fmt.Fprintf(b, "  <text transform=\"translate(%.0f %.0f) rotate(-90)\" text-anchor=\"middle\">reference recall, as a share of none</text>\n", x0-48, (y0+y1)/2)
 }
 
-// colours are those of families, in order of their names.
-var colours = []string{"#2f6f9f", "#b44d12", "#3b7a2a", "#7a4fa3", "#8a6d00", "#a3335c"}
+// colors are those of families, in order of their names.
+var colors = []string{"#2f6f9f", "#b44d12", "#3b7a2a", "#7a4fa3", "#8a6d00", "#a3335c"}
 
 // families are the kinds of policies that are joined by lines, sorted.
 func families(points []point) []string {
@@ -149,7 +149,7 @@ func families(points []point) []string {
 
 // curve joins the policies of a family, from the cheapest.
 func (a *axes) curve(b *strings.Builder, family string, points []point) {
-	colour := colours[slices.Index(families(points), family)%len(colours)]
+	color := colors[slices.Index(families(points), family)%len(colors)]
 	var path []string
 	for _, p := range sortedByCost(points) {
 		if p.family != family {
@@ -158,9 +158,9 @@ func (a *axes) curve(b *strings.Builder, family string, points []point) {
 		x, y := a.at(p.cost, p.recall)
 		path = append(path, fmt.Sprintf("%.1f %.1f", x, y))
 		fmt.Fprintf(b, "  <circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"><title>%s %s: cost %.3f, recall %.3f</title></circle>\n",
-			x, y, colour, family, p.name, p.cost, p.recall)
+			x, y, color, family, p.name, p.cost, p.recall)
 	}
-	fmt.Fprintf(b, "  <path d=\"M%s\" stroke=\"%s\" stroke-width=\"1.5\" fill=\"none\" opacity=\"0.6\"/>\n", strings.Join(path, " L"), colour)
+	fmt.Fprintf(b, "  <path d=\"M%s\" stroke=\"%s\" stroke-width=\"1.5\" fill=\"none\" opacity=\"0.6\"/>\n", strings.Join(path, " L"), color)
 }
 
 func sortedByCost(points []point) []point {
@@ -236,7 +236,7 @@ func legend(b *strings.Builder, all []*played) {
 	}
 	x := margin + left
 	for i, family := range families(points) {
-		fmt.Fprintf(b, "\n  <circle cx=\"%d\" cy=\"%d\" r=\"3.5\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>", x, height-34, colours[i%len(colours)], x+10, height-30, family)
+		fmt.Fprintf(b, "\n  <circle cx=\"%d\" cy=\"%d\" r=\"3.5\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>", x, height-34, colors[i%len(colors)], x+10, height-30, family)
 		x += 40 + 7*len(family)
 	}
 	fmt.Fprintf(b, "\n  <circle cx=\"%d\" cy=\"%d\" r=\"6\" fill=\"none\" stroke=\"#1f2933\" stroke-width=\"2\"/><text x=\"%d\" y=\"%d\">policies that ship</text>\n", x, height-34, x+12, height-30)

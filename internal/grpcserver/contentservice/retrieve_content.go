@@ -64,7 +64,7 @@ func (s *Service) RetrieveContent(ctx context.Context, req *pb.RetrieveContentRe
 	return out, paging.CheckReply(out, limit, 0)
 }
 
-// contentRoom is what an answer has for a content. A small one keeps half: most of its neighbours are small too.
+// contentRoom is what an answer has for a content. A small one keeps half: most of its neighbors are small too.
 func contentRoom(limit int) int { return limit - min(besideBytes, limit/2) }
 
 func fromContentRange(r *pb.ContentRange) (engine.ContentUnit, *pb.Span) {
