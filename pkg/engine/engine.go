@@ -73,7 +73,7 @@ func New(o Options) *Engine {
 	blobs, catalogues := contents.NewBlobs(o.Store, o.IDs, o.Clock), catalogue.NewReader(o.Store, o.Clock, o.Models)
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
 	e.contents = contents.New(&contents.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, Ids: o.IDs,
+		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults, Forget: o.Summaries, Sweep: e.sweep,
 	})
 	e.builds = build.New(&build.Options{

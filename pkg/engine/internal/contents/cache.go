@@ -65,6 +65,13 @@ func (l *Cache) get(key cacheKey) (cacheEntry, bool) {
 	return s, ok
 }
 
+// cached is what is kept under a key, of the type that the key says.
+func cached[T any](l *Cache, key cacheKey) (T, bool) {
+	entry, _ := l.get(key)
+	value, ok := entry.value.(T)
+	return value, ok
+}
+
 func (l *Cache) put(key cacheKey, s cacheEntry) {
 	s.used = l.clock()
 	l.mu.Lock()

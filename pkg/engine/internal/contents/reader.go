@@ -94,8 +94,8 @@ func (h *Reader) Read(ctx context.Context, from, to int64) ([]byte, error) {
 // outline finds ranges in the content.
 func (h *Reader) outline(ctx context.Context) (*content.Outline, error) {
 	key := cacheKey{h.Incarnation, outlineKind, h.number}
-	if s, ok := h.Service.Cache.get(key); ok {
-		return s.value.(*content.Outline), nil
+	if o, ok := cached[*content.Outline](h.Service.Cache, key); ok {
+		return o, nil
 	}
 	feeder := content.NewOutliner()
 	if err := h.Each(ctx, 0, func(_ int64, chunk []byte) error { feeder.Feed(chunk); return nil }); err != nil {
@@ -144,8 +144,8 @@ func (h *Reader) add(ctx context.Context, s *excerptSearch) error {
 // document is the content ready to be searched.
 func (h *Reader) document(ctx context.Context) (*search.Document, error) {
 	key := cacheKey{h.Incarnation, documentKind, h.number}
-	if s, ok := h.Service.Cache.get(key); ok {
-		return s.value.(*search.Document), nil
+	if d, ok := cached[*search.Document](h.Service.Cache, key); ok {
+		return d, nil
 	}
 	select {
 	case h.Service.Cache.readers <- struct{}{}:
@@ -153,8 +153,8 @@ func (h *Reader) document(ctx context.Context) (*search.Document, error) {
 	case <-ctx.Done():
 		return nil, txn.Failure(ctx.Err())
 	}
-	if s, ok := h.Service.Cache.get(key); ok { // somebody else has made it ready meanwhile
-		return s.value.(*search.Document), nil
+	if d, ok := cached[*search.Document](h.Service.Cache, key); ok { // somebody else has made it ready meanwhile
+		return d, nil
 	}
 	text, err := h.Read(ctx, 0, h.Record.Bytes)
 	if err != nil {

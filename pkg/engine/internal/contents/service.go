@@ -34,7 +34,7 @@ type Options struct {
 	Blobs      *Blobs
 	CacheBytes int64 // what is kept ready to be searched; 0 for nothing
 	Clock      func() time.Time
-	Ids        func() conversation.ID
+	IDs        func() conversation.ID
 	Defaults   conversation.Policy
 	Forget     forgetter
 	// Sweep does for one conversation what the sweeper would.
@@ -44,7 +44,7 @@ type Options struct {
 // New returns a service.
 func New(o *Options) *Service {
 	return &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, Cache: newCache(o.CacheBytes, o.Clock), ids: o.Ids,
+		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, Cache: newCache(o.CacheBytes, o.Clock), ids: o.IDs,
 		defaults: o.Defaults, sweep: o.Sweep, forget: o.Forget,
 	}
 }

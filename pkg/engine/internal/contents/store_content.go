@@ -20,7 +20,7 @@ import (
 // StoreContent keeps what the caller holds itself, and answers with what stands for it (behaviour §9). A conversation that does not
 // exist is created with it.
 func (cs *Service) StoreContent(ctx context.Context, r StoreContentRequest) (*StoreContentResult, error) {
-	in := &Upload{Service: cs, Request: &r, fresh: cs.ids(), Id: cs.ids(), Sum: sha256.New(), Outliner: content.NewOutliner()}
+	in := &Upload{Service: cs, Request: &r, fresh: cs.ids(), ID: cs.ids(), Sum: sha256.New(), Outliner: content.NewOutliner()}
 	if err := in.open(ctx); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ type Upload struct {
 	Request     *StoreContentRequest
 	fresh       conversation.ID // of the conversation, should the content create it
 	Incarnation conversation.ID // under which the chunks are staged
-	Id          conversation.ID // of the chunks
+	ID          conversation.ID // of the chunks
 
 	pending  []byte // of the chunk that is not full yet
 	chunks   int32
@@ -101,7 +101,7 @@ func (in *Upload) Discard(ctx context.Context) {
 	if in.chunks == 0 {
 		return
 	}
-	d := store.Deletion{Incarnation: in.Incarnation, Upload: in.Id}
+	d := store.Deletion{Incarnation: in.Incarnation, Upload: in.ID}
 	if in.Incarnation == in.fresh { // there is nothing else under it
 		d.Upload = conversation.ID{}
 	}
@@ -115,7 +115,7 @@ func (in *Upload) moveTo(ctx context.Context, incarnation conversation.ID) error
 		return madeMeanwhile()
 	}
 	in.Discard(ctx)
-	in.Incarnation, in.Id, in.chunks = incarnation, in.Service.ids(), 0
+	in.Incarnation, in.ID, in.chunks = incarnation, in.Service.ids(), 0
 	for chunk := range slices.Chunk(in.head.Bytes(), store.ChunkBytes) {
 		if err := in.stage(ctx, chunk); err != nil {
 			return err
@@ -177,7 +177,7 @@ func (in *Upload) Add(ctx context.Context, piece []byte) error {
 }
 
 func (in *Upload) stage(ctx context.Context, chunk []byte) error {
-	u := &store.Upload{Incarnation: in.Incarnation, Time: in.Service.txn.Now(), ID: in.Id, Chunk: in.chunks, Data: chunk}
+	u := &store.Upload{Incarnation: in.Incarnation, Time: in.Service.txn.Now(), ID: in.ID, Chunk: in.chunks, Data: chunk}
 	in.chunks++
 	err := in.Service.store.Stage(ctx, in.Request.Key, u)
 	if errors.Is(err, store.ErrNotFound) { // the conversation was deleted
@@ -292,7 +292,7 @@ func (in *Upload) Place(c *store.Change, slots *SlotChanges, rec *Record) (share
 	if err != nil {
 		return false, err
 	}
-	id := in.Id
+	id := in.ID
 	if known != nil {
 		id = conversation.ID(known.ID)
 	} else {

@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// A draft is prepared while the conversation goes on, by one process: whoever holds the lease. It lies in slots beside the head,
+// DraftSlot holds a draft: it is prepared while the conversation goes on, by one process: whoever holds the lease. It lies in slots beside the head,
 // so that every process may publish it, and a restart finds it or lets it go.
 const DraftSlot = view.BuildSlots + "draft"
 

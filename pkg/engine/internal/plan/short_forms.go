@@ -112,7 +112,7 @@ func (d *Attempt) summaryFor(x *expiry.Due, o *originalText) (s summarize.Result
 
 var (
 	errSystem = errors.New("system messages are never given to a model")
-	// ErrNotReady: a model was asked and has not answered.
+	// ErrNotReady says that a model was asked and has not answered.
 	ErrNotReady = errors.New("the summary was not ready in time")
 	errNotAsked = errors.New("the model was not asked yet")
 )
