@@ -6,7 +6,6 @@ package plan
 import (
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
@@ -115,8 +114,8 @@ func (d *Attempt) Decide() error {
 	if d.Composed, err = d.Compose(d.View, d.Start); err != nil {
 		return err
 	}
-	if d.Start.Start > 0 && (!d.Composed.HasSpeaker() || d.Composed.TailIsEmpty() || d.startsMidUnit()) {
-		if err := d.moveStartBack(); err != nil {
+	if d.Start.Start > 0 && (!d.Composed.HasSpeaker() || d.Composed.TailIsEmpty() || d.windowing().startsMidUnit()) {
+		if err := d.windowing().moveStartBack(); err != nil {
 			return err
 		}
 	}
@@ -124,39 +123,25 @@ func (d *Attempt) Decide() error {
 		return err
 	}
 	d.reportUnknownModel()
-	d.reportUsageJump()
-	d.reserveUncounted()
-	for _, step := range []func() error{d.applyLifetimes, d.reclaimPruned, d.prune, d.clipOverShare, d.restoreCuts, d.compactIfFull, d.Fit, d.expireErased, d.eraseFacts} {
+	d.reporting().reportUsageJump()
+	d.reporting().reserveUncounted()
+	steps := []func() error{
+		d.lifetimes().apply,
+		d.erasing().reclaimPruned,
+		d.erasing().prune,
+		d.fitting().clipOverShare,
+		d.fitting().restoreCuts,
+		d.compacting().compactIfFull,
+		d.Fit,
+		d.erasing().expireErased,
+		d.erasing().eraseFacts,
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// moveStartBack looks for a window anew where nothing is left of the one in force, because it was hidden. It is the one way
-// for a start to move back.
-func (d *Attempt) moveStartBack() error {
-	start, err := d.findStart(conversation.WindowFrom(0))
-	if err != nil {
-		return err
-	}
-	win := conversation.WindowFrom(start)
-	if err := d.loadWindow(win); err != nil {
-		return err
-	}
-	d.Composed, err = d.Compose(d.View, d.CompleteWindow(win))
-	return err
-}
-
-// startsMidUnit says whether the newest unit begins before the window: with calls that stand before messages that were hidden since.
-func (d *Attempt) startsMidUnit() bool {
-	u := &d.Composed.Units[d.Composed.Newest()]
-	if u.Summary != nil {
-		return false
-	}
-	first, known := u.Items[0].Message.UnitFirst()
-	return first < u.First() || !known && d.View.Hidden(conversation.Range{First: first - 1, End: first})
 }
 
 // checkLegal refuses what no provider takes: calls that wait for results, and a context without a message.
@@ -196,97 +181,6 @@ func pending(u *conversation.Unit, open []*conversation.ToolCall) error {
 		err.Violations = append(err.Violations, conversation.Violation{Field: "call_id", Text: c.CallID})
 	}
 	return err
-}
-
-// clipOverShare clips single tool results that are over their share of the budget when they first enter a view, as they were
-// appended or as they were corrected.
-func (d *Attempt) clipOverShare() error {
-	var large []clipTarget
-	for _, t := range d.results(d.Composed.Units) {
-		if (t.index >= d.Loaded.Head.Seen || d.View.CorrectedPart(t.index, t.part)) && t.weight > d.Settings.share {
-			t.limit = d.Settings.share
-			large = append(large, t)
-		}
-	}
-	return d.clip(large, conversation.ReasonResultOverShare)
-}
-
-// clipTarget is a tool result that may be clipped.
-type clipTarget struct {
-	index, part int32
-	weight      int64 // as shown
-	limit       int64 // to clip it to
-}
-
-// results lists the tool results that units show.
-func (d *Attempt) results(units []conversation.Unit) []clipTarget {
-	var out []clipTarget
-	for i := range units {
-		for j := range units[i].Items {
-			it := &units[i].Items[j]
-			for k := range it.Parts {
-				if it.Parts[k].Kind == conversation.PartToolResult {
-					out = append(out, clipTarget{index: it.Message.Index, part: it.Position(k), weight: int64(it.Parts[k].Tokens)})
-				}
-			}
-		}
-	}
-	return out
-}
-
-// clip clips results, one edit a message, and writes the view again.
-func (d *Attempt) clip(targets []clipTarget, reason conversation.Reason) error {
-	made := len(d.Edits)
-	for at := 0; at < len(targets); {
-		end := at + 1
-		for end < len(targets) && targets[end].index == targets[at].index {
-			end++
-		}
-		e, err := d.clipMessage(targets[at:end], reason)
-		if err = d.Loaded.IgnoreMissing(err); err != nil {
-			return err
-		}
-		if len(e.Parts) > 0 {
-			d.addEdit(e)
-		}
-		at = end
-	}
-	if err := d.Loaded.Incomplete(); err != nil {
-		return err
-	}
-	if len(d.Edits) == made {
-		return nil
-	}
-	out, err := d.Compose(d.View, d.Composed.Window)
-	d.Composed = out
-	return err
-}
-
-func (d *Attempt) clipMessage(targets []clipTarget, reason conversation.Reason) (conversation.Edit, error) {
-	index := targets[0].index
-	e := conversation.Edit{Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: reason}
-	m, ok := d.Loaded.Message(index)
-	if !ok {
-		return e, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)
-	}
-	for _, t := range targets {
-		if d.isErased(m, t.part) { // there is no original to show more or less of
-			continue
-		}
-		// A stronger edit is always computed from the original.
-		whole, err := d.Loaded.Inline(m.Parts[t.part : t.part+1])
-		if err != nil {
-			return e, err
-		}
-		shown, ok := compaction.Clip(whole[0], index, t.limit, d.Settings.Counter)
-		if !ok || int64(shown.Tokens) >= t.weight {
-			continue
-		}
-		e.Before += t.weight
-		e.After += int64(shown.Tokens)
-		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.part, Level: conversation.Shortened, Shown: shown})
-	}
-	return e, nil
 }
 
 // ModelUnknown is the code of a degradation: no profile says anything of the model that a build names.

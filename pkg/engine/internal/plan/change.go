@@ -59,15 +59,15 @@ func (d *Attempt) Change(r *Request, report *conversation.Manifest, a *provider.
 		c.ReplaceManifests = []conversation.Manifest{*report}
 		c.Slots[view.UsageSlot(report.Model)], c.Slots[view.UsedSlot] = w.Slots[view.UsageSlot(report.Model)], w.Slots[view.UsedSlot]
 	}
-	if err := d.markReportAnswered(c); err != nil {
+	if err := d.reporting().markReportAnswered(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}
 	for i := range c.Edits {
 		c.Edits[i].Commit = c.Head.Version
 	}
-	d.writeErasures(c)
-	d.writeRequested(c)
-	if err := d.writeReclaims(c); err != nil {
+	d.erasing().writeErasures(c)
+	d.lifetimes().writeRequested(c)
+	if err := d.erasing().writeReclaims(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}
 	if err := d.WriteDraft(c); err != nil {

@@ -11,7 +11,7 @@ import (
 func TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
 	w := &view.Loaded{View: &conversation.View{}}
 	d := &Attempt{Composer: &view.Composer{Loaded: w}, Settings: &settings{}, View: w.View, Composed: &view.Composition{}}
-	saved := d.checkpoint()
+	saved := d.compacting().checkpoint()
 	w.View = w.View.Fold(nil)
 	d.addEdit(conversation.Edit{
 		Kind: conversation.EditSummarize, Range: conversation.Range{End: 3}, Summary: &conversation.Summary{ID: 1},
@@ -19,7 +19,7 @@ func TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
 	if len(d.View.Summaries()) != 1 {
 		t.Fatal("the summary is not in the view")
 	}
-	if d.keepIfSmaller(0, saved) || len(d.View.Summaries()) > 0 || len(w.View.Summaries()) > 0 || len(d.Edits) > 0 {
+	if d.compacting().keepIfSmaller(0, saved) || len(d.View.Summaries()) > 0 || len(w.View.Summaries()) > 0 || len(d.Edits) > 0 {
 		t.Errorf("the view has %d summaries, the window's %d, and there are %d edits", len(d.View.Summaries()), len(w.View.Summaries()), len(d.Edits))
 	}
 }

@@ -24,7 +24,7 @@ type shownSummary struct {
 
 // DescribeClaims describes the composition to the policy. over says that it exceeds its budget.
 func (d *Attempt) DescribeClaims(limit int64, over bool) (*Claims, error) {
-	rest := max(0, limit-d.uncountedTokens())
+	rest := max(0, limit-d.reporting().uncountedTokens())
 	c := &Claims{FitInput: compaction.FitInput{
 		Fixed: d.Fixed, Start: d.Composed.Window.Start, Limit: limit, Rest: rest, Target: d.Settings.target * rest / max(1, d.Settings.Limit),
 		Over: over || len(d.Composed.Window.Cuts) > 0,
@@ -36,24 +36,24 @@ func (d *Attempt) DescribeClaims(limit int64, over bool) (*Claims, error) {
 		case i == newest && i >= d.Composed.Tail:
 			c.Newest = compaction.Claim{First: u.First(), Whole: d.Composed.Weights[i], Least: d.Composed.Weights[i]}
 		case i < d.Composed.Tail:
-			d.addKept(c, i)
+			d.fitting().addKept(c, i)
 		default:
-			d.addTail(c, i)
+			d.fitting().addTail(c, i)
 		}
 	}
-	if err := d.addRequests(c); err != nil {
+	if err := d.fitting().addRequests(c); err != nil {
 		return nil, err
 	}
-	d.addRestored(c)
-	d.addSystem(c)
-	if err := d.addSummaries(c); err != nil {
+	d.fitting().addRestored(c)
+	d.fitting().addSystem(c)
+	if err := d.fitting().addSummaries(c); err != nil {
 		return nil, err
 	}
-	return c, d.minimizeNewest(c, newest)
+	return c, d.fitting().minimizeNewest(c, newest)
 }
 
 // addKept adds a unit before the tail, unless it is weighed apart: the opening, the request, a summary, what was brought back, the system's.
-func (d *Attempt) addKept(c *Claims, i int) {
+func (d fitting) addKept(c *Claims, i int) {
 	u := &d.Composed.Units[i]
 	if u.Summary == nil && (u.First() < d.Kept.LeadingSystem || d.pinned(u.First())) {
 		c.Fixed += d.Composed.Weights[i]
@@ -61,7 +61,7 @@ func (d *Attempt) addKept(c *Claims, i int) {
 }
 
 // addSystem adds the system messages that are shown again beside a summary, newest first, whether they are shown now or not.
-func (d *Attempt) addSystem(c *Claims) {
+func (d fitting) addSystem(c *Claims) {
 	view := d.View.In(d.Composed.Window)
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
@@ -76,7 +76,7 @@ func (d *Attempt) addSystem(c *Claims) {
 }
 
 // addTail adds a unit of the tail before the newest one.
-func (d *Attempt) addTail(c *Claims, i int) {
+func (d fitting) addTail(c *Claims, i int) {
 	u := &d.Composed.Units[i]
 	p := compaction.TailUnit{First: u.First(), Tokens: d.Composed.Weights[i], Messages: int32(len(u.Items)), User: isUserUnit(u)}
 	if d.pinned(p.First) {
@@ -88,7 +88,7 @@ func (d *Attempt) addTail(c *Claims, i int) {
 }
 
 // addRequests adds the request in force and the opening, where the newest unit and pins do not show them.
-func (d *Attempt) addRequests(c *Claims) error {
+func (d fitting) addRequests(c *Claims) error {
 	var err error
 	if c.Request, err = d.requestClaim(c, d.request); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (d *Attempt) addRequests(c *Claims) error {
 	return err
 }
 
-func (d *Attempt) requestClaim(c *Claims, index int32) (*compaction.Claim, error) {
+func (d fitting) requestClaim(c *Claims, index int32) (*compaction.Claim, error) {
 	if index < 0 || index >= c.Newest.First && c.Newest.Whole > 0 || d.pinned(index) {
 		return nil, nil
 	}
@@ -146,7 +146,7 @@ func withoutMedia(it *conversation.Item) int64 {
 }
 
 // weightAt is what a message weighs as it is written, if the composition shows it whole as a unit of its own.
-func (d *Attempt) weightAt(index int32, otherwise int64) int64 {
+func (d fitting) weightAt(index int32, otherwise int64) int64 {
 	if _, cut := d.Composed.Window.CutOf(index, 0); cut {
 		return otherwise
 	}
@@ -159,7 +159,7 @@ func (d *Attempt) weightAt(index int32, otherwise int64) int64 {
 }
 
 // addRestored adds what was brought back lately, the latest first.
-func (d *Attempt) addRestored(c *Claims) {
+func (d fitting) addRestored(c *Claims) {
 	type restoration struct {
 		compaction.Claim
 		edit int64
@@ -183,7 +183,7 @@ func (d *Attempt) addRestored(c *Claims) {
 const aroundSummary = 40
 
 // addSummaries adds the summaries that stand in the window, whether they are shown now or not.
-func (d *Attempt) addSummaries(c *Claims) error {
+func (d fitting) addSummaries(c *Claims) error {
 	for _, e := range d.View.In(d.Composed.Window).Summaries() {
 		s := shownSummary{id: e.Summary.ID}
 		claim := compaction.SummaryClaim{Around: aroundSummary, Text: int64(e.Summary.Tokens)}
@@ -211,13 +211,13 @@ func (d *Attempt) addSummaries(c *Claims) error {
 }
 
 // summaryText reads a summary. Without what is stored beside it, none of it is known to be the list.
-func (d *Attempt) summaryText(s *conversation.Summary) (shownSummary, error) {
+func (d fitting) summaryText(s *conversation.Summary) (shownSummary, error) {
 	contents, err := d.Loaded.Texts(s.Text)
 	if err != nil {
 		return shownSummary{}, err
 	}
 	out := shownSummary{id: s.ID, text: contents[0], body: len(contents[0])}
-	k, err := d.factsBeside(s)
+	k, err := d.erasing().factsBeside(s)
 	if k.Body > 0 {
 		out.body = min(k.Body, out.body)
 	}
@@ -225,7 +225,7 @@ func (d *Attempt) summaryText(s *conversation.Summary) (shownSummary, error) {
 }
 
 // minimizeNewest says what the newest unit weighs with its results at their shortest, if its results may have to give.
-func (d *Attempt) minimizeNewest(c *Claims, newest int) error {
+func (d fitting) minimizeNewest(c *Claims, newest int) error {
 	asked := int64(0)
 	for _, claim := range []*compaction.Claim{c.Request, c.Opening} {
 		if claim != nil {
@@ -246,7 +246,7 @@ func (d *Attempt) minimizeNewest(c *Claims, newest int) error {
 }
 
 // minimumWeight is what a tool result weighs at its shortest.
-func (d *Attempt) minimumWeight(t clipTarget) (int64, error) {
+func (d fitting) minimumWeight(t clipTarget) (int64, error) {
 	e, err := d.clipMessage([]clipTarget{t}, conversation.ReasonNewestUnitOverBudget)
 	if err != nil || len(e.Parts) == 0 {
 		return t.weight, err
@@ -256,7 +256,7 @@ func (d *Attempt) minimumWeight(t clipTarget) (int64, error) {
 
 // fixTail makes all of the tail what is sent whatever the window, so that the start stays, and what a smaller window shows before it beside
 // the request and the opening: an earlier request that keeps its place, and system messages.
-func (d *Attempt) fixTail(c *Claims, smaller *conversation.Window) {
+func (d fitting) fixTail(c *Claims, smaller *conversation.Window) {
 	for i := range d.Composed.Units[:d.Composed.Tail] {
 		if u := &d.Composed.Units[i]; u.Summary == nil && u.First() == d.Composed.Window.Request && u.First() != d.request && !d.pinned(u.First()) {
 			c.Fixed += d.Composed.Weights[i]

@@ -14,7 +14,7 @@ import (
 const overTarget = 105
 
 // compactIfFull makes the view smaller if it has outgrown its budget, or if a summary is ready that costs nothing now.
-func (d *Attempt) compactIfFull() error {
+func (d compacting) compactIfFull() error {
 	if d.Settings.compact.strategy == conversation.StrategySlidingWindow {
 		return d.slideIfFull()
 	}
@@ -24,7 +24,7 @@ func (d *Attempt) compactIfFull() error {
 	why := d.trigger()
 	if r, _, err := DraftOf(d.Loaded); err != nil {
 		return err
-	} else if why == conversation.ReasonUnspecified && r.State == DraftReady && d.cacheIsCold() {
+	} else if why == conversation.ReasonUnspecified && r.State == DraftReady && d.lifetimes().cacheIsCold() {
 		why = conversation.ReasonCacheCold
 	}
 	if why == conversation.ReasonUnspecified || d.newestCannotFit() {
@@ -36,7 +36,7 @@ func (d *Attempt) compactIfFull() error {
 
 // newestCannotFit says whether not even the newest unit has room beside what is always sent. Clipping it may help, and a summary does not:
 // no model is asked for one, as the build may well be refused.
-func (d *Attempt) newestCannotFit() bool {
+func (d compacting) newestCannotFit() bool {
 	least, newest := d.Fixed, d.Composed.Newest()
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
@@ -50,9 +50,9 @@ func (d *Attempt) newestCannotFit() bool {
 // summarizeOlder lets summaries take the place of what is older than the newest messages. A draft that stands is published first; what
 // it leaves over the target is summarized without a model. It says whether the view has become smaller by enough; if not, the view
 // is left as it was.
-func (d *Attempt) summarizeOlder(why conversation.Reason, target int64, keep int32) (bool, error) {
+func (d compacting) summarizeOlder(why conversation.Reason, target int64, keep int32) (bool, error) {
 	before, saved := d.Fixed+d.Composed.Tokens(), d.checkpoint()
-	if dr, err := d.readyDraft(); err != nil {
+	if dr, err := d.summarizing().readyDraft(); err != nil {
 		return false, err
 	} else if dr != nil {
 		if err := d.publish(dr, why); err != nil {
@@ -75,13 +75,13 @@ func (d *Attempt) summarizeOlder(why conversation.Reason, target int64, keep int
 
 // cutRequestsToShares cuts the request and the opening down to their shares of the budget, where the view is over the target that a compaction
 // aims at: what stands before the tail changes anyway.
-func (d *Attempt) cutRequestsToShares(target int64) error {
+func (d compacting) cutRequestsToShares(target int64) error {
 	if d.Fixed+d.Composed.Tokens() <= target || !d.hasPublished() {
 		return nil
 	}
 	c, win := &Claims{}, d.Composed.Window
-	c.Newest.First, win.Restored = win.Start, d.lastLapsed(win.Restored)
-	if err := d.addRequests(c); err != nil {
+	c.Newest.First, win.Restored = win.Start, d.fitting().lastLapsed(win.Restored)
+	if err := d.fitting().addRequests(c); err != nil {
 		return err
 	}
 	var r compaction.FitResult
@@ -91,15 +91,15 @@ func (d *Attempt) cutRequestsToShares(target int64) error {
 	if c.Opening != nil {
 		r.Opening = d.shareOf(c.Opening, compaction.OpeningShare)
 	}
-	if err := d.cutToGrants(&win, c, &r); err != nil {
+	if err := d.fitting().cutToGrants(&win, c, &r); err != nil {
 		return err
 	}
 	return d.moveWindow(win)
 }
 
 // shareOf is what a compaction leaves of the request or the opening: its share of the budget, or all of it if it was brought back lately.
-func (d *Attempt) shareOf(c *compaction.Claim, divisor int64) int64 {
-	if d.isProtected(c.First) {
+func (d compacting) shareOf(c *compaction.Claim, divisor int64) int64 {
+	if d.fitting().isProtected(c.First) {
 		return c.Whole
 	}
 	return max(d.Settings.Limit/divisor, c.Least)
@@ -107,19 +107,19 @@ func (d *Attempt) shareOf(c *compaction.Claim, divisor int64) int64 {
 
 // summarizeAnew plans anew and publishes what was written for the SummaryPlan: by a model, if the build may wait for one, or else as an
 // extract.
-func (d *Attempt) summarizeAnew(why conversation.Reason, target int64, keep int32) error {
-	p, err := d.planSummaries(d.tailRoom(target, 0), keep)
+func (d compacting) summarizeAnew(why conversation.Reason, target int64, keep int32) error {
+	p, err := d.summarizing().planSummaries(d.summarizing().tailRoom(target, 0), keep)
 	if err != nil || p == nil {
 		return err
 	}
-	if dr := d.Waits.Draft; dr != nil && d.planStands(&dr.SummaryPlan, d.Loaded.Edits...) && d.extendsPublished(&dr.SummaryPlan) {
+	if dr := d.Waits.Draft; dr != nil && d.summarizing().planStands(&dr.SummaryPlan, d.Loaded.Edits...) && d.extendsPublished(&dr.SummaryPlan) {
 		d.Degradations = append(d.Degradations, d.Waits.Degradations...)
 		return d.publish(dr, why)
 	}
 	if d.Waits.rounds >= maxRounds {
 		return nil // the conversation moves faster than it can be summarized: the window's start moves instead
 	}
-	w, err := d.summaryJob(p, d.summaryRoom(p, target))
+	w, err := d.summarizing().summaryJob(p, d.summarizing().summaryRoom(p, target))
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (d *Attempt) summarizeAnew(why conversation.Reason, target int64, keep int3
 
 // extendsPublished says whether a plan was made behind what this build has published: it takes up what of that lies in its ranges. A draft
 // may have become ready, and been published, after the plan was made.
-func (d *Attempt) extendsPublished(p *SummaryPlan) bool {
+func (d compacting) extendsPublished(p *SummaryPlan) bool {
 	return !slices.ContainsFunc(d.View.Summaries(), func(e conversation.Edit) bool {
 		overlaps := func(s SummaryStep) bool { return s.Range.Overlaps(e.Range) }
 		takesUp := func(s SummaryStep) bool { return slices.Contains(s.Children, e.Summary.ID) }
@@ -148,7 +148,7 @@ func (d *Attempt) extendsPublished(p *SummaryPlan) bool {
 const maxRounds = 4
 
 // hasPublished says whether this build has published a summary already: what is added to it is not worth a wait.
-func (d *Attempt) hasPublished() bool {
+func (d compacting) hasPublished() bool {
 	for i := range d.Edits {
 		if d.Edits[i].Kind == conversation.EditSummarize {
 			return true
@@ -158,7 +158,7 @@ func (d *Attempt) hasPublished() bool {
 }
 
 // mayWait says whether the build can wait for a model to do the work, and if not, why.
-func (d *Attempt) mayWait(w *SummaryJob) (may bool, why string) {
+func (d compacting) mayWait(w *SummaryJob) (may bool, why string) {
 	switch r, _, _ := DraftOf(d.Loaded); {
 	case d.DryRun:
 		return false, "a dry run asks no model"
@@ -178,13 +178,13 @@ type checkpoint struct {
 	edits int
 }
 
-func (d *Attempt) checkpoint() checkpoint {
+func (d compacting) checkpoint() checkpoint {
 	d.extendable = nil
 	return checkpoint{view: d.View, out: d.Composed, edits: len(d.Edits)}
 }
 
 // keepIfSmaller keeps what was done since if it was worth it, and goes back otherwise.
-func (d *Attempt) keepIfSmaller(before int64, s checkpoint) bool {
+func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 	if len(d.Edits) > s.edits && d.shrankEnough(before) {
 		return true
 	}
@@ -202,7 +202,7 @@ func (d *Attempt) keepIfSmaller(before int64, s checkpoint) bool {
 }
 
 // publish makes the edits of a draft and lays the view out behind it.
-func (d *Attempt) publish(dr *Draft, why conversation.Reason) error {
+func (d compacting) publish(dr *Draft, why conversation.Reason) error {
 	ids := make([]int64, len(dr.Steps))
 	for i := range dr.Steps {
 		e := d.summaryEdit(dr, i, ids)
@@ -214,18 +214,18 @@ func (d *Attempt) publish(dr *Draft, why conversation.Reason) error {
 		ids[i] = e.Summary.ID
 	}
 	var err error
-	d.Composed, err = d.Compose(d.View, d.startingAt(max(d.Composed.Window.Start, dr.Cut)))
+	d.Composed, err = d.Compose(d.View, d.windowing().startingAt(max(d.Composed.Window.Start, dr.Cut)))
 	return err
 }
 
 // summaryEdit is the edit of a draft's step. ids are those of the steps before it.
-func (d *Attempt) summaryEdit(dr *Draft, i int, ids []int64) conversation.Edit {
+func (d compacting) summaryEdit(dr *Draft, i int, ids []int64) conversation.Edit {
 	step, text := &dr.Steps[i], &dr.Texts[i]
 	n, _ := d.Settings.Counter.Count(text.Text)
 	s := &conversation.Summary{
 		ID: d.Loaded.Head.EditSeq + int64(len(d.Edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
 		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(record.EncodeFacts(&text.SummaryFacts))},
-		Except: d.exceptions(step.Range), Children: append([]int64(nil), step.Children...),
+		Except: d.summarizing().exceptions(step.Range), Children: append([]int64(nil), step.Children...),
 	}
 	for _, at := range step.Steps {
 		s.Children = append(s.Children, ids[at])
@@ -237,7 +237,7 @@ func (d *Attempt) summaryEdit(dr *Draft, i int, ids []int64) conversation.Edit {
 
 // weighReplaced says what a summary takes the place of: as the view shows it, and as it was appended. What an earlier summary left
 // out it may stand for, and the other way round.
-func (d *Attempt) weighReplaced(e *conversation.Edit) {
+func (d compacting) weighReplaced(e *conversation.Edit) {
 	s := e.Summary
 	var takenUp []conversation.Edit
 	for _, older := range d.View.Summaries() {
@@ -270,18 +270,18 @@ func (d *Attempt) NextSummary() (*SummaryJob, error) {
 	used, _ := d.UsedTokens()
 	c := &d.Settings.compact
 	r, _, err := DraftOf(d.Loaded)
-	if err != nil || !d.summarizes() || used < c.prepare || used > d.Settings.budget || r.pending(d.Now) {
+	if err != nil || !d.compacting().summarizes() || used < c.prepare || used > d.Settings.budget || r.pending(d.Now) {
 		return nil, err
 	}
-	prompt := d.spanPrompt()
+	prompt := d.summarizing().spanPrompt()
 	if !d.Summaries.CanAsk(&prompt) {
 		return nil, nil
 	}
 	growth := unscaled(d.Settings.budget-used, d.Settings.factor)
-	p, err := d.planSummaries(d.tailRoom(c.target, growth), c.keep)
+	p, err := d.summarizing().planSummaries(d.summarizing().tailRoom(c.target, growth), c.keep)
 	if err != nil || p == nil {
 		return nil, err
 	}
 	p.EditSeq += int64(len(d.Edits)) // which are committed by now
-	return d.summaryJob(p, d.summaryRoom(p, c.target-growth))
+	return d.summarizing().summaryJob(p, d.summarizing().summaryRoom(p, c.target-growth))
 }

@@ -90,18 +90,18 @@ func ownBudget(w *view.Loaded, defaults conversation.Policy, tokens int64, profi
 }
 
 // summarizes says whether this build may make summaries.
-func (d *Attempt) summarizes() bool {
+func (d compacting) summarizes() bool {
 	return d.Settings.own && d.Settings.compact.strategy != conversation.StrategySlidingWindow
 }
 
 // trigger says why the view is to become smaller; unspecified if it is not.
-func (d *Attempt) trigger() conversation.Reason {
+func (d compacting) trigger() conversation.Reason {
 	c := &d.Settings.compact
 	used, _ := d.UsedTokens()
 	switch {
 	case Scaled(d.Fixed+d.Composed.Tokens(), d.Settings.factor) > d.Settings.budget:
 		return conversation.ReasonOverflow
-	case used > d.Settings.budget && !d.reportAnswered():
+	case used > d.Settings.budget && !d.reporting().reportAnswered():
 		d.answersReport = true
 		return conversation.ReasonOverflow
 	case c.threshold > 0 && d.sinceSummary() > c.threshold:
@@ -112,7 +112,7 @@ func (d *Attempt) trigger() conversation.Reason {
 }
 
 // sinceSummary counts the messages of the tail since the last summary.
-func (d *Attempt) sinceSummary() int32 {
+func (d compacting) sinceSummary() int32 {
 	n, done := int32(0), d.View.SummarizedTo()
 	for i := range d.Composed.Units[d.Composed.Tail:] {
 		if u := &d.Composed.Units[d.Composed.Tail+i]; u.First() >= done {
@@ -123,7 +123,7 @@ func (d *Attempt) sinceSummary() int32 {
 }
 
 // slideIfFull moves the window's start where a sliding window shows more messages than it may.
-func (d *Attempt) slideIfFull() error {
+func (d compacting) slideIfFull() error {
 	most, shown := d.Settings.compact.threshold, int32(0)
 	for i := range d.Composed.Units {
 		if u := &d.Composed.Units[i]; u.Summary == nil && u.First() >= d.Kept.LeadingSystem {
@@ -133,12 +133,12 @@ func (d *Attempt) slideIfFull() error {
 	if most == 0 || shown <= most || d.Composed.Tail == len(d.Composed.Units) {
 		return nil
 	}
-	return d.moveWindow(d.startingAt(d.slideTo(most)))
+	return d.moveWindow(d.windowing().startingAt(d.slideTo(most)))
 }
 
 // slideTo is where a window starts that shows at most so many messages: the newest of them, as many as the policy names or as a cut
 // leaves, beside the opening, the request and what is pinned.
-func (d *Attempt) slideTo(most int32) int32 {
+func (d compacting) slideTo(most int32) int32 {
 	keep := most * int32(percent(d.Settings.policy.Fit.TargetPercent, conversation.DefaultTargetPercent)) / 100
 	if set := d.Settings.policy.Compaction.KeepRecent; set != nil {
 		keep = *set
@@ -157,7 +157,7 @@ func (d *Attempt) slideTo(most int32) int32 {
 }
 
 // shrankEnough says whether the view has become smaller by enough for a summary to be worth its loss.
-func (d *Attempt) shrankEnough(before int64) bool {
+func (d compacting) shrankEnough(before int64) bool {
 	return compaction.Shrinks(before, d.Fixed+d.Composed.Tokens(), d.Settings.compact.shrink)
 }
 
@@ -176,9 +176,9 @@ func (d *Attempt) CompactNow(r *CompactRequest) error {
 		return nothingToCompact()
 	}
 	if c.strategy == conversation.StrategySlidingWindow {
-		return d.slide(target, keep)
+		return d.compacting().slide(target, keep)
 	}
-	done, err := d.summarizeOlder(conversation.ReasonCompactRequest, target, keep)
+	done, err := d.compacting().summarizeOlder(conversation.ReasonCompactRequest, target, keep)
 	if err == nil && !done {
 		return nothingToCompact()
 	}
@@ -186,13 +186,13 @@ func (d *Attempt) CompactNow(r *CompactRequest) error {
 }
 
 // slide moves the window's start to the newest messages.
-func (d *Attempt) slide(target int64, keep int32) error {
-	cut := d.cutBeside(max(0, min(d.Settings.compact.tail, target-d.Fixed)), keep)
+func (d compacting) slide(target int64, keep int32) error {
+	cut := d.summarizing().cutBeside(max(0, min(d.Settings.compact.tail, target-d.Fixed)), keep)
 	if cut <= d.Composed.Window.Start {
 		return nothingToCompact()
 	}
 	before := d.Fixed + d.Composed.Tokens()
-	if err := d.moveWindow(d.startingAt(cut)); err != nil {
+	if err := d.moveWindow(d.windowing().startingAt(cut)); err != nil {
 		return err
 	}
 	if !d.shrankEnough(before) { // the request may weigh more than what has left

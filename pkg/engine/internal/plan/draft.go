@@ -73,7 +73,7 @@ func (r *DraftRecord) pending(now time.Time) bool {
 
 // planStands says whether a plan is still true of the conversation (behaviour §8): the summaries that it takes up are in force,
 // and nothing of its range was taken back, summarized otherwise, expanded or erased since, by any of the edits.
-func (d *Attempt) planStands(p *SummaryPlan, edits ...conversation.Edit) bool {
+func (d summarizing) planStands(p *SummaryPlan, edits ...conversation.Edit) bool {
 	if len(p.Steps) == 0 || p.Cut > d.Composed.Units[d.Composed.Newest()].First() {
 		return false
 	}
@@ -99,7 +99,7 @@ func Broken(s *SummaryStep, since int64, edits []conversation.Edit) bool {
 }
 
 // draftStands says whether a draft that was prepared before this build still stands, after what the build has done so far.
-func (d *Attempt) draftStands(p *SummaryPlan) bool {
+func (d summarizing) draftStands(p *SummaryPlan) bool {
 	return d.planStands(p, d.Loaded.Edits...) && d.planStands(p, d.Edits...)
 }
 
@@ -113,7 +113,7 @@ func breaksDraft(e *conversation.Edit) bool {
 }
 
 // readyDraft is the draft that was prepared, if it still stands; nil otherwise.
-func (d *Attempt) readyDraft() (*Draft, error) {
+func (d summarizing) readyDraft() (*Draft, error) {
 	r, _, err := DraftOf(d.Loaded)
 	if err != nil || r.State != DraftReady {
 		return nil, err
@@ -154,7 +154,7 @@ func (d *Attempt) WriteDraft(c *store.Change) error {
 	if len(d.Erased.Messages) > 0 { // what was begun a moment ago may hold it: it has to be seen, and dropped
 		c.ExpectSlots = map[string][]byte{DraftSlot: stored}
 	}
-	if stored == nil || r.State == DraftFailed || !d.hasPublished() && d.draftStands(&r.Plan) {
+	if stored == nil || r.State == DraftFailed || !d.compacting().hasPublished() && d.summarizing().draftStands(&r.Plan) {
 		return nil
 	}
 	if err := DropDraft(d.Loaded, c); err != nil || !d.Waits.ModelTried || !r.Leased(d.Now) {
@@ -170,11 +170,11 @@ func (d *Attempt) WriteDraft(c *store.Change) error {
 func (d *Attempt) DraftState() CompactionState {
 	r, _, err := DraftOf(d.Loaded)
 	switch {
-	case err != nil || d.hasPublished():
+	case err != nil || d.compacting().hasPublished():
 		return CompactionIdle
 	case d.SummaryBegun || r.Leased(d.Now):
 		return CompactionPreparing
-	case r.State == DraftReady && d.draftStands(&r.Plan):
+	case r.State == DraftReady && d.summarizing().draftStands(&r.Plan):
 		return CompactionReady
 	default:
 		return CompactionIdle

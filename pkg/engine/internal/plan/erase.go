@@ -22,7 +22,7 @@ type Erasures struct {
 }
 
 // eraseFromMessage erases parts of a message: a tool result, or its words; and what earlier edits showed of them.
-func (d *Attempt) eraseFromMessage(index int32, positions []int32) {
+func (d erasing) eraseFromMessage(index int32, positions []int32) {
 	m, ok := d.Loaded.Message(index)
 	if !ok {
 		return
@@ -45,7 +45,7 @@ func (d *Attempt) eraseFromMessage(index int32, positions []int32) {
 }
 
 // markSummaries says of the summaries that stand for a message that something of what they stand for is gone. They stay.
-func (d *Attempt) markSummaries(index int32) {
+func (d erasing) markSummaries(index int32) {
 	for i := range d.Loaded.Edits {
 		if e := &d.Loaded.Edits[i]; e.Summary != nil && e.Range.Contains(index) {
 			d.rewrittenEdit(e).Summary.Erased = true // whose facts go too, also where it is marked already
@@ -54,7 +54,7 @@ func (d *Attempt) markSummaries(index int32) {
 }
 
 // eraseParts leaves of parts what is known of them: what is unknown may tell what is erased.
-func (d *Attempt) eraseParts(parts []conversation.Part) {
+func (d erasing) eraseParts(parts []conversation.Part) {
 	for i := range parts {
 		parts[i].Unknown = ""
 		if parts[i].Result != nil {
@@ -76,7 +76,7 @@ func (d *Attempt) eraseParts(parts []conversation.Part) {
 }
 
 // eraseEdits erases what edits before this build showed of the parts: excerpts of what is erased, and what it was corrected to.
-func (d *Attempt) eraseEdits(index int32, positions []int32) {
+func (d erasing) eraseEdits(index int32, positions []int32) {
 	for i := range d.Loaded.Edits {
 		e := &d.Loaded.Edits[i]
 		if e.Kind != conversation.EditParts && e.Kind != conversation.EditCorrect || e.Range.First != index {
@@ -96,7 +96,7 @@ func (d *Attempt) eraseEdits(index int32, positions []int32) {
 }
 
 // rewrittenEdit is the edit as it is rewritten in this build; its shown parts are copies.
-func (d *Attempt) rewrittenEdit(e *conversation.Edit) *conversation.Edit {
+func (d erasing) rewrittenEdit(e *conversation.Edit) *conversation.Edit {
 	if c := d.Erased.edits[e.Seq]; c != nil {
 		return c
 	}
@@ -114,7 +114,7 @@ func (d *Attempt) rewrittenEdit(e *conversation.Edit) *conversation.Edit {
 }
 
 // loadErasures loads the messages of which something is to be erased in this turn, wherever they are.
-func (d *Attempt) loadErasures() error {
+func (d erasing) loadErasures() error {
 	list, err := ParseErasures(d.Loaded.Slots[EraseSlot])
 	if err != nil || !d.NewTurn {
 		return err
@@ -130,7 +130,7 @@ func (d *Attempt) loadErasures() error {
 }
 
 // eraseOutsideView erases what is due of messages that the view does not show, and takes what is done off the list.
-func (d *Attempt) eraseOutsideView() error {
+func (d erasing) eraseOutsideView() error {
 	shown := make(map[int32]bool)
 	for i := range d.Composed.Units {
 		if expiry.IsEmptied(&d.Composed.Units[i]) {
@@ -161,18 +161,18 @@ func (d *Attempt) eraseOutsideView() error {
 }
 
 // eraseUnshown lets go what is due of a message that the view does not show.
-func (d *Attempt) eraseUnshown(index int32) error {
+func (d erasing) eraseUnshown(index int32) error {
 	m, ok := d.Loaded.Message(index)
 	if !ok || index < d.Kept.LeadingSystem || d.pinned(index) {
 		return nil
 	}
-	in := d.expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
+	in := d.lifetimes().expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
 	in.KeepUnits = true
 	for _, x := range expiry.Plan(in) {
 		if !erases(&x) {
 			continue
 		}
-		if err := d.applyExpiration(&x); err != nil {
+		if err := d.expirations().applyExpiration(&x); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (d *Attempt) eraseUnshown(index int32) error {
 
 // staysScheduled says whether a message whose turn has come is still to be erased: it is in the newest unit, was expanded, is given
 // more time by an override of this build, or waits for the conversation's policy to say when.
-func (d *Attempt) staysScheduled(index int32) bool {
+func (d erasing) staysScheduled(index int32) bool {
 	m := d.Erased.Messages[index]
 	if m == nil {
 		m, _ = d.Loaded.Message(index)
@@ -205,7 +205,7 @@ func (d *Attempt) isErased(m *conversation.Message, part int32) bool {
 }
 
 // writeErasures adds what is erased to the build's change.
-func (d *Attempt) writeErasures(c *store.Change) {
+func (d erasing) writeErasures(c *store.Change) {
 	for _, index := range slices.Sorted(maps.Keys(d.Erased.Messages)) {
 		c.ReplaceMessages = append(c.ReplaceMessages, *d.Erased.Messages[index])
 	}

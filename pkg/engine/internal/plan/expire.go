@@ -12,7 +12,7 @@ import (
 )
 
 // applyExpiration makes the edits for something that is due, and erases what goes with it.
-func (d *Attempt) applyExpiration(x *expiry.Due) error {
+func (d expirations) applyExpiration(x *expiry.Due) error {
 	switch x.Kind {
 	case expiry.Remove:
 		return d.removeUnit(x)
@@ -33,7 +33,7 @@ func (d *Attempt) addEdit(e conversation.Edit) {
 }
 
 // removeUnit takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
-func (d *Attempt) removeUnit(x *expiry.Due) error {
+func (d expirations) removeUnit(x *expiry.Due) error {
 	for i := range x.Unit.Items {
 		it := &x.Unit.Items[i]
 		e := conversation.Edit{
@@ -66,7 +66,7 @@ func (d *Attempt) removeUnit(x *expiry.Due) error {
 
 // allButKept replaces, by nothing, all parts of a message but the additions that are kept for the last messages and are still in their
 // time: these live by their number alone (behaviour §6). It is nil if there are none.
-func (d *Attempt) allButKept(m *conversation.Message) []conversation.PartEdit {
+func (d expirations) allButKept(m *conversation.Message) []conversation.PartEdit {
 	var rest []conversation.PartEdit
 	for i := range m.Parts {
 		p := int32(i)
@@ -80,19 +80,19 @@ func (d *Attempt) allButKept(m *conversation.Message) []conversation.PartEdit {
 	return rest
 }
 
-func (d *Attempt) eraseDue(x *expiry.Due) {
+func (d expirations) eraseDue(x *expiry.Due) {
 	for _, p := range x.Erase {
 		positions := []int32{p.Part}
 		if m, ok := d.Loaded.Message(p.Index); ok && p.Part == expiry.MessageText {
 			positions = expiry.TextParts(m)
 		}
-		d.eraseFromMessage(p.Index, positions)
+		d.erasing().eraseFromMessage(p.Index, positions)
 	}
 }
 
 // compact replaces a tool result, or a message's words, by something shorter. Without anything shorter it stays as it is: what
 // is compacted to what it is already need not be erased.
-func (d *Attempt) compact(x *expiry.Due) error {
+func (d expirations) compact(x *expiry.Due) error {
 	o, err := d.original(x)
 	if err != nil {
 		return err
@@ -103,11 +103,11 @@ func (d *Attempt) compact(x *expiry.Due) error {
 	}
 	e := conversation.Edit{
 		Kind: conversation.EditParts, Range: conversation.Range{First: x.Index, End: x.Index + 1},
-		Parts: shown, Reason: reason, Before: d.weightOf(x), After: weightOf(shown), Erases: erases(x),
+		Parts: shown, Reason: reason, Before: d.lifetimes().weightOf(x), After: weightOf(shown), Erases: erases(x),
 	}
 	d.addEdit(e)
 	if o.Erased { // what is short enough to stay as it is beside its media stays on record too
-		d.eraseFromMessage(x.Index, positionsIn(shown))
+		d.erasing().eraseFromMessage(x.Index, positionsIn(shown))
 		d.ErasedHashes = append(d.ErasedHashes, sha256.Sum256([]byte(o.text)))
 	}
 	return nil
@@ -137,7 +137,7 @@ type originalText struct {
 	text      string
 }
 
-func (d *Attempt) original(x *expiry.Due) (*originalText, error) {
+func (d expirations) original(x *expiry.Due) (*originalText, error) {
 	m := x.Message()
 	o := &originalText{positions: positionsOf(x)}
 	for _, p := range o.positions {
@@ -162,13 +162,13 @@ func recallOf(x *expiry.Due) string {
 
 // shorterForm finds the first form of a text that weighs less than what the view shows; what is erased has to give way in any case.
 // It is nil if there is none, or if it has to wait.
-func (d *Attempt) shorterForm(x *expiry.Due, o *originalText) ([]conversation.PartEdit, conversation.Reason) {
+func (d expirations) shorterForm(x *expiry.Due, o *originalText) ([]conversation.PartEdit, conversation.Reason) {
 	if x.Kind == expiry.Clear || d.clearedBefore(x, o) {
 		return d.replacement(o, compaction.Cleared(kindName(x), o.Original), conversation.Cleared), conversation.ReasonExpired
 	}
 	for _, f := range d.forms(x, o) {
 		shown := d.replacement(o, f.text, conversation.Shortened)
-		if weightOf(shown) < d.weightOf(x) || erases(x) {
+		if weightOf(shown) < d.lifetimes().weightOf(x) || erases(x) {
 			d.Degradations = append(d.Degradations, f.degraded...)
 			return shown, f.reason
 		}
@@ -177,7 +177,7 @@ func (d *Attempt) shorterForm(x *expiry.Due, o *originalText) ([]conversation.Pa
 }
 
 // clearedBefore says whether what is to be erased is behind a placeholder already, which names the original.
-func (d *Attempt) clearedBefore(x *expiry.Due, o *originalText) bool {
+func (d expirations) clearedBefore(x *expiry.Due, o *originalText) bool {
 	level, _ := d.View.Part(x.Index, o.positions[0])
 	return level == conversation.Cleared
 }
@@ -191,7 +191,7 @@ func kindName(x *expiry.Due) string {
 
 // replacement is how the view shows a text in the place of the original: a result with that text, or words of which the first part
 // holds it and the others nothing. Media become one line each.
-func (d *Attempt) replacement(o *originalText, text string, level conversation.Level) []conversation.PartEdit {
+func (d expirations) replacement(o *originalText, text string, level conversation.Level) []conversation.PartEdit {
 	out := make([]conversation.PartEdit, 0, len(o.parts))
 	placed := text == ""
 	for i := range o.parts {

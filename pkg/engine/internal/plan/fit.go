@@ -22,7 +22,7 @@ const (
 func (d *Attempt) Fit() error {
 	limit := d.Settings.Limit
 	over := d.OverLimit() > 0
-	if !over && d.Fixed+d.Composed.Tokens() <= limit-d.uncountedTokens() {
+	if !over && d.Fixed+d.Composed.Tokens() <= limit-d.reporting().uncountedTokens() {
 		return nil
 	}
 	before := d.Composed.Window
@@ -41,7 +41,7 @@ func (d *Attempt) Fit() error {
 		if !over && r.Start == d.Composed.Window.Start { // it fits as it is, and nothing can leave
 			return nil
 		}
-		if err := d.applyGrants(c, &r); err != nil {
+		if err := d.fitting().applyGrants(c, &r); err != nil {
 			return err
 		}
 		if d.OverLimit() <= 0 {
@@ -49,11 +49,11 @@ func (d *Attempt) Fit() error {
 		}
 		limit, over = limit-max(d.OverLimit(), min(d.OverLimit()<<(2*round), limit/max(mostSlack, int64(cutSlack)>>round))), true
 	}
-	return d.fitMinimum()
+	return d.fitting().fitMinimum()
 }
 
 // restoreCuts shows whole what a window that this build has opened cuts, if there is room for all of it by now: results that came were clipped.
-func (d *Attempt) restoreCuts() error {
+func (d fitting) restoreCuts() error {
 	win, cut := d.Composed.Window, d.Composed
 	if win.Cuts = nil; !d.inherited || len(cut.Window.Cuts) == 0 {
 		return nil
@@ -71,19 +71,19 @@ func (d *Attempt) restoreCuts() error {
 func (d *Attempt) OverLimit() int64 { return d.Fixed + d.Composed.Tokens() - d.Settings.Limit }
 
 // isProtected says whether a unit was brought back lately enough to stay in view wherever the window starts.
-func (d *Attempt) isProtected(index int32) bool {
+func (d fitting) isProtected(index int32) bool {
 	edit, turn, ok := d.View.Restored(index)
 	return ok && edit > d.Composed.Window.Restored && d.Turn-turn <= protectedTurns
 }
 
 // lastLapsed is the last edit whose restoration keeps a unit in view no longer, once a window's start moves.
-func (d *Attempt) lastLapsed(before int64) int64 {
+func (d fitting) lastLapsed(before int64) int64 {
 	return max(before, d.View.LastRestored(d.Turn-protectedTurns-1))
 }
 
 // applyGrants makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
-func (d *Attempt) applyGrants(c *Claims, r *compaction.FitResult) error {
-	win := d.startingAt(r.Start)
+func (d fitting) applyGrants(c *Claims, r *compaction.FitResult) error {
+	win := d.windowing().startingAt(r.Start)
 	win.Restored, d.displaced = d.lastLapsed(win.Restored), nil // an earlier round may have left out more
 	if r.Restored < len(c.Restored) {
 		win.Restored = max(win.Restored, c.restorations[r.Restored])
@@ -99,7 +99,7 @@ func (d *Attempt) applyGrants(c *Claims, r *compaction.FitResult) error {
 }
 
 // noteDisplaced notes units that were brought back lately and are not shown before a window's start: others have a stronger claim.
-func (d *Attempt) noteDisplaced(units []compaction.Claim, start int32) {
+func (d fitting) noteDisplaced(units []compaction.Claim, start int32) {
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
 		if u.Summary == nil && u.First() < start && compaction.HasClaim(units, u.First()) {
@@ -109,7 +109,7 @@ func (d *Attempt) noteDisplaced(units []compaction.Claim, start int32) {
 }
 
 // cutToGrants says what a window shows of what it has not the room for.
-func (d *Attempt) cutToGrants(win *conversation.Window, c *Claims, r *compaction.FitResult) error {
+func (d fitting) cutToGrants(win *conversation.Window, c *Claims, r *compaction.FitResult) error {
 	for i, claim := range []*compaction.Claim{c.Request, c.Opening} {
 		granted := []int64{r.Request, r.Opening}[i]
 		if claim == nil || claim.First >= win.Start || granted >= claim.Whole {
@@ -141,7 +141,7 @@ func (d *Attempt) cutToGrants(win *conversation.Window, c *Claims, r *compaction
 }
 
 // cutMessage is how much of a message's words is shown in so many tokens.
-func (d *Attempt) cutMessage(index int32, granted int64) (conversation.Cut, error) {
+func (d fitting) cutMessage(index int32, granted int64) (conversation.Cut, error) {
 	m, err := d.message(index)
 	if err != nil {
 		return conversation.Cut{}, err
@@ -158,7 +158,7 @@ func (d *Attempt) cutMessage(index int32, granted int64) (conversation.Cut, erro
 }
 
 // userWords is what the user typed in a message.
-func (d *Attempt) userWords(m *conversation.Message) (string, error) {
+func (d fitting) userWords(m *conversation.Message) (string, error) {
 	parts, err := d.Loaded.Inline(m.Parts)
 	return compaction.UserText(parts), err
 }
@@ -176,7 +176,7 @@ func (d *Attempt) moveWindow(win conversation.Window) error {
 }
 
 // clipNewest clips the results of the newest unit, largest first, so that it weighs at most as much as is left for it.
-func (d *Attempt) clipNewest(most int64) error {
+func (d fitting) clipNewest(most int64) error {
 	newest := d.Composed.Newest()
 	if newest < d.Composed.Tail {
 		return nil
@@ -199,9 +199,9 @@ func (d *Attempt) clipNewest(most int64) error {
 
 // fitMinimum shows nothing but what must be shown: what is sent whatever the window, and the newest unit with its results at their
 // shortest. A build that does not fit even so is refused.
-func (d *Attempt) fitMinimum() error {
+func (d fitting) fitMinimum() error {
 	newest := d.Composed.Units[d.Composed.Newest()].First()
-	win := d.startingAt(max(newest, d.Composed.Window.Start))
+	win := d.windowing().startingAt(max(newest, d.Composed.Window.Start))
 	win.Restored = d.View.LastRestored(d.Turn)
 	var c Claims
 	d.addSystem(&c)
@@ -230,7 +230,7 @@ func (d *Attempt) fitMinimum() error {
 
 // cannotFitError says what does not fit. If the newest units are written as nothing, they would fit: it is what comes before them
 // that does not, and without it nothing is left to show.
-func (d *Attempt) cannotFitError() error {
+func (d fitting) cannotFitError() error {
 	if d.Composed.Newest() < len(d.Composed.Units)-1 {
 		return conversation.Errorf(conversation.EmptyContext,
 			"the newest messages say nothing, and message %d before them does not fit", d.Composed.Units[d.Composed.Newest()].First())

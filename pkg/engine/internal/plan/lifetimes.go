@@ -8,9 +8,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 )
 
-// applyLifetimes lets go what is past its time: blocks of plugins, and, at the beginning of a turn, what has expired.
-func (d *Attempt) applyLifetimes() error {
-	if err := d.loadErasures(); err != nil {
+// apply lets go what is past its time: blocks of plugins, and, at the beginning of a turn, what has expired.
+func (d lifetimes) apply() error {
+	if err := d.erasing().loadErasures(); err != nil {
 		return err
 	}
 	d.applyRetention()
@@ -22,7 +22,7 @@ func (d *Attempt) applyLifetimes() error {
 	if len(d.Edits) == 0 {
 		return nil
 	}
-	if err := d.findRequests(); err != nil { // what expires is neither request nor opening any more
+	if err := d.windowing().findRequests(); err != nil { // what expires is neither request nor opening any more
 		return err
 	}
 	out, err := d.Compose(d.View, d.CompleteWindow(d.Composed.Window))
@@ -40,7 +40,7 @@ func (s *settings) disabled() bool { return s.override != nil && s.override.Disa
 func (s *settings) off() bool { return s.policy.Expiration.Off != nil && *s.policy.Expiration.Off }
 
 // expiryInput describes units to the policy.
-func (d *Attempt) expiryInput(units []conversation.Unit) expiry.Input {
+func (d lifetimes) expiryInput(units []conversation.Unit) expiry.Input {
 	return expiry.Input{
 		Turn: d.Turn, Units: units, View: d.View, Policy: d.Settings.policy.Expiration.Results, Override: d.Settings.override,
 		OnlyErasures: d.Settings.off(),
@@ -49,7 +49,7 @@ func (d *Attempt) expiryInput(units []conversation.Unit) expiry.Input {
 
 // expirableUnits are the units of the view that may expire: neither the newest, nor leading system messages, nor pinned ones, nor the
 // last in which anybody but the system speaks.
-func (d *Attempt) expirableUnits() []conversation.Unit {
+func (d lifetimes) expirableUnits() []conversation.Unit {
 	var out []conversation.Unit
 	last := d.Composed.LastSpeaker()
 	for i := range d.Composed.Units[:d.Composed.Newest()] {
@@ -69,7 +69,7 @@ type dueEdit struct {
 }
 
 // applyExpirations makes those due edits that are to be made now, and says of the others that they wait.
-func (d *Attempt) applyExpirations() error {
+func (d lifetimes) applyExpirations() error {
 	var err error
 	if d.requestedSummaries, err = parseRequested(d.Loaded.Slots[RequestedSlot]); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (d *Attempt) applyExpirations() error {
 			d.noteDeferred(&due[i].Due, conversation.ReasonHeldForRewrite)
 			continue
 		}
-		if err := d.Loaded.IgnoreMissing(d.applyExpiration(&due[i].Due)); err != nil {
+		if err := d.Loaded.IgnoreMissing(d.expirations().applyExpiration(&due[i].Due)); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (d *Attempt) applyExpirations() error {
 		return ErrWait
 	}
 	d.noteUpcoming(due, coming)
-	return d.eraseOutsideView()
+	return d.erasing().eraseOutsideView()
 }
 
 // erases says whether something is erased by what is due: a text that is no longer than what compaction leaves is not.
@@ -113,7 +113,7 @@ func erases(x *expiry.Due) bool {
 }
 
 // noteDeferred says that something due waits.
-func (d *Attempt) noteDeferred(x *expiry.Due, why conversation.Reason) {
+func (d lifetimes) noteDeferred(x *expiry.Due, why conversation.Reason) {
 	n := d.weightOf(x)
 	held := conversation.Decision{
 		First: x.Index, Last: x.Index, Kind: conversation.DecisionDeferred, Reason: why, Before: n, After: n,
@@ -126,7 +126,7 @@ func (d *Attempt) noteDeferred(x *expiry.Due, why conversation.Reason) {
 
 // tokensBehind says for every message that the previous build showed how much of its context lies behind where the message
 // begins. What is new in this build counts nothing: nobody has cached it.
-func (d *Attempt) tokensBehind() map[int32]int64 {
+func (d lifetimes) tokensBehind() map[int32]int64 {
 	at := make(map[int32]int64)
 	behind := int64(0)
 	for i := len(d.Composed.Units) - 1; i >= 0; i-- {
@@ -145,7 +145,7 @@ func (d *Attempt) tokensBehind() map[int32]int64 {
 }
 
 // chooseDue says which due edits to make now (behaviour §8). What is erased is never deferred.
-func (d *Attempt) chooseDue(due []dueEdit, coming []expiry.Due, at map[int32]int64) []bool {
+func (d lifetimes) chooseDue(due []dueEdit, coming []expiry.Due, at map[int32]int64) []bool {
 	s := d.Settings
 	in := compaction.RewriteInput{
 		Free: d.rewrittenTokens(at), View: d.Fixed + d.Composed.Tokens(), Overflow: d.OverLimit() > 0, Cold: d.cacheIsCold(),
@@ -167,7 +167,7 @@ func (d *Attempt) chooseDue(due []dueEdit, coming []expiry.Due, at map[int32]int
 }
 
 // rewrittenTokens is how much of the previous build's context is read anew in any case: from the foremost message that changed since.
-func (d *Attempt) rewrittenTokens(at map[int32]int64) int64 {
+func (d lifetimes) rewrittenTokens(at map[int32]int64) int64 {
 	since := int64(0)
 	if d.Previous.Manifest != nil {
 		since = d.Previous.Manifest.EditSeq
@@ -185,13 +185,13 @@ func (d *Attempt) rewrittenTokens(at map[int32]int64) int64 {
 
 // cacheIsCold says whether the provider has nothing cached of the context: the last build is too long ago, was another model's, or stood
 // behind another system prompt or other tools.
-func (d *Attempt) cacheIsCold() bool {
+func (d lifetimes) cacheIsCold() bool {
 	m := d.Previous.Manifest
 	return m == nil || d.Now.Sub(m.Time) >= d.Settings.coldAfter || m.Model != d.Model || m.FixedHash != d.Loaded.Fixed.Hash
 }
 
 // weightOf is what the view shows now for what is due, in tokens.
-func (d *Attempt) weightOf(x *expiry.Due) int64 {
+func (d lifetimes) weightOf(x *expiry.Due) int64 {
 	if x.Kind == expiry.Remove {
 		return x.Unit.Tokens()
 	}
@@ -203,7 +203,7 @@ func (d *Attempt) weightOf(x *expiry.Due) int64 {
 }
 
 // shownOf lists what the view shows for a tool result, or for the words of a message.
-func (d *Attempt) shownOf(x *expiry.Due) []*conversation.Part {
+func (d lifetimes) shownOf(x *expiry.Due) []*conversation.Part {
 	var out []*conversation.Part
 	positions := positionsOf(x)
 	for i := range x.Unit.Items {
@@ -235,7 +235,7 @@ const (
 )
 
 // gain is about how many tokens it frees to let go what is due.
-func (d *Attempt) gain(x *expiry.Due) int64 {
+func (d lifetimes) gain(x *expiry.Due) int64 {
 	now := d.weightOf(x)
 	switch x.Kind {
 	case expiry.Remove:

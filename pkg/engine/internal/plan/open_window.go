@@ -15,11 +15,11 @@ func (d *Attempt) OpenWindow() error {
 	d.View = d.Loaded.View
 	win, ok := known.Of(d.Settings.budget)
 	if !ok {
-		if win, err = d.newWindow(known); err != nil {
+		if win, err = d.windowing().newWindow(known); err != nil {
 			return err
 		}
 	}
-	if err := d.loadWindow(win); err != nil {
+	if err := d.windowing().loadWindow(win); err != nil {
 		return err
 	}
 	if done := d.View.In(win).SummarizedTo(); done > win.Start { // builds for another budget have summarized more
@@ -30,7 +30,7 @@ func (d *Attempt) OpenWindow() error {
 }
 
 // loadWindow loads what a window may show, and finds what it keeps before its start.
-func (d *Attempt) loadWindow(win conversation.Window) error {
+func (d windowing) loadWindow(win conversation.Window) error {
 	if err := d.Loaded.Require(d.NeededRanges(win)...); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (d *Attempt) loadWindow(win conversation.Window) error {
 }
 
 // newWindow is a window for a budget that none is remembered for (behaviour §8).
-func (d *Attempt) newWindow(known view.BudgetWindows) (conversation.Window, error) {
+func (d windowing) newWindow(known view.BudgetWindows) (conversation.Window, error) {
 	if known.Outgrown(d.Settings.budget) {
 		return d.openLargerWindow(known)
 	}
@@ -52,7 +52,7 @@ func (d *Attempt) newWindow(known view.BudgetWindows) (conversation.Window, erro
 // inheritWindow is a window that starts where a smaller budget's does. What that had not the room for is shown whole, unless there is no
 // room for all of it here either: then it is cut to the shares of this budget, before anything of the tail gives way. The tail does give
 // way where the request or the opening would not have its share. An earlier request that keeps its place stays as it is.
-func (d *Attempt) inheritWindow(smaller conversation.Window) (conversation.Window, error) {
+func (d windowing) inheritWindow(smaller conversation.Window) (conversation.Window, error) {
 	win := smaller
 	win.Cuts = nil
 	if err := d.loadWindow(win); err != nil || len(smaller.Cuts) == 0 {
@@ -72,17 +72,17 @@ func (d *Attempt) inheritWindow(smaller conversation.Window) (conversation.Windo
 		return win, err
 	}
 	share := compaction.Fit(c.FitInput)
-	d.fixTail(c, &smaller)
+	d.fitting().fixTail(c, &smaller)
 	r := compaction.Fit(c.FitInput)
 	if c.Request != nil && r.Request < share.Request || c.Opening != nil && r.Opening < share.Opening {
 		return win, nil
 	}
-	return win, d.cutToGrants(&win, c, &r)
+	return win, d.fitting().cutToGrants(&win, c, &r)
 }
 
 // openLargerWindow opens a window for a budget that is much larger than all before: on the whole record, if that fits, or else on as much of it
 // as a cut would leave, and no less than a smaller window shows.
-func (d *Attempt) openLargerWindow(known view.BudgetWindows) (conversation.Window, error) {
+func (d windowing) openLargerWindow(known view.BudgetWindows) (conversation.Window, error) {
 	win := conversation.WindowFrom(0)
 	win.Afresh = d.Loaded.Head.EditSeq
 	start, err := d.findStart(win)
@@ -114,13 +114,13 @@ func (d *Attempt) openLargerWindow(known view.BudgetWindows) (conversation.Windo
 }
 
 // isEarlierRequest says whether what a window keeps as its request is neither the request in force nor the opening, which have shares of their own.
-func (d *Attempt) isEarlierRequest(request int32) bool {
+func (d windowing) isEarlierRequest(request int32) bool {
 	return request != d.request && request != d.opening
 }
 
 // startForTarget is the unit of the tail at which a window starts that is opened afresh: the earliest with which the context weighs no more than a
 // cut would leave. The request, the opening and pins are shown wherever it starts.
-func (d *Attempt) startForTarget(out *view.Composition) int {
+func (d windowing) startForTarget(out *view.Composition) int {
 	at := out.Newest()
 	room := d.Settings.target - d.Fixed
 	for i := range out.Units {
@@ -140,13 +140,13 @@ func (d *Attempt) startForTarget(out *view.Composition) int {
 }
 
 // isAlwaysShown says whether a unit is shown wherever the window starts: the request in force, the opening, or a pinned one.
-func (d *Attempt) isAlwaysShown(u *conversation.Unit) bool {
+func (d windowing) isAlwaysShown(u *conversation.Unit) bool {
 	return u.Summary == nil && (u.First() == d.request || u.First() == d.opening || d.pinned(u.First()))
 }
 
 // findStart finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the
 // budget, at the beginning of a unit, but never before the end of the last summary that stands in it.
-func (d *Attempt) findStart(win conversation.Window) (int32, error) {
+func (d windowing) findStart(win conversation.Window) (int32, error) {
 	w := d.Loaded
 	for limit := d.Settings.Limit; ; limit *= 2 {
 		from, err := w.NewestFrom(limit, d.Settings.share)
@@ -185,4 +185,29 @@ func (d *Attempt) NeededRanges(win conversation.Window) []conversation.Range {
 		}
 	}
 	return append(ranges, conversation.Range{First: win.Start, End: d.Loaded.Head.Messages})
+}
+
+// moveStartBack looks for a window anew where nothing is left of the one in force, because it was hidden. It is the one way
+// for a start to move back.
+func (d windowing) moveStartBack() error {
+	start, err := d.findStart(conversation.WindowFrom(0))
+	if err != nil {
+		return err
+	}
+	win := conversation.WindowFrom(start)
+	if err := d.loadWindow(win); err != nil {
+		return err
+	}
+	d.Composed, err = d.Compose(d.View, d.CompleteWindow(win))
+	return err
+}
+
+// startsMidUnit says whether the newest unit begins before the window: with calls that stand before messages that were hidden since.
+func (d windowing) startsMidUnit() bool {
+	u := &d.Composed.Units[d.Composed.Newest()]
+	if u.Summary != nil {
+		return false
+	}
+	first, known := u.Items[0].Message.UnitFirst()
+	return first < u.First() || !known && d.View.Hidden(conversation.Range{First: first - 1, End: first})
 }

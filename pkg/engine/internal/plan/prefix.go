@@ -23,13 +23,13 @@ func (d *Attempt) Prefix(before view.PreviousBuild, m *conversation.Manifest) Pr
 		r.StableTokens += int64(blocks[i].Tokens)
 	}
 	if stable < len(before.Blocks) {
-		r.BrokenBy = d.brokenBy(before, stable, m)
+		r.BrokenBy = d.reporting().brokenBy(before, stable, m)
 	}
 	return r
 }
 
 // brokenBy names the cause that explains the first block that differs.
-func (d *Attempt) brokenBy(before view.PreviousBuild, stable int, m *conversation.Manifest) Break {
+func (d reporting) brokenBy(before view.PreviousBuild, stable int, m *conversation.Manifest) Break {
 	p := before.Manifest
 	switch {
 	case stable == len(before.Blocks)-1 && before.Blocks[stable].Index < 0:
@@ -50,7 +50,7 @@ func (d *Attempt) brokenBy(before view.PreviousBuild, stable int, m *conversatio
 }
 
 // editedBy says what kind of edit, since an earlier build, changed what a message was shown as.
-func (d *Attempt) editedBy(since int64, index int32) Break {
+func (d reporting) editedBy(since int64, index int32) Break {
 	restored := false
 	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.Edits} {
 		for i := range edits {
@@ -68,7 +68,7 @@ func (d *Attempt) editedBy(since int64, index int32) Break {
 }
 
 // spannedSince says whether a range was summarized, taken back or brought back after an edit, or a summary dissolved by a correction.
-func (d *Attempt) spannedSince(since int64) Break {
+func (d reporting) spannedSince(since int64) Break {
 	what := BreakNone
 	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.Edits} {
 		for i := range edits {
@@ -81,7 +81,7 @@ func (d *Attempt) spannedSince(since int64) Break {
 }
 
 // changesRange says whether an edit takes a whole range out of the view, or brings it back.
-func (d *Attempt) changesRange(e *conversation.Edit) bool {
+func (d reporting) changesRange(e *conversation.Edit) bool {
 	switch e.Kind {
 	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide:
 		return true

@@ -1,13 +1,19 @@
 package plan
 
 import (
+	"slices"
+	"time"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // prune clears old tool results (behaviour §7), one edit a message.
-func (d *Attempt) prune() error {
+func (d erasing) prune() error {
 	targets := d.prunable()
 	if len(targets) == 0 {
 		return nil
@@ -26,7 +32,7 @@ func (d *Attempt) prune() error {
 }
 
 // prunable are the results that are to be cleared in this build.
-func (d *Attempt) prunable() []prune.Target {
+func (d erasing) prunable() []prune.Target {
 	p := &d.Settings.policy.Pruning
 	if !d.NewTurn || p.Off != nil && *p.Off {
 		return nil
@@ -40,14 +46,14 @@ func (d *Attempt) prunable() []prune.Target {
 		Tools:   conversation.ValueOr(p.ProtectedTools, prune.DefaultTools()), Prefixes: conversation.ValueOr(p.ProtectedPrefixes, prune.DefaultPrefixes()),
 		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
-			return index >= newest || index < d.Kept.LeadingSystem || d.pinned(index) || d.expandedRecently(index)
+			return index >= newest || index < d.Kept.LeadingSystem || d.pinned(index) || d.summarizing().expandedRecently(index)
 		},
 		Placeholder: d.placeholder(),
 	})
 }
 
 // recallTools are the tools that recall, if the policy leaves it to the defaults what is protected.
-func (d *Attempt) recallTools() *conversation.RecallTools {
+func (d erasing) recallTools() *conversation.RecallTools {
 	if d.Settings.policy.Pruning.ProtectedTools != nil {
 		return nil
 	}
@@ -56,7 +62,7 @@ func (d *Attempt) recallTools() *conversation.RecallTools {
 }
 
 // placeholder weighs placeholders. They differ in a few letters alone, and are counted once for each length.
-func (d *Attempt) placeholder() func(recall string) int64 {
+func (d erasing) placeholder() func(recall string) int64 {
 	weights := map[int]int64{}
 	return func(recall string) int64 {
 		if _, ok := weights[len(recall)]; !ok {
@@ -68,7 +74,7 @@ func (d *Attempt) placeholder() func(recall string) int64 {
 }
 
 // clearResults puts placeholders in the place of a message's results.
-func (d *Attempt) clearResults(targets []prune.Target) {
+func (d erasing) clearResults(targets []prune.Target) {
 	index := targets[0].Index
 	m, ok := d.Loaded.Message(index)
 	if !ok {
@@ -86,4 +92,91 @@ func (d *Attempt) clearResults(targets []prune.Target) {
 	}
 	d.addEdit(e)
 	d.scheduleErasure(targets)
+}
+
+// ReclaimSlot holds which pruned results are to be erased, and when (behaviour §7, erase_after).
+const ReclaimSlot = view.BuildSlots + "reclaim"
+
+func parseReclaims(value []byte) ([]record.Reclaim, error) {
+	if value == nil {
+		return nil, nil
+	}
+	list, err := record.DecodeReclaims(value)
+	if err != nil {
+		return nil, conversation.Errorf(conversation.CorruptRecord, "the list of results to reclaim is damaged").Because(err)
+	}
+	return list, nil
+}
+
+// scheduleErasure notes that results which were pruned are to be erased. Beyond what the list holds, they stay on record.
+func (d erasing) scheduleErasure(targets []prune.Target) {
+	after := conversation.ValueOr(d.Settings.policy.Pruning.EraseAfter, 0)
+	if after <= 0 {
+		return
+	}
+	at := d.Now.Add(after).Unix()
+	for _, t := range targets {
+		if len(d.reclaims) < MaxErasures {
+			d.reclaims = append(d.reclaims, record.Reclaim{Index: t.Index, Part: t.Part, At: at})
+		}
+	}
+}
+
+// reclaimPruned erases the results whose time has come. One that was expanded since is not pruned any more, and stays.
+func (d erasing) reclaimPruned() error {
+	var err error
+	if d.reclaims, err = parseReclaims(d.Loaded.Slots[ReclaimSlot]); err != nil || !d.NewTurn {
+		return err
+	}
+	due := func(r record.Reclaim) bool { return !d.Now.Before(time.Unix(r.At, 0)) }
+	var ranges []conversation.Range
+	for _, r := range d.reclaims {
+		if due(r) {
+			ranges = append(ranges, conversation.Range{First: r.Index, End: r.Index + 1})
+		}
+	}
+	if len(ranges) == 0 {
+		return nil
+	}
+	if err := d.Loaded.Require(ranges...); err != nil {
+		return err
+	}
+	for _, r := range d.reclaims {
+		if due(r) {
+			d.reclaimOne(r)
+		}
+	}
+	d.reclaims = slices.DeleteFunc(d.reclaims, due)
+	d.Composed, err = d.Compose(d.View, d.Composed.Window)
+	return err
+}
+
+func (d erasing) reclaimOne(r record.Reclaim) {
+	m, ok := d.Loaded.Message(r.Index)
+	level, reason := d.View.Part(r.Index, r.Part)
+	if !ok || level != conversation.Cleared || reason != conversation.ReasonPruned || d.isErased(m, r.Part) {
+		return
+	}
+	text := prune.Cleared("", true)
+	shown := compaction.WithText(m.Parts[r.Part].Result, text)
+	d.setWeight(&shown, text)
+	d.addEdit(conversation.Edit{
+		Kind: conversation.EditParts, Range: conversation.Range{First: r.Index, End: r.Index + 1}, Reason: conversation.ReasonPruned,
+		Parts:  []conversation.PartEdit{{Part: r.Part, Level: conversation.Cleared, Shown: shown}},
+		Before: int64(shown.Tokens), After: int64(shown.Tokens), Erases: true,
+	})
+	d.eraseFromMessage(r.Index, []int32{r.Part})
+}
+
+// writeReclaims puts the list into the build's change.
+func (d erasing) writeReclaims(c *store.Change) error {
+	stored, err := parseReclaims(d.Loaded.Slots[ReclaimSlot])
+	if err != nil || slices.Equal(stored, d.reclaims) {
+		return err
+	}
+	c.Slots[ReclaimSlot] = nil
+	if len(d.reclaims) > 0 {
+		c.Slots[ReclaimSlot] = record.EncodeReclaims(d.reclaims, d.Loaded.Slots[ReclaimSlot])
+	}
+	return nil
 }

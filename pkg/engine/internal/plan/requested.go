@@ -33,14 +33,14 @@ func parseRequested(value []byte) ([]record.AskedSummary, error) {
 }
 
 // wasRequested says whether an earlier build has asked for the summary of what is due.
-func (d *Attempt) wasRequested(x *expiry.Due) bool { return d.requestedAt(x) >= 0 }
+func (d lifetimes) wasRequested(x *expiry.Due) bool { return d.requestedAt(x) >= 0 }
 
-func (d *Attempt) requestedAt(x *expiry.Due) int {
+func (d lifetimes) requestedAt(x *expiry.Due) int {
 	return slices.IndexFunc(d.requestedSummaries, func(a record.AskedSummary) bool { return a.Index == x.Index && a.Part == x.Part })
 }
 
 // requestedSummary is what the list says of what is due.
-func (d *Attempt) requestedSummary(x *expiry.Due) record.AskedSummary {
+func (d lifetimes) requestedSummary(x *expiry.Due) record.AskedSummary {
 	if at := d.requestedAt(x); at >= 0 {
 		return d.requestedSummaries[at]
 	}
@@ -48,7 +48,7 @@ func (d *Attempt) requestedSummary(x *expiry.Due) record.AskedSummary {
 }
 
 // firstRequested is the turn in which the summary of what is due was first asked for: this one, if no earlier build did.
-func (d *Attempt) firstRequested(x *expiry.Due) int32 {
+func (d lifetimes) firstRequested(x *expiry.Due) int32 {
 	switch at := d.requestedAt(x); {
 	case at >= 0:
 		return d.requestedSummaries[at].Turn
@@ -60,12 +60,12 @@ func (d *Attempt) firstRequested(x *expiry.Due) int32 {
 }
 
 // waitedLongEnough says whether what is due has waited for its summary long enough.
-func (d *Attempt) waitedLongEnough(x *expiry.Due) bool {
+func (d lifetimes) waitedLongEnough(x *expiry.Due) bool {
 	return d.Turn-max(x.Since, d.firstRequested(x)) >= maxSummaryDeferral
 }
 
 // writeRequested adds to the build's change whose summaries it leaves to later builds.
-func (d *Attempt) writeRequested(c *store.Change) {
+func (d lifetimes) writeRequested(c *store.Change) {
 	if !d.expiryRan {
 		return
 	}

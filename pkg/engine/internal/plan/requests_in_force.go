@@ -7,7 +7,7 @@ import (
 )
 
 // findRequests finds the request in force and the opening (behaviour §1). What its caller expired, removed or erased is neither.
-func (d *Attempt) findRequests() error {
+func (d windowing) findRequests() error {
 	var err error
 	if d.request, err = d.requestFrom(d.Loaded.Head.Request); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (d *Attempt) findRequests() error {
 }
 
 // requestFrom is the newest message, from one on that has a user's own words, in which these stand whole; -1 if there is none.
-func (d *Attempt) requestFrom(at int32) (int32, error) {
+func (d windowing) requestFrom(at int32) (int32, error) {
 	for at >= 0 {
 		m, err := d.message(at)
 		switch {
@@ -54,7 +54,7 @@ func (d *Attempt) message(index int32) (*conversation.Message, error) {
 }
 
 // standsWhole says whether the user's words stand in a message as they were appended, whether or not a summary stands for it too.
-func (d *Attempt) standsWhole(m *conversation.Message) bool {
+func (d windowing) standsWhole(m *conversation.Message) bool {
 	it, ok := d.View.Beside(m)
 	return ok && it.Level == conversation.Full && !conversation.Erased(m.Parts)
 }
@@ -67,7 +67,7 @@ func (d *Attempt) CompleteWindow(win conversation.Window) conversation.Window {
 		win.Opening = d.opening
 	}
 	if win.Request >= 0 {
-		if m, ok := d.Loaded.Message(win.Request); !ok || !d.standsWhole(m) {
+		if m, ok := d.Loaded.Message(win.Request); !ok || !d.windowing().standsWhole(m) {
 			win.Request = -1
 		}
 	}
@@ -82,7 +82,7 @@ func (d *Attempt) CompleteWindow(win conversation.Window) conversation.Window {
 }
 
 // startingAt is the window in force with its start moved: what it kept before it is found anew, and nothing is cut.
-func (d *Attempt) startingAt(start int32) conversation.Window {
+func (d windowing) startingAt(start int32) conversation.Window {
 	win := d.Composed.Window
 	win.Start, win.Request, win.Cuts = start, -1, nil
 	return d.CompleteWindow(win)

@@ -9,7 +9,7 @@ import (
 
 // applyRetention shows the persistent variant of messages that an earlier turn has seen, and, at the beginning of a turn, drops blocks
 // that are past their time (behaviour §6). None of it is ever deferred.
-func (d *Attempt) applyRetention() {
+func (d lifetimes) applyRetention() {
 	for i := range d.Composed.Units {
 		for j := range d.Composed.Units[i].Items {
 			if it := &d.Composed.Units[i].Items[j]; it.Message.Index < d.seenBefore() && it.Message.Carries() {
@@ -20,14 +20,14 @@ func (d *Attempt) applyRetention() {
 }
 
 // seenBefore is how many messages an earlier turn's build has seen.
-func (d *Attempt) seenBefore() int32 {
+func (d lifetimes) seenBefore() int32 {
 	if d.NewTurn {
 		return d.Loaded.Head.Seen
 	}
 	return d.Loaded.Head.SeenBefore
 }
 
-func (d *Attempt) retainMessage(it *conversation.Item) {
+func (d lifetimes) retainMessage(it *conversation.Item) {
 	m := it.Message
 	var past []int32
 	if d.NewTurn {
@@ -52,7 +52,7 @@ func (d *Attempt) retainMessage(it *conversation.Item) {
 
 // numberFromNewest is the message's number from the newest, among the messages that count. For one that was expanded, those count that
 // came since.
-func (d *Attempt) numberFromNewest(m *conversation.Message) int32 {
+func (d lifetimes) numberFromNewest(m *conversation.Message) int32 {
 	all := d.Settings.policy.Retention.AllInputs
 	inputs := all != nil && *all
 	if edit, _, ok := d.View.Restored(m.Index); ok {
@@ -66,7 +66,7 @@ func (d *Attempt) numberFromNewest(m *conversation.Message) int32 {
 
 // countSince counts the messages of the window that were appended after an edit restored a message. A turn would not tell: what the
 // agent appended in it before it asked for the expansion would count, and drop at once what was asked for.
-func (d *Attempt) countSince(m *conversation.Message, edit int64, inputs bool) int32 {
+func (d lifetimes) countSince(m *conversation.Message, edit int64, inputs bool) int32 {
 	at := slices.IndexFunc(d.Loaded.Edits, func(e conversation.Edit) bool { return e.Seq == edit })
 	if at < 0 {
 		return 0

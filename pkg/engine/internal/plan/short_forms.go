@@ -20,7 +20,7 @@ type shortForm struct {
 
 // forms lists the ways of showing a text shorter, the one that was asked for first (behaviour §5: model, extract, first
 // characters). There is none if it has to wait for its summary.
-func (d *Attempt) forms(x *expiry.Due, o *originalText) []shortForm {
+func (d expirations) forms(x *expiry.Due, o *originalText) []shortForm {
 	if o.Chars <= x.Expiration.Length() { // nothing to shorten but media
 		f := shortForm{reason: conversation.ReasonExpiredFirstChars}
 		if x.Part != expiry.MessageText {
@@ -33,7 +33,7 @@ func (d *Attempt) forms(x *expiry.Due, o *originalText) []shortForm {
 	}
 	s, why := d.summaryFor(x, o)
 	if why != 0 {
-		d.noteDeferred(x, why)
+		d.lifetimes().noteDeferred(x, why)
 		d.noteDegradation(x, s.Err.Error(), "it is shown in full, for a few turns at most")
 		return nil
 	}
@@ -41,7 +41,7 @@ func (d *Attempt) forms(x *expiry.Due, o *originalText) []shortForm {
 }
 
 // summaryForms lists a summary, if there is one, and what is shown if it does not do.
-func (d *Attempt) summaryForms(x *expiry.Due, o *originalText, s summarize.Result) []shortForm {
+func (d expirations) summaryForms(x *expiry.Due, o *originalText, s summarize.Result) []shortForm {
 	var out []shortForm
 	why := "the summary weighs no less than what it would replace"
 	if s.Err != nil {
@@ -62,7 +62,7 @@ func (d *Attempt) summaryForms(x *expiry.Due, o *originalText, s summarize.Resul
 
 func summaryOf(x *expiry.Due) string { return fmt.Sprintf("AI summary of message %d", x.Index) }
 
-func (d *Attempt) noteDegradation(x *expiry.Due, why, done string) {
+func (d expirations) noteDegradation(x *expiry.Due, why, done string) {
 	d.Degradations = append(d.Degradations, Degradation{Asked: summaryOf(x), Reason: why, Done: done})
 }
 
@@ -74,7 +74,7 @@ func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []De
 }
 
 // promptGone tells that a prompt that was named is not there, so that the default stood in for it.
-func (d *Attempt) promptGone(x *expiry.Due) []Degradation {
+func (d expirations) promptGone(x *expiry.Due) []Degradation {
 	if _, ok := d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID); ok {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (d *Attempt) promptGone(x *expiry.Due) []Degradation {
 
 // summaryFor finds the summary of an original, or says why there is none. If it is worth waiting for in a later turn, deferred says why it is
 // not there.
-func (d *Attempt) summaryFor(x *expiry.Due, o *originalText) (s summarize.Result, deferred conversation.Reason) {
+func (d expirations) summaryFor(x *expiry.Due, o *originalText) (s summarize.Result, deferred conversation.Reason) {
 	if x.Message().Role == conversation.RoleSystem {
 		return summarize.Result{Err: errSystem}, 0
 	}
@@ -96,7 +96,7 @@ func (d *Attempt) summaryFor(x *expiry.Due, o *originalText) (s summarize.Result
 		return s, 0
 	case ended:
 		deferred = conversation.ReasonSummaryRefused
-	case d.wasRequested(x) || d.Summaries.IsStarted(r):
+	case d.lifetimes().wasRequested(x) || d.Summaries.IsStarted(r):
 		s.Err, deferred = ErrNotReady, conversation.ReasonSummaryNotReady
 	default:
 		s.Err, deferred = errNotAsked, conversation.ReasonSummaryNotAsked
@@ -104,7 +104,7 @@ func (d *Attempt) summaryFor(x *expiry.Due, o *originalText) (s summarize.Result
 	if !ended && !d.DryRun {
 		d.Waits.add(r, len(x.Erase) > 0) // this attempt ends, and the next one knows
 	}
-	if len(x.Erase) > 0 || d.waitedLongEnough(x) {
+	if len(x.Erase) > 0 || d.lifetimes().waitedLongEnough(x) {
 		return s, 0
 	}
 	return s, deferred
@@ -118,7 +118,7 @@ var (
 )
 
 // summaryRequest asks for a summary of an original.
-func (d *Attempt) summaryRequest(x *expiry.Due, o *originalText) *summarize.Request {
+func (d expirations) summaryRequest(x *expiry.Due, o *originalText) *summarize.Request {
 	m := x.Message()
 	r := &summarize.Request{
 		Scope:   summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation},

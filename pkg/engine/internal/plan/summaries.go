@@ -18,7 +18,7 @@ type (
 )
 
 // planSummaries says what would be summarized so that the newest messages, of at most tail tokens, are left; nil if nothing would.
-func (d *Attempt) planSummaries(tail int64, keep int32) (*SummaryPlan, error) {
+func (d summarizing) planSummaries(tail int64, keep int32) (*SummaryPlan, error) {
 	cut := d.cutBeside(tail, keep)
 	if cut <= max(d.Kept.LeadingSystem, d.View.SummarizedTo()) {
 		return nil, nil
@@ -45,7 +45,7 @@ const leastTail = 4
 
 // cutBeside is where a compaction cuts that leaves so much room to the newest messages, and to the opening and the request where these
 // would then lie before them.
-func (d *Attempt) cutBeside(tail int64, keep int32) int32 {
+func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 	cut := d.cut(tail, keep)
 	kept := int64(0)
 	for i := d.Composed.Tail; i < len(d.Composed.Units) && d.Composed.Units[i].First() < cut; i++ {
@@ -63,7 +63,7 @@ func (d *Attempt) cutBeside(tail int64, keep int32) int32 {
 }
 
 // cut is the first message that a compaction leaves; 0 if nothing would go.
-func (d *Attempt) cut(tail int64, keep int32) int32 {
+func (d summarizing) cut(tail int64, keep int32) int32 {
 	in := compaction.CutInput{Keep: keep, Tail: tail}
 	for i := d.Composed.Tail; i <= d.Composed.Newest(); i++ {
 		u := &d.Composed.Units[i]
@@ -79,7 +79,7 @@ func (d *Attempt) cut(tail int64, keep int32) int32 {
 
 // tailRoom is what the newest messages may weigh so that the view reaches its target, if it can, beside all that stays, and with a
 // summary as long as it may be. growth is what will be appended until the summary is used.
-func (d *Attempt) tailRoom(target, growth int64) int64 {
+func (d summarizing) tailRoom(target, growth int64) int64 {
 	c := &d.Settings.compact
 	room := target - growth - d.Fixed - c.summary - c.losses
 	for i := range d.Composed.Units[:d.Composed.Tail] {
@@ -91,7 +91,7 @@ func (d *Attempt) tailRoom(target, growth int64) int64 {
 }
 
 // summaryRoom is what a target leaves for a plan's summary, beside all that stays.
-func (d *Attempt) summaryRoom(p *SummaryPlan, target int64) int64 {
+func (d summarizing) summaryRoom(p *SummaryPlan, target int64) int64 {
 	room := target - d.Fixed
 	for i := range d.Composed.Units {
 		switch u := &d.Composed.Units[i]; {
@@ -109,7 +109,7 @@ func (d *Attempt) summaryRoom(p *SummaryPlan, target int64) int64 {
 
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a
 // budget's worth of messages since, the oldest of these are not taken up.
-func (d *Attempt) reachBack() (int32, error) {
+func (d summarizing) reachBack() (int32, error) {
 	from, at, room := max(d.Kept.LeadingSystem, d.View.SummarizedTo()), d.Composed.Window.Start, d.Settings.Limit
 	for at > from && room > 0 {
 		page := conversation.Range{First: max(from, at-view.UnitPage), End: at}
@@ -130,7 +130,7 @@ func (d *Attempt) reachBack() (int32, error) {
 }
 
 // successorStep is the one summary of SUMMARIZE: it takes up all before it, if it follows on them.
-func (d *Attempt) successorStep(from, cut int32) SummaryStep {
+func (d summarizing) successorStep(from, cut int32) SummaryStep {
 	own := conversation.Range{First: from, End: cut}
 	s := SummaryStep{Range: own, Own: own}
 	if !d.followsLastSummary(from) {
@@ -146,13 +146,13 @@ func (d *Attempt) successorStep(from, cut int32) SummaryStep {
 
 // followsLastSummary says whether messages from an index on follow on the last summary. Where some between them were left out, a summary over
 // both would stand for what nobody has summarized.
-func (d *Attempt) followsLastSummary(from int32) bool {
+func (d summarizing) followsLastSummary(from int32) bool {
 	gap := conversation.Range{First: d.View.SummarizedTo(), End: from}
 	return gap.First == 0 || gap.Len() <= 0 || d.View.Hidden(gap)
 }
 
 // planLeaves adds leaves over chunks, and the summaries of summaries that they make necessary.
-func (d *Attempt) planLeaves(p *SummaryPlan, from int32) {
+func (d summarizing) planLeaves(p *SummaryPlan, from int32) {
 	nodes, refs := d.nodes()
 	if !d.followsLastSummary(from) {
 		nodes, refs = nil, nil
@@ -183,7 +183,7 @@ type ref struct {
 }
 
 // newestSummaries are those in force that follow on each other up to the last: between others lie messages that were left out.
-func (d *Attempt) newestSummaries() []conversation.Edit {
+func (d summarizing) newestSummaries() []conversation.Edit {
 	all := d.View.Summaries()
 	for at := len(all) - 1; at > 0; at-- {
 		gap := conversation.Range{First: all[at-1].Range.End, End: all[at].Range.First}
@@ -194,7 +194,7 @@ func (d *Attempt) newestSummaries() []conversation.Edit {
 	return all
 }
 
-func (d *Attempt) nodes() ([]compaction.Node, []ref) {
+func (d summarizing) nodes() ([]compaction.Node, []ref) {
 	inForce := d.newestSummaries()
 	nodes, refs := make([]compaction.Node, 0, len(inForce)), make([]ref, 0, len(inForce))
 	for _, e := range inForce {
@@ -205,7 +205,7 @@ func (d *Attempt) nodes() ([]compaction.Node, []ref) {
 }
 
 // chunks splits messages into what leaves stand for: whole units, of about a chunk's weight each.
-func (d *Attempt) chunks(from, cut int32) []conversation.Range {
+func (d summarizing) chunks(from, cut int32) []conversation.Range {
 	var out []conversation.Range
 	weight := int64(0)
 	units := d.spanUnits(conversation.Range{First: from, End: cut})
@@ -226,7 +226,7 @@ func (d *Attempt) chunks(from, cut int32) []conversation.Range {
 
 // spanUnits are the units of stretches as the view shows them, without what never enters a summarizer: the system's messages and
 // pinned units.
-func (d *Attempt) spanUnits(ranges ...conversation.Range) []conversation.Unit {
+func (d summarizing) spanUnits(ranges ...conversation.Range) []conversation.Unit {
 	var items []conversation.Item
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
@@ -243,7 +243,7 @@ func (d *Attempt) spanUnits(ranges ...conversation.Range) []conversation.Unit {
 
 // exceptions are the messages of a range that a summary over it does not stand for (behaviour §8): pinned units, the system's messages,
 // newest first, as far as they have room; the opening and the request in force; and units that were expanded lately.
-func (d *Attempt) exceptions(r conversation.Range) []conversation.Range {
+func (d summarizing) exceptions(r conversation.Range) []conversation.Range {
 	var out []conversation.Range
 	for _, p := range d.Kept.Pins {
 		if r.Contains(p.First) {
@@ -273,7 +273,7 @@ func (d *Attempt) exceptions(r conversation.Range) []conversation.Range {
 }
 
 // expandedRecently says whether a message was brought back so short a while ago that nothing takes it away again (behaviour §10).
-func (d *Attempt) expandedRecently(index int32) bool {
+func (d summarizing) expandedRecently(index int32) bool {
 	_, turn, ok := d.View.Restored(index)
 	return ok && d.Turn-turn <= protectedTurns
 }

@@ -45,7 +45,7 @@ type Draft struct {
 }
 
 // summaryJob gets everything together that a plan needs. room is what the target of the compaction leaves for its summary.
-func (d *Attempt) summaryJob(p *SummaryPlan, room int64) (*SummaryJob, error) {
+func (d summarizing) summaryJob(p *SummaryPlan, room int64) (*SummaryJob, error) {
 	c := d.Settings.compact
 	if c.strategy == conversation.StrategySummarize { // elsewhere several stand beside each other
 		c.summary = min(c.summary, max(room-c.losses, c.summary/2)) // the list beside it must hold what it would lose
@@ -71,7 +71,7 @@ func (d *Attempt) summaryJob(p *SummaryPlan, room int64) (*SummaryJob, error) {
 
 // spanPrompt is what summaries of spans are asked for with: the prompt that the policy names, if there is one, or the built-in one.
 // The prompt with the id "default" is for single results.
-func (d *Attempt) spanPrompt() conversation.Prompt {
+func (d summarizing) spanPrompt() conversation.Prompt {
 	if id := conversation.ValueOr(d.Settings.compact.PromptID, ""); id != "" {
 		if p, ok := d.Settings.catalogue.Prompt(id); ok {
 			return p
@@ -82,7 +82,7 @@ func (d *Attempt) spanPrompt() conversation.Prompt {
 
 // newlyCovered are the messages that the summaries which a step takes up left out, and that it stands for: an earlier request, above all.
 // No summary tells of them yet.
-func (d *Attempt) newlyCovered(s *SummaryStep) []conversation.Range {
+func (d summarizing) newlyCovered(s *SummaryStep) []conversation.Range {
 	var out []conversation.Range
 	for _, e := range d.View.Summaries() {
 		if slices.Contains(s.Children, e.Summary.ID) {
@@ -93,7 +93,7 @@ func (d *Attempt) newlyCovered(s *SummaryStep) []conversation.Range {
 }
 
 // ownUnits are copies of the units of stretches: what the window holds changes under it once the conversation is let go.
-func (d *Attempt) ownUnits(ranges ...conversation.Range) ([]conversation.Unit, error) {
+func (d summarizing) ownUnits(ranges ...conversation.Range) ([]conversation.Unit, error) {
 	units := d.spanUnits(ranges...)
 	for i := range units {
 		for j := range units[i].Items {
@@ -110,7 +110,7 @@ func (d *Attempt) ownUnits(ranges ...conversation.Range) ([]conversation.Unit, e
 }
 
 // readEarlier reads the summaries that a step takes up.
-func (d *Attempt) readEarlier(w *SummaryJob, ids []int64) error {
+func (d summarizing) readEarlier(w *SummaryJob, ids []int64) error {
 	for _, e := range d.View.Summaries() {
 		s := e.Summary
 		if !slices.Contains(ids, s.ID) {
@@ -121,10 +121,10 @@ func (d *Attempt) readEarlier(w *SummaryJob, ids []int64) error {
 			return err
 		}
 		earlier := SummaryText{Text: text[0]}
-		if earlier.SummaryFacts, err = d.factsBeside(d.asCommitted(&e).Summary); err != nil {
+		if earlier.SummaryFacts, err = d.erasing().factsBeside(d.erasing().asCommitted(&e).Summary); err != nil {
 			return err
 		}
-		if earlier.Facts, err = d.factsLeft(e.Range, earlier.Facts); err != nil {
+		if earlier.Facts, err = d.erasing().factsLeft(e.Range, earlier.Facts); err != nil {
 			return err
 		}
 		w.earlier[s.ID] = earlier
@@ -140,7 +140,7 @@ const (
 
 // spanChars is how long a span may be, in characters, for the smallest of the models that may be asked: heads larger than its
 // window go in chunks.
-func (d *Attempt) spanChars(w *SummaryJob) int {
+func (d summarizing) spanChars(w *SummaryJob) int {
 	room := budget(BudgetOverride{}, conversation.ModelProfile{}).Tokens()
 	for _, name := range d.Summaries.ModelsOf(&w.Prompt) {
 		_, model, _ := strings.Cut(name, "/")

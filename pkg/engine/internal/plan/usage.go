@@ -18,30 +18,30 @@ func (d *Attempt) UsedTokens() (tokens int64, isReported bool) {
 	if err != nil || !ok || r.Model != d.Model {
 		return now, false
 	}
-	return now + r.Context - Scaled(r.Counted, d.Settings.factor) + d.unseenOutput(&r), true
+	return now + r.Context - Scaled(r.Counted, d.Settings.factor) + d.reporting().unseenOutput(&r), true
 }
 
 // uncountedTokens is by how much what was reported exceeds our count, before the factor: what else is sent that nobody told us of. It lowers
 // what the rest of the view may take.
-func (d *Attempt) uncountedTokens() int64 {
+func (d reporting) uncountedTokens() int64 {
 	used, _ := d.UsedTokens()
 	return max(0, unscaled(used, d.Settings.factor)-d.Fixed-d.Composed.Tokens())
 }
 
 // reserveUncounted makes what a compaction aims at smaller by what else is sent: shares are of what is left of the budget.
-func (d *Attempt) reserveUncounted() {
+func (d reporting) reserveUncounted() {
 	c, room, limit := &d.Settings.compact, max(0, d.Settings.Limit-d.uncountedTokens()), max(1, d.Settings.Limit)
 	c.target, c.tail = c.target*room/limit, c.tail*room/limit
 }
 
 // reportAnswered says whether the view was made smaller for the last report before.
-func (d *Attempt) reportAnswered() bool {
+func (d reporting) reportAnswered() bool {
 	r, _, err := d.Loaded.LastUsage()
 	return err != nil || r.Spent
 }
 
 // markReportAnswered remembers that the view was made smaller for the last report.
-func (d *Attempt) markReportAnswered(c *store.Change) error {
+func (d reporting) markReportAnswered(c *store.Change) error {
 	r, ok, err := d.Loaded.LastUsage()
 	if err != nil || !ok || !d.answersReport {
 		return err
@@ -58,7 +58,7 @@ const UsageJump = "USAGE_JUMP"
 const usageJump = 2
 
 // reportUsageJump says that the last report is far beyond our count: something is sent that the sidecar was not told of.
-func (d *Attempt) reportUsageJump() {
+func (d reporting) reportUsageJump() {
 	r, ok, err := d.Loaded.LastUsage()
 	if err != nil || !ok || r.Model != d.Model || r.Context <= usageJump*Scaled(r.Counted, d.Settings.factor) {
 		return
@@ -71,7 +71,7 @@ func (d *Attempt) reportUsageJump() {
 }
 
 // unseenOutput is what the provider reported as output beyond what is on record of it.
-func (d *Attempt) unseenOutput(r *record.UsageReport) int64 {
+func (d reporting) unseenOutput(r *record.UsageReport) int64 {
 	output := r.Output
 	if d.Settings.compact.CountReasoning != nil && *d.Settings.compact.CountReasoning {
 		output += r.Thought

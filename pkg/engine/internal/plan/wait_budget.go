@@ -89,8 +89,8 @@ func (d *Attempt) UpcomingRequests() []*summarize.Request {
 	var out []*summarize.Request
 	for i := range d.upcoming {
 		x := &d.upcoming[i]
-		if o, err := d.original(x); err == nil && o.Chars > x.Expiration.Length() {
-			out = append(out, d.summaryRequest(x, o))
+		if o, err := d.expirations().original(x); err == nil && o.Chars > x.Expiration.Length() {
+			out = append(out, d.expirations().summaryRequest(x, o))
 		}
 	}
 	return out
