@@ -65,7 +65,8 @@ func (w *Loaded) dropExtras() { w.contents, w.extraSlots = nil, nil }
 // lacks says whether something was found missing.
 func (w *Loaded) lacks() bool { return !w.missing.none() }
 
-// IgnoreMissing forgives that something is missing, so that a loop finds all that is. Its caller asks lacks behind it.
+// IgnoreMissing forgives that something is missing, so that a loop finds all that is. Behind the loop, its caller asks for
+// Incomplete.
 func (w *Loaded) IgnoreMissing(err error) error {
 	if errors.Is(err, ErrMissing) {
 		return nil
@@ -73,7 +74,7 @@ func (w *Loaded) IgnoreMissing(err error) error {
 	return err
 }
 
-// Incomplete is the end of a loop that has used missed.
+// Incomplete is ErrMissing if something was found missing: the end of a loop that has used IgnoreMissing.
 func (w *Loaded) Incomplete() error {
 	if w.lacks() {
 		return ErrMissing
