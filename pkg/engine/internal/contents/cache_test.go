@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestLibrary_Put_KeepsItsBound: what is kept counts twice, and one thing alone may take the whole bound.
-func TestLibrary_Put_KeepsItsBound(t *testing.T) {
+// TestCache_Put_KeepsItsBound: what is kept counts twice, and one thing alone may take the whole bound.
+func TestCache_Put_KeepsItsBound(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	l := newCache(100, func() time.Time { return now })
 	at := func(n int64) cacheKey { return cacheKey{kind: documentKind, number: n} }

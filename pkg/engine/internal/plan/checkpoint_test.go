@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
-// TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt: a summary that is taken back is in no view.
-func TestDeciding_Settle_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
+// TestAttempt_KeepIfSmaller_LeavesNoTraceOfWhatWasNotWorthIt: a summary that is taken back is in no view.
+func TestAttempt_KeepIfSmaller_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
 	w := &view.Loaded{View: &conversation.View{}}
 	d := &Attempt{Composer: &view.Composer{Loaded: w}, Settings: &settings{}, View: w.View, Composed: &view.Composition{}}
 	saved := d.compacting().checkpoint()
