@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,4 +136,40 @@ func (b *bench) meanwhile(t *testing.T, id string, again bool) {
 		}
 	}
 	b.append(t, id, user("I am first"))
+}
+
+// TestEngine_StoreContent_Type_IsAToolsUnlessSaid: a content of which nobody says where it came from is a tool's; what is said stands.
+func TestEngine_StoreContent_Type_IsAToolsUnlessSaid(t *testing.T) {
+	b := newBench(1 << 20)
+	for said, want := range map[conversation.SourceType]conversation.SourceType{
+		conversation.SourceTypeUnspecified: conversation.SourceTypeTool, conversation.SourceTypeWeb: conversation.SourceTypeWeb,
+	} {
+		r, err := b.keep("c", "", "some words", func(r *engine.StoreContentRequest) { r.Type = said })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.RetrieveContent(ctx, engine.RetrieveContentRequest{Key: keyOf("c"), ContentID: r.Cited.Citation.ContentID})
+		if err != nil || got.Source.Type != want || r.Cited.Citation.SourceType != want {
+			t.Errorf("said %v: the source is of type %v, the citation %v (%v)", said, got.Source.Type, r.Cited.Citation.SourceType, err)
+		}
+	}
+}
+
+// TestEngine_AnswerToolCall_Items_AreAnArray: items come as JSON that can be parsed, other ranges as they stand in the content.
+func TestEngine_AnswerToolCall_Items_AreAnArray(t *testing.T) {
+	b := newBench(1 << 20)
+	handle := b.kept(t, "c", "", `[{"n":0},{"n":1},{"n":2},{"n":3}]`)
+	for unit, want := range map[string]string{"items": `[{"n":1},{"n":2}]`, "chars": "{"} {
+		arguments := fmt.Sprintf(`{"content_id":%q,"start":1,"end":%d,"unit":%q}`, handle, map[string]int{"items": 3, "chars": 2}[unit], unit)
+		got, err := b.AnswerToolCall(ctx, engine.ToolCallRequest{Key: keyOf("c"), Call: conversation.ToolCall{
+			CallID: "x", Name: conversation.ToolRetrieve, Arguments: conversation.Content{Inline: arguments},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, _ := strings.Cut(got.Result.Text.Inline, "]\n")
+		if strings.TrimSpace(body) != want {
+			t.Errorf("%s: %q, not %q", unit, got.Result.Text.Inline, want)
+		}
+	}
 }
