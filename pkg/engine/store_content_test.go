@@ -172,4 +172,16 @@ func TestEngine_AnswerToolCall_Items_AreAnArray(t *testing.T) {
 			t.Errorf("%s: %q, not %q", unit, got.Result.Text.Inline, want)
 		}
 	}
+	long := b.kept(t, "c", "", "["+strings.Repeat(`{"n":1},`, 400)+`{"n":2}]`)
+	for unit, want := range map[string]string{"items": ", unit items.", "chars": ", unit bytes."} { // how to go on
+		got, err := b.AnswerToolCall(ctx, engine.ToolCallRequest{Key: keyOf("c"), MaxTokens: 200, Call: conversation.ToolCall{
+			CallID: "x", Name: conversation.ToolRetrieve, Arguments: conversation.Content{Inline: fmt.Sprintf(`{"content_id":%q,"start":0,"end":400,"unit":%q}`, long, unit)},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := got.Result.Text.Inline; unit == "items" && !strings.Contains(text, want) || strings.Contains(text, "More follows") && !strings.Contains(text, want) {
+			t.Errorf("%s: %q", unit, text)
+		}
+	}
 }
