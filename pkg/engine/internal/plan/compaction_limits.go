@@ -3,7 +3,6 @@ package plan
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // compactionLimits is how a view that outgrows its budget becomes smaller (behaviour §8). Tokens are before the factor.
@@ -68,30 +67,6 @@ func (c *compactionLimits) within(room int64) {
 		c.losses = min(c.losses, room/2)
 		c.summary = min(c.summary, room-c.losses)
 	}
-}
-
-// ownBudget says whether a budget is the conversation's own: that of the window that its policy, or the server's, sets, or else the
-// largest of those that are remembered. Builds for smaller ones fit for themselves: a summary would take from the others what has
-// room there.
-func ownBudget(w *view.Loaded, defaults conversation.Policy, tokens int64, profile conversation.ModelProfile) (bool, error) {
-	if w.Info.Policy.Or(defaults).Fit.ContextWindowTokens != nil {
-		return tokens >= budget(BudgetOverride{}, profile, w.Info.Policy.Fit, defaults.Fit).Tokens(), nil
-	}
-	known, err := w.BudgetWindows()
-	if err != nil {
-		return false, err
-	}
-	for _, f := range known {
-		if f.Budget > tokens {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// summarizes says whether this build may make summaries.
-func (d compacting) summarizes() bool {
-	return d.Settings.own && d.Settings.compact.strategy != conversation.StrategySlidingWindow
 }
 
 // trigger says why the view is to become smaller; unspecified if it is not.

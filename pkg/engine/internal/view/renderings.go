@@ -1,0 +1,66 @@
+package view
+
+import (
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// renderKey names a way of writing units.
+type renderKey struct {
+	format conversation.Format
+	model  string
+}
+
+// rendering remembers how units were written, so that a unit that did not change is not written again.
+type rendering struct {
+	Units    map[unitKey]provider.UnitBlocks
+	Assembly *provider.Assembly
+	Manifest int64 // the build that assembly was made for; 0 for none
+}
+
+// unitKey is everything that a unit's blocks depend on, its messages being immutable.
+type unitKey struct {
+	first, last    int32
+	items          int
+	edit           int64
+	summary        bool
+	afterAssistant bool
+	leading        bool
+	cut            conversation.Cut
+}
+
+func keyOf(u *conversation.Unit, c provider.UnitContext) unitKey {
+	k := unitKey{first: u.First(), last: u.Last(), items: len(u.Items), afterAssistant: c.AfterAssistant, leading: c.Leading}
+	if u.Summary != nil {
+		k.summary, k.edit = true, u.Summary.Seq
+	}
+	for i := range u.Items {
+		k.edit = max(k.edit, u.Items[i].EditSeq)
+	}
+	return k
+}
+
+func (r *rendering) bytes() int64 {
+	n := int64(0)
+	for _, u := range r.Units {
+		for i := range u.Blocks {
+			n += int64(len(u.Blocks[i].JSON)) + 384 // and its entries in the map and in two assemblies
+		}
+	}
+	return n
+}
+
+// maxRenderings is how many formats and models a warm window keeps written.
+const maxRenderings = 4
+
+func (w *Loaded) rendering(k renderKey, t provider.Traits) *rendering {
+	r := w.renderings[k]
+	if r == nil {
+		if len(w.renderings) >= maxRenderings {
+			clear(w.renderings)
+		}
+		r = &rendering{Units: make(map[unitKey]provider.UnitBlocks), Assembly: provider.NewAssembly(t)}
+		w.renderings[k] = r
+	}
+	return r
+}
