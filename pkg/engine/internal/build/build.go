@@ -170,6 +170,9 @@ func (b *Service) finish(ctx context.Context, d *plan.Attempt, r *plan.Request, 
 	}
 	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
 	if err := b.store.Commit(ctx, d.Loaded.Key, c); err != nil {
+		if errors.Is(err, store.ErrOutcomeUnknown) { // it may stand
+			b.forgetErased(d)
+		}
 		return nil, false, err
 	}
 	b.startUpcoming(ctx, d)

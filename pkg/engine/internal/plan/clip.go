@@ -82,8 +82,11 @@ func (d fitting) clipMessage(targets []clipTarget, reason conversation.Reason) (
 		}
 		// A stronger edit is always computed from the original.
 		whole, err := d.Loaded.Inline(m.Parts[t.part : t.part+1])
-		if err != nil {
+		if err := d.Loaded.IgnoreMissing(err); err != nil {
 			return e, err
+		}
+		if d.Loaded.Incomplete() != nil {
+			continue
 		}
 		shown, ok := compaction.Clip(whole[0], index, t.limit, d.Settings.Counter)
 		if !ok || int64(shown.Tokens) >= t.weight {
@@ -93,5 +96,5 @@ func (d fitting) clipMessage(targets []clipTarget, reason conversation.Reason) (
 		e.After += int64(shown.Tokens)
 		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.part, Level: conversation.Shortened, Shown: shown})
 	}
-	return e, nil
+	return e, d.Loaded.Incomplete()
 }

@@ -19,13 +19,13 @@ func (d erasing) factsLeft(r conversation.Range, known []conversation.Fact) ([]c
 		}
 		m := d.Erased.Messages[index]
 		parts, err := d.Loaded.Inline(d.remainingParts(m))
-		if err != nil {
+		if err := d.Loaded.IgnoreMissing(err); err != nil {
 			return nil, err
 		}
 		standing := compaction.Facts([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: parts}}}})
 		known = compaction.ForgetFacts(known, index, standing)
 	}
-	return known, nil
+	return known, d.Loaded.Incomplete()
 }
 
 // remainingParts are the parts of a message that this build rewrites as the view knows them: without what it erases, and corrected.

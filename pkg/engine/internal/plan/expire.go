@@ -55,13 +55,15 @@ func (d expirations) removeUnit(x *expiry.Due) error {
 	}
 	for _, p := range x.Erase { // a summary may exist of a text that is removed now
 		o, err := d.original(&expiry.Due{Unit: x.Unit, Index: p.Index, Part: p.Part})
-		if err != nil {
+		if err := d.Loaded.IgnoreMissing(err); err != nil {
 			return err
 		}
-		d.ErasedHashes = append(d.ErasedHashes, sha256.Sum256([]byte(o.text)))
+		if o != nil {
+			d.ErasedHashes = append(d.ErasedHashes, sha256.Sum256([]byte(o.text)))
+		}
 	}
 	d.eraseDue(x)
-	return nil
+	return d.Loaded.Incomplete()
 }
 
 // allButKept replaces, by nothing, all parts of a message but the additions that are kept for the last messages and are still in their

@@ -43,6 +43,9 @@ func (d windowing) requestFrom(at int32) (int32, error) {
 
 // message is a message of the window.
 func (d *Attempt) message(index int32) (*conversation.Message, error) {
+	if m, ok := d.Loaded.Message(index); ok {
+		return m, nil
+	}
 	if err := d.Loaded.Require(conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}

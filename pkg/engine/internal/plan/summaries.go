@@ -111,8 +111,9 @@ func (d summarizing) summaryRoom(p *SummaryPlan, target int64) int64 {
 // budget's worth of messages since, the oldest of these are not taken up.
 func (d summarizing) reachBack() (int32, error) {
 	from, at, room := max(d.Kept.LeadingSystem, d.View.SummarizedTo()), d.Composed.Window.Start, d.Settings.Limit
-	for at > from && room > 0 {
-		page := conversation.Range{First: max(from, at-view.UnitPage), End: at}
+	for start := at; at > from && room > 0; {
+		// Pages grow: each that is missing makes the plan begin anew.
+		page := conversation.Range{First: max(from, at-max(view.UnitPage, start-at)), End: at}
 		if err := d.Loaded.Require(page); err != nil {
 			return 0, err
 		}

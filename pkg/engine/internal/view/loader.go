@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -65,9 +64,7 @@ func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loade
 
 // Release keeps the window of a call that committed nothing to it, without what undone edits were written as.
 func (l *Loader) Release(w *Loaded) {
-	for _, r := range w.renderings {
-		maps.DeleteFunc(r.Units, func(key unitKey, _ provider.UnitBlocks) bool { return key.edit > w.Head.EditSeq })
-	}
+	w.dropUncommitted()
 	l.Cache.Put(w)
 }
 
@@ -80,6 +77,7 @@ func (l *Loader) RunPlan(ctx context.Context, w *Loaded, plan func() error) erro
 		if !errors.Is(err, ErrMissing) {
 			return err
 		}
+		w.dropUncommitted() // the next run may make other edits, under the same numbers
 		if err := l.loadMissing(ctx, w); err != nil {
 			return err
 		}

@@ -159,7 +159,13 @@ func (w *Loaded) loadBack(ctx context.Context, s store.Store, b backwardRead) er
 	if len(snap.Messages) == 0 {
 		return conversation.Errorf(conversation.CorruptRecord, "message %d is missing", b.before-1)
 	}
-	return w.Load(ctx, s, conversation.Range{First: snap.Messages[len(snap.Messages)-1].Index, End: b.before})
+	if err := w.Load(ctx, s, conversation.Range{First: snap.Messages[len(snap.Messages)-1].Index, End: b.before}); err != nil {
+		return err
+	}
+	if _, ok := w.Message(b.before - 1); !ok { // else the plan would ask for it for ever
+		return conversation.Errorf(conversation.CorruptRecord, "message %d is missing", b.before-1)
+	}
+	return nil
 }
 
 // backwardPage is how many messages are read at a time while the start of a window is looked for.

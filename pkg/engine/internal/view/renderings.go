@@ -1,6 +1,8 @@
 package view
 
 import (
+	"maps"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
@@ -63,4 +65,11 @@ func (w *Loaded) rendering(k renderKey, t provider.Traits) *rendering {
 		w.renderings[k] = r
 	}
 	return r
+}
+
+// dropUncommitted forgets what units were written as by edits that were never committed.
+func (w *Loaded) dropUncommitted() {
+	for _, r := range w.renderings {
+		maps.DeleteFunc(r.Units, func(key unitKey, _ provider.UnitBlocks) bool { return key.edit > w.Head.EditSeq })
+	}
 }

@@ -1,0 +1,20 @@
+package view
+
+import (
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// TestLoaded_DropUncommitted_KeepsWhatIsOnRecord: a plan that runs again may make another edit under the number of one that it made before.
+func TestLoaded_DropUncommitted_KeepsWhatIsOnRecord(t *testing.T) {
+	w := New(store.Key{}, &store.Snapshot{Head: store.Head{EditSeq: 7}, Info: &store.Info{}})
+	r := &rendering{Units: map[unitKey]provider.UnitBlocks{{first: 1, edit: 7}: {}, {first: 2, edit: 8}: {}, {first: 3}: {}}}
+	w.renderings[renderKey{format: conversation.FormatNeutral}] = r
+	w.dropUncommitted()
+	if _, stale := r.Units[unitKey{first: 2, edit: 8}]; stale || len(r.Units) != 2 {
+		t.Errorf("%d units are left, that of an edit without a commit: %t", len(r.Units), stale)
+	}
+}
