@@ -1,6 +1,7 @@
 package view
 
 import (
+	"context"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -8,12 +9,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestLoaded_DropUncommitted_KeepsWhatIsOnRecord: a plan that runs again may make another edit under the number of one that it made before.
-func TestLoaded_DropUncommitted_KeepsWhatIsOnRecord(t *testing.T) {
+// TestLoader_RunPlan_DropsWhatWasNeverCommitted: a plan that runs again may make another edit under the number of one that it made before.
+func TestLoader_RunPlan_DropsWhatWasNeverCommitted(t *testing.T) {
 	w := New(store.Key{}, &store.Snapshot{Head: store.Head{EditSeq: 7}, Info: &store.Info{}})
 	r := &rendering{Units: map[unitKey]provider.UnitBlocks{{first: 1, edit: 7}: {}, {first: 2, edit: 8}: {}, {first: 3}: {}}}
 	w.renderings[renderKey{format: conversation.FormatNeutral}] = r
-	w.dropUncommitted()
+	err := (&Loader{}).RunPlan(context.Background(), w, func() error { return ErrMissing })
+	if conversation.KindOf(err) != conversation.Internal { // and not run again for ever
+		t.Errorf("a plan that does not name what is missing: %v", err)
+	}
 	if _, stale := r.Units[unitKey{first: 2, edit: 8}]; stale || len(r.Units) != 2 {
 		t.Errorf("%d units are left, that of an edit without a commit: %t", len(r.Units), stale)
 	}
