@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/user"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -32,10 +35,10 @@ func isLocal(address string) bool {
 }
 
 // listenAll listens on every address or on none.
-func listenAll(ctx context.Context, addresses []string) ([]net.Listener, error) {
+func listenAll(ctx context.Context, addresses []string, sockets socketOptions) ([]net.Listener, error) {
 	var listeners []net.Listener
 	for _, address := range addresses {
-		l, err := listen(ctx, address)
+		l, err := listen(ctx, address, sockets)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("cannot listen on %s: %w", address, plain(err)), closeAll(listeners))
 		}
@@ -64,7 +67,7 @@ func closeAll(listeners []net.Listener) error {
 	return errors.Join(faults...)
 }
 
-func listen(ctx context.Context, address string) (net.Listener, error) {
+func listen(ctx context.Context, address string, sockets socketOptions) (net.Listener, error) {
 	path, ok := strings.CutPrefix(address, unixScheme)
 	if !ok {
 		return (&net.ListenConfig{}).Listen(ctx, "tcp", address)
@@ -72,7 +75,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	if err := vacate(ctx, path); err != nil {
 		return nil, err
 	}
-	return listenUnix(path)
+	return listenUnix(path, sockets)
 }
 
 // vacate allows a socket file to be replaced if nobody answers on it: one that a killed sidecar left behind.
@@ -97,16 +100,41 @@ func vacate(ctx context.Context, path string) error {
 	}
 }
 
-// listenUnix binds under a name of its own, lets nobody but the owner in, and then takes the name it was asked for: no moment
+// socketOptions say who may connect to Unix sockets.
+type socketOptions struct {
+	mode  fs.FileMode
+	group int // -1: the process's own
+	uids  []uint32
+}
+
+// sockets are the options of Unix sockets.
+func (s *settings) sockets() (socketOptions, error) {
+	out := socketOptions{mode: fs.FileMode(s.SocketMode), group: -1, uids: s.SocketUIDs}
+	if s.SocketGroup == "" {
+		return out, nil
+	}
+	number := s.SocketGroup
+	if g, err := user.LookupGroup(s.SocketGroup); err == nil {
+		number = g.Gid
+	}
+	n, err := strconv.ParseUint(number, 10, 31)
+	if err != nil {
+		return out, usageError{fmt.Errorf("--socket-group %s: there is no such group", s.SocketGroup)}
+	}
+	out.group = int(n)
+	return out, nil
+}
+
+// listenUnix binds under a name of its own, lets nobody in but whom it should, and then takes the name it was asked for: no moment
 // passes at which others could connect, and a stale file is replaced in one step.
-func listenUnix(path string) (net.Listener, error) {
+func listenUnix(path string, o socketOptions) (net.Listener, error) {
 	unnamed := path + "." + rand.Text()[:6]
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: unnamed, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	out := &unixListener{UnixListener: l, path: path}
+	out := &unixListener{UnixListener: l, path: path, options: o}
 	if err := out.take(unnamed); err != nil {
 		return nil, errors.Join(err, l.Close(), os.Remove(unnamed))
 	}
@@ -116,12 +144,13 @@ func listenUnix(path string) (net.Listener, error) {
 // unixListener is a listener whose file is removed with it.
 type unixListener struct {
 	*net.UnixListener
-	path string
-	file os.FileInfo
+	path    string
+	options socketOptions
+	file    os.FileInfo
 }
 
 func (l *unixListener) take(unnamed string) error {
-	if err := os.Chmod(unnamed, 0o600); err != nil {
+	if err := l.options.apply(unnamed); err != nil {
 		return err
 	}
 	info, err := os.Lstat(unnamed)
@@ -130,6 +159,38 @@ func (l *unixListener) take(unnamed string) error {
 	}
 	l.file = info
 	return os.Rename(unnamed, l.path)
+}
+
+// apply gives a socket to its group first: the mode lets that group in.
+func (o *socketOptions) apply(path string) error {
+	if o.group >= 0 {
+		if err := os.Lchown(path, -1, o.group); err != nil {
+			return fmt.Errorf("the socket cannot have the group %d: %w", o.group, err)
+		}
+	}
+	return os.Chmod(path, o.mode)
+}
+
+// Accept returns the next connection of a user who may connect.
+func (l *unixListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		if l.options.admits(conn) {
+			return conn, nil
+		}
+		_ = conn.Close()
+	}
+}
+
+func (o *socketOptions) admits(conn *net.UnixConn) bool {
+	if len(o.uids) == 0 {
+		return true
+	}
+	uid, err := peerUID(conn)
+	return err == nil && slices.Contains(o.uids, uid)
 }
 
 // Close stops listening and removes the file, if it is still this listener's.

@@ -28,7 +28,11 @@ type program struct {
 
 // Run serves until ctx ends; then it finishes the calls in flight and closes the store last.
 func (p *program) Run(ctx context.Context, s *settings) error {
-	listeners, err := listenAll(ctx, s.Listen)
+	door, err := newDoor(s)
+	if err != nil {
+		return err
+	}
+	listeners, err := listenAll(ctx, s.Listen, door.sockets)
 	if err != nil {
 		return err
 	}
@@ -45,7 +49,7 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 	defer summaries.close() // the server has stopped by then: nobody asks any more
 	e, err := newEngine(s, warm, kept, summaries.service, p.log)
 	if err == nil {
-		err = p.serve(ctx, s, e, state, listeners)
+		err = p.serve(ctx, s, e, door, state, listeners)
 	}
 	return errors.Join(err, closeStore(kept))
 }
@@ -67,18 +71,25 @@ func closeStore(kept store.Store) error {
 }
 
 // serve runs the engine's background work and the server, and returns when both have ended.
-func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, state *storeState, listeners []net.Listener) error {
+func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door *door, state *storeState, listeners []net.Listener) error {
+	stopDoor, err := door.open(s, p.log)
+	if err != nil {
+		return err
+	}
+	defer stopDoor()
 	sweeping, stopSweeping := context.WithCancel(context.WithoutCancel(ctx))
 	swept := make(chan error, 1)
 	go func() { swept <- e.Run(sweeping) }()
 
-	server := grpcserver.New(grpcserver.Options{Engine: e, Log: p.log, Reflection: s.Reflection, Version: version, MemoryLimit: p.memoryLimit})
+	server := grpcserver.New(grpcserver.Options{
+		Engine: e, Log: p.log, Gate: door.gate, TLS: door.config(), Reflection: s.Reflection, Channelz: s.Channelz,
+		Version: version, MemoryLimit: p.memoryLimit,
+	})
 	state.follow(server.SetServing)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listeners...) }()
 	p.announce(s, e, listeners)
 
-	var err error
 	select {
 	case err = <-served:
 	case <-ctx.Done():

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/bytesize"
 )
 
 // launch runs a program until its context ends, and returns a connection to it and what Run returns.
@@ -180,18 +181,18 @@ func TestProgram_Reflection_IsOffUnlessAskedFor(t *testing.T) {
 }
 
 func TestSize_UnmarshalText_Units(t *testing.T) {
-	for text, want := range map[string]size{"0": 0, "1048576": 1 << 20, "512KiB": 512 << 10, "256 MiB": 256 << 20, "10GiB": 10 << 30} {
-		var got size
+	for text, want := range map[string]bytesize.Size{"0": 0, "1048576": 1 << 20, "512KiB": 512 << 10, "256 MiB": 256 << 20, "10GiB": 10 << 30} {
+		var got bytesize.Size
 		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
 			t.Errorf("%s: %d, %v", text, got, err)
 		}
-		var again size
+		var again bytesize.Size
 		if err := again.UnmarshalText([]byte(got.String())); err != nil || again != got {
 			t.Errorf("%s is written as %s", text, got)
 		}
 	}
 	for _, text := range []string{"", "-1", "1.5GiB", "10GB", "99999999999TiB", "GiB"} {
-		if err := new(size).UnmarshalText([]byte(text)); err == nil {
+		if err := new(bytesize.Size).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}

@@ -3,10 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/bytesize"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/policyservice"
 	"github.com/palimpsest-context/palimpsest/internal/policies"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -17,16 +16,15 @@ import (
 type settings struct {
 	Config string `help:"Configuration file: YAML, its keys are the flags' names." env:"PALIMPSEST_CONFIG" type:"path" placeholder:"FILE"`
 
-	Listen     []string `help:"Where to listen: host:port, or unix:///path. Repeatable, so that TCP and a Unix socket can be served together." env:"PALIMPSEST_LISTEN" default:"127.0.0.1:7171" placeholder:"ADDRESS"`
-	Insecure   bool     `help:"Listen on addresses that are not loopback, without credentials and without TLS: whoever can reach the port can read and write every conversation." env:"PALIMPSEST_INSECURE"`
-	Reflection bool     `help:"Offer gRPC server reflection." env:"PALIMPSEST_REFLECTION"`
+	Listen []string `help:"Where to listen: host:port, or unix:///path. Repeatable, so that TCP and a Unix socket can be served together." env:"PALIMPSEST_LISTEN" default:"127.0.0.1:7171" placeholder:"ADDRESS"`
+	accessSettings
 
-	Store        string `help:"Where conversations are kept: bolt (a file in the data directory) or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory" default:"bolt"`
-	DataDir      string `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
-	MaxStoreSize size   `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
-	CacheSize    size   `help:"Memory for warm windows, such as 64MiB; 0 keeps none. At most an eighth of the memory limit." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
+	Store        string        `help:"Where conversations are kept: bolt (a file in the data directory) or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory" default:"bolt"`
+	DataDir      string        `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
+	MaxStoreSize bytesize.Size `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
+	CacheSize    bytesize.Size `help:"Memory for warm windows, such as 64MiB; 0 keeps none. At most an eighth of the memory limit." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
 
-	ContentCacheBytes size `help:"Memory for contents and messages that are ready to be searched, garbage included, such as 64MiB; 0 keeps none, and each search reads them anew. At most an eighth of the memory limit." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
+	ContentCacheBytes bytesize.Size `help:"Memory for contents and messages that are ready to be searched, garbage included, such as 64MiB; 0 keeps none, and each search reads them anew. At most an eighth of the memory limit." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
 
 	LogLevel  string `help:"The least level that is logged: debug shows every call, and which models wrote no summary." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
@@ -45,8 +43,8 @@ type settings struct {
 
 // The defaults of flags that a sidecar without flags needs too.
 const (
-	defaultCacheSize         size = 64 << 20
-	defaultContentCacheBytes size = 64 << 20
+	defaultCacheSize         bytesize.Size = 64 << 20
+	defaultContentCacheBytes bytesize.Size = 64 << 20
 )
 
 // check finds what the flags' types cannot say.
@@ -60,7 +58,7 @@ func (s *settings) check() error {
 		s.checkReserve(),
 		s.checkTTL(),
 		s.checkDataDir(),
-		s.checkExposure(),
+		s.checkAccess(),
 		s.checkPolicy(),
 		s.checkLifecycle(),
 		s.checkSummaries(),
@@ -96,20 +94,6 @@ func (s *settings) checkTTL() error {
 func (s *settings) checkDataDir() error {
 	if s.Store == storeBolt && s.DataDir == "" {
 		return errors.New("--data-dir is needed: there is no home directory to put it into")
-	}
-	return nil
-}
-
-// checkExposure: without credentials, the network must be asked for in words.
-func (s *settings) checkExposure() error {
-	if s.Insecure {
-		return nil
-	}
-	for _, address := range s.Listen {
-		if !isLocal(address) {
-			return fmt.Errorf("--listen %s can be reached from other machines, and there are neither credentials nor TLS: "+
-				"say --insecure if that is what you want, or listen on 127.0.0.1 or a Unix socket", address)
-		}
 	}
 	return nil
 }
@@ -176,37 +160,4 @@ func (s *settings) inFile(err error) error {
 		faults[i] = fmt.Errorf("%s: %s %s", s.DefaultPolicy, v.Field, v.Text)
 	}
 	return errors.Join(faults...)
-}
-
-// size is a number of bytes, written with a unit or without.
-type size int64
-
-// UnmarshalText reads 1048576, 512KiB, 256MiB or 10GiB.
-func (s *size) UnmarshalText(b []byte) error {
-	digits, unit := string(b), int64(1)
-	for suffix, factor := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40} {
-		if rest, ok := strings.CutSuffix(digits, suffix); ok {
-			digits, unit = rest, factor
-			break
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-	if err != nil || n < 0 || n > (1<<62)/unit {
-		return errors.New("must be a number of bytes, such as 1048576, 512KiB, 256MiB or 10GiB")
-	}
-	*s = size(n * unit)
-	return nil
-}
-
-// String writes the size with the largest unit that divides it.
-func (s size) String() string {
-	for _, u := range []struct {
-		suffix string
-		factor size
-	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if s > 0 && s%u.factor == 0 {
-			return strconv.FormatInt(int64(s/u.factor), 10) + u.suffix
-		}
-	}
-	return strconv.FormatInt(int64(s), 10)
 }

@@ -43,16 +43,16 @@ const (
 // maxKeyBytes bounds a key's file: a longer one is another file.
 const maxKeyBytes = 4096
 
-// access is how a provider is reached.
-type access struct {
+// providerAccess is how a provider is reached.
+type providerAccess struct {
 	provider string
 	url      string
 	keyFile  string
 	variable string // of the environment, with the key
 }
 
-func (s *summarySettings) accesses() []access {
-	return []access{
+func (s *summarySettings) accesses() []providerAccess {
+	return []providerAccess{
 		{providerOpenAI, s.OpenAIURL, s.OpenAIKeyFile, "PALIMPSEST_OPENAI_KEY"},
 		{providerAnthropic, s.AnthropicURL, s.AnthropicKeyFile, "PALIMPSEST_ANTHROPIC_KEY"},
 	}
@@ -80,7 +80,7 @@ func (s *summarySettings) checkSummaryDeadline() error {
 	return nil
 }
 
-func (a access) check() error {
+func (a providerAccess) check() error {
 	if a.url == "" {
 		if a.keyFile != "" {
 			return fmt.Errorf("--%s-key-file needs --%s-url: there is nobody to show the key to", a.provider, a.provider)
@@ -96,12 +96,12 @@ func (a access) check() error {
 	return nil
 }
 
-func (a access) hasKey() bool { return a.keyFile != "" || lookup(a.variable) != "" }
+func (a providerAccess) hasKey() bool { return a.keyFile != "" || lookup(a.variable) != "" }
 
 func (s *summarySettings) checkModel(model string) error {
 	provider, name, _ := strings.Cut(model, "/")
 	accesses := s.accesses()
-	at := slices.IndexFunc(accesses, func(a access) bool { return a.provider == provider })
+	at := slices.IndexFunc(accesses, func(a providerAccess) bool { return a.provider == provider })
 	switch {
 	case at < 0 || name == "" || len(model) > 256:
 		return fmt.Errorf("--summary-models: %q is no model: name it openai/MODEL or anthropic/MODEL", model)
@@ -113,7 +113,7 @@ func (s *summarySettings) checkModel(model string) error {
 }
 
 // key reads the file, or the environment. What is wrong is said without the key.
-func (a access) key() (string, error) {
+func (a providerAccess) key() (string, error) {
 	source, text := a.variable, lookup(a.variable)
 	if a.keyFile != "" {
 		read, err := readKey(a.keyFile)

@@ -139,7 +139,7 @@ type connection interface {
 	Close()
 }
 
-func newConnection(a access, key string) (connection, error) {
+func newConnection(a providerAccess, key string) (connection, error) {
 	userAgent := "palimpsest/" + version
 	switch a.provider {
 	case providerOpenAI:

@@ -142,6 +142,7 @@ var layers = []layer{
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search", "./pkg/summarize", "./pkg/tokens",
 			"./pkg/provider", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view",
+			"./pkg/engine/internal/actors",
 		},
 		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
 	},
@@ -162,7 +163,8 @@ var layers = []layer{
 		name: "rules and conversion of the API's messages", why: "services share them, so they know no service and no call",
 		dirs: []string{"internal/grpcserver/schema", "internal/grpcserver/convert", "internal/grpcserver/paging", "internal/grpcserver/exportformat"},
 		allow: []string{
-			vocabulary, "./pkg/engine", apiGen, "./internal/grpcserver/alias", "./internal/grpcserver/rules", "./internal/grpcserver/convert",
+			vocabulary, "./pkg/engine", apiGen, "./internal/access", "./internal/grpcserver/alias", "./internal/grpcserver/rules",
+			"./internal/grpcserver/convert",
 		},
 		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
 	},
@@ -183,7 +185,7 @@ var layers = []layer{
 	{
 		name: "gRPC edge", why: "it admits, validates and maps errors; storage is the engine's, and what is answered the services'",
 		dirs:  []string{"internal/grpcserver"},
-		allow: []string{vocabulary, apiGen, "./internal/grpcserver/..."},
+		allow: []string{vocabulary, apiGen, "./internal/access", "./internal/grpcserver/..."},
 		deny:  []string{"go.etcd.io/bbolt"},
 	},
 	{
@@ -191,6 +193,14 @@ var layers = []layer{
 		dirs:  []string{"internal/replay", "internal/replay/*", "internal/demo", "internal/demo/*", "internal/inspect", "internal/inspect/*"},
 		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/inspect/...", "./internal/validate", "./internal/terminal", "./internal/policies", "./pkg/tokens/..."},
 		deny:  []string{"go.etcd.io/bbolt"},
+	},
+	{
+		name: "access", why: "who calls does not depend on how the call came",
+		dirs: []string{"internal/access"}, allow: []string{vocabulary, "./internal/bytesize"}, deny: transport,
+	},
+	{
+		name: "sizes", why: "flags and files write them alike",
+		dirs: []string{"internal/bytesize"}, deny: outside,
 	},
 	{
 		name: "named policies", why: "the server and its clients read them alike, and they decide nothing",

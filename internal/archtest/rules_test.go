@@ -66,6 +66,7 @@ var rules = []rule{
 			"service with a store":             {"internal/grpcserver/policyservice/a.go", imports("./pkg/store")},
 			"service with another":             {"internal/grpcserver/policyservice/a.go", imports("./internal/grpcserver/contextservice")},
 			"service with the edge":            {"internal/grpcserver/policyservice/a.go", imports("./internal/grpcserver")},
+			"access with gRPC":                 {"internal/access/a.go", imports("google.golang.org/grpc/metadata")},
 			"rules with the API":               {"internal/grpcserver/rules/a.go", imports("./gen/palimpsest/v1")},
 			"conversion with gRPC":             {"internal/grpcserver/convert/a.go", imports("google.golang.org/grpc/status")},
 			"admission with the API":           {"internal/grpcserver/admission/a.go", imports("./gen/palimpsest/v1")},

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -49,7 +50,7 @@ func sidecar(t *testing.T) func(context.Context) (string, func(), error) {
 		if err != nil {
 			return "", nil, err
 		}
-		server := grpcserver.New(grpcserver.Options{Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), Engine: engine.New(engine.Options{
+		server := grpcserver.New(grpcserver.Options{Gate: access.Open("default"), Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), Engine: engine.New(engine.Options{
 			Store: kept, Counters: []tokens.Counter{o200k()}, Clock: time.Now, IDs: randomID, CacheBytes: 64 << 20,
 			Summaries: summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract}),
 			Formats:   []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},

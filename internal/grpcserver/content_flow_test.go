@@ -16,7 +16,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
-	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -123,7 +122,7 @@ func TestServer_SearchContent_AsksAndAnswers(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	asked := engine.SearchContentRequest{
-		Key: engine.Key{Namespace: convert.Namespace, Conversation: "c"}, Query: engine.ExcerptQuery{Terms: []string{"a"}}, RunID: "r", MaxTokens: 5,
+		Key: engine.Key{Namespace: "default", Conversation: "c"}, Query: engine.ExcerptQuery{Terms: []string{"a"}}, RunID: "r", MaxTokens: 5,
 		MaxBytes: paging.DefaultReplyBytes - 16<<10,
 	}
 	if diff := cmp.Diff(any(asked), l.asked); diff != "" {
@@ -232,7 +231,7 @@ func TestServer_SearchMessages_AsksAndAnswers(t *testing.T) {
 		t.Error(diff)
 	}
 	asked := engine.SearchMessagesRequest{
-		Key: engine.Key{Namespace: convert.Namespace, Conversation: "c"}, Query: "q", Range: conversation.Range{First: 2, End: -1},
+		Key: engine.Key{Namespace: "default", Conversation: "c"}, Query: "q", Range: conversation.Range{First: 2, End: -1},
 		Filter: engine.Filter{RunID: "r"}, Hidden: true, Limit: 7, SnippetChars: 80,
 	}
 	if diff := cmp.Diff(any(asked), l.asked); diff != "" {

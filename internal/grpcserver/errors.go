@@ -49,6 +49,10 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 		return codes.OutOfRange, true
 	case conversation.CorruptRecord:
 		return codes.DataLoss, true
+	case conversation.Unauthenticated:
+		return codes.Unauthenticated, true
+	case conversation.PermissionDenied:
+		return codes.PermissionDenied, true
 	case conversation.Cancelled:
 		return codes.Canceled, true
 	case conversation.Internal:

@@ -19,18 +19,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// aroundUnary and aroundStream are the interceptors, outermost first: metrics, logging, recovery, errors, auth. Metrics and auth are
-// places that are still empty: metrics must see what the log sees, and nobody's request is received, let alone looked into, before it is
-// known whose it is. Inside of them a call is admitted, its request received and validated, and its answer admitted.
+// aroundUnary and aroundStream are the interceptors, outermost first: metrics, logging, recovery, errors, authentication. Metrics is a
+// place that is still empty: metrics must see what the log sees. Nobody's request is received, let alone looked into, before it is known
+// whose it is. Inside of them a call is admitted, its request received and validated, and its answer admitted.
 func (e *edge) aroundUnary() []grpc.UnaryServerInterceptor {
 	log, _ := logging(e.log)
-	return []grpc.UnaryServerInterceptor{log, recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapUnary}
+	return []grpc.UnaryServerInterceptor{log, recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapUnary, e.authenticateUnary}
 }
 
 func (e *edge) aroundStream() []grpc.StreamServerInterceptor {
 	_, log := logging(e.log)
 	return []grpc.StreamServerInterceptor{
-		log, recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapStream, e.validateStream,
+		log, recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapStream, e.authenticateStream, e.validateStream,
 	}
 }
 

@@ -47,7 +47,7 @@ func TestServer_RetrieveContent_PagesFollowEachOther(t *testing.T) {
 		t.Errorf("the last page: %v, %v", last, err)
 	}
 	asked := engine.RetrieveContentRequest{
-		Key: engine.Key{Namespace: convert.Namespace, Conversation: "c"}, ContentID: "c1-abc", MaxTokens: 11, Cursor: new(int64(3)),
+		Key: engine.Key{Namespace: "default", Conversation: "c"}, ContentID: "c1-abc", MaxTokens: 11, Cursor: new(int64(3)),
 		MaxBytes: paging.DefaultReplyBytes - 16<<10,
 	}
 	if diff := cmp.Diff(any(asked), l.asked); diff != "" {

@@ -2,6 +2,7 @@ package grpcserver
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"sync"
@@ -9,11 +10,13 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
+	channelz "google.golang.org/grpc/channelz/service"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/contentservice"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/contextservice"
@@ -26,8 +29,12 @@ import (
 type Options struct {
 	Engine Engine
 	Log    *zap.Logger
-	// Reflection offers the API's descriptors to whoever asks.
-	Reflection bool
+	// Gate says who calls.
+	Gate *access.Gate
+	// TLS, if set, is spoken on every listener but Unix sockets.
+	TLS *tls.Config
+	// Reflection offers the API's descriptors, and Channelz the state of connections, to operators.
+	Reflection, Channelz bool
 	// Version is told in the header of every answer.
 	Version string
 	// MemoryLimit is how many bytes the process may take; 0 is no limit. Requests in flight may take a share of it.
@@ -44,6 +51,7 @@ type Server struct {
 // edge is what every call passes before and after its handler.
 type edge struct {
 	log       *zap.Logger
+	gate      *access.Gate
 	rules     rules.Book
 	admission *admission.Controller
 	version   string
@@ -57,8 +65,8 @@ func allRules() rules.Book {
 // New returns a server that does not listen yet.
 func New(o Options) *Server {
 	health := newDrainedHealth()
-	e := &edge{log: o.Log, rules: allRules(), admission: admission.New(o.MemoryLimit), version: o.Version}
-	out := &Server{grpc: grpc.NewServer(limits()...), health: health, maxConnections: e.admission.MaxCalls}
+	e := &edge{log: o.Log, gate: o.Gate, rules: allRules(), admission: admission.New(o.MemoryLimit), version: o.Version}
+	out := &Server{grpc: grpc.NewServer(o.serverOptions()...), health: health, maxConnections: e.admission.MaxCalls}
 	services := registrar{out.grpc, e}
 	pb.RegisterContentServiceServer(services, contentservice.New(o.Engine, e.admission))
 	pb.RegisterContextServiceServer(services, contextservice.New(o.Engine, e.admission))
@@ -68,8 +76,18 @@ func New(o Options) *Server {
 	if o.Reflection {
 		reflection.Register(services)
 	}
+	if o.Channelz {
+		channelz.RegisterChannelzServiceToServer(services)
+	}
 	out.SetServing(true)
 	return out
+}
+
+func (o *Options) serverOptions() []grpc.ServerOption {
+	if o.TLS == nil {
+		return limits()
+	}
+	return append(limits(), grpc.Creds(newTransport(o.TLS)))
 }
 
 // limits bounds what a client can make the server hold. gRPC's own bounds on sending and on streams are practically none, those on headers

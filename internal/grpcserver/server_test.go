@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -55,7 +56,7 @@ func start(t testing.TB, e Engine, change ...func(*Options)) *sidecar {
 	t.Helper()
 	log := &bytes.Buffer{}
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(zapcore.AddSync(log)), zap.DebugLevel)
-	o := Options{Engine: e, Log: zap.New(core), Reflection: true, Version: "v0.0.0-test"}
+	o := Options{Engine: e, Log: zap.New(core), Gate: access.Open("default"), Reflection: true, Version: "v0.0.0-test"}
 	for _, c := range change {
 		c(&o)
 	}

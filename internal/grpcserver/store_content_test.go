@@ -56,7 +56,7 @@ func TestServer_StoreContent_HeaderAndBytesArrive(t *testing.T) {
 	r := l.stored
 	r.Next, r.Request.Digest = nil, [32]byte{}
 	wanted := engine.StoreContentRequest{
-		Key: engine.Key{Namespace: convert.Namespace, Conversation: "c"}, Request: engine.Request{RPC: "StoreContent", ID: "id"}, RunID: "r",
+		Key: engine.Key{Namespace: "default", Conversation: "c"}, Request: engine.Request{RPC: "StoreContent", ID: "id"}, RunID: "r",
 		Type: conversation.SourceTypeStorage, URL: "u", Title: "n", ContentType: "text/plain", Metadata: `{ "a":1}`, SHA256: (*[32]byte)(bytes.Repeat([]byte{0xab}, 32)),
 	}
 	if diff := cmp.Diff(wanted, r); diff != "" {

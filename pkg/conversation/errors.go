@@ -50,6 +50,8 @@ const (
 	StoreFull              Kind = "STORE_FULL"
 	ResumeTokenExpired     Kind = "RESUME_TOKEN_EXPIRED" //nolint:gosec // the name of a reason, no credential
 	Overloaded             Kind = "OVERLOADED"
+	Unauthenticated        Kind = "UNAUTHENTICATED"
+	PermissionDenied       Kind = "PERMISSION_DENIED"
 	Cancelled              Kind = "CANCELLED"
 	Internal               Kind = "INTERNAL"
 )

@@ -3,9 +3,11 @@
 package engine
 
 import (
+	"context"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
@@ -64,8 +66,13 @@ type Engine struct {
 	appends       *appends.Service
 }
 
+// SpeakingFor returns the context of calls that see the conversations of some actors alone, and create no others; those of every actor, if
+// none is named.
+func SpeakingFor(ctx context.Context, names []string) context.Context { return actors.With(ctx, names) }
+
 // New returns an engine. The caller keeps the store, and closes it after the engine's last call.
 func New(o Options) *Engine {
+	o.Store = actors.Guard(o.Store)
 	e := &Engine{store: o.Store, defaults: o.Defaults, onError: o.OnError, txn: txn.New(o.Store, o.Clock)}
 	if o.Summaries == nil {
 		o.Summaries = summarize.New(summarize.Options{})

@@ -240,6 +240,8 @@ type Head struct {
 	DeleteTime time.Time // for a deleted one: until when the tombstone stands
 	NextDue    time.Time // when Due must show it; zero for never
 
+	ActorID string // whose it is, as Info has it: a tombstone keeps it, and every read knows it
+
 	Reusable bool      // once it is deleted, an append may begin a new incarnation; for a live one: once its ttl is over
 	Former   time.Time // until when slots remember requests of an incarnation before this one; zero for none
 

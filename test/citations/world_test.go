@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -89,7 +90,7 @@ func worldOver(t testing.TB, s store.Store) *world {
 		IDs:     func() (id conversation.ID) { _, _ = rand.Read(id[:]); return id },
 		OnError: func(err error) { t.Errorf("background work failed: %v", err) }, Summaries: service,
 	})
-	server := grpcserver.New(grpcserver.Options{Engine: e, Log: zap.NewNop()})
+	server := grpcserver.New(grpcserver.Options{Engine: e, Gate: access.Open("default"), Log: zap.NewNop()})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -120,6 +120,11 @@ const (
 	// FAILED_PRECONDITION. The part of the message cannot be corrected: it is neither a text nor a tool result with words of the caller's
 	// own, it lies in a content, or the message was taken back. The text says which.
 	ErrorReason_ERROR_REASON_NOT_CORRECTABLE ErrorReason = 42
+	// UNAUTHENTICATED. The call has no credential that holds: none, an unknown one, or one that has expired.
+	ErrorReason_ERROR_REASON_UNAUTHENTICATED ErrorReason = 43
+	// PERMISSION_DENIED. The credential is an agent's and the call an operator's, or the conversation would belong to an actor that the
+	// credential does not speak for.
+	ErrorReason_ERROR_REASON_PERMISSION_DENIED ErrorReason = 44
 )
 
 // Enum value maps for ErrorReason.
@@ -168,6 +173,8 @@ var (
 		40: "ERROR_REASON_NOTHING_TO_UNDO",
 		41: "ERROR_REASON_NO_MESSAGES",
 		42: "ERROR_REASON_NOT_CORRECTABLE",
+		43: "ERROR_REASON_UNAUTHENTICATED",
+		44: "ERROR_REASON_PERMISSION_DENIED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -213,6 +220,8 @@ var (
 		"ERROR_REASON_NOTHING_TO_UNDO":          40,
 		"ERROR_REASON_NO_MESSAGES":              41,
 		"ERROR_REASON_NOT_CORRECTABLE":          42,
+		"ERROR_REASON_UNAUTHENTICATED":          43,
+		"ERROR_REASON_PERMISSION_DENIED":        44,
 	}
 )
 
@@ -247,7 +256,7 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xd9\v\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\x9f\f\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12'\n" +
@@ -292,7 +301,9 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x17ERROR_REASON_OVERLOADED\x10'\x12 \n" +
 	"\x1cERROR_REASON_NOTHING_TO_UNDO\x10(\x12\x1c\n" +
 	"\x18ERROR_REASON_NO_MESSAGES\x10)\x12 \n" +
-	"\x1cERROR_REASON_NOT_CORRECTABLE\x10*B\xcf\x01\n" +
+	"\x1cERROR_REASON_NOT_CORRECTABLE\x10*\x12 \n" +
+	"\x1cERROR_REASON_UNAUTHENTICATED\x10+\x12\"\n" +
+	"\x1eERROR_REASON_PERMISSION_DENIED\x10,B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"ErrorProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

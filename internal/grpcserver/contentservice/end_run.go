@@ -27,7 +27,7 @@ func (s *Service) EndRun(ctx context.Context, req *pb.EndRunRequest) (*pb.EndRun
 		return nil, err
 	}
 	result, err := s.engine.EndRun(ctx, engine.EndRunRequest{
-		Key:     convert.Key(req.GetConversationId()),
+		Key:     convert.Key(ctx, req.GetConversationId()),
 		Request: request,
 		RunID:   req.GetRunId(),
 		Grace:   convert.FromDuration(req.GetGrace()),

@@ -38,7 +38,7 @@ func (s *Service) ListSources(ctx context.Context, req *pb.ListSourcesRequest) (
 }
 
 func (s *Service) sources(ctx context.Context, req *pb.ListSourcesRequest, limit int) (*pb.ListSourcesResponse, error) {
-	query := engine.SourcesRequest{Key: convert.Key(req.GetConversationId()), RunID: req.GetRunId(), Limit: limit}
+	query := engine.SourcesRequest{Key: convert.Key(ctx, req.GetConversationId()), RunID: req.GetRunId(), Limit: limit}
 	cursor, err := paging.OpenNumber(req)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (s *Service) RetrieveContent(ctx context.Context, req *pb.RetrieveContentRe
 	limit := s.admission.ReplyLimit(req.MaxReplyBytes)
 	unit, span := fromContentRange(req.GetRange())
 	result, err := s.engine.RetrieveContent(ctx, engine.RetrieveContentRequest{
-		Key:       convert.Key(req.GetConversationId()),
+		Key:       convert.Key(ctx, req.GetConversationId()),
 		ContentID: req.GetContentId(),
 		Unit:      unit,
 		From:      span.GetStartIndex(),

@@ -29,7 +29,7 @@ func (s *Service) SearchContent(ctx context.Context, req *pb.SearchContentReques
 	defer done()
 	room := contentRoom(paging.DefaultReplyBytes)
 	result, err := s.engine.SearchContent(ctx, engine.SearchContentRequest{
-		Key:       convert.Key(req.GetConversationId()),
+		Key:       convert.Key(ctx, req.GetConversationId()),
 		Query:     *fromExcerptQuery(req.GetExcerpts()),
 		RunID:     req.GetRunId(),
 		MaxTokens: req.GetMaxTokens(),

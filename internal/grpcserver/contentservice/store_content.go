@@ -38,7 +38,7 @@ func (s *Service) StoreContent(stream grpc.ClientStreamingServer[pb.StoreContent
 		return err
 	}
 	result, err := s.engine.StoreContent(stream.Context(), engine.StoreContentRequest{
-		Key:         convert.Key(header.GetConversationId()),
+		Key:         convert.Key(stream.Context(), header.GetConversationId()),
 		Request:     request,
 		RunID:       header.GetRunId(),
 		Type:        conversation.SourceType(header.GetSourceType()),

@@ -34,5 +34,5 @@ func (s *Service) StreamContent(req *pb.StreamContentRequest, stream grpc.Server
 		}
 		return stream.Send(piece)
 	}
-	return s.engine.StreamContent(stream.Context(), convert.Key(req.GetConversationId()), req.GetContentId(), req.GetOffsetBytes(), give)
+	return s.engine.StreamContent(stream.Context(), convert.Key(stream.Context(), req.GetConversationId()), req.GetContentId(), req.GetOffsetBytes(), give)
 }

@@ -41,7 +41,7 @@ func (s *Service) AnswerToolCall(ctx context.Context, req *pb.AnswerToolCallRequ
 	}
 	defer done()
 	result, err := s.engine.AnswerToolCall(ctx, engine.ToolCallRequest{
-		Key:       convert.Key(req.GetConversationId()),
+		Key:       convert.Key(ctx, req.GetConversationId()),
 		Call:      *convert.FromCall(req.GetToolCall()),
 		MaxTokens: req.GetMaxTokens(),
 	})

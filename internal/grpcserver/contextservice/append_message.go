@@ -35,7 +35,7 @@ func (s *Service) AppendMessage(ctx context.Context, req *pb.AppendMessageReques
 		return nil, err
 	}
 	result, err := s.engine.Append(ctx, engine.AppendRequest{
-		Key:           convert.Key(req.GetConversationId()),
+		Key:           convert.Key(ctx, req.GetConversationId()),
 		Messages:      []conversation.Message{convert.FromMessage(req.GetMessage())},
 		Extras:        []engine.AppendExtra{fromExtra(req)},
 		Request:       request,

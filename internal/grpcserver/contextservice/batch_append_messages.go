@@ -31,7 +31,7 @@ func (s *Service) BatchAppendMessages(ctx context.Context, req *pb.BatchAppendMe
 		return nil, err
 	}
 	result, err := s.engine.Append(ctx, engine.AppendRequest{
-		Key: convert.Key(req.GetConversationId()),
+		Key: convert.Key(ctx, req.GetConversationId()),
 		Messages: convert.Each(req.GetItems(), func(item *pb.BatchAppendItem) conversation.Message {
 			return convert.FromMessage(item.GetMessage())
 		}),

@@ -49,7 +49,7 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 	}
 	reply := buildReply{limit: s.admission.ReplyLimit(req.MaxReplyBytes)}
 	result, err := s.engine.Build(ctx, engine.BuildRequest{
-		Key:            convert.Key(req.GetConversationId()),
+		Key:            convert.Key(ctx, req.GetConversationId()),
 		Request:        request,
 		Turn:           req.Turn,
 		SameTurn:       req.GetSameTurn(),

@@ -29,7 +29,7 @@ func (s *Service) CompactConversation(ctx context.Context, req *pb.CompactConver
 	if err != nil {
 		return nil, err
 	}
-	asked := engine.CompactRequest{Key: convert.Key(req.GetConversationId()), Request: request}
+	asked := engine.CompactRequest{Key: convert.Key(ctx, req.GetConversationId()), Request: request}
 	if o := req.GetOptions(); o != nil {
 		asked.Strategy, asked.KeepRecent, asked.TargetTokens = conversation.Strategy(o.GetStrategy()), o.KeepRecent, o.TargetTokens
 	}

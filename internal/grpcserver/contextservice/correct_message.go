@@ -73,7 +73,7 @@ func (s *Service) CorrectMessage(ctx context.Context, req *pb.CorrectMessageRequ
 		return nil, err
 	}
 	r := engine.CorrectRequest{
-		Key:      convert.Key(req.GetConversationId()),
+		Key:      convert.Key(ctx, req.GetConversationId()),
 		Request:  request,
 		Parts:    convert.Each(req.GetCorrections(), fromCorrection),
 		Reason:   req.GetReason(),

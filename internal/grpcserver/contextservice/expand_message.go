@@ -66,7 +66,7 @@ func returnsOnly(r *pb.ExpandMessageRequest) bool {
 
 // ExpandMessage brings back what left the view.
 func (s *Service) ExpandMessage(ctx context.Context, req *pb.ExpandMessageRequest) (*pb.ExpandMessageResponse, error) {
-	asked, err := s.expansion(req)
+	asked, err := s.expansion(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Service) ExpandMessage(ctx context.Context, req *pb.ExpandMessageReques
 	return out, paging.CheckReply(out, s.admission.ReplyLimit(req.MaxReplyBytes), 0)
 }
 
-func (s *Service) expansion(req *pb.ExpandMessageRequest) (engine.ExpandRequest, error) {
+func (s *Service) expansion(ctx context.Context, req *pb.ExpandMessageRequest) (engine.ExpandRequest, error) {
 	request, err := convert.FromRequest(req)
 	if err != nil {
 		return engine.ExpandRequest{}, err
@@ -98,7 +98,7 @@ func (s *Service) expansion(req *pb.ExpandMessageRequest) (engine.ExpandRequest,
 		request = engine.Request{RPC: request.RPC}
 	}
 	out := engine.ExpandRequest{
-		Key:        convert.Key(req.GetConversationId()),
+		Key:        convert.Key(ctx, req.GetConversationId()),
 		Request:    request,
 		Reason:     req.GetReason(),
 		ReturnOnly: req.GetMode() == pb.ExpandMode_EXPAND_MODE_RETURN_ONLY || returnsOnly(req),

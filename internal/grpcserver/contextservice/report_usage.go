@@ -21,7 +21,7 @@ func reportUsageRules() rules.Table[*pb.ReportUsageRequest] {
 // ReportUsage calibrates the counter by what a provider counted.
 func (s *Service) ReportUsage(ctx context.Context, req *pb.ReportUsageRequest) (*pb.ReportUsageResponse, error) {
 	build, _ := convert.ParseBuildID(req.GetManifestId())
-	factor, counted, err := s.engine.ReportUsage(ctx, convert.Key(req.GetConversationId()), build, req.GetModel(), *fromUsage(req.GetUsage()))
+	factor, counted, err := s.engine.ReportUsage(ctx, convert.Key(ctx, req.GetConversationId()), build, req.GetModel(), *fromUsage(req.GetUsage()))
 	if err != nil {
 		return nil, err
 	}

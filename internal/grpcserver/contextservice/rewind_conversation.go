@@ -24,7 +24,7 @@ func (s *Service) RewindConversation(ctx context.Context, req *pb.RewindConversa
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.engine.Rewind(ctx, engine.RewindRequest{Key: convert.Key(req.GetConversationId()), Request: request, From: req.GetFromIndex()})
+	result, err := s.engine.Rewind(ctx, engine.RewindRequest{Key: convert.Key(ctx, req.GetConversationId()), Request: request, From: req.GetFromIndex()})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (s *Service) UndoRewind(ctx context.Context, req *pb.UndoRewindRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.engine.UndoRewind(ctx, engine.UndoRewindRequest{Key: convert.Key(req.GetConversationId()), Request: request})
+	r, err := s.engine.UndoRewind(ctx, engine.UndoRewindRequest{Key: convert.Key(ctx, req.GetConversationId()), Request: request})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func countMessagesRules() rules.Table[*pb.CountMessagesRequest] {
 
 // CountMessages counts messages and their tokens.
 func (s *Service) CountMessages(ctx context.Context, req *pb.CountMessagesRequest) (*pb.CountMessagesResponse, error) {
-	messages, tokens, err := s.engine.Count(ctx, convert.Key(req.GetConversationId()), fromRange(req.GetRange()), fromFilter(req.GetFilter()))
+	messages, tokens, err := s.engine.Count(ctx, convert.Key(ctx, req.GetConversationId()), fromRange(req.GetRange()), fromFilter(req.GetFilter()))
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (s *Service) CreateConversation(ctx context.Context, req *pb.CreateConversa
 		return nil, err
 	}
 	created, err := s.engine.Create(ctx, engine.CreateRequest{
-		Key:     convert.Key(req.GetConversation().GetId()),
+		Key:     convert.Key(ctx, req.GetConversation().GetId()),
 		Info:    fromConversation(req.GetConversation()),
 		Request: request,
 	})

@@ -24,9 +24,9 @@ func (s *Service) DeleteConversation(ctx context.Context, req *pb.DeleteConversa
 		return nil, err
 	}
 	if req.GetWithoutTombstone() {
-		return &pb.DeleteConversationResponse{}, s.engine.Clear(ctx, convert.Key(req.GetConversationId()), request)
+		return &pb.DeleteConversationResponse{}, s.engine.Clear(ctx, convert.Key(ctx, req.GetConversationId()), request)
 	}
-	until, err := s.engine.Delete(ctx, convert.Key(req.GetConversationId()), request)
+	until, err := s.engine.Delete(ctx, convert.Key(ctx, req.GetConversationId()), request)
 	if err != nil {
 		return nil, err
 	}

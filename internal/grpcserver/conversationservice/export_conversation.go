@@ -29,7 +29,7 @@ func (s *Service) ExportConversation(req *pb.ExportConversationRequest, stream g
 		return stream.Send(&pb.ExportConversationResponse{Chunk: chunk})
 	}}
 	export := exportformat.NewWriter(chunks)
-	if err := s.engine.Export(stream.Context(), convert.Key(req.GetConversationId()), export.Write); err != nil {
+	if err := s.engine.Export(stream.Context(), convert.Key(stream.Context(), req.GetConversationId()), export.Write); err != nil {
 		return err
 	}
 	if err := export.End(); err != nil {

@@ -17,7 +17,7 @@ func getConversationRules() rules.Table[*pb.GetConversationRequest] {
 
 // GetConversation returns a conversation without its messages.
 func (s *Service) GetConversation(ctx context.Context, req *pb.GetConversationRequest) (*pb.GetConversationResponse, error) {
-	found, err := s.engine.Get(ctx, convert.Key(req.GetConversationId()))
+	found, err := s.engine.Get(ctx, convert.Key(ctx, req.GetConversationId()))
 	if err != nil {
 		return nil, err
 	}

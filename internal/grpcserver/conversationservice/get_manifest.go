@@ -24,7 +24,7 @@ func getManifestRules() rules.Table[*pb.GetManifestRequest] {
 // GetManifest rebuilds an earlier build.
 func (s *Service) GetManifest(ctx context.Context, req *pb.GetManifestRequest) (*pb.GetManifestResponse, error) {
 	build, _ := convert.ParseBuildID(req.GetManifestId())
-	found, err := s.engine.Manifest(ctx, convert.Key(req.GetConversationId()), build, conversation.Format(req.GetFormat()))
+	found, err := s.engine.Manifest(ctx, convert.Key(ctx, req.GetConversationId()), build, conversation.Format(req.GetFormat()))
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func getMessageRules() rules.Table[*pb.GetMessageRequest] {
 
 // GetMessage returns one message as it was appended.
 func (s *Service) GetMessage(ctx context.Context, req *pb.GetMessageRequest) (*pb.GetMessageResponse, error) {
-	found, err := s.engine.Message(ctx, convert.Key(req.GetConversationId()), req.GetMessageIndex())
+	found, err := s.engine.Message(ctx, convert.Key(ctx, req.GetConversationId()), req.GetMessageIndex())
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (s *Service) ImportConversation(stream grpc.ClientStreamingServer[pb.Import
 	}
 	defer done()
 	records := importReader{lines: exportformat.NewReader(&chunkReader{recv: stream.Recv}, memory), rules: s.imports}
-	created, err := s.engine.Import(stream.Context(), convert.Key(id), records.next)
+	created, err := s.engine.Import(stream.Context(), convert.Key(stream.Context(), id), records.next)
 	if err != nil {
 		return err
 	}

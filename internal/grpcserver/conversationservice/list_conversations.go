@@ -24,7 +24,7 @@ func listConversationsRules() rules.Table[*pb.ListConversationsRequest] {
 func (s *Service) ListConversations(ctx context.Context, req *pb.ListConversationsRequest) (*pb.ListConversationsResponse, error) {
 	after, _ := paging.Open(req)
 	result, err := s.engine.List(ctx, engine.ListRequest{
-		Namespace: convert.Namespace,
+		Namespace: convert.Namespace(ctx),
 		After:     after,
 		Limit:     paging.Limit(req),
 		ActorID:   req.GetActorId(),

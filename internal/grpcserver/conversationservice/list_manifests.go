@@ -28,7 +28,7 @@ func (s *Service) ListManifests(ctx context.Context, req *pb.ListManifestsReques
 	if before == nil {
 		before = new(int64)
 	}
-	found, more, err := s.engine.Manifests(ctx, convert.Key(req.GetConversationId()), *before, paging.Limit(req))
+	found, more, err := s.engine.Manifests(ctx, convert.Key(ctx, req.GetConversationId()), *before, paging.Limit(req))
 	if err != nil {
 		return nil, err
 	}

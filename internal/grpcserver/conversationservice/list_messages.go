@@ -34,7 +34,7 @@ func (s *Service) ListMessages(ctx context.Context, req *pb.ListMessagesRequest)
 	limit := s.admission.ReplyLimit(req.MaxReplyBytes)
 	page := messagesPage{converted: make(map[int32]*pb.Message)}
 	result, err := s.engine.Messages(ctx, engine.MessagesRequest{
-		Key:        convert.Key(req.GetConversationId()),
+		Key:        convert.Key(ctx, req.GetConversationId()),
 		Range:      fromRange(req.GetRange()),
 		Descending: req.GetOrder() == pb.ListOrder_LIST_ORDER_DESCENDING,
 		Current:    req.GetView() == pb.ListView_LIST_VIEW_CURRENT,

@@ -50,7 +50,7 @@ func (s *Service) SearchMessages(ctx context.Context, req *pb.SearchMessagesRequ
 	}
 	defer done()
 	result, err := s.engine.SearchMessages(ctx, engine.SearchMessagesRequest{
-		Key:          convert.Key(req.GetConversationId()),
+		Key:          convert.Key(ctx, req.GetConversationId()),
 		Query:        req.GetQuery(),
 		Range:        fromRange(req.GetRange()),
 		Filter:       fromFilter(req.GetFilter()),

@@ -27,7 +27,7 @@ func (s *Service) UpdateConversation(ctx context.Context, req *pb.UpdateConversa
 	wanted := fromConversation(req.GetConversation())
 	paths := req.GetUpdateMask().GetPaths()
 	updated, err := s.engine.Update(ctx, engine.UpdateRequest{
-		Key:     convert.Key(req.GetConversation().GetId()),
+		Key:     convert.Key(ctx, req.GetConversation().GetId()),
 		Request: request,
 		Change:  func(in engine.Info) (engine.Info, error) { return changed(in, wanted, paths) },
 	})

@@ -27,7 +27,7 @@ func (s *Service) WatchEvents(req *pb.WatchEventsRequest, stream grpc.ServerStre
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	defer context.AfterFunc(s.drained, cancel)()
-	err := s.engine.Watch(ctx, convert.Key(req.GetConversationId()), req.GetResumeToken(), func(e engine.EventAt) error {
+	err := s.engine.Watch(ctx, convert.Key(ctx, req.GetConversationId()), req.GetResumeToken(), func(e engine.EventAt) error {
 		return stream.Send(&pb.WatchEventsResponse{
 			Event: convert.ToEvent(e.Event), EventTime: timestamppb.New(e.Time), ResumeToken: e.Token,
 		})

@@ -10,14 +10,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// Namespace is everybody's while there are no credentials.
-const Namespace = "default"
-
-// Key names a conversation of the caller's namespace.
-func Key(conversation string) engine.Key {
-	return engine.Key{Namespace: Namespace, Conversation: conversation}
-}
-
 // identified is a request that can have an id. It is named after its RPC, and so is the header of a stream.
 type identified interface {
 	proto.Message

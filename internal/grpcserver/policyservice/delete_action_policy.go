@@ -19,7 +19,7 @@ func (s *Service) DeleteActionPolicy(ctx context.Context, req *pb.DeleteActionPo
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.DeleteActionPolicy(ctx, convert.Namespace, fromActionKey(req), r); err != nil {
+	if err := s.engine.DeleteActionPolicy(ctx, convert.Namespace(ctx), fromActionKey(req), r); err != nil {
 		return nil, err
 	}
 	return &pb.DeleteActionPolicyResponse{}, nil

@@ -22,7 +22,7 @@ func (s *Service) DeleteModelProfile(ctx context.Context, req *pb.DeleteModelPro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.DeleteModelProfile(ctx, convert.Namespace, req.GetModel(), r); err != nil {
+	if err := s.engine.DeleteModelProfile(ctx, convert.Namespace(ctx), req.GetModel(), r); err != nil {
 		return nil, err
 	}
 	return &pb.DeleteModelProfileResponse{}, nil

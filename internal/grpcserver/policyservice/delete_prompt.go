@@ -22,7 +22,7 @@ func (s *Service) DeletePrompt(ctx context.Context, req *pb.DeletePromptRequest)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.engine.DeletePrompt(ctx, convert.Namespace, req.GetId(), r); err != nil {
+	if err := s.engine.DeletePrompt(ctx, convert.Namespace(ctx), req.GetId(), r); err != nil {
 		return nil, err
 	}
 	return &pb.DeletePromptResponse{}, nil

@@ -14,7 +14,7 @@ func getActionPolicyRules() rules.Table[*pb.GetActionPolicyRequest] {
 
 // GetActionPolicy returns an action policy.
 func (s *Service) GetActionPolicy(ctx context.Context, req *pb.GetActionPolicyRequest) (*pb.GetActionPolicyResponse, error) {
-	found, err := s.engine.ActionPolicy(ctx, convert.Namespace, fromActionKey(req))
+	found, err := s.engine.ActionPolicy(ctx, convert.Namespace(ctx), fromActionKey(req))
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func getModelProfileRules() rules.Table[*pb.GetModelProfileRequest] {
 
 // GetModelProfile returns a model's profile.
 func (s *Service) GetModelProfile(ctx context.Context, req *pb.GetModelProfileRequest) (*pb.GetModelProfileResponse, error) {
-	found, err := s.engine.ModelProfile(ctx, convert.Namespace, req.GetModel())
+	found, err := s.engine.ModelProfile(ctx, convert.Namespace(ctx), req.GetModel())
 	if err != nil {
 		return nil, err
 	}

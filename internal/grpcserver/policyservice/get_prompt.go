@@ -17,7 +17,7 @@ func getPromptRules() rules.Table[*pb.GetPromptRequest] {
 
 // GetPrompt returns a prompt.
 func (s *Service) GetPrompt(ctx context.Context, req *pb.GetPromptRequest) (*pb.GetPromptResponse, error) {
-	found, err := s.engine.Prompt(ctx, convert.Namespace, req.GetId())
+	found, err := s.engine.Prompt(ctx, convert.Namespace(ctx), req.GetId())
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func listActionPoliciesRules() rules.Table[*pb.ListActionPoliciesRequest] {
 // ListActionPolicies lists the action policies by key.
 func (s *Service) ListActionPolicies(ctx context.Context, req *pb.ListActionPoliciesRequest) (*pb.ListActionPoliciesResponse, error) {
 	after, _ := paging.Open(req)
-	found, next, err := s.engine.ActionPolicies(ctx, convert.Namespace, after, paging.Limit(req))
+	found, next, err := s.engine.ActionPolicies(ctx, convert.Namespace(ctx), after, paging.Limit(req))
 	if err != nil {
 		return nil, err
 	}

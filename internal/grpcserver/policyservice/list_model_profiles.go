@@ -19,7 +19,7 @@ func listModelProfilesRules() rules.Table[*pb.ListModelProfilesRequest] {
 // ListModelProfiles lists the profiles by model name.
 func (s *Service) ListModelProfiles(ctx context.Context, req *pb.ListModelProfilesRequest) (*pb.ListModelProfilesResponse, error) {
 	after, _ := paging.Open(req)
-	found, next, err := s.engine.ModelProfiles(ctx, convert.Namespace, after, paging.Limit(req))
+	found, next, err := s.engine.ModelProfiles(ctx, convert.Namespace(ctx), after, paging.Limit(req))
 	if err != nil {
 		return nil, err
 	}

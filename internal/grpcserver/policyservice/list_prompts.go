@@ -19,7 +19,7 @@ func listPromptsRules() rules.Table[*pb.ListPromptsRequest] {
 // ListPrompts lists the prompts by id.
 func (s *Service) ListPrompts(ctx context.Context, req *pb.ListPromptsRequest) (*pb.ListPromptsResponse, error) {
 	after, _ := paging.Open(req)
-	found, next, err := s.engine.Prompts(ctx, convert.Namespace, after, paging.Limit(req))
+	found, next, err := s.engine.Prompts(ctx, convert.Namespace(ctx), after, paging.Limit(req))
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (s *Service) PutActionPolicy(ctx context.Context, req *pb.PutActionPolicyRe
 		return nil, err
 	}
 	policy := fromActionPolicy(req.GetPolicy())
-	if err := s.engine.PutActionPolicy(ctx, convert.Namespace, policy, r); err != nil {
+	if err := s.engine.PutActionPolicy(ctx, convert.Namespace(ctx), policy, r); err != nil {
 		return nil, err
 	}
 	return &pb.PutActionPolicyResponse{Policy: toActionPolicy(policy)}, nil

@@ -23,7 +23,7 @@ func (s *Service) PutModelProfile(ctx context.Context, req *pb.PutModelProfileRe
 		return nil, err
 	}
 	profile := fromProfile(req.GetProfile())
-	if err := s.engine.PutModelProfile(ctx, convert.Namespace, profile, r); err != nil {
+	if err := s.engine.PutModelProfile(ctx, convert.Namespace(ctx), profile, r); err != nil {
 		return nil, err
 	}
 	return &pb.PutModelProfileResponse{Profile: toProfile(profile)}, nil

@@ -22,7 +22,7 @@ func (s *Service) PutPrompt(ctx context.Context, req *pb.PutPromptRequest) (*pb.
 	if err != nil {
 		return nil, err
 	}
-	stored, err := s.engine.PutPrompt(ctx, convert.Namespace, fromPrompt(req.GetPrompt()), r)
+	stored, err := s.engine.PutPrompt(ctx, convert.Namespace(ctx), fromPrompt(req.GetPrompt()), r)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendInt(b, 28, h.Opening+1)
 	b = appendBool(b, 29, h.Reusable)
 	b = appendTime(b, 30, h.Former)
+	b = appendText(b, 31, h.ActorID)
 	return append(b, h.Unknown...)
 }
 
@@ -100,6 +101,8 @@ func readHead(r *reader, h *store.Head) {
 			h.Reusable = r.bool()
 		case 30:
 			h.Former = r.time()
+		case 31:
+			h.ActorID = r.text()
 		default:
 			h.Unknown += r.raw
 		}

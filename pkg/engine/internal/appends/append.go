@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
@@ -93,7 +94,7 @@ func (a *attempt) read(ctx context.Context) (*store.Snapshot, error) {
 	snap, err := a.service.store.Read(ctx, key, store.Query{Info: true, Request: a.request.Request.Key()})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return a.newConversation(), nil
+		return a.newConversation(ctx), nil
 	case err != nil:
 		return nil, err
 	}
@@ -114,15 +115,17 @@ func (a *attempt) read(ctx context.Context) (*store.Snapshot, error) {
 		return nil, conversations.RetryOfFormer()
 	}
 	a.after = snap.Head.Version
-	return a.newConversation(), nil
+	return a.newConversation(ctx), nil
 }
 
 // newConversation makes up a conversation that nothing is stored of: its version is 0.
-func (a *attempt) newConversation() *store.Snapshot {
+func (a *attempt) newConversation(ctx context.Context) *store.Snapshot {
 	head := txn.NewHead(a.fresh, a.service.txn.Now())
 	head.Former = a.former.Until()
 	head.NextDue = head.Former
-	return &store.Snapshot{Head: head, Info: &store.Info{Counter: conversation.DefaultCounter}}
+	info := actors.NewInfo(ctx)
+	head.ActorID = info.ActorID
+	return &store.Snapshot{Head: head, Info: info}
 }
 
 // plan decides where the messages go and what the head is after them.

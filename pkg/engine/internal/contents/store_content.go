@@ -13,6 +13,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -74,7 +75,10 @@ func (in *Upload) read(ctx context.Context, q store.Query) (*store.Snapshot, err
 	q.Request = in.Request.Request.Key()
 	snap, err := in.Service.store.Read(ctx, in.Request.Key, q)
 	if errors.Is(err, store.ErrNotFound) {
-		return &store.Snapshot{Head: txn.NewHead(in.fresh, in.Service.txn.Now()), Info: &store.Info{Counter: conversation.DefaultCounter}}, nil
+		info := actors.NewInfo(ctx)
+		head := txn.NewHead(in.fresh, in.Service.txn.Now())
+		head.ActorID = info.ActorID
+		return &store.Snapshot{Head: head, Info: info}, nil
 	}
 	if err != nil {
 		return nil, txn.Failure(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -21,6 +22,7 @@ func (s *Service) Create(ctx context.Context, r CreateRequest) (*txn.Conversatio
 	if r.Info.Counter == "" {
 		r.Info.Counter = conversation.DefaultCounter
 	}
+	r.Info.ActorID = actors.Own(ctx, r.Info.ActorID)
 	var made *txn.Conversation
 	err := s.txn.Do(ctx, r.Key, func() (err error) {
 		made, err = s.attemptCreate(ctx, &r)
@@ -49,7 +51,7 @@ func (s *Service) attemptCreate(ctx context.Context, r *CreateRequest) (*txn.Con
 	}
 	now := s.txn.Now()
 	c := &store.Change{Expect: expect, Head: txn.NewHead(s.ids(), now), Info: &r.Info}
-	c.Head.Version, c.Head.Revision, c.Head.UpdateTime = expect+1, 1, now
+	c.Head.Version, c.Head.Revision, c.Head.UpdateTime, c.Head.ActorID = expect+1, 1, now, r.Info.ActorID
 	c.Head.Former = remembered.Until()
 	c.Head.NextDue = c.Head.Former
 	if remembered.Key.IsZero() {
@@ -120,7 +122,7 @@ func (s *Service) List(ctx context.Context, r ListRequest) (*ListResult, error) 
 		for i := range page {
 			after = page[i].ID
 			scanned++
-			if s.isListed(&page[i], &r) {
+			if s.isListed(ctx, &page[i], &r) {
 				out.Conversations = append(out.Conversations, txn.Conversation{ID: page[i].ID, Info: page[i].Info, Head: page[i].Head})
 			}
 			if len(out.Conversations) == r.Limit {
@@ -136,8 +138,9 @@ func (s *Service) List(ctx context.Context, r ListRequest) (*ListResult, error) 
 	return out, nil
 }
 
-func (s *Service) isListed(entry *store.Entry, r *ListRequest) bool {
+func (s *Service) isListed(ctx context.Context, entry *store.Entry, r *ListRequest) bool {
 	return s.txn.Live(&entry.Head) == nil &&
+		actors.Speaks(ctx, entry.Info.ActorID) &&
 		(r.ActorID == "" || r.ActorID == entry.Info.ActorID) &&
 		(r.AgentID == "" || r.AgentID == entry.Info.AgentID)
 }
@@ -168,12 +171,17 @@ func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Con
 	if err != nil {
 		return nil, err
 	}
+	if had := snap.Info.ActorID; had != "" && info.ActorID != had {
+		// What was said in it would become somebody else's.
+		return nil, conversation.Errorf(conversation.InvalidField, "conversation.actor_id is written once")
+	}
 	if err := s.catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(&snap.Info.Policy, &info.Policy)...); err != nil {
 		return nil, err
 	}
 	now := s.txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now), Info: &info}
 	c.Head.Revision++
+	c.Head.ActorID = info.ActorID
 	txn.RenewTTL(&c.Head, info.Policy.Or(s.defaults), now)
 	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
 	return &txn.Conversation{ID: r.Key.Conversation, Info: info, Head: c.Head}, s.store.Commit(ctx, r.Key, c)

@@ -236,7 +236,7 @@ func (s *Service) SweepReusable(ctx context.Context, key store.Key, head store.H
 		return s.store.Commit(ctx, key, c)
 	}
 	c.Head = txn.NewHead(s.ids(), head.CreateTime)
-	c.Head.Version, c.Head.UpdateTime = head.Version+1, s.txn.Now()
+	c.Head.Version, c.Head.UpdateTime, c.Head.ActorID = head.Version+1, s.txn.Now(), head.ActorID
 	c.Head.State, c.Head.Reusable = store.Deleted, true
 	c.Head.DeleteTime, c.Head.NextDue = head.DeleteTime, head.DeleteTime
 	f.AddTo(c)

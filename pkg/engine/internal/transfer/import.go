@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -109,7 +110,12 @@ func (im *importer) take(ctx context.Context, r *Record) error {
 	switch {
 	case r.Conversation != nil && im.from == nil:
 		im.from = r.Conversation
+		im.from.Info.ActorID = actors.Own(ctx, im.from.Info.ActorID)
 		im.head = txn.NewHead(im.incarnation, r.Conversation.Head.CreateTime)
+		im.head.ActorID = im.from.Info.ActorID
+		if err := actors.Check(ctx, im.head.ActorID); err != nil {
+			return err
+		}
 		_, err := im.service.views.Counter(r.Conversation.Info.Counter)
 		if err != nil {
 			return invalid("the counter is not known")

@@ -2190,9 +2190,11 @@ type Head struct {
 	// Where the open calls of the newest unit end. Absent where no message of the assistant's may join them.
 	CallsEnd int32 `protobuf:"varint,27,opt,name=calls_end,json=callsEnd,proto3" json:"calls_end,omitempty"`
 	// One more than the index; 0 for none.
-	Opening       int32                  `protobuf:"varint,28,opt,name=opening,proto3" json:"opening,omitempty"`
-	Reusable      bool                   `protobuf:"varint,29,opt,name=reusable,proto3" json:"reusable,omitempty"`
-	Former        *timestamppb.Timestamp `protobuf:"bytes,30,opt,name=former,proto3" json:"former,omitempty"`
+	Opening  int32                  `protobuf:"varint,28,opt,name=opening,proto3" json:"opening,omitempty"`
+	Reusable bool                   `protobuf:"varint,29,opt,name=reusable,proto3" json:"reusable,omitempty"`
+	Former   *timestamppb.Timestamp `protobuf:"bytes,30,opt,name=former,proto3" json:"former,omitempty"`
+	// Whose the conversation is, as Info has it.
+	ActorId       string `protobuf:"bytes,31,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2435,6 +2437,13 @@ func (x *Head) GetFormer() *timestamppb.Timestamp {
 		return x.Former
 	}
 	return nil
+}
+
+func (x *Head) GetActorId() string {
+	if x != nil {
+		return x.ActorId
+	}
+	return ""
 }
 
 // An unanswered call.
@@ -5359,7 +5368,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\asummary\x18\x02 \x01(\x03R\asummary\x12\x12\n" +
 	"\x04head\x18\x03 \x01(\x05R\x04head\x12\x12\n" +
 	"\x04from\x18\x04 \x01(\x05R\x04from\x12\x12\n" +
-	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\xd6\b\n" +
+	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\xf1\b\n" +
 	"\x04Head\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x1a\n" +
@@ -5399,7 +5408,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\tcalls_end\x18\x1b \x01(\x05R\bcallsEnd\x12\x18\n" +
 	"\aopening\x18\x1c \x01(\x05R\aopening\x12\x1a\n" +
 	"\breusable\x18\x1d \x01(\bR\breusable\x122\n" +
-	"\x06former\x18\x1e \x01(\v2\x1a.google.protobuf.TimestampR\x06former\"g\n" +
+	"\x06former\x18\x1e \x01(\v2\x1a.google.protobuf.TimestampR\x06former\x12\x19\n" +
+	"\bactor_id\x18\x1f \x01(\tR\aactorId\"g\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +

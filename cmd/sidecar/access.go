@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/internal/access"
+)
+
+// accessSettings say who may call, and over what.
+type accessSettings struct {
+	Namespace   string `help:"The namespace of everybody's conversations where there are no credentials." env:"PALIMPSEST_NAMESPACE" default:"default" placeholder:"NAME"`
+	Credentials string `help:"File of credentials: who may call, for which namespace, as what (see docs/access.md). It is read again when it changes. Every call but health checks needs one then." env:"PALIMPSEST_CREDENTIALS" type:"path" placeholder:"FILE"`
+	TLSCert     string `help:"Certificate, with its chain, that TCP listeners show: PEM. It is read again when it changes, as the next two are. Unix sockets speak no TLS." env:"PALIMPSEST_TLS_CERT" name:"tls-cert" type:"path" placeholder:"FILE"`
+	TLSKey      string `help:"Key of the certificate: PEM." env:"PALIMPSEST_TLS_KEY" name:"tls-key" type:"path" placeholder:"FILE"`
+	TLSClientCA string `help:"Authorities whose clients' certificates are credentials, by the names that the file of credentials gives them: PEM." env:"PALIMPSEST_TLS_CLIENT_CA" name:"tls-client-ca" type:"path" placeholder:"FILE"`
+	Insecure    bool   `help:"Listen on addresses that are not loopback, even without credentials or without TLS: whoever can reach the port can read and write every conversation, or read along." env:"PALIMPSEST_INSECURE"`
+
+	SocketMode  fileMode `help:"Mode of Unix sockets, such as 0660: who may write to one may call." env:"PALIMPSEST_SOCKET_MODE" default:"0600" placeholder:"MODE"`
+	SocketGroup string   `help:"Group of Unix sockets, by name or number; the sidecar's own if it is not set." env:"PALIMPSEST_SOCKET_GROUP" placeholder:"GROUP"`
+	SocketUIDs  []uint32 `help:"The users, by number, who may connect to Unix sockets; all whom the sockets' mode lets in, if none is named. Repeatable. Linux alone." env:"PALIMPSEST_SOCKET_UIDS" name:"socket-uids" placeholder:"UID"`
+
+	Reflection bool   `help:"Offer gRPC server reflection, to operators where there are credentials." env:"PALIMPSEST_REFLECTION"`
+	Channelz   bool   `help:"Offer channelz, the state of gRPC's connections, to operators where there are credentials." env:"PALIMPSEST_CHANNELZ"`
+	Pprof      string `help:"Serve Go's profiles by HTTP on this loopback address, such as 127.0.0.1:6060. They hold no conversations." env:"PALIMPSEST_PPROF" placeholder:"ADDRESS"`
+}
+
+func (s *settings) checkAccess() error {
+	return errors.Join(s.checkNamespace(), s.checkTLS(), s.checkExposure(), s.checkSockets(), s.checkPprof())
+}
+
+const defaultNamespace = "default"
+
+func (s *settings) checkNamespace() error {
+	if s.Credentials != "" && s.Namespace != defaultNamespace {
+		return errors.New("--namespace is for a sidecar without --credentials: these name namespaces themselves")
+	}
+	if err := access.CheckNamespace(s.Namespace); err != nil {
+		return fmt.Errorf("--namespace: %w", err)
+	}
+	return nil
+}
+
+func (s *settings) checkTLS() error {
+	switch {
+	case (s.TLSCert == "") != (s.TLSKey == ""):
+		return errors.New("--tls-cert and --tls-key go together")
+	case s.TLSClientCA != "" && s.TLSCert == "":
+		return errors.New("--tls-client-ca needs --tls-cert and --tls-key")
+	case s.TLSClientCA != "" && s.Credentials == "":
+		return errors.New("--tls-client-ca needs --credentials, which say whom a certificate stands for")
+	default:
+		return nil
+	}
+}
+
+// checkExposure: what the network can reach needs credentials, which nobody must be able to read along, or must be asked for in words.
+func (s *settings) checkExposure() error {
+	if s.Insecure || s.TLSCert != "" && s.Credentials != "" {
+		return nil
+	}
+	for _, address := range s.Listen {
+		if !isLocal(address) {
+			return fmt.Errorf("--listen %s can be reached from other machines, and there are not both credentials and TLS: "+
+				"set --credentials, --tls-cert and --tls-key, or say --insecure if that is what you want, or listen on 127.0.0.1 or a Unix socket", address)
+		}
+	}
+	return nil
+}
+
+func (s *settings) checkSockets() error {
+	hasSocket := false
+	for _, address := range s.Listen {
+		hasSocket = hasSocket || strings.HasPrefix(address, unixScheme)
+	}
+	switch asked := s.SocketMode != defaultSocketMode || s.SocketGroup != "" || len(s.SocketUIDs) > 0; {
+	case asked && !hasSocket:
+		return errors.New("--socket-mode, --socket-group and --socket-uids need a Unix socket to listen on")
+	case len(s.SocketUIDs) > 0 && !knowsPeers:
+		return errors.New("--socket-uids works on Linux alone")
+	default:
+		return nil
+	}
+}
+
+func (s *settings) checkPprof() error {
+	if _, _, err := net.SplitHostPort(s.Pprof); s.Pprof != "" && (err != nil || !isLocal(s.Pprof)) {
+		return errors.New("--pprof must be a loopback address, such as 127.0.0.1:6060")
+	}
+	return nil
+}
+
+// fileMode is a file's permissions, in octal digits.
+type fileMode fs.FileMode
+
+const defaultSocketMode fileMode = 0o600
+
+// UnmarshalText reads 0660 or 660.
+func (m *fileMode) UnmarshalText(b []byte) error {
+	n, err := strconv.ParseUint(string(b), 8, 32)
+	if err != nil || n > 0o777 {
+		return errors.New("must be octal digits, such as 0660")
+	}
+	*m = fileMode(n)
+	return nil
+}
+
+// String writes four octal digits.
+func (m fileMode) String() string { return fmt.Sprintf("%04o", uint32(m)) }

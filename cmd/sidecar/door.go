@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/palimpsest-context/palimpsest/internal/access"
+)
+
+// door is what stands between the network and the server.
+type door struct {
+	sockets socketOptions
+	gate    *access.Gate
+	tls     *access.TLS // nil: none is spoken
+}
+
+func newDoor(s *settings) (*door, error) {
+	sockets, err := s.sockets()
+	if err != nil {
+		return nil, err
+	}
+	out := &door{sockets: sockets, gate: access.Open(s.Namespace)}
+	if s.Credentials != "" {
+		if out.gate, err = access.LoadGate(s.Credentials, time.Now); err != nil {
+			return nil, usageError{fmt.Errorf("--credentials: %w", err)}
+		}
+	}
+	if s.TLSCert != "" {
+		if out.tls, err = access.LoadTLS(s.TLSCert, s.TLSKey, s.TLSClientCA); err != nil {
+			return nil, usageError{fmt.Errorf("--tls-cert: %w", err)}
+		}
+	}
+	return out, nil
+}
+
+func (d *door) config() *tls.Config {
+	if d.tls == nil {
+		return nil
+	}
+	return d.tls.Config()
+}
+
+// open reads files again when they change, and serves profiles, until stop.
+func (d *door) open(s *settings, log *zap.Logger) (stop func(), err error) {
+	profiles, err := startPprof(s.Pprof)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { d.gate.Run(ctx, reloaded(log, "--credentials")) })
+	if d.tls != nil {
+		running.Go(func() { d.tls.Run(ctx, reloaded(log, "--tls-cert")) })
+	}
+	return func() {
+		cancel()
+		running.Wait()
+		profiles()
+	}, nil
+}
+
+func reloaded(log *zap.Logger, flag string) func(error) {
+	return func(err error) {
+		if err != nil {
+			log.Error("a file has changed and cannot be read: what it said before stands", zap.String("flag", flag), zap.Error(err))
+			return
+		}
+		log.Info("a file has changed and was read again", zap.String("flag", flag))
+	}
+}
+
+func startPprof(address string) (stop func(), err error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, plain(err))
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	// A page whose name was made to lead here is not let in.
+	local := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, _, err := net.SplitHostPort(r.Host); err != nil || !isLocal(r.Host) {
+			http.Error(w, "the host must be a loopback address", http.StatusMisdirectedRequest)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+	server := &http.Server{Handler: local, ReadHeaderTimeout: 5 * time.Second}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(l)
+	}()
+	return func() {
+		_ = server.Close()
+		<-served
+	}, nil
+}

@@ -1,0 +1,173 @@
+package grpcserver
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/access"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// isProbe says whether an RPC tells of the server's health: probes have no credentials, and a full sidecar must not be taken for a dead one.
+func isProbe(method string) bool {
+	return strings.HasPrefix(method, "/"+healthpb.Health_ServiceDesc.ServiceName+"/")
+}
+
+// isAgents says whether an RPC is for agents too. All others, what a later version adds among them, are for operators.
+func isAgents(method string) bool {
+	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	switch service {
+	case pb.ContextService_ServiceDesc.ServiceName, pb.ConversationService_ServiceDesc.ServiceName, pb.ContentService_ServiceDesc.ServiceName:
+		return true
+	default:
+		return false
+	}
+}
+
+// admit finds out who makes a call, and whether that caller may make it.
+func (e *edge) admit(ctx context.Context, method string) (access.Pass, error) {
+	presented, err := presentedIn(ctx)
+	if err != nil {
+		return access.Pass{}, err
+	}
+	pass, err := e.gate.Admit(presented)
+	switch {
+	case err != nil:
+		return access.Pass{}, err
+	case pass.Caller.Role != access.Operator && !isAgents(method):
+		return access.Pass{}, conversation.Errorf(conversation.PermissionDenied, "this call needs the credential of an operator")
+	default:
+		return pass, nil
+	}
+}
+
+// presentedIn is what a call comes with. A header of another kind than a token is no token that could be right.
+func presentedIn(ctx context.Context) (access.Presented, error) {
+	out := access.Presented{Certificate: certificateOf(ctx)}
+	switch values := metadata.ValueFromIncomingContext(ctx, "authorization"); len(values) {
+	case 0:
+		return out, nil
+	case 1:
+		scheme, token, _ := strings.Cut(values[0], " ")
+		if !strings.EqualFold(scheme, "bearer") {
+			token = ""
+		}
+		out.Token = &token
+		return out, nil
+	default:
+		return out, conversation.Errorf(conversation.Unauthenticated, "a call has one authorization header")
+	}
+}
+
+func certificateOf(ctx context.Context) *x509.Certificate {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return nil
+	}
+	info, ok := p.AuthInfo.(credentials.TLSInfo)
+	if !ok || len(info.State.VerifiedChains) == 0 {
+		return nil
+	}
+	return info.State.VerifiedChains[0][0]
+}
+
+func (e *edge) authenticateUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if isProbe(info.FullMethod) {
+		return handler(ctx, req)
+	}
+	pass, err := e.admit(ctx, info.FullMethod)
+	if err != nil {
+		return nil, err
+	}
+	return handler(convert.WithCaller(ctx, pass.Caller), req)
+}
+
+func (e *edge) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if isProbe(info.FullMethod) {
+		return handler(srv, stream)
+	}
+	pass, err := e.admit(stream.Context(), info.FullMethod)
+	if err != nil {
+		return err
+	}
+	ctx, revoke := context.WithCancelCause(convert.WithCaller(stream.Context(), pass.Caller))
+	defer revoke(nil)
+	go e.watchPass(ctx, info.FullMethod, pass, revoke)
+	err = handler(srv, &authenticatedStream{ServerStream: stream, ctx: ctx})
+	if refused := revocationOf(ctx); refused != nil && err != nil {
+		return refused
+	}
+	return err
+}
+
+// watchPass ends a stream whose credential is taken back or expires: a stream may outlive both by days.
+func (e *edge) watchPass(ctx context.Context, method string, pass access.Pass, revoke context.CancelCauseFunc) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pass.Changed:
+		case <-expiry(pass.Until):
+		}
+		again, err := e.admit(ctx, method)
+		if err == nil && again.Caller.Sees(pass.Caller) {
+			pass = again
+			continue
+		}
+		revoke(errRevoked)
+		return
+	}
+}
+
+var errRevoked = errors.New("the credential does not hold any more")
+
+// expiry tells when a credential expires; never, if it does not.
+func expiry(until time.Time) <-chan time.Time {
+	if until.IsZero() {
+		return nil
+	}
+	return time.After(time.Until(until))
+}
+
+func revocationOf(ctx context.Context) error {
+	if !errors.Is(context.Cause(ctx), errRevoked) {
+		return nil
+	}
+	return conversation.Errorf(conversation.Unauthenticated, "a valid credential is needed")
+}
+
+// authenticatedStream is a stream of a caller's. It ends when the caller's credential does.
+type authenticatedStream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+// Context is the call's, with its caller.
+func (s *authenticatedStream) Context() context.Context { return s.ctx }
+
+// RecvMsg receives the next message.
+func (s *authenticatedStream) RecvMsg(m any) error {
+	if err := s.ServerStream.RecvMsg(m); err != nil {
+		return err
+	}
+	return revocationOf(s.ctx)
+}
+
+// SendMsg sends a message.
+func (s *authenticatedStream) SendMsg(m any) error {
+	if err := revocationOf(s.ctx); err != nil {
+		return err
+	}
+	return s.ServerStream.SendMsg(m)
+}
