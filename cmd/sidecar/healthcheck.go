@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 )
 
 // healthcheckCommand is `sidecar healthcheck`: what a container's health check runs.
 type healthcheckCommand struct {
-	Address string        `help:"The sidecar: host:port, or unix:///path." env:"PALIMPSEST_ADDRESS" default:"127.0.0.1:7171"`
+	dial.Flags
 	Timeout time.Duration `help:"How long to wait for an answer." default:"3s"`
 }
 
@@ -21,9 +20,9 @@ type healthcheckCommand struct {
 func (c *healthcheckCommand) Run(ctx context.Context, line *commandLine) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	conn, err := grpc.NewClient(c.Address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy())
+	conn, err := c.Dial()
 	if err != nil {
-		return usageError{fmt.Errorf("--address %s: %w", c.Address, err)}
+		return usageError{err}
 	}
 	defer func() { _ = conn.Close() }()
 	answer, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})

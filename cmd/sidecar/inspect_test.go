@@ -13,7 +13,7 @@ import (
 
 // converse plays a conversation in which an agent looks an order up twice: what the tool says is shortened after one turn.
 func converse(ts *testscript.TestScript, _ bool, args []string) {
-	conn := dial(ts, args[0])
+	conn := dialSidecar(ts, args[0])
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -54,7 +54,7 @@ func converse(ts *testscript.TestScript, _ bool, args []string) {
 
 // cite plays a conversation whose one result is long, and cited.
 func cite(ts *testscript.TestScript, _ bool, args []string) {
-	conn := dial(ts, args[0])
+	conn := dialSidecar(ts, args[0])
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

@@ -68,7 +68,7 @@ func freeport(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func await(ts *testscript.TestScript, _ bool, args []string) {
-	conn := dial(ts, args[0])
+	conn := dialSidecar(ts, args[0])
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -77,7 +77,7 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func hold(ts *testscript.TestScript, _ bool, args []string) {
-	conn := dial(ts, args[0])
+	conn := dialSidecar(ts, args[0])
 	stream, err := pb.NewConversationServiceClient(conn).ImportConversation(context.Background())
 	ts.Check(err)
 	ts.Check(stream.Send(&pb.ImportConversationRequest{Payload: &pb.ImportConversationRequest_ConversationId{ConversationId: "held"}}))
@@ -90,7 +90,7 @@ func terminate(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(running[len(running)-1].Process.Signal(syscall.SIGTERM))
 }
 
-func dial(ts *testscript.TestScript, address string) *grpc.ClientConn {
+func dialSidecar(ts *testscript.TestScript, address string) *grpc.ClientConn {
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy(),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1, MaxDelay: 20 * time.Millisecond},

@@ -191,12 +191,16 @@ var layers = []layer{
 	{
 		name: "client commands", why: "they see what any client sees: the API, and no inside to judge itself by",
 		dirs:  []string{"internal/replay", "internal/replay/*", "internal/demo", "internal/demo/*", "internal/inspect", "internal/inspect/*"},
-		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/inspect/...", "./internal/validate", "./internal/terminal", "./internal/policies", "./pkg/tokens/..."},
+		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/inspect/...", "./internal/validate", "./internal/terminal", "./internal/policies", "./internal/dial", "./pkg/tokens/..."},
 		deny:  []string{"go.etcd.io/bbolt"},
 	},
 	{
 		name: "access", why: "who calls does not depend on how the call came",
 		dirs: []string{"internal/access"}, allow: []string{vocabulary, "./internal/bytesize"}, deny: transport,
+	},
+	{
+		name: "dialing", why: "it is what every client does, and knows no call",
+		dirs: []string{"internal/dial"}, deny: []string{"go.etcd.io/bbolt"},
 	},
 	{
 		name: "sizes", why: "flags and files write them alike",

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
@@ -48,7 +48,7 @@ type Env struct {
 
 // Sidecar is the flags that all commands share.
 type Sidecar struct {
-	Address string        `help:"The sidecar: host:port, or unix:///path." env:"PALIMPSEST_ADDRESS" default:"127.0.0.1:7171"`
+	dial.Flags
 	Timeout time.Duration `help:"How long to wait for each answer." default:"30s"`
 	JSON    bool          `name:"json" help:"Print JSON, one object a line, as protobuf maps the API's messages to JSON."`
 	ASCII   bool          `name:"ascii" help:"Print nothing but ASCII; the default for tables where the locale is not UTF-8."`
@@ -77,8 +77,7 @@ type session struct {
 
 // run does a command's work with a session. Errors come back in words.
 func (s *Sidecar) run(env *Env, work func(*session) error) error {
-	conn, err := grpc.NewClient(s.Address,
-		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithNoProxy(),
+	conn, err := s.Dial(
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest+envelope)),
 		grpc.WithUnaryInterceptor(s.bounded))
 	if err != nil {

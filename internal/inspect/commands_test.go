@@ -12,11 +12,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 func TestSidecar_Run_NobodyListens_SaysWhatToDo(t *testing.T) {
-	_, _, err := run(t, &ConversationsCommand{Sidecar: Sidecar{Address: "127.0.0.1:1", Timeout: time.Second}}, "80")
+	_, _, err := run(t, &ConversationsCommand{Sidecar: Sidecar{Flags: dial.Flags{Address: "127.0.0.1:1"}, Timeout: time.Second}}, "80")
 	if err == nil || err.Error() != "127.0.0.1:1 does not answer: connection refused; is a sidecar listening there? --address names another" {
 		t.Errorf("%v", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 )
 
 func TestMain(m *testing.M) {
@@ -170,7 +171,7 @@ type command interface {
 // flags are those that tests give all commands.
 func (f *fake) flags(t *testing.T) Sidecar {
 	t.Helper()
-	return Sidecar{Address: f.serve(t), Timeout: 10 * time.Second}
+	return Sidecar{Flags: dial.Flags{Address: f.serve(t)}, Timeout: 10 * time.Second}
 }
 
 // run runs a command in a terminal's width.
