@@ -105,7 +105,8 @@ func (e *edge) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.
 	defer revoke(nil)
 	go e.watchPass(ctx, info.FullMethod, pass, revoke)
 	err = handler(srv, &authenticatedStream{ServerStream: stream, ctx: ctx})
-	if refused := revocationOf(ctx); refused != nil && err != nil {
+	// What a handler that was cut off answers may look like an end. What it has done for an upload stands.
+	if refused := revocationOf(ctx); refused != nil && (err != nil || info.IsServerStream) {
 		return refused
 	}
 	return err
