@@ -15,10 +15,10 @@ import (
 
 	"go.etcd.io/bbolt"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 )
 
 // rig holds what is compared: the sidecar, a bare gRPC server in a process of its own, and a bare bbolt file.
@@ -32,6 +32,7 @@ type rig struct {
 	pid     int
 	db      *bbolt.DB
 	commits int
+	client  dial.Flags // how the sidecar is called
 	closers []func()
 }
 
@@ -101,8 +102,9 @@ func ready(ctx context.Context, conn *grpc.ClientConn) error {
 }
 
 func (r *rig) dial(address string) (*grpc.ClientConn, error) {
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)))
+	flags := r.client
+	flags.Address = address
+	conn, err := flags.Dial(grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64 << 20)))
 	if err == nil {
 		r.onClose(func() { _ = conn.Close() })
 	}

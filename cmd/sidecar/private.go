@@ -33,6 +33,6 @@ func startPrivate(ctx context.Context) (address string, stop func(), err error) 
 
 func privateSettings(folder string) *settings {
 	return &settings{
-		Listen: []string{"127.0.0.1:0"}, accessSettings: accessSettings{Namespace: defaultNamespace}, Store: storeBolt, DataDir: folder, CacheSize: defaultCacheSize, ContentCacheBytes: defaultContentCacheBytes,
+		Listen: []string{"127.0.0.1:0"}, accessSettings: accessSettings{Namespace: defaultNamespace, SocketMode: defaultSocketMode}, Store: storeBolt, DataDir: folder, CacheSize: defaultCacheSize, ContentCacheBytes: defaultContentCacheBytes,
 	}
 }
