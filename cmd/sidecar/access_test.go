@@ -224,7 +224,7 @@ func TestProgram_TLSCertificateReplaced_NewConnectionsSeeIt(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t)
 	serial := func() int64 {
-		conn, err := tls.Dial("tcp", s.anonymous.Address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}) //nolint:gosec // it looks at the certificate itself
+		conn, err := tls.Dial("tcp", s.anonymous.Address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestSettings_CheckAccess_SaysWhatIsMissing(t *testing.T) {
 
 func TestListenUnix_ModeAndUsers_LetIn(t *testing.T) {
 	t.Parallel()
-	me := uint32(os.Getuid()) //nolint:gosec // a user's number
+	me := uint32(os.Getuid())
 	for name, c := range map[string]struct {
 		uids []uint32
 		want bool
@@ -328,7 +328,7 @@ func TestStartPprof_ForeignHost_IsRefused(t *testing.T) {
 	}
 	address := l.Addr().String()
 	_ = l.Close()
-	stop, err := startPprof(address)
+	stop, err := startPprof(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}

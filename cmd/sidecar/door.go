@@ -49,12 +49,13 @@ func (d *door) config() *tls.Config {
 }
 
 // open reads files again when they change, and serves profiles, until stop.
-func (d *door) open(s *settings, log *zap.Logger) (stop func(), err error) {
-	profiles, err := startPprof(s.Pprof)
+func (d *door) open(ctx context.Context, s *settings, log *zap.Logger) (stop func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	profiles, err := startPprof(ctx, s.Pprof)
 	if err != nil {
+		cancel()
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { d.gate.Run(ctx, reloaded(log, "--credentials")) })
 	if d.tls != nil {
@@ -77,11 +78,11 @@ func reloaded(log *zap.Logger, flag string) func(error) {
 	}
 }
 
-func startPprof(address string) (stop func(), err error) {
+func startPprof(ctx context.Context, address string) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
-	l, err := net.Listen("tcp", address)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w", address, plain(err))
 	}

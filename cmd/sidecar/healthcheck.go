@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/internal/dial"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 )
 
 // healthcheckCommand is `sidecar healthcheck`: what a container's health check runs.

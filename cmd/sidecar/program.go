@@ -72,7 +72,7 @@ func closeStore(kept store.Store) error {
 
 // serve runs the engine's background work and the server, and returns when both have ended.
 func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door *door, state *storeState, listeners []net.Listener) error {
-	stopDoor, err := door.open(s, p.log)
+	stopDoor, err := door.open(context.WithoutCancel(ctx), s, p.log)
 	if err != nil {
 		return err
 	}

@@ -197,7 +197,7 @@ func (c *Credentials) Limits(namespace string) Limits { return c.limits[namespac
 
 // Namespaces are all that the file names, in order.
 func (c *Credentials) Namespaces() []string {
-	var out []string
+	out := make([]string, 0, len(c.tokens)+len(c.certificates)+len(c.limits))
 	for _, t := range c.tokens {
 		out = append(out, t.caller.Namespace)
 	}
@@ -246,7 +246,7 @@ func (c *Credentials) certificate(presented *x509.Certificate, now time.Time) (*
 
 // sans are the names of a certificate as the file writes them.
 func sans(c *x509.Certificate) []string {
-	var out []string
+	out := make([]string, 0, len(c.URIs)+len(c.DNSNames)+len(c.IPAddresses)+len(c.EmailAddresses))
 	for _, u := range c.URIs {
 		out = append(out, "URI:"+u.String())
 	}

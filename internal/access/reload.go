@@ -114,7 +114,7 @@ func (f *Files[T]) load(seen []os.FileInfo) error {
 	f.read = seen
 	contents := make([][]byte, len(f.paths))
 	for i, path := range f.paths {
-		b, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+		b, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}

@@ -147,7 +147,12 @@ func storeText(ctx context.Context, contents pb.ContentServiceClient, id, text s
 // admit replaces the file of credentials with one that lets in another token too.
 func (w *world) admit(t testing.TB, token string) {
 	t.Helper()
-	text := credentials() + "  - {name: turn, namespace: team-a, sha256: " + access.HashOf(token).String() + "}\n"
+	w.admitActors(t, token, "[]")
+}
+
+func (w *world) admitActors(t testing.TB, token, actors string) {
+	t.Helper()
+	text := credentials() + "  - {name: turn, namespace: team-a, actors: " + actors + ", sha256: " + access.HashOf(token).String() + "}\n"
 	must(t, os.WriteFile(w.file+".new", []byte(text), 0o600))
 	must(t, os.Rename(w.file+".new", w.file))
 }

@@ -228,14 +228,18 @@ func (w *world) call(t testing.TB, token, method string, r *row, fill *strings.R
 	}
 }
 
-func descriptor(t testing.TB, method string) protoreflect.MethodDescriptor {
+func descriptor(t testing.TB, path string) protoreflect.MethodDescriptor {
 	t.Helper()
-	name := strings.ReplaceAll(strings.TrimPrefix(method, "/"), "/", ".")
+	name := strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", ".")
 	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.(protoreflect.MethodDescriptor)
+	method, ok := d.(protoreflect.MethodDescriptor)
+	if !ok {
+		t.Fatalf("%s is no method", name)
+	}
+	return method
 }
 
 func newMessage(t testing.TB, d protoreflect.MessageDescriptor) proto.Message {

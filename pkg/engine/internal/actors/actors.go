@@ -112,8 +112,8 @@ func (g *guard) taken(ctx context.Context, key store.Key) error {
 	if _, err := g.Read(ctx, key, store.Query{}); !errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if _, err := g.Store.Read(ctx, key, store.Query{}); err != nil {
-		return nil
+	if _, err := g.Store.Read(ctx, key, store.Query{}); err == nil {
+		return conversation.Errorf(conversation.ConversationExists, "a conversation with this id exists")
 	}
-	return conversation.Errorf(conversation.ConversationExists, "a conversation with this id exists")
+	return nil
 }
