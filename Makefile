@@ -43,6 +43,10 @@ build: ## Build the static binary bin/sidecar
 	@mkdir -p bin
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/sidecar ./cmd/sidecar
 
+.PHONY: image
+image: ##- Build the container image bin/image/palimpsest.tar (ARCH='amd64 arm64' makes an index of both)
+	@scripts/image.sh '$(VERSION)' $(ARCH)
+
 ##@ Test
 
 .PHONY: test
@@ -132,7 +136,7 @@ replay-cite: build ##- Replay PALIMPSEST_DATA with citations, against the bars (
 ##@ Change
 
 .PHONY: gen
-gen: ## Generate Go code from the protos
+gen: ## Generate Go code from the protos, and the licenses of what is linked
 	@scripts/gen.sh
 
 .PHONY: proto-release
@@ -147,7 +151,7 @@ fmt: ## Format Go and proto files
 ##@ Check
 
 .PHONY: check-gen
-check-gen: ## Fail if generated code has drifted from the protos
+check-gen: ## Fail if generated code or licenses have drifted
 	@scripts/check-gen.sh
 
 .PHONY: proto-lint

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Fails if the committed generated code is not what the protos generate today.
+# Fails if what is generated and committed is not what the protos and go.mod generate today.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 record=pkg/store/record
+licenses=cmd/sidecar/THIRD_PARTY_LICENSES
 
 fresh="$(mktemp -d)"
 trap 'rm -rf "$fresh"' EXIT
@@ -10,7 +11,7 @@ scripts/gen.sh "$fresh"
 
 # Compared by the list of generated files on both sides, so that a missing, a
 # changed and a left-over file all show.
-generated() { (cd "$1" && find gen "$record" -name '*.pb.go' 2>/dev/null | sort) || true; }
+generated() { (cd "$1" && find gen "$record" -name '*.pb.go' 2>/dev/null | sort && echo "$licenses") || true; }
 failed=0
 while read -r file; do
   if ! diff -u "$file" "$fresh/$file" >"$fresh/diff" 2>&1; then
@@ -25,7 +26,7 @@ if git rev-parse --git-dir >/dev/null 2>&1; then
   while read -r file; do
     echo "not committed: $file"
     failed=1
-  done < <(git ls-files --others -- gen "$record" | grep '\.pb\.go$' || true)
+  done < <(git ls-files --others -- gen "$record" "$licenses" | grep -e '\.pb\.go$' -e "^$licenses$" || true)
 fi
 
 if ((failed)); then

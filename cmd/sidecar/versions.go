@@ -1,7 +1,9 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
+	"io"
 	"runtime"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -9,10 +11,21 @@ import (
 )
 
 // versionCommand is `sidecar version`.
-type versionCommand struct{}
+type versionCommand struct {
+	Licenses bool `help:"Print the licenses of all that is linked into the sidecar instead."`
+}
+
+// thirdPartyLicenses are written by tools/licenses.
+//
+//go:embed THIRD_PARTY_LICENSES
+var thirdPartyLicenses string
 
 // Run prints what a bug report should say.
-func (versionCommand) Run(line *commandLine) error {
+func (c *versionCommand) Run(line *commandLine) error {
+	if c.Licenses {
+		_, err := io.WriteString(line.stdout, thirdPartyLicenses)
+		return err
+	}
 	_, err := fmt.Fprintf(line.stdout, "palimpsest %s\ngo         %s %s/%s\napi        %s\nrenderer   %d\n",
 		version, runtime.Version(), runtime.GOOS, runtime.GOARCH, pb.File_palimpsest_v1_error_proto.Package(), provider.RendererVersion)
 	return err
