@@ -105,6 +105,10 @@ bench: build ##- Measure speed as ratios to bare gRPC and bare bbolt, against th
 	@go run ./bench -sidecar bin/sidecar
 	@go test ./pkg/store/bolt -run '^$$' -bench Ratio
 
+.PHONY: resources
+resources: build ##- Measure memory and processor time for a pod's requests and limits (2 minutes; GOMEMLIMIT=410MiB acts as a limit of 512 MiB)
+	@go run ./bench -resources -sidecar bin/sidecar
+
 .PHONY: bench-citations
 bench-citations: test-sidecar ##- Measure citations against their bars, without slack (reads PALIMPSEST_DATA; about 3 minutes)
 	@PALIMPSEST_CITATION_BARS=1 PALIMPSEST_TEST_SPEED=1 scripts/focus.sh citations 'Citation|Content|Research|Excerpts' ./test/citations ./pkg/citations ./pkg/search ./pkg/content

@@ -24,14 +24,22 @@ func main() {
 	sidecar := flag.String("sidecar", "bin/sidecar", "the sidecar's binary")
 	only := flag.String("only", "", "measure only what has this in its name")
 	idle := flag.Duration("idle", time.Minute, "how long the sidecar idles before its memory is read")
+	pod := flag.Bool("resources", false, "print what the sidecar takes of a machine instead, for a pod's requests and limits")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *sidecar, *only, *idle)
+	err := chosen(ctx, *pod, *sidecar, *only, *idle)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+func chosen(ctx context.Context, pod bool, sidecar, only string, idle time.Duration) error {
+	if pod {
+		return resources(ctx, sidecar)
+	}
+	return run(ctx, sidecar, only, idle)
 }
 
 // measurement is one line of the table.

@@ -76,7 +76,8 @@ func (c *container) start(t *testing.T, arguments ...string) (*exec.Cmd, *bytes.
 	all := []string{"--mount", "sh", "-ec", contained, "sh", c.root, c.data, c.socket}
 	all = append(append(append(all, c.config.Entrypoint...), c.config.Cmd...), arguments...)
 	command, log := exec.Command("unshare", all...), &bytes.Buffer{}
-	command.Env, command.Stdout, command.Stderr = append(c.config.Env, "PATH="+os.Getenv("PATH")), log, log
+	command.Env = append(c.config.Env[:len(c.config.Env):len(c.config.Env)], "PATH="+os.Getenv("PATH"))
+	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
