@@ -57,7 +57,7 @@ test: setup-test test-sidecar ## Run all tests but those of speed, with clients 
 	@scripts/interop.sh $(OUTCOMES) || true
 	@$(TESTSUM) total $(OUTCOMES)
 
-test test-speed faults soak bench-citations: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
+test test-speed faults soak bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
 
 .PHONY: test-sidecar
 test-sidecar:
@@ -167,6 +167,10 @@ proto-breaking: ##- Fail if the protos break what the last release promised, or 
 	@scripts/proto-breaking.sh
 	@scripts/proto-breaking-test.sh
 
+.PHONY: check-deploy
+check-deploy: test-sidecar ## Check the image, the manifests and the Helm chart, without a cluster
+	@scripts/check-deploy.sh $(OUTCOMES)
+
 .PHONY: vet
 vet: ##- Run go vet
 	@go vet ./...
@@ -174,6 +178,7 @@ vet: ##- Run go vet
 .PHONY: lint
 lint: ## Run all linters
 	@$(LINT) run ./...
+	@for tool in image helm; do (cd tools/$$tool && go tool -modfile=../lint/go.mod golangci-lint run ./...); done
 
 .PHONY: ci
 ci: ## Run everything that must be green, with the test counts as the last line

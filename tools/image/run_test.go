@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -76,7 +77,7 @@ func (c *container) start(t *testing.T, arguments ...string) (*exec.Cmd, *bytes.
 	all := []string{"--mount", "sh", "-ec", contained, "sh", c.root, c.data, c.socket}
 	all = append(append(append(all, c.config.Entrypoint...), c.config.Cmd...), arguments...)
 	command, log := exec.Command("unshare", all...), &bytes.Buffer{}
-	command.Env = append(c.config.Env[:len(c.config.Env):len(c.config.Env)], "PATH="+os.Getenv("PATH"))
+	command.Env = slices.Concat(c.config.Env, []string{"PATH=" + os.Getenv("PATH")})
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
