@@ -96,6 +96,10 @@ tokens: ##- Show how far our token counts are from the providers' (reads PALIMPS
 faults: test-sidecar ##- Run the tests that kill, corrupt and fill (ROUNDS=200 says how often it kills)
 	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
 
+.PHONY: upgrade
+upgrade: ##- Run an older version, this one and the older one again over one folder (BASE=v0.1.0; the newest release by default)
+	@scripts/upgrade.sh $(BASE)
+
 .PHONY: soak
 soak: test-sidecar ##- Run the long tests (SOAK=10m says how long each)
 	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_SOAK="$${SOAK:-10m}" scripts/focus.sh soak 'Soak' ./...
