@@ -1,6 +1,9 @@
 package helm
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -8,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -160,6 +164,57 @@ func TestChart_Notes_Render(t *testing.T) {
 			t.Errorf("the notes are %q", notes)
 		}
 	}
+}
+
+// observed are the files of deploy that the chart takes along, by the value that asks for them. A chart sees its own folder alone, so there
+// each is a link.
+var observed = map[string]string{
+	"rules":     "prometheus/palimpsest.rules.yaml",
+	"dashboard": "grafana/palimpsest.json",
+}
+
+func TestChart_Observed_IsTakenAlong(t *testing.T) {
+	t.Parallel()
+	for value, name := range observed {
+		values := "mode: service\nmonitoring: {" + value + ": {enabled: true}}\n"
+		content, err := os.ReadFile(filepath.Join("../../deploy", name))
+		if errors.Is(err, fs.ErrNotExist) { // nothing to take along: whoever asks for it is told
+			if _, err := render(t, values); err == nil || !strings.Contains(err.Error(), "the chart has no files/") {
+				t.Errorf("%s: %v", value, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		link := filepath.Join(chartFolder, "files", filepath.Base(name))
+		if taken, err := os.ReadFile(link); err != nil || string(taken) != string(content) {
+			t.Fatalf("%s is not deploy/%s (%v): ln -s ../../../%s %s", link, name, err, name, link)
+		}
+		rendered, err := render(t, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body := strings.TrimSpace(string(content)); !strings.Contains(unindented(rendered), unindented(body)) {
+			t.Errorf("what monitoring.%s renders does not hold deploy/%s:\n%s", value, name, rendered)
+		}
+		for decoder := yaml.NewDecoder(strings.NewReader(rendered)); ; {
+			var object map[string]any
+			if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func unindented(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // plainManifests are the files of deploy/kubernetes.
