@@ -152,7 +152,7 @@ func (p *phase) holds(before record) {
 
 // bare is a message without what changes as the conversation goes on: how it is shown.
 func bare(m *pb.Message) *pb.Message {
-	m, _ = proto.Clone(m).(*pb.Message) //nolint:errcheck // a clone has the type of what was cloned
+	m, _ = proto.Clone(m).(*pb.Message)
 	m.View = nil
 	return m
 }
