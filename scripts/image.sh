@@ -10,6 +10,7 @@ shift
 
 created="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}"
 out=bin/image
+rm -rf "$out"
 mkdir -p "$out"
 binaries=()
 for architecture in "$@"; do
