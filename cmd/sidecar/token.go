@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/internal/access"
@@ -17,6 +18,7 @@ type tokenCommand struct {
 	Role      string        `help:"agent reads and writes conversations, operator configures the namespace too." enum:"agent,operator" default:"agent"`
 	Actors    []string      `help:"The actors whose conversations alone an agent sees and creates. Repeatable; all, if none is named." name:"actor" placeholder:"ACTOR"`
 	ExpiresIn time.Duration `help:"How long the token holds, such as 2160h; for ever, if it is not set." placeholder:"DURATION"`
+	AddTo     string        `help:"The file of credentials that the entry is added to, made if it is missing; printed, if it is not set." type:"path" placeholder:"FILE"`
 	Out       string        `help:"The file that the token is written to, which must not be there yet: nobody but its owner can read it." required:"" type:"path" placeholder:"FILE"`
 }
 
@@ -26,15 +28,53 @@ func (c *tokenCommand) Run(line *commandLine) error {
 		return usageError{errors.New("--expires-in must be 0 or more")}
 	}
 	token := access.NewToken()
-	text, err := access.Entry(token, access.Caller{Credential: c.Name, Namespace: c.Namespace, Role: access.Role(c.Role), Actors: c.Actors}, c.expiry())
+	before, err := c.readCredentials()
+	if err != nil {
+		return usageError{fmt.Errorf("--add-to: %w", err)}
+	}
+	caller := access.Caller{Credential: c.Name, Namespace: c.Namespace, Role: access.Role(c.Role), Actors: c.Actors}
+	text, err := access.AddToken(before, token, caller, c.expiry())
 	if err != nil {
 		return usageError{err}
 	}
 	if err := writeNew(c.Out, token+"\n"); err != nil {
 		return err
 	}
+	if c.AddTo != "" {
+		return replaceFile(c.AddTo, text)
+	}
 	_, err = line.stdout.Write(text)
 	return err
+}
+
+func (c *tokenCommand) readCredentials() ([]byte, error) {
+	if c.AddTo == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(c.AddTo)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// replaceFile puts a new file in the place of another at once: a sidecar may be reading it.
+func replaceFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if info, missing := os.Stat(path); missing == nil {
+		err = errors.Join(err, f.Chmod(info.Mode().Perm()))
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 func (c *tokenCommand) expiry() time.Time {

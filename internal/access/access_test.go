@@ -123,20 +123,33 @@ func TestParse_Faults_AreToldWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestEntry_NewToken_IsAdmitted(t *testing.T) {
+func TestAddToken_ToAFileOfOthers_AllAreAdmitted(t *testing.T) {
 	t.Parallel()
-	token := NewToken()
-	text, err := Entry(token, Caller{Credential: "x", Namespace: "n", Role: Agent, Actors: []string{"a"}}, noon)
-	if err != nil {
-		t.Fatal(err)
+	for name, before := range map[string]string{"empty": "", "others": "# who may call" + file(), "certificates alone": `certificates: [{name: c, namespace: n, san: "DNS:a"}]`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			token := NewToken()
+			text, err := AddToken([]byte(before), token, Caller{Credential: "x", Namespace: "n", Role: Agent, Actors: []string{"a"}}, noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			caller, until := c.bearer(token, noon.Add(-time.Second))
+			if caller == nil || caller.Credential != "x" || !until.Equal(noon) || strings.Contains(string(text), token) {
+				t.Fatalf("bearer = %+v until %v of\n%s", caller, until, text)
+			}
+			if other, _ := c.bearer("pal_agent", noon); (other != nil) != (name == "others") || strings.Contains(before, "#") != strings.Contains(string(text), "# who") {
+				t.Fatalf("what was there before is %+v in\n%s", other, text)
+			}
+		})
 	}
-	c, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	caller, until := c.bearer(token, noon.Add(-time.Second))
-	if caller == nil || caller.Credential != "x" || !until.Equal(noon) || strings.Contains(string(text), token) {
-		t.Fatalf("bearer = %+v until %v of\n%s", caller, until, text)
+	for _, bad := range []string{"[]", "tokens: 1", "tokens: [", file() + "\n---\na: 1"} {
+		if text, err := AddToken([]byte(bad), "t", Caller{Credential: "x", Namespace: "n"}, noon); err == nil {
+			t.Errorf("%q becomes %s", bad, text)
+		}
 	}
 }
 

@@ -261,17 +261,3 @@ func sans(c *x509.Certificate) []string {
 	}
 	return out
 }
-
-// Entry is the file of one token: what to add to a file of credentials.
-func Entry(token string, c Caller, expires time.Time) ([]byte, error) {
-	d := document{Tokens: []tokenEntry{{
-		entry:  entry{Name: c.Credential, Namespace: c.Namespace, Role: c.Role, Actors: c.Actors},
-		SHA256: HashOf(token).String(), Expires: expires,
-	}}}
-	text, err := yaml.Marshal(map[string]any{"tokens": d.Tokens})
-	if err != nil {
-		return nil, err
-	}
-	_, err = Parse(text)
-	return text, err
-}
