@@ -20,7 +20,7 @@ const MinClipChars = 200
 const headShare = 60
 
 // Clip returns what the view shows for a tool result that may weigh at most limit tokens: its head, its tail, and how to retrieve the rest
-// (behaviour §4). It is never shorter than BoneChars, even if that exceeds the limit; false if clipping saves nothing. The part's contents
+// (behaviour §4). It is never shorter than MinClipChars, even if that exceeds the limit; false if clipping saves nothing. The part's contents
 // are inline. index is the message that the annotation names, unless the result was recalled from elsewhere.
 func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter) (conversation.Part, bool) {
 	text, recall := ResultText(p.Result), p.Result.Recall(index)
@@ -42,7 +42,7 @@ func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter)
 	return conversation.Part{Kind: conversation.PartToolResult, Result: &r, Tokens: int32(n), Estimated: estimated}, true
 }
 
-// clipToSize cuts a text to about size characters, at least BoneChars, including its annotation.
+// clipToSize cuts a text to about size characters, at least MinClipChars, including its annotation.
 func clipToSize(text string, chars int, recall string, size int) string {
 	size = max(size, MinClipChars)
 	if chars <= size {

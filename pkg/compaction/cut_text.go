@@ -24,7 +24,7 @@ func UserText(parts []conversation.Part) string {
 	return strings.Join(words, "\n")
 }
 
-// CutWords returns how much of a message's words fits limit tokens: head and tail, at least LeastChars characters. It is false if these
+// CutWords returns how much of a message's words fits limit tokens: head and tail, at least MinCutChars characters. It is false if these
 // weigh more.
 func CutWords(text string, index int32, limit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	chars := utf8.RuneCountInString(text)
@@ -50,7 +50,7 @@ func headTailCut(text string, index int32, chars, size int) conversation.Cut {
 	return conversation.Cut{Message: index, Head: int32(head), From: int32(chars - tail), Tail: int32(tail)}
 }
 
-// largestCut finds the largest cut of at least LeastChars that weighs at most limit. Weights grow with the size, except at token borders.
+// largestCut finds the largest cut of at least MinCutChars that weighs at most limit. Weights grow with the size, except at token borders.
 // Its precision depends on the limit, not on the length of the text.
 func largestCut(chars int, weigh func(size int) (conversation.Cut, int64), limit int64) (conversation.Cut, bool) {
 	low, high := min(MinCutChars, chars), min(2*MinCutChars, chars)
@@ -87,7 +87,7 @@ func RenderCut(text string, c conversation.Cut) string {
 }
 
 // CutSummary returns how much of a summary fits limit tokens: of the list after its text at most listLimit tokens, and of the text what
-// fits the rest. It is false if that is less than LeastChars.
+// fits the rest. It is false if that is less than MinCutChars.
 func CutSummary(text string, body int, id, limit, listLimit int64, counter tokens.Counter) (conversation.Cut, bool) {
 	count := func(s string) int64 { n, _ := counter.Count(s); return int64(n) }
 	words, list := text[:body], strings.TrimLeft(text[body:], "\n")

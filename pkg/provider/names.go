@@ -1,23 +1,12 @@
 package provider
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 )
 
 // maxName is the maximum length of a tool's name, with every provider.
 const maxName = 64
-
-// AppendCallID appends the rendered id of a call as a JSON string: a function of the record, never of the window.
-func AppendCallID(dst []byte, ordinal int32) []byte {
-	dst = append(dst, `"call_`...)
-	dst = strconv.AppendInt(dst, int64(ordinal), 10)
-	return append(dst, '"')
-}
-
-// CallID returns the rendered id of a call.
-func CallID(ordinal int32) string { return "call_" + strconv.Itoa(int(ordinal)) }
 
 // CleanName makes a tool's name legal: ASCII letters, digits, '_', '-' and the characters in more, at most 64 of them. Legal names are
 // unchanged.
@@ -69,29 +58,4 @@ func isHidden(r rune) bool {
 
 func alphanumeric(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
-}
-
-// SameModel reports whether reasoning of one model may be sent to another. An empty name matches any; a release date at the end is ignored,
-// because providers answer a request for an alias with the name of the release.
-func SameModel(a, b string) bool {
-	return a == "" || b == "" || a == b || undated(a) == undated(b)
-}
-
-// undated removes a release date, eight digits with optional hyphens, and the separator before it.
-func undated(model string) string {
-	digits := 0
-	for i := len(model) - 1; i > 0; i-- {
-		switch c := model[i]; {
-		case digits == 8:
-			if c == '-' || c == '@' {
-				return model[:i]
-			}
-			return model
-		case '0' <= c && c <= '9':
-			digits++
-		case c != '-':
-			return model
-		}
-	}
-	return model
 }

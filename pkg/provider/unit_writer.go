@@ -219,22 +219,6 @@ func (s *UnitWriter) Arguments(index int32, arguments string, legal func(string)
 	return wrapped, n
 }
 
-// Native reports whether a provider's reasoning or opaque block in a line may be sent back to the model that is called.
-func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
-	switch p.Kind {
-	case conversation.PartReasoning:
-		model := p.Reasoning.Model
-		if model == "" {
-			model = l.Model
-		}
-		return p.Reasoning.Provider == s.Traits.Provider && p.Reasoning.Signature.Inline != "" && SameModel(s.Context.Model, model)
-	case conversation.PartOpaque:
-		return p.Opaque.Provider == s.Traits.Provider && SameModel(s.Context.Model, l.Model)
-	default:
-		return false
-	}
-}
-
 // AppendContents appends contents as a list, at least one: media as the provider has them, and each text behind its prefix as an object.
 func AppendContents(dst []byte, contents []Content, textPrefix string, appendMedia func([]byte, *conversation.Media) []byte) []byte {
 	for i := range contents {

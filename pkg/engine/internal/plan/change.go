@@ -12,7 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// manifestMemory and manifestsKept are how long, and how many, manifests are kept (behaviour §13).
+// ManifestMemory and ManifestsKept are how long, and how many, manifests are kept (behaviour §13).
 const (
 	ManifestMemory = 30 * 24 * time.Hour
 	ManifestsKept  = 1000
@@ -20,14 +20,6 @@ const (
 
 // maxTurnsAhead is how far a build may jump (behaviour §3).
 const maxTurnsAhead = 1000
-
-// Await gives the build what it may wait for models; the first attempt knows how long that is.
-func (d *Attempt) Await(w *WaitBudget) {
-	if !w.Started {
-		w.Started, w.Left, w.Calls = true, d.Settings.maxWait, maxWaits
-	}
-	d.Waits = w
-}
 
 // NextTurn is the turn of a build.
 func NextTurn(current int32, r *Request) (int32, error) {

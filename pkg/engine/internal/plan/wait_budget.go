@@ -34,6 +34,14 @@ type WaitBudget struct {
 	Degradations []Degradation
 }
 
+// Await gives the build what it may wait for models; the first attempt knows how long that is.
+func (d *Attempt) Await(w *WaitBudget) {
+	if !w.Started {
+		w.Started, w.Left, w.Calls = true, d.Settings.maxWait, maxWaits
+	}
+	d.Waits = w
+}
+
 // Reset forgets what an earlier run of the plan has wanted.
 func (w *WaitBudget) Reset() {
 	if w != nil {

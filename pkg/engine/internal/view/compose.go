@@ -252,22 +252,6 @@ func (out *Composition) LastSpeaker() int {
 	return -1
 }
 
-// Breakpoints are where a cache breakpoint pays: after the system messages, before the tail, and at the end of what is on
-// record (a synthetic last block comes and goes).
-func (out *Composition) Breakpoints() []int32 {
-	end := len(out.Blocks)
-	for end > 0 && out.Blocks[end-1].Index < 0 {
-		end--
-	}
-	var points []int32
-	for _, n := range []int{out.Lead, out.head, end} {
-		if n > 0 && n <= end && (len(points) == 0 || points[len(points)-1] < int32(n-1)) {
-			points = append(points, int32(n-1))
-		}
-	}
-	return points
-}
-
 // LeftOut is everything before the window's start, but for what summaries stand for: one range behind the last of them. Before
 // that, what is shown beside them or was taken back is left aside too.
 func (out *Composition) LeftOut(m *conversation.Manifest) []conversation.Range {
