@@ -23,7 +23,7 @@ import (
 // commands is the command line. The commands of other packages are clients of the API: parser gives them a sidecar to start.
 type commands struct {
 	Serve       serveCommand       `cmd:"" help:"Serve the API until SIGTERM or SIGINT."`
-	Healthcheck healthcheckCommand `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1."`
+	Healthcheck healthcheckCommand `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1. An --address of http://host:port is an operations listener (--ops), whose /readyz is asked."`
 	Config      configCommand      `cmd:"" help:"Look at the configuration."`
 	Token       tokenCommand       `cmd:"" help:"Make a token for a namespace, and print what the file of credentials says of it."`
 	Version     versionCommand     `cmd:"" help:"Print the versions of the sidecar and of what it promises."`

@@ -14,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// drainTime is how long calls in flight may take to finish after a signal.
+// drainTime is how long calls in flight may take to finish after a signal, --drain-delay included.
 const drainTime = 7 * time.Second
 
 // program is a sidecar in this process: what `sidecar serve` runs, and what whole-process tests run on port 0.
@@ -36,6 +36,16 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
+	seen, err := observe(ctx, s, door.sockets, p.log)
+	if err != nil {
+		return errors.Join(err, closeAll(listeners))
+	}
+	err = p.run(ctx, s, door, seen, listeners)
+	return errors.Join(err, seen.close(context.WithoutCancel(ctx))) // last, so that whoever looks sees the process end
+}
+
+// run opens the store, serves, and closes the store. It closes the listeners.
+func (p *program) run(ctx context.Context, s *settings, door *door, seen *observation, listeners []net.Listener) error {
 	state := &storeState{log: p.log}
 	kept, err := openStore(s, state.set)
 	if err != nil {
@@ -49,7 +59,7 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 	defer summaries.close() // the server has stopped by then: nobody asks any more
 	e, err := newEngine(s, warm, kept, summaries.service, p.log)
 	if err == nil {
-		err = p.serve(ctx, s, e, door, state, listeners)
+		err = p.serve(ctx, s, e, door, seen, state, listeners)
 	}
 	return errors.Join(err, closeStore(kept))
 }
@@ -71,7 +81,7 @@ func closeStore(kept store.Store) error {
 }
 
 // serve runs the engine's background work and the server, and returns when both have ended.
-func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door *door, state *storeState, listeners []net.Listener) error {
+func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door *door, seen *observation, state *storeState, listeners []net.Listener) error {
 	stopDoor, err := door.open(context.WithoutCancel(ctx), s, p.log)
 	if err != nil {
 		return err
@@ -85,15 +95,20 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door
 		Engine: e, Log: p.log, Gate: door.gate, TLS: door.config(), Reflection: s.Reflection, Channelz: s.Channelz,
 		Version: version, MemoryLimit: p.memoryLimit,
 	})
-	state.follow(server.SetServing)
+	state.follow(func(serving bool) {
+		server.SetServing(serving)
+		seen.health.SetWritable(serving)
+	})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listeners...) }()
+	seen.health.Serve()
 	p.announce(s, e, listeners)
 
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		err = p.drain(context.WithoutCancel(ctx), server, served)
+		seen.health.Drain()
+		err = p.drain(context.WithoutCancel(ctx), s.DrainDelay, server, served)
 	}
 	stopSweeping()
 	if background := <-swept; background != nil && !errors.Is(background, context.Canceled) {
@@ -103,9 +118,12 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door
 	return err
 }
 
-func (p *program) drain(ctx context.Context, server *grpcserver.Server, served <-chan error) error {
+// drain says that the server ends, goes on serving for the delay, and then finishes the calls in flight.
+func (p *program) drain(ctx context.Context, delay time.Duration, server *grpcserver.Server, served <-chan error) error {
 	deadline, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
+	server.Drain()
+	time.Sleep(delay)
 	if server.Shutdown(deadline) != nil {
 		p.log.Warn("calls in flight were cut off", zap.Duration("after", drainTime))
 	}

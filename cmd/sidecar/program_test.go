@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -116,6 +117,49 @@ func TestProgram_Run_CallsInFlightFinishAndWhatTheyDidIsKept(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Errorf("Run returned %v", err)
+	}
+}
+
+// TestProgram_Run_ReadinessFallsBeforeCallsAreRefused: for the delay, callers are asked to leave and still answered.
+func TestProgram_Run_ReadinessFallsBeforeCallsAreRefused(t *testing.T) {
+	s := privateSettings(t.TempDir())
+	socket := filepath.Join(t.TempDir(), "ops.sock")
+	s.Ops, s.DrainDelay = unixScheme+socket, 300*time.Millisecond
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	conn, ended := launch(ctx, t, s)
+	probe := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		},
+	}}
+	ready := func() int {
+		answer, err := probe.Get("http://ops/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode
+	}
+	if code := ready(); code != http.StatusOK {
+		t.Fatalf("while it serves, /readyz answers %d", code)
+	}
+	stop()
+	for ready() != http.StatusServiceUnavailable {
+	}
+	health, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
+	if err != nil || health.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
+		t.Errorf("health answers %v, %v", health, err)
+	}
+	if _, err := pb.NewContextServiceClient(conn).AppendMessage(t.Context(), message("late")); err != nil {
+		t.Errorf("a call within the delay: %v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("Run returned %v", err)
+	}
+	if _, err := os.Stat(socket); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the operations socket is left behind: %v", err)
 	}
 }
 

@@ -39,6 +39,7 @@ type settings struct {
 
 	lifecycleSettings
 	summarySettings
+	operationsSettings
 }
 
 // The defaults of flags that a sidecar without flags needs too.
@@ -62,6 +63,7 @@ func (s *settings) check() error {
 		s.checkPolicy(),
 		s.checkLifecycle(),
 		s.checkSummaries(),
+		s.checkOperations(),
 	}
 	if err := errors.Join(faults...); err != nil {
 		return usageError{err}

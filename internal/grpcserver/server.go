@@ -135,6 +135,9 @@ func (s *Server) SetServing(serving bool) {
 	}
 }
 
+// Drain answers NOT_SERVING on the health service from now on, and goes on serving: so that callers leave before they are refused.
+func (s *Server) Drain() { s.health.Shutdown() }
+
 // Shutdown answers NOT_SERVING, takes no new calls, and waits for those in flight. When ctx ends it cuts them off and returns
 // its error.
 func (s *Server) Shutdown(ctx context.Context) error {

@@ -1,0 +1,141 @@
+package ops
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	// The standard library gives a client that was refused for its headers half a second to read why.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+}
+
+// start returns the address of a server in this process.
+func start(t *testing.T, h *Health) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewServer(h, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "m 1\n") }))
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// ask sends a request as it is and returns the status and the body.
+func ask(t *testing.T, address, request string) (*http.Response, string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: strings.SplitN(request, " ", 2)[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(body)
+}
+
+func TestServer_Serve_AnswersGetAndHeadOfThreePathsAlone(t *testing.T) {
+	h := NewHealth()
+	h.Serve()
+	address := start(t, h)
+	for request, want := range map[string]string{
+		"GET /livez":                    "200 live\n",
+		"GET /readyz":                   "200 ready\n",
+		"GET /metrics":                  "200 m 1\n",
+		"HEAD /readyz":                  "200 ",
+		"POST /readyz":                  "405 only GET and HEAD are answered\n",
+		"DELETE /metrics":               "405 only GET and HEAD are answered\n",
+		"OPTIONS *":                     "404 there is nothing here\n",
+		"GET /":                         "404 there is nothing here\n",
+		"GET /readyz/":                  "404 there is nothing here\n",
+		"GET /debug/pprof/":             "404 there is nothing here\n",
+		"GET /metrics?name[]=x":         "400 neither a query nor a body is read\n",
+		"GET /livez\nContent-Length: 5": "400 neither a query nor a body is read\n",
+		"POST /livez\nTransfer-Encoding: chunked": "405 only GET and HEAD are answered\n",
+	} {
+		line, headers, _ := strings.Cut(request, "\n")
+		if headers != "" {
+			headers += "\r\n"
+		}
+		answer, body := ask(t, address, line+" HTTP/1.1\r\nHost: x\r\n"+headers+"\r\n")
+		if got := fmt.Sprintf("%d %s", answer.StatusCode, body); got != want {
+			t.Errorf("%q is answered %q, want %q", request, got, want)
+		}
+		if allow := answer.Header.Get("Allow"); (answer.StatusCode == http.StatusMethodNotAllowed) != (allow == "GET, HEAD") {
+			t.Errorf("%q: Allow is %q", request, allow)
+		}
+		if headers != "" && !answer.Close {
+			t.Errorf("%q: the connection goes on, with a body that nobody read", request)
+		}
+	}
+}
+
+func TestServer_Serve_HeadersHaveALimit(t *testing.T) {
+	conn, err := net.Dial("tcp", start(t, NewHealth()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x", 64<<10)+"\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 431 ") {
+		t.Errorf("64 KiB of headers are answered %q, %v", line, err)
+	}
+}
+
+func TestHealth_States_AnswerAsTheyShould(t *testing.T) {
+	h := NewHealth()
+	address := start(t, h)
+	expect := func(when, live, ready string) {
+		t.Helper()
+		for path, want := range map[string]string{LivePath: live, ReadyPath: ready} {
+			if _, got := ask(t, address, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); got != want+"\n" {
+				t.Errorf("%s, %s answers %q, want %q", when, path, got, want)
+			}
+		}
+	}
+	expect("before it serves", "live", "not ready: starting")
+	h.SetWritable(false)
+	h.Serve()
+	expect("with a store that failed", "live", "not ready: the store takes no writes")
+	h.SetWritable(true)
+	expect("serving", "live", "ready")
+	h.FollowWriter(func() time.Duration { return 59 * time.Second })
+	expect("with a slow disk", "live", "ready")
+	h.FollowWriter(func() time.Duration { return 61 * time.Second })
+	expect("with a disk that hangs", "not live: the store's writer hangs in a commit", "ready")
+	h.FollowWriter(func() time.Duration { return 0 })
+	h.Drain()
+	h.Serve()
+	expect("draining", "live", "not ready: draining")
+}
