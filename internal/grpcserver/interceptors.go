@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"go.uber.org/zap"
@@ -19,29 +20,35 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// aroundUnary and aroundStream are the interceptors, outermost first: metrics, logging, recovery, errors, authentication. Metrics is a
-// place that is still empty: metrics must see what the log sees. Nobody's request is received, let alone looked into, before it is known
-// whose it is. Inside of them a call is admitted, its request received and validated, and its answer admitted.
+// aroundUnary and aroundStream are the interceptors, outermost first: the call's id, observers, logging, recovery, errors, authentication.
+// Observers see what the log sees. Nobody's request is received, let alone looked into, before it is known whose it is. Inside of them a
+// call is admitted, its request received and validated, and its answer admitted.
 func (e *edge) aroundUnary() []grpc.UnaryServerInterceptor {
-	log, _ := logging(e.log)
-	return []grpc.UnaryServerInterceptor{log, recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapUnary, e.authenticateUnary}
+	log, _ := logging(e.log, e.traceID)
+	return slices.Concat([]grpc.UnaryServerInterceptor{identifyUnary}, e.observers.Unary, []grpc.UnaryServerInterceptor{
+		log, recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapUnary, e.authenticateUnary,
+	})
 }
 
 func (e *edge) aroundStream() []grpc.StreamServerInterceptor {
-	_, log := logging(e.log)
-	return []grpc.StreamServerInterceptor{
-		log, recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapStream, e.authenticateStream, e.validateStream,
-	}
+	return append(e.aroundUnknown(),
+		recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapStream, e.authenticateStream, e.validateStream)
+}
+
+// aroundUnknown are the interceptors around calls of methods that do not exist.
+func (e *edge) aroundUnknown() []grpc.StreamServerInterceptor {
+	_, log := logging(e.log, e.traceID)
+	return slices.Concat([]grpc.StreamServerInterceptor{identifyStream}, e.observers.Stream, []grpc.StreamServerInterceptor{log})
 }
 
 // recovered answers a panic with fixed words; the stack is for the log. A panic's own text may hold a conversation's, so only
 // the runtime's is logged.
-func (e *edge) recovered(_ context.Context, p any) error {
+func (e *edge) recovered(ctx context.Context, p any) error {
 	what := fmt.Sprintf("%T", p)
 	if err, ok := p.(runtime.Error); ok {
 		what = err.Error()
 	}
-	e.log.Error("a call panicked", zap.String("panic", what), zap.String("stack", string(debug.Stack())))
+	e.log.Error("a call panicked", zap.String("request_id", requestID(ctx)), zap.String("panic", what), zap.String("stack", string(debug.Stack())))
 	return withInfo(codes.Internal, internalText, conversation.Internal).Err()
 }
 
@@ -49,7 +56,7 @@ func (e *edge) mapUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 	_ = grpc.SetHeader(ctx, e.versionHeader()) // a stream that is gone needs none
 	resp, err := handler(ctx, req)
 	if err != nil {
-		return nil, e.edgeError(info.FullMethod, err)
+		return nil, e.edgeError(ctx, info.FullMethod, err)
 	}
 	return resp, nil
 }
@@ -57,7 +64,7 @@ func (e *edge) mapUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 func (e *edge) mapStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	_ = stream.SetHeader(e.versionHeader())
 	if err := handler(srv, stream); err != nil {
-		return e.edgeError(info.FullMethod, err)
+		return e.edgeError(stream.Context(), info.FullMethod, err)
 	}
 	return nil
 }
@@ -68,10 +75,10 @@ const versionKey = "palimpsest-version"
 func (e *edge) versionHeader() metadata.MD { return metadata.Pairs(versionKey, e.version) }
 
 // edgeError is the one place where an error becomes a status. Its cause is for the log alone.
-func (e *edge) edgeError(method string, err error) error {
+func (e *edge) edgeError(ctx context.Context, method string, err error) error {
 	mapped, unexpected := toStatus(err)
 	if unexpected {
-		e.log.Error("a call failed", zap.String("method", method), zap.String("reason", reasonOf(mapped.Err())), zap.String("cause", causeOf(err)))
+		e.log.Error("a call failed", zap.String("request_id", requestID(ctx)), zap.String("method", method), zap.String("reason", reasonOf(mapped.Err())), zap.String("cause", causeOf(err)))
 	}
 	return mapped.Err()
 }

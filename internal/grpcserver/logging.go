@@ -16,9 +16,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// logging returns interceptors that log one line for a finished call: method, code, reason, duration, the request's size. Never
-// a payload or a caller's text; and an error's words, which may name a call or a field, for debugging alone.
-func logging(log *zap.Logger) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
+// logging returns interceptors that log one line for a finished call: its id, method, code, reason, duration, the request's size, and its
+// trace if there is one. Never a payload or a caller's text; and an error's words, which may name a call or a field, for debugging alone.
+func logging(log *zap.Logger, traceID func(context.Context) string) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
 	options := []grpclogging.Option{
 		grpclogging.WithLogOnEvents(grpclogging.FinishCall),
 		grpclogging.WithLevels(levelOf),
@@ -28,12 +28,25 @@ func logging(log *zap.Logger) (grpc.UnaryServerInterceptor, grpc.StreamServerInt
 			return grpclogging.Fields{"duration_ms", float64(d.Microseconds()) / 1000}
 		}),
 	}
-	logger := grpclogging.LoggerFunc(func(_ context.Context, level grpclogging.Level, text string, fields ...any) {
+	logger := grpclogging.LoggerFunc(func(ctx context.Context, level grpclogging.Level, text string, fields ...any) {
 		if entry := log.Check(zapLevel(level), text); entry != nil {
-			entry.Write(zapFields(fields, log.Core().Enabled(zap.DebugLevel))...)
+			ids := identity(ctx, traceID)
+			entry.Write(append(ids, zapFields(fields, log.Core().Enabled(zap.DebugLevel))...)...)
 		}
 	})
 	return grpclogging.UnaryServerInterceptor(logger, options...), grpclogging.StreamServerInterceptor(logger, options...)
+}
+
+// identity is what a line is found by.
+func identity(ctx context.Context, traceID func(context.Context) string) []zap.Field {
+	out := []zap.Field{zap.String("request_id", requestID(ctx))}
+	if traceID == nil {
+		return out
+	}
+	if id := traceID(ctx); id != "" {
+		out = append(out, zap.String("trace_id", id))
+	}
+	return out
 }
 
 // levelOf: what works is not news, what the caller did wrong is information, what the server did wrong is an error.

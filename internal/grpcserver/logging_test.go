@@ -20,7 +20,7 @@ func TestLogging_Line_HasTheseFieldsAlone(t *testing.T) {
 		t.Fatal("found")
 	}
 	lines := strings.Split(strings.TrimSpace(s.log.String()), "\n")
-	good := []string{"code", "duration_ms", "level", "method", "msg", "request_bytes", "service", "ts"}
+	good := []string{"code", "duration_ms", "level", "method", "msg", "request_bytes", "request_id", "service", "ts"}
 	for i, want := range [][]string{good, append(slices.Clone(good), "error", "reason")} {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(lines[i]), &line); err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 )
@@ -41,6 +43,7 @@ func (e *edge) unaryCall(name string, m grpc.MethodDesc) grpc.StreamHandler {
 		defer func() { leave() }()
 		info := &grpc.UnaryServerInfo{Server: impl, FullMethod: name}
 		resp, err := around(in.Context(), in, info, func(ctx context.Context, _ any) (resp any, err error) {
+			e.noteNamespace(ctx)
 			if leave, err = e.enter(name); err != nil {
 				return nil, err
 			}
@@ -61,12 +64,27 @@ func (e *edge) streamCall(name string, d grpc.StreamDesc) grpc.StreamHandler {
 		in := admission.NewExchange(stream, e.admission)
 		defer in.End()
 		return around(impl, in, info, func(impl any, stream grpc.ServerStream) error {
+			e.noteNamespace(stream.Context())
 			leave, err := e.enter(name)
 			if err != nil {
 				return err
 			}
 			defer leave()
 			return d.Handler(impl, stream)
+		})
+	}
+}
+
+// unknownMethod stands for methods that do not exist: their names are callers' texts.
+const unknownMethod = "/unknown/unknown"
+
+// unknownCall answers calls of methods that do not exist, where whoever observes calls sees them.
+func (e *edge) unknownCall() grpc.StreamHandler {
+	around := chainStream(e.aroundUnknown())
+	info := &grpc.StreamServerInfo{FullMethod: unknownMethod, IsClientStream: true, IsServerStream: true}
+	return func(impl any, stream grpc.ServerStream) error {
+		return around(impl, stream, info, func(any, grpc.ServerStream) error {
+			return status.Error(codes.Unimplemented, "there is no such method")
 		})
 	}
 }

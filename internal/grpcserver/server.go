@@ -39,6 +39,18 @@ type Options struct {
 	Version string
 	// MemoryLimit is how many bytes the process may take; 0 is no limit. Requests in flight may take a share of it.
 	MemoryLimit int64
+	// Observers see every call, and the statuses that callers get. Their contexts have a [Call].
+	Observers Observers
+	// TraceID, if set, is the id of the trace that a context belongs to, for the log; empty if it belongs to none.
+	TraceID func(context.Context) string
+	// Namespace, if set, says whose call a context is of, where that is known.
+	Namespace func(context.Context) string
+}
+
+// Observers are interceptors, outermost first. They change nothing.
+type Observers struct {
+	Unary  []grpc.UnaryServerInterceptor
+	Stream []grpc.StreamServerInterceptor
 }
 
 // Server serves the API and its health on any number of listeners.
@@ -46,6 +58,7 @@ type Server struct {
 	grpc           *grpc.Server
 	health         *drainedHealth
 	maxConnections int // of a listener
+	admission      *admission.Controller
 }
 
 // edge is what every call passes before and after its handler.
@@ -55,6 +68,9 @@ type edge struct {
 	rules     rules.Book
 	admission *admission.Controller
 	version   string
+	observers Observers
+	traceID   func(context.Context) string
+	namespace func(context.Context) string
 }
 
 // allRules are the rules of every request of the API.
@@ -65,8 +81,14 @@ func allRules() rules.Book {
 // New returns a server that does not listen yet.
 func New(o Options) *Server {
 	health := newDrainedHealth()
-	e := &edge{log: o.Log, gate: o.Gate, rules: allRules(), admission: admission.New(o.MemoryLimit), version: o.Version}
-	out := &Server{grpc: grpc.NewServer(o.serverOptions()...), health: health, maxConnections: e.admission.MaxCalls}
+	e := &edge{
+		log: o.Log, gate: o.Gate, rules: allRules(), admission: admission.New(o.MemoryLimit), version: o.Version,
+		observers: o.Observers, traceID: o.TraceID, namespace: o.Namespace,
+	}
+	out := &Server{
+		grpc:   grpc.NewServer(append(o.serverOptions(), grpc.UnknownServiceHandler(e.unknownCall()))...),
+		health: health, maxConnections: e.admission.MaxCalls, admission: e.admission,
+	}
 	services := registrar{out.grpc, e}
 	pb.RegisterContentServiceServer(services, contentservice.New(o.Engine, e.admission))
 	pb.RegisterContextServiceServer(services, contextservice.New(o.Engine, e.admission))
@@ -122,6 +144,9 @@ func (s *Server) Serve(listeners ...net.Listener) error {
 	serving.Wait()
 	return errors.Join(failures...)
 }
+
+// Admission says what is in flight.
+func (s *Server) Admission() admission.Stats { return s.admission.Stats() }
 
 // SetServing says on the health service whether the store takes writes. A server begins as one that serves.
 func (s *Server) SetServing(serving bool) {

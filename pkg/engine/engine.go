@@ -47,6 +47,8 @@ type Options struct {
 	Summaries *summarize.Service
 	// OnError is told of failures of background work, which no caller sees.
 	OnError func(error)
+	// Observer is told what builds do.
+	Observer Observer
 }
 
 // Engine answers the sidecar's calls. It is safe for concurrent use.
@@ -56,6 +58,7 @@ type Engine struct {
 	store         store.Store
 	defaults      conversation.Policy
 	onError       func(error)
+	sweeps        sweepCounts
 	txn           *txn.Manager
 	views         *view.Loader
 	contents      *contents.Service
@@ -85,7 +88,7 @@ func New(o Options) *Engine {
 	})
 	e.builds = build.New(&build.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
-		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError,
+		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer,
 	})
 	e.conversations = conversations.New(&conversations.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Clock: o.Clock, IDs: o.IDs, Defaults: o.Defaults,

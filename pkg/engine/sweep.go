@@ -42,16 +42,20 @@ func (e *Engine) Sweep(ctx context.Context) error {
 	if e.views.Cache.DropIdle()+e.contents.Cache.DropIdle() > worthReturning {
 		debug.FreeOSMemory() // an idle process collects nothing by itself, and its neighbors in the pod want the memory
 	}
+	e.sweeps.runs.Add(1)
 	var failures []error
 	for {
 		tasks, err := e.store.Due(ctx, e.txn.Now(), sweepTasks)
+		e.sweeps.tasks.Add(int64(len(tasks)))
 		if err != nil {
+			e.sweeps.failures.Add(1)
 			return txn.Failure(err)
 		}
 		failed := 0
 		for _, t := range tasks {
 			if err := e.sweep(ctx, t); err != nil {
 				failed++
+				e.sweeps.failures.Add(1)
 				failures = append(failures, err)
 			}
 		}

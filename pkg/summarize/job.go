@@ -3,6 +3,7 @@ package summarize
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -231,11 +232,26 @@ func (d *Service) callWithinBudget(ctx context.Context, s Scope, c candidate, ca
 	if !d.budget.reserve(s, estimated.sum(), d.options.Clock()) {
 		return Answer{}, d.recordFailure(SpendLimit)
 	}
+	began := time.Now()
 	answer, failure := d.callModel(ctx, c, call, waited)
 	paid := actualCost(&call, answer, failure, estimated)
 	d.budget.correct(s, paid.sum()-estimated.sum())
 	d.count(s, c.model, paid, failure)
+	d.tell(s, c, paid, failure, time.Since(began))
 	return answer, failure
+}
+
+// tell reports a call.
+func (d *Service) tell(s Scope, c candidate, paid cost, failure *Failure, took time.Duration) {
+	if d.options.OnCall == nil {
+		return
+	}
+	provider, _, _ := strings.Cut(c.model, "/")
+	report := CallReport{Scope: s, Provider: provider, Model: c.name, InputTokens: paid.input, OutputTokens: paid.output, Took: took}
+	if failure != nil {
+		report.Reason = failure.Reason
+	}
+	d.options.OnCall(report)
 }
 
 // callModel calls a model through its circuit breaker.

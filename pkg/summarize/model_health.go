@@ -54,6 +54,21 @@ func (r *modelHealthCache) get(model string) *modelHealth {
 	return found
 }
 
+// open returns the models whose breaker is open.
+func (r *modelHealthCache) open() (models []string) {
+	if r == nil { // of the zero Service
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, model := range r.models.Keys() {
+		if health, _ := r.models.Peek(model); health.breaker.State() == gobreaker.StateOpen {
+			models = append(models, model)
+		}
+	}
+	return models
+}
+
 // pausedFor returns how much of the provider's pause is left.
 func (r *modelHealth) pausedFor(now time.Time) time.Duration {
 	r.mu.Lock()

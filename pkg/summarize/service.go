@@ -38,6 +38,19 @@ type Options struct {
 	Clock func() time.Time
 	// OnFailure if set, is called for each request that ended without a text, on the goroutine that ran it.
 	OnFailure func(*Failure)
+	// OnCall if set, is called for each call to a model, made or skipped, on the goroutine that made it. It must not wait.
+	OnCall func(CallReport)
+}
+
+// CallReport says how a call to a model ended.
+type CallReport struct {
+	Scope    Scope
+	Provider string
+	Model    string // the provider's own name
+	Reason   Reason // empty for an answer, which may still turn out to be unusable
+	// InputTokens and OutputTokens are as counted by [Usage].
+	InputTokens, OutputTokens int64
+	Took                      time.Duration
 }
 
 // The defaults of behaviour §14, and of Options.
@@ -66,6 +79,8 @@ type Service struct {
 	jobs     map[key]*job
 	lastTurn <-chan struct{} // closed after the turn of the newest job; nil before the first
 	results  results
+	hits     int64 // requests whose result was there when they were started
+	misses   int64
 	usage    Usage
 	ledger   ledger
 }
@@ -120,8 +135,10 @@ func (d *Service) Start(r *Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, ended := d.results.get(k, d.options.Clock()); ended || d.closed || d.jobs[k] != nil {
+		d.hits++
 		return
 	}
+	d.misses++
 	if len(d.jobs) >= maxPending {
 		d.cacheResult(k, Result{Err: &Failure{Reason: Busy}})
 		d.usage.Failures[Busy]++
@@ -233,6 +250,36 @@ func (d *Service) Usage() Usage {
 	usage := d.usage
 	usage.Failures = maps.Clone(d.usage.Failures)
 	return usage
+}
+
+// Stats is the state of a service at a moment.
+type Stats struct {
+	// ResultBytes of MaxResultBytes are taken by finished requests.
+	ResultBytes, MaxResultBytes int64
+	// Hits counts requests that were pending or had ended when they were started, Misses those that were not.
+	Hits, Misses int64
+	// Pending requests wait or run.
+	Pending int64
+	// OpenBreakers counts, by provider, the models that are not asked because they failed repeatedly. Every provider has an entry.
+	OpenBreakers map[string]int
+}
+
+// Stats returns the state; the caller owns it.
+func (d *Service) Stats() Stats {
+	open := make(map[string]int, len(d.options.Providers))
+	for provider := range d.options.Providers {
+		open[provider] = 0
+	}
+	for _, model := range d.models.open() {
+		provider, _, _ := strings.Cut(model, "/")
+		open[provider]++
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return Stats{
+		ResultBytes: int64(d.results.bytes), MaxResultBytes: int64(d.results.bound), Hits: d.hits, Misses: d.misses,
+		Pending: int64(len(d.jobs)), OpenBreakers: open,
+	}
 }
 
 // Close cancels pending requests and waits for them to end. Requests without a result end as [Closed].

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -52,6 +53,9 @@ type Controller struct {
 	reclaim       *time.Timer
 	mu            sync.Mutex
 	largeInFlight int
+
+	callsInFlight atomic.Int64
+	refused       atomic.Int64
 }
 
 // lanes are the shares of what is small and of what is large.
@@ -61,7 +65,14 @@ type lanes struct{ small, large *lane }
 type lane struct {
 	*semaphore.Weighted
 	size  int64
-	large bool // what was admitted leaves so much garbage that it goes back at once
+	large bool         // what was admitted leaves so much garbage that it goes back at once
+	taken atomic.Int64 // of the size
+}
+
+// give takes back a part of what was granted.
+func (l *lane) give(n int64) {
+	l.taken.Add(-n)
+	l.Release(n)
 }
 
 func newLanes(small, large int64) lanes {
@@ -101,14 +112,19 @@ func freeMemory() {
 // Enter admits a call, whatever it will send.
 func (a *Controller) Enter() (leave func(), err error) {
 	if !a.calls.TryAcquire(1) {
+		a.refused.Add(1)
 		return func() {}, conversation.Errorf(conversation.Overloaded, "%d calls are in flight, as many as the memory allows: try again later", a.MaxCalls)
 	}
-	return func() { a.calls.Release(1) }, nil
+	a.callsInFlight.Add(1)
+	return func() {
+		a.callsInFlight.Add(-1)
+		a.calls.Release(1)
+	}, nil
 }
 
 // Search admits a search: each keeps a processor busy, and holds what it looks through.
 func (a *Controller) Search(ctx context.Context) (done func(), err error) {
-	if err := wait(ctx, a.searches, 1); err != nil {
+	if err := a.wait(ctx, a.searches, 1); err != nil {
 		return nil, err
 	}
 	return func() { a.searches.Release(1) }, nil
@@ -154,9 +170,10 @@ func (a *Controller) admit(ctx context.Context, cost int64) (*grant, error) {
 // take waits for a share of a lane. What costs more than the lane has is alone in it.
 func (a *Controller) take(ctx context.Context, l *lane, cost int64) (*grant, error) {
 	cost = min(cost, l.size)
-	if err := wait(ctx, l.Weighted, cost); err != nil {
+	if err := a.wait(ctx, l.Weighted, cost); err != nil {
 		return nil, err
 	}
+	l.taken.Add(cost)
 	if l.large {
 		a.countLarge(1)
 	}
@@ -170,6 +187,15 @@ func (a *Controller) countLarge(n int) {
 	if a.largeInFlight == 0 {
 		a.reclaim.Reset(reclaimAfter)
 	}
+}
+
+// wait acquires n, within the caller's deadline, and counts who goes without.
+func (a *Controller) wait(ctx context.Context, s *semaphore.Weighted, n int64) error {
+	err := wait(ctx, s, n)
+	if conversation.KindOf(err) == conversation.Overloaded {
+		a.refused.Add(1)
+	}
+	return err
 }
 
 // wait acquires n, within the caller's deadline.
@@ -201,7 +227,7 @@ type grant struct {
 
 func (g *grant) shrink(cost int64) {
 	if g.admission != nil && cost < g.cost {
-		g.lane.Release(g.cost - cost)
+		g.lane.give(g.cost - cost)
 		g.cost = cost
 	}
 }
@@ -214,7 +240,7 @@ func (g *grant) release() {
 	if g.admission == nil {
 		return
 	}
-	g.lane.Release(g.cost)
+	g.lane.give(g.cost)
 	if g.lane.large {
 		g.admission.countLarge(-1)
 	}

@@ -41,6 +41,7 @@ type Exchange struct {
 	reply     *grant
 	Unary     bool      // its answer is one message
 	Bytes     int       // of the last message received
+	Received  int64     // bytes of all messages received
 	due       time.Time // set while what it receives is admitted already: the next message must be here by then
 }
 
@@ -74,7 +75,7 @@ func (e *Exchange) RecvMsg(m any) error {
 	if err != nil {
 		return err
 	}
-	e.Bytes = size
+	e.Bytes, e.Received = size, e.Received+int64(size)
 	if e.due.IsZero() {
 		if e.granted, err = e.admission.announced(e.ctx, size); err != nil {
 			e.granted = nil

@@ -53,7 +53,7 @@ func (m *LineMemory) Longest() int { return m.exchange.admission.imports.longest
 
 // Gather implements exportformat.Memory.
 func (m *LineMemory) Gather() error {
-	if err := wait(m.exchange.ctx, m.exchange.admission.imports.gather, 1); err != nil {
+	if err := m.exchange.admission.wait(m.exchange.ctx, m.exchange.admission.imports.gather, 1); err != nil {
 		return err
 	}
 	m.gathering, m.exchange.due = true, time.Now().Add(maxReceiveTime)
@@ -87,7 +87,7 @@ func (m *LineMemory) Release() {
 // AdmitImport admits an import as a whole, and what its lines take.
 func (e *Exchange) AdmitImport() (lines *LineMemory, done func(), err error) {
 	atOnce := e.admission.imports.atOnce
-	if err := wait(e.ctx, atOnce, 1); err != nil {
+	if err := e.admission.wait(e.ctx, atOnce, 1); err != nil {
 		return nil, nil, err
 	}
 	lines = &LineMemory{exchange: e}

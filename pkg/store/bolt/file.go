@@ -29,7 +29,7 @@ func boltOptions(o Options) *bbolt.Options {
 		FreelistType:    bbolt.FreelistMapType,
 		InitialMmapSize: int(o.MapBytes),
 		MaxSize:         int(o.MaxSize),
-		NoStatistics:    true,
+		NoStatistics:    !o.Statistics,
 	}
 }
 

@@ -71,7 +71,7 @@ func (s *Store) write() {
 			answer(batch, s.outage.reason)
 			continue
 		}
-		sick := len(batch) > 0 && s.commit(batch)
+		sick := len(batch) > 0 && s.commitTimed(batch)
 		if !sick && s.wiper.ready() {
 			sick = s.wipe()
 		}
@@ -127,6 +127,16 @@ func answer(batch []*request, err error) {
 		}
 		close(r.done)
 	}
+}
+
+// commitTimed commits a batch, and tells of it.
+func (s *Store) commitTimed(batch []*request) (sick bool) {
+	changes, began := len(batch), time.Now()
+	s.began.Store(began.UnixNano())
+	sick = s.commit(batch)
+	s.began.Store(0)
+	s.options.OnCommit(changes, time.Since(began))
+	return sick
 }
 
 // commit makes a batch durable and answers all of it. It says whether the disk failed in a way that needs a new file.

@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
@@ -26,9 +27,14 @@ func (b *Service) Build(ctx context.Context, r plan.Request) (*plan.Result, erro
 			result, err = b.attemptBuild(ctx, &r, w)
 			return err
 		})
-		if again, err := b.retryAfterWait(ctx, r.Key, w, err); !again {
-			return result, err
+		again, err := b.retryAfterWait(ctx, r.Key, w, err)
+		if again {
+			continue
 		}
+		if err == nil {
+			b.observer.built(&r, result, w.Waited)
+		}
+		return result, err
 	}
 }
 
@@ -36,7 +42,11 @@ func (b *Service) Build(ctx context.Context, r plan.Request) (*plan.Result, erro
 func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.WaitBudget, err error) (bool, error) {
 	switch {
 	case errors.Is(err, plan.ErrWait):
+		ctx, end := b.observer.step(ctx, StepWait)
+		defer end()
+		began := time.Now()
 		err = b.waitForModels(ctx, w)
+		w.Waited += time.Since(began)
 		return err == nil, err
 	case errors.Is(err, contents.ErrOverdue):
 		err = b.contents.ExpireOverdue(ctx, key)
@@ -47,11 +57,8 @@ func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.Wai
 }
 
 func (b *Service) attemptBuild(ctx context.Context, r *plan.Request, wait *plan.WaitBudget) (*plan.Result, error) {
-	w, snap, err := b.views.Open(ctx, r.Key, r.Request)
+	w, snap, err := b.load(ctx, r)
 	if err != nil {
-		return nil, err
-	}
-	if err := b.requireSettled(ctx, w); err != nil {
 		return nil, err
 	}
 	result, committed, err := b.buildIn(ctx, w, snap, r, wait)
@@ -59,6 +66,17 @@ func (b *Service) attemptBuild(ctx context.Context, r *plan.Request, wait *plan.
 		b.views.Release(w)
 	}
 	return result, err
+}
+
+// load opens the window of a build.
+func (b *Service) load(ctx context.Context, r *plan.Request) (*view.Loaded, *store.Snapshot, error) {
+	ctx, end := b.observer.step(ctx, StepLoad)
+	defer end()
+	w, snap, err := b.views.Open(ctx, r.Key, r.Request)
+	if err != nil {
+		return nil, nil, err
+	}
+	return w, snap, b.requireSettled(ctx, w)
 }
 
 // buildIn builds in a window; committed says whether the window has moved on with it.
@@ -71,16 +89,24 @@ func (b *Service) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snaps
 		result, err = b.repeatBuild(ctx, w, first, r)
 		return result, false, err
 	}
-	blank, report, err := b.prepare(ctx, w, r)
-	if err != nil {
-		return nil, false, err
-	}
-	blank.Await(wait)
-	d, err := b.runAttempt(ctx, blank, (*plan.Attempt).Decide)
+	d, report, err := b.decide(ctx, w, r, wait)
 	if err != nil {
 		return nil, false, err
 	}
 	return b.finish(ctx, d, r, report)
+}
+
+// decide has a plan made, with what it lacks loaded on the way. report is the manifest that last_usage counted for, nil for none.
+func (b *Service) decide(ctx context.Context, w *view.Loaded, r *plan.Request, wait *plan.WaitBudget) (d *plan.Attempt, report *conversation.Manifest, err error) {
+	ctx, end := b.observer.step(ctx, StepPlan)
+	defer end()
+	blank, report, err := b.prepare(ctx, w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	blank.Await(wait)
+	d, err = b.runAttempt(ctx, blank, (*plan.Attempt).Decide)
+	return d, report, err
 }
 
 // runAttempt decides on a build by a plan, and loads what the plan lacks.
@@ -161,15 +187,7 @@ func (b *Service) finish(ctx context.Context, d *plan.Attempt, r *plan.Request, 
 	if r.DryRun {
 		return result, false, nil
 	}
-	if c.Edits, c.Uploads, err = b.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
-		return nil, false, err
-	}
-	replaced, uploads, err := b.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.ReplaceEdits)
-	if err != nil {
-		return nil, false, err
-	}
-	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
-	if err := b.store.Commit(ctx, d.Loaded.Key, c); err != nil {
+	if err := b.commit(ctx, d, c); err != nil {
 		if errors.Is(err, store.ErrOutcomeUnknown) { // it may stand
 			b.forgetErased(d)
 		}
@@ -184,6 +202,21 @@ func (b *Service) finish(ctx context.Context, d *plan.Attempt, r *plan.Request, 
 		b.keepWarm(d, c, assembly, manifest.Seq)
 	}
 	return result, true, nil
+}
+
+// commit stages the texts of summaries and commits.
+func (b *Service) commit(ctx context.Context, d *plan.Attempt, c *store.Change) (err error) {
+	ctx, end := b.observer.step(ctx, StepCommit)
+	defer end()
+	if c.Edits, c.Uploads, err = b.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
+		return err
+	}
+	replaced, uploads, err := b.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.ReplaceEdits)
+	if err != nil {
+		return err
+	}
+	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
+	return b.store.Commit(ctx, d.Loaded.Key, c)
 }
 
 // keepWarm keeps the window for the next build.

@@ -25,7 +25,21 @@ func (b *Service) ownModelUsage(ctx context.Context, key store.Key) (plan.ModelU
 			return out, err
 		}
 		out.Calls, out.Input, out.Output = out.Calls+s.Calls, out.Input+s.Input, out.Output+s.Output
-		out.Cost += (float64(s.Input)*conversation.ValueOr(p.InputPrice, 1) + float64(s.Output)*conversation.ValueOr(p.OutputPrice, outputPrice)) / perMillion
+		out.Cost += costOf(&p, s.Input, s.Output)
 	}
 	return out, nil
+}
+
+// costOf is what input and output tokens cost by a profile's prices; where it has none, by those of a model whose input costs 1.
+func costOf(p *conversation.ModelProfile, input, output int64) float64 {
+	return (float64(input)*conversation.ValueOr(p.InputPrice, 1) + float64(output)*conversation.ValueOr(p.OutputPrice, outputPrice)) / perMillion
+}
+
+// ModelCost is what a call of a model costs by its profile in a namespace; priced is false if that has no prices.
+func (b *Service) ModelCost(ctx context.Context, namespace, model string, input, output int64) (cost float64, priced bool, err error) {
+	p, err := b.catalogues.Profile(ctx, namespace, model)
+	if err != nil || p.InputPrice == nil {
+		return 0, false, err
+	}
+	return costOf(&p, input, output), true, nil
 }

@@ -27,6 +27,7 @@ type Service struct {
 	ids        func() conversation.ID
 	defaults   conversation.Policy
 	onError    func(error)
+	observer   Observer
 
 	base       context.Context // of background work; ends with Close
 	end        context.CancelFunc
@@ -48,13 +49,14 @@ type Options struct {
 	IDs        func() conversation.ID
 	Defaults   conversation.Policy // the server's
 	OnError    func(error)         // is told of failures of background work; may be nil
+	Observer   Observer
 }
 
 // New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
 	b := &Service{
 		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries,
-		ids: o.IDs, defaults: o.Defaults, onError: o.OnError, preparing: make(map[store.Key]*preparation),
+		ids: o.IDs, defaults: o.Defaults, onError: o.OnError, observer: o.Observer, preparing: make(map[store.Key]*preparation),
 	}
 	b.base, b.end = context.WithCancel(context.Background())
 	return b

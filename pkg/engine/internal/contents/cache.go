@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // Cache keeps what searches and ranges of contents need ready, the least recently used leaving first once all takes more than
@@ -19,6 +20,8 @@ type Cache struct {
 	bytes   int64
 	clock   func() time.Time
 	entries *simplelru.LRU[cacheKey, cacheEntry]
+	hits    int64
+	misses  int64
 	readers chan struct{} // who makes something ready: so many at once, as each holds a whole content beside the shelf
 }
 
@@ -58,11 +61,21 @@ func (l *Cache) get(key cacheKey) (cacheEntry, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, ok := l.entries.Get(key)
-	if ok {
-		s.used = l.clock()
-		l.entries.Add(key, s)
+	if !ok {
+		l.misses++
+		return s, false
 	}
-	return s, ok
+	l.hits++
+	s.used = l.clock()
+	l.entries.Add(key, s)
+	return s, true
+}
+
+// Stats says how the cache is used, with what is kept counted twice.
+func (l *Cache) Stats() view.CacheStats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return view.CacheStats{Bytes: 2 * l.bytes, MaxBytes: l.bound, Hits: l.hits, Misses: l.misses}
 }
 
 // cached is what is kept under a key, of the type that the key says.

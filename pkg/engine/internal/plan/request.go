@@ -55,6 +55,8 @@ type Result struct {
 	Degradations []Degradation
 	Compaction   CompactionStatus
 	Duplicate    bool
+	// CacheReadPrice is what a million tokens cost that are read from the provider's cache; nil if the model's profile has no prices.
+	CacheReadPrice *float64
 }
 
 // CompactionState says how far the next summary is. The numbers are those of the API.

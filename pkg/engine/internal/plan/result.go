@@ -23,6 +23,9 @@ func (d *Attempt) Result(a *provider.Assembly, m conversation.Manifest) *Result 
 	r.Events, r.Degradations = append(conversation.EventsOf(d.Edits), d.failures...), d.Degradations
 	r.Compaction.Used, r.Compaction.Reported = d.UsedTokens()
 	r.Compaction.State = d.DraftState()
+	if d.Settings.priced {
+		r.CacheReadPrice = &d.Settings.read
+	}
 	return r
 }
 

@@ -32,6 +32,7 @@ type settings struct {
 	compact     compactionLimits
 	own         bool    // the budget is the conversation's own: its builds make summaries
 	read, write float64 // prices of a token from the provider's cache, and into it
+	priced      bool    // the model's profile says one of them, or that of input
 }
 
 // settingsOf resolves the settings of a build over a view: field by field from the request, the conversation and the server's defaults.
@@ -68,6 +69,7 @@ func (s *settings) rewrite(policy conversation.Policy, profile conversation.Mode
 	input := conversation.ValueOr(profile.InputPrice, 1)
 	s.read = conversation.ValueOr(profile.CacheReadPrice, cacheReadShare*input)
 	s.write = conversation.ValueOr(profile.CacheWritePrice, cacheWriteShare*input)
+	s.priced = profile.InputPrice != nil || profile.CacheReadPrice != nil
 }
 
 // The prices of cached input as shares of the price of input, where a profile does not say.

@@ -18,6 +18,7 @@ const maxWaits = 2
 type WaitBudget struct {
 	Around func(wait func()) error // stands around each wait; nil for nothing
 
+	Waited        time.Duration // so far
 	Left          time.Duration
 	Started       bool                 // left is set
 	Calls         int                  // of models that may still be waited for

@@ -21,6 +21,18 @@ type Cache struct {
 	bytes   int64
 	clock   func() time.Time
 	entries *simplelru.LRU[store.Key, cacheEntry]
+	hits    int64
+	misses  int64
+}
+
+// CacheStats says what a cache holds, and what it was asked since it was made.
+type CacheStats struct{ Bytes, MaxBytes, Hits, Misses int64 }
+
+// Stats says how the cache is used.
+func (c *Cache) Stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return CacheStats{Bytes: c.bytes, MaxBytes: c.bound, Hits: c.hits, Misses: c.misses}
 }
 
 type cacheEntry struct {
@@ -41,8 +53,13 @@ func NewCache(bound int64, clock func() time.Time) *Cache {
 func (c *Cache) Take(key store.Key) *Loaded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	entry, _ := c.entries.Peek(key)
+	entry, found := c.entries.Peek(key)
 	c.entries.Remove(key)
+	if found {
+		c.hits++
+	} else {
+		c.misses++
+	}
 	return entry.loaded
 }
 

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+)
+
+// What an operator sees of an engine.
+type (
+	// Observer is told what builds do.
+	Observer = build.Observer
+	// BuildStep names a part of a build.
+	BuildStep = build.Step
+	// CacheStats says what a cache holds, in bytes, and what it was asked since it was made.
+	CacheStats = view.CacheStats
+)
+
+// The steps of a build.
+const (
+	StepLoad   = build.StepLoad
+	StepPlan   = build.StepPlan
+	StepWait   = build.StepWait
+	StepCommit = build.StepCommit
+)
+
+// Stats is how an engine is at a moment.
+type Stats struct {
+	Windows, Contents CacheStats
+	Sweeps            SweepStats
+}
+
+// SweepStats counts, since the engine was made, runs of the sweeper, tasks that were due, and tasks that failed.
+type SweepStats struct{ Runs, Tasks, Failures int64 }
+
+type sweepCounts struct{ runs, tasks, failures atomic.Int64 }
+
+// Stats says how the engine is. It waits for nothing.
+func (e *Engine) Stats() Stats {
+	return Stats{
+		Windows: e.views.Cache.Stats(), Contents: e.contents.Cache.Stats(),
+		Sweeps: SweepStats{Runs: e.sweeps.runs.Load(), Tasks: e.sweeps.tasks.Load(), Failures: e.sweeps.failures.Load()},
+	}
+}
+
+// ModelCost is what a call of a model costs, in the currency of its profile in a namespace; priced is false if that has no prices.
+func (e *Engine) ModelCost(ctx context.Context, namespace, model string, input, output int64) (cost float64, priced bool, err error) {
+	return e.builds.ModelCost(ctx, namespace, model, input, output)
+}
