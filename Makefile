@@ -93,8 +93,8 @@ tokens: ##- Show how far our token counts are from the providers' (reads PALIMPS
 	@scripts/focus.sh tokens 'Accuracy|Usage' ./pkg/tokens/... ./test/...
 
 .PHONY: faults
-faults: test-sidecar ##- Run the tests that kill, corrupt and fill (ROUNDS=200 says how often it kills)
-	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk' ./...
+faults: test-sidecar ##- Run the tests that kill, drain, corrupt and fill (ROUNDS=200 says how often it kills and drains)
+	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" PALIMPSEST_DRAIN_ROUNDS="$${ROUNDS:-100}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk|Drain' ./...
 
 .PHONY: upgrade
 upgrade: ##- Run an older version, this one and the older one again over one folder (BASE=v0.1.0; the newest release by default)

@@ -4,20 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
+	"github.com/palimpsest-context/palimpsest/internal/metrics"
 	"github.com/palimpsest-context/palimpsest/internal/ops"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// observation is what operators see of a program: its health, and the listener that tells of it. Without flags for it there is the health
-// alone, and nothing is measured.
+// observation is what operators see of a program: its health, and with flags for it the listener that tells of it, metrics and traces. What
+// no flag asks for is nil, and nothing of it is measured.
 type observation struct {
-	health *ops.Health
-	server *ops.Server // nil without --ops
-	served chan error
+	health  *ops.Health
+	server  *ops.Server
+	served  chan error
+	metrics *metrics.Metrics
+	// modelCost is what a call to a model costs; set before the first.
+	modelCost func(ctx context.Context, namespace, model string, input, output int64) (float64, bool, error)
 }
 
 // observe opens the operations listener before anything that may take long: a process that reads a large store lives, and is not ready.
@@ -30,10 +38,21 @@ func observe(ctx context.Context, s *settings, sockets socketOptions, log *zap.L
 	if err != nil {
 		return nil, fmt.Errorf("--ops: cannot listen on %s: %w", s.Ops, plain(err))
 	}
-	o.server, o.served = ops.NewServer(o.health, http.NotFoundHandler()), make(chan error, 1)
+	o.metrics = metrics.New(metrics.Options{Methods: grpcserver.Methods(), Call: callOf, Version: version})
+	for _, a := range s.accesses() {
+		if a.url != "" {
+			o.metrics.ExpectProvider(a.provider)
+		}
+	}
+	o.server, o.served = ops.NewServer(o.health, o.metrics.Handler()), make(chan error, 1)
 	go func() { o.served <- o.server.Serve(l) }()
 	log.Info("operations", zap.String("address", addressOf(l)))
 	return o, nil
+}
+
+func callOf(ctx context.Context) (namespace string, received int64) {
+	call := grpcserver.CallOf(ctx)
+	return call.Namespace, call.RequestBytes()
 }
 
 // lastAnswers is how long answers on their way to a prober have when everything else has ended.
@@ -50,4 +69,101 @@ func (o *observation) close(ctx context.Context) error {
 		return fmt.Errorf("the operations listener: %w", err)
 	}
 	return nil
+}
+
+// store completes the options of the embedded store.
+func (o *observation) store(b bolt.Options) bolt.Options {
+	if o.metrics != nil {
+		b.OnCommit, b.Statistics = o.metrics.Committed, true
+	}
+	return b
+}
+
+// builds is what the engine tells of builds.
+func (o *observation) builds() engine.Observer {
+	var out engine.Observer
+	if o.metrics != nil {
+		out.Built = o.metrics.Built
+	}
+	return out
+}
+
+// modelCalled is what the summarizer tells of its calls; nil if nobody listens.
+func (o *observation) modelCalled() func(summarize.CallReport) {
+	if o.metrics == nil {
+		return nil
+	}
+	return func(r summarize.CallReport) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		cost, _, _ := o.modelCost(ctx, r.Scope.Namespace, r.Model, r.InputTokens, r.OutputTokens) // 0 where nobody knows
+		o.metrics.ModelCall(r.Provider, r.Reason, r.InputTokens, r.OutputTokens, r.Took, cost)
+	}
+}
+
+// calls are the observers of calls.
+func (o *observation) calls() grpcserver.Observers {
+	var out grpcserver.Observers
+	if o.metrics != nil {
+		out.Unary, out.Stream = append(out.Unary, o.metrics.Unary), append(out.Stream, o.metrics.Stream)
+	}
+	return out
+}
+
+// follow reads the parts of a program from now on.
+func (o *observation) follow(kept store.Store, e *engine.Engine, summaries *summarize.Service) {
+	o.modelCost = e.ModelCost
+	file, isFile := kept.(*bolt.Store)
+	if isFile {
+		o.health.FollowWriter(file.Busy)
+	}
+	if o.metrics == nil {
+		return
+	}
+	sources := metrics.Sources{
+		Ready:    func() bool { _, ready := o.health.Ready(); return ready },
+		Writable: o.health.Writable,
+		Caches:   func() []metrics.Cache { return cacheStats(e, summaries) },
+		Sweeps:   func() metrics.Sweeps { return metrics.Sweeps(e.Stats().Sweeps) },
+		Breakers: func() map[string]int { return summaries.Stats().OpenBreakers },
+		Pending:  func() int64 { return summaries.Stats().Pending },
+	}
+	if isFile {
+		sources.Store = func() metrics.Store { return storeStats(file) }
+	}
+	o.metrics.Read(sources)
+}
+
+// followServer reads a server from now on.
+func (o *observation) followServer(server *grpcserver.Server) {
+	if o.metrics != nil {
+		o.metrics.Read(metrics.Sources{Admission: func() metrics.Admission { return admissionStats(server) }})
+	}
+}
+
+func storeStats(file *bolt.Store) metrics.Store {
+	s := file.Stats()
+	return metrics.Store{
+		Bytes: s.FileBytes, FreeBytes: s.FreeBytes, MaxBytes: s.MaxBytes, DiskFreeBytes: s.DiskFreeBytes, Queued: int64(s.Queued),
+	}
+}
+
+func cacheStats(e *engine.Engine, summaries *summarize.Service) []metrics.Cache {
+	s, results := e.Stats(), summaries.Stats()
+	named := func(name string, c engine.CacheStats) metrics.Cache {
+		return metrics.Cache{Name: name, Bytes: c.Bytes, MaxBytes: c.MaxBytes, Hits: c.Hits, Misses: c.Misses}
+	}
+	return []metrics.Cache{
+		named("windows", s.Windows), named("contents", s.Contents),
+		{Name: "summaries", Bytes: results.ResultBytes, MaxBytes: results.MaxResultBytes, Hits: results.Hits, Misses: results.Misses},
+	}
+}
+
+func admissionStats(server *grpcserver.Server) metrics.Admission {
+	s := server.Admission()
+	out := metrics.Admission{MaxCalls: s.MaxCalls, Refused: s.Refused}
+	for _, l := range s.Lanes {
+		out.Lanes = append(out.Lanes, metrics.Lane(l))
+	}
+	return out
 }

@@ -10,8 +10,10 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 )
 
 // drainTime is how long calls in flight may take to finish after a signal, --drain-delay included.
@@ -47,18 +49,19 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 // run opens the store, serves, and closes the store. It closes the listeners.
 func (p *program) run(ctx context.Context, s *settings, door *door, seen *observation, listeners []net.Listener) error {
 	state := &storeState{log: p.log}
-	kept, err := openStore(s, state.set)
+	kept, err := openStore(s, seen.store(bolt.Options{OnState: state.set}))
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
 	warm := p.caches(s)
-	summaries, err := newSummaries(s, warm, p.log)
+	summaries, err := newSummaries(s, warm, seen.modelCalled(), p.log)
 	if err != nil {
 		return errors.Join(err, closeAll(listeners), closeStore(kept))
 	}
 	defer summaries.close() // the server has stopped by then: nobody asks any more
-	e, err := newEngine(s, warm, kept, summaries.service, p.log)
+	e, err := newEngine(s, warm, kept, summaries.service, seen.builds(), p.log)
 	if err == nil {
+		seen.follow(kept, e, summaries.service)
 		err = p.serve(ctx, s, e, door, seen, state, listeners)
 	}
 	return errors.Join(err, closeStore(kept))
@@ -93,8 +96,9 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door
 
 	server := grpcserver.New(grpcserver.Options{
 		Engine: e, Log: p.log, Gate: door.gate, TLS: door.config(), Reflection: s.Reflection, Channelz: s.Channelz,
-		Version: version, MemoryLimit: p.memoryLimit,
+		Version: version, MemoryLimit: p.memoryLimit, Observers: seen.calls(), Namespace: convert.Namespace,
 	})
+	seen.followServer(server)
 	state.follow(func(serving bool) {
 		server.SetServing(serving)
 		seen.health.SetWritable(serving)

@@ -46,22 +46,23 @@ const (
 
 const storeFile = "palimpsest.db"
 
-func openStore(s *settings, onState func(error)) (store.Store, error) {
+func openStore(s *settings, o bolt.Options) (store.Store, error) {
 	switch s.Store {
 	case storeMemory:
 		return memory.New(memory.Options{}), nil
 	case storeBolt:
-		return openBolt(s, onState)
+		return openBolt(s, o)
 	default:
 		return nil, fmt.Errorf("there is no store of the name %q", s.Store)
 	}
 }
 
-func openBolt(s *settings, onState func(error)) (store.Store, error) {
+func openBolt(s *settings, o bolt.Options) (store.Store, error) {
 	if err := makeDataDir(dataDirFlag, s.DataDir); err != nil {
 		return nil, err
 	}
-	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), bolt.Options{MaxSize: int64(s.MaxStoreSize), OnState: onState})
+	o.MaxSize = int64(s.MaxStoreSize)
+	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), o)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the store in %s: %w; %s", s.DataDir, err, elsewhere(dataDirFlag))
 	}
@@ -100,7 +101,7 @@ func refusalOf(err error) string {
 	}
 }
 
-func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Service, log *zap.Logger) (*engine.Engine, error) {
+func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Service, observer engine.Observer, log *zap.Logger) (*engine.Engine, error) {
 	counters, err := newCounters()
 	if err != nil {
 		return nil, err
@@ -129,6 +130,7 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 		CacheBytes:        warm.windows,
 		ContentCacheBytes: warm.contents,
 		Summaries:         summaries,
+		Observer:          observer,
 		OnError:           func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },
 	}), nil
 }
@@ -165,7 +167,7 @@ func (s *summaries) close() {
 	}
 }
 
-func newSummaries(s *settings, warm caches, log *zap.Logger) (*summaries, error) {
+func newSummaries(s *settings, warm caches, onCall func(summarize.CallReport), log *zap.Logger) (*summaries, error) {
 	made, providers := &summaries{}, map[string]summarize.Model{}
 	for _, a := range s.accesses() {
 		if a.url == "" {
@@ -181,11 +183,11 @@ func newSummaries(s *settings, warm caches, log *zap.Logger) (*summaries, error)
 		}
 		providers[a.provider], made.connections = c, append(made.connections, c)
 	}
-	made.service = newSummaryService(s, warm, providers, log)
+	made.service = newSummaryService(s, warm, providers, onCall, log)
 	return made, nil
 }
 
-func newSummaryService(s *settings, warm caches, providers map[string]summarize.Model, log *zap.Logger) *summarize.Service {
+func newSummaryService(s *settings, warm caches, providers map[string]summarize.Model, onCall func(summarize.CallReport), log *zap.Logger) *summarize.Service {
 	return summarize.New(summarize.Options{
 		Providers:             providers,
 		Models:                s.SummaryModels,
@@ -195,6 +197,7 @@ func newSummaryService(s *settings, warm caches, providers map[string]summarize.
 		TokensPerMinute:       s.SummaryTokensPerMinute,
 		CacheBytes:            int(warm.summaries),
 		TokensPerConversation: s.SummaryTokensPerConversation,
+		OnCall:                onCall,
 		OnFailure:             func(f *summarize.Failure) { logFailure(log, f) },
 	})
 }

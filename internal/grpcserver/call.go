@@ -6,8 +6,10 @@ import (
 	"regexp"
 
 	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 )
 
@@ -30,6 +32,22 @@ type Call struct {
 }
 
 type callKey struct{}
+
+// Methods are the full names of all methods that a server has, reflection's apart.
+func Methods() (full []string) {
+	for _, d := range []grpc.ServiceDesc{
+		pb.ContentService_ServiceDesc, pb.ContextService_ServiceDesc, pb.ConversationService_ServiceDesc, pb.PolicyService_ServiceDesc,
+		healthpb.Health_ServiceDesc,
+	} {
+		for i := range d.Methods {
+			full = append(full, "/"+d.ServiceName+"/"+d.Methods[i].MethodName)
+		}
+		for i := range d.Streams {
+			full = append(full, "/"+d.ServiceName+"/"+d.Streams[i].StreamName)
+		}
+	}
+	return full
+}
 
 // CallOf is the call of a context, nil if it has none.
 func CallOf(ctx context.Context) *Call {

@@ -50,6 +50,13 @@ func (h *Health) SetWritable(writable bool) {
 	h.unwritable = !writable
 }
 
+// Writable says whether the store takes writes.
+func (h *Health) Writable() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.unwritable
+}
+
 // FollowWriter has the store's writer watched: busy is how long it has been in its commit, 0 between commits.
 func (h *Health) FollowWriter(busy func() time.Duration) {
 	h.mu.Lock()

@@ -8,7 +8,7 @@ import (
 
 // Stats is the state of a store at a moment.
 type Stats struct {
-	// FileBytes is the size of the file, and FreeBytes what of it the next commits may use; 0 without Options.Statistics.
+	// FileBytes is the size of the file, and FreeBytes what of it the next commits may use, without Options.Statistics at least so much.
 	FileBytes, FreeBytes int64
 	// MaxBytes is how large the file may become; 0 if nothing but the disk bounds it.
 	MaxBytes int64
@@ -20,7 +20,7 @@ type Stats struct {
 	Busy time.Duration
 }
 
-// Stats says how the store is. It waits for nothing but a file that is being replaced after its disk failed.
+// Stats says how the store is. It waits for nothing but a file that is being mapped anew, or replaced after its disk failed.
 func (s *Store) Stats() Stats {
 	out := Stats{MaxBytes: s.options.MaxSize, DiskFreeBytes: diskFree(filepath.Dir(s.path)), Queued: len(s.queue), Busy: s.Busy()}
 	if info, err := os.Stat(s.path); err == nil {
@@ -31,8 +31,14 @@ func (s *Store) Stats() Stats {
 	if s.isClosed() {
 		return out
 	}
+	t, err := s.db.Begin(false)
+	if err != nil {
+		return out
+	}
+	defer t.Rollback()
 	stats := s.db.Stats()
-	out.FreeBytes = int64(stats.FreePageN+stats.PendingPageN) * int64(s.db.Info().PageSize)
+	behind := out.FileBytes - t.Size() // the file grows in steps
+	out.FreeBytes = int64(stats.FreePageN+stats.PendingPageN)*int64(s.db.Info().PageSize) + max(behind, 0)
 	return out
 }
 

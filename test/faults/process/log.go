@@ -19,6 +19,8 @@ func newLog() *log { return &log{ready: make(chan struct{})} }
 
 var readyLine = regexp.MustCompile(`"msg":"ready","addresses":\["([^"]+)"`)
 
+var operationsLine = regexp.MustCompile(`"msg":"operations","address":"([^"]+)"`)
+
 // Write implements io.Writer.
 func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()

@@ -90,6 +90,17 @@ func (s *Sidecar) Kill() {
 	<-s.ended
 }
 
+// Operations is where the operations listener of a sidecar is that is ready; empty if it has none.
+func (s *Sidecar) Operations() string {
+	if found := operationsLine.FindStringSubmatch(s.log.String()); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// Terminate asks the process to end as an orchestrator does, and does not wait.
+func (s *Sidecar) Terminate() error { return s.command.Process.Signal(syscall.SIGTERM) }
+
 // Stop asks the process to end as an orchestrator does, and says how it ended.
 func (s *Sidecar) Stop() error { return s.end(syscall.SIGTERM) }
 

@@ -1,0 +1,152 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	isGauge   = prometheus.GaugeValue
+	isCounter = prometheus.CounterValue
+)
+
+func readFlags(ready, writable func() bool) *reading {
+	if ready == nil || writable == nil {
+		return nil
+	}
+	isReady := desc("ready", "1 while calls are answered and the store takes writes, as /readyz says, or 0.")
+	isWritable := desc("store_writable", "1 while the store takes writes, or 0.")
+	return &reading{[]*prometheus.Desc{isReady, isWritable}, func(give func(value)) {
+		give(value{isReady, isGauge, flag(ready()), nil})
+		give(value{isWritable, isGauge, flag(writable()), nil})
+	}}
+}
+
+func flag(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func readStore(read func() Store) *reading {
+	if read == nil {
+		return nil
+	}
+	size := desc("store_size_bytes", "The size of the store's file.")
+	free := desc("store_free_bytes", "Bytes of the store's file that hold nothing, and that it fills before it grows.")
+	limit := desc("store_limit_bytes", "The most bytes that the store's file may have, by --max-store-size; 0 for no limit.")
+	disk := desc("store_disk_free_bytes", "Bytes that the file system of the store's file has left for the sidecar.")
+	queue := desc("store_queue_length", "Changes that wait to be made durable.")
+	return &reading{[]*prometheus.Desc{size, free, limit, disk, queue}, func(give func(value)) {
+		s := read()
+		give(value{size, isGauge, float64(s.Bytes), nil})
+		give(value{free, isGauge, float64(s.FreeBytes), nil})
+		give(value{limit, isGauge, float64(s.MaxBytes), nil})
+		give(value{queue, isGauge, float64(s.Queued), nil})
+		if s.DiskFreeBytes >= 0 {
+			give(value{disk, isGauge, float64(s.DiskFreeBytes), nil})
+		}
+	}}
+}
+
+func readCaches(read func() []Cache) *reading {
+	if read == nil {
+		return nil
+	}
+	size := desc("cache_size_bytes", "Memory that a cache takes.", labelCache)
+	limit := desc("cache_limit_bytes", "The most memory that a cache may take.", labelCache)
+	hits := desc("cache_hits_total", "What was asked of a cache and found in it.", labelCache)
+	misses := desc("cache_misses_total", "What was asked of a cache and not found in it.", labelCache)
+	return &reading{[]*prometheus.Desc{size, limit, hits, misses}, func(give func(value)) {
+		for _, c := range read() {
+			name := []string{c.Name}
+			give(value{size, isGauge, float64(c.Bytes), name})
+			give(value{limit, isGauge, float64(c.MaxBytes), name})
+			give(value{hits, isCounter, float64(c.Hits), name})
+			give(value{misses, isCounter, float64(c.Misses), name})
+		}
+	}}
+}
+
+func readAdmission(read func() Admission) *reading {
+	if read == nil {
+		return nil
+	}
+	taken := desc("admission_bytes", "Memory that requests, answers and imports in flight are given.", labelLane)
+	limit := desc("admission_limit_bytes", "The most memory that requests, answers and imports in flight may be given.", labelLane)
+	calls := desc("admission_limit_calls", "The most calls that may be in flight.")
+	refused := desc("admission_refusals_total", "What was refused because too much was in flight.")
+	return &reading{[]*prometheus.Desc{taken, limit, calls, refused}, func(give func(value)) {
+		a := read()
+		give(value{calls, isGauge, float64(a.MaxCalls), nil})
+		give(value{refused, isCounter, float64(a.Refused), nil})
+		for _, l := range a.Lanes {
+			give(value{taken, isGauge, float64(l.Bytes), []string{l.Name}})
+			give(value{limit, isGauge, float64(l.MaxBytes), []string{l.Name}})
+		}
+	}}
+}
+
+func readSweeps(read func() Sweeps) *reading {
+	if read == nil {
+		return nil
+	}
+	runs := desc("sweeper_runs_total", "How often the sweeper looked for what is due.")
+	tasks := desc("sweeper_tasks_total", "What the sweeper found due: deletions, expiries, bookkeeping.")
+	failures := desc("sweeper_failures_total", "What the sweeper could not do, and tries again.")
+	return &reading{[]*prometheus.Desc{runs, tasks, failures}, func(give func(value)) {
+		s := read()
+		give(value{runs, isCounter, float64(s.Runs), nil})
+		give(value{tasks, isCounter, float64(s.Tasks), nil})
+		give(value{failures, isCounter, float64(s.Failures), nil})
+	}}
+}
+
+func readModels(breakers func() map[string]int, waiting func() int64) *reading {
+	if breakers == nil || waiting == nil {
+		return nil
+	}
+	open := desc("model_open_breakers", "Models of a provider that are not asked because they failed repeatedly.", labelProvider)
+	pending := desc("model_pending_summaries", "Summaries that models are to write.")
+	return &reading{[]*prometheus.Desc{open, pending}, func(give func(value)) {
+		give(value{pending, isGauge, float64(waiting()), nil})
+		found := breakers()
+		for _, provider := range slices.Sorted(maps.Keys(found)) {
+			give(value{open, isGauge, float64(found[provider]), []string{provider}})
+		}
+	}}
+}
+
+func readQuotas(read func() []Quota, n *namespaces) *reading {
+	if read == nil {
+		return nil
+	}
+	used := desc("quota_used", "How much a namespace uses of a quota, in the quota's unit.", labelNamespace, labelQuota)
+	limit := desc("quota_limit", "How much a namespace may use of a quota, in the quota's unit.", labelNamespace, labelQuota)
+	return &reading{[]*prometheus.Desc{used, limit}, func(give func(value)) {
+		for _, q := range read() {
+			label := n.label(q.Namespace)
+			if label == otherNamespaces { // several would have the same series
+				continue
+			}
+			give(value{used, isGauge, q.Used, []string{label, q.Name}})
+			give(value{limit, isGauge, q.Limit, []string{label, q.Name}})
+		}
+	}}
+}
+
+func readSpans(read func() Spans) *reading {
+	if read == nil {
+		return nil
+	}
+	exported := desc("trace_spans_exported_total", "Spans that a collector of traces has taken.")
+	dropped := desc("trace_spans_dropped_total", "Spans that were lost because a collector of traces was slow, refused them or was away.")
+	return &reading{[]*prometheus.Desc{exported, dropped}, func(give func(value)) {
+		s := read()
+		give(value{exported, isCounter, float64(s.Exported), nil})
+		give(value{dropped, isCounter, float64(s.Dropped), nil})
+	}}
+}
