@@ -11,6 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
 	"github.com/palimpsest-context/palimpsest/internal/metrics"
 	"github.com/palimpsest-context/palimpsest/internal/ops"
+	"github.com/palimpsest-context/palimpsest/internal/tracing"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
@@ -24,6 +25,7 @@ type observation struct {
 	server  *ops.Server
 	served  chan error
 	metrics *metrics.Metrics
+	traces  *tracing.Tracing
 	// modelCost is what a call to a model costs; set before the first.
 	modelCost func(ctx context.Context, namespace, model string, input, output int64) (float64, bool, error)
 }
@@ -31,12 +33,38 @@ type observation struct {
 // observe opens the operations listener before anything that may take long: a process that reads a large store lives, and is not ready.
 func observe(ctx context.Context, s *settings, sockets socketOptions, log *zap.Logger) (*observation, error) {
 	o := &observation{health: ops.NewHealth()}
-	if s.Ops == "" {
+	if err := o.listen(ctx, s, sockets, log); err != nil {
+		return nil, err
+	}
+	if s.OTLPEndpoint == "" {
 		return o, nil
+	}
+	var err error
+	o.traces, err = tracing.New(ctx, tracing.Options{
+		Endpoint: s.OTLPEndpoint, Ratio: s.OTLPSample, Version: version, Reason: grpcserver.ReasonOf,
+	})
+	if err != nil {
+		return nil, errors.Join(err, o.close(ctx))
+	}
+	if o.metrics != nil {
+		o.metrics.Read(metrics.Sources{Spans: o.spans})
+	}
+	return o, nil
+}
+
+func (o *observation) spans() metrics.Spans {
+	exported, dropped := o.traces.Spans()
+	return metrics.Spans{Exported: exported, Dropped: dropped}
+}
+
+// listen opens the operations listener, if there is to be one.
+func (o *observation) listen(ctx context.Context, s *settings, sockets socketOptions, log *zap.Logger) error {
+	if s.Ops == "" {
+		return nil
 	}
 	l, err := listen(ctx, s.Ops, sockets)
 	if err != nil {
-		return nil, fmt.Errorf("--ops: cannot listen on %s: %w", s.Ops, plain(err))
+		return fmt.Errorf("--ops: cannot listen on %s: %w", s.Ops, plain(err))
 	}
 	o.metrics = metrics.New(metrics.Options{Methods: grpcserver.Methods(), Call: callOf, Version: version})
 	for _, a := range s.accesses() {
@@ -47,7 +75,7 @@ func observe(ctx context.Context, s *settings, sockets socketOptions, log *zap.L
 	o.server, o.served = ops.NewServer(o.health, o.metrics.Handler()), make(chan error, 1)
 	go func() { o.served <- o.server.Serve(l) }()
 	log.Info("operations", zap.String("address", addressOf(l)))
-	return o, nil
+	return nil
 }
 
 func callOf(ctx context.Context) (namespace string, received int64) {
@@ -55,16 +83,19 @@ func callOf(ctx context.Context) (namespace string, received int64) {
 	return call.Namespace, call.RequestBytes()
 }
 
-// lastAnswers is how long answers on their way to a prober have when everything else has ended.
+// lastAnswers is how long spans and answers to a prober have that are on their way when everything else has ended.
 const lastAnswers = time.Second
 
-// close ends the operations listener.
+// close exports the last spans and ends the operations listener.
 func (o *observation) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lastAnswers)
+	defer cancel()
+	if o.traces != nil {
+		o.traces.Close(ctx)
+	}
 	if o.server == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, lastAnswers)
-	defer cancel()
 	if err := errors.Join(o.server.Close(ctx), <-o.served); err != nil {
 		return fmt.Errorf("the operations listener: %w", err)
 	}
@@ -84,6 +115,9 @@ func (o *observation) builds() engine.Observer {
 	var out engine.Observer
 	if o.metrics != nil {
 		out.Built = o.metrics.Built
+	}
+	if o.traces != nil {
+		out.Step = o.traces.Step
 	}
 	return out
 }
@@ -107,7 +141,34 @@ func (o *observation) calls() grpcserver.Observers {
 	if o.metrics != nil {
 		out.Unary, out.Stream = append(out.Unary, o.metrics.Unary), append(out.Stream, o.metrics.Stream)
 	}
+	if o.traces != nil {
+		out.Unary, out.Stream = append(out.Unary, o.traces.Unary), append(out.Stream, o.traces.Stream)
+	}
 	return out
+}
+
+// traceID names a call's trace for the log; nil without traces.
+func (o *observation) traceID() func(context.Context) string {
+	if o.traces == nil {
+		return nil
+	}
+	return o.traces.TraceID
+}
+
+// traced is a store whose commits are in traces.
+func (o *observation) traced(kept store.Store) store.Store {
+	if o.traces == nil {
+		return kept
+	}
+	return o.traces.Store(kept)
+}
+
+// model is a provider's client whose calls are in traces.
+func (o *observation) model(provider string, m summarize.Model) summarize.Model {
+	if o.traces == nil {
+		return m
+	}
+	return o.traces.Model(provider, m)
 }
 
 // follow reads the parts of a program from now on.

@@ -3,20 +3,24 @@ package main
 import (
 	"errors"
 	"net"
+	"net/url"
 	"strings"
 	"time"
 )
 
 // operationsSettings say what operators see of a sidecar, and how it ends.
 type operationsSettings struct {
-	Ops        string        `name:"ops" help:"Where to answer GET /livez, /readyz and /metrics: host:port, or unix:///path; nowhere if it is not set. It holds no conversation data and asks for no credentials, so it may listen on addresses that others reach." env:"PALIMPSEST_OPS" placeholder:"ADDRESS"`
+	Ops          string  `name:"ops" help:"Where to answer GET /livez, /readyz and /metrics: host:port, or unix:///path; nowhere if it is not set. It holds no conversation data and asks for no credentials, so it may listen on addresses that others reach." env:"PALIMPSEST_OPS" placeholder:"ADDRESS"`
+	OTLPEndpoint string  `name:"otlp-endpoint" help:"A collector of traces that speaks OTLP over gRPC: http://host:port, or https://host:port for TLS; none if it is not set." env:"PALIMPSEST_OTLP_ENDPOINT" placeholder:"URL"`
+	OTLPSample   float64 `name:"otlp-sample" help:"The share of traces that are kept, 0 to 1, of those that begin here. Of traces that callers began (traceparent), those that they keep are kept." env:"PALIMPSEST_OTLP_SAMPLE" default:"1" placeholder:"RATIO"`
+
 	DrainDelay time.Duration `help:"How long to go on serving after SIGTERM, once readiness and health say that the sidecar ends, 0s to 5s: for callers that need a moment to leave. It is part of the ten seconds in which the process ends." env:"PALIMPSEST_DRAIN_DELAY" default:"0s"`
 }
 
 const longestDrainDelay = 5 * time.Second
 
 func (s *operationsSettings) checkOperations() error {
-	return errors.Join(s.checkOps(), s.checkDrainDelay())
+	return errors.Join(s.checkOps(), s.checkDrainDelay(), s.checkTraces())
 }
 
 func (s *operationsSettings) checkOps() error {
@@ -32,6 +36,20 @@ func (s *operationsSettings) checkOps() error {
 func (s *operationsSettings) checkDrainDelay() error {
 	if s.DrainDelay < 0 || s.DrainDelay > longestDrainDelay {
 		return errors.New("--drain-delay must be 0s to 5s")
+	}
+	return nil
+}
+
+func (s *operationsSettings) checkTraces() error {
+	if !(s.OTLPSample >= 0 && s.OTLPSample <= 1) { // nor what is no number
+		return errors.New("--otlp-sample must be 0 to 1")
+	}
+	if s.OTLPEndpoint == "" {
+		return nil
+	}
+	at, err := url.Parse(s.OTLPEndpoint)
+	if err != nil || at.Port() == "" || s.OTLPEndpoint != at.Scheme+"://"+at.Host || at.Scheme != "http" && at.Scheme != "https" {
+		return errors.New("--otlp-endpoint must be http://host:port or https://host:port")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestNewSummaries_AsksTheConfiguredModelsWithTheirKeys(t *testing.T) {
 	if err := s.checkSummaries(); err != nil {
 		t.Fatal(err)
 	}
-	made, err := newSummaries(s, caches{}, nil, zap.New(core))
+	made, err := newSummaries(s, caches{}, &observation{}, zap.New(core))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func ask(t *testing.T, d *summarize.Service, name string, models []string) summa
 }
 
 func TestNewSummaries_WithoutProviders_MakesExtracts(t *testing.T) {
-	made, err := newSummaries(privateSettings(""), caches{}, nil, zap.NewNop())
+	made, err := newSummaries(privateSettings(""), caches{}, &observation{}, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func (s *summaries) close() {
 	}
 }
 
-func newSummaries(s *settings, warm caches, onCall func(summarize.CallReport), log *zap.Logger) (*summaries, error) {
+func newSummaries(s *settings, warm caches, seen *observation, log *zap.Logger) (*summaries, error) {
 	made, providers := &summaries{}, map[string]summarize.Model{}
 	for _, a := range s.accesses() {
 		if a.url == "" {
@@ -181,9 +181,9 @@ func newSummaries(s *settings, warm caches, onCall func(summarize.CallReport), l
 		if err != nil {
 			return nil, fmt.Errorf("--%s-url %w", a.provider, err)
 		}
-		providers[a.provider], made.connections = c, append(made.connections, c)
+		providers[a.provider], made.connections = seen.model(a.provider, c), append(made.connections, c)
 	}
-	made.service = newSummaryService(s, warm, providers, onCall, log)
+	made.service = newSummaryService(s, warm, providers, seen.modelCalled(), log)
 	return made, nil
 }
 

@@ -138,10 +138,10 @@ func (x *shelf) same(t *testing.T, one, other string) {
 	for _, s := range sources {
 		a, aErr := x.all(t, one, s.GetContentId())
 		b, bErr := x.all(t, other, s.GetContentId())
-		if !bytes.Equal(a, b) || status.Code(aErr) != status.Code(bErr) || reasonOf(aErr) != reasonOf(bErr) {
+		if !bytes.Equal(a, b) || status.Code(aErr) != status.Code(bErr) || ReasonOf(aErr) != ReasonOf(bErr) {
 			t.Errorf("%s: %d bytes, %v; of the copy %d bytes, %v", s.GetContentId(), len(a), aErr, len(b), bErr)
 		}
-		if expired := s.GetState() == pb.ContentState_CONTENT_STATE_EXPIRED; expired != (reasonOf(aErr) == "CONTENT_EXPIRED") || !expired && int64(len(a)) != s.GetTotalBytes() {
+		if expired := s.GetState() == pb.ContentState_CONTENT_STATE_EXPIRED; expired != (ReasonOf(aErr) == "CONTENT_EXPIRED") || !expired && int64(len(a)) != s.GetTotalBytes() {
 			t.Errorf("%v: %d bytes, %v", s, len(a), aErr)
 		}
 	}

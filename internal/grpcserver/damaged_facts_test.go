@@ -20,7 +20,7 @@ func TestServer_ImportConversation_DamagedFacts_AreRefused(t *testing.T) {
 			t.Fatal("the case changes nothing")
 		}
 		_, err := importAs(ctx, s, name, []byte(changed), 1<<20)
-		if reasonOf(err) != "INVALID_FIELD" {
+		if ReasonOf(err) != "INVALID_FIELD" {
 			t.Errorf("%s: %v", name, err)
 			_, err := s.contexts.CompactConversation(ctx, &pb.CompactConversationRequest{
 				ConversationId: name, Options: &pb.CompactionOptions{KeepRecent: new(int32(0)), TargetTokens: new(int32(1))},

@@ -149,8 +149,8 @@ func fieldViolation(v conversation.Violation) *errdetails.BadRequest_FieldViolat
 	return &errdetails.BadRequest_FieldViolation{Field: v.Field, Description: v.Text}
 }
 
-// reasonOf is the reason that a status carries, for the log.
-func reasonOf(err error) string {
+// ReasonOf is the reason that a status carries, for logs and traces; empty if it carries none.
+func ReasonOf(err error) string {
 	for _, d := range status.Convert(err).Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok {
 			return info.GetReason()

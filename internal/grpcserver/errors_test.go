@@ -104,8 +104,8 @@ func TestToStatus_Errors_Map(t *testing.T) {
 		"store":            {conversation.Errorf(conversation.StoreUnavailable, "x"), codes.Unavailable, "STORE_UNAVAILABLE", true},
 	} {
 		s, unexpected := toStatus(c.err)
-		if s.Code() != c.code || unexpected != c.unexpected || reasonOf(s.Err()) != c.reason || strings.Contains(s.Message(), "secret") {
-			t.Errorf("%s: %s %q, reason %s, unexpected %v", name, s.Code(), s.Message(), reasonOf(s.Err()), unexpected)
+		if s.Code() != c.code || unexpected != c.unexpected || ReasonOf(s.Err()) != c.reason || strings.Contains(s.Message(), "secret") {
+			t.Errorf("%s: %s %q, reason %s, unexpected %v", name, s.Code(), s.Message(), ReasonOf(s.Err()), unexpected)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (e *edge) versionHeader() metadata.MD { return metadata.Pairs(versionKey, e
 func (e *edge) edgeError(ctx context.Context, method string, err error) error {
 	mapped, unexpected := toStatus(err)
 	if unexpected {
-		e.log.Error("a call failed", zap.String("request_id", requestID(ctx)), zap.String("method", method), zap.String("reason", reasonOf(mapped.Err())), zap.String("cause", causeOf(err)))
+		e.log.Error("a call failed", zap.String("request_id", requestID(ctx)), zap.String("method", method), zap.String("reason", ReasonOf(mapped.Err())), zap.String("cause", causeOf(err)))
 	}
 	return mapped.Err()
 }

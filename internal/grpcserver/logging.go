@@ -22,7 +22,7 @@ func logging(log *zap.Logger, traceID func(context.Context) string) (grpc.UnaryS
 	options := []grpclogging.Option{
 		grpclogging.WithLogOnEvents(grpclogging.FinishCall),
 		grpclogging.WithLevels(levelOf),
-		grpclogging.WithErrorFields(func(err error) grpclogging.Fields { return grpclogging.Fields{"reason", reasonOf(err)} }),
+		grpclogging.WithErrorFields(func(err error) grpclogging.Fields { return grpclogging.Fields{"reason", ReasonOf(err)} }),
 		grpclogging.WithFieldsFromContextAndCallMeta(requestSize),
 		grpclogging.WithDurationField(func(d time.Duration) grpclogging.Fields {
 			return grpclogging.Fields{"duration_ms", float64(d.Microseconds()) / 1000}

@@ -129,8 +129,8 @@ func userText(s string) *pb.Message {
 // wantReason fails unless err has the code and the reason, and returns its violations by field.
 func wantReason(t *testing.T, err error, code codes.Code, reason string) map[string]string {
 	t.Helper()
-	if status.Code(err) != code || reasonOf(err) != reason {
-		t.Fatalf("got %v (reason %q), want %s %s", err, reasonOf(err), code, reason)
+	if status.Code(err) != code || ReasonOf(err) != reason {
+		t.Fatalf("got %v (reason %q), want %s %s", err, ReasonOf(err), code, reason)
 	}
 	fields := map[string]string{}
 	for _, d := range status.Convert(err).Details() {
