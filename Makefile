@@ -175,6 +175,10 @@ proto-breaking: ##- Fail if the protos break what the last release promised, or 
 check-deploy: test-sidecar ## Check the image, the manifests and the Helm chart, without a cluster
 	@scripts/check-deploy.sh $(OUTCOMES)
 
+.PHONY: check-dashboards
+check-dashboards: ##- Check the dashboard and the alerts with Prometheus's own parsers
+	@cd tools/promcheck && go vet . && go test .
+
 .PHONY: vet
 vet: ##- Run go vet
 	@go vet ./...

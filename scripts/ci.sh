@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 outcomes="$1"
 
-steps=(check-gen proto-lint proto-breaking vet lint test check-deploy test-speed race)
+steps=(check-gen proto-lint proto-breaking check-dashboards vet lint test check-deploy test-speed race)
 broken=()
 for step in "${steps[@]}"; do
   echo "==> $step"
