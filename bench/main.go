@@ -80,6 +80,7 @@ func measurements(idle time.Duration) []measurement {
 		{"cold build, all policies, 100,000 messages / 1,000", bar{limit: 1.2, unit: " ×"}, windowBuild("--cache-size", "0")},
 		{"warm build with a token / without", bar{limit: 1.03, unit: " ×"}, withTokens},
 		{"warm build by TLS with a token / without", bar{limit: 1.10, unit: " ×"}, withTLS},
+		{"warm build, with metrics / without", bar{limit: 1.05, unit: " ×"}, observedBuild},
 		{"RssAnon, idle, 1,000,000 messages in 10,000 conversations", bar{limit: 200, unit: " MiB"}, idleMemory(idle)},
 	}
 }

@@ -189,6 +189,20 @@ var layers = []layer{
 		deny:  []string{"go.etcd.io/bbolt"},
 	},
 	{
+		name: "operations listener", why: "it tells of a process and knows no part of it: what it cannot read it cannot tell",
+		dirs: []string{"internal/ops"}, deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+	},
+	{
+		name: "metrics", why: "they count what they are told, and read nothing by themselves",
+		dirs:  []string{"internal/metrics"},
+		allow: []string{vocabulary, "./pkg/engine", "./pkg/summarize"}, deny: []string{"go.etcd.io/bbolt"},
+	},
+	{
+		name: "traces", why: "they stand around ports, and see of a call how it ended",
+		dirs:  []string{"internal/tracing"},
+		allow: []string{"./pkg/engine", "./pkg/summarize", "./pkg/store"}, deny: []string{"go.etcd.io/bbolt"},
+	},
+	{
 		name: "client commands", why: "they see what any client sees: the API, and no inside to judge itself by",
 		dirs:  []string{"internal/replay", "internal/replay/*", "internal/demo", "internal/demo/*", "internal/inspect", "internal/inspect/*"},
 		allow: []string{vocabulary, apiGen, "./internal/replay/...", "./internal/demo/...", "./internal/inspect/...", "./internal/validate", "./internal/terminal", "./internal/policies", "./internal/dial", "./pkg/tokens/..."},
@@ -299,6 +313,27 @@ func checkEveryPackageHasALayer(t *tree) (found []string) {
 	for _, f := range t.code() {
 		if (within(f.dir, "pkg") || within(f.dir, "internal")) && layerOf(f.dir) == nil {
 			found = append(found, f.path+": its folder is in no row of the import table")
+		}
+	}
+	return found
+}
+
+// observers are who may know what is measured with: all others say what they do through functions and snapshots of their own.
+var observers = map[string][]string{
+	"github.com/prometheus": {"internal/metrics", "internal/ops", "cmd/sidecar"},
+	"go.opentelemetry.io":   {"internal/tracing", "cmd/sidecar"},
+	"./internal/metrics":    {"internal/metrics", "cmd/sidecar"},
+	"./internal/tracing":    {"internal/tracing", "cmd/sidecar"},
+}
+
+func checkObservers(t *tree) (found []string) {
+	for _, f := range t.code() {
+		for _, imported := range f.imports() {
+			for library, importers := range observers {
+				if within(imported, library) && !withinAny(f.dir, importers) && !within(f.dir, "tools/promcheck") {
+					found = append(found, f.path+": only who observes may import "+imported)
+				}
+			}
 		}
 	}
 	return found

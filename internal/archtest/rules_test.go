@@ -73,6 +73,12 @@ var rules = []rule{
 			"client command with the engine":   {"internal/replay/a.go", imports("./pkg/engine")},
 			"client command with a format":     {"internal/replay/a.go", imports("./pkg/provider/gemini")},
 			"tools for models with the API":    {"internal/toolset/a.go", imports("./gen/palimpsest/v1")},
+			"operations with the engine":       {"internal/ops/a.go", imports("./pkg/engine")},
+			"operations with gRPC":             {"internal/ops/a.go", imports("google.golang.org/grpc")},
+			"metrics with a store":             {"internal/metrics/a.go", imports("./pkg/store")},
+			"metrics with the edge":            {"internal/metrics/a.go", imports("./internal/grpcserver")},
+			"traces with the API":              {"internal/tracing/a.go", imports("./gen/palimpsest/v1")},
+			"traces with a back end":           {"internal/tracing/a.go", imports("./pkg/store/bolt")},
 			"example with an inside":           {"examples/loop/a.go", imports("./pkg/conversation")},
 		},
 		good: map[string][2]string{
@@ -114,6 +120,24 @@ var rules = []rule{
 			"edge":          {"internal/grpcserver/a.go", imports("./gen/palimpsest/v1")},
 			"command":       {"cmd/sidecar/a.go", imports("./gen/palimpsest/v1")},
 			"whole process": {"test/e2e/a_test.go", imports("./gen/palimpsest/v1")},
+		},
+	},
+	{
+		name: "who measures", check: checkObservers,
+		bad: map[string][2]string{
+			"a policy":            {"pkg/prune/a.go", imports("github.com/prometheus/client_golang/prometheus")},
+			"the engine":          {"pkg/engine/a.go", imports("go.opentelemetry.io/otel/trace")},
+			"a store":             {"pkg/store/bolt/a.go", imports("./internal/metrics")},
+			"the edge":            {"internal/grpcserver/a.go", imports("github.com/prometheus/client_golang/prometheus/promhttp")},
+			"the edge, by traces": {"internal/grpcserver/a.go", imports("./internal/tracing")},
+			"metrics with traces": {"internal/metrics/a.go", imports("go.opentelemetry.io/otel")},
+		},
+		good: map[string][2]string{
+			"metrics":      {"internal/metrics/a.go", imports("github.com/prometheus/client_golang/prometheus", "./pkg/engine")},
+			"traces":       {"internal/tracing/a.go", imports("go.opentelemetry.io/otel/trace", "./pkg/store")},
+			"the program":  {"cmd/sidecar/a.go", imports("./internal/metrics", "./internal/tracing", "./internal/ops")},
+			"a test of it": {"test/operations/a_test.go", imports("github.com/prometheus/common/expfmt")},
+			"a like name":  {"pkg/engine/a.go", imports("github.com/prometheusx/y")},
 		},
 	},
 	{
