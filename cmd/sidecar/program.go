@@ -54,7 +54,7 @@ func (p *program) run(ctx context.Context, s *settings, door *door, seen *observ
 		return errors.Join(err, closeAll(listeners))
 	}
 	warm := p.caches(s)
-	summaries, err := newSummaries(s, warm, seen, p.log)
+	summaries, err := newSummaries(s, warm, seen, p.log) //nolint:contextcheck // its calls have deadlines of their own
 	if err != nil {
 		return errors.Join(err, closeAll(listeners), closeStore(kept))
 	}

@@ -147,6 +147,7 @@ func TestProgram_Run_ReadinessFallsBeforeCallsAreRefused(t *testing.T) {
 	}
 	stop()
 	for ready() != http.StatusServiceUnavailable {
+		time.Sleep(time.Millisecond)
 	}
 	health, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{})
 	if err != nil || health.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {

@@ -39,8 +39,16 @@ func start(t *testing.T, h *Health) string {
 	return l.Addr().String()
 }
 
-// ask sends a request as it is and returns the status and the body.
-func ask(t *testing.T, address, request string) (*http.Response, string) {
+// answered is what came back.
+type answered struct {
+	code  int
+	body  string
+	allow string
+	last  bool // the connection ends with it
+}
+
+// ask sends a request as it is.
+func ask(t *testing.T, address, request string) answered {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -59,7 +67,7 @@ func ask(t *testing.T, address, request string) (*http.Response, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer, string(body)
+	return answered{answer.StatusCode, string(body), answer.Header.Get("Allow"), answer.Close}
 }
 
 func TestServer_Serve_AnswersGetAndHeadOfThreePathsAlone(t *testing.T) {
@@ -85,14 +93,14 @@ func TestServer_Serve_AnswersGetAndHeadOfThreePathsAlone(t *testing.T) {
 		if headers != "" {
 			headers += "\r\n"
 		}
-		answer, body := ask(t, address, line+" HTTP/1.1\r\nHost: x\r\n"+headers+"\r\n")
-		if got := fmt.Sprintf("%d %s", answer.StatusCode, body); got != want {
+		answer := ask(t, address, line+" HTTP/1.1\r\nHost: x\r\n"+headers+"\r\n")
+		if got := fmt.Sprintf("%d %s", answer.code, answer.body); got != want {
 			t.Errorf("%q is answered %q, want %q", request, got, want)
 		}
-		if allow := answer.Header.Get("Allow"); (answer.StatusCode == http.StatusMethodNotAllowed) != (allow == "GET, HEAD") {
-			t.Errorf("%q: Allow is %q", request, allow)
+		if (answer.code == http.StatusMethodNotAllowed) != (answer.allow == "GET, HEAD") {
+			t.Errorf("%q: Allow is %q", request, answer.allow)
 		}
-		if headers != "" && !answer.Close {
+		if headers != "" && !answer.last {
 			t.Errorf("%q: the connection goes on, with a body that nobody read", request)
 		}
 	}
@@ -119,8 +127,8 @@ func TestHealth_States_AnswerAsTheyShould(t *testing.T) {
 	expect := func(when, live, ready string) {
 		t.Helper()
 		for path, want := range map[string]string{LivePath: live, ReadyPath: ready} {
-			if _, got := ask(t, address, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); got != want+"\n" {
-				t.Errorf("%s, %s answers %q, want %q", when, path, got, want)
+			if got := ask(t, address, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); got.body != want+"\n" {
+				t.Errorf("%s, %s answers %q, want %q", when, path, got.body, want)
 			}
 		}
 	}

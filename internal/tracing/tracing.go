@@ -50,7 +50,7 @@ func New(ctx context.Context, o Options) (*Tracing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tracing: %w", err)
 	}
-	t := &Tracing{reason: o.Reason, queue: newQueue(exporter)}
+	t := &Tracing{reason: o.Reason, queue: newQueue(exporter)} //nolint:contextcheck // exports outlive what is traced
 	t.provider = sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(t.queue),
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(o.Ratio))),

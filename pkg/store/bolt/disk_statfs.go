@@ -10,5 +10,5 @@ func diskFree(folder string) int64 {
 	if unix.Statfs(folder, &s) != nil {
 		return -1
 	}
-	return int64(s.Bavail) * int64(s.Bsize)
+	return int64(s.Bavail) * int64(s.Bsize) //nolint:unconvert // it has another type on other systems
 }
