@@ -41,7 +41,8 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 		conversation.ManifestNotRebuildable, conversation.NotEdited, conversation.OriginalErased, conversation.ExpansionTooLarge,
 		conversation.NothingToCompact, conversation.AlreadyRewound, conversation.NothingToUndo, conversation.NotCorrectable, conversation.ContentNotText, conversation.RunEnded:
 		return codes.FailedPrecondition, true
-	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull, conversation.Overloaded:
+	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull, conversation.Overloaded,
+		conversation.QuotaExceeded:
 		return codes.ResourceExhausted, true
 	case conversation.StoreUnavailable, conversation.OutcomeUnknown:
 		return codes.Unavailable, true
@@ -87,6 +88,8 @@ func fromDomain(e *conversation.Error) (s *status.Status, unexpected bool) {
 		return cancelled(e), false
 	case e.Kind == conversation.Overloaded:
 		return withInfo(code, e.Error(), e.Kind, &errdetails.RetryInfo{RetryDelay: durationpb.New(admission.RetryAfter)}), false
+	case e.Quota != nil:
+		return withInfo(code, e.Error(), e.Kind, quotaFailure(e), &errdetails.RetryInfo{RetryDelay: durationpb.New(e.Quota.RetryAfter)}), false
 	case len(e.Violations) > 0:
 		return withInfo(code, e.Error(), e.Kind, badRequest(e.Violations)), false
 	default:
@@ -147,6 +150,11 @@ func badRequest(violations []conversation.Violation) *errdetails.BadRequest {
 
 func fieldViolation(v conversation.Violation) *errdetails.BadRequest_FieldViolation {
 	return &errdetails.BadRequest_FieldViolation{Field: v.Field, Description: v.Text}
+}
+
+// quotaFailure names the limit that refused. No caller is named by it: its subject is the limit alone.
+func quotaFailure(e *conversation.Error) *errdetails.QuotaFailure {
+	return &errdetails.QuotaFailure{Violations: []*errdetails.QuotaFailure_Violation{{Subject: e.Quota.Limit, Description: e.Text}}}
 }
 
 // ReasonOf is the reason that a status carries, for logs and traces; empty if it carries none.

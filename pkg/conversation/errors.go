@@ -3,6 +3,7 @@ package conversation
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind is the class of an error; each reason belongs to one, and the API's edge maps reasons to codes.
@@ -52,6 +53,7 @@ const (
 	Overloaded             Kind = "OVERLOADED"
 	Unauthenticated        Kind = "UNAUTHENTICATED"
 	PermissionDenied       Kind = "PERMISSION_DENIED"
+	QuotaExceeded          Kind = "QUOTA_EXCEEDED"
 	Cancelled              Kind = "CANCELLED"
 	Internal               Kind = "INTERNAL"
 )
@@ -61,7 +63,14 @@ type Error struct {
 	Kind       Kind
 	Text       string
 	Violations []Violation
-	Cause      error // for the log alone
+	Quota      *QuotaRefusal // of QuotaExceeded
+	Cause      error         // for the log alone
+}
+
+// QuotaRefusal says which limit of a namespace refused a call, and when it is worth coming again.
+type QuotaRefusal struct {
+	Limit      string // such as conversations; never an id
+	RetryAfter time.Duration
 }
 
 // Violation is one fault of a request.
@@ -89,6 +98,12 @@ func (e *Error) Unwrap() error { return e.Cause }
 // Errorf makes an error of a kind.
 func Errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Text: fmt.Sprintf(format, args...)}
+}
+
+// OverQuota attaches the limit that refused.
+func (e *Error) OverQuota(limit string, retryAfter time.Duration) *Error {
+	e.Quota = &QuotaRefusal{Limit: limit, RetryAfter: retryAfter}
+	return e
 }
 
 // Because attaches the cause.

@@ -125,6 +125,10 @@ const (
 	// PERMISSION_DENIED. The credential is an agent's and the call an operator's, or the conversation would belong to an actor that the
 	// credential does not speak for.
 	ErrorReason_ERROR_REASON_PERMISSION_DENIED ErrorReason = 44
+	// RESOURCE_EXHAUSTED. The namespace has reached a limit that its operator set, which google.rpc.QuotaFailure and the error message name.
+	// Nothing was changed. Try again after the delay in google.rpc.RetryInfo; a limit of conversations or of bytes needs deletions first, or
+	// a higher limit.
+	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 45
 )
 
 // Enum value maps for ErrorReason.
@@ -175,6 +179,7 @@ var (
 		42: "ERROR_REASON_NOT_CORRECTABLE",
 		43: "ERROR_REASON_UNAUTHENTICATED",
 		44: "ERROR_REASON_PERMISSION_DENIED",
+		45: "ERROR_REASON_QUOTA_EXCEEDED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -222,6 +227,7 @@ var (
 		"ERROR_REASON_NOT_CORRECTABLE":          42,
 		"ERROR_REASON_UNAUTHENTICATED":          43,
 		"ERROR_REASON_PERMISSION_DENIED":        44,
+		"ERROR_REASON_QUOTA_EXCEEDED":           45,
 	}
 )
 
@@ -256,7 +262,7 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\x9f\f\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xc0\f\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12'\n" +
@@ -303,7 +309,8 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x18ERROR_REASON_NO_MESSAGES\x10)\x12 \n" +
 	"\x1cERROR_REASON_NOT_CORRECTABLE\x10*\x12 \n" +
 	"\x1cERROR_REASON_UNAUTHENTICATED\x10+\x12\"\n" +
-	"\x1eERROR_REASON_PERMISSION_DENIED\x10,B\xcf\x01\n" +
+	"\x1eERROR_REASON_PERMISSION_DENIED\x10,\x12\x1f\n" +
+	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10-B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"ErrorProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
