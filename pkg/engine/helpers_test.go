@@ -164,6 +164,18 @@ func (b *bench) edit(t testing.TB, id string, edits ...conversation.Edit) {
 	}
 }
 
+// rewriteHead commits a head that a test changed.
+func (b *bench) rewriteHead(t testing.TB, id string, change func(*store.Head)) {
+	t.Helper()
+	h := b.head(t, id)
+	c := &store.Change{Expect: h.Version, Head: h}
+	c.Head.Version++
+	change(&c.Head)
+	if err := b.store.Commit(ctx, keyOf(id), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func hide(first, end int32) conversation.Edit {
 	return conversation.Edit{Kind: conversation.EditHide, Range: conversation.Range{First: first, End: end}}
 }

@@ -245,6 +245,11 @@ type Head struct {
 	Reusable bool      // once it is deleted, an append may begin a new incarnation; for a live one: once its ttl is over
 	Former   time.Time // until when slots remember requests of an incarnation before this one; zero for none
 
+	// Bytes is what callers gave and is on record: contents and metadata of messages, the words of corrections, stored contents and their
+	// metadata. Chunks that several of them share count once; what was erased or let go counts no more. What was recorded before heads had
+	// this field is not in it. 0 for a deleted conversation.
+	Bytes int64
+
 	// Unknown is what a newer version wrote.
 	Unknown string
 }

@@ -66,6 +66,7 @@ func travel(t *rapid.T) {
 	j.reachable()
 	j.unsaid()
 	j.manifests()
+	j.bytesCounted()
 }
 
 func depart(t *rapid.T) *journey {

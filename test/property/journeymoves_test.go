@@ -199,6 +199,7 @@ func (j *journey) moveHouse() {
 			j.t.Fatalf("record %d is exported as\n%s\nof the copy as\n%s", i, before, after)
 		}
 	}
+	j.bytesCounted()
 	j.key = other
 	j.t.Logf("moved to %s", other.Conversation)
 }

@@ -101,6 +101,7 @@ func live(t *rapid.T) {
 	f, budget := pick()
 	l.build(f, budget)
 	l.finish(f, budget)
+	bytesCounted(t, l.store, key)
 }
 
 func begin(t *rapid.T) *life {

@@ -74,6 +74,7 @@ func look(t *rapid.T) {
 	r.judge()
 	r.moveHouse()
 	r.judge()
+	r.bytesCounted()
 }
 
 // setOut switches citations on, and draws the texts that come up more than once: two of them large enough to share their bytes.

@@ -161,7 +161,10 @@ type Conversation struct {
 	// Output only. The time of the last change of the conversation.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// Output only. The time at which the conversation ends by its ttl; unset without a ttl.
-	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// Output only. The bytes that the namespace's limit counts: contents and metadata of messages, words of corrections, and stored contents
+	// that have not expired. What was erased is not in it.
+	StoredBytes   int64 `protobuf:"varint,16,opt,name=stored_bytes,json=storedBytes,proto3" json:"stored_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -299,6 +302,13 @@ func (x *Conversation) GetExpireTime() *timestamppb.Timestamp {
 		return x.ExpireTime
 	}
 	return nil
+}
+
+func (x *Conversation) GetStoredBytes() int64 {
+	if x != nil {
+		return x.StoredBytes
+	}
+	return 0
 }
 
 // CreateConversationRequest asks for a conversation to be created.
@@ -2218,7 +2228,7 @@ var File_palimpsest_v1_conversation_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\n" +
-	"(palimpsest/v1/conversation_service.proto\x12\rpalimpsest.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\"\xb3\x04\n" +
+	"(palimpsest/v1/conversation_service.proto\x12\rpalimpsest.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\"\xd6\x04\n" +
 	"\fConversation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
 	"\bactor_id\x18\x02 \x01(\tR\aactorId\x12\x19\n" +
@@ -2239,7 +2249,8 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\vupdate_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTime\x12;\n" +
 	"\vexpire_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\"{\n" +
+	"expireTime\x12!\n" +
+	"\fstored_bytes\x18\x10 \x01(\x03R\vstoredBytes\"{\n" +
 	"\x19CreateConversationRequest\x12?\n" +
 	"\fconversation\x18\x01 \x01(\v2\x1b.palimpsest.v1.ConversationR\fconversation\x12\x1d\n" +
 	"\n" +

@@ -36,6 +36,7 @@ func toConversation(c *engine.Conversation) *pb.Conversation {
 		CreateTime:       convert.ToTime(c.Head.CreateTime),
 		UpdateTime:       convert.ToTime(c.Head.UpdateTime),
 		ExpireTime:       convert.ToTime(c.Head.ExpireTime),
+		StoredBytes:      c.Head.Bytes,
 	}
 }
 
@@ -56,5 +57,6 @@ func conversationRules() rules.Table[*pb.Conversation] {
 		rules.OutputOnly[*pb.Conversation]("create_time"),
 		rules.OutputOnly[*pb.Conversation]("update_time"),
 		rules.OutputOnly[*pb.Conversation]("expire_time"),
+		rules.OutputOnly[*pb.Conversation]("stored_bytes"),
 	}
 }

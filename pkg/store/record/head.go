@@ -34,6 +34,7 @@ func writeHead(b []byte, h *store.Head) []byte {
 	b = appendBool(b, 29, h.Reusable)
 	b = appendTime(b, 30, h.Former)
 	b = appendText(b, 31, h.ActorID)
+	b = appendInt(b, 32, h.Bytes)
 	return append(b, h.Unknown...)
 }
 
@@ -103,6 +104,8 @@ func readHead(r *reader, h *store.Head) {
 			h.Former = r.time()
 		case 31:
 			h.ActorID = r.text()
+		case 32:
+			h.Bytes = r.int64()
 		default:
 			h.Unknown += r.raw
 		}

@@ -186,6 +186,7 @@ func say(c *store.Change, tokens ...int32) *store.Change {
 		})
 		c.Head.Messages++
 		c.Head.Tokens += int64(n)
+		c.Head.Bytes += int64(n) << 33 // more than 32 bits hold
 	}
 	return c
 }

@@ -160,6 +160,7 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 		}
 	}
 	c.Messages, c.Uploads = a.staged, a.uploads
+	txn.AddBytes(&c.Head, txn.GivenBytes(c))
 	if err := a.service.scheduleErasures(ctx, a.request.Key, c); err != nil {
 		return nil, err
 	}

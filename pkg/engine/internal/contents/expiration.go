@@ -116,7 +116,7 @@ func (x *Expiration) source(ctx context.Context, number int64, r *Record) error 
 		if err := x.message(ctx, r); err != nil {
 			return err
 		}
-	} else if err := x.release(ctx, [32]byte(r.SHA256), r.Content); err != nil {
+	} else if err := x.release(ctx, [32]byte(r.SHA256), r.Content, r.Bytes); err != nil {
 		return err
 	}
 	x.add(e)
@@ -152,8 +152,8 @@ func (x *Expiration) citeAgain(r *Record) {
 	}
 }
 
-// release lets chunks go, if no other content has them.
-func (x *Expiration) release(ctx context.Context, sum [32]byte, id []byte) error {
+// release lets chunks of so many bytes go, if no other content has them.
+func (x *Expiration) release(ctx context.Context, sum [32]byte, id []byte, size int64) error {
 	if len(id) != len(conversation.ID{}) { // an empty content has none
 		return nil
 	}
@@ -163,6 +163,7 @@ func (x *Expiration) release(ctx context.Context, sum [32]byte, id []byte) error
 	free, err := x.slots.Release(sum, conversation.ID(id))
 	if free {
 		x.change.Release = append(x.change.Release, conversation.ID(id))
+		txn.AddBytes(&x.change.Head, -size)
 	}
 	return err
 }
@@ -206,10 +207,11 @@ func (x *Expiration) message(ctx context.Context, r *Record) error {
 		sum := sha256.Sum256([]byte(c.Inline))
 		if c.Ref != nil {
 			sum = c.Ref.SHA256
-			if err := x.release(ctx, sum, c.Ref.ID[:]); err != nil {
+			if err := x.release(ctx, sum, c.Ref.ID[:], c.Ref.Bytes); err != nil {
 				return err
 			}
 		}
+		txn.AddBytes(&x.change.Head, -int64(len(c.Inline)))
 		*c = txn.Blank(x.change.Head.Incarnation, *c, sum)
 	}
 	return nil

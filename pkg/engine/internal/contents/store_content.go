@@ -231,6 +231,7 @@ func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 	if err != nil {
 		return nil, err
 	}
+	txn.AddBytes(&c.Head, in.given(shared))
 	if err := in.join(c, slots, number, now); err != nil {
 		return nil, err
 	}
@@ -304,6 +305,15 @@ func (in *Upload) Place(c *store.Change, slots *SlotChanges, rec *Record) (share
 	}
 	rec.Content = id[:]
 	return known != nil, slots.Share(in.Sha, id)
+}
+
+// given is what the content adds to what callers gave: its metadata, and its bytes unless they are there already.
+func (in *Upload) given(shared bool) int64 {
+	n := int64(len(in.Request.Metadata))
+	if !shared {
+		n += in.Size
+	}
+	return n
 }
 
 // join makes the content part of its run.

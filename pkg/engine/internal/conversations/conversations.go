@@ -246,7 +246,7 @@ type Deletion struct {
 func (s *Service) MarkDeleted(ctx context.Context, key store.Key, head store.Head, b Deletion) (store.Head, error) {
 	now := s.txn.Now()
 	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, now), Slots: b.slots}
-	c.Head.State, c.Head.DeleteTime = store.Deleted, now.Add(tombstoneLife)
+	c.Head.State, c.Head.DeleteTime, c.Head.Bytes = store.Deleted, now.Add(tombstoneLife), 0
 	if c.Head.Reusable = b.Reusable; b.Reusable {
 		c.Head.DeleteTime = now.Add(txn.RequestMemory)
 	}

@@ -156,6 +156,7 @@ func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResul
 	if c.Edits, err = b.staged(ctx, c); err != nil {
 		return nil, err
 	}
+	txn.AddBytes(&c.Head, txn.GivenBytes(c))
 	txn.Remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
 	return &CorrectResult{
 		Message: shown, Dissolved: dissolved, Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,

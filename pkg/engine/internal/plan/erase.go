@@ -19,6 +19,8 @@ type Erasures struct {
 	edits    map[int64]*conversation.Edit
 	release  []conversation.ID
 	shared   []conversation.ContentRef // among what is released, what other contents may have too
+	inline   int64                     // bytes that callers gave, in records
+	chunks   map[conversation.ID]int64 // and in chunks, of which others may keep some
 }
 
 // eraseFromMessage erases parts of a message: a tool result, or its words; and what earlier edits showed of them.
@@ -28,7 +30,9 @@ func (d erasing) eraseFromMessage(index int32, positions []int32) {
 		return
 	}
 	if d.Erased.Messages == nil {
-		d.Erased = Erasures{Messages: map[int32]*conversation.Message{}, edits: map[int64]*conversation.Edit{}}
+		d.Erased = Erasures{
+			Messages: map[int32]*conversation.Message{}, edits: map[int64]*conversation.Edit{}, chunks: map[conversation.ID]int64{},
+		}
 	}
 	copied := d.Erased.Messages[index]
 	if copied == nil {
@@ -38,6 +42,7 @@ func (d erasing) eraseFromMessage(index int32, positions []int32) {
 		d.Erased.Messages[index] = copied
 	}
 	for _, p := range positions {
+		d.countErased(copied.Parts[p : p+1])
 		d.eraseParts(copied.Parts[p : p+1])
 	}
 	d.eraseEdits(index, positions)
@@ -51,6 +56,27 @@ func (d erasing) markSummaries(index int32) {
 			d.rewrittenEdit(e).Summary.Erased = true // whose facts go too, also where it is marked already
 		}
 	}
+}
+
+// countErased counts what parts hold that a caller gave and that is about to be erased.
+func (d erasing) countErased(parts []conversation.Part) {
+	for _, c := range conversation.Contents(parts) {
+		d.Erased.inline += int64(len(c.Inline))
+		if c.Ref != nil {
+			d.Erased.chunks[c.Ref.ID] = c.Ref.Bytes
+		}
+	}
+}
+
+// freed is how many bytes that callers gave are on record no more.
+func (e *Erasures) freed() int64 {
+	n := e.inline
+	for id, size := range e.chunks {
+		if slices.Contains(e.release, id) {
+			n += size
+		}
+	}
+	return n
 }
 
 // eraseParts leaves of parts what is known of them: what is unknown may tell what is erased.
@@ -88,6 +114,9 @@ func (d erasing) eraseEdits(index int32, positions []int32) {
 					d.ErasedContents = append(d.ErasedContents, cited.ContentID)
 				}
 				shown := []conversation.Part{d.rewrittenEdit(e).Parts[p].Shown}
+				if e.Kind == conversation.EditCorrect {
+					d.countErased(shown)
+				}
 				d.eraseParts(shown)
 				d.rewrittenEdit(e).Parts[p].Shown = shown[0]
 			}
@@ -213,6 +242,7 @@ func (d erasing) writeErasures(c *store.Change) {
 		c.ReplaceEdits = append(c.ReplaceEdits, *d.Erased.edits[seq])
 	}
 	c.Release = d.Erased.release
+	txn.AddBytes(&c.Head, -d.Erased.freed())
 	if d.contentSlots != nil {
 		d.contentSlots.Apply(c)
 	}

@@ -117,15 +117,20 @@ func (d erasing) expireErased() error {
 			return err
 		}
 	}
+	return d.keepShared()
+}
+
+// keepShared counts for each content that goes one less that has its chunks, and keeps those that some still have.
+func (d erasing) keepShared() error {
+	kept := map[conversation.ID]bool{}
 	for _, c := range d.Erased.shared {
 		free, err := d.contentSlots.Release(c.SHA256, c.ID)
 		if err != nil {
 			return err
 		}
-		if !free {
-			d.Erased.release = slices.DeleteFunc(d.Erased.release, func(id conversation.ID) bool { return id == c.ID })
-		}
+		kept[c.ID] = !free // the last of several of one build decides
 	}
+	d.Erased.release = slices.DeleteFunc(d.Erased.release, func(id conversation.ID) bool { return kept[id] })
 	return nil
 }
 

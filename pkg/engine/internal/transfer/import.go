@@ -167,6 +167,7 @@ func (im *importer) message(ctx context.Context, m *conversation.Message) error 
 		return err
 	}
 	im.uploads = append(im.uploads, uploads...)
+	txn.AddBytes(h, txn.GivenBytes(&store.Change{Messages: []conversation.Message{*m}, Uploads: uploads}))
 	im.batch.Messages = append(im.batch.Messages, *m)
 	return im.staged(ctx, memoryOf(m))
 }
@@ -256,6 +257,7 @@ func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 	}
 	im.editSeq++
 	im.commits.edit = e.Commit
+	var staged []conversation.ID
 	for i := range e.Parts {
 		parts := []conversation.Part{e.Parts[i].Shown}
 		uploads, err := im.service.blobs.StageParts(ctx, im.key, im.incarnation, parts)
@@ -263,8 +265,10 @@ func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 			return err
 		}
 		e.Parts[i].Shown = parts[0]
-		im.uploads = append(im.uploads, uploads...)
+		staged = append(staged, uploads...)
 	}
+	txn.AddBytes(h, txn.GivenBytes(&store.Change{Edits: []conversation.Edit{*e}, Uploads: staged}))
+	im.uploads = append(im.uploads, staged...)
 	edits, uploads, err := im.service.blobs.StageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
 	if err != nil {
 		return err

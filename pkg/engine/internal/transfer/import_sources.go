@@ -183,6 +183,9 @@ func (im *importer) whole(ctx context.Context) error {
 	if shared {
 		in.Discard(ctx)
 	}
+	if !shared {
+		txn.AddBytes(&im.head, in.Size)
+	}
 	im.uploads = append(im.uploads, c.Uploads...)
 	if err := im.weigh(contents.SharedSlot(in.Sha)); err != nil {
 		return err
@@ -284,6 +287,7 @@ func (im *importer) settle(s *SourceRecord, rec *contents.Record) error {
 			rec.SHA256 = from.SHA256[:]
 		}
 	}
+	txn.AddBytes(&im.head, int64(len(from.Metadata)))
 	due, err := im.joinRun(from, rec)
 	if err != nil {
 		return err

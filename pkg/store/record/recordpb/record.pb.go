@@ -2194,7 +2194,9 @@ type Head struct {
 	Reusable bool                   `protobuf:"varint,29,opt,name=reusable,proto3" json:"reusable,omitempty"`
 	Former   *timestamppb.Timestamp `protobuf:"bytes,30,opt,name=former,proto3" json:"former,omitempty"`
 	// Whose the conversation is, as Info has it.
-	ActorId       string `protobuf:"bytes,31,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	ActorId string `protobuf:"bytes,31,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	// Of contents and metadata that callers gave. Absent in a head that was written before they were counted.
+	Bytes         int64 `protobuf:"varint,32,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2444,6 +2446,13 @@ func (x *Head) GetActorId() string {
 		return x.ActorId
 	}
 	return ""
+}
+
+func (x *Head) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
 }
 
 // An unanswered call.
@@ -5368,7 +5377,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\asummary\x18\x02 \x01(\x03R\asummary\x12\x12\n" +
 	"\x04head\x18\x03 \x01(\x05R\x04head\x12\x12\n" +
 	"\x04from\x18\x04 \x01(\x05R\x04from\x12\x12\n" +
-	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\xf1\b\n" +
+	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\x87\t\n" +
 	"\x04Head\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x1a\n" +
@@ -5409,7 +5418,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\aopening\x18\x1c \x01(\x05R\aopening\x12\x1a\n" +
 	"\breusable\x18\x1d \x01(\bR\breusable\x122\n" +
 	"\x06former\x18\x1e \x01(\v2\x1a.google.protobuf.TimestampR\x06former\x12\x19\n" +
-	"\bactor_id\x18\x1f \x01(\tR\aactorId\"g\n" +
+	"\bactor_id\x18\x1f \x01(\tR\aactorId\x12\x14\n" +
+	"\x05bytes\x18  \x01(\x03R\x05bytes\"g\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +

@@ -1,0 +1,46 @@
+package txn
+
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// AddBytes changes the head's count of bytes. It does not fall below 0: what was recorded before the count began is not in it.
+func AddBytes(h *store.Head, n int64) { h.Bytes = max(h.Bytes+n, 0) }
+
+// GivenBytes is what the messages and the corrections of a change hold that callers gave, as it is on record: chunks that come with the
+// change count once, and those that are there already not at all.
+func GivenBytes(c *store.Change) int64 {
+	n, uploads := int64(0), slices.Clone(c.Uploads)
+	for i := range c.Messages {
+		n += int64(len(c.Messages[i].Metadata)) + givenBytes(c.Messages[i].Parts, &uploads)
+	}
+	for i := range c.Edits {
+		if c.Edits[i].Kind != conversation.EditCorrect {
+			continue
+		}
+		for p := range c.Edits[i].Parts {
+			n += givenBytes([]conversation.Part{c.Edits[i].Parts[p].Shown}, &uploads)
+		}
+	}
+	return n
+}
+
+// givenBytes counts the contents of parts, and takes the chunks that it counts off the list.
+func givenBytes(parts []conversation.Part, uploads *[]conversation.ID) (n int64) {
+	for _, c := range conversation.Contents(parts) {
+		switch {
+		case c.Erased != nil:
+		case c.Ref == nil:
+			n += int64(len(c.Inline))
+		default:
+			if at := slices.Index(*uploads, c.Ref.ID); at >= 0 {
+				*uploads = slices.Delete(*uploads, at, at+1)
+				n += c.Ref.Bytes
+			}
+		}
+	}
+	return n
+}
