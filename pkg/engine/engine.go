@@ -14,6 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/quota"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -45,6 +46,8 @@ type Options struct {
 	ContentCacheBytes int64
 	// Summaries makes summaries and extracts; nil knows no model. The caller closes it after the engine's last call.
 	Summaries *summarize.Service
+	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
+	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.
 	OnError func(error)
 	// Observer is told what builds do.
@@ -59,6 +62,7 @@ type Engine struct {
 	defaults      conversation.Policy
 	onError       func(error)
 	sweeps        sweepCounts
+	quotas        *quota.Keeper
 	txn           *txn.Manager
 	views         *view.Loader
 	contents      *contents.Service
@@ -75,12 +79,14 @@ func SpeakingFor(ctx context.Context, names []string) context.Context { return a
 
 // New returns an engine. The caller keeps the store, and closes it after the engine's last call.
 func New(o Options) *Engine {
+	unguarded := o.Store
 	o.Store = actors.Guard(o.Store)
-	e := &Engine{store: o.Store, defaults: o.Defaults, onError: o.OnError, txn: txn.New(o.Store, o.Clock)}
 	if o.Summaries == nil {
 		o.Summaries = summarize.New(summarize.Options{})
 	}
 	blobs, catalogues := contents.NewBlobs(o.Store, o.IDs, o.Clock), catalogue.NewReader(o.Store, o.Clock, o.Models)
+	quotas := newQuotas(&o, unguarded, catalogues)
+	e := &Engine{store: o.Store, defaults: o.Defaults, onError: o.OnError, quotas: quotas, txn: txn.New(o.Store, o.Clock, quotas)}
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
 	e.contents = contents.New(&contents.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,

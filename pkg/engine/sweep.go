@@ -29,6 +29,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		if err := txn.Guard(func() error { return e.Sweep(ctx) }); err != nil && ctx.Err() == nil {
 			e.onError(err)
 		}
+		_ = txn.Guard(func() error { e.quotas.Refresh(ctx); return nil })
 		select {
 		case <-ctx.Done():
 			return nil
@@ -137,7 +138,7 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 		}
 		c.DropManifests = m.Seq + 1
 	}
-	if err := e.store.Commit(ctx, key, c); err != nil {
+	if err := e.txn.Commit(ctx, key, &h, c); err != nil {
 		return err
 	}
 	gone.ForgetAll()

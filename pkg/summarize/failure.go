@@ -27,6 +27,7 @@ const (
 	Echo        Reason = "echo"         // repeats the prompt or the start of the content
 	BreakerOpen Reason = "breaker_open" // the model failed repeatedly and is paused
 	SpendLimit  Reason = "spend_limit"  // the token budget of the minute or the conversation is used up
+	Quota       Reason = "quota"        // the calls or the spend of the namespace's minute are used up
 	Busy        Reason = "busy"         // too many requests are pending, or no slot was free in time
 	BadTemplate Reason = "bad_template" // the prompt's template fails CheckTemplate
 	Forgotten   Reason = "forgotten"    // the content was forgotten in the meantime
@@ -79,7 +80,7 @@ func ReasonOf(err error) Reason {
 // IsRetryable reports whether a request failed because of a rate or spend limit, ours or the provider's, so that it may succeed later.
 func IsRetryable(err error) bool {
 	switch ReasonOf(err) {
-	case Busy, SpendLimit, RateLimited:
+	case Busy, SpendLimit, Quota, RateLimited:
 		return true
 	default:
 		return false

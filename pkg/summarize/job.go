@@ -229,12 +229,18 @@ func (d *Service) takeSlot(ctx context.Context, j *job) bool {
 // callWithinBudget makes a call if the token budget allows it.
 func (d *Service) callWithinBudget(ctx context.Context, s Scope, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
 	estimated := cost{input: int64(countChars(call.System)+countChars(call.Prompt)) / 4, output: int64(call.MaxOutput)}
+	settle, admitted := d.reserveQuota(ctx, s, c.model, estimated)
+	if !admitted {
+		return Answer{}, d.recordFailure(Quota)
+	}
 	if !d.budget.reserve(s, estimated.sum(), d.options.Clock()) {
+		settle(false, 0, 0)
 		return Answer{}, d.recordFailure(SpendLimit)
 	}
 	began := time.Now()
 	answer, failure := d.callModel(ctx, c, call, waited)
 	paid := actualCost(&call, answer, failure, estimated)
+	settle(failure == nil || failure.Reason != BreakerOpen, paid.input, paid.output)
 	d.budget.correct(s, paid.sum()-estimated.sum())
 	d.count(s, c.model, paid, failure)
 	d.tell(s, c, paid, failure, time.Since(began))
@@ -252,6 +258,17 @@ func (d *Service) tell(s Scope, c candidate, paid cost, failure *Failure, took t
 		report.Reason = failure.Reason
 	}
 	d.options.OnCall(report)
+}
+
+// reserveQuota asks the namespace's quota, if there are any.
+func (d *Service) reserveQuota(ctx context.Context, s Scope, model string, estimated cost) (settle func(bool, int64, int64), admitted bool) {
+	d.mu.Lock()
+	quotas := d.quotas
+	d.mu.Unlock()
+	if quotas == nil {
+		return func(bool, int64, int64) {}, true
+	}
+	return quotas.ReserveCall(ctx, s.Namespace, model, estimated.input, estimated.output)
 }
 
 // callModel calls a model through its circuit breaker.

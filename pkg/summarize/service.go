@@ -83,6 +83,7 @@ type Service struct {
 	misses   int64
 	usage    Usage
 	ledger   ledger
+	quotas   Quotas
 }
 
 // New returns a service. Close stops it, but not its providers, which belong to the caller.
@@ -105,6 +106,20 @@ func New(o Options) *Service {
 	}
 	d.base, d.end = context.WithCancelCause(context.Background())
 	return d
+}
+
+// Quotas holds namespaces to what their model calls may take. It must be safe for concurrent use.
+type Quotas interface {
+	// ReserveCall admits a call to a model, named provider/model, that may take so many tokens. If it does, settle is told once whether the
+	// call was made and what it took.
+	ReserveCall(ctx context.Context, namespace, model string, input, output int64) (settle func(made bool, input, output int64), admitted bool)
+}
+
+// HoldTo makes all calls from now on keep to quotas.
+func (d *Service) HoldTo(q Quotas) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.quotas = q
 }
 
 // Result returns how a request ended; false if it has not ended or was never started. A request without a usable model has already ended, as

@@ -67,7 +67,7 @@ func (a *attempt) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.service.store.Commit(ctx, a.request.Key, change); err != nil {
+	if err := a.service.txn.Commit(ctx, a.request.Key, &snap.Head, change); err != nil {
 		return err
 	}
 	a.result = appended(change.Messages, change.Edits, change.Head.Revision, false)

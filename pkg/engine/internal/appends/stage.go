@@ -15,6 +15,7 @@ func (a *attempt) stage(ctx context.Context, incarnation conversation.ID) error 
 		return nil
 	}
 	a.staged, a.uploads = slices.Clone(a.request.Messages), nil
+	bytes := int64(0)
 	for i := range a.staged {
 		m := &a.staged[i]
 		if !contents.Large(m.Parts) {
@@ -22,6 +23,10 @@ func (a *attempt) stage(ctx context.Context, incarnation conversation.ID) error 
 		}
 		m.Parts = conversation.CloneParts(m.Parts)
 		a.cited.share(i, m.Parts)
+		bytes += inlineBytes(m.Parts)
+		if err := a.service.txn.CheckRoom(ctx, a.request.Key, incarnation == a.fresh, bytes); err != nil {
+			return err
+		}
 		refs, err := a.service.blobs.StageParts(ctx, a.request.Key, incarnation, m.Parts)
 		if err != nil {
 			return err
@@ -32,4 +37,12 @@ func (a *attempt) stage(ctx context.Context, incarnation conversation.ID) error 
 	a.stagedFor = incarnation
 	a.cited.staged = a.cited.shares
 	return nil
+}
+
+// inlineBytes is what is yet to be staged of parts, and what stays in their record.
+func inlineBytes(parts []conversation.Part) (n int64) {
+	for _, c := range conversation.Contents(parts) {
+		n += int64(len(c.Inline))
+	}
+	return n
 }

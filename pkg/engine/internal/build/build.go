@@ -216,7 +216,7 @@ func (b *Service) commit(ctx context.Context, d *plan.Attempt, c *store.Change) 
 		return err
 	}
 	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
-	return b.store.Commit(ctx, d.Loaded.Key, c)
+	return b.txn.Commit(ctx, d.Loaded.Key, &d.Loaded.Head, c)
 }
 
 // keepWarm keeps the window for the next build.

@@ -67,7 +67,9 @@ type Upload struct {
 	Sha      [32]byte
 	Outliner *content.Outliner
 	outline  *content.Outline
-	unused   bool // the conversation had the bytes already, or the call was a retry
+	again    bool  // the call is a retry
+	Before   int64 // bytes that come with the content: of an import, all before it
+	unused   bool  // the conversation had the bytes already, or the call was a retry
 }
 
 // read reads the conversation that the content is for, or makes up the head of the one that it will create.
@@ -94,7 +96,7 @@ func (in *Upload) open(ctx context.Context) error {
 		return err
 	}
 	in.Incarnation = snap.Head.Incarnation
-	if snap.Outcome != nil { // who only tries again is answered, whatever became of the run since
+	if in.again = snap.Outcome != nil; in.again { // who only tries again is answered, whatever became of the run and of the room since
 		return nil
 	}
 	return openRun(snap.Slots[run], in.Service.txn.Now())
@@ -181,6 +183,11 @@ func (in *Upload) Add(ctx context.Context, piece []byte) error {
 }
 
 func (in *Upload) stage(ctx context.Context, chunk []byte) error {
+	if !in.again {
+		if err := in.Service.txn.CheckRoom(ctx, in.Request.Key, in.Incarnation == in.fresh, in.Before+in.Size); err != nil {
+			return err
+		}
+	}
 	u := &store.Upload{Incarnation: in.Incarnation, Time: in.Service.txn.Now(), ID: in.ID, Chunk: in.chunks, Data: chunk}
 	in.chunks++
 	err := in.Service.store.Stage(ctx, in.Request.Key, u)
@@ -247,7 +254,7 @@ func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 	if err != nil {
 		return nil, err
 	}
-	if err := in.Service.store.Commit(ctx, in.Request.Key, c); err != nil {
+	if err := in.Service.txn.Commit(ctx, in.Request.Key, &snap.Head, c); err != nil {
 		return nil, err
 	}
 	in.unused = shared

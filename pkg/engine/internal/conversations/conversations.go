@@ -61,7 +61,7 @@ func (s *Service) attemptCreate(ctx context.Context, r *CreateRequest) (*txn.Con
 	remembered.AddTo(c)
 	txn.RenewTTL(&c.Head, r.Info.Policy.Or(s.defaults), now)
 	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
-	return &txn.Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, s.store.Commit(ctx, r.Key, c)
+	return &txn.Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, s.txn.Commit(ctx, r.Key, &store.Head{}, c)
 }
 
 // takeOver makes way for a new incarnation where a deleted one, or one past its ttl, has the name, and returns what the new one has to
@@ -255,7 +255,7 @@ func (s *Service) MarkDeleted(ctx context.Context, key store.Key, head store.Hea
 	c.Head.NextDue = now
 	s.views.Cache.Take(key) // forget it
 	s.summaries.ForgetConversation(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation})
-	return c.Head, s.store.Commit(ctx, key, c)
+	return c.Head, s.txn.Commit(ctx, key, &head, c)
 }
 
 // promptsOfPolicy are the prompts that a conversation's policy names, and the one before it, if there is one, did not: what has been

@@ -160,7 +160,7 @@ func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResul
 	txn.Remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
 	return &CorrectResult{
 		Message: shown, Dissolved: dissolved, Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,
-	}, ms.store.Commit(ctx, w.Key, c)
+	}, ms.txn.Commit(ctx, w.Key, &w.Head, c)
 }
 
 // staged is the edit as it is stored: large texts lie in chunks.

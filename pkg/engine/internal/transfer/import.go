@@ -33,6 +33,9 @@ func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Recor
 	if err := t.requireAbsent(ctx, key); err != nil {
 		return nil, err
 	}
+	if err := t.txn.CheckRoom(ctx, key, true, 0); err != nil {
+		return nil, err
+	}
 	im := &importer{service: t, key: key, incarnation: t.ids()}
 	if err := im.run(ctx, next); err != nil {
 		return nil, txn.Failure(err)
@@ -167,9 +170,17 @@ func (im *importer) message(ctx context.Context, m *conversation.Message) error 
 		return err
 	}
 	im.uploads = append(im.uploads, uploads...)
-	txn.AddBytes(h, txn.GivenBytes(&store.Change{Messages: []conversation.Message{*m}, Uploads: uploads}))
+	if err := im.count(ctx, &store.Change{Messages: []conversation.Message{*m}, Uploads: uploads}); err != nil {
+		return err
+	}
 	im.batch.Messages = append(im.batch.Messages, *m)
 	return im.staged(ctx, memoryOf(m))
+}
+
+// count counts the bytes of what came, and ends an import that the namespace has no room for before more of it is staged.
+func (im *importer) count(ctx context.Context, c *store.Change) error {
+	txn.AddBytes(&im.head, txn.GivenBytes(c))
+	return im.service.txn.CheckRoom(ctx, im.key, true, im.head.Bytes)
 }
 
 // memoryOf is about how many bytes of memory a message takes whose large parts are staged.
@@ -267,7 +278,9 @@ func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 		e.Parts[i].Shown = parts[0]
 		staged = append(staged, uploads...)
 	}
-	txn.AddBytes(h, txn.GivenBytes(&store.Change{Edits: []conversation.Edit{*e}, Uploads: staged}))
+	if err := im.count(ctx, &store.Change{Edits: []conversation.Edit{*e}, Uploads: staged}); err != nil {
+		return err
+	}
 	im.uploads = append(im.uploads, staged...)
 	edits, uploads, err := im.service.blobs.StageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
 	if err != nil {
@@ -383,7 +396,7 @@ func (im *importer) commit(ctx context.Context) (*txn.Conversation, error) {
 	im.head.NextDue = txn.Earliest(im.head.ExpireTime, now.Add(txn.RequestMemory)) // the sweeper tidies what came
 	c := &store.Change{Head: im.head, Info: &im.from.Info, Slots: maps.Clone(im.slots), Uploads: im.uploads}
 	im.applySources(c)
-	if err := im.service.store.Commit(ctx, im.key, c); err != nil {
+	if err := im.service.txn.Commit(ctx, im.key, &store.Head{}, c); err != nil {
 		return nil, err
 	}
 	return &txn.Conversation{ID: im.key.Conversation, Info: im.from.Info, Head: im.head}, nil

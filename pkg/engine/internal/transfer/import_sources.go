@@ -145,7 +145,7 @@ func (im *importer) source(ctx context.Context, s *SourceRecord) error {
 func (im *importer) newIntake(s *contents.Source) *contents.Upload {
 	t := im.service
 	return &contents.Upload{
-		Service: t.contents, Incarnation: im.incarnation, ID: t.ids(), Sum: sha256.New(), Outliner: content.NewOutliner(),
+		Service: t.contents, Incarnation: im.incarnation, Before: im.head.Bytes, ID: t.ids(), Sum: sha256.New(), Outliner: content.NewOutliner(),
 		Request: &contents.StoreContentRequest{
 			Key: im.key, Type: s.Type, URL: s.URL, Title: s.Title, ContentType: s.ContentType, Metadata: s.Metadata, RunID: s.RunID,
 			Next: func() ([]byte, error) { return nil, io.EOF }, // the chunks are pushed

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/quota"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -21,12 +22,13 @@ const RequestMemory = 24 * time.Hour
 type Manager struct {
 	store store.Store
 	clock func() time.Time
+	quota *quota.Keeper
 	locks *keyLocks
 }
 
-// New returns a manager of a store.
-func New(s store.Store, clock func() time.Time) *Manager {
-	return &Manager{store: s, clock: clock, locks: newKeyLocks()}
+// New returns a manager of a store. A nil keeper holds nobody to limits.
+func New(s store.Store, clock func() time.Time, q *quota.Keeper) *Manager {
+	return &Manager{store: s, clock: clock, quota: q, locks: newKeyLocks()}
 }
 
 // Now is the time, in UTC.
@@ -53,6 +55,23 @@ func (t *Manager) Do(ctx context.Context, key store.Key, attempt func() error) e
 		}
 	}
 	return conversation.Errorf(conversation.Contention, "the conversation moved %d times while the call was decided", maxConflicts)
+}
+
+// Commit commits what a call decided on a head, of version 0 where there was no conversation. What would take the namespace over a limit of
+// what is on record is refused. Commits that leave the number of conversations and of bytes as they are need not come through here.
+func (t *Manager) Commit(ctx context.Context, key store.Key, before *store.Head, c *store.Change) error {
+	room, err := t.quota.Reserve(ctx, key, before, &c.Head)
+	if err != nil {
+		return err
+	}
+	err = t.store.Commit(ctx, key, c)
+	room.Settle(err == nil || errors.Is(err, store.ErrOutcomeUnknown))
+	return err
+}
+
+// CheckRoom refuses, before anything is staged, what Commit would: a conversation that is yet to be, if fresh, and so many bytes more.
+func (t *Manager) CheckRoom(ctx context.Context, key store.Key, fresh bool, bytes int64) error {
+	return t.quota.Check(ctx, key.Namespace, fresh, bytes)
 }
 
 // Read reads a live conversation.

@@ -1,0 +1,104 @@
+package quota
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+const (
+	callWindow = time.Minute
+	perMillion = 1e6
+)
+
+// callLog is the model calls of a namespace in the last minute, by this process.
+type callLog struct {
+	mu    sync.Mutex
+	calls []*modelCall // oldest first
+}
+
+type modelCall struct {
+	at   time.Time
+	cost float64
+	made bool // false for one that was not, in the end
+}
+
+// ReserveCall admits a model call of a namespace that may take so many tokens; model is provider/model. settle must be told whether the
+// call was made, and what it took. A model whose profile has no prices costs nothing.
+func (k *Keeper) ReserveCall(ctx context.Context, namespace, model string, input, output int64) (settle func(made bool, input, output int64), admitted bool) {
+	limits := k.options.Limits(namespace)
+	if limits.ModelCalls <= 0 && limits.ModelSpend <= 0 {
+		return func(bool, int64, int64) {}, true
+	}
+	price := func(int64, int64) float64 { return 0 }
+	if limits.ModelSpend > 0 {
+		_, name, _ := strings.Cut(model, "/")
+		profile, err := k.options.Profile(ctx, namespace, name)
+		if err != nil { // what it costs cannot be known
+			return nil, false
+		}
+		price = func(input, output int64) float64 {
+			return (float64(input)*conversation.ValueOr(profile.InputPrice, 0) + float64(output)*conversation.ValueOr(profile.OutputPrice, 0)) / perMillion
+		}
+	}
+	log := k.callLog(namespace)
+	call := log.reserve(k.options.Clock(), limits, price(input, output))
+	if call == nil {
+		return nil, false
+	}
+	return func(made bool, input, output int64) { log.settle(call, made, price(input, output)) }, true
+}
+
+func (k *Keeper) callLog(namespace string) *callLog {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	c := k.calls[namespace]
+	if c == nil {
+		c = &callLog{}
+		k.calls[namespace] = c
+	}
+	return c
+}
+
+// reserve notes a call, if there is room for it in the last minute; nil if there is none.
+func (c *callLog) reserve(now time.Time, limits Limits, cost float64) *modelCall {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, spent := c.sum(now)
+	if limits.ModelCalls > 0 && n >= limits.ModelCalls || limits.ModelSpend > 0 && cost > 0 && spent+cost > limits.ModelSpend {
+		return nil
+	}
+	call := &modelCall{at: now, cost: cost, made: true}
+	c.calls = append(c.calls, call)
+	return call
+}
+
+func (c *callLog) settle(call *modelCall, made bool, cost float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	call.made, call.cost = made, cost
+}
+
+// sum forgets what is over a minute old, and counts the rest.
+func (c *callLog) sum(now time.Time) (n int64, spent float64) {
+	kept := c.calls[:0]
+	for _, call := range c.calls {
+		if !call.made || now.Sub(call.at) >= callWindow {
+			continue
+		}
+		kept = append(kept, call)
+		n, spent = n+1, spent+call.cost
+	}
+	clear(c.calls[len(kept):])
+	c.calls = kept
+	return n, spent
+}
+
+func (c *callLog) lastMinute(now time.Time) (n int64, spent float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sum(now)
+}
