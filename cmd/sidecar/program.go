@@ -59,7 +59,7 @@ func (p *program) run(ctx context.Context, s *settings, door *door, seen *observ
 		return errors.Join(err, closeAll(listeners), closeStore(kept))
 	}
 	defer summaries.close() // the server has stopped by then: nobody asks any more
-	e, err := newEngine(s, warm, seen.traced(kept), summaries.service, seen.builds(), p.log)
+	e, err := newEngine(s, warm, seen.traced(kept), summaries.service, door.gate, seen.builds(), p.log)
 	if err == nil {
 		seen.follow(kept, e, summaries.service)
 		err = p.serve(ctx, s, e, door, seen, state, listeners)
@@ -96,7 +96,8 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door
 
 	server := grpcserver.New(grpcserver.Options{
 		Engine: e, Log: p.log, Gate: door.gate, TLS: door.config(), Reflection: s.Reflection, Channelz: s.Channelz,
-		Version: version, MemoryLimit: p.memoryLimit, Observers: seen.calls(), Namespace: convert.Namespace, TraceID: seen.traceID(),
+		RequestLimit: s.requestLimit(door.gate), Version: version, MemoryLimit: p.memoryLimit,
+		Observers: seen.calls(), Namespace: convert.Namespace, TraceID: seen.traceID(),
 	})
 	seen.followServer(server)
 	state.follow(func(serving bool) {

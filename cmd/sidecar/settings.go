@@ -40,6 +40,7 @@ type settings struct {
 	lifecycleSettings
 	summarySettings
 	operationsSettings
+	quotaSettings
 }
 
 // The defaults of flags that a sidecar without flags needs too.
@@ -64,6 +65,7 @@ func (s *settings) check() error {
 		s.checkLifecycle(),
 		s.checkSummaries(),
 		s.checkOperations(),
+		s.checkQuotas(),
 	}
 	if err := errors.Join(faults...); err != nil {
 		return usageError{err}

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/models"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -101,7 +102,7 @@ func refusalOf(err error) string {
 	}
 }
 
-func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Service, observer engine.Observer, log *zap.Logger) (*engine.Engine, error) {
+func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Service, gate *access.Gate, observer engine.Observer, log *zap.Logger) (*engine.Engine, error) {
 	counters, err := newCounters()
 	if err != nil {
 		return nil, err
@@ -131,6 +132,7 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 		ContentCacheBytes: warm.contents,
 		Summaries:         summaries,
 		Observer:          observer,
+		Quotas:            s.quotas(gate),
 		OnError:           func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },
 	}), nil
 }

@@ -20,19 +20,19 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// aroundUnary and aroundStream are the interceptors, outermost first: the call's id, observers, logging, recovery, errors, authentication.
+// aroundUnary and aroundStream are the interceptors, outermost first: the call's id, observers, logging, recovery, errors, authentication, limits.
 // Observers see what the log sees. Nobody's request is received, let alone looked into, before it is known whose it is. Inside of them a
 // call is admitted, its request received and validated, and its answer admitted.
 func (e *edge) aroundUnary() []grpc.UnaryServerInterceptor {
 	log, _ := logging(e.log, e.traceID)
 	return slices.Concat([]grpc.UnaryServerInterceptor{identifyUnary}, e.observers.Unary, []grpc.UnaryServerInterceptor{
-		log, recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapUnary, e.authenticateUnary,
+		log, recovery.UnaryServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapUnary, e.authenticateUnary, e.limitUnary,
 	})
 }
 
 func (e *edge) aroundStream() []grpc.StreamServerInterceptor {
 	return append(e.aroundUnknown(),
-		recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapStream, e.authenticateStream, e.validateStream)
+		recovery.StreamServerInterceptor(recovery.WithRecoveryHandlerContext(e.recovered)), e.mapStream, e.authenticateStream, e.limitStream, e.validateStream)
 }
 
 // aroundUnknown are the interceptors around calls of methods that do not exist.

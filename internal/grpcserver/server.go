@@ -37,6 +37,8 @@ type Options struct {
 	Reflection, Channelz bool
 	// Version is told in the header of every answer.
 	Version string
+	// RequestLimit is how many requests of a namespace may be in flight, asked with every one; 0 is no limit, and so is nil.
+	RequestLimit func(namespace string) int64
 	// MemoryLimit is how many bytes the process may take; 0 is no limit. Requests in flight may take a share of it.
 	MemoryLimit int64
 	// Observers see every call, and the statuses that callers get. Their contexts have a [Call].
@@ -67,6 +69,7 @@ type edge struct {
 	gate      *access.Gate
 	rules     rules.Book
 	admission *admission.Controller
+	inFlight  *admission.InFlight
 	version   string
 	observers Observers
 	traceID   func(context.Context) string
@@ -82,7 +85,7 @@ func allRules() rules.Book {
 func New(o Options) *Server {
 	health := newDrainedHealth()
 	e := &edge{
-		log: o.Log, gate: o.Gate, rules: allRules(), admission: admission.New(o.MemoryLimit), version: o.Version,
+		log: o.Log, gate: o.Gate, rules: allRules(), admission: admission.New(o.MemoryLimit), inFlight: admission.NewInFlight(o.RequestLimit), version: o.Version,
 		observers: o.Observers, traceID: o.TraceID, namespace: o.Namespace,
 	}
 	out := &Server{

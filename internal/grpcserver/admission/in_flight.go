@@ -12,15 +12,18 @@ const RequestsLimit = "requests_in_flight"
 // InFlight holds namespaces to the requests that they may have in flight. Streams that only wait for what happens, and health checks, are
 // not its callers' to count. It is safe for concurrent use.
 type InFlight struct {
-	limit func(namespace string) int
+	limit func(namespace string) int64
 
 	mu       sync.Mutex
-	requests map[string]int // none is 0
+	requests map[string]int64 // none is 0
 }
 
-// NewInFlight returns it. limit is asked with every request, so that a new one takes effect at once; 0 is no limit.
-func NewInFlight(limit func(namespace string) int) *InFlight {
-	return &InFlight{limit: limit, requests: map[string]int{}}
+// NewInFlight returns it. limit is asked with every request, so that a new one takes effect at once; 0 is no limit, and so is nil.
+func NewInFlight(limit func(namespace string) int64) *InFlight {
+	if limit == nil {
+		limit = func(string) int64 { return 0 }
+	}
+	return &InFlight{limit: limit, requests: map[string]int64{}}
 }
 
 // Enter admits a request of a namespace; leave must be called once it is answered.
@@ -46,7 +49,7 @@ func (f *InFlight) leave(namespace string) {
 }
 
 // Requests is how many requests of a namespace are in flight.
-func (f *InFlight) Requests(namespace string) int {
+func (f *InFlight) Requests(namespace string) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.requests[namespace]

@@ -12,8 +12,8 @@ import (
 // TestInFlight_Enter_HoldsEachNamespaceByItself: one namespace's requests take none of another's room, room comes back with the answer, and
 // a new limit takes effect at once.
 func TestInFlight_Enter_HoldsEachNamespaceByItself(t *testing.T) {
-	limits := map[string]int{"a": 2, "b": 1}
-	f := NewInFlight(func(namespace string) int { return limits[namespace] })
+	limits := map[string]int64{"a": 2, "b": 1}
+	f := NewInFlight(func(namespace string) int64 { return limits[namespace] })
 	enter := func(namespace string, want bool) func() {
 		t.Helper()
 		leave, err := f.Enter(namespace)
@@ -49,7 +49,7 @@ func TestInFlight_Enter_HoldsEachNamespaceByItself(t *testing.T) {
 
 // TestInFlight_Enter_AtOnce: the limit is exact, and who has left is forgotten.
 func TestInFlight_Enter_AtOnce(t *testing.T) {
-	f := NewInFlight(func(string) int { return 5 })
+	f := NewInFlight(func(string) int64 { return 5 })
 	var now, most, entered atomic.Int64
 	var all sync.WaitGroup
 	for range 64 {
