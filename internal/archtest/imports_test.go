@@ -137,12 +137,16 @@ var layers = []layer{
 		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
 	},
 	{
+		name: "quotas", why: "they count heads and calls, and know nothing of what is in conversations",
+		dirs: []string{"pkg/engine/internal/quota"}, allow: []string{vocabulary, "./pkg/store"}, deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+	},
+	{
 		name: "rooms of the engine", why: "they do not know the facade, nor what a build decides",
 		dirs: []string{"pkg/engine/internal/*"},
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search", "./pkg/summarize", "./pkg/tokens",
 			"./pkg/provider", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view",
-			"./pkg/engine/internal/actors",
+			"./pkg/engine/internal/actors", "./pkg/engine/internal/quota",
 		},
 		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
 	},

@@ -54,6 +54,7 @@ var rules = []rule{
 			"back end with the suite, shipped": {"pkg/store/bolt/a.go", imports("./pkg/store/storetest")},
 			"a plan with a context":            {"pkg/engine/internal/plan/a.go", imports("context")},
 			"a room with the facade":           {"pkg/engine/internal/view/a.go", imports("./pkg/engine")},
+			"quotas with a room":               {"pkg/engine/internal/quota/a.go", imports("./pkg/engine/internal/txn")},
 			"a room with the plan":             {"pkg/engine/internal/contents/a.go", imports("./pkg/engine/internal/plan")},
 			"engine with gRPC":                 {"pkg/engine/a.go", imports("google.golang.org/grpc/status")},
 			"engine with a back end":           {"pkg/engine/a.go", imports("./pkg/store/bolt")},
