@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 	"github.com/palimpsest-context/palimpsest/internal/metrics"
 	"github.com/palimpsest-context/palimpsest/internal/ops"
 	"github.com/palimpsest-context/palimpsest/internal/tracing"
@@ -196,10 +197,25 @@ func (o *observation) follow(kept store.Store, e *engine.Engine, summaries *summ
 }
 
 // followServer reads a server from now on.
-func (o *observation) followServer(server *grpcserver.Server) {
-	if o.metrics != nil {
-		o.metrics.Read(metrics.Sources{Admission: func() metrics.Admission { return admissionStats(server) }})
+func (o *observation) followServer(server *grpcserver.Server, e *engine.Engine) {
+	if o.metrics == nil {
+		return
 	}
+	o.metrics.Read(metrics.Sources{
+		Admission: func() metrics.Admission { return admissionStats(server) },
+		Quotas:    func() []metrics.Quota { return quotaUse(server, e) },
+	})
+}
+
+func quotaUse(server *grpcserver.Server, e *engine.Engine) []metrics.Quota {
+	var out []metrics.Quota
+	for _, u := range e.QuotaUse() {
+		out = append(out, metrics.Quota{Namespace: u.Namespace, Name: u.Limit, Used: u.Used, Limit: u.Max})
+	}
+	for _, u := range server.RequestsInFlight() {
+		out = append(out, metrics.Quota{Namespace: u.Namespace, Name: admission.RequestsLimit, Used: float64(u.Used), Limit: float64(u.Limit)})
+	}
+	return out
 }
 
 func storeStats(file *bolt.Store) metrics.Store {

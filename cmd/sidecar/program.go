@@ -99,7 +99,7 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door
 		RequestLimit: s.requestLimit(door.gate), Version: version, MemoryLimit: p.memoryLimit,
 		Observers: seen.calls(), Namespace: convert.Namespace, TraceID: seen.traceID(),
 	})
-	seen.followServer(server)
+	seen.followServer(server, e)
 	state.follow(func(serving bool) {
 		server.SetServing(serving)
 		seen.health.SetWritable(serving)

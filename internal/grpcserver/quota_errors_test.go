@@ -15,8 +15,8 @@ import (
 func TestToStatus_QuotaExceeded_NamesTheLimitAndWhenToComeAgain(t *testing.T) {
 	err := conversation.Errorf(conversation.QuotaExceeded, "this namespace may hold 3 conversations").OverQuota("conversations", 7*time.Second)
 	s, unexpected := toStatus(err)
-	if s.Code() != codes.ResourceExhausted || unexpected || reasonOf(s.Err()) != "QUOTA_EXCEEDED" {
-		t.Fatalf("%s, reason %s, unexpected %v", s.Code(), reasonOf(s.Err()), unexpected)
+	if s.Code() != codes.ResourceExhausted || unexpected || ReasonOf(s.Err()) != "QUOTA_EXCEEDED" {
+		t.Fatalf("%s, reason %s, unexpected %v", s.Code(), ReasonOf(s.Err()), unexpected)
 	}
 	var limit string
 	var delay time.Duration

@@ -61,6 +61,7 @@ type Server struct {
 	health         *drainedHealth
 	maxConnections int // of a listener
 	admission      *admission.Controller
+	inFlight       *admission.InFlight
 }
 
 // edge is what every call passes before and after its handler.
@@ -90,7 +91,7 @@ func New(o Options) *Server {
 	}
 	out := &Server{
 		grpc:   grpc.NewServer(append(o.serverOptions(), grpc.UnknownServiceHandler(e.unknownCall()))...),
-		health: health, maxConnections: e.admission.MaxCalls, admission: e.admission,
+		health: health, maxConnections: e.admission.MaxCalls, admission: e.admission, inFlight: e.inFlight,
 	}
 	services := registrar{out.grpc, e}
 	pb.RegisterContentServiceServer(services, contentservice.New(o.Engine, e.admission))
@@ -150,6 +151,9 @@ func (s *Server) Serve(listeners ...net.Listener) error {
 
 // Admission says what is in flight.
 func (s *Server) Admission() admission.Stats { return s.admission.Stats() }
+
+// RequestsInFlight tells of the namespaces that have requests in flight and a limit of them.
+func (s *Server) RequestsInFlight() []admission.RequestUse { return s.inFlight.Use() }
 
 // SetServing says on the health service whether the store takes writes. A server begins as one that serves.
 func (s *Server) SetServing(serving bool) {

@@ -48,9 +48,21 @@ func (f *InFlight) leave(namespace string) {
 	}
 }
 
-// Requests is how many requests of a namespace are in flight.
-func (f *InFlight) Requests(namespace string) int64 {
+// RequestUse is how many requests of a namespace are in flight, and how many may be.
+type RequestUse struct {
+	Namespace   string
+	Used, Limit int64
+}
+
+// Use tells of the namespaces that have requests in flight and a limit, in no order.
+func (f *InFlight) Use() []RequestUse {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.requests[namespace]
+	out := make([]RequestUse, 0, len(f.requests))
+	for namespace, n := range f.requests {
+		if limit := f.limit(namespace); limit > 0 {
+			out = append(out, RequestUse{namespace, n, limit})
+		}
+	}
+	return out
 }

@@ -2,6 +2,8 @@ package admission
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -42,8 +44,10 @@ func TestInFlight_Enter_HoldsEachNamespaceByItself(t *testing.T) {
 	enter("a", true)
 	limits["a"] = 1
 	enter("a", false)
-	if f.Requests("a") != 3 || f.Requests("unlimited") != 10 || f.Requests("nobody") != 0 {
-		t.Errorf("in flight: %v", f.requests)
+	use := f.Use()
+	slices.SortFunc(use, func(a, b RequestUse) int { return strings.Compare(a.Namespace, b.Namespace) })
+	if want := []RequestUse{{"a", 3, 1}, {"b", 1, 1}}; !slices.Equal(use, want) {
+		t.Errorf("in flight: %v, want %v", use, want)
 	}
 }
 

@@ -152,7 +152,7 @@ func (f *filler) records() []engine.Record {
 	}
 	// What an export leaves out: the name, what an import makes anew, and what a live conversation has not.
 	c.ID, c.Head.State, c.Head.DeleteTime, c.Head.NextDue = "", 0, time.Time{}, time.Time{}
-	c.Head.Reusable, c.Head.Former, c.Head.Bytes = false, time.Time{}, 0
+	c.Head.Reusable, c.Head.Former, c.Head.Bytes, c.Head.ActorID = false, time.Time{}, 0, ""
 	m.Parts = f.parts()
 	e.Parts = []conversation.PartEdit{}
 	for _, p := range m.Parts {
