@@ -17,12 +17,17 @@ OUTCOMES := bin/test-outcomes
 TEST_SIDECAR := $(CURDIR)/bin/test-sidecar
 
 TESTSUM := go run ./tools/testsum
+IN_MEMORY := scripts/in-memory.sh
 LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
 
 # Where goroutines share state. Pure packages would only make it slower.
 RACE_DIRS := pkg/store pkg/engine pkg/summarize/openai pkg/summarize/anthropic pkg/tokens internal/grpcserver internal/ops internal/metrics internal/tracing internal/demo internal/replay internal/inspect cmd
 # The extractive summarizer shares nothing, and its tests hold it to its speed.
 RACE_PKGS  = ./pkg/summarize $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
+
+# What takes longest begins first, or a core is idle at the end; and one package more than there are cores runs, since many wait.
+SLOWEST := $(addprefix ./,internal/replay test/faults test/summaries test/interop test/property test/citations pkg/search test/losses pkg/store/bolt pkg/engine)
+AT_ONCE := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
 
 # Flags for go test, such as `make test TESTFLAGS='-run TestBuild -count=1'`.
 TESTFLAGS ?=
@@ -53,7 +58,7 @@ image: ##- Build the container image bin/image/palimpsest.tar (ARCH='amd64 arm64
 test: setup-test test-sidecar ## Run all tests but those of speed, with clients in other languages; the same every time
 	@rm -f $(OUTCOMES)
 # What fails is in the outcomes: all of it runs, and the total is the verdict.
-	@$(TESTSUM) run -o $(OUTCOMES) -- -timeout 20m $(TESTFLAGS) ./... 2>/dev/null || true
+	@$(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -timeout 20m $(TESTFLAGS) $(SLOWEST) ./... 2>/dev/null || true
 	@scripts/interop.sh $(OUTCOMES) || true
 	@$(TESTSUM) total $(OUTCOMES)
 
@@ -74,7 +79,7 @@ setup-test: ##- Install what the tests of other languages need, where it is miss
 .PHONY: race
 race: ## Run the tests of packages with shared state under the race detector
 	@mkdir -p bin
-	@CGO_ENABLED=1 $(TESTSUM) run -o $(OUTCOMES) -- -race -short -timeout 20m $(TESTFLAGS) $(RACE_PKGS)
+	@CGO_ENABLED=1 $(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -race -short -timeout 20m $(TESTFLAGS) $(RACE_PKGS)
 
 .PHONY: test-speed
 test-speed: test-sidecar ## Run the tests that measure time, one by one (let nothing else run meanwhile)

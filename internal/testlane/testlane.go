@@ -14,10 +14,13 @@ const Variable = "PALIMPSEST_TEST_SPEED"
 // Beside is how much later anything may be where other tests run too. What waits for what never comes is later still.
 const Beside = 30 * time.Second
 
+// Alone says whether nothing else runs. What a test does then in full it may do in part beside others, where it says so.
+func Alone() bool { return os.Getenv(Variable) != "" }
+
 // Speed leaves a test out unless it runs alone. It is for tests that are about time and nothing else.
 func Speed(t testing.TB) {
 	t.Helper()
-	if os.Getenv(Variable) == "" {
+	if !Alone() {
 		t.Skip("it measures time: make test-speed runs it, with nothing beside it")
 	}
 }
@@ -33,8 +36,8 @@ func OneCaller(t testing.TB) {
 
 // Slack is how much later than promised something may be: what a test gives it where it runs alone, and more beside other tests.
 func Slack(alone time.Duration) time.Duration {
-	if os.Getenv(Variable) == "" {
-		return alone + Beside
+	if Alone() {
+		return alone
 	}
-	return alone
+	return alone + Beside
 }

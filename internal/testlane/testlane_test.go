@@ -12,7 +12,7 @@ func TestSpeed_BesideOthers_IsLeftOut(t *testing.T) {
 		defer func() { ran = !t.Skipped() }()
 		Speed(t)
 	})
-	if ran {
+	if ran || Alone() {
 		t.Error("it ran beside other tests")
 	}
 	if got := Slack(time.Second); got != time.Second+Beside {
@@ -23,7 +23,7 @@ func TestSpeed_BesideOthers_IsLeftOut(t *testing.T) {
 func TestSpeed_Alone_Runs(t *testing.T) {
 	t.Setenv(Variable, "1")
 	Speed(t)
-	if got := Slack(time.Second); got != time.Second {
+	if got := Slack(time.Second); got != time.Second || !Alone() {
 		t.Errorf("slack %v", got)
 	}
 }

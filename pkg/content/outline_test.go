@@ -237,7 +237,16 @@ func TestOutline_Find_ItemsOfALongList(t *testing.T) {
 	b.WriteString(" \n] }")
 	content := b.Bytes()
 	o := outlineOf(content, func() int { return 5000 })
+	near := map[int]bool{} // what begins or ends beside a mark
+	for _, m := range o.items.marks {
+		for i := int(m.index) - 3; i <= int(m.index)+3; i++ {
+			near[i] = true
+		}
+	}
 	for i := range starts {
+		if !near[i] && i%7 != 0 {
+			continue
+		}
 		first, end, err := o.Find(UnitItems, int64(i), int64(min(len(starts), i+1+i%3)), from(t, content))
 		if last := min(len(starts), i+1+i%3) - 1; err != nil || first != starts[i] || end != ends[last] {
 			t.Fatalf("items %d to %d are [%d, %d), want [%d, %d): %v", i, last, first, end, starts[i], ends[last], err)

@@ -137,7 +137,7 @@ func floodReplies(t *testing.T, sidecar *process.Sidecar, method string, request
 	}
 	var answered atomic.Int64
 	var asking sync.WaitGroup
-	for range floodsAtOnce {
+	for range floodsAtOnce() {
 		asking.Go(func() {
 			err := receiveRaw(t.Context(), sidecar, method, raw)
 			if err == nil {
@@ -194,7 +194,7 @@ func floodUnread(t *testing.T, sidecar *process.Sidecar) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	for range floodsAtOnce {
+	for range floodsAtOnce() {
 		stream, err := client.Connection.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true},
 			pb.ConversationService_ListMessages_FullMethodName, grpc.ForceCodecV2(rawCodec{}))
 		if err != nil {
@@ -210,7 +210,7 @@ func floodUnread(t *testing.T, sidecar *process.Sidecar) {
 // floodImports sends an import from many clients at once. None is good.
 func floodImports(t *testing.T, sidecar *process.Sidecar, export string) {
 	var sending sync.WaitGroup
-	for range floodsAtOnce {
+	for range floodsAtOnce() {
 		sending.Go(func() {
 			client, err := sidecar.Dial()
 			if err != nil {

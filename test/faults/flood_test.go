@@ -29,12 +29,19 @@ const (
 	floodMemory   = 256 << 20
 	floodRequest  = 16 << 20
 	floodHeaders  = 12 << 20
-	floodsAtOnce  = 64
 	headerFloods  = 60
 	floodKeeps    = 32 << 20
 	floodRecovery = 5 * time.Second
 	floodP95      = 250 * time.Millisecond
 )
+
+// floodsAtOnce is how many flood it at once. Beside other tests they are fewer, but still send and ask for more than it has.
+func floodsAtOnce() int {
+	if testlane.Alone() {
+		return 64
+	}
+	return 24
+}
 
 // TestFault_Floods_TheSidecarLivesAndAnswers floods a sidecar that has 256 MiB while a client appends and builds.
 func TestFault_Floods_TheSidecarLivesAndAnswers(t *testing.T) {
@@ -150,7 +157,7 @@ func floodLists(t *testing.T, sidecar *process.Sidecar) {
 	}
 	targets := make(chan target)
 	var sending sync.WaitGroup
-	for range floodsAtOnce {
+	for range floodsAtOnce() {
 		sending.Go(func() {
 			for to := range targets {
 				raw := proptest.FillList(to.path, floodRequest-64)
@@ -179,7 +186,7 @@ func floodLists(t *testing.T, sidecar *process.Sidecar) {
 func floodMessages(t *testing.T, sidecar *process.Sidecar) {
 	raw := []byte(strings.Repeat("x", floodRequest))
 	var sending sync.WaitGroup
-	for range floodsAtOnce {
+	for range floodsAtOnce() {
 		sending.Go(func() {
 			client, err := sidecar.Dial()
 			if err != nil {
