@@ -7,14 +7,20 @@ set -euo pipefail
 
 room=4 # GiB that must be free; what tests hold at once is below 1
 memory=/dev/shm
+# The same folder each time, or no result of a test would be cached.
+folder="$memory/palimpsest-$(id -u)-$(pwd | cksum | cut -d' ' -f1)"
 free="$(df --output=avail -B1G "$memory" 2>/dev/null | tail -1 || true)"
-if ((${free:-0} < room)) || ! folder="$(mktemp -d "$memory/palimpsest-XXXXXX")"; then exec "$@"; fi
-trap 'rm -rf "$folder"' EXIT
+if ((${free:-0} < room)) || ! command -v flock >/dev/null || ! mkdir -p "$folder"; then exec "$@"; fi
+
+# Several commands may share the folder: the last one removes it.
+exec {lock}>"$folder.lock"
+flock --shared "$lock"
+trap 'if flock --nonblock --exclusive "$lock"; then rm -rf "$folder" "$folder.lock"; fi' EXIT
 
 printf '#!/bin/sh\n' >"$folder/try"
 chmod +x "$folder/try"
 if "$folder/try" 2>/dev/null; then
-  # Where Go links test binaries needs no speed, and would need much memory.
+  # What Go links needs no speed, and would need much memory.
   export GOTMPDIR="${GOTMPDIR:-${TMPDIR:-/tmp}}" TMPDIR="$folder"
 fi
-"$@"
+"$@" {lock}>&-

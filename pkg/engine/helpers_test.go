@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -16,7 +17,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // histories are short: their memory costs less than its collection
+	goleak.VerifyTestMain(m)
+}
 
 // faulty is a store that a test makes fail, or that does something just before a commit.
 type faulty struct {
