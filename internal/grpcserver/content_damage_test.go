@@ -195,6 +195,7 @@ func (x *shelf) landedNothing(t *testing.T, id string) {
 
 // TestServer_ImportConversation_ContentsCutOff_AreRefused: an export of contents that ends anywhere is not whole.
 func TestServer_ImportConversation_ContentsCutOff_AreRefused(t *testing.T) {
+	testlane.OneCaller(t)
 	x := newShelf(t, "original")
 	good := export(t, x.sidecar, "original")
 	lines, end := 0, 0

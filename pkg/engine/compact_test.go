@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
@@ -95,6 +96,7 @@ func (b *bench) unfolded(t testing.TB, id string, summary int64) (out []int32) {
 
 // TestEngine_Build_Hierarchy: children tile the range, few summaries stand beside each other, and each expands down to originals.
 func TestEngine_Build_Hierarchy(t *testing.T) {
+	testlane.OneCaller(t)
 	b := summarizes(conversation.StrategyHierarchical)
 	b.append(t, "c", user("Read the parts. You must never delete a file."))
 	for i, r := range b.worked(t, "c", 0, 1000, 100, 8000) {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
@@ -389,6 +390,7 @@ func TestEngine_Correct_Recorded(t *testing.T) {
 }
 
 func TestEngine_Correct_AtMostAThousand(t *testing.T) {
+	testlane.OneCaller(t)
 	b := newBench(0)
 	b.append(t, "c", user("first"))
 	for i := range 1000 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -261,6 +262,7 @@ func (x *spoils) edits() map[string]spoil {
 
 // TestEngine_Import_HostileSources: what no conversation could have written of contents is refused and leaves nothing behind.
 func TestEngine_Import_HostileSources(t *testing.T) {
+	testlane.OneCaller(t)
 	x := newSpoils(t)
 	all := x.order()
 	for _, more := range []map[string]spoil{x.handles(), x.figures(), x.edits()} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -261,6 +262,7 @@ func TestEngine_Export_ManyRuns(t *testing.T) {
 
 // TestEngine_Import_SourcesBrokenOff: in the middle of a content too, nothing is left behind.
 func TestEngine_Import_SourcesBrokenOff(t *testing.T) {
+	testlane.OneCaller(t)
 	b := newBench(0)
 	sourced(t, b, "c")
 	good := b.export(t, "c")
