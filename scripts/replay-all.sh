@@ -15,16 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 sample="${SAMPLE:-0}"
 windows="${WINDOWS:-4096 8192 32768 131072}"
 formats="${FORMATS:-openai-chat openai-responses anthropic gemini}"
-if [[ -z "${PALIMPSEST_DATA:-}" ]]; then
-  echo "PALIMPSEST_DATA is not set: it names the folder with the conversations to replay" >&2
-  exit 1
-fi
-shopt -s nullglob
-files=("$PALIMPSEST_DATA"/*/conversations.jsonl)
-if ((${#files[@]} == 0)); then
-  echo "no conversations.jsonl lies under PALIMPSEST_DATA" >&2
-  exit 1
-fi
+source scripts/recordings.sh
 parallel=("$PALIMPSEST_DATA"/{pi_sessions,tau2_*}/conversations.jsonl)
 
 flags=(--json --reserve 0)
@@ -54,7 +45,6 @@ for window in $windows; do
     replay "$window" "$format" " (calls apart)" "${parallel[@]:-${files[@]}}" --split-calls
   done
 done
-coding="$PALIMPSEST_DATA/mini_swe_agent/conversations.jsonl"
 if [[ -f "$coding" && " $windows " == *" 32768 "* ]]; then
   for format in $formats; do
     replay 32768 "$format" " (coding runs)" "$coding" --policy none --alone

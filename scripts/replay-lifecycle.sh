@@ -11,16 +11,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if [[ -z "${PALIMPSEST_DATA:-}" ]]; then
-  echo "PALIMPSEST_DATA is not set: it names the folder with the conversations to replay" >&2
-  exit 1
-fi
-shopt -s nullglob
-files=("$PALIMPSEST_DATA"/*/conversations.jsonl)
-if ((${#files[@]} == 0)); then
-  echo "no conversations.jsonl lies under PALIMPSEST_DATA" >&2
-  exit 1
-fi
+source scripts/recordings.sh
 
 results="$(mktemp -d)"
 trap 'rm -rf "$results"' EXIT

@@ -10,6 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 )
 
 const secret = "Vogelsang-7781"
@@ -17,6 +19,7 @@ const secret = "Vogelsang-7781"
 // TestServer_SecretInEveryField_IsNeverLoggedNorInAnError sends each request with the secret in one text field at a time, once
 // beside what makes the request good and once alone, and looks for it in what comes back as an error and in the log.
 func TestServer_SecretInEveryField_IsNeverLoggedNorInAnError(t *testing.T) {
+	testlane.OneCaller(t)
 	s := start(t, realEngine(t))
 	calls := 0
 	for _, service := range services() {

@@ -1,28 +1,13 @@
 package citations
 
 import (
-	"fmt"
 	"os"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
-// binary is the sidecar that tests of speed and memory run; TestMain builds it.
+// binary is the sidecar that tests of speed and memory run.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	folder, err := os.MkdirTemp("", "palimpsest")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	if binary, err = process.Build(folder, "../.."); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(process.Main(m, &binary)) }

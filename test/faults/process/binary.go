@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
 )
 
 // binaryVariable names, by an absolute path, a sidecar that is built already, for all packages of a run. `make test` sets it.
@@ -25,4 +26,18 @@ func Build(folder, root string) (binary string, err error) {
 		return "", fmt.Errorf("building the sidecar: %w\n%s", err, output)
 	}
 	return binary, nil
+}
+
+// Main runs the tests of a package two folders below the root. Before them it builds the sidecar, and says where.
+func Main(m *testing.M, binary *string) (status int) {
+	folder, err := os.MkdirTemp("", "palimpsest")
+	if err == nil {
+		defer func() { _ = os.RemoveAll(folder) }()
+		*binary, err = Build(folder, "../..")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
 }

@@ -120,12 +120,8 @@ func (c *Client) ImportPieces(ctx context.Context, pieces ...*pb.ImportConversat
 	if err != nil {
 		return nil, err
 	}
-	for _, piece := range pieces {
-		if err := stream.Send(piece); errors.Is(err, io.EOF) {
-			break // the sidecar has answered already; the answer comes below
-		} else if err != nil {
-			return nil, err
-		}
+	if err := sendAll(stream, pieces); err != nil {
+		return nil, err
 	}
 	reply, err := stream.CloseAndRecv()
 	return reply.GetConversation(), err
@@ -145,4 +141,16 @@ func Sum(rendered *pb.Rendered) (string, error) {
 		return "", errors.New("content_sha256 is not the hash of the bytes beside it")
 	}
 	return named, nil
+}
+
+// sendAll sends pieces until the sidecar has answered: its answer, which the caller receives, says why.
+func sendAll[P any](stream interface{ Send(P) error }, pieces []P) error {
+	for _, piece := range pieces {
+		if err := stream.Send(piece); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }

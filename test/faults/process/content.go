@@ -25,12 +25,8 @@ func (c *Client) StorePieces(ctx context.Context, pieces ...*pb.StoreContentRequ
 	if err != nil {
 		return nil, err
 	}
-	for _, piece := range pieces {
-		if err := stream.Send(piece); errors.Is(err, io.EOF) {
-			break // the sidecar has answered already; the answer comes below
-		} else if err != nil {
-			return nil, err
-		}
+	if err := sendAll(stream, pieces); err != nil {
+		return nil, err
 	}
 	return stream.CloseAndRecv()
 }
