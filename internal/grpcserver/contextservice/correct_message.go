@@ -18,7 +18,7 @@ func correctMessageRules() rules.Table[*pb.CorrectMessageRequest] {
 		schema.ConversationID("conversation_id", (*pb.CorrectMessageRequest).GetConversationId),
 		rules.Either("target", func(r *pb.CorrectMessageRequest) bool { return r.GetTarget() != nil }),
 		rules.Number("message_index", schema.IndexLimit(), (*pb.CorrectMessageRequest).GetMessageIndex),
-		rules.TextIf("message_id", rules.ByteRange(1, 128), correctedID),
+		rules.TextIf("message_id", rules.ByteRange(1, 128), rules.Alternative((*pb.CorrectMessageRequest).GetTarget, func(x *pb.CorrectMessageRequest_MessageId) string { return x.MessageId })),
 		rules.List("corrections", rules.NumberRange(1, 256), (*pb.CorrectMessageRequest).GetCorrections, correctionRules()),
 		rules.Text("reason", rules.AtMostBytes(1024), (*pb.CorrectMessageRequest).GetReason),
 		schema.RequestID((*pb.CorrectMessageRequest).GetRequestId),
@@ -30,8 +30,8 @@ func correctionRules() rules.Table[*pb.Correction] {
 	return rules.Table[*pb.Correction]{
 		rules.Number("part_index", schema.IndexLimit(), (*pb.Correction).GetPartIndex),
 		rules.Either("content", func(c *pb.Correction) bool { return c.GetContent() != nil }),
-		rules.TextIf("text", rules.AtMostBytes(schema.MaxContentBytes), correctionText, notBlank),
-		rules.TextIf("json", rules.AtMostBytes(schema.MaxContentBytes), correctionJSON, rules.JSONValue),
+		rules.TextIf("text", rules.AtMostBytes(schema.MaxContentBytes), rules.Alternative((*pb.Correction).GetContent, func(x *pb.Correction_Text) string { return x.Text }), notBlank),
+		rules.TextIf("json", rules.AtMostBytes(schema.MaxContentBytes), rules.Alternative((*pb.Correction).GetContent, func(x *pb.Correction_Json) string { return x.Json }), rules.JSONValue),
 	}
 }
 
@@ -40,30 +40,6 @@ func notBlank(s string) string {
 		return "must not be blank"
 	}
 	return ""
-}
-
-func correctedID(r *pb.CorrectMessageRequest) (string, bool) {
-	id, ok := r.GetTarget().(*pb.CorrectMessageRequest_MessageId)
-	if !ok {
-		return "", false
-	}
-	return id.MessageId, true
-}
-
-func correctionText(c *pb.Correction) (string, bool) {
-	content, ok := c.GetContent().(*pb.Correction_Text)
-	if !ok {
-		return "", false
-	}
-	return content.Text, true
-}
-
-func correctionJSON(c *pb.Correction) (string, bool) {
-	content, ok := c.GetContent().(*pb.Correction_Json)
-	if !ok {
-		return "", false
-	}
-	return content.Json, true
 }
 
 // CorrectMessage gives texts and tool results of a message other words.
@@ -80,7 +56,7 @@ func (s *Service) CorrectMessage(ctx context.Context, req *pb.CorrectMessageRequ
 		MaxBytes: s.admission.ReplyLimit(req.MaxReplyBytes),
 		Size:     func(m *engine.MessageInView) int { return paging.ElementBytes(convert.ToMessageInView(m)) },
 	}
-	r.MessageID, _ = correctedID(req)
+	r.MessageID = req.GetMessageId()
 	if target, ok := req.GetTarget().(*pb.CorrectMessageRequest_MessageIndex); ok {
 		r.Index = &target.MessageIndex
 	}
@@ -100,8 +76,8 @@ func (s *Service) CorrectMessage(ctx context.Context, req *pb.CorrectMessageRequ
 
 func fromCorrection(c *pb.Correction) engine.CorrectedPart {
 	out := engine.CorrectedPart{Part: c.GetPartIndex(), Text: c.GetText()}
-	if text, ok := correctionJSON(c); ok {
-		out.Output, out.Text = conversation.OutputJSON, text
+	if set, ok := c.GetContent().(*pb.Correction_Json); ok {
+		out.Output, out.Text = conversation.OutputJSON, set.Json
 	}
 	return out
 }

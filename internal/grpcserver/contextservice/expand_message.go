@@ -18,8 +18,8 @@ func expandMessageRules() rules.Table[*pb.ExpandMessageRequest] {
 		schema.ConversationID("conversation_id", (*pb.ExpandMessageRequest).GetConversationId),
 		rules.Either("target", func(r *pb.ExpandMessageRequest) bool { return r.GetTarget() != nil }),
 		rules.Number("message_index", schema.IndexLimit(), (*pb.ExpandMessageRequest).GetMessageIndex),
-		rules.TextIf("message_id", rules.ByteRange(1, 128), targetID),
-		rules.TextIf("summary_id", schema.NameLimit(), targetSummary, schema.SummaryID),
+		rules.TextIf("message_id", rules.ByteRange(1, 128), rules.Alternative((*pb.ExpandMessageRequest).GetTarget, func(x *pb.ExpandMessageRequest_MessageId) string { return x.MessageId })),
+		rules.TextIf("summary_id", schema.NameLimit(), rules.Alternative((*pb.ExpandMessageRequest).GetTarget, func(x *pb.ExpandMessageRequest_SummaryId) string { return x.SummaryId }), schema.SummaryID),
 		rules.Text("reason", rules.AtMostBytes(1024), (*pb.ExpandMessageRequest).GetReason),
 		expandMode(),
 		rules.Message("chars", (*pb.ExpandMessageRequest).GetChars, span),
@@ -33,22 +33,6 @@ func expandMessageRules() rules.Table[*pb.ExpandMessageRequest] {
 	}
 }
 
-func targetID(r *pb.ExpandMessageRequest) (string, bool) {
-	id, ok := r.GetTarget().(*pb.ExpandMessageRequest_MessageId)
-	if !ok {
-		return "", false
-	}
-	return id.MessageId, true
-}
-
-func targetSummary(r *pb.ExpandMessageRequest) (string, bool) {
-	id, ok := r.GetTarget().(*pb.ExpandMessageRequest_SummaryId)
-	if !ok {
-		return "", false
-	}
-	return id.SummaryId, true
-}
-
 // expandMode refuses to restore what can only be returned, if that was said by name.
 func expandMode() rules.Rule[*pb.ExpandMessageRequest] {
 	return rules.Enum("mode", (*pb.ExpandMessageRequest).GetMode).Also(func(c *rules.Checker, r *pb.ExpandMessageRequest) {
@@ -60,7 +44,7 @@ func expandMode() rules.Rule[*pb.ExpandMessageRequest] {
 
 // returnsOnly says whether a request asks for what leaves the view as it is, whatever its mode.
 func returnsOnly(r *pb.ExpandMessageRequest) bool {
-	_, summary := targetSummary(r)
+	_, summary := r.GetTarget().(*pb.ExpandMessageRequest_SummaryId)
 	return summary || r.GetRange() != nil || r.GetMaxTokens() > 0 || r.GetPageToken() != ""
 }
 

@@ -86,6 +86,17 @@ func OptionalText[M any](field string, l Limit, get func(M) string, also ...cond
 	}, also...)
 }
 
+// Alternative gets the text of one alternative of a oneof, and says whether it is the one that is set.
+func Alternative[M, O, A any](oneof func(M) O, text func(A) string) func(M) (string, bool) {
+	return func(m M) (string, bool) {
+		set, ok := any(oneof(m)).(A)
+		if !ok {
+			return "", false
+		}
+		return text(set), true
+	}
+}
+
 // TextIf is a string that obeys its limit if get says that it is there.
 func TextIf[M any](field string, l Limit, get func(M) (string, bool), also ...condition) Rule[M] {
 	return Rule[M]{Facts{Field: field, Limits: []string{l.Length()}}, func(c *Checker, m M) {

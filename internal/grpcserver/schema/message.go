@@ -262,7 +262,7 @@ func resultRules(actions rules.Table[*pb.ActionRef], expiration rules.Table[*pb.
 		rules.Text("name", OptionalNameLimit(), (*pb.ToolResult).GetName),
 		rules.Enum("state", (*pb.ToolResult).GetState),
 		rules.Text("text", rules.AtMostBytes(MaxContentBytes), (*pb.ToolResult).GetText),
-		rules.TextIf("json", rules.AtMostBytes(MaxContentBytes), resultJSON, rules.JSONValue),
+		rules.TextIf("json", rules.AtMostBytes(MaxContentBytes), rules.Alternative((*pb.ToolResult).GetOutput, func(x *pb.ToolResult_Json) string { return x.Json }), rules.JSONValue),
 		rules.Message("parts", (*pb.ToolResult).GetParts, rules.Table[*pb.ToolResultParts]{
 			rules.List("parts", rules.NumberRange(1, maxResultPieces), (*pb.ToolResultParts).GetParts, pieceRules(media)),
 		}),
@@ -277,25 +277,9 @@ func resultRules(actions rules.Table[*pb.ActionRef], expiration rules.Table[*pb.
 func recalledRules() rules.Table[*pb.RecalledFrom] {
 	return rules.Table[*pb.RecalledFrom]{
 		rules.Either("source", func(r *pb.RecalledFrom) bool { return r.GetSource() != nil }),
-		rules.TextIf("content_id", handleLimit(), recalledContent),
+		rules.TextIf("content_id", handleLimit(), rules.Alternative((*pb.RecalledFrom).GetSource, func(x *pb.RecalledFrom_ContentId) string { return x.ContentId })),
 		rules.Number("message_index", IndexLimit(), (*pb.RecalledFrom).GetMessageIndex),
 	}
-}
-
-func recalledContent(r *pb.RecalledFrom) (string, bool) {
-	id, ok := r.GetSource().(*pb.RecalledFrom_ContentId)
-	if !ok {
-		return "", false
-	}
-	return id.ContentId, true
-}
-
-func resultJSON(r *pb.ToolResult) (string, bool) {
-	j, ok := r.GetOutput().(*pb.ToolResult_Json)
-	if !ok {
-		return "", false
-	}
-	return j.Json, true
 }
 
 func pieceRules(media rules.Table[*pb.Media]) rules.Table[*pb.ToolResultPart] {
