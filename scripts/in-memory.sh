@@ -20,7 +20,6 @@ trap 'if flock --nonblock --exclusive "$lock"; then rm -rf "$folder" "$folder.lo
 printf '#!/bin/sh\n' >"$folder/try"
 chmod +x "$folder/try"
 if "$folder/try" 2>/dev/null; then
-  # What Go links needs no speed, and would need much memory.
-  export GOTMPDIR="${GOTMPDIR:-${TMPDIR:-/tmp}}" TMPDIR="$folder"
+  export TMPDIR="$folder" GOTMPDIR="$folder" # the latter is what t.TempDir looks at first
 fi
 "$@" {lock}>&-

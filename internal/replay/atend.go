@@ -47,15 +47,6 @@ type view struct {
 	room     int
 }
 
-// historyOf is the judge's model of recorded messages, without weights.
-func historyOf(messages []*pb.Message) *validate.History {
-	h := validate.NewHistory(func(string) int { return 0 })
-	for _, m := range messages {
-		h.Add(messageOf(m))
-	}
-	return h
-}
-
 // probe tries out what a last context promises, with nothing appended between:
 // that what is restored is shown, and that a larger budget shows no less.
 func (c *conversation) probe(ctx context.Context) {

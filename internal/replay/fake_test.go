@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
@@ -403,3 +404,12 @@ func played(t *testing.T, f *fake, content string, change ...func(*Command)) (*R
 }
 
 func wordsPart(text string) *pb.Part { return &pb.Part{Content: &pb.Part_Text{Text: text}} }
+
+// historyOf is the judge's model of recorded messages, without weights.
+func historyOf(messages []*pb.Message) *validate.History {
+	h := validate.NewHistory(func(string) int { return 0 })
+	for _, m := range messages {
+		h.Add(messageOf(m))
+	}
+	return h
+}
