@@ -175,6 +175,7 @@ func TestKill_Politely_DoesNotWaitForTheModel(t *testing.T) {
 		if _, err := s.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(50 * time.Millisecond) // what is prepared asks behind an answer, and before a build has to wait for it
 	}
 	began := time.Now()
 	if err := s.sidecar.Stop(); err != nil {
