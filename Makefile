@@ -177,7 +177,7 @@ proto-breaking: ##- Fail if the protos break what the last release promised, or 
 	@scripts/proto-breaking-test.sh
 
 .PHONY: check-deploy
-check-deploy: test-sidecar ## Check the image, the manifests and the Helm chart, without a cluster
+check-deploy: test-sidecar ## Check the image, the manifests, the chart, the dashboard and the alerts, without a cluster
 	@scripts/check-deploy.sh $(OUTCOMES)
 
 .PHONY: check-dashboards

@@ -81,7 +81,7 @@ func (o *observation) listen(ctx context.Context, s *settings, sockets socketOpt
 
 func callOf(ctx context.Context) (namespace string, received int64) {
 	call := grpcserver.CallOf(ctx)
-	return call.Namespace, call.RequestBytes()
+	return call.Caller.Namespace, call.RequestBytes()
 }
 
 // lastAnswers is how long spans and answers to a prober have that are on their way when everything else has ended.

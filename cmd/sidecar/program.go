@@ -10,7 +10,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
-	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
@@ -97,7 +96,7 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door
 	server := grpcserver.New(grpcserver.Options{
 		Engine: e, Log: p.log, Gate: door.gate, TLS: door.config(), Reflection: s.Reflection, Channelz: s.Channelz,
 		RequestLimit: s.requestLimit(door.gate), Version: version, MemoryLimit: p.memoryLimit,
-		Observers: seen.calls(), Namespace: convert.Namespace, TraceID: seen.traceID(),
+		Observers: seen.calls(), TraceID: seen.traceID(),
 	})
 	seen.followServer(server, e)
 	state.follow(func(serving bool) {

@@ -15,7 +15,6 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/access"
-	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -90,7 +89,7 @@ func (e *edge) authenticateUnary(ctx context.Context, req any, info *grpc.UnaryS
 	if err != nil {
 		return nil, err
 	}
-	return handler(convert.WithCaller(ctx, pass.Caller), req)
+	return handler(withCaller(ctx, pass.Caller), req)
 }
 
 func (e *edge) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
@@ -101,7 +100,7 @@ func (e *edge) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.
 	if err != nil {
 		return err
 	}
-	ctx, revoke := context.WithCancelCause(convert.WithCaller(stream.Context(), pass.Caller))
+	ctx, revoke := context.WithCancelCause(withCaller(stream.Context(), pass.Caller))
 	defer revoke(nil)
 	go e.watchPass(ctx, info.FullMethod, pass, revoke)
 	err = handler(srv, &authenticatedStream{ServerStream: stream, ctx: ctx})

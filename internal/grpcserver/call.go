@@ -10,7 +10,9 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 )
 
 // callerIDKey names a call's id in a caller's metadata, and requestIDKey in the header of the answer.
@@ -26,9 +28,9 @@ var callerID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 type Call struct {
 	// ID names the call in the log and to the caller. It is not the request_id of the API.
 	ID string
-	// Namespace is whose call it is; empty before that is known.
-	Namespace string
-	exchange  *admission.Exchange
+	// Caller is whose call it is; empty before that is known.
+	Caller   access.Caller
+	exchange *admission.Exchange
 }
 
 type callKey struct{}
@@ -106,9 +108,10 @@ type callStream struct {
 // Context implements grpc.ServerStream.
 func (s *callStream) Context() context.Context { return s.ctx }
 
-// noteNamespace tells whoever observes a call whose it is, once that is known.
-func (e *edge) noteNamespace(ctx context.Context) {
-	if c := CallOf(ctx); c != nil && e.namespace != nil {
-		c.Namespace = e.namespace(ctx)
+// withCaller returns the context of a call by a caller, and tells whoever observes the call.
+func withCaller(ctx context.Context, c *access.Caller) context.Context {
+	if call := CallOf(ctx); call != nil {
+		call.Caller = *c
 	}
+	return convert.WithCaller(ctx, c)
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/access"
 )
 
 // TestServer_RequestID_IsTheCallersIfItIsPlain: a caller's id goes into the log, so it must not be able to say anything there.
@@ -79,7 +80,7 @@ func TestServer_UnknownMethod_IsObservedWithoutItsName(t *testing.T) {
 func TestServer_Observers_SeeWhoseCallItWas(t *testing.T) {
 	var seen *Call
 	s := start(t, realEngine(t), func(o *Options) {
-		o.Namespace = func(context.Context) string { return "team-a" }
+		o.Gate = access.Open("team-a")
 		o.TraceID = func(context.Context) string { return "0af7651916cd43dd8448eb211c80319c" }
 		o.Observers.Unary = []grpc.UnaryServerInterceptor{
 			func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
@@ -89,7 +90,7 @@ func TestServer_Observers_SeeWhoseCallItWas(t *testing.T) {
 		}
 	})
 	mustAppend(t, s, &pb.AppendMessageRequest{ConversationId: "c", Message: userText("x")})
-	if seen == nil || seen.Namespace != "team-a" || seen.RequestBytes() < 5 {
+	if seen == nil || seen.Caller.Namespace != "team-a" || seen.RequestBytes() < 5 {
 		t.Errorf("seen: %+v", seen)
 	}
 	if got := lastLine(t, s)["trace_id"]; got != "0af7651916cd43dd8448eb211c80319c" {

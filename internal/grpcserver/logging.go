@@ -16,8 +16,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// logging returns interceptors that log one line for a finished call: its id, method, code, reason, duration, the request's size, and its
-// trace if there is one. Never a payload or a caller's text; and an error's words, which may name a call or a field, for debugging alone.
+// logging returns interceptors that log one line for a finished call: its id, whose it is, method, code, reason, duration, the request's size,
+// and its trace if there is one. Never a payload or a caller's text; and an error's words, which may name a call or a field, for debugging alone.
 func logging(log *zap.Logger, traceID func(context.Context) string) (grpc.UnaryServerInterceptor, grpc.StreamServerInterceptor) {
 	options := []grpclogging.Option{
 		grpclogging.WithLogOnEvents(grpclogging.FinishCall),
@@ -40,6 +40,9 @@ func logging(log *zap.Logger, traceID func(context.Context) string) (grpc.UnaryS
 // identity is what a line is found by.
 func identity(ctx context.Context, traceID func(context.Context) string) []zap.Field {
 	out := []zap.Field{zap.String("request_id", requestID(ctx))}
+	if call := CallOf(ctx); call != nil && call.Caller.Credential != "" {
+		out = append(out, zap.String("namespace", call.Caller.Namespace), zap.String("credential", call.Caller.Credential))
+	}
 	if traceID == nil {
 		return out
 	}

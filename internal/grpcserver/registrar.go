@@ -43,7 +43,6 @@ func (e *edge) unaryCall(name string, m grpc.MethodDesc) grpc.StreamHandler {
 		defer func() { leave() }()
 		info := &grpc.UnaryServerInfo{Server: impl, FullMethod: name}
 		resp, err := around(in.Context(), in, info, func(ctx context.Context, _ any) (resp any, err error) {
-			e.noteNamespace(ctx)
 			if leave, err = e.enter(name); err != nil {
 				return nil, err
 			}
@@ -64,7 +63,6 @@ func (e *edge) streamCall(name string, d grpc.StreamDesc) grpc.StreamHandler {
 		in := admission.NewExchange(stream, e.admission)
 		defer in.End()
 		return around(impl, in, info, func(impl any, stream grpc.ServerStream) error {
-			e.noteNamespace(stream.Context())
 			leave, err := e.enter(name)
 			if err != nil {
 				return err

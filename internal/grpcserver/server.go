@@ -45,8 +45,6 @@ type Options struct {
 	Observers Observers
 	// TraceID, if set, is the id of the trace that a context belongs to, for the log; empty if it belongs to none.
 	TraceID func(context.Context) string
-	// Namespace, if set, says whose call a context is of, where that is known.
-	Namespace func(context.Context) string
 }
 
 // Observers are interceptors, outermost first. They change nothing.
@@ -74,7 +72,6 @@ type edge struct {
 	version   string
 	observers Observers
 	traceID   func(context.Context) string
-	namespace func(context.Context) string
 }
 
 // allRules are the rules of every request of the API.
@@ -87,7 +84,7 @@ func New(o Options) *Server {
 	health := newDrainedHealth()
 	e := &edge{
 		log: o.Log, gate: o.Gate, rules: allRules(), admission: admission.New(o.MemoryLimit), inFlight: admission.NewInFlight(o.RequestLimit), version: o.Version,
-		observers: o.Observers, traceID: o.TraceID, namespace: o.Namespace,
+		observers: o.Observers, traceID: o.TraceID,
 	}
 	out := &Server{
 		grpc:   grpc.NewServer(append(o.serverOptions(), grpc.UnknownServiceHandler(e.unknownCall()))...),
