@@ -21,9 +21,16 @@ var row = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([^|]*) \\|"
 // a workload that moves them.
 func TestScrape_SmallWorkload_HasAllThatIsNamed(t *testing.T) {
 	t.Parallel()
-	w := start(t, "--quota-conversations", "1000", "--quota-model-spend", "1000")
+	w := start(t, "--quota-conversations", "1000", "--quota-bytes", "1GiB", "--quota-model-calls", "1000", "--quota-model-spend", "1000")
 	w.work(t.Context(), "c")
 	got := parse(t, w.scrape())
+	quotas := map[string]float64{}
+	for _, m := range got["palimpsest_quota_used"].GetMetric() {
+		quotas[m.GetLabel()[1].GetValue()] = m.GetGauge().GetValue()
+	}
+	if quotas["conversations"] != 1 || quotas["bytes"] == 0 || quotas["model_calls_per_minute"] == 0 || quotas["model_spend_per_minute"] == 0 {
+		t.Errorf("quotas are used by %v", quotas)
+	}
 	listed := map[string]bool{}
 	for _, r := range row.FindAllStringSubmatch(read(t, "docs/metrics.md"), -1) {
 		name, kind, labels := r[1], r[2], strings.Trim(strings.ReplaceAll(r[3], "`", ""), " ")
