@@ -288,7 +288,7 @@ func TestListenUnix_ModeAndUsers_LetIn(t *testing.T) {
 		uids []uint32
 		want bool
 	}{"everybody": {nil, true}, "this user": {[]uint32{me + 1, me}, true}, "another user": {[]uint32{me + 1}, false}} {
-		path := filepath.Join(t.TempDir(), "s")
+		path := socketPath(t)
 		l, err := listenUnix(path, socketOptions{mode: 0o660, group: -1, uids: c.uids})
 		if err != nil {
 			t.Fatal(err)
@@ -348,5 +348,13 @@ func TestStartPprof_ForeignHost_IsRefused(t *testing.T) {
 		if answer.StatusCode != want {
 			t.Errorf("%s: %d, want %d", host, answer.StatusCode, want)
 		}
+	}
+}
+
+func TestListenUnix_LongPath_SaysSo(t *testing.T) {
+	t.Parallel()
+	_, err := listenUnix(filepath.Join(t.TempDir(), strings.Repeat("x", 100)), socketOptions{mode: 0o600, group: -1})
+	if err == nil || !strings.Contains(err.Error(), "at most 96 bytes") {
+		t.Errorf("listenUnix = %v", err)
 	}
 }

@@ -125,9 +125,15 @@ func (s *settings) sockets() (socketOptions, error) {
 	return out, nil
 }
 
+// maxSocketPath is what systems allow at least, without what listenUnix adds.
+const maxSocketPath = 103 - 7
+
 // listenUnix binds under a name of its own, lets nobody in but whom it should, and then takes the name it was asked for: no moment
 // passes at which others could connect, and a stale file is replaced in one step.
 func listenUnix(path string, o socketOptions) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("a Unix socket's path has at most %d bytes, and this one has %d", maxSocketPath, len(path))
+	}
 	unnamed := path + "." + rand.Text()[:6]
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: unnamed, Net: "unix"})
 	if err != nil {

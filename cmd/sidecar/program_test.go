@@ -123,7 +123,7 @@ func TestProgram_Run_CallsInFlightFinishAndWhatTheyDidIsKept(t *testing.T) {
 // TestProgram_Run_ReadinessFallsBeforeCallsAreRefused: for the delay, callers are asked to leave and still answered.
 func TestProgram_Run_ReadinessFallsBeforeCallsAreRefused(t *testing.T) {
 	s := privateSettings(t.TempDir())
-	socket := filepath.Join(t.TempDir(), "ops.sock")
+	socket := socketPath(t)
 	s.Ops, s.DrainDelay = unixScheme+socket, 300*time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -162,6 +162,17 @@ func TestProgram_Run_ReadinessFallsBeforeCallsAreRefused(t *testing.T) {
 	if _, err := os.Stat(socket); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the operations socket is left behind: %v", err)
 	}
+}
+
+// socketPath is short enough for a socket, wherever tests have their folders.
+func socketPath(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	return filepath.Join(folder, "s")
 }
 
 func send(t *testing.T, stream grpc.ClientStreamingClient[pb.ImportConversationRequest, pb.ImportConversationResponse], r *pb.ImportConversationRequest) {
