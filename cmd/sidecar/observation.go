@@ -208,11 +208,12 @@ func (o *observation) followServer(server *grpcserver.Server, e *engine.Engine) 
 }
 
 func quotaUse(server *grpcserver.Server, e *engine.Engine) []metrics.Quota {
-	var out []metrics.Quota
-	for _, u := range e.QuotaUse() {
+	use, requests := e.QuotaUse(), server.RequestsInFlight()
+	out := make([]metrics.Quota, 0, len(use)+len(requests))
+	for _, u := range use {
 		out = append(out, metrics.Quota{Namespace: u.Namespace, Name: u.Limit, Used: u.Used, Limit: u.Max})
 	}
-	for _, u := range server.RequestsInFlight() {
+	for _, u := range requests {
 		out = append(out, metrics.Quota{Namespace: u.Namespace, Name: admission.RequestsLimit, Used: float64(u.Used), Limit: float64(u.Limit)})
 	}
 	return out
