@@ -1,6 +1,8 @@
 package isolation
 
 import (
+	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -38,6 +40,40 @@ func TestUpdate_Actor_IsWrittenOnce(t *testing.T) {
 	}
 	if err := seen(bob); status.Code(err) != codes.NotFound {
 		t.Errorf("bob: %v", err)
+	}
+}
+
+// TestList_BesideManyOfOthers_TellsNothingOfThem: neither a page nor its token says what else there is.
+func TestList_BesideManyOfOthers_TellsNothingOfThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, openMemory(t))
+	record := pb.NewConversationServiceClient(w.conn)
+	create := func(token, id string) {
+		_, err := record.CreateConversation(as(t.Context(), token), &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id}})
+		must(t, err)
+	}
+	for n := range 40 {
+		create(bob, fmt.Sprintf("b%02d", n))
+	}
+	create(alice, "b20-of-alice")
+	create(alice, "z-of-alice")
+	request := &pb.ListConversationsRequest{PageSize: 1}
+	for _, want := range []string{"b20-of-alice", "z-of-alice"} {
+		page, err := record.ListConversations(as(t.Context(), alice), request)
+		must(t, err)
+		if got := page.GetConversations(); len(got) != 1 || got[0].GetId() != want {
+			t.Fatalf("a page has %v, want %s", got, want)
+		}
+		if token, err := base64.RawURLEncoding.DecodeString(page.GetNextPageToken()); err != nil || len(token) > 0 && !strings.Contains(string(token), want) {
+			t.Errorf("the page goes on behind %q, %v", token, err)
+		}
+		request.PageToken = page.GetNextPageToken()
+	}
+	if request.GetPageToken() != "" {
+		page, err := record.ListConversations(as(t.Context(), alice), request)
+		if err != nil || len(page.GetConversations()) > 0 || page.GetNextPageToken() != "" {
+			t.Errorf("behind the last page: %v, %v", page, err)
+		}
 	}
 }
 

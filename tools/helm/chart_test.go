@@ -78,8 +78,13 @@ func loadChart(t *testing.T) *chart.Chart {
 // render is what `helm template` prints, without its notes.
 func render(t *testing.T, text string) (string, error) {
 	t.Helper()
+	return renderAs(t, "weather", text)
+}
+
+func renderAs(t *testing.T, release, text string) (string, error) {
+	t.Helper()
 	loaded := loadChart(t)
-	options := chartutil.ReleaseOptions{Name: "weather", Namespace: "agents", Revision: 1, IsInstall: true}
+	options := chartutil.ReleaseOptions{Name: release, Namespace: "agents", Revision: 1, IsInstall: true}
 	values, err := chartutil.ToRenderValues(loaded, valuesOf(t, text), options, chartutil.DefaultCapabilities.Copy())
 	if err != nil {
 		return "", err
@@ -240,4 +245,27 @@ func manifests(t *testing.T) map[string]string {
 		all["chart, "+name] = rendered
 	}
 	return all
+}
+
+// TestChart_LongRelease_LeavesRoomForTheNamesOfPods: a label of a StatefulSet's pods is its name with eleven characters more, and at most 63.
+func TestChart_LongRelease_LeavesRoomForTheNamesOfPods(t *testing.T) {
+	t.Parallel()
+	rendered, err := renderAs(t, strings.Repeat("r", 53), "mode: service\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for decoder := yaml.NewDecoder(strings.NewReader(rendered)); ; {
+		var object struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(object.Metadata.Name); n > 52 && object.Kind == "StatefulSet" {
+			t.Errorf("the %s has a name of %d characters", object.Kind, n)
+		}
+	}
 }

@@ -26,6 +26,9 @@ func of(ctx context.Context) []string {
 	return actors
 }
 
+// Limited says whether a call speaks for some actors alone.
+func Limited(ctx context.Context) bool { return of(ctx) != nil }
+
 // Speaks says whether a call speaks for an actor.
 func Speaks(ctx context.Context, actor string) bool {
 	actors := of(ctx)
