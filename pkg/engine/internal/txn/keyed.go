@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// KeyedHash is a digest that says nothing about its input to who does not know the conversation's incarnation, which is random
-// and never leaves the store. So a stored hash of a short message cannot be looked up in a table.
+// KeyedHash is a digest that says nothing about its input to who does not know the conversation's incarnation, which is random: only who
+// reads the store, or holds a resume token of the conversation, does. So a stored hash of a short message cannot be looked up in a table.
 func KeyedHash(incarnation conversation.ID, digest [32]byte) [32]byte {
 	h := hmac.New(sha256.New, incarnation[:])
 	h.Write(digest[:])
