@@ -21,7 +21,7 @@ IN_MEMORY := scripts/in-memory.sh
 LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
 
 # Where goroutines share state. Pure packages would only make it slower.
-RACE_DIRS := pkg/store pkg/engine pkg/summarize/openai pkg/summarize/anthropic pkg/tokens internal/grpcserver internal/ops internal/metrics internal/tracing internal/demo internal/replay internal/inspect cmd
+RACE_DIRS := pkg/store pkg/engine pkg/summarize/openai pkg/summarize/anthropic pkg/tokens internal/access internal/grpcserver internal/ops internal/metrics internal/tracing internal/demo internal/replay internal/inspect cmd test/isolation
 # The extractive summarizer shares nothing, and its tests hold it to its speed.
 RACE_PKGS  = ./pkg/summarize $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
 
@@ -125,6 +125,10 @@ bench-citations: test-sidecar ##- Measure citations against their bars, without 
 .PHONY: microbench
 microbench: ##- Run every package's benchmarks
 	@go test -run '^$$' -bench . -benchmem $(TESTFLAGS) ./...
+
+.PHONY: isolation
+isolation: ##- Keep callers apart for a minute under the race detector: two namespaces at once, 100 files of credentials
+	@CGO_ENABLED=1 PALIMPSEST_SOAK="$${SOAK:-1m}" go test -race -count=1 -v -timeout 20m -run 'Isolation' ./test/isolation
 
 .PHONY: replay-all
 replay-all: build ##- Replay all of PALIMPSEST_DATA at every window and format, against the bars

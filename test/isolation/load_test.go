@@ -158,9 +158,9 @@ func (w *world) admitActors(t testing.TB, token, actors string) {
 	must(t, os.Rename(w.file+".new", w.file))
 }
 
-// TestIsolation_CredentialsReplacedUnderLoad_NobodyIsRefusedOrLetInWrongly: who is in every state of the file is never refused, who is in
+// TestSoakIsolation_CredentialsReplacedUnderLoad_NobodyIsRefusedOrLetInWrongly: who is in every state of the file is never refused, who is in
 // none is never let in, and who comes and goes is let in and refused in time.
-func TestIsolation_CredentialsReplacedUnderLoad_NobodyIsRefusedOrLetInWrongly(t *testing.T) {
+func TestSoakIsolation_CredentialsReplacedUnderLoad_NobodyIsRefusedOrLetInWrongly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, openMemory(t))
 	record := pb.NewConversationServiceClient(w.conn)

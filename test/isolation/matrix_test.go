@@ -13,6 +13,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -110,8 +111,9 @@ func reason(a *answer) string {
 	return ""
 }
 
-// TestMatrix_Stranger_SeesWhatIsAbsent is every RPC, by every caller, about what is theirs, another's, nobody's, gone and malformed.
+// TestMatrix_EveryCallerAndState_SeesTheirOwnAlone is every RPC, by every caller, about what is theirs, another's, nobody's, gone and malformed.
 func TestMatrix_EveryCallerAndState_SeesTheirOwnAlone(t *testing.T) {
+	testlane.OneCaller(t)
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) store.Store{"memory": openMemory, "bolt": openBolt} {
 		t.Run(name, func(t *testing.T) {
