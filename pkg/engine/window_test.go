@@ -278,3 +278,49 @@ func TestEngine_Build_CutShort_LeavesNoGap(t *testing.T) {
 		}
 	}
 }
+
+// TestEngine_Build_Refused_LeavesTheWindowWarm: a call for another actor, and one whose read fails, cost nobody their window; what is gone is
+// not kept.
+func TestEngine_Build_Refused_LeavesTheWindowWarm(t *testing.T) {
+	t.Parallel()
+	f := newFaulty()
+	b := newBenchOn(f, 1<<20)
+	alice, bob := engine.SpeakingFor(ctx, []string{"alice"}), engine.SpeakingFor(ctx, []string{"bob"})
+	if _, err := b.Append(alice, engine.AppendRequest{Key: keyOf("c"), Messages: []conversation.Message{user("x")}}); err != nil {
+		t.Fatal(err)
+	}
+	build := func(c context.Context) error {
+		_, err := b.Build(c, engine.BuildRequest{Key: keyOf("c"), Format: conversation.FormatNeutral})
+		return err
+	}
+	warm := func(why string) {
+		t.Helper()
+		if err := build(alice); err != nil || b.Stats().Windows.Bytes == 0 {
+			t.Fatalf("%s: a build (%v) leaves %+v", why, err, b.Stats().Windows)
+		}
+	}
+	warm("at first")
+	before := b.Stats().Windows
+	expect(t, build(bob), conversation.ConversationNotFound)
+	if now := b.Stats().Windows; now.Bytes != before.Bytes || now.Hits != before.Hits {
+		t.Errorf("another actor's call changes %+v to %+v", before, now)
+	}
+	for _, failure := range []error{store.ErrUnavailable, context.Canceled} {
+		f.read = func(store.Query) error { return failure }
+		if err := build(alice); err == nil {
+			t.Fatal("a build succeeds whose reads fail")
+		}
+		f.read = nil
+		if now := b.Stats().Windows; now.Bytes != before.Bytes {
+			t.Errorf("after %v, %d bytes of %d are warm", failure, now.Bytes, before.Bytes)
+		}
+	}
+	warm("again")
+	if hits := b.Stats().Windows.Hits; hits != before.Hits+3 {
+		t.Errorf("%d hits, want %d", hits, before.Hits+3)
+	}
+	f.read = func(store.Query) error { return store.ErrNotFound }
+	if err := build(alice); err == nil || b.Stats().Windows.Bytes != 0 {
+		t.Errorf("of what is gone (%v), %d bytes are kept", err, b.Stats().Windows.Bytes)
+	}
+}

@@ -258,7 +258,7 @@ func (x *Expiration) ForgetAll() {
 	if len(x.messages) == 0 {
 		return
 	}
-	x.service.views.Cache.Take(x.key)
+	x.service.views.Cache.Drop(x.key)
 	scope := summarize.Scope{Namespace: x.key.Namespace, Conversation: x.key.Conversation}
 	for _, hash := range x.forget {
 		x.service.forget.Forget(scope, hash)

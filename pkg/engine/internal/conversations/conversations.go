@@ -262,7 +262,7 @@ func (s *Service) MarkDeleted(ctx context.Context, key store.Key, head store.Hea
 	c.Head.Revision++
 	txn.Remember(c, b.request, store.Outcome{Revision: c.Head.Revision})
 	c.Head.NextDue = now
-	s.views.Cache.Take(key) // forget it
+	s.views.Cache.Drop(key)
 	s.summaries.ForgetConversation(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation})
 	return c.Head, s.txn.Commit(ctx, key, &head, c)
 }

@@ -1,12 +1,14 @@
 package view
 
 import (
+	"context"
 	"math"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -49,18 +51,26 @@ func NewCache(bound int64, clock func() time.Time) *Cache {
 	return c
 }
 
-// Take gets a window out of the cache, so that nobody else uses it; nil if there is none.
-func (c *Cache) Take(key store.Key) *Loaded {
+// Take gets a window out of the cache, so that nobody else uses it; nil if there is none. The window of an actor for whom the call does
+// not speak stays: what is refused costs nobody their window.
+func (c *Cache) Take(ctx context.Context, key store.Key) *Loaded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	entry, found := c.entries.Peek(key)
-	c.entries.Remove(key)
-	if found {
-		c.hits++
-	} else {
+	if !found || !actors.Speaks(ctx, entry.loaded.actor()) {
 		c.misses++
+		return nil
 	}
+	c.hits++
+	c.entries.Remove(key)
 	return entry.loaded
+}
+
+// Drop forgets a window.
+func (c *Cache) Drop(key store.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries.Remove(key)
 }
 
 // Put keeps a window warm.

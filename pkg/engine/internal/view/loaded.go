@@ -3,6 +3,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -56,6 +57,9 @@ func New(key store.Key, snap *store.Snapshot) *Loaded {
 		renderings: make(map[renderKey]*rendering),
 	}
 }
+
+// actor is whose the conversation is. Heads that were written before they knew leave it to the attributes.
+func (w *Loaded) actor() string { return cmp.Or(w.Head.ActorID, w.Info.ActorID) }
 
 // advance takes in what was committed since the window was warm.
 func (w *Loaded) advance(snap *store.Snapshot) {

@@ -36,9 +36,10 @@ func NewLoader(s store.Store, t *txn.Manager, cache *Cache, counters []tokens.Co
 	return l
 }
 
-// Open reads the state of a conversation, from a warm window if there is one, and the outcome of the request.
+// Open reads the state of a conversation, from a warm window if there is one, and the outcome of the request. Its callers have the turn on
+// the conversation: nobody erases what the window holds before it is back.
 func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loaded, *store.Snapshot, error) {
-	warm := l.Cache.Take(key)
+	warm := l.Cache.Take(ctx, key)
 	q := store.Query{Info: true, SlotsOf: BuildSlots, Request: r.Key()}
 	if warm != nil {
 		q.Incarnation = warm.Head.Incarnation
@@ -46,6 +47,10 @@ func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loade
 		q.Ranges = []store.MessageRange{{Range: conversation.Range{First: warm.Head.Messages, End: MaxIndex}, Limit: maxDelta}}
 	}
 	snap, err := l.store.Read(ctx, key, q)
+	if warm != nil && err != nil && !stale(err) {
+		l.Cache.Put(warm)
+		return nil, nil, txn.Failure(err)
+	}
 	if warm != nil && (err != nil || snap.Head.Messages-warm.Head.Messages > maxDelta || slices.ContainsFunc(snap.Edits, erased)) {
 		return l.Open(ctx, key, r) // cold: the warm window has left the cache
 	}
@@ -60,6 +65,11 @@ func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loade
 	}
 	warm.advance(snap)
 	return warm, snap, nil
+}
+
+// stale says whether what was read says that a warm window is of no more use: its conversation is gone, or what came since is damaged.
+func stale(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }
 
 // Release keeps the window of a call that committed nothing to it, without what undone edits were written as.
