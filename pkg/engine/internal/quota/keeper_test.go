@@ -124,6 +124,31 @@ func TestKeeper_ReserveCall_SlidingMinute(t *testing.T) {
 	}
 }
 
+// TestKeeper_ReserveCall_LimitBelowOneCall: one call a minute is admitted that is thought to cost more than the limit, and no other beside it.
+func TestKeeper_ReserveCall_LimitBelowOneCall(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	k := New(&Options{Clock: func() time.Time { return now }, Limits: func(string) Limits { return Limits{ModelSpend: 0.5} }, Profile: priced})
+	call := func(want bool) (settle func(bool, int64, int64)) {
+		t.Helper()
+		settle, ok := k.ReserveCall(context.Background(), "n", "p/dear", 0, 1_000_000)
+		if ok != want {
+			t.Fatalf("at %s a call is admitted: %v", now.Format(time.TimeOnly), ok)
+		}
+		return settle
+	}
+	first := call(true)
+	call(false)
+	first(false, 0, 0)
+	second := call(true)
+	second(true, 0, 900_000)
+	now = now.Add(callWindow - 1)
+	call(false)
+	now = now.Add(1)
+	call(true)
+	call(false)
+}
+
 // priced knows a model that costs a dollar for a million tokens of output.
 func priced(_ context.Context, _, model string) (conversation.ModelProfile, error) {
 	dollar := 1.0

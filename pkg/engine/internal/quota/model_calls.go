@@ -63,12 +63,13 @@ func (k *Keeper) callLog(namespace string) *callLog {
 	return c
 }
 
-// reserve notes a call, if there is room for it in the last minute; nil if there is none.
+// reserve notes a call, if there is room for it in the last minute; nil if there is none. Where nothing was spent in that minute there always
+// is: a limit that is smaller than what one call is thought to cost would refuse for ever.
 func (c *callLog) reserve(now time.Time, limits Limits, cost float64) *modelCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, spent := c.sum(now)
-	if limits.ModelCalls > 0 && n >= limits.ModelCalls || limits.ModelSpend > 0 && cost > 0 && spent+cost > limits.ModelSpend {
+	if limits.ModelCalls > 0 && n >= limits.ModelCalls || limits.ModelSpend > 0 && min(cost, spent) > 0 && spent+cost > limits.ModelSpend {
 		return nil
 	}
 	call := &modelCall{at: now, cost: cost, made: true}
