@@ -307,6 +307,22 @@ func TestEngine_Quota_OutcomeUnknown_Counts(t *testing.T) {
 	l.must(t, l.create("b"))
 }
 
+// TestEngine_Quota_StorePanics_GivesTheRoomBack: the room of a commit that never ended is known to be free at the next look.
+func TestEngine_Quota_StorePanics_GivesTheRoomBack(t *testing.T) {
+	t.Parallel()
+	f := newFaulty()
+	l := newLimited(f, engine.Quota{Conversations: 1}, nil)
+	f.commit = func(store.Key, *store.Change) error { panic("a fault of the store's") }
+	func() {
+		defer func() { _ = recover() }()
+		_ = l.create("a")
+		t.Error("nothing panics")
+	}()
+	f.commit = nil
+	l.now = l.now.Add(time.Second)
+	l.must(t, l.create("b"))
+}
+
 // TestEngine_Quota_Models: a namespace that has used up the calls or the spend of its minute has its results shown in full, with a decision
 // that says that a limit refused the summary, and extracts in the end; another namespace is not held up.
 func TestEngine_Quota_Models(t *testing.T) {

@@ -27,6 +27,11 @@ func (as *Service) Append(ctx context.Context, r AppendRequest) (*AppendResult, 
 	for i := range r.Extras {
 		r.Messages[i].Parts = retention.Layout(r.Messages[i].Parts, r.Extras[i].Additions)
 	}
+	defer func() {
+		if !a.used {
+			a.discard(ctx)
+		}
+	}()
 	err := as.txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
 	return a.result, err
 }
@@ -46,6 +51,7 @@ type attempt struct {
 	stagedFor conversation.ID         // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
+	used      bool // a commit refers to the uploads, or may
 	cited     *citationPlan
 	result    *AppendResult
 }
@@ -67,7 +73,9 @@ func (a *attempt) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.service.txn.Commit(ctx, a.request.Key, &snap.Head, change); err != nil {
+	err = a.service.txn.Commit(ctx, a.request.Key, &snap.Head, change)
+	a.used = txn.MayStand(err)
+	if err != nil {
 		return err
 	}
 	a.result = appended(change.Messages, change.Edits, change.Head.Revision, false)
@@ -245,8 +253,12 @@ func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Inf
 	if err := a.service.catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
 		return err
 	}
+	calls, err := placement.AnswersOf(head, a.request.Messages, a.field)
+	if err != nil {
+		return err
+	}
 	a.policies, a.policy = c.Policies, info.Policy.Or(a.service.defaults).Expiration.Results
-	r := resolver{policies: a.policies, tools: a.service.tools, policy: a.policy, calls: placement.AnswersOf(head, a.request.Messages)}
+	r := resolver{policies: a.policies, tools: a.service.tools, policy: a.policy, calls: calls}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
 		if a.request.Extras != nil {

@@ -63,7 +63,10 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 		service: a.service, counter: placement.Scale{Counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
 		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
 	}
-	calls := placement.AnswersOf(&snap.Head, a.request.Messages)
+	calls, err := placement.AnswersOf(&snap.Head, a.request.Messages, a.field)
+	if err != nil {
+		return err
+	}
 	r, err := a.recognize(ctx, snap, calls)
 	if err != nil {
 		return err

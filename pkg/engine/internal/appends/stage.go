@@ -14,7 +14,17 @@ func (a *attempt) stage(ctx context.Context, incarnation conversation.ID) error 
 	if a.stagedFor == incarnation && a.cited.sharesAsStaged() {
 		return nil
 	}
-	a.staged, a.uploads = slices.Clone(a.request.Messages), nil
+	a.discard(ctx) // of an attempt before this one
+	a.stagedFor, a.staged = incarnation, slices.Clone(a.request.Messages)
+	if err := a.stageParts(ctx); err != nil {
+		a.discard(ctx)
+		return err
+	}
+	a.cited.staged = a.cited.shares
+	return nil
+}
+
+func (a *attempt) stageParts(ctx context.Context) error {
 	bytes := int64(0)
 	for i := range a.staged {
 		m := &a.staged[i]
@@ -24,19 +34,30 @@ func (a *attempt) stage(ctx context.Context, incarnation conversation.ID) error 
 		m.Parts = conversation.CloneParts(m.Parts)
 		a.cited.share(i, m.Parts)
 		bytes += inlineBytes(m.Parts)
-		if err := a.service.txn.CheckRoom(ctx, a.request.Key, incarnation == a.fresh, bytes); err != nil {
+		if err := a.service.txn.CheckRoom(ctx, a.request.Key, a.stagedFor == a.fresh, bytes); err != nil {
 			return err
 		}
-		refs, err := a.service.blobs.StageParts(ctx, a.request.Key, incarnation, m.Parts)
+		uploads, err := a.service.blobs.StageParts(ctx, a.request.Key, a.stagedFor, m.Parts)
+		a.uploads = append(a.uploads, uploads...)
 		if err != nil {
 			return err
 		}
 		a.cited.learn(i, m.Parts)
-		a.uploads = append(a.uploads, refs...)
 	}
-	a.stagedFor = incarnation
-	a.cited.staged = a.cited.shares
 	return nil
+}
+
+// discard lets go what was staged.
+func (a *attempt) discard(ctx context.Context) {
+	incarnation, uploads := a.stagedFor, a.uploads
+	a.stagedFor, a.uploads = conversation.ID{}, nil
+	switch {
+	case len(uploads) == 0:
+		return
+	case incarnation == a.fresh: // there is nothing else under it
+		uploads = nil
+	}
+	a.service.txn.Discard(ctx, a.request.Key, incarnation, uploads...)
 }
 
 // inlineBytes is what is yet to be staged of parts, and what stays in their record.

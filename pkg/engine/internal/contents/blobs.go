@@ -35,25 +35,25 @@ func Large(parts []conversation.Part) bool {
 	return false
 }
 
-// StageParts uploads the large contents of parts and leaves references in their place.
+// StageParts uploads the large contents of parts and leaves references in their place. The uploads that it begins are told with an error too.
 func (b *Blobs) StageParts(ctx context.Context, key store.Key, incarnation conversation.ID, parts []conversation.Part) ([]conversation.ID, error) {
 	var ids []conversation.ID
 	for _, c := range conversation.Contents(parts) {
 		if len(c.Inline) < ChunkFrom {
 			continue
 		}
-		ref, err := b.stageContent(ctx, key, incarnation, c.Inline)
+		id := b.ids()
+		ids = append(ids, id)
+		ref, err := b.stageContent(ctx, key, incarnation, id, c.Inline)
 		if err != nil {
-			return nil, err
+			return ids, err
 		}
 		*c = conversation.Content{Ref: ref}
-		ids = append(ids, ref.ID)
 	}
 	return ids, nil
 }
 
-func (b *Blobs) stageContent(ctx context.Context, key store.Key, incarnation conversation.ID, content string) (*conversation.ContentRef, error) {
-	id := b.ids()
+func (b *Blobs) stageContent(ctx context.Context, key store.Key, incarnation, id conversation.ID, content string) (*conversation.ContentRef, error) {
 	if err := b.upload(ctx, key, incarnation, id, content); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (b *Blobs) StageSummaries(ctx context.Context, key store.Key, incarnation c
 			if len(c.Inline) < summaryFrom {
 				continue
 			}
-			ref, err := b.stageContent(ctx, key, incarnation, c.Inline)
+			ref, err := b.stageContent(ctx, key, incarnation, b.ids(), c.Inline)
 			if err != nil {
 				return nil, nil, err
 			}

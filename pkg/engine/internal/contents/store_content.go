@@ -25,17 +25,19 @@ func (cs *Service) StoreContent(ctx context.Context, r StoreContentRequest) (*St
 	if err := in.open(ctx); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if !in.used {
+			in.Discard(ctx)
+		}
+	}()
+	if err := in.Receive(ctx); err != nil {
+		return nil, err
+	}
 	var out *StoreContentResult
-	err := in.Receive(ctx)
-	if err == nil {
-		err = cs.txn.Do(ctx, r.Key, func() (err error) {
-			out, err = in.commit(ctx)
-			return err
-		})
-	}
-	if in.unused || err != nil {
-		in.Discard(ctx)
-	}
+	err := cs.txn.Do(ctx, r.Key, func() (err error) {
+		out, err = in.commit(ctx)
+		return err
+	})
 	return out, err
 }
 
@@ -69,7 +71,7 @@ type Upload struct {
 	outline  *content.Outline
 	again    bool  // the call is a retry
 	Before   int64 // bytes that come with the content: of an import, all before it
-	unused   bool  // the conversation had the bytes already, or the call was a retry
+	used     bool  // a commit refers to the chunks, or may
 }
 
 // read reads the conversation that the content is for, or makes up the head of the one that it will create.
@@ -102,16 +104,16 @@ func (in *Upload) open(ctx context.Context) error {
 	return openRun(snap.Slots[run], in.Service.txn.Now())
 }
 
-// Discard lets go what was staged. What fails here is swept in an hour.
+// Discard lets go what was staged.
 func (in *Upload) Discard(ctx context.Context) {
 	if in.chunks == 0 {
 		return
 	}
-	d := store.Deletion{Incarnation: in.Incarnation, Upload: in.ID}
 	if in.Incarnation == in.fresh { // there is nothing else under it
-		d.Upload = conversation.ID{}
+		in.Service.txn.Discard(ctx, in.Request.Key, in.fresh)
+		return
 	}
-	_ = in.Service.txn.Delete(context.WithoutCancel(ctx), in.Request.Key, d)
+	in.Service.txn.Discard(ctx, in.Request.Key, in.Incarnation, in.ID)
 }
 
 // moveTo stages the bytes anew for a conversation that was made while they came. What is longer than its head, which is at hand, has to
@@ -209,7 +211,6 @@ func (in *Upload) commit(ctx context.Context) (*StoreContentResult, error) {
 		return nil, err
 	}
 	if first != nil {
-		in.unused = true
 		return in.repeat(ctx, snap, first)
 	}
 	if snap.Head.Incarnation != in.Incarnation {
@@ -254,10 +255,11 @@ func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 	if err != nil {
 		return nil, err
 	}
-	if err := in.Service.txn.Commit(ctx, in.Request.Key, &snap.Head, c); err != nil {
+	err = in.Service.txn.Commit(ctx, in.Request.Key, &snap.Head, c)
+	in.used = txn.MayStand(err) && !shared
+	if err != nil {
 		return nil, err
 	}
-	in.unused = shared
 	out.Events, out.Revision, out.Shared = conversation.EventsOf(c.Edits), c.Head.Revision, shared
 	return out, nil
 }

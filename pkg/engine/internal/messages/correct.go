@@ -153,14 +153,22 @@ func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResul
 	if err != nil {
 		return nil, err
 	}
+	standing := false
+	defer func() {
+		if !standing && len(c.Uploads) > 0 {
+			ms.txn.Discard(ctx, w.Key, w.Head.Incarnation, c.Uploads...)
+		}
+	}()
 	if c.Edits, err = b.staged(ctx, c); err != nil {
 		return nil, err
 	}
 	txn.AddBytes(&c.Head, txn.GivenBytes(c))
 	txn.Remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
+	err = ms.txn.Commit(ctx, w.Key, &w.Head, c)
+	standing = txn.MayStand(err)
 	return &CorrectResult{
 		Message: shown, Dissolved: dissolved, Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,
-	}, ms.txn.Commit(ctx, w.Key, &w.Head, c)
+	}, err
 }
 
 // staged is the edit as it is stored: large texts lie in chunks.
@@ -170,10 +178,11 @@ func (b *correction) staged(ctx context.Context, c *store.Change) ([]conversatio
 	for i := range edit.Parts {
 		shown := conversation.CloneParts([]conversation.Part{edit.Parts[i].Shown})
 		uploads, err := b.service.blobs.StageParts(ctx, b.loaded.Key, b.loaded.Head.Incarnation, shown)
+		c.Uploads = append(c.Uploads, uploads...)
 		if err != nil {
 			return nil, err
 		}
-		edit.Parts[i].Shown, c.Uploads = shown[0], append(c.Uploads, uploads...)
+		edit.Parts[i].Shown = shown[0]
 	}
 	return []conversation.Edit{edit}, nil
 }

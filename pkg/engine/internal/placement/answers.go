@@ -16,10 +16,11 @@ type AnsweredCall struct {
 	Arguments string
 }
 
-// AnswersOf pairs the results of an append before anything of it has its place. Results that answer nothing are not among them.
-func AnswersOf(head *store.Head, messages []conversation.Message) Answers {
+// AnswersOf pairs the results of an append before anything of it has its place, or is staged: it refuses those that answer nothing. field is
+// the path of a message in its request.
+func AnswersOf(head *store.Head, messages []conversation.Message, field func(i int) string) (Answers, error) {
 	if !slices.ContainsFunc(messages, HasResults) {
-		return nil
+		return nil, nil
 	}
 	h := *head
 	h.Unanswered = slices.Clone(head.Unanswered)
@@ -30,8 +31,8 @@ func AnswersOf(head *store.Head, messages []conversation.Message) Answers {
 	for i := range messages {
 		m := messages[i]
 		m.Index, m.Parts = h.Messages, conversation.CloneParts(m.Parts)
-		if Pair(&h, &m, "") != nil {
-			return out // nothing of the append will be
+		if err := Pair(&h, &m, field(i)); err != nil {
+			return nil, err
 		}
 		h.Messages++
 		for p := range m.Parts {
@@ -44,7 +45,7 @@ func AnswersOf(head *store.Head, messages []conversation.Message) Answers {
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // HasResults says whether a message answers calls.

@@ -37,6 +37,11 @@ func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Recor
 		return nil, err
 	}
 	im := &importer{service: t, key: key, incarnation: t.ids()}
+	defer func() {
+		if !im.used {
+			t.txn.Discard(ctx, key, im.incarnation)
+		}
+	}()
 	if err := im.run(ctx, next); err != nil {
 		return nil, txn.Failure(err)
 	}
@@ -81,6 +86,7 @@ type importer struct {
 	batch     store.Upload
 	weight    int // of the batch, in bytes
 	uploads   []conversation.ID
+	used      bool // a commit refers to what is staged, or may
 	sources   importedSources
 }
 
@@ -165,19 +171,19 @@ func (im *importer) message(ctx context.Context, m *conversation.Message) error 
 	}
 	h.Messages++
 	h.Tokens += int64(m.Tokens)
+	if err := im.count(ctx, &store.Change{Messages: []conversation.Message{*m}}); err != nil {
+		return err
+	}
 	uploads, err := im.service.blobs.StageParts(ctx, im.key, im.incarnation, m.Parts)
 	if err != nil {
 		return err
 	}
 	im.uploads = append(im.uploads, uploads...)
-	if err := im.count(ctx, &store.Change{Messages: []conversation.Message{*m}, Uploads: uploads}); err != nil {
-		return err
-	}
 	im.batch.Messages = append(im.batch.Messages, *m)
 	return im.staged(ctx, memoryOf(m))
 }
 
-// count counts the bytes of what came, and ends an import that the namespace has no room for before more of it is staged.
+// count counts the bytes of what came, and ends an import that the namespace has no room for before they are staged.
 func (im *importer) count(ctx context.Context, c *store.Change) error {
 	txn.AddBytes(&im.head, txn.GivenBytes(c))
 	return im.service.txn.CheckRoom(ctx, im.key, true, im.head.Bytes)
@@ -268,7 +274,9 @@ func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 	}
 	im.editSeq++
 	im.commits.edit = e.Commit
-	var staged []conversation.ID
+	if err := im.count(ctx, &store.Change{Edits: []conversation.Edit{*e}}); err != nil {
+		return err
+	}
 	for i := range e.Parts {
 		parts := []conversation.Part{e.Parts[i].Shown}
 		uploads, err := im.service.blobs.StageParts(ctx, im.key, im.incarnation, parts)
@@ -276,12 +284,8 @@ func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 			return err
 		}
 		e.Parts[i].Shown = parts[0]
-		staged = append(staged, uploads...)
+		im.uploads = append(im.uploads, uploads...)
 	}
-	if err := im.count(ctx, &store.Change{Edits: []conversation.Edit{*e}, Uploads: staged}); err != nil {
-		return err
-	}
-	im.uploads = append(im.uploads, staged...)
 	edits, uploads, err := im.service.blobs.StageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
 	if err != nil {
 		return err
@@ -396,7 +400,9 @@ func (im *importer) commit(ctx context.Context) (*txn.Conversation, error) {
 	im.head.NextDue = txn.Earliest(im.head.ExpireTime, now.Add(txn.RequestMemory)) // the sweeper tidies what came
 	c := &store.Change{Head: im.head, Info: &im.from.Info, Slots: maps.Clone(im.slots), Uploads: im.uploads}
 	im.applySources(c)
-	if err := im.service.txn.Commit(ctx, im.key, &store.Head{}, c); err != nil {
+	err := im.service.txn.Commit(ctx, im.key, &store.Head{}, c)
+	im.used = txn.MayStand(err)
+	if err != nil {
 		return nil, err
 	}
 	return &txn.Conversation{ID: im.key.Conversation, Info: im.from.Info, Head: im.head}, nil

@@ -64,10 +64,15 @@ func (t *Manager) Commit(ctx context.Context, key store.Key, before *store.Head,
 	if err != nil {
 		return err
 	}
+	stands := true // as far as is known, should the store panic
+	defer func() { room.Settle(stands) }()
 	err = t.store.Commit(ctx, key, c)
-	room.Settle(err == nil || errors.Is(err, store.ErrOutcomeUnknown))
+	stands = MayStand(err)
 	return err
 }
+
+// MayStand says of what a commit came to whether it stands, or may.
+func MayStand(err error) bool { return err == nil || errors.Is(err, store.ErrOutcomeUnknown) }
 
 // CheckRoom refuses, before anything is staged, what Commit would: a conversation that is yet to be, if fresh, and so many bytes more.
 func (t *Manager) CheckRoom(ctx context.Context, key store.Key, fresh bool, bytes int64) error {
