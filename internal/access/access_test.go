@@ -244,6 +244,27 @@ func TestFiles_Unreadable_TheValueBeforeStands(t *testing.T) {
 	f.mustReload(t, true, "")
 }
 
+func TestFiles_ModeMended_IsReadAtTheNextLook(t *testing.T) {
+	t.Parallel()
+	f, path := words(t, "one")
+	allowed := f.readFile
+	f.readFile = func(string) ([]byte, error) { return nil, os.ErrPermission }
+	write(t, path+".new", "two")
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	f.mustReload(t, true, "permission")
+	for range 3 {
+		f.mustReload(t, false, "permission")
+	}
+	f.readFile = allowed
+	f.mustReload(t, true, "")
+	if v, _ := f.Value(); v != "two" {
+		t.Fatalf("value = %q", v)
+	}
+	f.mustReload(t, false, "")
+}
+
 func TestCallerOf_NobodyAuthenticated_NamesNoNamespace(t *testing.T) {
 	t.Parallel()
 	if c := CallerOf(context.Background()); c.Namespace != "" || c.Role != "" {

@@ -19,11 +19,13 @@ const maxFileBytes = 16 << 20
 // Files are one value that is read from files, and read again when they change. While what is there cannot be read, the value before
 // stands.
 type Files[T any] struct {
-	paths   []string
-	parse   func(contents [][]byte) (T, error)
-	current atomic.Pointer[version[T]]
-	read    []os.FileInfo // what the last attempt read
-	pending []os.FileInfo // what the last look saw, if it was not read yet
+	paths    []string
+	readFile func(path string) ([]byte, error)
+	parse    func(contents [][]byte) (T, error)
+	current  atomic.Pointer[version[T]]
+	read     []os.FileInfo // what was read last, whether it could be parsed or not
+	pending  []os.FileInfo // what the last look saw, if it was not read yet
+	told     []os.FileInfo // what could not be read, and was told of
 }
 
 // version is a value until it changes.
@@ -34,12 +36,13 @@ type version[T any] struct {
 
 // OpenFiles reads files for the first time.
 func OpenFiles[T any](parse func(contents [][]byte) (T, error), paths ...string) (*Files[T], error) {
-	f := &Files[T]{paths: paths, parse: parse}
+	f := &Files[T]{paths: paths, readFile: os.ReadFile, parse: parse}
 	seen, err := f.look()
 	if err != nil {
 		return nil, err
 	}
-	return f, f.load(seen)
+	_, err = f.load(seen)
+	return f, err
 }
 
 // Value is what the files say now, and what is closed when they say something else.
@@ -68,19 +71,19 @@ func (f *Files[T]) reload() (changed bool, err error) {
 	seen, err := f.look()
 	if err != nil {
 		first := f.pending != nil || f.read != nil
-		f.read, f.pending = nil, nil
+		f.read, f.pending, f.told = nil, nil, nil
 		return first, err
 	}
 	switch {
 	case same(seen, f.read):
-		f.pending = nil
+		f.pending, f.told = nil, nil
 		return false, nil
 	case !f.settled(seen):
 		f.pending = seen
 		return false, nil
+	default:
+		return f.load(seen)
 	}
-	f.pending = nil
-	return true, f.load(seen)
 }
 
 // settled: each file is another one than was read last, or has not changed since the look before.
@@ -110,24 +113,36 @@ func (f *Files[T]) look() ([]os.FileInfo, error) {
 	return out, nil
 }
 
-func (f *Files[T]) load(seen []os.FileInfo) error {
-	f.read = seen
-	contents := make([][]byte, len(f.paths))
-	for i, path := range f.paths {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		contents[i] = b
+// load reads and parses what was seen. A file whose reading fails is tried again at each look, because its mode or its disk may be mended
+// without a trace in what is seen; it is told of once.
+func (f *Files[T]) load(seen []os.FileInfo) (news bool, err error) {
+	contents, err := f.contents()
+	if err != nil {
+		news = !same(seen, f.told)
+		f.pending, f.told = seen, seen
+		return news, err
 	}
+	f.read, f.pending, f.told = seen, nil, nil
 	value, err := f.parse(contents)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.paths[0], err)
+		return true, fmt.Errorf("%s: %w", f.paths[0], err)
 	}
 	if old := f.current.Swap(&version[T]{value: value, changed: make(chan struct{})}); old != nil {
 		close(old.changed)
 	}
-	return nil
+	return true, nil
+}
+
+func (f *Files[T]) contents() ([][]byte, error) {
+	out := make([][]byte, len(f.paths))
+	for i, path := range f.paths {
+		b, err := f.readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = b
+	}
+	return out, nil
 }
 
 func same(a, b []os.FileInfo) bool { return slices.EqualFunc(a, b, unchanged) }
