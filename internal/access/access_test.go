@@ -93,12 +93,43 @@ func TestGate_Admit_Presented(t *testing.T) {
 	}
 }
 
+func TestGate_LastCredentialTakenOut_NobodyIsLetIn(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "credentials.yaml")
+	write(t, path, file())
+	gate, err := LoadGate(path, func() time.Time { return noon })
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := Presented{Token: new("pal_agent")}
+	pass, err := gate.Admit(agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path+".new", "tokens: []\n")
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	gate.file.mustReload(t, true, "")
+	if _, err := gate.Admit(agent); conversation.KindOf(err) != conversation.Unauthenticated {
+		t.Errorf("a token that was taken out: %v", err)
+	}
+	select {
+	case <-pass.Changed:
+	default:
+		t.Error("streams of the token are not told")
+	}
+	if _, err := LoadGate(path, time.Now); err == nil || !strings.Contains(err.Error(), "no token and no certificate") {
+		t.Errorf("a start without any credential: %v", err)
+	}
+}
+
 func TestParse_Faults_AreToldWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	secret := hashed("pal_secret")
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":               {"", "it is empty"},
-		"no credential":       {"namespaces: {a: {}}", "1 to 10000"},
+		"too many":            {"tokens: [" + strings.Repeat("{},", 10_001) + "]", "at most 10000"},
 		"unknown key":         {"tokenz: [{sha256: " + secret + "}]", "line 1"},
 		"a token as it is":    {"tokens: [{name: a, namespace: n, sha256: pal_secret}]", "tokens[0]: sha256 must be"},
 		"no name":             {"tokens: [{namespace: n, sha256: " + secret + "}]", "tokens[0]: name must be"},
@@ -125,7 +156,7 @@ func TestParse_Faults_AreToldWithoutSecrets(t *testing.T) {
 
 func TestAddToken_ToAFileOfOthers_AllAreAdmitted(t *testing.T) {
 	t.Parallel()
-	for name, before := range map[string]string{"empty": "", "others": "# who may call" + file(), "certificates alone": `certificates: [{name: c, namespace: n, san: "DNS:a"}]`} {
+	for name, before := range map[string]string{"empty": "", "none": "tokens: []", "others": "# who may call" + file(), "certificates alone": `certificates: [{name: c, namespace: n, san: "DNS:a"}]`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			token := NewToken()

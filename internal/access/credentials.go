@@ -77,7 +77,7 @@ type certificateEntry struct {
 	SAN   string `yaml:"san"`
 }
 
-// Parse reads a file of credentials. Errors name entries and never quote them.
+// Parse reads a file of credentials, which may have none. Errors name entries and never quote them.
 func Parse(b []byte) (*Credentials, error) {
 	var d document
 	decoder := yaml.NewDecoder(bytes.NewReader(b))
@@ -88,8 +88,8 @@ func Parse(b []byte) (*Credentials, error) {
 	if err := decoder.Decode(new(document)); !errors.Is(err, io.EOF) {
 		return nil, errors.New("it must be one YAML document")
 	}
-	if n := len(d.Tokens) + len(d.Certificates); n == 0 || n > maxCredentials {
-		return nil, fmt.Errorf("it must have 1 to %d tokens and certificates", maxCredentials)
+	if n := len(d.Tokens) + len(d.Certificates); n > maxCredentials {
+		return nil, fmt.Errorf("it must have at most %d tokens and certificates", maxCredentials)
 	}
 	return d.credentials()
 }
@@ -191,6 +191,8 @@ func CheckNamespace(name string) error {
 	}
 	return nil
 }
+
+func (c *Credentials) none() bool { return len(c.tokens)+len(c.certificates) == 0 }
 
 // Limits are those of a namespace, as far as the file sets them.
 func (c *Credentials) Limits(namespace string) Limits { return c.limits[namespace] }

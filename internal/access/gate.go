@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"crypto/x509"
+	"fmt"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -20,11 +21,14 @@ func Open(namespace string) *Gate {
 	return &Gate{everybody: &Caller{Namespace: namespace, Role: Operator}}
 }
 
-// LoadGate is the gate of a file of credentials.
+// LoadGate is the gate of a file of credentials. It must have one to begin with; later the last may be taken out, and nobody is let in.
 func LoadGate(path string, clock func() time.Time) (*Gate, error) {
 	file, err := OpenFiles(func(contents [][]byte) (*Credentials, error) { return Parse(contents[0]) }, path)
 	if err != nil {
 		return nil, err
+	}
+	if credentials, _ := file.Value(); credentials.none() {
+		return nil, fmt.Errorf("%s: it has no token and no certificate", path)
 	}
 	return &Gate{file: file, clock: clock}, nil
 }
