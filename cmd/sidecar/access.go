@@ -73,7 +73,7 @@ func (s *settings) checkExposure() error {
 }
 
 func (s *settings) checkSockets() error {
-	hasSocket := false
+	hasSocket := strings.HasPrefix(s.Ops, unixScheme)
 	for _, address := range s.Listen {
 		hasSocket = hasSocket || strings.HasPrefix(address, unixScheme)
 	}

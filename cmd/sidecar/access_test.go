@@ -274,6 +274,11 @@ func TestSettings_CheckAccess_SaysWhatIsMissing(t *testing.T) {
 			t.Errorf("check = %v, want %q", err, want)
 		}
 	}
+	operators := privateSettings(t.TempDir())
+	operators.Ops, operators.SocketMode = "unix:///run/ops.sock", 0o660
+	if err := operators.check(); err != nil {
+		t.Errorf("a Unix socket for operators alone: %v", err)
+	}
 	all := privateSettings(t.TempDir())
 	all.Listen, all.Credentials, all.TLSCert, all.TLSKey = []string{"0.0.0.0:1"}, "f", "c", "k"
 	if err := all.check(); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,11 +41,22 @@ func (c *tokenCommand) Run(line *commandLine) error {
 	if err := writeNew(c.Out, token+"\n"); err != nil {
 		return err
 	}
-	if c.AddTo != "" {
-		return replaceFile(c.AddTo, text)
+	if err := c.add(text, line.stdout); err != nil {
+		return errors.Join(err, os.Remove(c.Out)) // it opens nothing, and would be in the way of the next try
 	}
-	_, err = line.stdout.Write(text)
-	return err
+	return nil
+}
+
+// add puts the entry into the file of credentials, or prints it.
+func (c *tokenCommand) add(text []byte, stdout io.Writer) error {
+	if c.AddTo == "" {
+		_, err := stdout.Write(text)
+		return err
+	}
+	if err := replaceFile(c.AddTo, text); err != nil {
+		return fmt.Errorf("--add-to: %w", err)
+	}
+	return nil
 }
 
 func (c *tokenCommand) readCredentials() ([]byte, error) {
@@ -58,15 +70,21 @@ func (c *tokenCommand) readCredentials() ([]byte, error) {
 	return b, err
 }
 
-// replaceFile puts a new file in the place of another at once: a sidecar may be reading it.
+// replaceFile puts a new file in the place of another at once, since a sidecar may be reading it, with the other's owner, group and mode:
+// the sidecar may be another user. Where a link leads to the file, the link stays.
 func replaceFile(path string, text []byte) error {
+	if _, err := os.Lstat(path); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(text)
-	if info, missing := os.Stat(path); missing == nil {
-		err = errors.Join(err, f.Chmod(info.Mode().Perm()))
+	if former, missing := os.Stat(path); missing == nil {
+		err = errors.Join(err, keepOwner(f, former), f.Chmod(former.Mode().Perm()))
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)

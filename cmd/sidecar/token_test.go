@@ -1,0 +1,77 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestReplaceFile_OfAnotherOwnerBehindALink_BothStay(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path, link := filepath.Join(folder, "credentials.yaml"), filepath.Join(folder, "link")
+	replace(t, path, "before")
+	owner, group := os.Getuid(), os.Getgid()
+	if owner == 0 {
+		owner, group = 4321, 5432
+	}
+	err := errors.Join(os.Symlink("credentials.yaml", link), os.Chown(path, owner, group), os.Chmod(path, 0o640), replaceFile(link, []byte("after")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != "credentials.yaml" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, text := info.Sys().(*syscall.Stat_t), read(t, path)
+	if int(of.Uid) != owner || int(of.Gid) != group || info.Mode().Perm() != 0o640 || text != "after" {
+		t.Errorf("%q is of %d:%d, %v; want %d:%d", text, of.Uid, of.Gid, info.Mode(), owner, group)
+	}
+}
+
+func TestReplaceFile_LinkToNothing_Stays(t *testing.T) {
+	t.Parallel()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(link, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("replaceFile = %v", err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != "nowhere" {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+}
+
+func TestTokenCommand_EntryCannotBeAdded_NoTokenIsLeft(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	c := tokenCommand{
+		Name: "a", Namespace: "n", Role: "agent", AddTo: filepath.Join(folder, "missing", "credentials.yaml"), Out: filepath.Join(folder, "token"),
+	}
+	if err := c.Run(newCommandLine(io.Discard, io.Discard)); err == nil || !strings.HasPrefix(err.Error(), "--add-to: ") {
+		t.Errorf("Run = %v", err)
+	}
+	if _, err := os.Stat(c.Out); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a token that opens nothing is left: %v", err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
