@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/palimpsest-context/palimpsest/internal/access"
+	"github.com/palimpsest-context/palimpsest/internal/ops"
 )
 
 // door is what stands between the network and the server.
@@ -90,15 +91,7 @@ func startPprof(ctx context.Context, address string) (stop func(), err error) {
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	// A page whose name was made to lead here is not let in.
-	local := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, _, err := net.SplitHostPort(r.Host); err != nil || !isLocal(r.Host) {
-			http.Error(w, "the host must be a loopback address", http.StatusMisdirectedRequest)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
-	server := &http.Server{Handler: local, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: ops.LocalHosts(mux), ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/internal/ops"
 )
 
 const unixScheme = "unix://"
@@ -27,11 +29,7 @@ func isLocal(address string) bool {
 	if err != nil {
 		return true // not an address: listening will say so
 	}
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return ops.IsLoopback(host)
 }
 
 // listenAll listens on every address or on none.

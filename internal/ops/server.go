@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // The paths.
@@ -21,11 +19,11 @@ const (
 
 // What a client may hold, and for how long: nothing here is large or slow.
 const (
-	maxConnections = 64
-	maxHeaderBytes = 8 << 10
-	readTimeout    = 5 * time.Second
-	writeTimeout   = 20 * time.Second
-	idleTimeout    = 2 * time.Minute
+	maxConnections    = 64
+	maxHeaderBytes    = 8 << 10
+	readHeaderTimeout = 2 * time.Second
+	readTimeout       = 5 * time.Second
+	writeTimeout      = 20 * time.Second
 )
 
 // Server answers GET and HEAD on three paths. It reads no query and no body.
@@ -40,21 +38,28 @@ func NewServer(h *Health, metrics http.Handler) *Server {
 		ReadyPath:   status("ready", h.Ready),
 		MetricsPath: metrics,
 	}
-	return &Server{&http.Server{
-		Handler:        guard(routes),
-		ReadTimeout:    readTimeout,
-		WriteTimeout:   writeTimeout,
-		IdleTimeout:    idleTimeout,
-		MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog:       log.New(io.Discard, "", 0), // it would tell what clients send
+	out := &http.Server{
+		Handler:           guard(routes),
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ConnState:         new(connections).follow,
+		ErrorLog:          log.New(io.Discard, "", 0), // it would tell what clients send
 
 		DisableGeneralOptionsHandler: true,
-	}}
+	}
+	out.SetKeepAlivesEnabled(false)
+	return &Server{out}
 }
 
-// Serve answers on a listener until Close, and returns nil then. It closes the listener.
+// Serve answers on a listener until Close, and returns nil then. It closes the listener. On a loopback address it answers those alone who
+// ask for one.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.http.Serve(netutil.LimitListener(l, maxConnections))
+	if at, ok := l.Addr().(*net.TCPAddr); ok && at.IP.IsLoopback() {
+		s.http.Handler = LocalHosts(s.http.Handler)
+	}
+	err := s.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

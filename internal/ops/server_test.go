@@ -93,7 +93,7 @@ func TestServer_Serve_AnswersGetAndHeadOfThreePathsAlone(t *testing.T) {
 		if headers != "" {
 			headers += "\r\n"
 		}
-		answer := ask(t, address, line+" HTTP/1.1\r\nHost: x\r\n"+headers+"\r\n")
+		answer := ask(t, address, line+" HTTP/1.1\r\nHost: localhost:1\r\n"+headers+"\r\n")
 		if got := fmt.Sprintf("%d %s", answer.code, answer.body); got != want {
 			t.Errorf("%q is answered %q, want %q", request, got, want)
 		}
@@ -112,12 +112,72 @@ func TestServer_Serve_HeadersHaveALimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x", 64<<10)+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: localhost:1\r\nX: "+strings.Repeat("x", 64<<10)+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "HTTP/1.1 431 ") {
 		t.Errorf("64 KiB of headers are answered %q, %v", line, err)
+	}
+}
+
+func TestServer_Serve_ForeignHost_IsRefused(t *testing.T) {
+	address := start(t, NewHealth())
+	for host, want := range map[string]int{
+		address: 200, "localhost:9464": 200, "[::1]:9464": 200, "rebound.example:9464": 421, "rebound.example": 421, "192.0.2.1:9464": 421, "": 421,
+	} {
+		if got := ask(t, address, "GET /metrics HTTP/1.1\r\nHost: "+host+"\r\n\r\n"); got.code != want {
+			t.Errorf("%q is answered %d, want %d", host, got.code, want)
+		}
+	}
+}
+
+// TestServer_Serve_ConnectionsHeld_AProbeIsAnswered: clients that have said nothing, half of a request, or that a body will come.
+func TestServer_Serve_ConnectionsHeld_AProbeIsAnswered(t *testing.T) {
+	for _, said := range []string{"", "GET /livez HTTP/1.1\r\n", "GET /livez HTTP/1.1\r\nHost: localhost:1\r\n\r\n", "POST /livez HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: 5\r\n\r\n"} {
+		address := start(t, NewHealth())
+		for range 2 * maxConnections {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := io.WriteString(conn, said); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begin := time.Now()
+		got := ask(t, address, "GET /livez HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
+		if took := time.Since(begin); got.body != "live\n" || !got.last || took > time.Second {
+			t.Errorf("beside clients that say %q, a probe is answered %+v after %v", said, got, took)
+		}
+	}
+}
+
+func TestConnections_Follow_TheOldestThatHasNotAskedGivesWay(t *testing.T) {
+	var c connections
+	var ends []net.Conn
+	for range maxConnections {
+		near, far := net.Pipe()
+		defer near.Close()
+		c.follow(near, http.StateNew)
+		ends = append(ends, far)
+	}
+	c.follow(c.open[0].Conn, http.StateActive)
+	ended := func(i int) bool {
+		_ = ends[i].SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+		_, err := ends[i].Read(make([]byte, 1))
+		return err == io.EOF
+	}
+	c.follow(c.open[5].Conn, http.StateClosed)
+	one, two := &net.TCPConn{}, &net.TCPConn{}
+	c.follow(one, http.StateNew)
+	if len(c.open) != maxConnections || ended(1) {
+		t.Errorf("%d are open, and one gave way without need", len(c.open))
+	}
+	c.follow(two, http.StateNew)
+	if len(c.open) != maxConnections || ended(0) || !ended(1) || ended(2) {
+		t.Errorf("%d are open; of the first: %v, %v, %v gave way", len(c.open), ended(0), ended(1), ended(2))
 	}
 }
 
@@ -127,7 +187,7 @@ func TestHealth_States_AnswerAsTheyShould(t *testing.T) {
 	expect := func(when, live, ready string) {
 		t.Helper()
 		for path, want := range map[string]string{LivePath: live, ReadyPath: ready} {
-			if got := ask(t, address, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); got.body != want+"\n" {
+			if got := ask(t, address, "GET "+path+" HTTP/1.1\r\nHost: localhost:1\r\n\r\n"); got.body != want+"\n" {
 				t.Errorf("%s, %s answers %q, want %q", when, path, got.body, want)
 			}
 		}
