@@ -33,6 +33,8 @@ var matrix = map[string]string{
 		"env: [{name: PALIMPSEST_OPENAI_KEY, valueFrom: {secretKeyRef: {name: models, key: openai}}}]\n",
 	"sidecar, volumes": "sidecar: {agent: {image: a, volumeMounts: [{name: more, mountPath: /more}]}}\n" +
 		"volumes: [{name: more, emptyDir: {}}]\nvolumeMounts: [{name: more, mountPath: /more}]\n",
+	"sidecar, no network policy":  agent + "networkPolicy: {enabled: false}\n",
+	"sidecar, another ops port":   agent + "opsPort: 1024\n",
 	"service":                     "mode: service\n",
 	"service, certificates":       "mode: service\naccess: {clientCASecret: palimpsest-ca}\nservice: {port: 443, annotations: {a: b}}\n",
 	"service, no network policy":  "mode: service\nnetworkPolicy: {enabled: false}\npersistence: {storageClass: fast, size: 50Gi}\nmaxStoreSize: 45GiB\n",

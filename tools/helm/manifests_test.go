@@ -262,3 +262,14 @@ func TestManifests_WrongArgument_GoesRed(t *testing.T) {
 		}
 	}
 }
+
+// TestManifests_OperationsListener_IsForScrapersAlone: one that others reach has a network policy.
+func TestManifests_OperationsListener_IsForScrapersAlone(t *testing.T) {
+	t.Parallel()
+	for name, content := range manifests(t) {
+		opens, closed := strings.Contains(content, "--ops=:"), strings.Contains(content, "{port: ops}")
+		if wanted := opens && !strings.Contains(name, "no network policy"); closed != wanted {
+			t.Errorf("%s: a policy for the operations listener: %v, want %v", name, closed, wanted)
+		}
+	}
+}
