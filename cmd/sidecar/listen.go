@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,26 +124,43 @@ func (s *settings) sockets() (socketOptions, error) {
 	return out, nil
 }
 
-// maxSocketPath is what systems allow at least, without what listenUnix adds.
-const maxSocketPath = 103 - 7
+// maxSocketPath is what systems allow at least, without what bindAside adds at most.
+const maxSocketPath = 103 - 8
 
-// listenUnix binds under a name of its own, lets nobody in but whom it should, and then takes the name it was asked for: no moment
+// listenUnix binds where nobody else can go, lets nobody in but whom it should, and then takes the name it was asked for: no moment
 // passes at which others could connect, and a stale file is replaced in one step.
 func listenUnix(path string, o socketOptions) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("a Unix socket's path has at most %d bytes, and this one has %d", maxSocketPath, len(path))
 	}
-	unnamed := path + "." + rand.Text()[:6]
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: unnamed, Net: "unix"})
+	l, aside, err := bindAside(path)
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false)
 	out := &unixListener{UnixListener: l, path: path, options: o}
-	if err := out.take(unnamed); err != nil {
-		return nil, errors.Join(err, l.Close(), os.Remove(unnamed))
+	if err := out.take(aside); err != nil {
+		return nil, errors.Join(err, l.Close(), os.RemoveAll(filepath.Dir(aside)))
+	}
+	if err := os.Remove(filepath.Dir(aside)); err != nil {
+		return nil, errors.Join(err, out.Close())
 	}
 	return out, nil
+}
+
+// bindAside binds in a new folder beside a path, which is the process's own: until the socket has its mode, the umask alone says who may
+// connect.
+func bindAside(path string) (l *net.UnixListener, aside string, err error) {
+	folder := filepath.Join(filepath.Dir(path), "."+rand.Text()[:6])
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return nil, "", err
+	}
+	aside = filepath.Join(folder, "s")
+	l, err = net.ListenUnix("unix", &net.UnixAddr{Name: aside, Net: "unix"})
+	if err != nil {
+		return nil, "", errors.Join(err, os.Remove(folder))
+	}
+	l.SetUnlinkOnClose(false)
+	return l, aside, nil
 }
 
 // unixListener is a listener whose file is removed with it.
@@ -153,16 +171,16 @@ type unixListener struct {
 	file    os.FileInfo
 }
 
-func (l *unixListener) take(unnamed string) error {
-	if err := l.options.apply(unnamed); err != nil {
+func (l *unixListener) take(aside string) error {
+	if err := l.options.apply(aside); err != nil {
 		return err
 	}
-	info, err := os.Lstat(unnamed)
+	info, err := os.Lstat(aside)
 	if err != nil {
 		return err
 	}
 	l.file = info
-	return os.Rename(unnamed, l.path)
+	return os.Rename(aside, l.path)
 }
 
 // apply gives a socket to its group first: the mode lets that group in.
