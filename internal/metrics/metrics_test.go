@@ -94,7 +94,7 @@ const head = `# Metrics
 Counters are since the process started; times are seconds, sizes bytes. Costs are in the currency of the models' profiles, US dollars in those that ship.
 
 Labels are of closed sets. A namespace is one of the configuration: the first 64 have series of their own, others are ` + "`_other`; `_none` is of calls that ended\n" +
-	"before it was known whose they are. A method that the API does not have is `unknown`. No id, no text and no model's name is ever a label." + `
+	"before it was known whose they are. Of the quotas of `_other` the fullest is told, by its share of the limit. A method that the API does not have is `unknown`. No id, no text and no model's name is ever a label." + `
 
 What a mechanism kept out of a context is counted for each build anew, because each build would have sent it. ` + "`palimpsest_saved_cost_total`" + ` weighs it with the price
 of a read from the provider's cache: what is kept out would have been there in every turn, so that this is the least it would have cost.
@@ -175,6 +175,27 @@ func TestMetrics_Namespaces_HaveABound(t *testing.T) {
 	m.Built("", &engine.BuildResult{}, 0)
 	if got := number(t, m, "palimpsest_builds_total", noNamespace); got != 1 {
 		t.Errorf("%v builds are nobody's", got)
+	}
+}
+
+func TestMetrics_QuotasOfMoreNamespaces_TheFullestIsTold(t *testing.T) {
+	m := New(Options{Version: "v1"})
+	m.Read(Sources{Quotas: func() (out []Quota) {
+		for i := range 2 * maxNamespaces {
+			out = append(out, Quota{Namespace: fmt.Sprint("team-", i), Name: "bytes", Used: float64(i), Limit: 1000})
+		}
+		return append(out, Quota{Namespace: "small", Name: "bytes", Used: 9, Limit: 10}, Quota{Namespace: "last", Name: "bytes", Used: 500, Limit: 1000},
+			Quota{Namespace: "last", Name: "conversations", Limit: 7})
+	}})
+	for family, want := range map[string]map[string]float64{"palimpsest_quota_used": {"bytes": 9, "conversations": 0}, "palimpsest_quota_limit": {"bytes": 10, "conversations": 7}} {
+		for quota, want := range want {
+			if got := number(t, m, family, otherNamespaces, quota); got != want {
+				t.Errorf("%s of %s is %v, want %v", family, quota, got, want)
+			}
+		}
+		if n := len(ours(t, m)[family].GetMetric()); n != maxNamespaces+2 {
+			t.Errorf("%s has %d series", family, n)
+		}
 	}
 }
 

@@ -127,15 +127,27 @@ func readQuotas(read func() []Quota, n *namespaces) *reading {
 	used := desc("quota_used", "How much a namespace uses of a quota, in the quota's unit.", labelNamespace, labelQuota)
 	limit := desc("quota_limit", "How much a namespace may use of a quota, in the quota's unit.", labelNamespace, labelQuota)
 	return &reading{[]*prometheus.Desc{used, limit}, func(give func(value)) {
-		for _, q := range read() {
-			label := n.label(q.Namespace)
-			if label == otherNamespaces { // several would have the same series
-				continue
-			}
-			give(value{used, isGauge, q.Used, []string{label, q.Name}})
-			give(value{limit, isGauge, q.Limit, []string{label, q.Name}})
+		for _, q := range onePerSeries(read(), n) {
+			give(value{used, isGauge, q.Used, []string{q.Namespace, q.Name}})
+			give(value{limit, isGauge, q.Limit, []string{q.Namespace, q.Name}})
 		}
 	}}
+}
+
+// onePerSeries names quotas by their namespaces' labels. Of several with the same label the fullest stands for all, so that an alert on
+// its share of the limit fires for each of them.
+func onePerSeries(quotas []Quota, n *namespaces) []Quota {
+	out, rest := make([]Quota, 0, len(quotas)), map[string]Quota{}
+	for _, q := range quotas {
+		if q.Namespace = n.label(q.Namespace); q.Namespace != otherNamespaces {
+			out = append(out, q)
+			continue
+		}
+		if fullest, ok := rest[q.Name]; !ok || q.Used*fullest.Limit > fullest.Used*q.Limit {
+			rest[q.Name] = q
+		}
+	}
+	return slices.AppendSeq(out, maps.Values(rest))
 }
 
 func readSpans(read func() Spans) *reading {
