@@ -33,9 +33,9 @@ func TestReplaceFile_OfAnotherOwnerBehindALink_BothStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, text := info.Sys().(*syscall.Stat_t), read(t, path)
-	if int(of.Uid) != owner || int(of.Gid) != group || info.Mode().Perm() != 0o640 || text != "after" {
-		t.Errorf("%q is of %d:%d, %v; want %d:%d", text, of.Uid, of.Gid, info.Mode(), owner, group)
+	uid, gid := ownerOf(t, path)
+	if text := read(t, path); uid != owner || gid != group || info.Mode().Perm() != 0o640 || text != "after" {
+		t.Errorf("%q is of %d:%d, %v; want %d:%d", text, uid, gid, info.Mode(), owner, group)
 	}
 }
 
@@ -55,8 +55,8 @@ func TestListenUnix_FolderOfAGroup_TheSocketIsItsToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	if info, err := os.Stat(path); err != nil || int(info.Sys().(*syscall.Stat_t).Gid) != group {
-		t.Errorf("the socket is %+v, %v", info, err)
+	if _, of := ownerOf(t, path); of != group {
+		t.Errorf("the socket is of group %d, want %d", of, group)
 	}
 }
 
@@ -95,4 +95,17 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+func ownerOf(t *testing.T, path string) (uid, gid int) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		t.Fatal("the file's owner is not known")
+	}
+	return int(of.Uid), int(of.Gid)
 }

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -167,7 +168,7 @@ func TestConnections_Follow_TheOldestThatHasNotAskedGivesWay(t *testing.T) {
 	ended := func(i int) bool {
 		_ = ends[i].SetReadDeadline(time.Now().Add(10 * time.Millisecond))
 		_, err := ends[i].Read(make([]byte, 1))
-		return err == io.EOF
+		return errors.Is(err, io.EOF)
 	}
 	c.follow(c.open[5].Conn, http.StateClosed)
 	one, two := &net.TCPConn{}, &net.TCPConn{}
