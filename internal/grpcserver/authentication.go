@@ -15,6 +15,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/access"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -74,7 +75,11 @@ func certificateOf(ctx context.Context) *x509.Certificate {
 	if !ok {
 		return nil
 	}
-	info, ok := p.AuthInfo.(credentials.TLSInfo)
+	connection, ok := p.AuthInfo.(admission.Connection)
+	if !ok {
+		return nil
+	}
+	info, ok := connection.AuthInfo.(credentials.TLSInfo)
 	if !ok || len(info.State.VerifiedChains) == 0 {
 		return nil
 	}

@@ -55,10 +55,16 @@ func TestServer_LargeReply_IsRefusedWhileAnotherIsUnread(t *testing.T) {
 	}
 }
 
-// TestServer_UnreadReply_EndsItsConnection: what is given to gRPC to send takes memory until then.
+// TestServer_UnreadReply_EndsItsConnection: what is given to gRPC to send takes memory until then, on every transport.
 func TestServer_UnreadReply_EndsItsConnection(t *testing.T) {
+	for name, transport := range map[string]func(*Options){"plain": func(*Options) {}, "TLS": speakingTLS(t)} {
+		t.Run(name, func(t *testing.T) { testUnreadReply(t, transport) })
+	}
+}
+
+func testUnreadReply(t *testing.T, transport func(*Options)) {
 	synctest.Test(t, func(t *testing.T) {
-		s := start(t, realEngine(t), limitedTo(16<<20))
+		s := start(t, realEngine(t), limitedTo(16<<20), transport)
 		text := strings.Repeat("x", 3<<20)
 		if _, err := s.contexts.AppendMessage(t.Context(), &pb.AppendMessageRequest{ConversationId: "c", Message: userText(text)}); err != nil {
 			t.Fatal(err)

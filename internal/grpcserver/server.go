@@ -87,7 +87,7 @@ func New(o Options) *Server {
 		observers: o.Observers, traceID: o.TraceID,
 	}
 	out := &Server{
-		grpc:   grpc.NewServer(append(o.serverOptions(), grpc.UnknownServiceHandler(e.unknownCall()))...),
+		grpc:   grpc.NewServer(append(limits(o.TLS), grpc.UnknownServiceHandler(e.unknownCall()))...),
 		health: health, maxConnections: e.admission.MaxCalls, admission: e.admission, inFlight: e.inFlight,
 	}
 	services := registrar{out.grpc, e}
@@ -106,17 +106,10 @@ func New(o Options) *Server {
 	return out
 }
 
-func (o *Options) serverOptions() []grpc.ServerOption {
-	if o.TLS == nil {
-		return limits()
-	}
-	return append(limits(), grpc.Creds(newTransport(o.TLS)))
-}
-
 // limits bounds what a client can make the server hold. gRPC's own bounds on sending and on streams are practically none, those on headers
 // 16 MiB; and its windows grow until a stream that nobody reads can hold as much.
-func limits() []grpc.ServerOption {
-	return append(admission.ServerOptions(),
+func limits(config *tls.Config) []grpc.ServerOption {
+	return append(admission.ServerOptions(newTransport(config)),
 		grpc.MaxRecvMsgSize(admission.MaxReceiveBytes),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.StaticStreamWindowSize(admission.SmallMessageBytes),

@@ -14,7 +14,11 @@ type transport struct {
 	plain credentials.TransportCredentials
 }
 
+// newTransport returns it; without a configuration it speaks plain bytes everywhere.
 func newTransport(config *tls.Config) credentials.TransportCredentials {
+	if config == nil {
+		return insecure.NewCredentials()
+	}
 	return &transport{TransportCredentials: credentials.NewTLS(config), plain: insecure.NewCredentials()}
 }
 

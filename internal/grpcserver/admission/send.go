@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
 	protocodec "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
@@ -21,10 +20,10 @@ import (
 // MaxSendTime is how long a client may take to receive a large message.
 const MaxSendTime = 30 * time.Second
 
-// ServerOptions are what a server needs for its exchanges to send.
-func ServerOptions() []grpc.ServerOption {
+// ServerOptions are what a server on a transport needs for its exchanges to send. It has no other credentials: gRPC takes the last ones alone.
+func ServerOptions(transport credentials.TransportCredentials) []grpc.ServerOption {
 	return []grpc.ServerOption{
-		grpc.Creds(newConnections()),
+		grpc.Creds(connections{transport}),
 		grpc.ForceServerCodecV2(sendingCodec{encoding.GetCodecV2(protocodec.Name)}),
 	}
 }
@@ -129,30 +128,44 @@ func (c sendingCodec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.NewBuffer(&raw, large)}, nil
 }
 
-// connections are credentials that ask for none, and let a call's connection be found.
+// connections are a transport's credentials that let a call's connection be found.
 type connections struct {
 	credentials.TransportCredentials
 }
 
-func newConnections() connections { return connections{insecure.NewCredentials()} }
-
 // ServerHandshake implements credentials.TransportCredentials.
 func (c connections) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	_, info, err := c.TransportCredentials.ServerHandshake(raw)
-	return raw, connection{info, raw}, err
+	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn, Connection{info, raw}, nil
 }
 
-// connection is what the server knows of a client.
-type connection struct {
+// Clone implements credentials.TransportCredentials.
+func (c connections) Clone() credentials.TransportCredentials {
+	return connections{c.TransportCredentials.Clone()}
+}
+
+// Connection is what a server with [ServerOptions] knows of a client: what the transport says of it, and the connection below the transport.
+type Connection struct {
 	credentials.AuthInfo
-	net.Conn
+	raw net.Conn
+}
+
+// GetSecurityValue implements credentials.ChannelzSecurityInfo.
+func (c Connection) GetSecurityValue() credentials.ChannelzSecurityValue {
+	if info, ok := c.AuthInfo.(credentials.ChannelzSecurityInfo); ok {
+		return info.GetSecurityValue()
+	}
+	return nil
 }
 
 // hangUp ends the connection of a call: nothing less takes back what was given to gRPC to send.
 func hangUp(ctx context.Context) {
 	if p, ok := peer.FromContext(ctx); ok {
-		if c, ok := p.AuthInfo.(connection); ok {
-			_ = c.Close()
+		if c, ok := p.AuthInfo.(Connection); ok {
+			_ = c.raw.Close()
 		}
 	}
 }
