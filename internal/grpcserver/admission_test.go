@@ -69,7 +69,7 @@ func (s *sidecar) fill(ctx context.Context, t *testing.T) error {
 		t.Fatal(err)
 	}
 	for range 1000 {
-		if _, err := s.conversations.WatchEvents(ctx, &pb.WatchEventsRequest{ConversationId: "c"}); err != nil {
+		if _, err := s.contents.StoreContent(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.conversations.GetConversation(ctx, &pb.GetConversationRequest{ConversationId: "c"}); err != nil {

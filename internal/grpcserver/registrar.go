@@ -36,7 +36,7 @@ func (r registrar) RegisterService(d *grpc.ServiceDesc, impl any) {
 func (e *edge) unaryCall(name string, m grpc.MethodDesc) grpc.StreamHandler {
 	around := chainUnary(e.aroundUnary())
 	return func(impl any, stream grpc.ServerStream) error {
-		in := admission.NewExchange(stream, e.admission)
+		in := e.exchange(stream, name)
 		in.Unary = true
 		defer in.End()
 		leave := func() {}
@@ -60,7 +60,7 @@ func (e *edge) streamCall(name string, d grpc.StreamDesc) grpc.StreamHandler {
 	around := chainStream(e.aroundStream())
 	info := &grpc.StreamServerInfo{FullMethod: name, IsClientStream: d.ClientStreams, IsServerStream: d.ServerStreams}
 	return func(impl any, stream grpc.ServerStream) error {
-		in := admission.NewExchange(stream, e.admission)
+		in := e.exchange(stream, name)
 		defer in.End()
 		return around(impl, in, info, func(impl any, stream grpc.ServerStream) error {
 			leave, err := e.enter(name)
@@ -87,12 +87,24 @@ func (e *edge) unknownCall() grpc.StreamHandler {
 	}
 }
 
-// enter admits a call. Probes always enter: a full sidecar must not be taken for a dead one.
-func (e *edge) enter(name string) (leave func(), err error) {
-	if name == healthpb.Health_Check_FullMethodName {
-		return func() {}, nil
+func (e *edge) exchange(stream grpc.ServerStream, name string) *admission.Exchange {
+	out := admission.NewExchange(stream, e.admission)
+	if isProbe(name) {
+		out.ForProbe()
 	}
-	return e.admission.Enter()
+	return out
+}
+
+// enter admits a call. Probes take no call's room: a full sidecar must not be taken for a dead one, nor be filled by who has no credential.
+func (e *edge) enter(name string) (leave func(), err error) {
+	switch {
+	case name == healthpb.Health_Watch_FullMethodName:
+		return e.admission.EnterProbeWatch()
+	case isProbe(name):
+		return func() {}, nil
+	default:
+		return e.admission.Enter()
+	}
 }
 
 func chainUnary(outermostFirst []grpc.UnaryServerInterceptor) grpc.UnaryServerInterceptor {

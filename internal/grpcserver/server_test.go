@@ -47,6 +47,7 @@ type sidecar struct {
 	policies      pb.PolicyServiceClient
 	contents      pb.ContentServiceClient
 	conn          *grpc.ClientConn
+	dial          func(context.Context) (net.Conn, error)
 	server        *Server
 	log           *bytes.Buffer
 }
@@ -83,7 +84,7 @@ func start(t testing.TB, e Engine, change ...func(*Options)) *sidecar {
 	})
 	return &sidecar{
 		contexts: pb.NewContextServiceClient(conn), conversations: pb.NewConversationServiceClient(conn),
-		policies: pb.NewPolicyServiceClient(conn), contents: pb.NewContentServiceClient(conn), conn: conn, server: server, log: log,
+		policies: pb.NewPolicyServiceClient(conn), contents: pb.NewContentServiceClient(conn), conn: conn, dial: listener.DialContext, server: server, log: log,
 	}
 }
 

@@ -48,6 +48,8 @@ type Controller struct {
 	replies       lanes
 	imports       imports
 	searches      *semaphore.Weighted
+	watchers      watchers // of events, by namespace
+	probeWatchers watchers // of the server's health
 	MaxCalls      int
 	longestReply  int
 	reclaim       *time.Timer
@@ -97,6 +99,9 @@ func New(memoryLimit int64) *Controller {
 		replies:      newLanes(max(memoryLimit/8, smallCost), max(memoryLimit/4, copiesOfReply<<20)),
 		imports:      newImports(memoryLimit),
 		searches:     semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
+
+		watchers:      watchers{streams: map[string]int{}},
+		probeWatchers: watchers{streams: map[string]int{}},
 	}
 	a.reclaim = time.AfterFunc(time.Hour, freeMemory)
 	a.reclaim.Stop()

@@ -23,6 +23,8 @@ const (
 	// Fields that are set and entries of lists, at any depth: some hundred a message would be many, and a batch has a thousand messages.
 	maxElements    = 200_000
 	maxReceiveTime = 30 * time.Second
+	// maxProbeBytes is of a probe's message, the name of a service.
+	maxProbeBytes = 4 << 10
 )
 
 // wire is gRPC's own stream, below what it gives to handlers. gRPC receives a message as a whole before anybody can ask for its size,
@@ -42,6 +44,7 @@ type Exchange struct {
 	Unary     bool      // its answer is one message
 	Bytes     int       // of the last message received
 	Received  int64     // bytes of all messages received
+	longest   uint32    // bytes of a message
 	due       time.Time // set while what it receives is admitted already: the next message must be here by then
 }
 
@@ -49,10 +52,14 @@ type exchangeKey struct{}
 
 // NewExchange returns the exchange of a stream's call.
 func NewExchange(stream grpc.ServerStream, a *Controller) *Exchange {
-	e := &Exchange{ServerStream: stream, admission: a}
+	e := &Exchange{ServerStream: stream, admission: a, longest: MaxReceiveBytes}
 	e.ctx = context.WithValue(stream.Context(), exchangeKey{}, e)
 	return e
 }
+
+// ForProbe makes it the exchange of a call that asks for no credential: its message is so short that it takes nobody's memory, and must be
+// here soon.
+func (e *Exchange) ForProbe() { e.longest, e.due = maxProbeBytes, time.Now().Add(maxReceiveTime) }
 
 // ExchangeOf is the exchange of a handler's call.
 func ExchangeOf(ctx context.Context) *Exchange {
@@ -140,8 +147,8 @@ func (e *Exchange) announcedSize(stream wire) (int, error) {
 		return 0, status.Error(codes.Unimplemented, "grpc: compressed messages are not supported")
 	}
 	size := binary.BigEndian.Uint32(header[1:])
-	if size > MaxReceiveBytes {
-		return 0, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", size, MaxReceiveBytes)
+	if size > e.longest {
+		return 0, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", size, e.longest)
 	}
 	return int(size), nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func exchangeIn(ctx context.Context, a *Controller) *Exchange {
-	return &Exchange{ctx: ctx, admission: a}
+	return &Exchange{ctx: ctx, admission: a, longest: MaxReceiveBytes}
 }
 
 func largeListing() *pb.ListMessagesRequest {
