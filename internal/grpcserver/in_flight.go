@@ -9,16 +9,21 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 )
 
-// isCounted says whether a call counts among its namespace's requests in flight: probes do not, nor do streams that only wait.
-func isCounted(method string) bool {
-	return !isProbe(method) && method != pb.ConversationService_WatchEvents_FullMethodName
+// limit holds a call's namespace to its share of calls. Probes are of none, and streams that only wait have a share of their own: they are
+// not requests in flight.
+func (e *edge) limit(ctx context.Context, method string) (leave func(), err error) {
+	switch {
+	case isProbe(method):
+		return func() {}, nil
+	case method == pb.ConversationService_WatchEvents_FullMethodName:
+		return e.admission.EnterWatch(convert.Namespace(ctx), len(e.gate.Namespaces()) > 1)
+	default:
+		return e.inFlight.Enter(convert.Namespace(ctx))
+	}
 }
 
 func (e *edge) limitUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if !isCounted(info.FullMethod) {
-		return handler(ctx, req)
-	}
-	leave, err := e.inFlight.Enter(convert.Namespace(ctx))
+	leave, err := e.limit(ctx, info.FullMethod)
 	if err != nil {
 		return nil, err
 	}
@@ -27,10 +32,7 @@ func (e *edge) limitUnary(ctx context.Context, req any, info *grpc.UnaryServerIn
 }
 
 func (e *edge) limitStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	if !isCounted(info.FullMethod) {
-		return handler(srv, stream)
-	}
-	leave, err := e.inFlight.Enter(convert.Namespace(stream.Context()))
+	leave, err := e.limit(stream.Context(), info.FullMethod)
 	if err != nil {
 		return err
 	}

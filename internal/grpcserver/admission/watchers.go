@@ -39,9 +39,14 @@ func (a *Controller) EnterProbeWatch() (leave func(), err error) {
 	return a.counting(a.probeWatchers.enter("", MaxProbeWatchers))
 }
 
-// EnterWatch admits a stream of a namespace's events, as one of at most a share of all calls: the others are for those who ask.
-func (a *Controller) EnterWatch(namespace string, divisor int) (leave func(), err error) {
-	return a.counting(a.watchers.enter(namespace, a.MaxCalls/divisor))
+// EnterWatch admits a stream of a namespace's events, as one of at most half of all calls, or a quarter where other namespaces are: the rest is
+// for those who ask.
+func (a *Controller) EnterWatch(namespace string, others bool) (leave func(), err error) {
+	most := a.MaxCalls / 2
+	if others {
+		most = a.MaxCalls / 4
+	}
+	return a.counting(a.watchers.enter(namespace, most))
 }
 
 // counting counts a refusal.
