@@ -108,6 +108,9 @@ func (e *edge) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.
 	ctx, revoke := context.WithCancelCause(withCaller(stream.Context(), pass.Caller))
 	defer revoke(nil)
 	go e.watchPass(ctx, info.FullMethod, pass, revoke)
+	if info.IsClientStream {
+		admission.ExchangeOf(ctx).ReceiveUntil(ctx)
+	}
 	err = handler(srv, &authenticatedStream{ServerStream: stream, ctx: ctx})
 	// What a handler that was cut off answers may look like an end. What it has done for an upload stands.
 	if refused := revocationOf(ctx); refused != nil && (err != nil || info.IsServerStream) {
@@ -163,10 +166,11 @@ func (s *authenticatedStream) Context() context.Context { return s.ctx }
 
 // RecvMsg receives the next message.
 func (s *authenticatedStream) RecvMsg(m any) error {
-	if err := s.ServerStream.RecvMsg(m); err != nil {
-		return err
+	err := s.ServerStream.RecvMsg(m)
+	if refused := revocationOf(s.ctx); refused != nil {
+		return refused
 	}
-	return revocationOf(s.ctx)
+	return err
 }
 
 // SendMsg sends a message.

@@ -5,10 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/access"
 )
 
@@ -38,4 +42,55 @@ func writeCredentials(t testing.TB, path string, namespaces ...string) {
 // bearing is the context of calls with a credential.
 func bearing(ctx context.Context, token string) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+}
+
+// TestServer_StoreContent_Idle_EndsWithItsCredential: at once, and no other upload.
+func TestServer_StoreContent_Idle_EndsWithItsCredential(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "credentials.yaml")
+		writeCredentials(t, path, "a", "b")
+		gate, err := access.LoadGate(path, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go gate.Run(t.Context(), func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		s := start(t, realEngine(t), func(o *Options) { o.Gate = gate })
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		var uploads []grpc.ClientStreamingClient[pb.StoreContentRequest, pb.StoreContentResponse]
+		for _, who := range []string{"a", "b"} {
+			upload, err := s.contents.StoreContent(bearing(ctx, who))
+			if err == nil {
+				err = upload.Send(headerOf(&pb.StoreContentHeader{ConversationId: "c"}))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			uploads = append(uploads, upload)
+		}
+		synctest.Wait()
+		begin := time.Now()
+		writeCredentials(t, path+".new", "b")
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+		wantReason(t, uploads[0].RecvMsg(&pb.StoreContentResponse{}), codes.Unauthenticated, "UNAUTHENTICATED")
+		if waited := time.Since(begin); waited > 2*time.Second {
+			t.Errorf("it ends after %s", waited)
+		}
+		synctest.Wait()
+		if calls := s.server.Admission().Calls; calls != 1 {
+			t.Errorf("%d calls are in flight", calls)
+		}
+		if err := uploads[1].Send(chunkOf([]byte("x"))); err != nil {
+			t.Error(err)
+		}
+		if _, err := uploads[1].CloseAndRecv(); err != nil {
+			t.Errorf("the upload of another: %v", err)
+		}
+	})
 }

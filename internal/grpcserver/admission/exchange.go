@@ -41,11 +41,12 @@ type Exchange struct {
 	admission *Controller
 	granted   *grant
 	reply     *grant
-	Unary     bool      // its answer is one message
-	Bytes     int       // of the last message received
-	Received  int64     // bytes of all messages received
-	longest   uint32    // bytes of a message
-	due       time.Time // set while what it receives is admitted already: the next message must be here by then
+	Unary     bool            // its answer is one message
+	Bytes     int             // of the last message received
+	Received  int64           // bytes of all messages received
+	longest   uint32          // bytes of a message
+	due       time.Time       // set while what it receives is admitted already: the next message must be here by then
+	until     context.Context //nolint:containedctx // set where receiving ends before the call does
 }
 
 type exchangeKey struct{}
@@ -69,6 +70,9 @@ func ExchangeOf(ctx context.Context) *Exchange {
 
 // Context implements grpc.ServerStream.
 func (e *Exchange) Context() context.Context { return e.ctx }
+
+// ReceiveUntil makes receiving end when ctx does, whatever the client sends: a handler that waits for it must hear.
+func (e *Exchange) ReceiveUntil(ctx context.Context) { e.until = ctx }
 
 // RecvMsg receives the next message, admits and counts it, and unmarshals it.
 func (e *Exchange) RecvMsg(m any) error {
@@ -136,7 +140,7 @@ func (e *Exchange) End() {
 
 // announcedSize reads the header of the next message. What is wrong with it is said as gRPC does.
 func (e *Exchange) announcedSize(stream wire) (int, error) {
-	header, err := within(e.due, func() (header [5]byte, err error) {
+	header, err := within(e.until, e.due, func() (header [5]byte, err error) {
 		err = stream.ReadMessageHeader(header[:])
 		return header, err
 	})
@@ -159,12 +163,12 @@ func (e *Exchange) read(stream wire, size int) (mem.Buffer, error) {
 	if due.IsZero() && size > SmallMessageBytes {
 		due = time.Now().Add(maxReceiveTime)
 	}
-	return within(due, func() (mem.Buffer, error) { return readAll(stream, size) })
+	return within(e.until, due, func() (mem.Buffer, error) { return readAll(stream, size) })
 }
 
-// within reads until a time; without one, however long it takes. The end of its call ends a reading that is given up.
-func within[T any](due time.Time, read func() (T, error)) (T, error) {
-	if due.IsZero() {
+// within reads until a time or the end of a context; without both, however long it takes. The end of its call ends a reading that is given up.
+func within[T any](until context.Context, due time.Time, read func() (T, error)) (T, error) {
+	if due.IsZero() && until == nil {
 		return read()
 	}
 	type result struct {
@@ -176,15 +180,34 @@ func within[T any](due time.Time, read func() (T, error)) (T, error) {
 		value, err := read()
 		done <- result{value, err}
 	}()
-	timer := time.NewTimer(time.Until(due))
-	defer timer.Stop()
+	timeout, stop := timeoutAt(due)
+	defer stop()
+	var none T
 	select {
 	case r := <-done:
 		return r.value, r.err
-	case <-timer.C:
-		var none T
+	case <-timeout:
 		return none, conversation.Errorf(conversation.Overloaded, "the request did not arrive within %s", maxReceiveTime)
+	case <-ended(until):
+		return none, until.Err()
 	}
+}
+
+// timeoutAt tells when a time comes; never, if there is none.
+func timeoutAt(due time.Time) (timeout <-chan time.Time, stop func() bool) {
+	if due.IsZero() {
+		return nil, func() bool { return true }
+	}
+	timer := time.NewTimer(time.Until(due))
+	return timer.C, timer.Stop
+}
+
+// ended tells when a context ends; never, if there is none.
+func ended(ctx context.Context) <-chan struct{} {
+	if ctx == nil {
+		return nil
+	}
+	return ctx.Done()
 }
 
 func readAll(stream wire, size int) (mem.Buffer, error) {
