@@ -18,4 +18,8 @@ const (
 	keepaliveTimeout     = 20 * time.Second
 	// How long a connection may be without a call. Clients connect anew with their next; a watcher's stream is a call.
 	connectionIdle = 15 * time.Minute
+	// How long a connection takes new calls where clients have certificates: a handshake is what shows a new one. The calls that it has then go
+	// on for as long as a watcher may stay.
+	certifiedAge      = 15 * time.Minute
+	certifiedAgeGrace = 24 * time.Hour
 )

@@ -117,9 +117,19 @@ func limits(config *tls.Config) []grpc.ServerOption {
 		grpc.MaxConcurrentStreams(maxConcurrentStreams),
 		grpc.ConnectionTimeout(connectionTimeout),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinTime, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout, MaxConnectionIdle: connectionIdle}),
+		grpc.KeepaliveParams(keepaliveOf(config)),
 		grpc.WaitForHandlers(true),
 	)
+}
+
+// keepaliveOf bounds how long a connection lasts without calls and, where clients have certificates, with them: one that has expired is refused,
+// and nothing else would make a busy client show the next.
+func keepaliveOf(config *tls.Config) keepalive.ServerParameters {
+	out := keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout, MaxConnectionIdle: connectionIdle}
+	if verifiesClients(config) {
+		out.MaxConnectionAge, out.MaxConnectionAgeGrace = certifiedAge, certifiedAgeGrace
+	}
+	return out
 }
 
 // Serve answers calls on all listeners until Shutdown, and returns nil then, or the first listener's failure. It closes the

@@ -34,3 +34,17 @@ func (t *transport) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthIn
 func (t *transport) Clone() credentials.TransportCredentials {
 	return &transport{TransportCredentials: t.TransportCredentials.Clone(), plain: t.plain.Clone()}
 }
+
+// verifiesClients says whether a server with a configuration, nil for none, takes clients' certificates.
+func verifiesClients(config *tls.Config) bool {
+	if config == nil {
+		return false
+	}
+	if config.GetConfigForClient != nil {
+		current, err := config.GetConfigForClient(&tls.ClientHelloInfo{})
+		if err == nil && current != nil {
+			config = current
+		}
+	}
+	return config.ClientCAs != nil
+}

@@ -8,10 +8,13 @@ import (
 	"crypto/x509"
 	"math/big"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
 // speakingTLS makes a server speak TLS, with a certificate that its clients trust.
@@ -49,4 +52,42 @@ func credentialsFor(server *tls.Config) credentials.TransportCredentials {
 	trusted := x509.NewCertPool()
 	trusted.AddCert(server.Certificates[0].Leaf)
 	return credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12, ServerName: "localhost", RootCAs: trusted})
+}
+
+// TestServer_BusyConnection_ShakesHandsAgain where clients have certificates, so that a new one is seen; a watcher stays, and calls notice nothing.
+func TestServer_BusyConnection_ShakesHandsAgain(t *testing.T) {
+	for name, certified := range map[string]bool{"certificates": true, "tokens": false} {
+		t.Run(name, func(t *testing.T) {
+			handshakes := 0
+			secure := speakingTLS(t)
+			reloading := func(o *Options) {
+				secure(o)
+				current := o.TLS.Clone()
+				current.VerifyConnection = func(tls.ConnectionState) error { handshakes++; return nil }
+				if certified {
+					current.ClientCAs, current.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
+				}
+				o.TLS.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return current, nil }
+			}
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, realEngine(t), reloading)
+				add := func() { mustAppend(t, s, &pb.AppendMessageRequest{ConversationId: "c", Message: userText("x")}) }
+				add()
+				watched, err := s.conversations.WatchEvents(t.Context(), &pb.WatchEventsRequest{ConversationId: "c"})
+				for range 40 {
+					if err == nil {
+						_, err = watched.Recv()
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Minute)
+					add()
+				}
+				if again := handshakes > 2; again != certified || handshakes > 4 {
+					t.Errorf("%d handshakes", handshakes)
+				}
+			})
+		})
+	}
 }
