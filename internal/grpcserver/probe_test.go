@@ -3,7 +3,6 @@ package grpcserver
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/binary"
 	"io"
 	"net"
@@ -14,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/net/http2"
 	"google.golang.org/grpc/codes"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
@@ -84,7 +82,9 @@ func TestServer_Probe_WithoutMessage_Ends(t *testing.T) {
 // announce calls with the header of a message alone, and gives the code of the answer, which must come while nothing more is sent.
 func (s *sidecar) announce(t *testing.T, method string, size uint32) codes.Code {
 	t.Helper()
-	client := &http2.Transport{AllowHTTP: true, DialTLSContext: func(ctx context.Context, _, _ string, _ *tls.Config) (net.Conn, error) { return s.dial(ctx) }}
+	protocols := &http.Protocols{}
+	protocols.SetUnencryptedHTTP2(true)
+	client := &http.Transport{Protocols: protocols, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.dial(ctx) }}
 	defer client.CloseIdleConnections()
 	rest, stop := io.Pipe()
 	body := io.MultiReader(bytes.NewReader(binary.BigEndian.AppendUint32([]byte{0}, size)), rest)
