@@ -25,6 +25,9 @@ type tokenCommand struct {
 
 // Run makes a token, and prints what the file of credentials says of it.
 func (c *tokenCommand) Run(line *commandLine) error {
+	if c.Out == c.AddTo {
+		return usageError{errors.New("--out and --add-to name the same file")}
+	}
 	if c.ExpiresIn < 0 {
 		return usageError{errors.New("--expires-in must be 0 or more")}
 	}

@@ -16,6 +16,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -42,14 +43,19 @@ func (e *edge) admit(ctx context.Context, method string) (access.Pass, error) {
 		return access.Pass{}, err
 	}
 	pass, err := e.gate.Admit(presented)
-	switch {
-	case err != nil:
-		return access.Pass{}, err
-	case pass.Caller.Role != access.Operator && !isAgents(method):
-		return access.Pass{}, conversation.Errorf(conversation.PermissionDenied, "this call needs the credential of an operator")
-	default:
-		return pass, nil
+	if err == nil && pass.Caller.Role != access.Operator && !isAgents(method) {
+		err = conversation.Errorf(conversation.PermissionDenied, "this call needs the credential of an operator")
 	}
+	return pass, err
+}
+
+// admitNoted admits a call, and tells whoever observes it whose it is, also where it is refused.
+func (e *edge) admitNoted(ctx context.Context, method string) (access.Pass, error) {
+	pass, err := e.admit(ctx, method)
+	if call := CallOf(ctx); call != nil && pass.Caller != nil {
+		call.Caller = *pass.Caller
+	}
+	return pass, err
 }
 
 // presentedIn is what a call comes with. A header of another kind than a token is no token that could be right.
@@ -90,22 +96,22 @@ func (e *edge) authenticateUnary(ctx context.Context, req any, info *grpc.UnaryS
 	if isProbe(info.FullMethod) {
 		return handler(ctx, req)
 	}
-	pass, err := e.admit(ctx, info.FullMethod)
+	pass, err := e.admitNoted(ctx, info.FullMethod)
 	if err != nil {
 		return nil, err
 	}
-	return handler(withCaller(ctx, pass.Caller), req)
+	return handler(convert.WithCaller(ctx, pass.Caller), req)
 }
 
 func (e *edge) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if isProbe(info.FullMethod) {
 		return handler(srv, stream)
 	}
-	pass, err := e.admit(stream.Context(), info.FullMethod)
+	pass, err := e.admitNoted(stream.Context(), info.FullMethod)
 	if err != nil {
 		return err
 	}
-	ctx, revoke := context.WithCancelCause(withCaller(stream.Context(), pass.Caller))
+	ctx, revoke := context.WithCancelCause(convert.WithCaller(stream.Context(), pass.Caller))
 	defer revoke(nil)
 	go e.watchPass(ctx, info.FullMethod, pass, revoke)
 	if info.IsClientStream {

@@ -12,7 +12,6 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
-	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 )
 
 // callerIDKey names a call's id in a caller's metadata, and requestIDKey in the header of the answer.
@@ -107,11 +106,3 @@ type callStream struct {
 
 // Context implements grpc.ServerStream.
 func (s *callStream) Context() context.Context { return s.ctx }
-
-// withCaller returns the context of a call by a caller, and tells whoever observes the call.
-func withCaller(ctx context.Context, c *access.Caller) context.Context {
-	if call := CallOf(ctx); call != nil {
-		call.Caller = *c
-	}
-	return convert.WithCaller(ctx, c)
-}
