@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/internal/access"
+	"github.com/palimpsest-context/palimpsest/internal/listen"
 )
 
 // accessSettings say who may call, and over what.
@@ -64,7 +65,7 @@ func (s *settings) checkExposure() error {
 		return nil
 	}
 	for _, address := range s.Listen {
-		if !isLocal(address) {
+		if !listen.IsLocal(address) {
 			return fmt.Errorf("--listen %s can be reached from other machines, and there are not both credentials and TLS: "+
 				"set --credentials, --tls-cert and --tls-key, or say --insecure if that is what you want, or listen on 127.0.0.1 or a Unix socket", address)
 		}
@@ -73,22 +74,35 @@ func (s *settings) checkExposure() error {
 }
 
 func (s *settings) checkSockets() error {
-	hasSocket := strings.HasPrefix(s.Ops, unixScheme)
+	hasSocket := strings.HasPrefix(s.Ops, listen.UnixScheme)
 	for _, address := range s.Listen {
-		hasSocket = hasSocket || strings.HasPrefix(address, unixScheme)
+		hasSocket = hasSocket || strings.HasPrefix(address, listen.UnixScheme)
 	}
 	switch asked := s.SocketMode != defaultSocketMode || s.SocketGroup != "" || len(s.SocketUIDs) > 0; {
 	case asked && !hasSocket:
 		return errors.New("--socket-mode, --socket-group and --socket-uids need a Unix socket to listen on")
-	case len(s.SocketUIDs) > 0 && !knowsPeers:
+	case len(s.SocketUIDs) > 0 && !listen.KnowsPeers:
 		return errors.New("--socket-uids works on Linux alone")
 	default:
 		return nil
 	}
 }
 
+// sockets are the options of Unix sockets.
+func (s *settings) sockets() (listen.Sockets, error) {
+	out := listen.Sockets{Mode: fs.FileMode(s.SocketMode), Group: -1, UIDs: s.SocketUIDs}
+	if s.SocketGroup == "" {
+		return out, nil
+	}
+	var err error
+	if out.Group, err = listen.GroupOf(s.SocketGroup); err != nil {
+		return out, usageError{fmt.Errorf("--socket-group %s: %w", s.SocketGroup, err)}
+	}
+	return out, nil
+}
+
 func (s *settings) checkPprof() error {
-	if _, _, err := net.SplitHostPort(s.Pprof); s.Pprof != "" && (err != nil || !isLocal(s.Pprof)) {
+	if _, _, err := net.SplitHostPort(s.Pprof); s.Pprof != "" && (err != nil || !listen.IsLocal(s.Pprof)) {
 		return errors.New("--pprof must be a loopback address, such as 127.0.0.1:6060")
 	}
 	return nil

@@ -286,45 +286,6 @@ func TestSettings_CheckAccess_SaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestListenUnix_ModeAndUsers_LetIn(t *testing.T) {
-	t.Parallel()
-	me := uint32(os.Getuid())
-	for name, c := range map[string]struct {
-		uids []uint32
-		want bool
-	}{"everybody": {nil, true}, "this user": {[]uint32{me + 1, me}, true}, "another user": {[]uint32{me + 1}, false}} {
-		path := socketPath(t)
-		l, err := listenUnix(path, socketOptions{mode: 0o660, group: -1, uids: c.uids})
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			for {
-				conn, err := l.Accept()
-				if err != nil {
-					return
-				}
-				_, _ = conn.Write([]byte("in"))
-				_ = conn.Close()
-			}
-		}()
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
-			t.Errorf("%v, %v", info, err)
-		}
-		conn, err := net.Dial("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, _ := conn.Read(make([]byte, 2)); (n == 2) != c.want {
-			t.Errorf("%s: let in is %v, want %v", name, n == 2, c.want)
-		}
-		_ = conn.Close()
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestStartPprof_ForeignHost_IsRefused(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

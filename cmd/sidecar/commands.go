@@ -25,7 +25,7 @@ type commands struct {
 	Serve       serveCommand       `cmd:"" help:"Serve the API until SIGTERM or SIGINT."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1. An --address of http://host:port is an operations listener (--ops), whose /readyz is asked."`
 	Config      configCommand      `cmd:"" help:"Look at the configuration."`
-	Token       tokenCommand       `cmd:"" help:"Make a token for a namespace, and print what the file of credentials says of it."`
+	Token       tokenCommand       `cmd:"" help:"Make a token for a namespace, and add what is kept of it to a file of credentials."`
 	Version     versionCommand     `cmd:"" help:"Print the versions of the sidecar and of what it promises."`
 	Store       storeCommand       `cmd:"" help:"Look after the file of a store that no sidecar has open."`
 	Tools       toolsCommand       `cmd:"" help:"Print the tools for a model: with them it gets back what it sees shortened, cited or no longer. AnswerToolCall answers its calls."`

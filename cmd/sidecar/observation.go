@@ -10,6 +10,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
+	"github.com/palimpsest-context/palimpsest/internal/listen"
 	"github.com/palimpsest-context/palimpsest/internal/metrics"
 	"github.com/palimpsest-context/palimpsest/internal/ops"
 	"github.com/palimpsest-context/palimpsest/internal/tracing"
@@ -32,7 +33,7 @@ type observation struct {
 }
 
 // observe opens the operations listener before anything that may take long: a process that reads a large store lives, and is not ready.
-func observe(ctx context.Context, s *settings, sockets socketOptions, log *zap.Logger) (*observation, error) {
+func observe(ctx context.Context, s *settings, sockets listen.Sockets, log *zap.Logger) (*observation, error) {
 	o := &observation{health: ops.NewHealth()}
 	if err := o.listen(ctx, s, sockets, log); err != nil {
 		return nil, err
@@ -59,13 +60,13 @@ func (o *observation) spans() metrics.Spans {
 }
 
 // listen opens the operations listener, if there is to be one.
-func (o *observation) listen(ctx context.Context, s *settings, sockets socketOptions, log *zap.Logger) error {
+func (o *observation) listen(ctx context.Context, s *settings, sockets listen.Sockets, log *zap.Logger) error {
 	if s.Ops == "" {
 		return nil
 	}
-	l, err := listen(ctx, s.Ops, sockets)
+	l, err := listen.On(ctx, s.Ops, sockets)
 	if err != nil {
-		return fmt.Errorf("--ops: cannot listen on %s: %w", s.Ops, plain(err))
+		return fmt.Errorf("--ops: %w", err)
 	}
 	o.metrics = metrics.New(metrics.Options{Methods: grpcserver.Methods(), Call: callOf, Version: version})
 	for _, a := range s.accesses() {
@@ -75,7 +76,7 @@ func (o *observation) listen(ctx context.Context, s *settings, sockets socketOpt
 	}
 	o.server, o.served = ops.NewServer(o.health, o.metrics.Handler()), make(chan error, 1)
 	go func() { o.served <- o.server.Serve(l) }()
-	log.Info("operations", zap.String("address", addressOf(l)))
+	log.Info("operations", zap.String("address", listen.Address(l)))
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/internal/listen"
 )
 
 // operationsSettings say what operators see of a sidecar, and how it ends.
@@ -24,7 +26,7 @@ func (s *operationsSettings) checkOperations() error {
 }
 
 func (s *operationsSettings) checkOps() error {
-	if s.Ops == "" || strings.HasPrefix(s.Ops, unixScheme) {
+	if s.Ops == "" || strings.HasPrefix(s.Ops, listen.UnixScheme) {
 		return nil
 	}
 	if _, _, err := net.SplitHostPort(s.Ops); err != nil {

@@ -39,27 +39,6 @@ func TestReplaceFile_OfAnotherOwnerBehindALink_BothStay(t *testing.T) {
 	}
 }
 
-// TestListenUnix_FolderOfAGroup_TheSocketIsItsToo: volumes of Kubernetes hand down their group.
-func TestListenUnix_FolderOfAGroup_TheSocketIsItsToo(t *testing.T) {
-	t.Parallel()
-	path, group := socketPath(t), os.Getgid()
-	if os.Getuid() == 0 {
-		group = 5432
-	}
-	folder := filepath.Dir(path)
-	if err := errors.Join(os.Chown(folder, -1, group), os.Chmod(folder, 0o770|fs.ModeSetgid)); err != nil {
-		t.Fatal(err)
-	}
-	l, err := listenUnix(path, socketOptions{mode: 0o660, group: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	if _, of := ownerOf(t, path); of != group {
-		t.Errorf("the socket is of group %d, want %d", of, group)
-	}
-}
-
 func TestReplaceFile_LinkToNothing_Stays(t *testing.T) {
 	t.Parallel()
 	link := filepath.Join(t.TempDir(), "link")

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
+	"github.com/palimpsest-context/palimpsest/internal/listen"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
@@ -29,39 +30,39 @@ type program struct {
 
 // Run serves until ctx ends; then it finishes the calls in flight and closes the store last.
 func (p *program) Run(ctx context.Context, s *settings) error {
-	door, err := newDoor(s)
+	security, err := newSecurity(s)
 	if err != nil {
 		return err
 	}
-	listeners, err := listenAll(ctx, s.Listen, door.sockets)
+	listeners, err := listen.All(ctx, s.Listen, security.sockets)
 	if err != nil {
 		return err
 	}
-	seen, err := observe(ctx, s, door.sockets, p.log)
+	seen, err := observe(ctx, s, security.sockets, p.log)
 	if err != nil {
-		return errors.Join(err, closeAll(listeners))
+		return errors.Join(err, listen.Close(listeners))
 	}
-	err = p.run(ctx, s, door, seen, listeners)
+	err = p.run(ctx, s, security, seen, listeners)
 	return errors.Join(err, seen.close(context.WithoutCancel(ctx))) // last, so that whoever looks sees the process end
 }
 
 // run opens the store, serves, and closes the store. It closes the listeners.
-func (p *program) run(ctx context.Context, s *settings, door *door, seen *observation, listeners []net.Listener) error {
+func (p *program) run(ctx context.Context, s *settings, security *security, seen *observation, listeners []net.Listener) error {
 	state := &storeState{log: p.log}
 	kept, err := openStore(s, seen.store(bolt.Options{OnState: state.set}))
 	if err != nil {
-		return errors.Join(err, closeAll(listeners))
+		return errors.Join(err, listen.Close(listeners))
 	}
 	warm := p.caches(s)
 	summaries, err := newSummaries(s, warm, seen, p.log) //nolint:contextcheck // its calls have deadlines of their own
 	if err != nil {
-		return errors.Join(err, closeAll(listeners), closeStore(kept))
+		return errors.Join(err, listen.Close(listeners), closeStore(kept))
 	}
 	defer summaries.close() // the server has stopped by then: nobody asks any more
-	e, err := newEngine(s, warm, seen.traced(kept), summaries.service, door.gate, seen.builds(), p.log)
+	e, err := newEngine(s, warm, seen.traced(kept), summaries.service, security.authenticator, seen.builds(), p.log)
 	if err == nil {
 		seen.follow(kept, e, summaries.service)
-		err = p.serve(ctx, s, e, door, seen, state, listeners)
+		err = p.serve(ctx, s, e, security, seen, state, listeners)
 	}
 	return errors.Join(err, closeStore(kept))
 }
@@ -83,8 +84,8 @@ func closeStore(kept store.Store) error {
 }
 
 // serve runs the engine's background work and the server, and returns when both have ended.
-func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door *door, seen *observation, state *storeState, listeners []net.Listener) error {
-	stopDoor, err := door.open(context.WithoutCancel(ctx), s, p.log)
+func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, security *security, seen *observation, state *storeState, listeners []net.Listener) error {
+	stopDoor, err := security.open(context.WithoutCancel(ctx), s.Pprof, p.log)
 	if err != nil {
 		return err
 	}
@@ -94,8 +95,8 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, door
 	go func() { swept <- e.Run(sweeping) }()
 
 	server := grpcserver.New(grpcserver.Options{
-		Engine: e, Log: p.log, Gate: door.gate, TLS: door.config(), Reflection: s.Reflection, Channelz: s.Channelz,
-		RequestLimit: s.requestLimit(door.gate), Version: version, MemoryLimit: p.memoryLimit,
+		Engine: e, Log: p.log, Authenticator: security.authenticator, TLS: security.config(), Reflection: s.Reflection, Channelz: s.Channelz,
+		RequestLimit: s.requestLimit(security.authenticator), Version: version, MemoryLimit: p.memoryLimit,
 		Observers: seen.calls(), TraceID: seen.traceID(),
 	})
 	seen.followServer(server, e)
@@ -139,7 +140,7 @@ func (p *program) drain(ctx context.Context, delay time.Duration, server *grpcse
 func (p *program) announce(s *settings, e *engine.Engine, listeners []net.Listener) {
 	addresses := make([]string, len(listeners))
 	for i, l := range listeners {
-		addresses[i] = addressOf(l)
+		addresses[i] = listen.Address(l)
 	}
 	fields := []zap.Field{
 		zap.Strings("addresses", addresses),

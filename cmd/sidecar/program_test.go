@@ -20,6 +20,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/bytesize"
+	"github.com/palimpsest-context/palimpsest/internal/listen"
 )
 
 // launch runs a program until its context ends, and returns a connection to it and what Run returns.
@@ -124,7 +125,7 @@ func TestProgram_Run_CallsInFlightFinishAndWhatTheyDidIsKept(t *testing.T) {
 func TestProgram_Run_ReadinessFallsBeforeCallsAreRefused(t *testing.T) {
 	s := privateSettings(t.TempDir())
 	socket := socketPath(t)
-	s.Ops, s.DrainDelay = unixScheme+socket, 300*time.Millisecond
+	s.Ops, s.DrainDelay = listen.UnixScheme+socket, 300*time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	conn, ended := launch(ctx, t, s)

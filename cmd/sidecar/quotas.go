@@ -26,9 +26,9 @@ func (s *quotaSettings) checkQuotas() error {
 }
 
 // quotas are the limits of what a namespace may hold and ask of models: the file's, else the flags'. The file may change with every call.
-func (s *quotaSettings) quotas(gate *access.Gate) func(namespace string) engine.Quota {
+func (s *quotaSettings) quotas(authenticator *access.Authenticator) func(namespace string) engine.Quota {
 	return func(namespace string) engine.Quota {
-		own := gate.Limits(namespace)
+		own := authenticator.Limits(namespace)
 		return engine.Quota{
 			Conversations: conversation.ValueOr(own.Conversations, s.QuotaConversations),
 			Bytes:         int64(conversation.ValueOr(own.Bytes, s.QuotaBytes)),
@@ -39,8 +39,8 @@ func (s *quotaSettings) quotas(gate *access.Gate) func(namespace string) engine.
 }
 
 // requestLimit is how many requests of a namespace may be in flight.
-func (s *quotaSettings) requestLimit(gate *access.Gate) func(namespace string) int64 {
+func (s *quotaSettings) requestLimit(authenticator *access.Authenticator) func(namespace string) int64 {
 	return func(namespace string) int64 {
-		return conversation.ValueOr(gate.Limits(namespace).RequestsInFlight, s.QuotaRequests)
+		return conversation.ValueOr(authenticator.Limits(namespace).RequestsInFlight, s.QuotaRequests)
 	}
 }

@@ -23,7 +23,7 @@ type tokenCommand struct {
 	Out       string        `help:"The file that the token is written to, which must not be there yet: nobody but its owner can read it." required:"" type:"path" placeholder:"FILE"`
 }
 
-// Run makes a token, and prints what the file of credentials says of it.
+// Run makes a token, and adds what is kept of it to the file of credentials, or prints it.
 func (c *tokenCommand) Run(line *commandLine) error {
 	if c.Out == c.AddTo {
 		return usageError{errors.New("--out and --add-to name the same file")}

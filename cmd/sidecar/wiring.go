@@ -102,7 +102,7 @@ func refusalOf(err error) string {
 	}
 }
 
-func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Service, gate *access.Gate, observer engine.Observer, log *zap.Logger) (*engine.Engine, error) {
+func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Service, authenticator *access.Authenticator, observer engine.Observer, log *zap.Logger) (*engine.Engine, error) {
 	counters, err := newCounters()
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 		ContentCacheBytes: warm.contents,
 		Summaries:         summaries,
 		Observer:          observer,
-		Quotas:            s.quotas(gate),
+		Quotas:            s.quotas(authenticator),
 		OnError:           func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },
 	}), nil
 }

@@ -46,11 +46,11 @@ func certificate(names ...string) *x509.Certificate {
 	return out
 }
 
-func TestGate_Admit_Presented(t *testing.T) {
+func TestAuthenticator_Authenticate_Presented(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
 	write(t, path, file())
-	gate, err := LoadGate(path, func() time.Time { return noon })
+	authenticator, err := LoadAuthenticator(path, func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,30 +79,30 @@ func TestGate_Admit_Presented(t *testing.T) {
 		"a wrong token with a certificate": {both, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pass, err := gate.Admit(c.presented)
+			identity, err := authenticator.Authenticate(c.presented)
 			if c.want == "" {
 				if conversation.KindOf(err) != conversation.Unauthenticated || err.Error() != "a valid credential is needed" {
 					t.Fatalf("err = %v, want the words that all refusals share", err)
 				}
 				return
 			}
-			if err != nil || pass.Caller.Credential != c.want {
-				t.Fatalf("Admit = %+v, %v; want %s", pass.Caller, err, c.want)
+			if err != nil || identity.Caller.Credential != c.want {
+				t.Fatalf("Authenticate = %+v, %v; want %s", identity.Caller, err, c.want)
 			}
 		})
 	}
 }
 
-func TestGate_LastCredentialTakenOut_NobodyIsLetIn(t *testing.T) {
+func TestAuthenticator_LastCredentialTakenOut_NobodyIsLetIn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
 	write(t, path, file())
-	gate, err := LoadGate(path, func() time.Time { return noon })
+	authenticator, err := LoadAuthenticator(path, func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
 	agent := Presented{Token: new("pal_agent")}
-	pass, err := gate.Admit(agent)
+	identity, err := authenticator.Authenticate(agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,16 +110,16 @@ func TestGate_LastCredentialTakenOut_NobodyIsLetIn(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	gate.file.mustReload(t, true, "")
-	if _, err := gate.Admit(agent); conversation.KindOf(err) != conversation.Unauthenticated {
+	authenticator.file.mustReload(t, true, "")
+	if _, err := authenticator.Authenticate(agent); conversation.KindOf(err) != conversation.Unauthenticated {
 		t.Errorf("a token that was taken out: %v", err)
 	}
 	select {
-	case <-pass.Changed:
+	case <-identity.Changed:
 	default:
 		t.Error("streams of the token are not told")
 	}
-	if _, err := LoadGate(path, time.Now); err == nil || !strings.Contains(err.Error(), "no token and no certificate") {
+	if _, err := LoadAuthenticator(path, time.Now); err == nil || !strings.Contains(err.Error(), "no token and no certificate") {
 		t.Errorf("a start without any credential: %v", err)
 	}
 }

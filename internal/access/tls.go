@@ -36,7 +36,7 @@ func tlsConfig(contents [][]byte) (*tls.Config, error) {
 	if !out.ClientCAs.AppendCertsFromPEM(contents[2]) {
 		return nil, errors.New("the file of clients' authorities holds no certificate")
 	}
-	// A call without a certificate may have a token, and a probe needs neither: who calls is the gate's to say.
+	// A call without a certificate may have a token, and a probe needs neither: who calls is the authenticator's to say.
 	out.ClientAuth = tls.VerifyClientCertIfGiven
 	return out, nil
 }

@@ -194,7 +194,7 @@ var layers = []layer{
 	},
 	{
 		name: "operations listener", why: "it tells of a process and knows no part of it: what it cannot read it cannot tell",
-		dirs: []string{"internal/ops"}, deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+		dirs: []string{"internal/ops"}, allow: []string{"./internal/listen"}, deny: append([]string{"go.etcd.io/bbolt"}, transport...),
 	},
 	{
 		name: "metrics", why: "they count what they are told, and read nothing by themselves",
@@ -218,7 +218,11 @@ var layers = []layer{
 	},
 	{
 		name: "dialing", why: "it is what every client does, and knows no call",
-		dirs: []string{"internal/dial"}, deny: []string{"go.etcd.io/bbolt"},
+		dirs: []string{"internal/dial"}, allow: []string{"./internal/listen"}, deny: []string{"go.etcd.io/bbolt"},
+	},
+	{
+		name: "listening", why: "who may connect does not depend on what is served",
+		dirs: []string{"internal/listen"}, deny: transport,
 	},
 	{
 		name: "sizes", why: "flags and files write them alike",

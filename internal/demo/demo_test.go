@@ -50,7 +50,7 @@ func sidecar(t *testing.T) func(context.Context) (string, func(), error) {
 		if err != nil {
 			return "", nil, err
 		}
-		server := grpcserver.New(grpcserver.Options{Gate: access.Open("default"), Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), Engine: engine.New(engine.Options{
+		server := grpcserver.New(grpcserver.Options{Authenticator: access.AllowAll("default"), Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), Engine: engine.New(engine.Options{
 			Store: kept, Counters: []tokens.Counter{o200k()}, Clock: time.Now, IDs: randomID, CacheBytes: 64 << 20,
 			Summaries: summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract}),
 			Formats:   []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},

@@ -14,6 +14,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/palimpsest-context/palimpsest/internal/listen"
 )
 
 // Flags say where a sidecar is and who asks it.
@@ -98,8 +100,7 @@ func staysHere(address string) bool {
 		return true
 	}
 	host, _, err := net.SplitHostPort(address)
-	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+	return err == nil && listen.IsLoopback(host)
 }
 
 // token is a credential of calls.

@@ -36,26 +36,26 @@ func isAgents(method string) bool {
 	}
 }
 
-// admit finds out who makes a call, and whether that caller may make it.
-func (e *edge) admit(ctx context.Context, method string) (access.Pass, error) {
+// authenticate finds out who makes a call, and whether that caller may make it.
+func (e *edge) authenticate(ctx context.Context, method string) (access.Identity, error) {
 	presented, err := presentedIn(ctx)
 	if err != nil {
-		return access.Pass{}, err
+		return access.Identity{}, err
 	}
-	pass, err := e.gate.Admit(presented)
-	if err == nil && pass.Caller.Role != access.Operator && !isAgents(method) {
+	identity, err := e.authenticator.Authenticate(presented)
+	if err == nil && identity.Caller.Role != access.Operator && !isAgents(method) {
 		err = conversation.Errorf(conversation.PermissionDenied, "this call needs the credential of an operator")
 	}
-	return pass, err
+	return identity, err
 }
 
-// admitNoted admits a call, and tells whoever observes it whose it is, also where it is refused.
-func (e *edge) admitNoted(ctx context.Context, method string) (access.Pass, error) {
-	pass, err := e.admit(ctx, method)
-	if call := CallOf(ctx); call != nil && pass.Caller != nil {
-		call.Caller = *pass.Caller
+// authenticateNoted authenticates a call, and tells whoever observes it whose it is, also where it is refused.
+func (e *edge) authenticateNoted(ctx context.Context, method string) (access.Identity, error) {
+	identity, err := e.authenticate(ctx, method)
+	if call := CallOf(ctx); call != nil && identity.Caller != nil {
+		call.Caller = *identity.Caller
 	}
-	return pass, err
+	return identity, err
 }
 
 // presentedIn is what a call comes with. A header of another kind than a token is no token that could be right.
@@ -96,24 +96,24 @@ func (e *edge) authenticateUnary(ctx context.Context, req any, info *grpc.UnaryS
 	if isProbe(info.FullMethod) {
 		return handler(ctx, req)
 	}
-	pass, err := e.admitNoted(ctx, info.FullMethod)
+	identity, err := e.authenticateNoted(ctx, info.FullMethod)
 	if err != nil {
 		return nil, err
 	}
-	return handler(convert.WithCaller(ctx, pass.Caller), req)
+	return handler(convert.WithCaller(ctx, identity.Caller), req)
 }
 
 func (e *edge) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if isProbe(info.FullMethod) {
 		return handler(srv, stream)
 	}
-	pass, err := e.admitNoted(stream.Context(), info.FullMethod)
+	identity, err := e.authenticateNoted(stream.Context(), info.FullMethod)
 	if err != nil {
 		return err
 	}
-	ctx, revoke := context.WithCancelCause(convert.WithCaller(stream.Context(), pass.Caller))
+	ctx, revoke := context.WithCancelCause(convert.WithCaller(stream.Context(), identity.Caller))
 	defer revoke(nil)
-	go e.watchPass(ctx, info.FullMethod, pass, revoke)
+	go e.watchIdentity(ctx, info.FullMethod, identity, revoke)
 	if info.IsClientStream {
 		admission.ExchangeOf(ctx).ReceiveUntil(ctx)
 	}
@@ -125,18 +125,18 @@ func (e *edge) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.
 	return err
 }
 
-// watchPass ends a stream whose credential is taken back or expires: a stream may outlive both by days.
-func (e *edge) watchPass(ctx context.Context, method string, pass access.Pass, revoke context.CancelCauseFunc) {
+// watchIdentity ends a stream whose credential is taken back or expires: a stream may outlive both by days.
+func (e *edge) watchIdentity(ctx context.Context, method string, identity access.Identity, revoke context.CancelCauseFunc) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-pass.Changed:
-		case <-expiry(pass.Until):
+		case <-identity.Changed:
+		case <-expiry(identity.Expires):
 		}
-		again, err := e.admit(ctx, method)
-		if err == nil && again.Caller.Sees(pass.Caller) {
-			pass = again
+		again, err := e.authenticate(ctx, method)
+		if err == nil && again.Caller.Sees(identity.Caller) {
+			identity = again
 			continue
 		}
 		revoke(errRevoked)

@@ -80,7 +80,7 @@ func TestServer_UnknownMethod_IsObservedWithoutItsName(t *testing.T) {
 func TestServer_Observers_SeeWhoseCallItWas(t *testing.T) {
 	var seen *Call
 	s := start(t, realEngine(t), func(o *Options) {
-		o.Gate = access.Open("team-a")
+		o.Authenticator = access.AllowAll("team-a")
 		o.TraceID = func(context.Context) string { return "0af7651916cd43dd8448eb211c80319c" }
 		o.Observers.Unary = []grpc.UnaryServerInterceptor{
 			func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {

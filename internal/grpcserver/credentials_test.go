@@ -21,11 +21,11 @@ func admitting(t testing.TB, namespaces ...string) func(*Options) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "credentials.yaml")
 	writeCredentials(t, path, namespaces...)
-	gate, err := access.LoadGate(path, time.Now)
+	authenticator, err := access.LoadAuthenticator(path, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(o *Options) { o.Gate = gate }
+	return func(o *Options) { o.Authenticator = authenticator }
 }
 
 func writeCredentials(t testing.TB, path string, namespaces ...string) {
@@ -49,16 +49,16 @@ func TestServer_StoreContent_Idle_EndsWithItsCredential(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "credentials.yaml")
 		writeCredentials(t, path, "a", "b")
-		gate, err := access.LoadGate(path, time.Now)
+		authenticator, err := access.LoadAuthenticator(path, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		go gate.Run(t.Context(), func(err error) {
+		go authenticator.Run(t.Context(), func(err error) {
 			if err != nil {
 				t.Error(err)
 			}
 		})
-		s := start(t, realEngine(t), func(o *Options) { o.Gate = gate })
+		s := start(t, realEngine(t), func(o *Options) { o.Authenticator = authenticator })
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		var uploads []grpc.ClientStreamingClient[pb.StoreContentRequest, pb.StoreContentResponse]

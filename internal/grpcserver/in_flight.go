@@ -16,7 +16,7 @@ func (e *edge) limit(ctx context.Context, method string) (leave func(), err erro
 	case isProbe(method):
 		return func() {}, nil
 	case method == pb.ConversationService_WatchEvents_FullMethodName:
-		return e.admission.EnterWatch(convert.Namespace(ctx), len(e.gate.Namespaces()) > 1)
+		return e.admission.EnterWatch(convert.Namespace(ctx), len(e.authenticator.Namespaces()) > 1)
 	default:
 		return e.inFlight.Enter(convert.Namespace(ctx))
 	}

@@ -29,8 +29,8 @@ import (
 type Options struct {
 	Engine Engine
 	Log    *zap.Logger
-	// Gate says who calls.
-	Gate *access.Gate
+	// Authenticator says who calls.
+	Authenticator *access.Authenticator
 	// TLS, if set, is spoken on every listener but Unix sockets.
 	TLS *tls.Config
 	// Reflection offers the API's descriptors, and Channelz the state of connections, to operators.
@@ -64,14 +64,14 @@ type Server struct {
 
 // edge is what every call passes before and after its handler.
 type edge struct {
-	log       *zap.Logger
-	gate      *access.Gate
-	rules     rules.Book
-	admission *admission.Controller
-	inFlight  *admission.InFlight
-	version   string
-	observers Observers
-	traceID   func(context.Context) string
+	log           *zap.Logger
+	authenticator *access.Authenticator
+	rules         rules.Book
+	admission     *admission.Controller
+	inFlight      *admission.InFlight
+	version       string
+	observers     Observers
+	traceID       func(context.Context) string
 }
 
 // allRules are the rules of every request of the API.
@@ -83,7 +83,7 @@ func allRules() rules.Book {
 func New(o Options) *Server {
 	health := newDrainedHealth()
 	e := &edge{
-		log: o.Log, gate: o.Gate, rules: allRules(), admission: admission.New(o.MemoryLimit), inFlight: admission.NewInFlight(o.RequestLimit), version: o.Version,
+		log: o.Log, authenticator: o.Authenticator, rules: allRules(), admission: admission.New(o.MemoryLimit), inFlight: admission.NewInFlight(o.RequestLimit), version: o.Version,
 		observers: o.Observers, traceID: o.TraceID,
 	}
 	out := &Server{

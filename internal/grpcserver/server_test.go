@@ -56,7 +56,7 @@ func start(t testing.TB, e Engine, change ...func(*Options)) *sidecar {
 	t.Helper()
 	log := &bytes.Buffer{}
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(zapcore.AddSync(log)), zap.DebugLevel)
-	o := Options{Engine: e, Log: zap.New(core), Gate: access.Open("default"), Reflection: true, Version: "v0.0.0-test"}
+	o := Options{Engine: e, Log: zap.New(core), Authenticator: access.AllowAll("default"), Reflection: true, Version: "v0.0.0-test"}
 	for _, c := range change {
 		c(&o)
 	}

@@ -60,15 +60,15 @@ func TestServer_WatchEvents_BadToken_SaysSo(t *testing.T) {
 // TestServer_WatchEvents_OneNamespace_LeavesRoomForOthers: and for its own calls where it is alone.
 func TestServer_WatchEvents_OneNamespace_LeavesRoomForOthers(t *testing.T) {
 	for name, c := range map[string]struct {
-		gate      func(*Options)
-		who, also context.Context
-		share     int
+		authenticator func(*Options)
+		who, also     context.Context
+		share         int
 	}{
 		"alone":  {func(*Options) {}, t.Context(), t.Context(), 2},
 		"shared": {admitting(t, "a", "b"), bearing(t.Context(), "a"), bearing(t.Context(), "b"), 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t, realEngine(t), limitedTo(1), c.gate)
+			s := start(t, realEngine(t), limitedTo(1), c.authenticator)
 			watch := func(ctx context.Context) error {
 				stream, err := s.conversations.WatchEvents(ctx, &pb.WatchEventsRequest{ConversationId: "c"})
 				if err == nil {

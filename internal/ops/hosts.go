@@ -3,22 +3,18 @@ package ops
 import (
 	"net"
 	"net/http"
+
+	"github.com/palimpsest-context/palimpsest/internal/listen"
 )
 
 // LocalHosts answers requests for a host on loopback with its port, and no others: a page in a browser whose name was made to lead here is
 // not let in.
 func LocalHosts(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if host, _, err := net.SplitHostPort(r.Host); err != nil || !IsLoopback(host) {
+		if host, _, err := net.SplitHostPort(r.Host); err != nil || !listen.IsLoopback(host) {
 			refuse(w, r, http.StatusMisdirectedRequest, "the host must be a loopback address")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// IsLoopback says whether a host, without a port, is this machine's loopback.
-func IsLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

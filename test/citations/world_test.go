@@ -90,7 +90,7 @@ func worldOver(t testing.TB, s store.Store) *world {
 		IDs:     func() (id conversation.ID) { _, _ = rand.Read(id[:]); return id },
 		OnError: func(err error) { t.Errorf("background work failed: %v", err) }, Summaries: service,
 	})
-	server := grpcserver.New(grpcserver.Options{Engine: e, Gate: access.Open("default"), Log: zap.NewNop()})
+	server := grpcserver.New(grpcserver.Options{Engine: e, Authenticator: access.AllowAll("default"), Log: zap.NewNop()})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

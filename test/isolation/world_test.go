@@ -105,7 +105,7 @@ func newWorld(t testing.TB, kept store.Store) *world {
 	}
 	w.now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
 	clock := func() time.Time { return time.Unix(0, w.now.Load()).UTC() }
-	gate, err := access.LoadGate(w.file, clock)
+	authenticator, err := access.LoadAuthenticator(w.file, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,10 +121,10 @@ func newWorld(t testing.TB, kept store.Store) *world {
 			return id
 		},
 	})
-	server := grpcserver.New(grpcserver.Options{Engine: w.engine, Log: zap.NewNop(), Gate: gate, Version: "test"})
+	server := grpcserver.New(grpcserver.Options{Engine: w.engine, Log: zap.NewNop(), Authenticator: authenticator, Version: "test"})
 	watching, stopWatching := context.WithCancel(context.Background())
 	var background sync.WaitGroup
-	background.Go(func() { gate.Run(watching, func(err error) { logReload(t, err) }) })
+	background.Go(func() { authenticator.Run(watching, func(err error) { logReload(t, err) }) })
 	listener := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()

@@ -72,8 +72,11 @@ func (g *guard) Read(ctx context.Context, key store.Key, q store.Query) (*store.
 		return snap, err
 	}
 	own, err := g.isOwn(ctx, key, &snap.Head)
-	if err != nil || !own {
-		return nil, errors.Join(err, store.ErrNotFound)
+	if err == nil && !own {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
 	}
 	return snap, nil
 }

@@ -4,16 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
-
-// outputPrice is the price of output per million tokens where a model's profile says none.
-const outputPrice = 5
-
-const perMillion = 1e6
 
 // ownModelUsage is what the sidecar's own model calls for a conversation took, by the prices of the models' profiles.
 func (b *Service) ownModelUsage(ctx context.Context, key store.Key) (plan.ModelUsage, error) {
@@ -25,21 +19,16 @@ func (b *Service) ownModelUsage(ctx context.Context, key store.Key) (plan.ModelU
 			return out, err
 		}
 		out.Calls, out.Input, out.Output = out.Calls+s.Calls, out.Input+s.Input, out.Output+s.Output
-		out.Cost += costOf(&p, s.Input, s.Output)
+		out.Cost += p.CallCost(s.Input, s.Output)
 	}
 	return out, nil
-}
-
-// costOf is what input and output tokens cost by a profile's prices; where it has none, by those of a model whose input costs 1.
-func costOf(p *conversation.ModelProfile, input, output int64) float64 {
-	return (float64(input)*conversation.ValueOr(p.InputPrice, 1) + float64(output)*conversation.ValueOr(p.OutputPrice, outputPrice)) / perMillion
 }
 
 // ModelCost is what a call of a model costs by its profile in a namespace; priced is false if that has no prices.
 func (b *Service) ModelCost(ctx context.Context, namespace, model string, input, output int64) (cost float64, priced bool, err error) {
 	p, err := b.catalogues.Profile(ctx, namespace, model)
-	if err != nil || p.InputPrice == nil {
+	if err != nil || !p.IsPriced() {
 		return 0, false, err
 	}
-	return costOf(&p, input, output), true, nil
+	return p.CallCost(input, output), true, nil
 }

@@ -5,14 +5,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-const (
-	callWindow = time.Minute
-	perMillion = 1e6
-)
+const callWindow = time.Minute
 
 // callLog is the model calls of a namespace in the last minute, by this process.
 type callLog struct {
@@ -40,8 +35,8 @@ func (k *Keeper) ReserveCall(ctx context.Context, namespace, model string, input
 		if err != nil { // what it costs cannot be known
 			return nil, false
 		}
-		price = func(input, output int64) float64 {
-			return (float64(input)*conversation.ValueOr(profile.InputPrice, 0) + float64(output)*conversation.ValueOr(profile.OutputPrice, 0)) / perMillion
+		if profile.IsPriced() {
+			price = profile.CallCost
 		}
 	}
 	log := k.callLog(namespace)

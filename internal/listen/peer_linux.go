@@ -1,4 +1,4 @@
-package main
+package listen
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// knowsPeers says whether this system tells who connects to a Unix socket.
-const knowsPeers = true
+// KnowsPeers says whether this system tells who connects to a Unix socket.
+const KnowsPeers = true
 
 // peerUID is the user who connected, as the kernel knows it.
 func peerUID(conn *net.UnixConn) (uid uint32, err error) {

@@ -1,4 +1,5 @@
-package main
+// Package listen opens TCP addresses and Unix sockets. It knows nothing of what is served on them.
+package listen
 
 import (
 	"context"
@@ -15,35 +16,49 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/palimpsest-context/palimpsest/internal/ops"
 )
 
-const unixScheme = "unix://"
+// UnixScheme is what addresses of Unix sockets begin with.
+const UnixScheme = "unix://"
 
-// isLocal says whether an address can be reached from this machine alone.
-func isLocal(address string) bool {
-	if strings.HasPrefix(address, unixScheme) {
+// IsLocal says whether an address can be reached from this machine alone.
+func IsLocal(address string) bool {
+	if strings.HasPrefix(address, UnixScheme) {
 		return true
 	}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return true // not an address: listening will say so
 	}
-	return ops.IsLoopback(host)
+	return IsLoopback(host)
 }
 
-// listenAll listens on every address or on none.
-func listenAll(ctx context.Context, addresses []string, sockets socketOptions) ([]net.Listener, error) {
+// IsLoopback says whether a host, without a port, is this machine's loopback.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// All listens on every address or on none.
+func All(ctx context.Context, addresses []string, sockets Sockets) ([]net.Listener, error) {
 	var listeners []net.Listener
 	for _, address := range addresses {
-		l, err := listen(ctx, address, sockets)
+		l, err := On(ctx, address, sockets)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("cannot listen on %s: %w", address, plain(err)), closeAll(listeners))
+			return nil, errors.Join(err, Close(listeners))
 		}
 		listeners = append(listeners, l)
 	}
 	return listeners, nil
+}
+
+// On listens on an address: host:port, or unix:///path.
+func On(ctx context.Context, address string, sockets Sockets) (net.Listener, error) {
+	l, err := listen(ctx, address, sockets)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, plain(err))
+	}
+	return l, nil
 }
 
 // plain takes the operation and the address off an error that is told with both anyway.
@@ -58,7 +73,8 @@ func plain(err error) error {
 	return op.Err
 }
 
-func closeAll(listeners []net.Listener) error {
+// Close closes listeners.
+func Close(listeners []net.Listener) error {
 	faults := make([]error, len(listeners))
 	for i, l := range listeners {
 		faults[i] = l.Close()
@@ -66,8 +82,8 @@ func closeAll(listeners []net.Listener) error {
 	return errors.Join(faults...)
 }
 
-func listen(ctx context.Context, address string, sockets socketOptions) (net.Listener, error) {
-	path, ok := strings.CutPrefix(address, unixScheme)
+func listen(ctx context.Context, address string, sockets Sockets) (net.Listener, error) {
+	path, ok := strings.CutPrefix(address, UnixScheme)
 	if !ok {
 		return (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	}
@@ -99,29 +115,24 @@ func vacate(ctx context.Context, path string) error {
 	}
 }
 
-// socketOptions say who may connect to Unix sockets.
-type socketOptions struct {
-	mode  fs.FileMode
-	group int // -1: the process's own
-	uids  []uint32
+// Sockets say who may connect to Unix sockets.
+type Sockets struct {
+	Mode  fs.FileMode
+	Group int // by number; -1: the process's own
+	UIDs  []uint32
 }
 
-// sockets are the options of Unix sockets.
-func (s *settings) sockets() (socketOptions, error) {
-	out := socketOptions{mode: fs.FileMode(s.SocketMode), group: -1, uids: s.SocketUIDs}
-	if s.SocketGroup == "" {
-		return out, nil
-	}
-	number := s.SocketGroup
-	if g, err := user.LookupGroup(s.SocketGroup); err == nil {
+// GroupOf is the number of a group that is named or numbered.
+func GroupOf(name string) (int, error) {
+	number := name
+	if g, err := user.LookupGroup(name); err == nil {
 		number = g.Gid
 	}
 	n, err := strconv.ParseUint(number, 10, 31)
 	if err != nil {
-		return out, usageError{fmt.Errorf("--socket-group %s: there is no such group", s.SocketGroup)}
+		return 0, errors.New("there is no such group")
 	}
-	out.group = int(n)
-	return out, nil
+	return int(n), nil
 }
 
 // maxSocketPath is what systems allow at least, without what bindAside adds at most.
@@ -129,7 +140,7 @@ const maxSocketPath = 103 - 8
 
 // listenUnix binds where nobody else can go, lets nobody in but whom it should, and then takes the name it was asked for: no moment
 // passes at which others could connect, and a stale file is replaced in one step.
-func listenUnix(path string, o socketOptions) (net.Listener, error) {
+func listenUnix(path string, o Sockets) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("a Unix socket's path has at most %d bytes, and this one has %d", maxSocketPath, len(path))
 	}
@@ -167,7 +178,7 @@ func bindAside(path string) (l *net.UnixListener, aside string, err error) {
 type unixListener struct {
 	*net.UnixListener
 	path    string
-	options socketOptions
+	options Sockets
 	file    os.FileInfo
 }
 
@@ -184,13 +195,13 @@ func (l *unixListener) take(aside string) error {
 }
 
 // apply gives a socket to its group first: the mode lets that group in.
-func (o *socketOptions) apply(path string) error {
-	if o.group >= 0 {
-		if err := os.Lchown(path, -1, o.group); err != nil {
-			return fmt.Errorf("the socket cannot have the group %d: %w", o.group, err)
+func (o *Sockets) apply(path string) error {
+	if o.Group >= 0 {
+		if err := os.Lchown(path, -1, o.Group); err != nil {
+			return fmt.Errorf("the socket cannot have the group %d: %w", o.Group, err)
 		}
 	}
-	return os.Chmod(path, o.mode)
+	return os.Chmod(path, o.Mode)
 }
 
 // Accept returns the next connection of a user who may connect.
@@ -207,12 +218,12 @@ func (l *unixListener) Accept() (net.Conn, error) {
 	}
 }
 
-func (o *socketOptions) admits(conn *net.UnixConn) bool {
-	if len(o.uids) == 0 {
+func (o *Sockets) admits(conn *net.UnixConn) bool {
+	if len(o.UIDs) == 0 {
 		return true
 	}
 	uid, err := peerUID(conn)
-	return err == nil && slices.Contains(o.uids, uid)
+	return err == nil && slices.Contains(o.UIDs, uid)
 }
 
 // Close stops listening and removes the file, if it is still this listener's.
@@ -224,10 +235,10 @@ func (l *unixListener) Close() error {
 	return err
 }
 
-// addressOf is what a client dials.
-func addressOf(l net.Listener) string {
+// Address is what a client dials.
+func Address(l net.Listener) string {
 	if u, ok := l.(*unixListener); ok {
-		return unixScheme + u.path
+		return UnixScheme + u.path
 	}
 	return l.Addr().String()
 }

@@ -1,13 +1,13 @@
 //go:build !linux
 
-package main
+package listen
 
 import (
 	"errors"
 	"net"
 )
 
-// knowsPeers says whether this system tells who connects to a Unix socket.
-const knowsPeers = false
+// KnowsPeers says whether this system tells who connects to a Unix socket.
+const KnowsPeers = false
 
 func peerUID(*net.UnixConn) (uint32, error) { return 0, errors.New("unknown on this system") }

@@ -1,6 +1,7 @@
-package main
+package listen
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,14 +18,14 @@ func TestListenUnix_LongPath_SaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(long, name)
-		l, err := listenUnix(path, socketOptions{mode: 0o600, group: -1})
+		l, err := listenUnix(path, Sockets{Mode: 0o600, Group: -1})
 		if err != nil {
 			t.Fatalf("a path of %d bytes: %v", len(path), err)
 		}
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := listenUnix(path+"x", socketOptions{mode: 0o600, group: -1}); err == nil || !strings.Contains(err.Error(), "at most 95 bytes") {
+		if _, err := listenUnix(path+"x", Sockets{Mode: 0o600, Group: -1}); err == nil || !strings.Contains(err.Error(), "at most 95 bytes") {
 			t.Errorf("listenUnix = %v", err)
 		}
 	}
@@ -57,7 +58,7 @@ func TestListenUnix_Ended_LeavesNothing(t *testing.T) {
 		}
 		return names
 	}
-	l, err := listenUnix(path, socketOptions{mode: 0o600, group: -1})
+	l, err := listenUnix(path, Sockets{Mode: 0o600, Group: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,57 @@ func TestListenUnix_Ended_LeavesNothing(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(path, "full"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := listenUnix(path, socketOptions{mode: 0o600, group: -1}); err == nil || len(seen()) != 1 {
+	if _, err := listenUnix(path, Sockets{Mode: 0o600, Group: -1}); err == nil || len(seen()) != 1 {
 		t.Errorf("where it may not listen there are %q, %v", seen(), err)
 	}
+}
+
+func TestListenUnix_ModeAndUsers_LetIn(t *testing.T) {
+	t.Parallel()
+	me := uint32(os.Getuid())
+	for name, c := range map[string]struct {
+		uids []uint32
+		want bool
+	}{"everybody": {nil, true}, "this user": {[]uint32{me + 1, me}, true}, "another user": {[]uint32{me + 1}, false}} {
+		path := socketPath(t)
+		l, err := listenUnix(path, Sockets{Mode: 0o660, Group: -1, UIDs: c.uids})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = conn.Write([]byte("in"))
+				_ = conn.Close()
+			}
+		}()
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
+			t.Errorf("%v, %v", info, err)
+		}
+		conn, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := conn.Read(make([]byte, 2)); (n == 2) != c.want {
+			t.Errorf("%s: let in is %v, want %v", name, n == 2, c.want)
+		}
+		_ = conn.Close()
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// socketPath is short enough for a socket, wherever tests have their folders.
+func socketPath(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	return filepath.Join(folder, "s")
 }

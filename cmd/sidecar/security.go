@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/pprof"
 	"sync"
@@ -13,24 +12,25 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/palimpsest-context/palimpsest/internal/access"
+	"github.com/palimpsest-context/palimpsest/internal/listen"
 	"github.com/palimpsest-context/palimpsest/internal/ops"
 )
 
-// door is what stands between the network and the server.
-type door struct {
-	sockets socketOptions
-	gate    *access.Gate
-	tls     *access.TLS // nil: none is spoken
+// security is what stands between the network and the server.
+type security struct {
+	sockets       listen.Sockets
+	authenticator *access.Authenticator
+	tls           *access.TLS // nil: none is spoken
 }
 
-func newDoor(s *settings) (*door, error) {
+func newSecurity(s *settings) (*security, error) {
 	sockets, err := s.sockets()
 	if err != nil {
 		return nil, err
 	}
-	out := &door{sockets: sockets, gate: access.Open(s.Namespace)}
+	out := &security{sockets: sockets, authenticator: access.AllowAll(s.Namespace)}
 	if s.Credentials != "" {
-		if out.gate, err = access.LoadGate(s.Credentials, time.Now); err != nil {
+		if out.authenticator, err = access.LoadAuthenticator(s.Credentials, time.Now); err != nil {
 			return nil, usageError{fmt.Errorf("--credentials: %w", err)}
 		}
 	}
@@ -42,25 +42,25 @@ func newDoor(s *settings) (*door, error) {
 	return out, nil
 }
 
-func (d *door) config() *tls.Config {
-	if d.tls == nil {
+func (s *security) config() *tls.Config {
+	if s.tls == nil {
 		return nil
 	}
-	return d.tls.Config()
+	return s.tls.Config()
 }
 
 // open reads files again when they change, and serves profiles, until stop.
-func (d *door) open(ctx context.Context, s *settings, log *zap.Logger) (stop func(), err error) {
+func (s *security) open(ctx context.Context, pprof string, log *zap.Logger) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	profiles, err := startPprof(ctx, s.Pprof)
+	profiles, err := startPprof(ctx, pprof)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
 	var running sync.WaitGroup
-	running.Go(func() { d.gate.Run(ctx, reloaded(log, "--credentials")) })
-	if d.tls != nil {
-		running.Go(func() { d.tls.Run(ctx, reloaded(log, "--tls-cert")) })
+	running.Go(func() { s.authenticator.Run(ctx, reloaded(log, "--credentials")) })
+	if s.tls != nil {
+		running.Go(func() { s.tls.Run(ctx, reloaded(log, "--tls-cert")) })
 	}
 	return func() {
 		cancel()
@@ -83,9 +83,9 @@ func startPprof(ctx context.Context, address string) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	l, err := listen.On(ctx, address, listen.Sockets{})
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", address, plain(err))
+		return nil, fmt.Errorf("--pprof: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
