@@ -243,6 +243,23 @@ func TestEngine_Build_NewBudget_OpeningIsNoEarlierRequest(t *testing.T) {
 	}
 }
 
+// TestEngine_Build_NewBudget_CutOfARequestAndOpening: what a smaller budget cut as request and opening at once is no shorter in a larger one,
+// where it is the opening alone.
+func TestEngine_Build_NewBudget_CutOfARequestAndOpening(t *testing.T) {
+	b := summarizes(conversation.StrategySlidingWindow)
+	b.append(t, "c", user("Fix the bug: "+words(590)+" the end."))
+	b.append(t, "c", text(conversation.RoleAssistant, "Which?"))
+	b.asked(t, "c", 400, asMessages)
+	b.append(t, "c", user("This."))
+	small := b.asked(t, "c", 400, asMessages)
+	if cut, ok := small.Manifest.Window.CutOf(0, 0); !ok || cut.Leaves() {
+		t.Fatalf("the request is not cut: %+v", small.Manifest.Window)
+	}
+	if r := b.asked(t, "c", 440, asMessages); r.Tokens.Messages < small.Tokens.Messages {
+		t.Errorf("%d tokens of messages after %d, window %+v", r.Tokens.Messages, small.Tokens.Messages, r.Manifest.Window)
+	}
+}
+
 // TestEngine_Build_OpeningIsKept: in view for good, unless the policy says otherwise.
 func TestEngine_Build_OpeningIsKept(t *testing.T) {
 	for _, off := range []bool{false, true} {

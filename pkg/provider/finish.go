@@ -2,6 +2,7 @@ package provider
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -61,4 +62,14 @@ func (c UnitContext) count(text string) int32 {
 		return int32(len(text))
 	}
 	return int32(c.Count(text))
+}
+
+// growth is how many more tokens a line and the text behind it are together than each by itself: a line feed and a slash make one byte
+// pair of their own.
+func (c UnitContext) growth(line, text string) int32 {
+	const border = 64 // bytes of the text that can make pairs with the line
+	if len(text) > border {
+		text = strings.ToValidUTF8(text[:border], "")
+	}
+	return max(0, c.count(line+text)-c.count(line)-c.count(text))
 }

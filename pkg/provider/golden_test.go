@@ -71,6 +71,9 @@ func goldens() []golden {
 					opaque("openai", `{"type":"reasoning","id":"rs_4","summary":["s"]}`), opaque("openai", `{"type":"reasoning","id":"rs_5","summary":[],"status":"done"}`),
 					opaque("openai", `{"type":"reasoning","id":"rs_6","summary":[{"type":"summary_text"}]}`), opaque("openai", `{"type":"compaction","id":6,"encrypted_content":"e"}`), text("C.")).
 				user("x").units()},
+		{name: "reasoning_before_a_compaction", rule: "reasoning: with the item it precedes, which a compaction is not",
+			units: newRecord().user("q").assistant(opaque("openai", `{"type":"reasoning","id":"rs_1","summary":[]}`), opaque("openai", `{"type":"compaction","encrypted_content":"e"}`),
+				opaque("openai", `{"type":"reasoning","id":"rs_2","summary":[]}`), text("A.")).user("x").units()},
 		{name: "texts", rule: "published types: the assistant's texts stay apart",
 			units: newRecord().user("go").assistant(text("One."), text(" "), text("Two."), call("a", "{}"), text("Three."), media("image/png", "PNG", "")).
 				tool(result(1, "a", "r")).add(conversation.RoleUser, text("x"), text("y")).units()},

@@ -103,7 +103,7 @@ func hasMessages(blocks []provider.Block) bool {
 	return slices.ContainsFunc(blocks, func(b provider.Block) bool { return !b.System })
 }
 
-func legal(t *rapid.T, f provider.Format, v view, count func(string) int) {
+func legal(t rapid.TB, f provider.Format, v view, count func(string) int) {
 	system, messages := provider.Assemble(f.Traits(), v.blocks)
 	c := check(f.Format(), system, messages)
 	if len(c.faults) > 0 {
@@ -118,7 +118,7 @@ func legal(t *rapid.T, f provider.Format, v view, count func(string) int) {
 }
 
 // legalToo asks the validator of the end-to-end tests, which was written without sight of the renderers.
-func legalToo(t *rapid.T, f provider.Format, v view, count func(string) int) {
+func legalToo(t rapid.TB, f provider.Format, v view, count func(string) int) {
 	name := validate.Format(f.Traits().Name)
 	system, messages := provider.Assemble(f.Traits(), v.blocks)
 	faults, err := validate.Check(name, system, messages)
@@ -142,12 +142,17 @@ func TestFormat_Unit_AnyRecordIsLegalAndBounded(t *testing.T) {
 	})
 }
 
-func TestFormat_Unit_BoundHoldsForBytePairs(t *testing.T) {
+func bytePairs(t *testing.T) func(string) int {
+	t.Helper()
 	counter, err := bpe.New("o200k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := func(s string) int { n, _ := counter.Count(s); return n }
+	return func(s string) int { n, _ := counter.Count(s); return n }
+}
+
+func TestFormat_Unit_BoundHoldsForBytePairs(t *testing.T) {
+	count := bytePairs(t)
 	proptest.Check(t, func(t *rapid.T) {
 		units := drawRecord(t, count)
 		for _, f := range formats() {
@@ -156,6 +161,19 @@ func TestFormat_Unit_BoundHoldsForBytePairs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFormat_Unit_LineOfTheSpeaker_CountsWhatTheyGrowBy: a line feed and a slash are one byte pair more than each by itself.
+func TestFormat_Unit_LineOfTheSpeaker_CountsWhatTheyGrowBy(t *testing.T) {
+	count := bytePairs(t)
+	for _, units := range [][]conversation.Unit{
+		(&record{count: count}).user("/A").named("Anna").assistant(text("a")).user("x").units(),
+		(&record{count: count}).user("q").assistant(text("a")).system("/A").user("x").units(),
+	} {
+		for _, f := range formats() {
+			legal(t, f, compose(f, units, "", count), count)
+		}
+	}
 }
 
 // TestFormat_Unit_SplitTurn_SameBytes: what an adapter appends as one message of the assistant's, or as one for each call, is the

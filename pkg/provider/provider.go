@@ -9,7 +9,11 @@ package provider
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
 // RendererVersion increases whenever any format writes different bytes for the same view.
-const RendererVersion int32 = 2
+const RendererVersion int32 = 3
+
+// OldestRebuildable is the earliest version whose bytes this one can write again: but for reasoning of OpenAI's directly before a
+// compaction, which is dropped since version 3. A build's SHA-256 tells.
+const OldestRebuildable int32 = 2
 
 // Format writes units for one provider.
 type Format interface {

@@ -88,12 +88,14 @@ func (s *UnitWriter) line(w Writer, l *Line) {
 }
 
 // withSpeaker puts a line that names the speaker before what a user says, if messages have no field for it. The message's own weight
-// includes it.
+// includes it, but for what the two grow by together.
 func (s *UnitWriter) withSpeaker(l *Line, contents []Content) []Content {
 	switch {
 	case l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
 	case contents[0].Media == nil:
-		contents[0].Text = SpeakerLine(l.Name) + contents[0].Text
+		line := SpeakerLine(l.Name)
+		contents[0].Tokens += s.Context.growth(line, contents[0].Text)
+		contents[0].Text = line + contents[0].Text
 	default:
 		return slices.Insert(contents, 0, Content{Text: SpeakerLine(l.Name)})
 	}
@@ -118,8 +120,8 @@ func (s *UnitWriter) systemApart(l *Line) {
 	role := "system"
 	if !s.Context.Leading {
 		role = "user"
+		n := s.Context.count(systemHeader) + s.Context.growth(systemHeader, contents[0].Text)
 		contents[0].Text = systemHeader + contents[0].Text
-		n := s.Context.count(systemHeader)
 		contents[0].Tokens += n
 		s.Repair(l.Index, conversation.ReasonSystemAsUser, int64(n))
 	}

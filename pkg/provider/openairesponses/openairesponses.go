@@ -65,9 +65,7 @@ func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	for i := range turn {
 		w.take(&turn[i])
 	}
-	for _, r := range w.reasoning {
-		s.Drop(r.line.Index, r.part) // the item that it precedes is not there
-	}
+	w.dropReasoning()
 }
 
 func (w *items) take(l *provider.Line) {
@@ -135,7 +133,15 @@ func (w *items) call(p *conversation.Part) {
 	w.item("function_call", append(out, '}'), p.Tokens+more+wrapped)
 }
 
-// native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself.
+// dropReasoning leaves out reasoning whose item is not there.
+func (w *items) dropReasoning() {
+	for _, r := range w.reasoning {
+		w.sheet.Drop(r.line.Index, r.part)
+	}
+	w.reasoning = nil
+}
+
+// native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself and is no such item.
 func (w *items) native(p *conversation.Part) {
 	item, kind := readOpaque(p)
 	if kind == "" || !w.sheet.Native(w.line, p) {
@@ -146,6 +152,7 @@ func (w *items) native(p *conversation.Part) {
 		w.reasoning = append(w.reasoning, pendingReasoning{line: w.line, part: p, json: item})
 		return
 	}
+	w.dropReasoning()
 	w.item(kind, item, p.Tokens)
 }
 

@@ -258,7 +258,7 @@ func (d fitting) minimumWeight(t clipTarget) (int64, error) {
 // the request and the opening: an earlier request that keeps its place, and system messages.
 func (d fitting) fixTail(c *Claims, smaller *conversation.Window) {
 	for i := range d.Composed.Units[:d.Composed.Tail] {
-		if u := &d.Composed.Units[i]; u.Summary == nil && u.First() == d.Composed.Window.Request && u.First() != d.request && !d.pinned(u.First()) {
+		if u := &d.Composed.Units[i]; u.Summary == nil && u.First() == d.Composed.Window.Request && d.windowing().isEarlierRequest(u.First()) && !d.pinned(u.First()) {
 			c.Fixed += d.Composed.Weights[i]
 		}
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -77,7 +79,31 @@ func (d windowing) inheritWindow(smaller conversation.Window) (conversation.Wind
 	if c.Request != nil && r.Request < share.Request || c.Opening != nil && r.Opening < share.Opening {
 		return win, nil
 	}
-	return win, d.fitting().cutToGrants(&win, c, &r)
+	if err := d.fitting().cutToGrants(&win, c, &r); err != nil {
+		return win, err
+	}
+	return d.keepLongerCuts(win, &smaller)
+}
+
+// keepLongerCuts shows as much of a message as a smaller budget does, if there is room: that may have been the request there when it was
+// cut, and be the opening alone by now.
+func (d windowing) keepLongerCuts(win conversation.Window, smaller *conversation.Window) (conversation.Window, error) {
+	longer, cuts := false, slices.Clone(win.Cuts)
+	for i, cut := range cuts {
+		if was, ok := smaller.CutOf(cut.Message, cut.Summary); ok && was.Head+was.Tail > cut.Head+cut.Tail {
+			cuts[i], longer = was, true
+		}
+	}
+	if !longer {
+		return win, nil
+	}
+	kept := win
+	kept.Cuts = cuts
+	out, err := d.Compose(d.View, kept)
+	if err != nil || d.Fixed+out.Tokens() > d.Settings.Limit {
+		return win, err
+	}
+	return kept, nil
 }
 
 // openLargerWindow opens a window for a budget that is much larger than all before: on the whole record, if that fits, or else on as much of it

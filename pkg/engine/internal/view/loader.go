@@ -156,7 +156,7 @@ func (l *Loader) Manifest(ctx context.Context, w *Loaded, seq int64) (*conversat
 
 // Recompose lays out and writes an earlier build again, from its coordinates alone.
 func (l *Loader) Recompose(ctx context.Context, w *Loaded, m *conversation.Manifest, f conversation.Format) (*Composition, error) {
-	if m.RendererVersion != provider.RendererVersion {
+	if m.RendererVersion < provider.OldestRebuildable || m.RendererVersion > provider.RendererVersion {
 		return nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the manifest was made by renderer %d, this is renderer %d",
 			m.RendererVersion, provider.RendererVersion)
 	}
