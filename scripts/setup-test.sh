@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what tests need beside Go, where it is missing and where we may:
 # python3 with venv, node with npm, a JDK with Maven, a C compiler for the race
-# detector.
+# detector, the servers of the shared stores.
 # What stays missing is said, and the tests that need it say that they skip.
 set -euo pipefail
 
@@ -28,6 +28,12 @@ probe() {
     need gcc "the race detector"
     need libc6-dev "the race detector"
   fi
+  # Tests start servers of their own: what a package sets up by itself stays as it is.
+  if ! ls /usr/lib/postgresql/*/bin/postgres /usr/local/pgsql/bin/postgres >/dev/null 2>&1 && ! command -v postgres >/dev/null; then
+    need postgresql "the Postgres store"
+  fi
+  if ! command -v pgbouncer >/dev/null && [[ ! -x /usr/sbin/pgbouncer ]]; then need pgbouncer "the Postgres store behind a pooler"; fi
+  if ! command -v redis-server >/dev/null; then need redis-server "the Redis store"; fi
 }
 
 probe

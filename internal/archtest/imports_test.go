@@ -253,6 +253,10 @@ var layers = []layer{
 		dirs: []string{"internal/validate"}, allow: []string{"./pkg/tokens/..."}, deny: transport,
 	},
 	{
+		name: "servers of databases", why: "tests of any package start them, so they know none",
+		dirs: []string{"internal/dbtest"}, deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+	},
+	{
 		name: "what tests share", why: "every test may use it, so it knows nothing of what they test",
 		dirs: []string{"internal/proptest", "internal/testlane", "internal/recordings"}, deny: transport,
 	},
