@@ -23,10 +23,8 @@ func (c *Change) Check() error {
 	if c.Head.Incarnation.IsZero() {
 		return invalid("a change without an incarnation")
 	}
-	for name, value := range c.Slots {
-		if len(name) > MaxName || len(value) > MaxSlot {
-			return invalid("a slot of %d bytes under a name of %d", len(value), len(name))
-		}
+	if err := checkSlots(c.Slots); err != nil {
+		return err
 	}
 	if c.Aside {
 		return c.checkAside()
@@ -34,8 +32,10 @@ func (c *Change) Check() error {
 	if c.Head.Version <= c.Expect {
 		return invalid("version %d after %d", c.Head.Version, c.Expect)
 	}
-	if o := c.Outcome; o != nil && (len(o.Key.RPC) > MaxName || len(o.Key.ID) > MaxName) {
-		return invalid("a request id of %d bytes", len(o.Key.ID))
+	if c.Outcome != nil {
+		if err := c.Outcome.Key.check(); err != nil {
+			return err
+		}
 	}
 	return c.checkLogs()
 }
@@ -122,8 +122,10 @@ func (c *Change) follows(head *Head) error {
 	}
 }
 
-// Staged says whether the change begins an incarnation on records that were staged: then they must be there.
-func (c *Change) Staged() bool { return int(c.Head.Messages) > len(c.Messages) }
+// Staged says whether the change begins an incarnation on records that were staged: then they must be there. A tombstone has none.
+func (c *Change) Staged() bool {
+	return c.Head.State != Deleted && int(c.Head.Messages) > len(c.Messages)
+}
 
 // Check says whether the upload is one that could be staged at all.
 func (u *Upload) Check() error {
@@ -134,13 +136,35 @@ func (u *Upload) Check() error {
 		return invalid("a chunk without an id, or nothing")
 	case u.Chunk < 0 || len(u.Data) > ChunkBytes:
 		return invalid("chunk %d of %d bytes", u.Chunk, len(u.Data))
-	default:
-		return nil
 	}
+	for i := range u.Outcomes {
+		if err := u.Outcomes[i].Key.check(); err != nil {
+			return err
+		}
+	}
+	return checkSlots(u.Slots)
+}
+
+func (k RequestKey) check() error {
+	if len(k.RPC) > MaxName || len(k.ID) > MaxName {
+		return invalid("a request id of %d bytes", len(k.ID))
+	}
+	return nil
+}
+
+func checkSlots(slots map[string][]byte) error {
+	for name, value := range slots {
+		if len(name) > MaxName || len(value) > MaxSlot {
+			return invalid("a slot of %d bytes under a name of %d", len(value), len(name))
+		}
+	}
+	return nil
 }
 
 // Records says whether the upload holds records of an import.
-func (u *Upload) Records() bool { return len(u.Messages)+len(u.Edits)+len(u.Manifests) > 0 }
+func (u *Upload) Records() bool {
+	return len(u.Messages)+len(u.Edits)+len(u.Manifests)+len(u.Outcomes)+len(u.Slots) > 0
+}
 
 // AboutRange says whether an edit of this kind comes with every answer, whatever messages were asked for.
 func AboutRange(k conversation.EditKind) bool {

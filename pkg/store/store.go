@@ -1,5 +1,4 @@
-// Package store is the contract between the engine and what keeps conversations: an embedded file, memory, and, without a
-// change to this contract, Postgres and Redis. One conversation is one partition: every commit changes one conversation,
+// Package store is the contract between the engine and what keeps conversations: an embedded file, memory, Postgres, Redis. One conversation is one partition: every commit changes one conversation,
 // atomically, if it has not moved since the decision was made. That is all the transaction a back end has to offer.
 //
 // The comments here are the contract; the suite in storetest holds every back end to it.
@@ -33,6 +32,8 @@ var (
 	// ErrInvalid: a call that no back end can carry out, whatever is stored: a key that is too long, a version that is not the
 	// next one, indices with a gap. Nothing was written. It is a fault of the caller's code.
 	ErrInvalid = errors.New("store: invalid call")
+	// ErrSealed: the store is sealed, because what it holds is kept elsewhere from now on. Nothing was written.
+	ErrSealed = errors.New("store: sealed")
 	// ErrClosed: the store is closed.
 	ErrClosed = errors.New("store: closed")
 )
@@ -80,6 +81,10 @@ type Store interface {
 	// Deleted ones are included: the caller reads the state.
 	List(ctx context.Context, namespace, after string, limit int) ([]Entry, error)
 
+	// Names returns at most limit keys that lead to something, of all namespaces, in an order of the back end's own, which stays: those
+	// behind after, or the first ones if it is nil. The namespaces' own partitions and deleted conversations are among them.
+	Names(ctx context.Context, after *Key, limit int) ([]Key, error)
+
 	// Delete removes records of a dead incarnation (deleted, replaced, or staged and never committed) or an upload that no
 	// commit refers to, at most about d.Limit of them, and says whether all of them are gone. It never touches a live
 	// incarnation: ErrConflict. Once it has begun on something staged, no commit can refer to that any more. Idempotent.
@@ -88,6 +93,10 @@ type Store interface {
 	// Wait returns when the conversation is known to be past the version, or when ctx is done (with its error). It may return
 	// early; the caller reads again. Wakes across processes are best effort, so callers give ctx a deadline and poll.
 	Wait(ctx context.Context, key Key, version uint64) error
+
+	// Seal ends all writing, or allows it again: once it has returned, Commit, Stage and Delete of every process give ErrSealed, and
+	// none is under way. It outlives a restart. Reads go on.
+	Seal(ctx context.Context, sealed bool) error
 
 	// Durability says what an acknowledged commit survives.
 	Durability() Durability
@@ -139,6 +148,8 @@ type Query struct {
 	Slots    []string // by name
 	SlotsOf  string   // by prefix of the name; the first MaxSlots in byte order
 	Contents []ContentRange
+	Outcomes *OutcomeRange
+	Stored   *StoredRange
 }
 
 // MessageRange asks for messages of a half-open range: all of them, or the first Limit from its start (from its end, if
@@ -178,6 +189,18 @@ type ContentRange struct {
 	Offset, Length int64
 }
 
+// OutcomeRange asks for outcomes in an order of the back end's own, which stays: at most Limit behind After, or the first ones if it is nil.
+type OutcomeRange struct {
+	After *RequestKey
+	Limit int
+}
+
+// StoredRange asks for the ids of stored contents that can be read, in byte order: at most Limit that are greater than After.
+type StoredRange struct {
+	After conversation.ID
+	Limit int
+}
+
 // RequestKey names a request id of an RPC.
 type RequestKey struct {
 	RPC string
@@ -194,6 +217,11 @@ type Snapshot struct {
 	Manifests []conversation.Manifest
 	Slots     map[string][]byte
 	Contents  [][]byte // one per ContentRange; nil where the content is not there
+	Outcomes  []Outcome
+	Stored    []conversation.ID
+	// Epoch changes when commits that were acknowledged may be gone, such as after a failover. It comes with every head, and is empty
+	// where that cannot be.
+	Epoch string
 }
 
 // State says whether a conversation lives.
@@ -337,6 +365,8 @@ type Upload struct {
 	Messages  []conversation.Message
 	Edits     []conversation.Edit
 	Manifests []conversation.Manifest
+	Outcomes  []Outcome
+	Slots     map[string][]byte // none of them nil
 }
 
 // ChunkBytes is the size of every content chunk but the last.

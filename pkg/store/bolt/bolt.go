@@ -93,6 +93,7 @@ type Store struct {
 	mark   *mark
 	wiper  wiper
 	outage outage
+	sealed bool
 	// reserve is the size of the reserve (reserve.go), 0 after it was spent; largest that of the largest value, so far as known; tight
 	// says that a deletion has no room.
 	reserve, largest int
@@ -127,6 +128,9 @@ func Open(path string, o Options) (*Store, error) {
 	s := &Store{
 		path: path, options: o, codec: record.New(), db: db, file: file, mark: last, wiper: newWiper(), reserve: reserve, largest: largest,
 		queue: make(chan *request, maxBatch), stopped: make(chan struct{}),
+	}
+	if s.sealed, err = isSealed(db); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	go s.write()
 	return s, nil

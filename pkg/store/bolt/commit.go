@@ -43,11 +43,9 @@ func encode(codec *record.Codec, key store.Key, c *store.Change) *commit {
 		p.put(manifestKey(id, c.Manifest.Seq), codec.EncodeManifest(c.Manifest))
 	}
 	if c.Outcome != nil {
-		p.put(outcomeKey(id, c.Outcome.Key), codec.EncodeOutcome(c.Outcome))
+		p.rest = appendOutcomes(p.rest, codec, id, []store.Outcome{*c.Outcome})
 	}
-	for name, value := range c.Slots {
-		p.put(slotKey(id, name), encodeSlot(codec, value))
-	}
+	p.rest = appendSlots(p.rest, codec, id, c.Slots)
 	if c.Info != nil {
 		p.put(infoKey(id), codec.EncodeInfo(c.Info))
 	}
@@ -58,11 +56,22 @@ func encode(codec *record.Codec, key store.Key, c *store.Change) *commit {
 
 func (p *commit) put(key, value []byte) { p.rest = append(p.rest, pair{key, value}) }
 
-func encodeSlot(codec *record.Codec, value []byte) []byte {
-	if value == nil {
-		return nil
+func appendOutcomes(out []pair, codec *record.Codec, id conversation.ID, outcomes []store.Outcome) []pair {
+	for i := range outcomes {
+		out = append(out, pair{outcomeKey(id, outcomes[i].Key), codec.EncodeOutcome(&outcomes[i])})
 	}
-	return codec.EncodeSlot(value)
+	return out
+}
+
+func appendSlots(out []pair, codec *record.Codec, id conversation.ID, slots map[string][]byte) []pair {
+	for name, value := range slots {
+		p := pair{key: slotKey(id, name)}
+		if value != nil {
+			p.value = codec.EncodeSlot(value)
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 func appendRecords(out []pair, codec *record.Codec, id conversation.ID, ms []conversation.Message, es []conversation.Edit,

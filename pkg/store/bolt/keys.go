@@ -11,7 +11,7 @@ import (
 // The buckets. Content chunks are apart from everything else: a large value beside small ones makes every small write copy
 // its page.
 var (
-	bucketMeta    = []byte("meta")    // "layout" -> the version of all that is in this file
+	bucketMeta    = []byte("meta")    // "layout" -> the version of all that is in this file; "sealed", if it is
 	bucketNames   = []byte("names")   // namespace, conversation -> incarnation
 	bucketRecords = []byte("records") // incarnation | kind | ... -> record
 	bucketChunks  = []byte("chunks")  // incarnation | upload | number -> chunk

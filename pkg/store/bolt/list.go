@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -50,6 +51,27 @@ func (t *tx) entry(name string, link []byte) (store.Entry, error) {
 		e.Info, err = t.codec.DecodeInfo(info)
 	}
 	return e, err
+}
+
+// Names implements store.Store: shorter namespaces first, as keys sort.
+func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store.Key, error) {
+	var out []store.Key
+	err := s.view(ctx, func(t *tx) error {
+		var from []byte
+		if after != nil {
+			from = append(nameKey(*after), 0) // the smallest key above
+		}
+		c := t.name().Cursor()
+		for k, _ := c.Seek(from); k != nil && len(out) < limit; k, _ = c.Next() {
+			key, ok := nameOf(k)
+			if !ok {
+				return fmt.Errorf("a name cannot be read: %w", store.ErrCorrupt)
+			}
+			out = append(out, key)
+		}
+		return nil
+	})
+	return out, err
 }
 
 // Due implements store.Store.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -74,7 +75,7 @@ func (r *reader) answer(q *store.Query) error {
 			return err
 		}
 	}
-	for _, step := range []func(*store.Query) error{r.info, r.edits, r.since, r.outcome, r.manifests, r.slots, r.contents} {
+	for _, step := range []func(*store.Query) error{r.info, r.edits, r.since, r.outcome, r.manifests, r.slots, r.contents, r.outcomes, r.stored} {
 		if err := step(q); err != nil {
 			return err
 		}
@@ -251,4 +252,42 @@ func (r *reader) content(want store.ContentRange) ([]byte, error) {
 		out = out[:want.Length]
 	}
 	return out, nil
+}
+
+func (r *reader) outcomes(q *store.Query) error {
+	if q.Outcomes == nil {
+		return nil
+	}
+	prefix := recordKey(r.id, kindOutcome, 0)
+	from := prefix
+	if q.Outcomes.After != nil {
+		from = append(outcomeKey(r.id, *q.Outcomes.After), 0) // the smallest key above
+	}
+	c := r.record().Cursor()
+	for k, v := c.Seek(from); bytes.HasPrefix(k, prefix) && len(r.snap.Outcomes) < q.Outcomes.Limit; k, v = c.Next() {
+		o, err := r.codec.DecodeOutcome(v)
+		if err != nil {
+			return err
+		}
+		r.snap.Outcomes = append(r.snap.Outcomes, o)
+	}
+	return nil
+}
+
+func (r *reader) stored(q *store.Query) error {
+	if q.Stored == nil {
+		return nil
+	}
+	c, after := r.chunks().Cursor(), q.Stored.After
+	for len(r.snap.Stored) < q.Stored.Limit {
+		k, _ := c.Seek(append(chunkKey(r.id, after, math.MaxInt32), 0))
+		if !bytes.HasPrefix(k, r.id[:]) {
+			return nil
+		}
+		after = conversation.ID(k[idBytes : 2*idBytes])
+		if r.pending().Get(pendingKey(r.id, after)) == nil {
+			r.snap.Stored = append(r.snap.Stored, after)
+		}
+	}
+	return nil
 }

@@ -117,11 +117,11 @@ func (s *salvage) copy(bucket string, e entry) error {
 	if err != nil {
 		return s.lose(bucket, &v, err)
 	}
-	if !s.keeps(v.id) && v.kind != isDue && v.kind != isLayout && v.kind != isReserve {
+	if !s.keeps(v.id) && v.kind != isDue && v.kind != isLayout && v.kind != isSeal && v.kind != isReserve {
 		return nil
 	}
 	switch v.kind {
-	case isLayout, isIndex, isDue, isName, isReserve: // made anew
+	case isLayout, isSeal, isIndex, isDue, isName, isReserve: // made anew
 		return nil
 	case isMessage, isEdit:
 		return s.logged(bucket, &v)

@@ -26,6 +26,8 @@ func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error
 	}
 	p := &piece{key: key, u: u}
 	p.records = appendRecords(nil, s.codec, u.Incarnation, u.Messages, u.Edits, u.Manifests)
+	p.records = appendOutcomes(p.records, s.codec, u.Incarnation, u.Outcomes)
+	p.records = appendSlots(p.records, s.codec, u.Incarnation, u.Slots)
 	if !u.ID.IsZero() {
 		p.chunk = s.codec.EncodeChunk(u.Data)
 	}

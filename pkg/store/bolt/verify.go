@@ -17,6 +17,7 @@ type kind string
 
 const (
 	isLayout   kind = "layout"
+	isSeal     kind = "seal"
 	isName     kind = "name"
 	isEdit     kind = "edit"
 	isIndex    kind = "index of edits"
@@ -46,6 +47,9 @@ func kindOf(bucket string, e entry) (kind, error) {
 	switch bucket {
 	case string(bucketMeta):
 		k, ok = isLayout, string(e.key) == "layout"
+		if string(e.key) == string(sealKey) {
+			k, ok = isSeal, e.size == 1
+		}
 	case string(bucketNames):
 		k, ok = isName, n >= 2
 	case string(bucketRecords):
@@ -151,7 +155,7 @@ func (s *stored) decode(codec *record.Codec) (err error) {
 	case isChunk:
 		_, err = codec.DecodeChunk(s.value)
 		return err
-	case isIndex, isDying, isReserve:
+	case isIndex, isDying, isReserve, isSeal:
 		return nil
 	case isPending, isDue:
 		key, err = s.decodeTask(codec)

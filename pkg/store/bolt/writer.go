@@ -22,7 +22,8 @@ type request struct {
 	ctx   context.Context
 	apply func(*tx) error // refuses (see refusal) before it writes anything
 	wake  store.Key
-	frees bool // it may use the reserve
+	frees bool  // it may use the reserve
+	seals *bool // it seals the store, or breaks the seal
 	err   error
 	done  chan struct{}
 }
@@ -173,6 +174,10 @@ func (s *Store) apply(view *tx, batch []*request) (spoiler *request, wrote bool)
 		if r.err = r.ctx.Err(); r.err != nil {
 			continue
 		}
+		if s.sealed && r.seals == nil {
+			r.err = store.ErrSealed
+			continue
+		}
 		r.err = guarded(func() error { return r.apply(view) })
 		if r.err != nil && !refusal(r.err) {
 			return r, false
@@ -210,6 +215,9 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 		for _, r := range batch {
 			if r.err == nil {
 				s.wakes.Wake(r.wake)
+			}
+			if r.err == nil && r.seals != nil {
+				s.sealed = *r.seals
 			}
 		}
 		answer(batch, nil)

@@ -18,7 +18,7 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.begin(ctx, key); err != nil {
+	if err := s.beginWrite(ctx, key); err != nil {
 		return err
 	}
 	old, head, err := s.current(key)
@@ -39,7 +39,7 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 		return err
 	}
 	if c.Aside {
-		inc.setSlots(s, c)
+		inc.setSlots(s, c.Slots)
 		return nil
 	}
 	if begins {
@@ -126,9 +126,9 @@ func (s *Store) apply(inc *incarnation, c *store.Change) {
 		inc.manifests[c.Manifest.Seq] = s.codec.EncodeManifest(c.Manifest)
 	}
 	if c.Outcome != nil {
-		inc.outcomes[c.Outcome.Key] = s.codec.EncodeOutcome(c.Outcome)
+		inc.putOutcomes(s, []store.Outcome{*c.Outcome})
 	}
-	inc.setSlots(s, c)
+	inc.setSlots(s, c.Slots)
 	for _, id := range c.Uploads {
 		inc.contents[id].pending = false
 	}
@@ -150,13 +150,19 @@ func (inc *incarnation) putRecords(s *Store, ms []conversation.Message, es []con
 	}
 }
 
-func (inc *incarnation) setSlots(s *Store, c *store.Change) {
-	for name, value := range c.Slots {
+func (inc *incarnation) setSlots(s *Store, slots map[string][]byte) {
+	for name, value := range slots {
 		if value == nil {
 			delete(inc.slots, name)
 			continue
 		}
 		inc.slots[name] = s.codec.EncodeSlot(value)
+	}
+}
+
+func (inc *incarnation) putOutcomes(s *Store, outcomes []store.Outcome) {
+	for i := range outcomes {
+		inc.outcomes[outcomes[i].Key] = s.codec.EncodeOutcome(&outcomes[i])
 	}
 }
 

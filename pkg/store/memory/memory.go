@@ -5,6 +5,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -27,6 +28,7 @@ type Store struct {
 
 	mu           sync.RWMutex
 	closed       bool
+	sealed       bool
 	names        map[store.Key]conversation.ID
 	incarnations map[conversation.ID]*incarnation
 }
@@ -116,6 +118,17 @@ func (s *Store) begin(ctx context.Context, keys ...store.Key) error {
 	return ctx.Err()
 }
 
+// beginWrite checks what every call checks that writes.
+func (s *Store) beginWrite(ctx context.Context, key store.Key) error {
+	if err := s.begin(ctx, key); err != nil {
+		return err
+	}
+	if s.sealed {
+		return store.ErrSealed
+	}
+	return nil
+}
+
 // current is the incarnation that the key leads to and its head; both nil if it leads nowhere.
 func (s *Store) current(key store.Key) (*incarnation, *store.Head, error) {
 	id, ok := s.names[key]
@@ -162,6 +175,35 @@ func (s *Store) entry(key store.Key) (store.Entry, error) {
 		e.Info, err = s.codec.DecodeInfo(inc.info)
 	}
 	return e, err
+}
+
+// Names implements store.Store.
+func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store.Key, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	keys := slices.SortedFunc(maps.Keys(s.names), compareKeys)
+	if after != nil {
+		keys = slices.DeleteFunc(keys, func(k store.Key) bool { return compareKeys(k, *after) <= 0 })
+	}
+	return keys[:min(len(keys), max(limit, 0))], nil
+}
+
+func compareKeys(a, b store.Key) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Conversation, b.Conversation))
+}
+
+// Seal implements store.Store.
+func (s *Store) Seal(ctx context.Context, sealed bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	s.sealed = sealed
+	return nil
 }
 
 // Due implements store.Store.

@@ -1,12 +1,14 @@
 package memory
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -70,7 +72,7 @@ func (r *reader) answer(q *store.Query) error {
 			return err
 		}
 	}
-	for _, step := range []func(*store.Query) error{r.edits, r.since, r.outcome, r.manifests, r.slots, r.contents} {
+	for _, step := range []func(*store.Query) error{r.edits, r.since, r.outcome, r.manifests, r.slots, r.contents, r.outcomes, r.stored} {
 		if err := step(q); err != nil {
 			return err
 		}
@@ -261,4 +263,42 @@ func (r *reader) content(want store.ContentRange) ([]byte, error) {
 		out = out[:min(want.Length, int64(len(out)))]
 	}
 	return out, nil
+}
+
+func (r *reader) outcomes(q *store.Query) error {
+	if q.Outcomes == nil {
+		return nil
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(r.inc.outcomes), compareRequests) {
+		if q.Outcomes.After != nil && compareRequests(key, *q.Outcomes.After) <= 0 {
+			continue
+		}
+		if len(r.snap.Outcomes) >= q.Outcomes.Limit {
+			break
+		}
+		o, err := r.s.codec.DecodeOutcome(r.inc.outcomes[key])
+		if err != nil {
+			return err
+		}
+		r.snap.Outcomes = append(r.snap.Outcomes, o)
+	}
+	return nil
+}
+
+func (r *reader) stored(q *store.Query) error {
+	if q.Stored == nil {
+		return nil
+	}
+	for id, c := range r.inc.contents {
+		if !c.pending && c.chunks.at(0) != nil && bytes.Compare(id[:], q.Stored.After[:]) > 0 {
+			r.snap.Stored = append(r.snap.Stored, id)
+		}
+	}
+	slices.SortFunc(r.snap.Stored, func(a, b conversation.ID) int { return bytes.Compare(a[:], b[:]) })
+	r.snap.Stored = r.snap.Stored[:min(len(r.snap.Stored), max(q.Stored.Limit, 0))]
+	return nil
+}
+
+func compareRequests(a, b store.RequestKey) int {
+	return cmp.Or(strings.Compare(a.RPC, b.RPC), strings.Compare(a.ID, b.ID))
 }

@@ -16,7 +16,7 @@ func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.begin(ctx, key); err != nil {
+	if err := s.beginWrite(ctx, key); err != nil {
 		return err
 	}
 	inc := s.incarnations[u.Incarnation]
@@ -32,6 +32,8 @@ func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error
 		inc.due = later(inc.due, due)
 	}
 	inc.putRecords(s, u.Messages, u.Edits, u.Manifests)
+	inc.putOutcomes(s, u.Outcomes)
+	inc.setSlots(s, u.Slots)
 	if !u.ID.IsZero() {
 		c := inc.content(u.ID)
 		c.pending = inc.head != nil
@@ -93,7 +95,7 @@ func (c *content) stageable(id conversation.ID) error {
 func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.begin(ctx, key); err != nil {
+	if err := s.beginWrite(ctx, key); err != nil {
 		return false, err
 	}
 	inc := s.incarnations[d.Incarnation]

@@ -26,6 +26,8 @@ func Failure(err error) error {
 		return conversation.Errorf(conversation.StoreFull, "the store has reached its size").Because(err)
 	case errors.Is(err, store.ErrUnavailable):
 		return conversation.Errorf(conversation.StoreUnavailable, "the store cannot write now; try again").Because(err)
+	case errors.Is(err, store.ErrSealed):
+		return conversation.Errorf(conversation.StoreUnavailable, "the store is sealed: what it holds was moved to another").Because(err)
 	case errors.Is(err, store.ErrClosed):
 		return conversation.Errorf(conversation.StoreUnavailable, "the store is shutting down").Because(err)
 	default:
