@@ -219,9 +219,6 @@ type Snapshot struct {
 	Contents  [][]byte // one per ContentRange; nil where the content is not there
 	Outcomes  []Outcome
 	Stored    []conversation.ID
-	// Epoch changes when commits that were acknowledged may be gone, such as after a failover. It comes with every head, and is empty
-	// where that cannot be.
-	Epoch string
 }
 
 // State says whether a conversation lives.
@@ -280,6 +277,11 @@ type Head struct {
 
 	// Unknown is what a newer version wrote.
 	Unknown string
+
+	// Epoch is not on record: Read fills it in. It changes when commits that were acknowledged may be gone, such as after a failover, and is
+	// empty on a back end where that cannot be. A change whose head has one is committed in that epoch alone: ErrConflict otherwise. Two heads
+	// of one version are the same head only if their epochs are.
+	Epoch string
 }
 
 // Call is an unanswered call.

@@ -321,7 +321,7 @@ func (m *machine) ask(rt *rapid.T, key store.Key, q store.Query) {
 	same(rt, fmt.Sprintf("read %q", key), err, wantErr)
 	for _, snap := range []*store.Snapshot{want, got} {
 		if snap != nil { // a back end has an order and an epoch of its own
-			snap.Epoch = ""
+			snap.Head.Epoch = ""
 			slices.SortFunc(snap.Outcomes, func(a, b store.Outcome) int { return strings.Compare(a.Key.ID, b.Key.ID) })
 		}
 	}

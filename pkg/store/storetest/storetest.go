@@ -111,7 +111,7 @@ func (b *box) read(key store.Key, q store.Query) *store.Snapshot {
 	b.Helper()
 	snap, err := b.s.Read(b.ctx, key, q)
 	b.must(err)
-	snap.Epoch = "" // it is the back end's own
+	snap.Head.Epoch = "" // it is the back end's own
 	return snap
 }
 
