@@ -79,8 +79,9 @@ func SpeakingFor(ctx context.Context, names []string) context.Context { return a
 
 // New returns an engine. The caller keeps the store, and closes it after the engine's last call.
 func New(o Options) *Engine {
+	recent := txn.NewRecent(o.Store, o.Clock)
 	unguarded := o.Store
-	o.Store = actors.Guard(o.Store)
+	o.Store = actors.Guard(recent)
 	if o.Summaries == nil {
 		o.Summaries = summarize.New(summarize.Options{})
 	}
@@ -99,8 +100,9 @@ func New(o Options) *Engine {
 	e.conversations = conversations.New(&conversations.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Clock: o.Clock, IDs: o.IDs, Defaults: o.Defaults,
 	})
+	recent.OnEpoch(e.contents.Cache.Clear)
 	e.appends = appends.New(&appends.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
+		Store: o.Store, Recent: recent, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
 		IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
 	})
 	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, o.Defaults)

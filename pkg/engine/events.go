@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -34,21 +36,45 @@ type place struct {
 	incarnation conversation.ID
 	version     uint64
 	done        uint32
+	epoch       uint64 // of the store, as a hash; 0 on one that has none
 }
+
+const placeBytes, epochBytes = len(conversation.ID{}) + 12, 8
 
 func (p place) token() string {
 	b := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(p.incarnation[:], p.version), p.done)
+	if p.epoch != 0 {
+		b = binary.BigEndian.AppendUint64(b, p.epoch)
+	}
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
 func parsePlace(token string) (p place, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil || len(b) != len(p.incarnation)+12 {
+	if err != nil || len(b) != placeBytes && len(b) != placeBytes+epochBytes {
 		return p, badToken()
+	}
+	if len(b) > placeBytes {
+		p.epoch = binary.BigEndian.Uint64(b[placeBytes:])
 	}
 	copy(p.incarnation[:], b)
 	p.version, p.done = binary.BigEndian.Uint64(b[16:]), binary.BigEndian.Uint32(b[24:])
 	return p, nil
+}
+
+// epochOf is the store's epoch as tokens have it.
+func epochOf(h *Head) uint64 {
+	if h.Epoch == "" {
+		return 0
+	}
+	sum := sha256.Sum256([]byte(h.Epoch))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// anotherEpoch is the error of a token from before commits that were acknowledged may have been lost: what lies behind it may have come twice
+// since, with other words.
+func anotherEpoch(oldest place) error {
+	return conversation.Errorf(conversation.ResumeTokenExpired, "the store was restarted or failed over, and may have lost commits that the token counts; the oldest token is %s", oldest.token())
 }
 
 func badToken() error {
@@ -101,6 +127,10 @@ func (e *Engine) events(ctx context.Context, key Key, at place, give func(EventA
 	snap, err := e.txn.Read(ctx, key, store.Query{Incarnation: at.incarnation, Since: &store.Since{Version: since, Limit: eventPage}})
 	if err != nil {
 		return at, 0, err
+	}
+	if epochOf(&snap.Head) != at.epoch {
+		first, err := e.oldest(ctx, key, &snap.Head)
+		return at, 0, cmp.Or(err, anotherEpoch(first))
 	}
 	oldest := e.txn.Now().Add(-eventMemory)
 	skip := at.done
@@ -169,6 +199,9 @@ func (e *Engine) resume(ctx context.Context, key Key, token string) (place, erro
 	if err != nil {
 		return at, err
 	}
+	if at.epoch != oldest.epoch && at.incarnation == oldest.incarnation {
+		return at, anotherEpoch(oldest)
+	}
 	if at.version > snap.Head.Version && at.incarnation == oldest.incarnation {
 		return at, badToken()
 	}
@@ -181,7 +214,7 @@ func (e *Engine) resume(ctx context.Context, key Key, token string) (place, erro
 // oldest is the place before the oldest event that is kept. Messages are in order of time, so it is found by halving.
 func (e *Engine) oldest(ctx context.Context, key Key, head *Head) (place, error) {
 	from := e.txn.Now().Add(-eventMemory)
-	at := place{incarnation: head.Incarnation}
+	at := place{incarnation: head.Incarnation, epoch: epochOf(head)}
 	low, high := int32(0), head.Messages // the first message that is young enough lies in [low, high]
 	for low < high {
 		middle := low + (high-low)/2

@@ -1,6 +1,7 @@
 package appends
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -44,7 +45,10 @@ type attempt struct {
 	after   uint64                        // the version of the deleted one that it follows on; 0 if there is none
 	former  *conversations.FormerRequests // and what it has to remember of that one
 
+	guessed   conversation.ID // the incarnation that the first attempt took the conversation to be of, without reading; zero if it read
+	tried     bool
 	weighed   bool
+	given     []givenExpiration // by message
 	resolved  bool
 	policies  expiry.Policies         // as of then
 	policy    conversation.Expiration // the conversation's, for results
@@ -56,11 +60,55 @@ type attempt struct {
 	result    *AppendResult
 }
 
+// attempt is one try. What a guess leads to is final if it was committed; whatever else comes of it, the conversation is read then.
 func (a *attempt) attempt(ctx context.Context) error {
+	if snap := a.guess(ctx); snap != nil {
+		err := a.decide(ctx, snap)
+		if err == nil || a.used {
+			return err
+		}
+		a.service.recent.Forget(a.request.Key)
+		return store.ErrConflict // or whatever it is: what is read decides
+	}
 	snap, err := a.read(ctx)
 	if err != nil {
 		return err
 	}
+	if !a.guessed.IsZero() && a.guessed != snap.Head.Incarnation {
+		a.startOver()
+	}
+	return a.decide(ctx, snap)
+}
+
+// startOver forgets what was found out for a conversation that the append is not for: its counter and its policy may be others.
+func (a *attempt) startOver() {
+	a.guessed, a.weighed, a.resolved = conversation.ID{}, false, false
+	for i, given := range a.given {
+		m := &a.request.Messages[i]
+		m.Expiration = given.message
+		for p, of := range given.results {
+			m.Parts[p].Result.Expiration = of
+		}
+	}
+	a.given = nil
+}
+
+// guess is what this process knows of the conversation, for the first attempt of a request that nothing need be recalled for.
+func (a *attempt) guess(ctx context.Context) *store.Snapshot {
+	if a.tried || a.request.Request.ID != "" {
+		return nil
+	}
+	a.tried, a.former = true, &conversations.FormerRequests{}
+	snap := a.service.recent.Guess(a.request.Key)
+	if snap == nil || a.service.txn.Live(&snap.Head) != nil || !actors.Speaks(ctx, cmp.Or(snap.Head.ActorID, snap.Info.ActorID)) {
+		return nil
+	}
+	a.guessed = snap.Head.Incarnation
+	return snap
+}
+
+// decide places the messages behind what the conversation is, and commits.
+func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 	first, err := a.service.txn.Recall(snap, a.request.Request)
 	if err != nil {
 		return err
@@ -258,6 +306,7 @@ func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Inf
 		return err
 	}
 	a.policies, a.policy = c.Policies, info.Policy.Or(a.service.defaults).Expiration.Results
+	a.given = givenOf(a.request.Messages)
 	r := resolver{policies: a.policies, tools: a.service.tools, policy: a.policy, calls: calls}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
@@ -268,6 +317,28 @@ func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Inf
 	}
 	a.resolved = true
 	return nil
+}
+
+// givenExpiration is what a caller said of a message and, by part, of its results.
+type givenExpiration struct {
+	message *conversation.Expiration
+	results map[int]*conversation.Expiration
+}
+
+func givenOf(messages []conversation.Message) []givenExpiration {
+	out := make([]givenExpiration, len(messages))
+	for i := range messages {
+		out[i].message = messages[i].Expiration
+		for p := range messages[i].Parts {
+			if r := messages[i].Parts[p].Result; r != nil {
+				if out[i].results == nil {
+					out[i].results = map[int]*conversation.Expiration{}
+				}
+				out[i].results[p] = r.Expiration
+			}
+		}
+	}
+	return out
 }
 
 // resolver knows what is configured of how long things live.

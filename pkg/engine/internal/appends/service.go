@@ -15,6 +15,7 @@ import (
 // Service puts messages on record.
 type Service struct {
 	store         store.Store
+	recent        *txn.Recent
 	txn           *txn.Manager
 	views         *view.Loader
 	blobs         *contents.Blobs
@@ -29,6 +30,7 @@ type Service struct {
 // Options is what a service is made of.
 type Options struct {
 	Store         store.Store
+	Recent        *txn.Recent
 	Txn           *txn.Manager
 	Views         *view.Loader
 	Blobs         *contents.Blobs
@@ -43,7 +45,7 @@ type Options struct {
 // New returns a service.
 func New(o *Options) *Service {
 	return &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues,
+		store: o.Store, recent: o.Recent, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues,
 		conversations: o.Conversations, ids: o.IDs, defaults: o.Defaults, tools: o.Tools,
 	}
 }

@@ -111,6 +111,13 @@ func (l *Cache) PutMessages(incarnation conversation.ID, block int32, value any,
 	l.put(cacheKey{incarnation, messagesKind, int64(block)}, cacheEntry{value: value, bytes: bytes})
 }
 
+// Clear forgets everything.
+func (l *Cache) Clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries.Purge()
+}
+
 // Drop forgets a content.
 func (l *Cache) Drop(incarnation conversation.ID, number int64) {
 	l.mu.Lock()

@@ -32,6 +32,7 @@ type Loaded struct {
 
 	Originals map[int32]conversation.Message // of messages that were corrected, as they were appended
 
+	newest     []conversation.Manifest // the last one, as of when the window was opened; none if there is none
 	renderings map[renderKey]*rendering
 	Fixed      fixedWeight
 

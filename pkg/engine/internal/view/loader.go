@@ -40,7 +40,7 @@ func NewLoader(s store.Store, t *txn.Manager, cache *Cache, counters []tokens.Co
 // the conversation: nobody erases what the window holds before it is back.
 func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loaded, *store.Snapshot, error) {
 	warm := l.Cache.Take(ctx, key)
-	q := store.Query{Info: true, SlotsOf: BuildSlots, Request: r.Key()}
+	q := store.Query{Info: true, SlotsOf: BuildSlots, Request: r.Key(), Manifest: &store.ManifestRange{Limit: 1}}
 	if warm != nil {
 		q.Incarnation = warm.Head.Incarnation
 		q.Edits = &store.EditRange{After: warm.Head.EditSeq}
@@ -51,7 +51,7 @@ func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loade
 		l.Cache.Put(warm)
 		return nil, nil, txn.Failure(err)
 	}
-	if warm != nil && (err != nil || snap.Head.Messages-warm.Head.Messages > maxDelta || slices.ContainsFunc(snap.Edits, erased)) {
+	if warm != nil && (err != nil || !warm.before(&snap.Head) || snap.Head.Messages-warm.Head.Messages > maxDelta || slices.ContainsFunc(snap.Edits, erased)) {
 		return l.Open(ctx, key, r) // cold: the warm window has left the cache
 	}
 	if err != nil {
@@ -61,10 +61,17 @@ func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loade
 		return nil, nil, err
 	}
 	if warm == nil {
-		return New(key, snap), snap, nil
+		warm = New(key, snap)
+	} else {
+		warm.advance(snap)
 	}
-	warm.advance(snap)
+	warm.newest = snap.Manifests
 	return warm, snap, nil
+}
+
+// before says whether a head follows on what the window holds. In another epoch, what it holds may never have been.
+func (w *Loaded) before(h *store.Head) bool {
+	return h.Epoch == w.Head.Epoch && h.Version >= w.Head.Version
 }
 
 // stale says whether what was read says that a warm window is of no more use: its conversation is gone, or what came since is damaged.
@@ -142,16 +149,21 @@ func (l *Loader) Counter(name string) (tokens.Counter, error) {
 
 // Manifest reads one manifest of a conversation.
 func (l *Loader) Manifest(ctx context.Context, w *Loaded, seq int64) (*conversation.Manifest, error) {
-	snap, err := l.store.Read(ctx, w.Key, store.Query{
-		Incarnation: w.Head.Incarnation, Manifest: &store.ManifestRange{Before: seq + 1, Limit: 1},
-	})
-	if err != nil {
-		return nil, txn.Failure(err)
+	found := w.newest
+	if len(found) == 0 || found[0].Seq != seq {
+		snap, err := l.store.Read(ctx, w.Key, store.Query{
+			Incarnation: w.Head.Incarnation, Manifest: &store.ManifestRange{Before: seq + 1, Limit: 1},
+		})
+		if err != nil {
+			return nil, txn.Failure(err)
+		}
+		found = snap.Manifests
 	}
-	if len(snap.Manifests) == 0 || snap.Manifests[0].Seq != seq {
+	if len(found) == 0 || found[0].Seq != seq {
 		return nil, conversation.Errorf(conversation.ManifestNotFound, "no such manifest, or it is no longer kept")
 	}
-	return &snap.Manifests[0], nil
+	m := found[0]
+	return &m, nil
 }
 
 // Recompose lays out and writes an earlier build again, from its coordinates alone.
