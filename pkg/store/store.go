@@ -147,6 +147,7 @@ type Query struct {
 	Manifest *ManifestRange
 	Slots    []string // by name
 	SlotsOf  string   // by prefix of the name; the first MaxSlots in byte order
+	AllSlots bool     // as if SlotsOf were a prefix of all names
 	Contents []ContentRange
 	Outcomes *OutcomeRange
 	Stored   *StoredRange

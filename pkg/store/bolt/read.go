@@ -190,11 +190,14 @@ func (r *reader) slots(q *store.Query) error {
 			return err
 		}
 	}
-	if q.SlotsOf == "" {
+	prefix := slotKey(r.id, q.SlotsOf)
+	switch {
+	case q.AllSlots:
+		prefix = slotKey(r.id, "")
+	case q.SlotsOf == "":
 		return nil
 	}
 	c := r.record().Cursor()
-	prefix := slotKey(r.id, q.SlotsOf)
 	n := 0
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix) && n < store.MaxSlots; k, v = c.Next() {
 		if err := r.slot(string(k[idBytes+1:]), v); err != nil {

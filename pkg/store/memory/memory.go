@@ -271,9 +271,9 @@ func (s *Store) Close() error {
 // slotNames are the names that a query asks for, in order.
 func (inc *incarnation) slotNames(q *store.Query) []string {
 	names := slices.Clone(q.Slots)
-	if q.SlotsOf != "" {
+	if q.SlotsOf != "" || q.AllSlots {
 		for _, name := range slices.Sorted(maps.Keys(inc.slots)) {
-			if strings.HasPrefix(name, q.SlotsOf) {
+			if (q.AllSlots || strings.HasPrefix(name, q.SlotsOf)) {
 				names = append(names, name)
 			}
 		}

@@ -66,7 +66,7 @@ func namesOfAll(b *box) {
 
 func outcomesInPages(b *box) {
 	k := b.begin(name("a"))
-	var want []store.Outcome
+	want := make([]store.Outcome, 0, 7)
 	for i := range 7 {
 		c := k.change()
 		c.Outcome = &store.Outcome{Key: store.RequestKey{RPC: strings.Repeat("r", i%3), ID: fmt.Sprint(i)}, Time: start(), Hash: [32]byte{byte(i)}}

@@ -43,6 +43,10 @@ func slotsByPrefix(b *box) {
 	b.equal(b.read(k.key, store.Query{SlotsOf: "p/"}).Slots, map[string][]byte{"p/": {1}, "p/a": {2}, "p/\xff": {3}})
 	b.equal(b.read(k.key, store.Query{SlotsOf: "p/", Slots: []string{"q"}}).Slots,
 		map[string][]byte{"p/": {1}, "p/a": {2}, "p/\xff": {3}, "q": {6}})
+	k.set(map[string][]byte{"": {7}})
+	b.equal(b.read(k.key, store.Query{AllSlots: true, SlotsOf: "p/"}).Slots,
+		map[string][]byte{"": {7}, "p/": {1}, "p/a": {2}, "p/\xff": {3}, "p": {4}, "p0": {5}, "q": {6}})
+	k.set(map[string][]byte{"": nil})
 	many := make(map[string][]byte)
 	for i := range 300 {
 		many[fmt.Sprintf("m%03d", i)] = []byte{byte(i)}
