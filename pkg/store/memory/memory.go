@@ -273,7 +273,7 @@ func (inc *incarnation) slotNames(q *store.Query) []string {
 	names := slices.Clone(q.Slots)
 	if q.SlotsOf != "" || q.AllSlots {
 		for _, name := range slices.Sorted(maps.Keys(inc.slots)) {
-			if (q.AllSlots || strings.HasPrefix(name, q.SlotsOf)) {
+			if q.AllSlots || strings.HasPrefix(name, q.SlotsOf) {
 				names = append(names, name)
 			}
 		}

@@ -1,0 +1,208 @@
+// Package move copies everything that one store holds into another, of whatever kind: to change the store, to back it up, to restore it.
+// Conversations go one by one. The head comes last, so that a conversation is in the new store whole or not at all, and a copy that was
+// interrupted goes on where it ended. Each is read again from the
+// target and compared by SHA-256.
+//
+// What no commit refers to, unfinished uploads and what waits to be deleted, stays behind.
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// Options say how to copy.
+type Options struct {
+	// Online copies from a store that is written to meanwhile. Each conversation is copied as it was at one moment, not all at the same. Without
+	// it the source is sealed first, and stays so.
+	Online bool
+	// Progress, if set, is told after each conversation.
+	Progress func(Report)
+	// Now is the time that unfinished copies count from; time.Now if it is nil.
+	Now func() time.Time
+}
+
+// Report counts what was copied.
+type Report struct {
+	Names    int64 // conversations and namespaces' own partitions
+	Present  int64 // of them, those that were there already
+	Messages int64
+	Contents int64
+	Bytes    int64 // of records and contents, uncompressed
+}
+
+// maxRestarts is how often a conversation that moves while it is copied is begun again.
+const maxRestarts = 20
+
+const (
+	namesPage    = 256
+	recordsPage  = 256
+	tokensPage   = 100_000 // of messages on a page: some 400 kB of text
+	outcomesPage = 1000
+	contentsPage = 1000
+)
+
+var errMoved = errors.New("the conversation moved while it was copied")
+
+// ErrDiffers says that a conversation is not the same in both stores.
+var ErrDiffers = errors.New("a conversation differs in the two stores")
+
+// Copy copies all that one store holds into another, which may hold part of it already.
+func Copy(ctx context.Context, from, to store.Store, o Options) (Report, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &copier{from: from, to: to, options: o, codec: record.New()}
+	if !o.Online {
+		if err := from.Seal(ctx, true); err != nil {
+			return c.report, fmt.Errorf("seal the source: %w", err)
+		}
+	}
+	for after := (*store.Key)(nil); ; {
+		keys, err := from.Names(ctx, after, namesPage)
+		if err != nil {
+			return c.report, fmt.Errorf("list the source: %w", err)
+		}
+		if len(keys) == 0 {
+			return c.report, nil
+		}
+		for _, key := range keys {
+			if err := c.conversation(ctx, key); err != nil {
+				return c.report, err
+			}
+		}
+		after = &keys[len(keys)-1]
+	}
+}
+
+type copier struct {
+	from, to store.Store
+	options  Options
+	codec    *record.Codec
+	report   Report
+}
+
+// conversation copies one conversation, or a namespace's own partition, and compares it.
+func (c *copier) conversation(ctx context.Context, key store.Key) error {
+	for range maxRestarts {
+		err := c.once(ctx, key)
+		switch {
+		case errors.Is(err, errMoved):
+			continue
+		case errors.Is(err, store.ErrNotFound) && c.options.Online: // deleted meanwhile
+			return nil
+		case err != nil:
+			return fmt.Errorf("conversation %d of the copy: %w", c.report.Names+1, err)
+		}
+		c.report.Names++
+		if c.options.Progress != nil {
+			c.options.Progress(c.report)
+		}
+		return nil
+	}
+	return fmt.Errorf("conversation %d of the copy: %w %d times", c.report.Names+1, errMoved, maxRestarts)
+}
+
+func (c *copier) once(ctx context.Context, key store.Key) error {
+	first, err := c.from.Read(ctx, key, store.Query{Info: true})
+	if err != nil {
+		return err
+	}
+	there, err := c.present(ctx, key, &first.Head)
+	if err != nil {
+		return err
+	}
+	source := &reader{store: c.from, key: key, head: first.Head, info: first.Info, online: c.options.Online}
+	read := c.write
+	if there {
+		read = c.digest
+	}
+	want, err := read(ctx, source)
+	if err != nil {
+		return err
+	}
+	if there {
+		c.report.Present++
+	}
+	return c.compare(ctx, key, want)
+}
+
+// present says whether the target has the conversation already, and refuses one that it has as something else.
+func (c *copier) present(ctx context.Context, key store.Key, head *store.Head) (bool, error) {
+	snap, err := c.to.Read(ctx, key, store.Query{})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return false, c.clear(ctx, key, head.Incarnation)
+	case err != nil:
+		return false, fmt.Errorf("read the target: %w", err)
+	case snap.Head.Incarnation != head.Incarnation || snap.Head.Version != head.Version:
+		return false, fmt.Errorf("%w: the target holds another of its name, or another version of it", ErrDiffers)
+	default:
+		return true, nil
+	}
+}
+
+// clear removes what is left in the target of a copy that was interrupted, or that moved.
+func (c *copier) clear(ctx context.Context, key store.Key, incarnation conversation.ID) error {
+	for {
+		done, err := c.to.Delete(ctx, key, store.Deletion{Incarnation: incarnation})
+		if err != nil {
+			return fmt.Errorf("clear the target: %w", err)
+		}
+		if done {
+			return nil
+		}
+	}
+}
+
+// write stages all records in the target and commits the head, and returns what it has read.
+func (c *copier) write(ctx context.Context, r *reader) (*digest, error) {
+	d := newDigest(c.codec, r)
+	err := r.records(ctx, func(u *store.Upload) error {
+		u.Incarnation, u.Time = r.head.Incarnation, c.options.Now()
+		if err := c.to.Stage(ctx, r.key, u); err != nil {
+			return fmt.Errorf("write the target: %w", err)
+		}
+		return d.add(u)
+	})
+	if err != nil {
+		return nil, err
+	}
+	head := r.head
+	head.Epoch = ""
+	if err := c.to.Commit(ctx, r.key, &store.Change{Head: head, Info: r.info}); err != nil {
+		return nil, fmt.Errorf("write the target: %w", err)
+	}
+	return d, nil
+}
+
+// digest reads a conversation.
+func (c *copier) digest(ctx context.Context, r *reader) (*digest, error) {
+	d := newDigest(c.codec, r)
+	return d, r.records(ctx, d.add)
+}
+
+// compare reads the conversation from the target.
+func (c *copier) compare(ctx context.Context, key store.Key, want *digest) error {
+	snap, err := c.to.Read(ctx, key, store.Query{Info: true})
+	if err != nil {
+		return fmt.Errorf("read the target: %w", err)
+	}
+	got, err := c.digest(ctx, &reader{store: c.to, key: key, head: snap.Head, info: snap.Info})
+	if err != nil {
+		return fmt.Errorf("read the target: %w", err)
+	}
+	if got.total != want.total {
+		return ErrDiffers
+	}
+	c.report.Messages += want.messages
+	c.report.Contents += want.contents
+	c.report.Bytes += want.bytes
+	return nil
+}
