@@ -29,5 +29,19 @@ func openWith(o Options) storetest.Factory {
 
 func TestStore_Contract(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, openWith(Options{DSN: dbtest.SharedPostgres(t).DSN, PoolSize: 8}))
+	storetest.RunCases(t, openWith(Options{DSN: dbtest.SharedPostgres(t).DSN, PoolSize: 8}), 25)
 }
+
+// TestStore_Contract_Pooled runs the suite through a pooler in transaction mode, in the modes that every pooler stands.
+func TestStore_Contract_Pooled(t *testing.T) {
+	t.Parallel()
+	b := dbtest.StartBouncer(t, dbtest.SharedPostgres(t))
+	for _, mode := range []ExecMode{CacheDescribe, Exec, Simple} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			storetest.RunCases(t, openWith(Options{DSN: b.DSN, ExecMode: mode, PoolSize: 4}), 3)
+		})
+	}
+}
+
+func BenchmarkPostgres(b *testing.B) { storetest.Bench(b, openWith(Options{DSN: dbtest.SharedPostgres(b).DSN})) }
