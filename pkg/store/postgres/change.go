@@ -148,6 +148,10 @@ func (p *change) demands(w *statement) (text string) {
 		text += uploadsSQL
 		w.args = append(w.args, id, uploads, int64(len(uploads)))
 	}
+	if p.c.Head.Epoch != "" {
+		text += epochSQL
+		w.args = append(w.args, p.s.epochs.starts(p.c.Head.Epoch))
+	}
 	return text
 }
 
@@ -184,7 +188,7 @@ func tooLarge(c *store.Change) bool {
 // unguarded is follow for a transaction in which all has been looked at that it demands.
 func (p *change) unguarded() *statement {
 	plain := *p.c
-	plain.ExpectSlots, plain.Uploads = nil, nil
+	plain.ExpectSlots, plain.Uploads, plain.Head.Epoch = nil, nil, ""
 	q := *p
 	q.c = &plain
 	return q.follow()

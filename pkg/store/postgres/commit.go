@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,12 +117,18 @@ func (s *Store) decide(ctx context.Context, conn *pgx.Conn, p *change) error {
 	if err != nil {
 		return err
 	}
+	if want := p.c.Head.Epoch; want != "" {
+		if epoch, err := s.askEpoch(ctx, conn, found.started); err != nil || epoch != want {
+			return cmp.Or(err, fmt.Errorf("%w: the server is of another epoch", store.ErrConflict))
+		}
+	}
 	t.write(w)
 	return s.fault(t.commit(), true)
 }
 
 // found is what a change is held against.
 type found struct {
+	started time.Time   // the server
 	head    *store.Head // of the name; nil if it leads nowhere
 	used    bool        // the incarnation has a head, under this name or another
 	staged  *place
@@ -141,10 +148,10 @@ func (f *found) look(t *tx, p *change) {
 	id := p.c.Head.Incarnation[:]
 	t.head(p.key, &f.head)
 	t.place(id, &f.staged)
-	t.ask(`SELECT EXISTS (SELECT FROM {s}.conversations WHERE incarnation = $1::bytea),
+	t.ask(`SELECT pg_postmaster_start_time(), EXISTS (SELECT FROM {s}.conversations WHERE incarnation = $1::bytea),
  EXISTS (SELECT FROM {s}.messages WHERE incarnation = $1::bytea AND index = 0),
  (SELECT count(*) FROM {s}.contents WHERE incarnation = $1::bytea AND content = ANY($2::bytea[]) AND NOT dying)`,
-		func(row pgx.Row) error { return row.Scan(&f.used, &f.first, &f.uploads) }, id, idBytes(p.c.Uploads))
+		func(row pgx.Row) error { return row.Scan(&f.started, &f.used, &f.first, &f.uploads) }, id, idBytes(p.c.Uploads))
 	if len(p.c.ExpectSlots) == 0 {
 		return
 	}

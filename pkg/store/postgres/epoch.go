@@ -49,6 +49,19 @@ func (e *epochs) isVolatile() bool {
 	return e.volatile
 }
 
+// starts are when servers were started that are of an epoch, as far as they are known.
+func (e *epochs) starts(epoch string) []time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := []time.Time{}
+	for start, of := range e.known {
+		if of == epoch {
+			out = append(out, time.UnixMicro(start).UTC())
+		}
+	}
+	return out
+}
+
 // of is the epoch of the server that was started then, "" if it is not known.
 func (e *epochs) of(start time.Time) string {
 	e.mu.Lock()
@@ -68,7 +81,14 @@ func (s *Store) epochOf(ctx context.Context, start time.Time) (string, error) {
 	defer conn.Release()
 	bounded, cancel := within(ctx, s.options.ReadTimeout)
 	defer cancel()
-	if _, err := s.epochs.look(bounded, conn.Conn()); err != nil {
+	return s.askEpoch(bounded, conn.Conn(), start)
+}
+
+func (s *Store) askEpoch(ctx context.Context, conn *pgx.Conn, start time.Time) (string, error) {
+	if epoch := s.epochs.of(start); epoch != "" {
+		return epoch, nil
+	}
+	if _, err := s.epochs.look(ctx, conn); err != nil {
 		return "", s.fault(err, false)
 	}
 	if epoch := s.epochs.of(start); epoch != "" {

@@ -93,7 +93,7 @@ func (s *Store) fault(err error, committing bool) error {
 	case e != nil:
 		err = refused(e)
 		if errors.Is(err, store.ErrUnavailable) && !errors.Is(err, errAgain) {
-			s.state.suspect()
+			s.state.broken()
 		}
 		return err
 	}

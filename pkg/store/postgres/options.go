@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -118,6 +119,9 @@ func (o Options) config() (*pgxpool.Config, error) {
 	}
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
 		c.ConnConfig.RuntimeParams["application_name"] = "palimpsest"
+	}
+	if c.ConnConfig.ValidateConnect == nil { // of several servers, and after a failover, the one that can be written
+		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	c.MaxConns, c.MinConns = int32(o.PoolSize), 1 //nolint:gosec // a handful
 	if o.OnTrip != nil {

@@ -283,7 +283,7 @@ func (r *reader) finish(ctx context.Context) error {
 		r.finishContents()
 	}
 	epoch, err := r.s.epochOf(ctx, r.started)
-	r.snap.Epoch = epoch
+	r.snap.Head.Epoch = epoch
 	return err
 }
 
@@ -394,6 +394,10 @@ func (r *reader) slots() {
 			names[i] = []byte(name)
 		}
 		r.each(`SELECT name, payload FROM {s}.slots WHERE incarnation = {i} AND name = ANY(?::bytea[])`, r.slot, names)
+	}
+	if r.q.AllSlots {
+		r.each(`SELECT name, payload FROM {s}.slots WHERE incarnation = {i} ORDER BY name LIMIT ?::bigint`, r.slot, int64(store.MaxSlots))
+		return
 	}
 	if r.q.SlotsOf == "" {
 		return

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,6 +118,7 @@ func (s *Store) putEdits(w *statement, lists ...[]conversation.Edit) {
 	var kind []int16
 	var first, last []int32
 	var wide []bool
+	var covered []*string
 	var payload [][]byte
 	for _, list := range lists {
 		for i := range list {
@@ -123,12 +126,42 @@ func (s *Store) putEdits(w *statement, lists ...[]conversation.Edit) {
 			seq, commit = append(seq, e.Seq), append(commit, int64(e.Commit)) //nolint:gosec // a version of ours
 			kind, wide = append(kind, int16(e.Kind)), append(wide, store.AboutRange(e.Kind) || e.Range.Len() > 1)
 			first, last = append(first, e.Range.First), append(last, e.Range.End)
-			payload = append(payload, s.codec.EncodeEdit(e))
+			covered, payload = append(covered, covers(e)), append(payload, s.codec.EncodeEdit(e))
 		}
 	}
 	if len(seq) > 0 {
-		w.add(editsSQL, seq, kind, first, last, wide, commit, payload)
+		w.add(editsSQL, seq, kind, first, last, wide, covered, commit, payload)
 	}
+}
+
+// covers are the messages that a summary stands for, or that an edit brings back, as Postgres writes sets of ranges.
+func covers(e *conversation.Edit) *string {
+	var ranges []conversation.Range
+	switch {
+	case e.Kind == conversation.EditSummarize && e.Summary != nil:
+		next := e.Range.First
+		for _, except := range slices.SortedFunc(slices.Values(e.Summary.Except), func(a, b conversation.Range) int { return int(a.First - b.First) }) {
+			ranges = append(ranges, conversation.Range{First: next, End: min(except.First, e.Range.End)})
+			next = max(next, except.End)
+		}
+		ranges = append(ranges, conversation.Range{First: next, End: e.Range.End})
+	case e.Kind == conversation.EditRestore && len(e.Brought) > 0:
+		for _, index := range e.Brought {
+			ranges = append(ranges, conversation.Range{First: index, End: index + 1})
+		}
+	case e.Kind == conversation.EditRestore:
+		ranges = []conversation.Range{e.Range}
+	default:
+		return nil
+	}
+	var b strings.Builder
+	for _, r := range ranges {
+		if r.Len() > 0 {
+			fmt.Fprintf(&b, ",[%d,%d)", r.First, r.End)
+		}
+	}
+	text := "{" + strings.TrimPrefix(b.String(), ",") + "}"
+	return &text
 }
 
 func (s *Store) putManifests(w *statement, manifests []conversation.Manifest) (seqs []int64) {

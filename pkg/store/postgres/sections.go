@@ -14,6 +14,7 @@ const (
   ON o.name = x.name AND o.payload = x.payload WHERE o.incarnation = ?::bytea) = ?::bigint`
 	slotsAbsentSQL = ` AND NOT EXISTS (SELECT FROM {s}.slots o WHERE o.incarnation = ?::bytea AND o.name = ANY(?::bytea[]))`
 	uploadsSQL     = ` AND (SELECT count(*) FROM {s}.contents c WHERE c.incarnation = ?::bytea AND c.content = ANY(?::bytea[]) AND NOT c.dying) = ?::bigint`
+	epochSQL       = ` AND pg_postmaster_start_time() = ANY(?::timestamptz[])`
 	followEndSQL   = ` RETURNING incarnation)`
 	asideEndSQL    = `)`
 
@@ -36,11 +37,12 @@ const (
  ON CONFLICT (incarnation, index) DO UPDATE SET id = EXCLUDED.id, role = EXCLUDED.role, tokens = EXCLUDED.tokens, commit = EXCLUDED.commit,
   create_time = EXCLUDED.create_time, tool_call_id = EXCLUDED.tool_call_id, tool_calls = EXCLUDED.tool_calls, content = EXCLUDED.content,
   payload = EXCLUDED.payload)`
-	editsSQL = `e AS (INSERT INTO {s}.edits (incarnation, seq, kind, first, last, wide, commit, payload)
- SELECT u.incarnation, r.* FROM u, unnest(?::bigint[], ?::smallint[], ?::int[], ?::int[], ?::boolean[], ?::bigint[], ?::bytea[])
-  AS r(seq, kind, first, last, wide, commit, payload)
+	editsSQL = `e AS (INSERT INTO {s}.edits (incarnation, seq, kind, first, last, wide, covers, commit, payload)
+ SELECT u.incarnation, r.seq, r.kind, r.first, r.last, r.wide, r.covers::int4multirange, r.commit, r.payload
+ FROM u, unnest(?::bigint[], ?::smallint[], ?::int[], ?::int[], ?::boolean[], ?::text[], ?::bigint[], ?::bytea[])
+  AS r(seq, kind, first, last, wide, covers, commit, payload)
  ON CONFLICT (incarnation, seq) DO UPDATE SET kind = EXCLUDED.kind, first = EXCLUDED.first, last = EXCLUDED.last, wide = EXCLUDED.wide,
-  commit = EXCLUDED.commit, payload = EXCLUDED.payload)`
+  covers = EXCLUDED.covers,  commit = EXCLUDED.commit, payload = EXCLUDED.payload)`
 	manifestsSQL = `f AS (INSERT INTO {s}.manifests (incarnation, seq, payload)
  SELECT u.incarnation, r.* FROM u, unnest(?::bigint[], ?::bytea[]) AS r(seq, payload)
  ON CONFLICT (incarnation, seq) DO UPDATE SET payload = EXCLUDED.payload)`

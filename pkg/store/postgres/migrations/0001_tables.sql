@@ -69,6 +69,8 @@ CREATE TABLE {s}.edits (
   last int NOT NULL,
   -- It comes with every answer that its messages may be in, or is about more than one: it is found by its number.
   wide boolean NOT NULL,
+  -- The messages that a summary stands for, or that an edit brings back; null for all other kinds.
+  covers int4multirange,
   commit bigint NOT NULL,
   payload bytea NOT NULL,
   PRIMARY KEY (incarnation, seq)
@@ -129,3 +131,26 @@ CREATE FUNCTION {s}.sealed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'the store is sealed' USING ERRCODE = 'PL001';
 END $$;
+
+-- Bytes as a reader wants them: as text if they are text, else with escapes.
+CREATE FUNCTION {s}.readable(name bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN convert_from(name, 'UTF8');
+EXCEPTION WHEN others THEN
+  RETURN encode(name, 'escape');
+END $$;
+
+-- The messages of conversations that live, one a row. compacted says whether a summary stands for the message, and compacted_range for
+-- which messages that summary was made. Content is null unless the sidecar runs with --store-text-column.
+CREATE VIEW {s}.context_messages AS
+SELECT m.id, {s}.readable(c.namespace) AS namespace, {s}.readable(c.conversation) AS context_id, m.index,
+  (ARRAY['unspecified', 'system', 'user', 'assistant', 'tool'])[m.role + 1] AS role, m.content, m.tool_call_id, m.tool_calls,
+  m.create_time AS timestamp, m.tokens, COALESCE(e.kind = 5, false) AS compacted,
+  CASE WHEN e.kind = 5 THEN int4range(e.first, e.last) END AS compacted_range
+FROM {s}.conversations c
+JOIN {s}.messages m ON m.incarnation = c.incarnation AND m.index < c.messages
+LEFT JOIN LATERAL (
+  SELECT e.kind, e.first, e.last FROM {s}.edits e
+  WHERE e.incarnation = m.incarnation AND e.wide AND e.covers @> m.index ORDER BY e.seq DESC LIMIT 1
+) e ON true
+WHERE c.state = 0 AND c.conversation <> '';
