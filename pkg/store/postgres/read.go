@@ -78,7 +78,7 @@ type reader struct {
 	edits         []conversation.Edit
 	sinceMessages []conversation.Message
 	sinceEdits    []conversation.Edit
-	contents      []run
+	contents      []piecewise
 }
 
 // prepare queues all that is asked for. More than one statement need a transaction to be one snapshot.
@@ -449,8 +449,8 @@ func (r *reader) stored() {
 		}, q.After[:], int64(max(q.Limit, 0)))
 }
 
-// run is what came of a content: nil bytes if it is not there.
-type run struct {
+// piecewise is what came of a content: nil bytes if it is not there.
+type piecewise struct {
 	data []byte
 	skip int64
 }
@@ -460,7 +460,7 @@ SELECT -1, NULL::bytea FROM c
 UNION ALL (SELECT k.chunk, k.payload FROM c JOIN {s}.chunks k USING (incarnation, content) WHERE k.chunk >= ?::int AND k.chunk <= ?::int ORDER BY k.chunk)`
 
 func (r *reader) askContents() {
-	r.contents = make([]run, len(r.q.Contents))
+	r.contents = make([]piecewise, len(r.q.Contents))
 	for i := range r.q.Contents {
 		want, into := &r.q.Contents[i], &r.contents[i]
 		offset := max(want.Offset, 0)
@@ -477,7 +477,7 @@ func (r *reader) askContents() {
 	}
 }
 
-func (r *reader) chunk(rows pgx.Rows, into *run) error {
+func (r *reader) chunk(rows pgx.Rows, into *piecewise) error {
 	var number int32
 	var value []byte
 	if err := rows.Scan(&number, &value); err != nil {

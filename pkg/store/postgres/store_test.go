@@ -44,4 +44,6 @@ func TestStore_Contract_Pooled(t *testing.T) {
 	}
 }
 
-func BenchmarkPostgres(b *testing.B) { storetest.Bench(b, openWith(Options{DSN: dbtest.SharedPostgres(b).DSN})) }
+func BenchmarkPostgres(b *testing.B) {
+	storetest.Bench(b, openWith(Options{DSN: dbtest.SharedPostgres(b).DSN}))
+}
