@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -110,6 +111,25 @@ func (p *Postgres) Immediate() { p.end(syscall.SIGQUIT) }
 
 // Fast stops the server as `pg_ctl stop -m fast` does.
 func (p *Postgres) Fast() { p.end(syscall.SIGINT) }
+
+// SignalAll sends a signal to the server and to every process that it has started.
+func (p *Postgres) SignalAll(t testing.TB, sig syscall.Signal) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parent := p.cmd.Process.Pid
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", parent, parent))
+	if err != nil {
+		t.Skip("who the server's children are is not known: ", err)
+	}
+	for _, child := range append(strings.Fields(string(children)), strconv.Itoa(parent)) {
+		pid, err := strconv.Atoi(child)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = syscall.Kill(pid, sig)
+	}
+}
 
 // Stop ends the server for good.
 func (p *Postgres) Stop() {

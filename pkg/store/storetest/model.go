@@ -23,8 +23,12 @@ import (
 )
 
 // checkModel makes the same calls, drawn at random, on a back end and on the reference model, and compares all answers.
-func checkModel(t *testing.T, open Factory) {
-	proptest.Check(t, func(rt *rapid.T) {
+func checkModel(t *testing.T, open Factory, sequences int) {
+	check := proptest.Check
+	if sequences > 0 {
+		check = func(t *testing.T, property func(*rapid.T)) { proptest.CheckN(t, sequences, property) }
+	}
+	check(t, func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)

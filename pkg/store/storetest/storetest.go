@@ -23,6 +23,13 @@ type Factory func(t testing.TB, folder string) store.Store
 // Run holds a back end to the contract.
 func Run(t *testing.T, open Factory) {
 	t.Helper()
+	RunCases(t, open, 0)
+}
+
+// RunCases is Run with another number of random sequences (0: as many as ever), for a back end whose calls take long. What the caller of the
+// tests asks for stands above it.
+func RunCases(t *testing.T, open Factory, sequences int) {
+	t.Helper()
 	for _, group := range []struct {
 		name  string
 		cases []check
@@ -45,7 +52,7 @@ func Run(t *testing.T, open Factory) {
 			}
 		})
 	}
-	t.Run("Model", func(t *testing.T) { checkModel(t, open) })
+	t.Run("Model", func(t *testing.T) { checkModel(t, open, sequences) })
 }
 
 // check is one clause of the contract.

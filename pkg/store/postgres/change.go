@@ -1,0 +1,195 @@
+package postgres
+
+import (
+	"math"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// change is a commit, encoded before it waits for anything.
+type change struct {
+	s    *Store
+	key  store.Key
+	c    *store.Change
+	head []byte
+	// records are the sections for all but the head.
+	records statement
+}
+
+func (s *Store) encode(key store.Key, c *store.Change) *change {
+	p := &change{s: s, key: key, c: c}
+	if !c.Aside {
+		p.head = s.codec.EncodeHead(&c.Head)
+	}
+	w := &p.records
+	s.putMessages(w, c.Messages, c.ReplaceMessages)
+	s.putEdits(w, c.Edits, c.ReplaceEdits)
+	p.putManifests()
+	p.putOutcome()
+	s.putSlots(w, c.Slots)
+	if c.Info != nil {
+		w.add(infoSQL, s.codec.EncodeInfo(c.Info))
+	}
+	p.putContents()
+	return p
+}
+
+func (p *change) putManifests() {
+	written := slices.Clone(p.c.ReplaceManifests)
+	if p.c.Manifest != nil {
+		written = append(written, *p.c.Manifest)
+	}
+	seqs := p.s.putManifests(&p.records, written)
+	if p.c.DropManifests > 0 {
+		p.records.add(dropManifestsSQL, p.c.DropManifests, seqs)
+	}
+}
+
+// putOutcome: an outcome that the change makes is never one that it drops.
+func (p *change) putOutcome() {
+	var made store.RequestKey
+	if p.c.Outcome != nil {
+		made = p.c.Outcome.Key
+		p.s.putOutcomes(&p.records, []store.Outcome{*p.c.Outcome})
+	}
+	switch before := p.c.DropOutcomes; {
+	case before.IsZero():
+	case p.c.Outcome == nil:
+		p.records.add(dropOutcomesSQL, nanos(before), none(), none())
+	default:
+		p.records.add(dropOutcomesSQL, nanos(before), []byte(made.RPC), []byte(made.ID))
+	}
+}
+
+// none is longer than any name: nothing is equal to it.
+func none() []byte { return make([]byte, store.MaxName+1) }
+
+func (p *change) putContents() {
+	refers := idBytes(p.c.Uploads)
+	released := idBytes(p.c.Release)
+	refers = slices.DeleteFunc(refers, func(id []byte) bool {
+		return slices.ContainsFunc(released, func(r []byte) bool { return string(r) == string(id) })
+	})
+	if len(refers) > 0 {
+		p.records.add(referSQL, refers)
+	}
+	if len(released) > 0 {
+		p.records.add(releaseSQL, []byte(p.key.Namespace), []byte(p.key.Conversation), nanos(p.c.Head.UpdateTime), released)
+	}
+}
+
+// idBytes are the ids, each once.
+func idBytes(ids []conversation.ID) [][]byte {
+	out := make([][]byte, 0, len(ids))
+	for i := range ids {
+		if !slices.Contains(ids[:i], ids[i]) {
+			out = append(out, ids[i][:])
+		}
+	}
+	return out
+}
+
+// columns are what a head is beside its payload, in the order of the statements.
+func (p *change) columns() []any {
+	h := &p.c.Head
+	return []any{
+		int64(h.Version), int16(h.State), h.Messages, h.Tokens, h.EditSeq, h.Bytes, maybeNanos(h.NextDue), h.UpdateTime, p.head, //nolint:gosec // checked
+	}
+}
+
+func (p *change) name() []any {
+	return []any{[]byte(p.key.Namespace), []byte(p.key.Conversation), p.c.Head.Incarnation[:]}
+}
+
+// follow is the statement that makes the change if the name leads to its incarnation at the version that it expects.
+func (p *change) follow() *statement {
+	c, w := p.c, &statement{}
+	text, end := followSQL, followEndSQL
+	if c.Aside {
+		text, end = asideSQL, asideEndSQL
+		w.args = p.name()
+	} else {
+		w.args = append(p.columns(), p.name()...)
+		w.args = append(w.args, int64(c.Expect), c.Head.Messages-int32(len(c.Messages)), c.Head.EditSeq-int64(len(c.Edits))) //nolint:gosec // checked
+	}
+	text += p.demands(w)
+	w.sections = append(w.sections, text+end)
+	w.join(&p.records)
+	return w
+}
+
+func (w *statement) join(more *statement) {
+	w.sections = append(w.sections, more.sections...)
+	w.args = append(w.args, more.args...)
+}
+
+// demands is what must hold beside the version.
+func (p *change) demands(w *statement) (text string) {
+	id := p.c.Head.Incarnation[:]
+	var names, values, absent [][]byte
+	for name, want := range p.c.ExpectSlots {
+		if want == nil {
+			absent = append(absent, []byte(name))
+			continue
+		}
+		names, values = append(names, []byte(name)), append(values, p.s.codec.EncodeSlot(want))
+	}
+	if len(names) > 0 {
+		text += slotsPresentSQL
+		w.args = append(w.args, names, values, id, int64(len(names)))
+	}
+	if len(absent) > 0 {
+		text += slotsAbsentSQL
+		w.args = append(w.args, id, absent)
+	}
+	if uploads := idBytes(p.c.Uploads); len(uploads) > 0 {
+		text += uploadsSQL
+		w.args = append(w.args, id, uploads, int64(len(uploads)))
+	}
+	if p.c.Head.Epoch != "" {
+		text += epochSQL
+		w.args = append(w.args, p.s.epochs.starts(p.c.Head.Epoch))
+	}
+	return text
+}
+
+// locks says whether the row of the conversation must be locked before the statement looks at it: what it demands may be changed by
+// others meanwhile who leave the version as it is.
+func (p *change) locks() bool { return p.c.Aside || len(p.c.ExpectSlots)+len(p.c.Uploads) > 0 }
+
+// follows says whether the change may be one that follows on what is there.
+func (p *change) follows() bool {
+	return p.c.Aside || p.c.Expect > 0 && p.c.Head.Version == p.c.Expect+1
+}
+
+// begin is the statement that leads the name to the change's incarnation, in place of an old one if there is one.
+func (p *change) begin(old *store.Head) *statement {
+	w := &statement{}
+	w.add(beginSQL, append(p.name(), p.columns()...)...)
+	w.add(namedSQL)
+	if old != nil {
+		due, now := old.NextDue, p.c.Head.UpdateTime
+		if due.IsZero() || due.After(now) {
+			due = now
+		}
+		w.add(replacedSQL, old.Incarnation[:], []byte(p.key.Namespace), []byte(p.key.Conversation), nanos(due))
+	}
+	w.join(&p.records)
+	return w
+}
+
+// tooLarge: versions are signed numbers here.
+func tooLarge(c *store.Change) bool {
+	return c.Expect > math.MaxInt64 || c.Head.Version > math.MaxInt64
+}
+
+// unguarded is follow for a transaction in which all has been looked at that it demands.
+func (p *change) unguarded() *statement {
+	plain := *p.c
+	plain.ExpectSlots, plain.Uploads, plain.Head.Epoch = nil, nil, ""
+	q := *p
+	q.c = &plain
+	return q.follow()
+}

@@ -1,0 +1,125 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// ErrSchema: the tables are not those of this program. The message says what to do.
+var ErrSchema = errors.New("postgres: the schema does not fit this program")
+
+// Codes of errors that the server answers with. The first is our own (migrations).
+const (
+	codeSealed       = "PL001"
+	codeUnique       = "23505"
+	codeReadOnly     = "25006"
+	codeSerialize    = "40001"
+	codeDeadlock     = "40P01"
+	codeDiskFull     = "53100"
+	codeNoTable      = "42P01"
+	codeNoSchema     = "3F000"
+	classConnection  = "08"
+	classResources   = "53"
+	classOperator    = "57"
+	classSystem      = "58"
+	classLogin       = "28"
+	classNoDatabase  = "3D"
+	severityOfAnswer = "ERROR"
+)
+
+// answer is what the server refused a statement with; nil if the connection failed, or its end came with the error: then nobody knows
+// how far it came. The driver's text stays out of every error, because it may hold values, names and addresses.
+func answer(err error) *pgconn.PgError {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return nil
+	}
+	severity := e.SeverityUnlocalized
+	if severity == "" {
+		severity = e.Severity
+	}
+	if severity != severityOfAnswer || class(e) == classConnection || e.Code[:min(3, len(e.Code))] == "57P" {
+		return nil
+	}
+	return e
+}
+
+func class(e *pgconn.PgError) string { return e.Code[:min(2, len(e.Code))] }
+
+// errAgain marks what was undone because of another transaction, or never reached the server: it may be tried again at once.
+var errAgain = errors.New("nothing was done")
+
+func refused(e *pgconn.PgError) error {
+	switch {
+	case e.Code == codeSealed:
+		return store.ErrSealed
+	case e.Code == codeUnique:
+		return fmt.Errorf("%w: another one was first", store.ErrConflict)
+	case e.Code == codeDiskFull:
+		return store.ErrFull
+	case e.Code == codeSerialize, e.Code == codeDeadlock:
+		return fmt.Errorf("%w: %w: the server answered %s", store.ErrUnavailable, errAgain, e.Code)
+	case unavailable(e):
+		return fmt.Errorf("%w: the server answered %s", store.ErrUnavailable, e.Code)
+	default:
+		return fmt.Errorf("postgres: the server answered %s", e.Code)
+	}
+}
+
+// unavailable says whether a later call may succeed.
+func unavailable(e *pgconn.PgError) bool {
+	switch e.Code {
+	case codeReadOnly, codeNoTable, codeNoSchema:
+		return true
+	}
+	switch class(e) {
+	case classConnection, classResources, classOperator, classSystem, classLogin, classNoDatabase:
+		return true
+	}
+	return false
+}
+
+// fault is the contract's error for one of the driver's. A connection that broke behind a commit leaves its outcome unknown.
+func (s *Store) fault(err error, committing bool) error {
+	switch e := answer(err); {
+	case err == nil, errors.Is(err, store.ErrCorrupt):
+		return err
+	case e != nil:
+		err = refused(e)
+		if errors.Is(err, store.ErrUnavailable) && !errors.Is(err, errAgain) {
+			s.state.broken()
+		}
+		return err
+	}
+	s.state.broken()
+	switch {
+	case pgconn.SafeToRetry(err):
+		return fmt.Errorf("%w: %w: %s", store.ErrUnavailable, errAgain, reason(err))
+	case committing:
+		return fmt.Errorf("%w: %s", store.ErrOutcomeUnknown, reason(err))
+	default:
+		return fmt.Errorf("%w: %s", store.ErrUnavailable, reason(err))
+	}
+}
+
+// reason says why a connection failed, without a word of its address, names, or of what was sent.
+func reason(err error) string {
+	var e *pgconn.PgError
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &e):
+		return "the server answered " + e.Code
+	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
+		return "the server took too long"
+	case errors.As(err, &errno):
+		return errno.Error()
+	default:
+		return "the connection failed"
+	}
+}

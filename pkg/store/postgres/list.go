@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// rows runs a statement that reads, and hands over its rows one by one.
+func (s *Store) rows(ctx context.Context, text string, scan func(pgx.Rows) error, args ...any) error {
+	b := &pgx.Batch{}
+	each(b, s.sql(text), scan, args...)
+	return s.ask(ctx, b)
+}
+
+// ask runs statements that read, in one round trip.
+func (s *Store) ask(ctx context.Context, b *pgx.Batch) error {
+	bounded, cancel := within(ctx, s.options.ReadTimeout)
+	defer cancel()
+	conn, err := s.acquire(bounded)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	err = conn.SendBatch(bounded, b).Close()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case bounded.Err() == nil && conn.Conn().IsClosed():
+		return fmt.Errorf("%w: %w", errAgain, s.fault(err, false)) // it broke, perhaps long ago
+	default:
+		return s.fault(err, false)
+	}
+}
+
+// List implements store.Store.
+func (s *Store) List(ctx context.Context, namespace, after string, limit int) ([]store.Entry, error) {
+	leave, err := s.enter(ctx, store.Key{Namespace: namespace})
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	var out []store.Entry
+	err = s.retried(func() error {
+		out = nil
+		return s.rows(ctx, `SELECT c.conversation, c.head, i.payload FROM {s}.conversations c LEFT JOIN {s}.infos i USING (incarnation)
+ WHERE c.namespace = $1::bytea AND c.conversation > $2::bytea ORDER BY c.conversation LIMIT $3::bigint`, func(rows pgx.Rows) error {
+			var name, head, info []byte
+			if err := rows.Scan(&name, &head, &info); err != nil {
+				return err
+			}
+			e, err := s.entry(string(name), head, info)
+			out = append(out, e)
+			return err
+		}, []byte(namespace), []byte(after), int64(max(limit, 0)))
+	})
+	return out, err
+}
+
+func (s *Store) entry(name string, head, info []byte) (e store.Entry, err error) {
+	e.ID = name
+	if e.Head, err = s.codec.DecodeHead(head); err != nil || info == nil {
+		return e, err
+	}
+	e.Info, err = s.codec.DecodeInfo(info)
+	return e, err
+}
+
+// Names implements store.Store: in byte order.
+func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store.Key, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	text := `SELECT namespace, conversation FROM {s}.conversations ORDER BY namespace, conversation LIMIT $1::bigint`
+	args := []any{int64(max(limit, 0))}
+	if after != nil {
+		text = `SELECT namespace, conversation FROM {s}.conversations WHERE (namespace, conversation) > ($2::bytea, $3::bytea)
+ ORDER BY namespace, conversation LIMIT $1::bigint`
+		args = append(args, []byte(after.Namespace), []byte(after.Conversation))
+	}
+	var out []store.Key
+	err = s.retried(func() error {
+		out = nil
+		return s.rows(ctx, text, func(rows pgx.Rows) error {
+			var namespace, name []byte
+			err := rows.Scan(&namespace, &name)
+			out = append(out, store.Key{Namespace: string(namespace), Conversation: string(name)})
+			return err
+		}, args...)
+	})
+	return out, err
+}
+
+// dueSQL takes from each of the three indexes no more than is asked for.
+const dueSQL = `(SELECT namespace, conversation, incarnation, NULL::bytea AS content, false AS staged, next_due AS due FROM {s}.conversations
+  WHERE next_due <= $1::bigint ORDER BY next_due LIMIT $2::bigint)
+UNION ALL (SELECT namespace, conversation, incarnation, NULL, staged, due FROM {s}.unnamed WHERE due <= $1::bigint ORDER BY due LIMIT $2::bigint)
+UNION ALL (SELECT namespace, conversation, incarnation, content, false, due FROM {s}.contents WHERE due <= $1::bigint ORDER BY due LIMIT $2::bigint)
+ORDER BY due, incarnation, content NULLS FIRST LIMIT $2::bigint`
+
+// Due implements store.Store.
+func (s *Store) Due(ctx context.Context, until time.Time, limit int) ([]store.Task, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	var out []store.Task
+	err = s.retried(func() error {
+		out = nil
+		return s.rows(ctx, dueSQL, func(rows pgx.Rows) error {
+			var task store.Task
+			var namespace, name, incarnation, content []byte
+			var due int64
+			err := rows.Scan(&namespace, &name, &incarnation, &content, &task.Staged, &due)
+			task.Key = store.Key{Namespace: string(namespace), Conversation: string(name)}
+			task.Incarnation, task.Upload, task.Time = idOf(incarnation), idOf(content), fromNanos(due)
+			out = append(out, task)
+			return err
+		}, nanos(until), int64(max(limit, 0)))
+	})
+	return out, err
+}
+
+func idOf(b []byte) (id conversation.ID) {
+	copy(id[:], b)
+	return id
+}

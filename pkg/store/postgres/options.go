@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ExecMode says how statements are sent.
+type ExecMode string
+
+// The modes.
+const (
+	// CacheStatement prepares each statement once per connection. It is the fastest; a pooler must keep prepared statements apart (PgBouncer
+	// from 1.21 on, with max_prepared_statements).
+	CacheStatement ExecMode = "cache_statement"
+	// CacheDescribe works behind every pooler and plans each time.
+	CacheDescribe ExecMode = "cache_describe"
+	// Exec works behind every pooler, describes nothing, and sends values as text.
+	Exec ExecMode = "exec"
+	// Simple uses the simple protocol, with values in the statement's text, for what knows no other.
+	Simple ExecMode = "simple"
+)
+
+// DefaultSchema is where the tables lie if nothing is said.
+const DefaultSchema = "palimpsest"
+
+// Options are the settings of a store. DSN alone is needed.
+type Options struct {
+	// DSN is how the database is reached: a URL or words, as libpq has them.
+	DSN string
+	// Schema is where the tables lie: a letter, then letters, digits and underscores, at most 63 together. Empty: DefaultSchema.
+	Schema string
+	// ExecMode is how statements are sent. Empty: CacheStatement.
+	ExecMode ExecMode
+	// PoolSize bounds the connections. 0: 20.
+	PoolSize int
+	// Notify opens one more connection and listens on it for the commits of other processes. The DSN must lead to the server itself: a
+	// pooler says yes to LISTEN, and nothing comes.
+	Notify bool
+	// AcceptVolatile takes a server that loses acknowledged commits when it crashes (fsync or synchronous_commit off).
+	AcceptVolatile bool
+	// Insecure takes a connection beyond this machine without verified TLS.
+	Insecure bool
+	// TextColumn writes the words of messages into a readable column, too. It is never to be used where stored values are encrypted.
+	TextColumn bool
+	// OnState, if set, is called with the reason when the store cannot write any more, and with nil when it can again. It must not call
+	// the store.
+	OnState func(reason error)
+	// OnCommit, if set, is called after each commit with 1 and with how long it took from its turn in the conversation's queue on. It must
+	// not wait.
+	OnCommit func(changes int, took time.Duration)
+	// OnTrip, if set, is called with each round trip to the server, by any connection.
+	OnTrip func()
+
+	// AcquireTimeout bounds the wait for a connection of the pool; 0: three seconds. ReadTimeout bounds a read; 0: ten seconds.
+	// CommitTimeout bounds what writes and has begun; 0: ten seconds. PollInterval is how often the poller asks; 0: 100 ms.
+	AcquireTimeout, ReadTimeout, CommitTimeout, PollInterval time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	def(&o.AcquireTimeout, 3*time.Second)
+	def(&o.ReadTimeout, 10*time.Second)
+	def(&o.CommitTimeout, 10*time.Second)
+	def(&o.PollInterval, 100*time.Millisecond)
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if o.ExecMode == "" {
+		o.ExecMode = CacheStatement
+	}
+	if o.PoolSize == 0 {
+		o.PoolSize = 20
+	}
+	if o.OnState == nil {
+		o.OnState = func(error) {}
+	}
+	if o.OnCommit == nil {
+		o.OnCommit = func(int, time.Duration) {}
+	}
+	return o
+}
+
+// config is how the pool connects. No error of it holds anything of the DSN.
+func (o Options) config() (*pgxpool.Config, error) {
+	if !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`).MatchString(o.Schema) {
+		return nil, errors.New("postgres: the schema's name is no letter followed by at most 62 letters, digits and underscores")
+	}
+	if o.PoolSize < 1 {
+		return nil, errors.New("postgres: the pool needs a connection")
+	}
+	c, err := pgxpool.ParseConfig(o.DSN)
+	if err != nil {
+		return nil, errors.New("postgres: the DSN cannot be read: it is a URL (postgres://user@host/database) or words (host=... user=...)")
+	}
+	mode, err := o.ExecMode.mode()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkTLS(c.ConnConfig); err != nil {
+		return nil, err
+	}
+	c.ConnConfig.DefaultQueryExecMode = mode
+	if c.ConnConfig.ConnectTimeout == 0 {
+		c.ConnConfig.ConnectTimeout = o.AcquireTimeout
+	}
+	if c.ConnConfig.RuntimeParams["application_name"] == "" {
+		c.ConnConfig.RuntimeParams["application_name"] = "palimpsest"
+	}
+	if c.ConnConfig.ValidateConnect == nil { // of several servers, and after a failover, the one that can be written
+		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	c.MaxConns, c.MinConns = int32(o.PoolSize), 1 //nolint:gosec // a handful
+	if o.OnTrip != nil {
+		c.ConnConfig.DialFunc = counted(c.ConnConfig.DialFunc, o.OnTrip)
+	}
+	return c, nil
+}
+
+func (m ExecMode) mode() (pgx.QueryExecMode, error) {
+	switch m {
+	case CacheStatement:
+		return pgx.QueryExecModeCacheStatement, nil
+	case CacheDescribe:
+		return pgx.QueryExecModeCacheDescribe, nil
+	case Exec:
+		return pgx.QueryExecModeExec, nil
+	case Simple:
+		return pgx.QueryExecModeSimpleProtocol, nil
+	default:
+		return 0, fmt.Errorf("postgres: the mode is none of %s, %s, %s, %s", CacheStatement, CacheDescribe, Exec, Simple)
+	}
+}
+
+// checkTLS refuses a host beyond this machine to which the connection may be open, or to anybody.
+func (o Options) checkTLS(c *pgx.ConnConfig) error {
+	if o.Insecure {
+		return nil
+	}
+	ok := isLocal(c.Host) || verifies(c.TLSConfig)
+	for _, f := range c.Fallbacks {
+		ok = ok && (isLocal(f.Host) || verifies(f.TLSConfig))
+	}
+	if !ok {
+		return errors.New("postgres: the server is on another machine, and its certificate would not be verified: " +
+			"set sslmode=verify-full in the DSN, or accept it with --insecure")
+	}
+	return nil
+}
+
+func isLocal(host string) bool {
+	if strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// verifies: pgx turns Go's own check off and brings another one for verify-ca.
+func verifies(c *tls.Config) bool {
+	return c != nil && (!c.InsecureSkipVerify || c.VerifyPeerCertificate != nil)
+}

@@ -1,0 +1,207 @@
+package postgres
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+func (s *Store) putMessages(w *statement, lists ...[]conversation.Message) {
+	n := len(lists[0])
+	if len(lists) > 1 {
+		n += len(lists[1])
+	}
+	if n == 0 {
+		return
+	}
+	r := rows{
+		index: make([]int32, 0, n), id: make([]string, 0, n), role: make([]int16, 0, n), tokens: make([]int32, 0, n), commit: make([]int64, 0, n),
+		made: make([]time.Time, 0, n), callID: make([]*string, 0, n), calls: make([]*string, 0, n), text: make([]*string, 0, n),
+		payload: make([][]byte, 0, n),
+	}
+	for _, list := range lists {
+		for i := range list {
+			r.add(s, &list[i])
+		}
+	}
+	w.add(messagesSQL, r.index, r.id, r.role, r.tokens, r.commit, r.made, r.callID, r.calls, r.text, r.payload)
+}
+
+// rows are the columns of messages.
+type rows struct {
+	index, tokens       []int32
+	role                []int16
+	commit              []int64
+	made                []time.Time
+	id                  []string
+	callID, calls, text []*string
+	payload             [][]byte
+}
+
+func (r *rows) add(s *Store, m *conversation.Message) {
+	r.index, r.id, r.role = append(r.index, m.Index), append(r.id, readable(m.ID)), append(r.role, int16(m.Role))
+	r.tokens, r.commit = append(r.tokens, m.Tokens), append(r.commit, int64(m.Commit)) //nolint:gosec // a version of ours
+	r.made = append(r.made, m.CreateTime)
+	callID, calls := toolColumns(m, s.options.TextColumn)
+	r.callID, r.calls = append(r.callID, callID), append(r.calls, calls)
+	var text *string
+	if s.options.TextColumn {
+		text = words(m)
+	}
+	r.text = append(r.text, text)
+	r.payload = append(r.payload, s.codec.EncodeMessage(m))
+}
+
+// readable is a text that a column of Postgres can hold. The payload has the bytes.
+func readable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// toolColumns are the call that a message answers, and the calls that it makes; their arguments are words and go with the text.
+func toolColumns(m *conversation.Message, arguments bool) (callID, calls *string) {
+	type call struct {
+		ID        string `json:"id"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments,omitempty"`
+	}
+	var made []call
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Result != nil && callID == nil {
+			id := readable(p.Result.CallID)
+			callID = &id
+		}
+		if p.Call != nil {
+			c := call{ID: readable(p.Call.CallID), Name: readable(p.Call.Name)}
+			if arguments {
+				c.Arguments = readable(p.Call.Arguments.Inline)
+			}
+			made = append(made, c)
+		}
+	}
+	if made == nil {
+		return callID, nil
+	}
+	data, err := json.Marshal(made)
+	if err != nil {
+		return callID, nil // strings always can be
+	}
+	text := string(data)
+	return callID, &text
+}
+
+// words are the texts of a message; nil if it has none. Contents that are stored apart are not among them.
+func words(m *conversation.Message) *string {
+	var texts []string
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Kind == conversation.PartText && p.Text.Inline != "":
+			texts = append(texts, readable(p.Text.Inline))
+		case p.Result != nil && p.Result.Words() != "":
+			texts = append(texts, readable(p.Result.Words()))
+		}
+	}
+	if texts == nil {
+		return nil
+	}
+	text := strings.Join(texts, "\n")
+	return &text
+}
+
+func (s *Store) putEdits(w *statement, lists ...[]conversation.Edit) {
+	var seq, commit []int64
+	var kind []int16
+	var first, last []int32
+	var wide []bool
+	var covered []*string
+	var payload [][]byte
+	for _, list := range lists {
+		for i := range list {
+			e := &list[i]
+			seq, commit = append(seq, e.Seq), append(commit, int64(e.Commit)) //nolint:gosec // a version of ours
+			kind, wide = append(kind, int16(e.Kind)), append(wide, store.AboutRange(e.Kind) || e.Range.Len() > 1)
+			first, last = append(first, e.Range.First), append(last, e.Range.End)
+			covered, payload = append(covered, covers(e)), append(payload, s.codec.EncodeEdit(e))
+		}
+	}
+	if len(seq) > 0 {
+		w.add(editsSQL, seq, kind, first, last, wide, covered, commit, payload)
+	}
+}
+
+// covers are the messages that a summary stands for, or that an edit brings back, as Postgres writes sets of ranges.
+func covers(e *conversation.Edit) *string {
+	var ranges []conversation.Range
+	switch {
+	case e.Kind == conversation.EditSummarize && e.Summary != nil:
+		next := e.Range.First
+		for _, except := range slices.SortedFunc(slices.Values(e.Summary.Except), func(a, b conversation.Range) int { return int(a.First - b.First) }) {
+			ranges = append(ranges, conversation.Range{First: next, End: min(except.First, e.Range.End)})
+			next = max(next, except.End)
+		}
+		ranges = append(ranges, conversation.Range{First: next, End: e.Range.End})
+	case e.Kind == conversation.EditRestore && len(e.Brought) > 0:
+		for _, index := range e.Brought {
+			ranges = append(ranges, conversation.Range{First: index, End: index + 1})
+		}
+	case e.Kind == conversation.EditRestore:
+		ranges = []conversation.Range{e.Range}
+	default:
+		return nil
+	}
+	var b strings.Builder
+	for _, r := range ranges {
+		if r.Len() > 0 {
+			fmt.Fprintf(&b, ",[%d,%d)", r.First, r.End)
+		}
+	}
+	text := "{" + strings.TrimPrefix(b.String(), ",") + "}"
+	return &text
+}
+
+func (s *Store) putManifests(w *statement, manifests []conversation.Manifest) (seqs []int64) {
+	seqs = make([]int64, 0, len(manifests))
+	payloads := make([][]byte, 0, len(manifests))
+	for i := range manifests {
+		seqs, payloads = append(seqs, manifests[i].Seq), append(payloads, s.codec.EncodeManifest(&manifests[i]))
+	}
+	if len(seqs) > 0 {
+		w.add(manifestsSQL, seqs, payloads)
+	}
+	return seqs
+}
+
+func (s *Store) putOutcomes(w *statement, outcomes []store.Outcome) {
+	var rpcs, ids, payloads [][]byte
+	var made []int64
+	for i := range outcomes {
+		o := &outcomes[i]
+		rpcs, ids = append(rpcs, []byte(o.Key.RPC)), append(ids, []byte(o.Key.ID))
+		made, payloads = append(made, nanos(o.Time)), append(payloads, s.codec.EncodeOutcome(o))
+	}
+	if len(made) > 0 {
+		w.add(outcomesSQL, rpcs, ids, made, payloads)
+	}
+}
+
+func (s *Store) putSlots(w *statement, slots map[string][]byte) {
+	var names, payloads, dropped [][]byte
+	for name, value := range slots {
+		if value == nil {
+			dropped = append(dropped, []byte(name))
+			continue
+		}
+		names, payloads = append(names, []byte(name)), append(payloads, s.codec.EncodeSlot(value))
+	}
+	if len(names) > 0 {
+		w.add(slotsSQL, names, payloads)
+	}
+	if len(dropped) > 0 {
+		w.add(dropSlotsSQL, dropped)
+	}
+}

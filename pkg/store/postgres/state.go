@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+const (
+	probeEvery     = 2 * time.Second
+	probeEveryDown = 250 * time.Millisecond
+	probeWithin    = 2 * time.Second
+	resetEvery     = 100 * time.Millisecond
+)
+
+// state knows whether the store can write. It asks by a connection of its own, so that a busy pool is no outage.
+type state struct {
+	s    *Store
+	kick chan struct{}
+	down bool      // the watcher's own
+	conn *pgx.Conn // the watcher's own
+
+	mu    sync.Mutex
+	reset time.Time
+}
+
+func newState(s *Store) *state { return &state{s: s, kick: make(chan struct{}, 1)} }
+
+// suspect has the server asked now.
+func (t *state) suspect() {
+	select {
+	case t.kick <- struct{}{}:
+	default:
+	}
+}
+
+// broken is told of a connection that failed: others of the pool may have, too, and to find that out by a commit would leave its outcome
+// unknown.
+func (t *state) broken() {
+	t.mu.Lock()
+	due := time.Since(t.reset) > resetEvery
+	if due {
+		t.reset = time.Now()
+	}
+	t.mu.Unlock()
+	if due {
+		t.s.pool.Reset()
+	}
+	t.suspect()
+}
+
+// watch tells OnState what becomes of the server, until run ends.
+func (t *state) watch(run context.Context) {
+	defer t.hangUp()
+	for {
+		every := probeEvery
+		if t.down {
+			every = probeEveryDown
+		}
+		select {
+		case <-run.Done():
+			return
+		case <-t.kick:
+		case <-time.After(every):
+		}
+		err := t.probe(run)
+		if run.Err() != nil {
+			return
+		}
+		t.tell(err)
+		if err != nil {
+			pause(run, probeEveryDown)
+		}
+	}
+}
+
+func (t *state) tell(err error) {
+	if t.down == (err != nil) {
+		return
+	}
+	t.down = err != nil
+	t.s.options.OnState(err)
+}
+
+func pause(run context.Context, d time.Duration) {
+	select {
+	case <-run.Done():
+	case <-time.After(d):
+	}
+}
+
+func (t *state) probe(run context.Context) error {
+	ctx, cancel := context.WithTimeout(run, probeWithin)
+	defer cancel()
+	if t.conn == nil {
+		conn, err := pgx.ConnectConfig(ctx, t.s.pool.Config().ConnConfig)
+		if err != nil {
+			return fmt.Errorf("%w: %s", store.ErrUnavailable, reason(err))
+		}
+		t.conn = conn
+	}
+	var readOnly bool
+	err := t.conn.QueryRow(ctx, `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'`).Scan(&readOnly)
+	if err != nil {
+		t.hangUp()
+		return fmt.Errorf("%w: %s", store.ErrUnavailable, reason(err))
+	}
+	if readOnly {
+		t.hangUp() // the name may lead to another server by now
+		return errors.Join(store.ErrUnavailable, errors.New("the server is read-only"))
+	}
+	return nil
+}
+
+func (t *state) hangUp() {
+	if t.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), undoWithin)
+	defer cancel()
+	_ = t.conn.Close(ctx)
+	t.conn = nil
+}

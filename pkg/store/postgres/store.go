@@ -1,0 +1,208 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// Store is a store in a database.
+type Store struct {
+	options Options
+	schema  string // quoted
+	codec   *record.Codec
+	pool    *pgxpool.Pool
+	texts   sync.Map // of statements, by what they were before the schema was written into them
+	wakes   store.Wakes
+	queue   queue
+	epochs  epochs
+	state   *state
+	poller  *poller
+	teller  *teller // nil without Notify
+
+	background sync.WaitGroup
+	stop       context.CancelFunc
+
+	mu     sync.Mutex
+	closed bool
+	calls  sync.WaitGroup
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open connects to the database and makes the tables if there are none. It gives ErrSchema if there are those of another program.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	o = o.withDefaults()
+	s, err := newStore(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.begin(ctx); err != nil {
+		s.pool.Close()
+		return nil, err
+	}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	s.background.Go(func() { s.state.watch(run) })
+	s.background.Go(func() { s.poller.run(run) })
+	if o.Notify {
+		s.background.Go(func() { s.teller.run(run) })
+		s.background.Go(func() { s.teller.listen(run) })
+	}
+	return s, nil
+}
+
+func newStore(o Options) (*Store, error) {
+	config, err := o.config()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, errors.New("postgres: the pool cannot be made")
+	}
+	s := &Store{options: o, schema: quoted(o.Schema), codec: record.New(), pool: pool}
+	s.state = newState(s)
+	s.poller = newPoller(s)
+	if o.Notify {
+		s.teller = newTeller(s, config.ConnConfig)
+	}
+	return s, nil
+}
+
+func quoted(schema string) string { return pgx.Identifier{schema}.Sanitize() }
+
+// begin is what is looked at once, before anything is served.
+func (s *Store) begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.CommitTimeout)
+	defer cancel()
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %s", store.ErrUnavailable, reason(err))
+	}
+	defer conn.Release()
+	if err := s.prepareSchema(ctx, conn.Conn()); err != nil {
+		return err
+	}
+	volatile, err := s.epochs.look(ctx, conn.Conn())
+	switch {
+	case err != nil:
+		return s.fault(err, false)
+	case volatile && !s.options.AcceptVolatile:
+		return errors.New("postgres: the server loses acknowledged commits when it crashes (fsync or synchronous_commit is off): " +
+			"turn them on, or accept it with --accept-volatile")
+	}
+	return nil
+}
+
+// Durability implements store.Store.
+func (s *Store) Durability() store.Durability {
+	if s.epochs.isVolatile() {
+		return store.DurabilityNone
+	}
+	return store.DurabilityServer
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.wakes.Close()
+	s.stop()
+	s.calls.Wait()
+	s.background.Wait()
+	s.pool.Close()
+	return nil
+}
+
+// enter begins a call; leave ends it.
+func (s *Store) enter(ctx context.Context, keys ...store.Key) (leave func(), err error) {
+	for _, key := range keys {
+		if err := key.Check(); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, store.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.calls.Add(1)
+	return s.calls.Done, nil
+}
+
+// sql writes the schema into a statement.
+func (s *Store) sql(text string) string {
+	if done, ok := s.texts.Load(text); ok {
+		return done.(string) //nolint:forcetypeassert // nothing else is in it
+	}
+	done := strings.ReplaceAll(text, "{s}", s.schema)
+	s.texts.Store(text, done)
+	return done
+}
+
+// within bounds a wait: a little less than the caller's own, so that the caller is told why.
+func within(ctx context.Context, own time.Duration) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		own = min(own, time.Until(deadline)*9/10)
+	}
+	return context.WithTimeout(ctx, own)
+}
+
+// acquire waits for a connection of the pool.
+func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	waiting, cancel := within(ctx, s.options.AcquireTimeout)
+	defer cancel()
+	conn, err := s.pool.Acquire(waiting)
+	switch {
+	case err == nil:
+		return conn, nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded) && s.pool.Stat().AcquiredConns() == s.pool.Config().MaxConns:
+		s.state.suspect()
+		return nil, fmt.Errorf("%w: no connection of the pool became free in time", store.ErrUnavailable)
+	default:
+		return nil, s.fault(err, false)
+	}
+}
+
+// nanos is a time as a number, cut at what 64 bits hold: from 1678 to 2262.
+func nanos(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	default:
+		return t.UnixNano()
+	}
+}
+
+func maybeNanos(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	n := nanos(t)
+	return &n
+}
+
+func fromNanos(n int64) time.Time { return time.Unix(0, n).UTC() }

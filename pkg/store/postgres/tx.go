@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+const (
+	beginTx = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
+	// touch is how every writer meets the trigger of a sealed store, and how sealing waits for every writer.
+	touchSQL    = `UPDATE {s}.conversations SET version = version WHERE false`
+	holdNameSQL = `SELECT pg_advisory_xact_lock($1::bigint)`
+	lockRowSQL  = `SELECT FROM {s}.conversations WHERE namespace = $1::bytea AND conversation = $2::bytea FOR NO KEY UPDATE`
+
+	undoWithin = 2 * time.Second
+)
+
+// tx is a transaction that holds a name: it looks, in one round trip, and writes, in another.
+type tx struct {
+	s     *Store
+	ctx   context.Context //nolint:containedctx // it lives for a call
+	conn  *pgx.Conn
+	batch *pgx.Batch
+	ended bool
+}
+
+// hold begins a transaction in which nobody else begins, stages or deletes under the name, and nobody commits to what it leads to.
+func (s *Store) hold(ctx context.Context, conn *pgx.Conn, key store.Key) *tx {
+	t := &tx{s: s, ctx: ctx, conn: conn, batch: &pgx.Batch{}}
+	t.batch.Queue(beginTx)
+	t.batch.Queue(s.sql(touchSQL))
+	t.batch.Queue(holdNameSQL, lockOf("name", s.options.Schema, key.Namespace, key.Conversation))
+	return t
+}
+
+// head asks for what the name leads to, and locks it.
+func (t *tx) head(key store.Key, into **store.Head) {
+	t.each(`SELECT head FROM {s}.conversations WHERE namespace = $1::bytea AND conversation = $2::bytea FOR NO KEY UPDATE`,
+		func(rows pgx.Rows) error {
+			var payload []byte
+			if err := rows.Scan(&payload); err != nil {
+				return err
+			}
+			head, err := t.s.codec.DecodeHead(payload)
+			*into = &head
+			return err
+		}, []byte(key.Namespace), []byte(key.Conversation))
+}
+
+// place asks for an incarnation that no name leads to.
+func (t *tx) place(id []byte, into **place) {
+	t.each(`SELECT namespace, conversation, staged, dying, due FROM {s}.unnamed WHERE incarnation = $1::bytea`, func(rows pgx.Rows) error {
+		var p place
+		var namespace, name []byte
+		err := rows.Scan(&namespace, &name, &p.staged, &p.dying, &p.due)
+		p.key = store.Key{Namespace: string(namespace), Conversation: string(name)}
+		*into = &p
+		return err
+	}, id)
+}
+
+func (t *tx) ask(text string, scan func(pgx.Row) error, args ...any) {
+	t.batch.Queue(t.s.sql(text), args...).QueryRow(scan)
+}
+
+func (t *tx) each(text string, scan func(pgx.Rows) error, args ...any) {
+	each(t.batch, t.s.sql(text), scan, args...)
+}
+
+// each hands over the rows of a statement one by one.
+func each(b *pgx.Batch, text string, scan func(pgx.Rows) error, args ...any) {
+	b.Queue(text, args...).Query(func(rows pgx.Rows) error {
+		defer rows.Close()
+		for rows.Next() {
+			if err := scan(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+}
+
+func (t *tx) write(w *statement) { t.batch.Queue(t.s.sql(w.text()), w.args...) }
+
+// send runs what was queued, in one round trip.
+func (t *tx) send() error {
+	b := t.batch
+	t.batch = &pgx.Batch{}
+	return t.conn.SendBatch(t.ctx, b).Close()
+}
+
+// commit runs what was queued and commits, in one round trip.
+func (t *tx) commit() error {
+	t.batch.Queue("COMMIT")
+	err := t.send()
+	t.ended = err == nil
+	return err
+}
+
+// end undoes what was not committed. A connection that fails at that is closed.
+func (t *tx) end() {
+	if t.ended || t.conn.IsClosed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), undoWithin)
+	defer cancel()
+	if _, err := t.conn.Exec(ctx, "ROLLBACK"); err != nil && !errors.Is(err, context.Canceled) {
+		_ = t.conn.Close(ctx)
+	}
+}
