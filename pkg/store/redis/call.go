@@ -58,7 +58,7 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, keys [
 		return err
 	})
 	if err != nil {
-		return nil, s.failed(failure(ctx, err, l.begun()))
+		return nil, s.failed(ctx, err, l.begun())
 	}
 	s.options.OnCommit(1, time.Since(began))
 	return answer, nil
@@ -95,14 +95,27 @@ func (s *Store) onNode(ctx context.Context, partition int, run func(*redis.Clien
 	}
 }
 
-// transact sends commands as one MULTI to the node of a partition. Every command has its own error.
-func (s *Store) transact(ctx context.Context, partition int, fill func(redis.Pipeliner)) ([]redis.Cmder, error) {
-	return s.ask(ctx, partition, func(ctx context.Context, c *redis.Client) ([]redis.Cmder, error) {
-		return c.TxPipelined(ctx, func(p redis.Pipeliner) error {
-			fill(p)
-			return nil
-		})
+// transact sends commands as one MULTI to the node of a partition: with scripts by name, and once more with whole ones if the server does
+// not know them. If apart, it is no MULTI.
+func (s *Store) transact(ctx context.Context, partition int, apart bool, fill func(pipe redis.Pipeliner, whole bool)) error {
+	whole := false
+	_, err := s.ask(ctx, partition, func(ctx context.Context, c *redis.Client) ([]redis.Cmder, error) {
+		send := c.TxPipelined
+		if apart {
+			send = c.Pipelined
+		}
+		for {
+			cmds, err := send(ctx, func(p redis.Pipeliner) error {
+				fill(p, whole)
+				return nil
+			})
+			if whole || !noScript(worst(cmds, err)) {
+				return cmds, err
+			}
+			whole = true
+		}
 	})
+	return err
 }
 
 // pipeline sends commands in one go.
@@ -123,19 +136,11 @@ func (s *Store) ask(ctx context.Context, partition int, send func(context.Contex
 	limited, cancel := context.WithTimeout(ctx, s.options.CallTimeout)
 	defer cancel()
 	err = s.onNode(limited, partition, func(c *redis.Client) error {
-		for {
-			out, err = send(limited, c)
-			err = worst(out, err)
-			if !noScript(err) {
-				return err
-			}
-			if err := s.loadScripts(limited, c); err != nil {
-				return err
-			}
-		}
+		out, err = send(limited, c)
+		return worst(out, err)
 	})
 	if err != nil {
-		return nil, s.failed(failure(ctx, err, false))
+		return nil, s.failed(ctx, err, false)
 	}
 	return out, nil
 }
@@ -150,16 +155,6 @@ func worst(cmds []redis.Cmder, err error) error {
 	if errors.Is(err, redis.Nil) {
 		return nil
 	}
-	return err
-}
-
-func (s *Store) loadScripts(ctx context.Context, c *redis.Client) error {
-	_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, sc := range s.scripts.reading() {
-			p.ScriptLoad(ctx, sc.text)
-		}
-		return nil
-	})
 	return err
 }
 

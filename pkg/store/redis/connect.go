@@ -67,12 +67,11 @@ func (s *Store) connect(ctx context.Context) error {
 		return err
 	}
 	s.tune(a.options)
-	first := s.client(a.options)
-	clustered, err := first.Info(ctx, "cluster").Result()
+	first, clustered, err := s.first(ctx, a)
 	if err != nil {
-		return errors.Join(failure(ctx, err, false), first.Close())
+		return err
 	}
-	if infoOf(clustered)["cluster_enabled"] != "1" {
+	if !clustered {
 		s.single = first
 		return nil
 	}
@@ -87,6 +86,21 @@ func (s *Store) connect(ctx context.Context) error {
 	return nil
 }
 
+// first is a client of the first node that answers, and says whether it is of a cluster.
+func (s *Store) first(ctx context.Context, a *address) (c *redis.Client, clustered bool, err error) {
+	for _, node := range a.nodes {
+		o := *a.options
+		o.Addr = node
+		c = s.client(&o)
+		var info string
+		if info, err = c.Info(ctx, "cluster").Result(); err == nil {
+			return c, infoOf(info)["cluster_enabled"] == "1", nil
+		}
+		err = errors.Join(failure(ctx, err, false), c.Close())
+	}
+	return nil, false, err
+}
+
 // tune sets what a client must not do by itself: above all, send a command twice. What it sent may have been carried out.
 func (s *Store) tune(o *redis.Options) {
 	o.MaxRetries = -1
@@ -94,6 +108,7 @@ func (s *Store) tune(o *redis.Options) {
 	o.Protocol = 2
 	o.DisableIdentity = true
 	o.ContextTimeoutEnabled = true
+	o.PipelinePoolSize = -1
 	o.PoolSize, o.PoolTimeout = s.options.PoolSize, s.options.PoolTimeout
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = s.options.DialTimeout, s.options.CallTimeout, s.options.CallTimeout
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
@@ -126,18 +141,27 @@ func (s *Store) clusterOptions(a *address) *redis.ClusterOptions {
 // trips tells of round trips.
 type trips struct{ told func() }
 
+func (t trips) tell(ctx context.Context) {
+	if ctx.Value(greeting{}) == nil {
+		t.told()
+	}
+}
+
+// greeting marks what a new connection begins with: it is no part of a call.
+type greeting struct{}
+
 func (t trips) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (t trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		t.told()
+		t.tell(ctx)
 		return next(ctx, cmd)
 	}
 }
 
 func (t trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		t.told()
+		t.tell(ctx)
 		return next(ctx, cmds)
 	}
 }

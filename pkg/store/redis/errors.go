@@ -58,7 +58,7 @@ func failure(ctx context.Context, err error, begun bool) error {
 		return ctx.Err()
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: no answer from the server in time: %w", store.ErrUnavailable, ctx.Err())
-	case errors.Is(err, redis.ErrPoolTimeout), errors.Is(err, redis.ErrPoolExhausted):
+	case busy(err):
 		return fmt.Errorf("%w: all connections are busy", store.ErrUnavailable)
 	default:
 		return fmt.Errorf("%w: the server does not answer", store.ErrUnavailable)
@@ -73,4 +73,9 @@ func answered(word string) error {
 	default: // LOADING, MISCONF, READONLY, NOREPLICAS, MASTERDOWN, BUSY, NOAUTH, NOPERM, ...
 		return fmt.Errorf("%w: the server answers %s", store.ErrUnavailable, word)
 	}
+}
+
+// busy says that there was no connection to be had.
+func busy(err error) bool {
+	return errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
 }

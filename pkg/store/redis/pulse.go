@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ type epochs struct {
 // greet sees to it, before anything else is sent over a new connection, that the partitions of a server have its epoch. All connections
 // break when a server ends, so that nobody reads from one that came back and does not notice.
 func (s *Store) greet(ctx context.Context, node string, c *redis.Conn) error {
+	ctx = context.WithValue(ctx, greeting{}, true)
 	var server, replication *redis.StringCmd
 	if _, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 		server, replication = p.Info(ctx, "server"), p.Info(ctx, "replication")
@@ -88,12 +90,15 @@ func (h *health) set(reason error) {
 	h.changed(reason)
 }
 
-// failed tells of a call that failed because the server is away or does not write.
-func (s *Store) failed(err error) error {
-	if errors.Is(err, store.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
-		s.health.set(err)
+// failed is the contract's error for one of a call, and tells if it says that the store cannot write. A call that was given too little time
+// or found all connections busy says nothing of the kind; if no call comes through, the pulse will tell.
+func (s *Store) failed(ctx context.Context, err error, begun bool) error {
+	out := failure(ctx, err, begun)
+	var slow net.Error
+	if errors.Is(out, store.ErrUnavailable) && ctx.Err() == nil && !busy(err) && !(errors.As(err, &slow) && slow.Timeout()) {
+		s.health.set(out)
 	}
-	return err
+	return out
 }
 
 // pulse asks every server now and then, so that health follows without calls, and says when it is well again.

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -41,10 +42,12 @@ type reading struct {
 	q     *store.Query
 	guess conversation.ID
 	bare  bool // ask for the head alone
+	apart bool // not as a MULTI: it is right if the head is the same before and after
 	hints map[conversation.ID]int
 	again bool // something did not fit: once more
 
 	pipe  redis.Pipeliner
+	whole bool // scripts go whole, not by name
 	takes []take
 	snap  *store.Snapshot
 }
@@ -57,10 +60,10 @@ type take struct {
 
 // try is nil without an error if it has to be sent once more.
 func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
-	r.takes, r.again, r.snap = nil, false, &store.Snapshot{}
-	var head, epoch, staged redis.Cmder
-	if _, err := r.s.transact(ctx, r.p.partition, func(pipe redis.Pipeliner) {
-		r.pipe, r.takes = pipe, r.takes[:0]
+	r.again, r.snap = false, &store.Snapshot{}
+	var head, epoch, staged, last redis.Cmder
+	err := r.s.transact(ctx, r.p.partition, r.apart, func(pipe redis.Pipeliner, whole bool) {
+		r.pipe, r.whole, r.takes = pipe, whole, r.takes[:0]
 		head = pipe.HMGet(ctx, r.p.head(), "i", "h", "n")
 		epoch = pipe.Get(ctx, r.p.epoch())
 		if !r.q.Incarnation.IsZero() {
@@ -69,8 +72,18 @@ func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
 		if !r.bare {
 			r.plan(ctx)
 		}
-	}); err != nil {
+		if r.apart {
+			last = pipe.HMGet(ctx, r.p.head(), "i", "h", "n")
+		}
+	})
+	switch {
+	case errors.Is(err, store.ErrFull) && !r.apart: // a full memory has no room for a MULTI, not even for one that reads
+		r.apart = true
+		return nil, nil
+	case err != nil:
 		return nil, err
+	case r.apart && !same(head, last):
+		return nil, nil
 	}
 	leads, err := r.head(head, staged)
 	if err != nil {
@@ -85,6 +98,13 @@ func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
 		return nil, nil
 	}
 	return r.collect()
+}
+
+// same says whether two answers are the same: nothing was committed between them.
+func same(a, b redis.Cmder) bool {
+	v, err := values(a)
+	w, other := values(b)
+	return err == nil && other == nil && slices.Equal(v, w)
 }
 
 func (r *reading) collect() (*store.Snapshot, error) {
@@ -151,6 +171,10 @@ func (r *reading) take(cmd redis.Cmder, read func(redis.Cmder) error) {
 }
 
 func (r *reading) script(ctx context.Context, sc *script, keys []string, read func(redis.Cmder) error, args ...any) {
+	if r.whole {
+		r.take(r.pipe.Eval(ctx, sc.text, keys, args...), read)
+		return
+	}
 	r.take(r.pipe.EvalSha(ctx, sc.sha, keys, args...), read)
 }
 

@@ -70,7 +70,3 @@ func newScripts() *scripts {
 		messages: read(luaMessages), since: read(luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
 	}
 }
-
-func (s *scripts) reading() []*script {
-	return []*script{s.messages, s.since, s.edits, s.slots, s.fields}
-}
