@@ -29,18 +29,30 @@ func open(t testing.TB, o redis.Options) *redis.Store {
 	return s
 }
 
+// some is how many sequences of the model run on servers beside the first: it is the same store.
+const some = 25
+
+func factory(url string) storetest.Factory {
+	return func(t testing.TB, folder string) store.Store {
+		return open(t, redis.Options{URL: url, Prefix: prefixOf(folder)})
+	}
+}
+
 func TestStore_Contract(t *testing.T) {
 	t.Parallel()
-	url := "redis://" + dbtest.SharedRedis(t).Address
-	storetest.Run(t, func(t testing.TB, folder string) store.Store {
-		return open(t, redis.Options{URL: url, Prefix: prefixOf(folder)})
-	})
+	storetest.Run(t, factory("redis://"+dbtest.SharedRedis(t).Address))
 }
 
 func TestStore_Contract_Cluster(t *testing.T) {
 	t.Parallel()
-	url := "redis://" + dbtest.SharedCluster(t).Addresses[0]
-	storetest.Run(t, func(t testing.TB, folder string) store.Store {
-		return open(t, redis.Options{URL: url, Prefix: prefixOf(folder)})
-	})
+	storetest.RunSome(t, factory("redis://"+dbtest.SharedCluster(t).Addresses[0]), some)
+}
+
+func TestStore_Contract_Valkey(t *testing.T) {
+	t.Parallel()
+	storetest.RunSome(t, factory("redis://"+dbtest.StartValkey(t).Address), some)
+}
+
+func BenchmarkRedis(b *testing.B) {
+	storetest.Bench(b, factory("redis://"+dbtest.SharedRedis(b).Address))
 }

@@ -16,15 +16,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
 // checkModel makes the same calls, drawn at random, on a back end and on the reference model, and compares all answers.
-func checkModel(t *testing.T, open Factory) {
-	proptest.Check(t, func(rt *rapid.T) {
+func checkModel(t *testing.T, open Factory, draw func(*testing.T, func(*rapid.T))) {
+	draw(t, func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)

@@ -12,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
+	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -22,6 +24,17 @@ type Factory func(t testing.TB, folder string) store.Store
 
 // Run holds a back end to the contract.
 func Run(t *testing.T, open Factory) {
+	t.Helper()
+	run(t, open, func(t *testing.T, property func(*rapid.T)) { proptest.Check(t, property) })
+}
+
+// RunSome is Run with fewer of the model's sequences, where the same back end runs all of them on another server.
+func RunSome(t *testing.T, open Factory, sequences int) {
+	t.Helper()
+	run(t, open, func(t *testing.T, property func(*rapid.T)) { proptest.CheckN(t, sequences, property) })
+}
+
+func run(t *testing.T, open Factory, draw func(*testing.T, func(*rapid.T))) {
 	t.Helper()
 	for _, group := range []struct {
 		name  string
@@ -45,7 +58,7 @@ func Run(t *testing.T, open Factory) {
 			}
 		})
 	}
-	t.Run("Model", func(t *testing.T) { checkModel(t, open) })
+	t.Run("Model", func(t *testing.T) { checkModel(t, open, draw) })
 }
 
 // check is one clause of the contract.
