@@ -1,0 +1,173 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// launch is the first argument of a script that writes. The driver asks for its bytes when it writes the command, and not before: until
+// then the caller may go, and from then on nothing cuts the command off.
+type launch struct{ state atomic.Int32 }
+
+const (
+	waiting int32 = iota
+	sent
+	refused
+)
+
+// MarshalBinary implements encoding.BinaryMarshaler.
+func (l *launch) MarshalBinary() ([]byte, error) {
+	if l.state.CompareAndSwap(waiting, sent) || l.state.Load() == sent {
+		return []byte{'1'}, nil
+	}
+	return nil, errNeverSent
+}
+
+func (l *launch) refuse() bool { return l.state.CompareAndSwap(waiting, refused) }
+
+func (l *launch) begun() bool { return l.state.Load() == sent }
+
+// runScript runs a script that writes on the node of a partition. The answer is a string, or a list of one.
+func (s *Store) runScript(ctx context.Context, partition int, sc *script, keys []string, args []any) (answer any, err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.calls.Done()
+	l := &launch{}
+	args[0] = l
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.CallTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		if l.refuse() {
+			cancel()
+		}
+	})
+	defer stop()
+	began := time.Now()
+	err = s.onNode(sending, partition, func(c *redis.Client) error {
+		answer, err = s.eval(sending, c, sc, keys, args)
+		if err != nil && said(err) != "" {
+			l.state.CompareAndSwap(sent, waiting) // it answered, and so nothing is under way
+		}
+		return err
+	})
+	if err != nil {
+		return nil, s.failed(ctx, err, l.begun())
+	}
+	s.options.OnCommit(1, time.Since(began))
+	return answer, nil
+}
+
+// eval runs a script by its name, or whole if the server does not know it.
+func (s *Store) eval(ctx context.Context, c *redis.Client, sc *script, keys []string, args []any) (any, error) {
+	answer, err := c.EvalSha(ctx, sc.sha, keys, args...).Result()
+	if noScript(err) {
+		answer, err = c.Eval(ctx, sc.text, keys, args...).Result()
+	}
+	return answer, err
+}
+
+// onNode runs a call on the node of a partition, and again while the cluster moves it: an answer that says so has written nothing.
+func (s *Store) onNode(ctx context.Context, partition int, run func(*redis.Client) error) error {
+	if s.cluster == nil {
+		return run(s.single)
+	}
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
+		c, err := s.cluster.MasterForKey(ctx, s.space.base(partition))
+		if err == nil {
+			err = run(c)
+		}
+		if !elsewhere(err) {
+			return err
+		}
+		s.cluster.ReloadState(ctx)
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// transact sends commands as one MULTI to the node of a partition: with scripts by name, and once more with whole ones if the server does
+// not know them. If apart, it is no MULTI.
+func (s *Store) transact(ctx context.Context, partition int, apart bool, fill func(pipe redis.Pipeliner, whole bool)) error {
+	whole := false
+	_, err := s.ask(ctx, partition, func(ctx context.Context, c *redis.Client) ([]redis.Cmder, error) {
+		send := c.TxPipelined
+		if apart {
+			send = c.Pipelined
+		}
+		for {
+			cmds, err := send(ctx, func(p redis.Pipeliner) error {
+				fill(p, whole)
+				return nil
+			})
+			if whole || !noScript(worst(cmds, err)) {
+				return cmds, err
+			}
+			whole = true
+		}
+	})
+	return err
+}
+
+// pipeline sends commands in one go.
+func (s *Store) pipeline(ctx context.Context, partition int, fill func(redis.Pipeliner)) ([]redis.Cmder, error) {
+	return s.ask(ctx, partition, func(ctx context.Context, c *redis.Client) ([]redis.Cmder, error) {
+		return c.Pipelined(ctx, func(p redis.Pipeliner) error {
+			fill(p)
+			return nil
+		})
+	})
+}
+
+func (s *Store) ask(ctx context.Context, partition int, send func(context.Context, *redis.Client) ([]redis.Cmder, error)) (out []redis.Cmder, err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.calls.Done()
+	limited, cancel := context.WithTimeout(ctx, s.options.CallTimeout)
+	defer cancel()
+	err = s.onNode(limited, partition, func(c *redis.Client) error {
+		out, err = send(limited, c)
+		return worst(out, err)
+	})
+	if err != nil {
+		return nil, s.failed(ctx, err, false)
+	}
+	return out, nil
+}
+
+// worst is the first error of a call that is not "nothing there".
+func worst(cmds []redis.Cmder, err error) error {
+	for _, c := range cmds {
+		if e := c.Err(); e != nil && !errors.Is(e, redis.Nil) {
+			return e
+		}
+	}
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
+	return err
+}
+
+// enter counts a call in, so that Close waits for it.
+func (s *Store) enter(ctx context.Context) error {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.calls.Add(1)
+	return nil
+}

@@ -1,0 +1,149 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// An incarnation belongs to one conversation. Within a partition its script sees to that; beyond it, whoever begins an incarnation writes
+// first whose it is, under a key that the incarnation alone leads to. Ids are drawn at random, so that this guards against faults of callers,
+// not against a race: two who begin one incarnation at the same instant in two partitions have records of their own, apart from each other.
+
+// claiming runs a script that may begin an incarnation: with a claim at once, if it will, or when the script asks for one.
+func (s *Store) claiming(ctx context.Context, p place, id conversation.ID, begins bool, run func(claimed string) (any, error)) error {
+	var answer any = "CLAIM"
+	if !begins {
+		var err error
+		if answer, err = run("0"); err != nil {
+			return err
+		}
+	}
+	if answer != "CLAIM" {
+		return refusal(answer)
+	}
+	fresh, err := s.claim(ctx, p, id)
+	if err != nil {
+		return err
+	}
+	if answer, err = run("1"); err != nil {
+		return err
+	}
+	if err = refusal(answer); err != nil && fresh {
+		s.disclaim(ctx, id)
+	}
+	return err
+}
+
+// claim writes whose the incarnation is, unless it is another's that is there. It says whether that was not written before.
+func (s *Store) claim(ctx context.Context, p place, id conversation.ID) (fresh bool, err error) {
+	key, partition := s.space.owner(id)
+	cmds, err := s.pipeline(ctx, partition, func(pipe redis.Pipeliner) {
+		pipe.SetArgs(ctx, key, p.name, redis.SetArgs{Mode: "NX", Get: true})
+	})
+	if err != nil {
+		return false, err
+	}
+	owner, err := cmds[0].(*redis.StatusCmd).Result() //nolint:forcetypeassert // it is what SetArgs makes
+	if errors.Is(err, redis.Nil) {
+		return true, nil
+	}
+	if owner == p.name {
+		return false, nil
+	}
+	other, err := s.incarnation(ctx, owner, id)
+	switch {
+	case err != nil:
+		return false, err
+	case other.state == "": // of one who gave up
+		_, err := s.pipeline(ctx, partition, func(pipe redis.Pipeliner) { pipe.Set(ctx, key, p.name, 0) })
+		return true, err
+	default:
+		return false, &ownedError{other}
+	}
+}
+
+// ownedError says that an incarnation is another conversation's.
+type ownedError struct{ incarnation }
+
+func (e *ownedError) Error() string { return "the incarnation is another conversation's" }
+
+func (e *ownedError) Unwrap() error { return store.ErrConflict }
+
+func (s *Store) disclaim(ctx context.Context, id conversation.ID) {
+	key, partition := s.space.owner(id)
+	_, _ = s.pipeline(context.WithoutCancel(ctx), partition, func(pipe redis.Pipeliner) { pipe.Del(ctx, key) })
+}
+
+// ownerOf is the name of whose an incarnation is; empty if it is nobody's.
+func (s *Store) ownerOf(ctx context.Context, id conversation.ID) (string, error) {
+	key, partition := s.space.owner(id)
+	cmds, err := s.pipeline(ctx, partition, func(pipe redis.Pipeliner) { pipe.Get(ctx, key) })
+	if err != nil {
+		return "", err
+	}
+	return cmds[0].(*redis.StringCmd).Val(), nil //nolint:forcetypeassert // it is what Get makes
+}
+
+// incarnation is what is known of one.
+type incarnation struct {
+	name  string // whose it is
+	state string // S(taged), H: a name leads to it, R(eplaced); empty: there is none
+	due   string
+	dying bool
+}
+
+func (s *Store) incarnation(ctx context.Context, name string, id conversation.ID) (incarnation, error) {
+	key, err := keyOf(name)
+	if err != nil {
+		return incarnation{}, err
+	}
+	p := s.space.place(key)
+	cmds, err := s.pipeline(ctx, p.partition, func(pipe redis.Pipeliner) {
+		pipe.HMGet(ctx, p.of(kindIncarnation, id), incarnationFields...)
+	})
+	if err != nil {
+		return incarnation{}, err
+	}
+	return incarnationOf(cmds[0])
+}
+
+var incarnationFields = []string{"k", "s", "d", "x"} //nolint:gochecknoglobals // it does not change
+
+func incarnationOf(cmd redis.Cmder) (incarnation, error) {
+	v, err := values(cmd)
+	if err != nil || len(v) != len(incarnationFields) {
+		return incarnation{}, fmt.Errorf("an incarnation: %w", errors.Join(store.ErrCorrupt, err))
+	}
+	return incarnation{name: text(v[0]), state: text(v[1]), due: text(v[2]), dying: v[3] != nil}, nil
+}
+
+// values are the elements of an answer that is a list.
+func values(cmd redis.Cmder) ([]any, error) {
+	switch c := cmd.(type) {
+	case *redis.SliceCmd:
+		return c.Val(), nil
+	case *redis.Cmd:
+		return list(c.Val())
+	default:
+		return nil, store.ErrCorrupt
+	}
+}
+
+func list(v any) ([]any, error) {
+	l, ok := v.([]any)
+	if !ok {
+		return nil, store.ErrCorrupt
+	}
+	return l, nil
+}
+
+func text(v any) string {
+	t, _ := v.(string)
+	return t
+}

@@ -1,0 +1,191 @@
+package redis
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// partitions is the number of tags. It is on record (metaKey): another number finds nothing.
+const partitions = 256
+
+// layout is the version of all that the keys hold.
+const layout = 1
+
+// The kinds of keys, behind prefix and tag.
+const (
+	kindSeal  = "z" // string: there while the store is sealed
+	kindEpoch = "e" // string
+	kindDue   = "d" // sorted set: incarnation | upload, by microseconds
+	kindNames = "l" // sorted set: names, in byte order
+	kindHead  = "h" // hash by name: i(ncarnation), v(ersion), s(tate), m(essages), e(dits), h(ead), n (attributes)
+
+	// The rest are followed by an incarnation.
+	kindIncarnation = "i" // hash: k(ey), s(tate), d(ue), x (Delete has begun)
+	kindMessages    = "m" // hash by index
+	kindCommits     = "c" // string of entries by index
+	kindEdits       = "n" // hash by seq
+	kindEditCommits = "f" // string of entries by seq - 1
+	kindNarrow      = "x" // sorted set: seq, by the message that the edit is about
+	kindWide        = "y" // sorted set: seq of all other edits, by seq
+	kindManifests   = "g" // sorted set: seq | manifest, in byte order
+	kindOutcomes    = "o" // hash by rpc and request id: time | outcome
+	kindSlots       = "s" // hash by name: hash of the value | slot
+	kindContents    = "u" // hash by upload: state | due | number of chunks
+	kindChunk       = "k" // string; upload | number follow
+	kindOwner       = "w" // string: name; tagged by the incarnation alone
+)
+
+const idBytes = 16
+
+// space makes keys: those of one prefix.
+type space struct{ prefix string }
+
+func (sp space) metaKey() string { return sp.prefix + "meta" }
+
+// base is what all keys of a partition begin with.
+func (sp space) base(partition int) string {
+	return sp.prefix + "{" + strconv.Itoa(partition) + "}"
+}
+
+// place is where a conversation lies.
+type place struct {
+	key       store.Key
+	partition int
+	base      string
+	name      string
+}
+
+func (sp space) place(key store.Key) place {
+	name := nameOf(key)
+	p := partitionOf(name)
+	return place{key: key, partition: p, base: sp.base(p), name: name}
+}
+
+func (p place) head() string  { return p.base + kindHead + p.name }
+func (p place) epoch() string { return p.base + kindEpoch }
+
+func (p place) of(kind string, id conversation.ID) string { return p.base + kind + string(id[:]) }
+
+func (p place) chunk(id, upload conversation.ID, number int) string {
+	return p.of(kindChunk, id) + string(upload[:]) + string(binary.BigEndian.AppendUint32(nil, uint32(number)))
+}
+
+func (p place) channel() string { return p.base }
+
+// writeKeys are the keys of the scripts that write, in the order that they expect (lua/write.lua).
+func (p place) writeKeys(id conversation.ID) []string {
+	return []string{
+		p.base + kindSeal, p.head(), p.of(kindIncarnation, id), p.base + kindDue, p.base + kindNames,
+		p.of(kindMessages, id), p.of(kindCommits, id), p.of(kindEdits, id), p.of(kindEditCommits, id), p.of(kindNarrow, id), p.of(kindWide, id),
+		p.of(kindManifests, id), p.of(kindOutcomes, id), p.of(kindSlots, id), p.of(kindContents, id), p.of(kindChunk, id),
+	}
+}
+
+// The places in writeKeys, as Lua counts.
+const (
+	keyHead        = 2
+	keyMessages    = 6
+	keyCommits     = 7
+	keyEdits       = 8
+	keyEditCommits = 9
+	keyNarrow      = 10
+	keyWide        = 11
+	keyManifests   = 12
+	keyOutcomes    = 13
+	keySlots       = 14
+)
+
+// owner is where it is written whose an incarnation is, and its partition.
+func (sp space) owner(id conversation.ID) (key string, partition int) {
+	partition = partitionOf(string(id[:]))
+	return sp.base(partition) + kindOwner + string(id[:]), partition
+}
+
+func partitionOf(name string) int {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	sum := h.Sum64()
+	return int((sum ^ sum>>32) % partitions)
+}
+
+// nameOf is a key in bytes that sort as keys do: the namespace with its zeros marked, an end, and the conversation.
+func nameOf(k store.Key) string {
+	return spaceName(k.Namespace) + k.Conversation
+}
+
+const (
+	nameEnd  = "\x00\x01"
+	nameZero = "\x00\xff"
+)
+
+func spaceName(namespace string) string {
+	return strings.ReplaceAll(namespace, "\x00", nameZero) + nameEnd
+}
+
+func keyOf(name string) (store.Key, error) {
+	for i := 0; i+1 < len(name); i++ {
+		if name[i] != 0 {
+			continue
+		}
+		if name[i+1] == nameEnd[1] {
+			return store.Key{Namespace: strings.ReplaceAll(name[:i], nameZero, "\x00"), Conversation: name[i+2:]}, nil
+		}
+		i++
+	}
+	return store.Key{}, fmt.Errorf("a name without an end: %w", store.ErrCorrupt)
+}
+
+// timeBytes is how long times are in bytes.
+const timeBytes = 12
+
+// appendTime writes a time so that bytes sort as times do. All zeros are no time.
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, make([]byte, timeBytes)...)
+	}
+	b = binary.BigEndian.AppendUint64(b, uint64(t.Unix())^1<<63)
+	return binary.BigEndian.AppendUint32(b, uint32(t.Nanosecond()))
+}
+
+func timeOf(b string) (time.Time, error) {
+	if len(b) < timeBytes {
+		return time.Time{}, errors.New("a time is cut short")
+	}
+	seconds := binary.BigEndian.Uint64([]byte(b[:8]))
+	if seconds == 0 {
+		return time.Time{}, nil
+	}
+	return time.Unix(int64(seconds^1<<63), int64(binary.BigEndian.Uint32([]byte(b[8:timeBytes])))).UTC(), nil
+}
+
+// due is a time as scripts have it: its bytes (empty for none) and its score, which is less exact.
+func due(t time.Time) (bytes string, score string) {
+	if t.IsZero() {
+		return "", "0"
+	}
+	return string(appendTime(nil, t)), strconv.FormatInt(t.UnixMicro(), 10)
+}
+
+// outcomeField keeps request ids of different RPCs apart.
+func outcomeField(k store.RequestKey) string {
+	return string(binary.BigEndian.AppendUint16(nil, uint16(len(k.RPC)))) + k.RPC + k.ID
+}
+
+func seqBytes(seq int64) string { return string(binary.BigEndian.AppendUint64(nil, uint64(seq))) }
+
+// entryBytes is the size of an entry of a log: commit, whether it is there, tokens.
+const entryBytes = 16
+
+func appendEntry(b []byte, commit uint64, tokens int32) []byte {
+	b = binary.BigEndian.AppendUint64(b, commit)
+	b = append(b, 1, 0, 0, 0)
+	return binary.BigEndian.AppendUint32(b, uint32(tokens))
+}

@@ -1,0 +1,337 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// everywhere sends a command or more to each of some partitions: one pipeline per node.
+func (s *Store) everywhere(ctx context.Context, wanted []int, fill func(pipe redis.Pipeliner, partition int) []redis.Cmder) (map[int][]redis.Cmder, error) {
+	out := make(map[int][]redis.Cmder, len(wanted))
+	for len(wanted) > 0 {
+		var rest []int
+		if _, err := s.pipeline(ctx, wanted[0], func(pipe redis.Pipeliner) {
+			var here []int
+			here, rest = s.together(ctx, wanted)
+			for _, p := range here {
+				out[p] = fill(pipe, p)
+			}
+		}); err != nil {
+			return nil, err
+		}
+		wanted = rest
+	}
+	return out, nil
+}
+
+// together parts the partitions on the node of the first one from the others.
+func (s *Store) together(ctx context.Context, wanted []int) (here, rest []int) {
+	if s.cluster == nil {
+		return wanted, nil
+	}
+	first, err := s.cluster.MasterForKey(ctx, s.space.base(wanted[0]))
+	for _, p := range wanted {
+		c, other := s.cluster.MasterForKey(ctx, s.space.base(p))
+		if p == wanted[0] || err == nil && other == nil && c == first {
+			here = append(here, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return here, rest
+}
+
+func allPartitions(from int) []int {
+	out := make([]int, 0, partitions)
+	for p := from; p < partitions; p++ {
+		out = append(out, p)
+	}
+	return out
+}
+
+// Names implements store.Store: partition by partition, and there in byte order.
+func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store.Key, error) {
+	from, first := 0, "-"
+	if after != nil {
+		p := s.space.place(*after)
+		from, first = p.partition, "("+p.name
+	}
+	var out []store.Key
+	for step := 1; from < partitions && len(out) < limit; step *= 4 {
+		wanted := allPartitions(from)
+		wanted = wanted[:min(step, len(wanted))]
+		found, err := s.everywhere(ctx, wanted, func(pipe redis.Pipeliner, p int) []redis.Cmder {
+			low := "-"
+			if p == from {
+				low = first
+			}
+			return []redis.Cmder{pipe.ZRangeByLex(ctx, s.space.base(p)+kindNames, &redis.ZRangeBy{Min: low, Max: "+", Count: int64(limit)})}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range wanted {
+			for _, name := range strs(found[p][0]) {
+				key, err := keyOf(name)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, key)
+			}
+		}
+		from, first = from+len(wanted), "-"
+	}
+	if limit <= 0 {
+		return nil, s.check(ctx)
+	}
+	return out[:min(len(out), limit)], nil
+}
+
+func strs(cmd redis.Cmder) []string {
+	c, ok := cmd.(*redis.StringSliceCmd)
+	if !ok {
+		return nil
+	}
+	return c.Val()
+}
+
+// List implements store.Store. Names are spread over all partitions: each gives a share of the page, and those that may have more before
+// its end are asked again.
+func (s *Store) List(ctx context.Context, namespace, after string, limit int) ([]store.Entry, error) {
+	if err := (store.Key{Namespace: namespace}).Check(); err != nil {
+		return nil, err
+	}
+	if limit <= 0 {
+		return nil, s.check(ctx)
+	}
+	prefix := spaceName(namespace)
+	l := &listing{s: s, prefix: prefix, share: limit/64 + 4, from: make(map[int]string, partitions)}
+	wanted := allPartitions(0)
+	for _, p := range wanted {
+		l.from[p] = "(" + prefix + after // steps over the namespace's own partition too, whose id is empty
+	}
+	for len(wanted) > 0 {
+		if err := l.page(ctx, wanted); err != nil {
+			return nil, err
+		}
+		wanted = l.unfinished(limit)
+	}
+	slices.Sort(l.names)
+	return s.entries(ctx, l.names[:min(len(l.names), limit)], prefix)
+}
+
+// listing gathers names of a namespace from all partitions.
+type listing struct {
+	s      *Store
+	prefix string
+	share  int            // how many names a partition gives at once
+	from   map[int]string // where a partition goes on; none once it has no more
+	names  []string
+}
+
+func (l *listing) page(ctx context.Context, wanted []int) error {
+	found, err := l.s.everywhere(ctx, wanted, func(pipe redis.Pipeliner, p int) []redis.Cmder {
+		by := &redis.ZRangeBy{Min: l.from[p], Max: "(" + l.prefix[:len(l.prefix)-1] + "\x02", Count: int64(l.share)}
+		return []redis.Cmder{pipe.ZRangeByLex(ctx, l.s.space.base(p)+kindNames, by)}
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range wanted {
+		names := strs(found[p][0])
+		l.names = append(l.names, names...)
+		if len(names) < l.share {
+			delete(l.from, p)
+			continue
+		}
+		l.from[p] = "(" + names[len(names)-1]
+	}
+	l.share *= 4
+	return nil
+}
+
+// unfinished are the partitions whose next name may be among the first.
+func (l *listing) unfinished(limit int) []int {
+	slices.Sort(l.names)
+	var out []int
+	for p, from := range l.from {
+		if len(l.names) < limit || from[1:] < l.names[limit-1] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// entries reads the heads of names.
+func (s *Store) entries(ctx context.Context, names []string, prefix string) ([]store.Entry, error) {
+	byPartition := make(map[int][]string)
+	var wanted []int
+	for _, name := range names {
+		p := partitionOf(name)
+		if byPartition[p] == nil {
+			wanted = append(wanted, p)
+		}
+		byPartition[p] = append(byPartition[p], name)
+	}
+	found, err := s.everywhere(ctx, wanted, func(pipe redis.Pipeliner, p int) (cmds []redis.Cmder) {
+		for _, name := range byPartition[p] {
+			cmds = append(cmds, pipe.HMGet(ctx, s.space.base(p)+kindHead+name, "h", "n"))
+		}
+		return cmds
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Entry
+	for _, p := range wanted {
+		for i, cmd := range found[p] {
+			e, ok, err := s.entry(cmd)
+			if err != nil {
+				return nil, err
+			}
+			if e.ID = byPartition[p][i][len(prefix):]; ok {
+				out = append(out, e)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b store.Entry) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// entry is false for a name that has gone since.
+func (s *Store) entry(cmd redis.Cmder) (e store.Entry, ok bool, err error) {
+	v, err := values(cmd)
+	if err != nil || len(v) != 2 {
+		return e, false, store.ErrCorrupt
+	}
+	if v[0] == nil {
+		return e, false, nil
+	}
+	if e.Head, err = s.codec.DecodeHead([]byte(text(v[0]))); err == nil && v[1] != nil {
+		e.Info, err = s.codec.DecodeInfo([]byte(text(v[1])))
+	}
+	return e, true, err
+}
+
+// Due implements store.Store.
+func (s *Store) Due(ctx context.Context, until time.Time, limit int) ([]store.Task, error) {
+	if limit <= 0 {
+		return nil, s.check(ctx)
+	}
+	by := &redis.ZRangeBy{Min: "-inf", Max: strconv.FormatInt(until.UnixMicro(), 10), Count: int64(limit)}
+	found, err := s.everywhere(ctx, allPartitions(0), func(pipe redis.Pipeliner, p int) []redis.Cmder {
+		return []redis.Cmder{pipe.ZRangeByScoreWithScores(ctx, s.space.base(p)+kindDue, by)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []dueEntry
+	for p, cmds := range found {
+		c, ok := cmds[0].(*redis.ZSliceCmd)
+		if !ok {
+			return nil, store.ErrCorrupt
+		}
+		for _, z := range c.Val() {
+			all = append(all, dueEntry{partition: p, member: text(z.Member), score: z.Score})
+		}
+	}
+	slices.SortFunc(all, func(a, b dueEntry) int {
+		return cmp.Or(cmp.Compare(a.score, b.score), strings.Compare(a.member, b.member))
+	})
+	tasks, err := s.tasks(ctx, all[:min(len(all), limit)])
+	if err != nil {
+		return nil, err
+	}
+	tasks = slices.DeleteFunc(tasks, func(t store.Task) bool { return t.Time.IsZero() || t.Time.After(until) })
+	slices.SortFunc(tasks, func(a, b store.Task) int {
+		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(string(a.Incarnation[:]), string(b.Incarnation[:])),
+			strings.Compare(string(a.Upload[:]), string(b.Upload[:])))
+	})
+	return tasks, nil
+}
+
+// dueEntry is an element of the sets of what is due.
+type dueEntry struct {
+	partition int
+	member    string
+	score     float64
+}
+
+// tasks reads what entries stand for. One that has been done since has no time.
+func (s *Store) tasks(ctx context.Context, entries []dueEntry) ([]store.Task, error) {
+	byPartition := make(map[int][]string)
+	var wanted []int
+	for _, e := range entries {
+		if byPartition[e.partition] == nil {
+			wanted = append(wanted, e.partition)
+		}
+		byPartition[e.partition] = append(byPartition[e.partition], e.member)
+	}
+	found, err := s.everywhere(ctx, wanted, func(pipe redis.Pipeliner, p int) (cmds []redis.Cmder) {
+		base := s.space.base(p)
+		for _, member := range byPartition[p] {
+			id, upload := member[:idBytes], member[idBytes:]
+			cmds = append(cmds, pipe.HMGet(ctx, base+kindIncarnation+id, incarnationFields...), pipe.HGet(ctx, base+kindContents+id, upload))
+		}
+		return cmds
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Task
+	for _, p := range wanted {
+		for i, member := range byPartition[p] {
+			t, err := task(member, found[p][2*i], found[p][2*i+1])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+func task(member string, record, content redis.Cmder) (t store.Task, err error) {
+	inc, err := incarnationOf(record)
+	if err != nil || inc.state == "" {
+		return t, err
+	}
+	if t.Key, err = keyOf(inc.name); err != nil {
+		return t, err
+	}
+	copy(t.Incarnation[:], member[:idBytes])
+	copy(t.Upload[:], member[idBytes:])
+	if t.Upload == (conversation.ID{}) {
+		t.Staged = inc.state == "S"
+		if inc.due != "" {
+			t.Time, err = timeOf(inc.due)
+		}
+		return t, err
+	}
+	value := content.(*redis.StringCmd).Val() //nolint:forcetypeassert // it is what HGet makes
+	if len(value) > timeBytes && value[:1] != contentKept {
+		t.Time, err = timeOf(value[1:])
+	}
+	return t, err
+}
+
+// Seal implements store.Store: scripts that write look at the key of their partition.
+func (s *Store) Seal(ctx context.Context, sealed bool) error {
+	_, err := s.everywhere(ctx, allPartitions(0), func(pipe redis.Pipeliner, p int) []redis.Cmder {
+		key := s.space.base(p) + kindSeal
+		if sealed {
+			return []redis.Cmder{pipe.Set(ctx, key, "1", 0)}
+		}
+		return []redis.Cmder{pipe.Del(ctx, key)}
+	})
+	return err
+}

@@ -1,0 +1,147 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// errRefused is what a server is not connected to for.
+var errRefused = errors.New("the server does not write")
+
+// epochs is what this process has written of each node: which run of which server it is.
+type epochs struct {
+	mu    sync.Mutex
+	known map[string]string
+}
+
+// greet sees to it, before anything else is sent over a new connection, that the partitions of a server have its epoch. All connections
+// break when a server ends, so that nobody reads from one that came back and does not notice.
+func (s *Store) greet(ctx context.Context, node string, c *redis.Conn) error {
+	ctx = context.WithValue(ctx, greeting{}, true)
+	var server, replication *redis.StringCmd
+	if _, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+		server, replication = p.Info(ctx, "server"), p.Info(ctx, "replication")
+		return nil
+	}); err != nil {
+		return err
+	}
+	return s.settle(ctx, node, infoOf(server.Val()+replication.Val()), c)
+}
+
+// pipeliner is a connection, or a client of one node.
+type pipeliner interface {
+	Pipelined(ctx context.Context, fill func(redis.Pipeliner) error) ([]redis.Cmder, error)
+}
+
+func (s *Store) settle(ctx context.Context, node string, info map[string]string, c pipeliner) error {
+	if info["role"] != "master" {
+		return fmt.Errorf("it is a replica: %w", errRefused)
+	}
+	epoch := info["run_id"] + "/" + info["master_replid"]
+	s.epochs.mu.Lock()
+	defer s.epochs.mu.Unlock()
+	if s.epochs.known[node] == epoch {
+		return nil
+	}
+	// Of a cluster's node, all partitions but its own answer that they are elsewhere.
+	cmds, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i := range partitions {
+			p.Set(ctx, s.space.base(i)+kindEpoch, epoch, 0)
+		}
+		return nil
+	})
+	for _, cmd := range cmds {
+		if err = cmd.Err(); err != nil && !elsewhere(err) {
+			return err
+		}
+	}
+	if err != nil && !elsewhere(err) {
+		return err
+	}
+	if s.epochs.known == nil {
+		s.epochs.known = make(map[string]string)
+	}
+	s.epochs.known[node] = epoch
+	return nil
+}
+
+// health is whether the store can write.
+type health struct {
+	mu      sync.Mutex
+	down    bool
+	changed func(error)
+}
+
+func (h *health) set(reason error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.down == (reason != nil) {
+		return
+	}
+	h.down = reason != nil
+	h.changed(reason)
+}
+
+// failed is the contract's error for one of a call, and tells if it says that the store cannot write. A call that was given too little time
+// or found all connections busy says nothing of the kind; if no call comes through, the pulse will tell.
+func (s *Store) failed(ctx context.Context, err error, begun bool) error {
+	out := failure(ctx, err, begun)
+	var slow net.Error
+	if errors.Is(out, store.ErrUnavailable) && ctx.Err() == nil && !busy(err) && !(errors.As(err, &slow) && slow.Timeout()) {
+		s.health.set(out)
+	}
+	return out
+}
+
+// pulse asks every server now and then, so that health follows without calls, and says when it is well again.
+func (s *Store) pulse(ctx context.Context) {
+	for {
+		s.health.mu.Lock()
+		wait := s.options.PulseInterval
+		if s.health.down {
+			wait = min(wait, 200*time.Millisecond)
+		}
+		s.health.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		err := s.feel(ctx)
+		if ctx.Err() == nil {
+			s.health.set(err)
+		}
+	}
+}
+
+// feel asks all masters once.
+func (s *Store) feel(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.options.DialTimeout)
+	defer cancel()
+	err := s.masters(ctx, func(ctx context.Context, c *redis.Client) error {
+		all, err := c.Info(ctx, "server", "replication", "persistence").Result()
+		if err != nil {
+			return err
+		}
+		info := infoOf(all)
+		switch {
+		case info["loading"] == "1":
+			return fmt.Errorf("it reads its file: %w", errRefused)
+		case info["aof_enabled"] == "1" && info["aof_last_write_status"] != "ok":
+			return fmt.Errorf("it cannot write its file: %w", errRefused)
+		}
+		return s.settle(ctx, c.Options().Addr, info, c)
+	})
+	if err != nil {
+		return failure(ctx, err, false)
+	}
+	return nil
+}

@@ -1,0 +1,302 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// attempts bounds how often a read is sent anew because its guess was wrong. Each time it knows what it found.
+const attempts = 8
+
+// Read implements store.Store.
+func (s *Store) Read(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
+	if err := key.Check(); err != nil {
+		return nil, err
+	}
+	r := &reading{s: s, p: s.space.place(key), q: &q, hints: make(map[conversation.ID]int)}
+	r.guess = q.Incarnation
+	if r.guess.IsZero() {
+		r.guess = s.seen.get(key)
+	}
+	r.bare = q.IfNewer != 0 || r.guess.IsZero()
+	for range attempts {
+		snap, err := r.try(ctx)
+		if err != nil || snap != nil {
+			return snap, err
+		}
+	}
+	return nil, fmt.Errorf("%w: the conversation changes faster than it can be read", store.ErrUnavailable)
+}
+
+// reading is one read: a MULTI on the guess which incarnation the name leads to, and again if it was wrong.
+type reading struct {
+	s     *Store
+	p     place
+	q     *store.Query
+	guess conversation.ID
+	bare  bool // ask for the head alone
+	apart bool // not as a MULTI: it is right if the head is the same before and after
+	hints map[conversation.ID]int
+	again bool // something did not fit: once more
+
+	pipe  redis.Pipeliner
+	whole bool // scripts go whole, not by name
+	takes []take
+	snap  *store.Snapshot
+}
+
+// take is a command that was asked for, and what its answer is for.
+type take struct {
+	cmd  redis.Cmder
+	read func(redis.Cmder) error
+}
+
+// try is nil without an error if it has to be sent once more.
+func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
+	r.again, r.snap = false, &store.Snapshot{}
+	var head, epoch, staged, last redis.Cmder
+	err := r.s.transact(ctx, r.p.partition, r.apart, func(pipe redis.Pipeliner, whole bool) {
+		r.pipe, r.whole, r.takes = pipe, whole, r.takes[:0]
+		head = pipe.HMGet(ctx, r.p.head(), "i", "h", "n")
+		epoch = pipe.Get(ctx, r.p.epoch())
+		if !r.q.Incarnation.IsZero() {
+			staged = pipe.HMGet(ctx, r.p.of(kindIncarnation, r.q.Incarnation), incarnationFields...)
+		}
+		if !r.bare {
+			r.plan(ctx)
+		}
+		if r.apart {
+			last = pipe.HMGet(ctx, r.p.head(), "i", "h", "n")
+		}
+	})
+	switch {
+	case errors.Is(err, store.ErrFull) && !r.apart: // a full memory has no room for a MULTI, not even for one that reads
+		r.apart = true
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case r.apart && !same(head, last):
+		return nil, nil
+	}
+	leads, err := r.head(head, staged)
+	if err != nil {
+		return nil, err
+	}
+	r.snap.Head.Epoch = epoch.(*redis.StringCmd).Val() //nolint:forcetypeassert // it is what Get makes
+	switch {
+	case r.bare && (!r.records() || r.q.IfNewer != 0 && r.q.IfNewer == r.snap.Head.Version):
+		return r.snap, nil
+	case r.bare || leads != r.guess:
+		r.bare, r.guess = false, leads
+		return nil, nil
+	}
+	return r.collect()
+}
+
+// same says whether two answers are the same: nothing was committed between them.
+func same(a, b redis.Cmder) bool {
+	v, err := values(a)
+	w, other := values(b)
+	return err == nil && other == nil && slices.Equal(v, w)
+}
+
+func (r *reading) collect() (*store.Snapshot, error) {
+	for _, t := range r.takes {
+		if err := t.read(t.cmd); err != nil {
+			return nil, err
+		}
+	}
+	if r.again {
+		return nil, nil
+	}
+	return r.snap, nil
+}
+
+// head reads the head, and which incarnation it is of.
+func (r *reading) head(cmd, staged redis.Cmder) (leads conversation.ID, err error) {
+	v, err := values(cmd)
+	if err != nil || len(v) != 3 {
+		return leads, store.ErrCorrupt
+	}
+	copy(leads[:], text(v[0]))
+	if !leads.IsZero() && (r.q.Incarnation.IsZero() || leads == r.q.Incarnation) {
+		r.s.seen.put(r.p.key, leads)
+		if r.snap.Head, err = r.s.codec.DecodeHead([]byte(text(v[1]))); err != nil {
+			return leads, err
+		}
+		return leads, r.info(v[2])
+	}
+	if staged != nil {
+		inc, err := incarnationOf(staged)
+		if err != nil {
+			return leads, err
+		}
+		if inc.state == "S" && inc.name == r.p.name && !inc.dying {
+			return r.q.Incarnation, nil
+		}
+	}
+	return leads, fmt.Errorf("%w: the name leads nowhere", store.ErrNotFound)
+}
+
+func (r *reading) info(v any) error {
+	if v == nil || !r.q.Info || r.q.IfNewer != 0 && r.q.IfNewer == r.snap.Head.Version {
+		return nil
+	}
+	info, err := r.s.codec.DecodeInfo([]byte(text(v)))
+	r.snap.Info = &info
+	return err
+}
+
+// plan asks for all that the query wants.
+func (r *reading) plan(ctx context.Context) {
+	for i := range r.q.Ranges {
+		r.messages(ctx, &r.q.Ranges[i])
+	}
+	for _, step := range []func(context.Context){r.edits, r.since, r.outcome, r.manifests, r.slots, r.contents, r.outcomes, r.stored} {
+		step(ctx)
+	}
+}
+
+func (r *reading) of(kind string) string { return r.p.of(kind, r.guess) }
+
+func (r *reading) take(cmd redis.Cmder, read func(redis.Cmder) error) {
+	r.takes = append(r.takes, take{cmd, read})
+}
+
+func (r *reading) script(ctx context.Context, sc *script, keys []string, read func(redis.Cmder) error, args ...any) {
+	if r.whole {
+		r.take(r.pipe.Eval(ctx, sc.text, keys, args...), read)
+		return
+	}
+	r.take(r.pipe.EvalSha(ctx, sc.sha, keys, args...), read)
+}
+
+// exactRange is the longest range of messages that is asked for by index, without a script. What is not there costs a few bytes.
+const exactRange = 2000
+
+func (r *reading) messages(ctx context.Context, q *store.MessageRange) {
+	first, end := max(q.First, 0), max(q.End, 0)
+	n := int(end) - int(first)
+	if n <= 0 {
+		return
+	}
+	if n <= exactRange && q.Limit == 0 && q.MaxTokens == 0 {
+		fields := make([]any, 0, n+2)
+		fields = append(fields, "hmget", r.of(kindMessages))
+		for i := first; i < end; i++ {
+			fields = append(fields, int64(i))
+		}
+		if q.Reverse {
+			slices.Reverse(fields[2:])
+		}
+		cmd := redis.NewSliceCmd(ctx, fields...)
+		_ = r.pipe.Process(ctx, cmd)
+		r.take(cmd, r.readMessages)
+		return
+	}
+	r.script(ctx, r.s.scripts.messages, []string{r.of(kindMessages), r.of(kindCommits)}, r.readMessages,
+		int64(first), int64(end), q.Limit, q.MaxTokens, flag(q.Reverse))
+}
+
+func (r *reading) readMessages(cmd redis.Cmder) error {
+	v, err := values(cmd)
+	if err != nil {
+		return err
+	}
+	return r.decodeMessages(v)
+}
+
+func (r *reading) decodeMessages(v []any) error {
+	r.snap.Messages = slices.Grow(r.snap.Messages, len(v))
+	for _, value := range v {
+		if value == nil {
+			continue
+		}
+		m, err := r.s.codec.DecodeMessage([]byte(text(value)))
+		if err != nil {
+			return err
+		}
+		r.snap.Messages = append(r.snap.Messages, m)
+	}
+	return nil
+}
+
+func (r *reading) edits(ctx context.Context) {
+	q := r.q.Edits
+	if q == nil {
+		return
+	}
+	args := []any{q.After, q.Upto}
+	for _, of := range q.Of {
+		args = append(args, max(of.First, 0), max(of.End, 0))
+	}
+	keys := []string{r.of(kindEdits), r.of(kindEditCommits), r.of(kindNarrow), r.of(kindWide)}
+	r.script(ctx, r.s.scripts.edits, keys, func(cmd redis.Cmder) error {
+		v, err := values(cmd)
+		if err != nil {
+			return err
+		}
+		return r.decodeEdits(v, q.Wants)
+	}, args...)
+}
+
+func (r *reading) decodeEdits(v []any, wanted func(*conversation.Edit) bool) error {
+	for _, value := range v {
+		if value == nil {
+			continue
+		}
+		e, err := r.s.codec.DecodeEdit([]byte(text(value)))
+		if err != nil {
+			return err
+		}
+		if wanted(&e) {
+			r.snap.Edits = append(r.snap.Edits, e)
+		}
+	}
+	return nil
+}
+
+func (r *reading) since(ctx context.Context) {
+	q := r.q.Since
+	if q == nil {
+		return
+	}
+	keys := []string{r.of(kindMessages), r.of(kindCommits), r.of(kindEdits), r.of(kindEditCommits)}
+	r.script(ctx, r.s.scripts.since, keys, func(cmd redis.Cmder) error {
+		messages, edits, err := pair(cmd)
+		if err != nil {
+			return err
+		}
+		if err := r.decodeMessages(messages); err != nil {
+			return err
+		}
+		return r.decodeEdits(edits, func(*conversation.Edit) bool { return true })
+	}, seqBytes(int64(q.Version)), q.Limit)
+}
+
+// pair is an answer of two lists.
+func pair(cmd redis.Cmder) (a, b []any, err error) {
+	v, err := values(cmd)
+	if err != nil || len(v) != 2 {
+		return nil, nil, store.ErrCorrupt
+	}
+	if a, err = list(v[0]); err != nil {
+		return nil, nil, err
+	}
+	b, err = list(v[1])
+	return a, b, err
+}
+
+// records says whether the query asks for more than head and attributes.
+func (r *reading) records() bool {
+	q := r.q
+	return len(q.Ranges)+len(q.Slots)+len(q.Contents) > 0 || q.Edits != nil || q.Since != nil || q.Request != nil || q.Manifest != nil ||
+		q.SlotsOf != "" || q.Outcomes != nil || q.Stored != nil
+}

@@ -1,0 +1,72 @@
+package redis
+
+import (
+	"crypto/sha1" //nolint:gosec // it is how Redis names scripts
+	_ "embed"
+	"encoding/hex"
+	"strings"
+)
+
+//go:embed lua/common.lua
+var luaCommon string
+
+//go:embed lua/write.lua
+var luaWrite string
+
+//go:embed lua/commit.lua
+var luaCommit string
+
+//go:embed lua/stage.lua
+var luaStage string
+
+//go:embed lua/delete.lua
+var luaDelete string
+
+//go:embed lua/messages.lua
+var luaMessages string
+
+//go:embed lua/since.lua
+var luaSince string
+
+//go:embed lua/edits.lua
+var luaEdits string
+
+//go:embed lua/slots.lua
+var luaSlots string
+
+//go:embed lua/fields.lua
+var luaFields string
+
+// script is a program of the server's.
+type script struct{ text, sha string }
+
+// newScript puts the line in front without which a full memory is found out half way, after some was written.
+func newScript(flags string, parts ...string) *script {
+	text := "#!lua" + flags + "\n" + strings.Join(parts, "\n")
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // see above
+	return &script{text: text, sha: hex.EncodeToString(sum[:])}
+}
+
+// The flags: what erases may write when memory is full, and what reads may always run.
+const (
+	flagFrees = " flags=allow-oom"
+	flagReads = " flags=no-writes"
+)
+
+// scripts are all that a store runs.
+type scripts struct {
+	commit, erase, stage, remove          *script
+	messages, since, edits, slots, fields *script
+}
+
+func newScripts() *scripts {
+	read := func(text string) *script { return newScript(flagReads, luaCommon, text) }
+	return &scripts{
+		commit: newScript("", luaCommon, luaWrite, luaCommit),
+		erase:  newScript(flagFrees, luaCommon, luaWrite, luaCommit),
+		stage:  newScript("", luaCommon, luaWrite, luaStage),
+		remove: newScript(flagFrees, luaCommon, luaWrite, luaDelete),
+
+		messages: read(luaMessages), since: read(luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
+	}
+}

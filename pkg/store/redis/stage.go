@@ -1,0 +1,159 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Stage implements store.Store. A chunk is set by a command of its own: as an argument of a script it would hold up all others for several
+// times as long. The script makes room for it first, and it is set only where the room still is and the store is not sealed.
+func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error {
+	if err := key.Check(); err != nil {
+		return err
+	}
+	if err := u.Check(); err != nil {
+		return err
+	}
+	p := s.space.place(key)
+	if u.ID.IsZero() {
+		return s.register(ctx, p, u)
+	}
+	chunk := p.chunk(u.Incarnation, u.ID, int(u.Chunk))
+	if err := s.register(ctx, p, u); err != nil {
+		return err
+	}
+	return s.putChunk(ctx, p, chunk, s.codec.EncodeChunk(u.Data))
+}
+
+// stageClaimArg is where the arguments of stage.lua say that the incarnation is claimed.
+const stageClaimArg = 8
+
+// register runs stage.lua.
+func (s *Store) register(ctx context.Context, p place, u *store.Upload) error {
+	at, score := due(u.Time.Add(store.UploadGrace))
+	id := []byte(nil)
+	if !u.ID.IsZero() {
+		id = u.ID[:]
+	}
+	w := &writes{s: s, args: []any{
+		nil, u.Incarnation[:], p.name, at, score, flag(u.Records()), id, int64(u.Chunk) + 1, "0",
+	}}
+	w.records(u.Messages, u.Edits, u.Manifests)
+	for i := range u.Outcomes {
+		w.outcome(&u.Outcomes[i])
+	}
+	w.slots(u.Slots)
+	keys := append(p.writeKeys(u.Incarnation), p.chunk(u.Incarnation, u.ID, int(u.Chunk)))
+	err := s.claiming(ctx, p, u.Incarnation, false, func(claimed string) (any, error) {
+		w.args[stageClaimArg] = claimed
+		return s.runScript(ctx, p.partition, s.scripts.stage, keys, w.args)
+	})
+	return stagedElsewhere(err)
+}
+
+// stagedElsewhere is what staging under another's incarnation ends with: it is gone from here, unless it waits to be committed there.
+func stagedElsewhere(err error) error {
+	var owned *ownedError
+	if errors.As(err, &owned) && (owned.state != "S" || owned.dying) {
+		return fmt.Errorf("%w: the key does not lead to the incarnation", store.ErrNotFound)
+	}
+	return err
+}
+
+// putChunk fills the room that register made. What watches the seal sees to it that nothing is written once Seal has returned.
+func (s *Store) putChunk(ctx context.Context, p place, key string, value []byte) error {
+	seal := p.base + kindSeal
+	cmds, err := s.ask(ctx, p.partition, func(ctx context.Context, c *redis.Client) (cmds []redis.Cmder, err error) {
+		err = c.Watch(ctx, func(tx *redis.Tx) error {
+			switch n, err := tx.Exists(ctx, seal).Result(); {
+			case err != nil:
+				return err
+			case n > 0:
+				return errSealed
+			}
+			cmds, err = tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+				pipe.SetXX(ctx, key, value, 0)
+				return nil
+			})
+			return err
+		}, seal)
+		return cmds, err
+	})
+	if err != nil {
+		return err
+	}
+	if set, ok := cmds[0].(*redis.BoolCmd); !ok || !set.Val() {
+		return fmt.Errorf("%w: what was staged is gone", store.ErrNotFound)
+	}
+	return nil
+}
+
+// errSealed leaves a transaction that must not be made.
+var errSealed = errors.New("sealed while a chunk was on its way")
+
+// deleteStep is how much one call deletes if it does not say: some milliseconds of the server's time.
+const deleteStep = 2000
+
+// Delete implements store.Store.
+func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (bool, error) {
+	if err := key.Check(); err != nil {
+		return false, err
+	}
+	if d.Limit <= 0 {
+		d.Limit = deleteStep
+	}
+	p := s.space.place(key)
+	for range 3 { // where the key leads, whose it is in that partition, whose it is
+		answer, err := s.remove(ctx, p, d)
+		if err != nil {
+			return false, err
+		}
+		owner := text(answer)
+		switch owner {
+		case "DONE":
+			s.wakes.Wake(p.key)
+			return true, nil
+		case "REMOVED":
+			s.wakes.Wake(p.key)
+			s.disclaim(ctx, d.Incarnation)
+			return true, nil
+		case "MORE":
+			return false, nil
+		case "ABSENT":
+			if owner, err = s.ownerOf(ctx, d.Incarnation); err != nil {
+				return false, err
+			}
+			if owner == "" || owner == p.name {
+				return true, nil
+			}
+		case "":
+			l, err := list(answer)
+			if err != nil || len(l) != 1 {
+				return false, store.ErrCorrupt
+			}
+			owner = text(l[0])
+		default:
+			return false, refusal(owner)
+		}
+		if key, err = keyOf(owner); err != nil {
+			return false, err
+		}
+		p = s.space.place(key)
+	}
+	return true, nil
+}
+
+func (s *Store) remove(ctx context.Context, p place, d store.Deletion) (any, error) {
+	upload := []byte(nil)
+	if d.Upload != (conversation.ID{}) {
+		upload = d.Upload[:]
+	}
+	args := []any{nil, d.Incarnation[:], upload, flag(d.KeepHead), d.Limit, p.name}
+	return s.runScript(ctx, p.partition, s.scripts.remove, p.writeKeys(d.Incarnation), args)
+}
