@@ -298,5 +298,5 @@ func pair(cmd redis.Cmder) (a, b []any, err error) {
 func (r *reading) records() bool {
 	q := r.q
 	return len(q.Ranges)+len(q.Slots)+len(q.Contents) > 0 || q.Edits != nil || q.Since != nil || q.Request != nil || q.Manifest != nil ||
-		q.SlotsOf != "" || q.Outcomes != nil || q.Stored != nil
+		q.SlotsOf != "" || q.AllSlots || q.Outcomes != nil || q.Stored != nil
 }

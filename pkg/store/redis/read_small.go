@@ -69,10 +69,14 @@ func (r *reading) slots(ctx context.Context) {
 			return nil
 		})
 	}
-	if r.q.SlotsOf != "" {
+	if r.q.SlotsOf != "" || r.q.AllSlots {
+		prefix := r.q.SlotsOf
+		if r.q.AllSlots {
+			prefix = ""
+		}
 		r.script(ctx, r.s.scripts.slots, []string{r.of(kindSlots)}, func(cmd redis.Cmder) error {
 			return r.named(cmd, r.slot)
-		}, r.q.SlotsOf, store.MaxSlots)
+		}, prefix, store.MaxSlots)
 	}
 }
 
