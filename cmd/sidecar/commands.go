@@ -22,15 +22,20 @@ import (
 
 // commands is the command line. The commands of other packages are clients of the API: parser gives them a sidecar to start.
 type commands struct {
-	Serve       serveCommand       `cmd:"" help:"Serve the API until SIGTERM or SIGINT."`
-	Healthcheck healthcheckCommand `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1. An --address of http://host:port is an operations listener (--ops), whose /readyz is asked."`
-	Config      configCommand      `cmd:"" help:"Look at the configuration."`
-	Token       tokenCommand       `cmd:"" help:"Make a token for a namespace, and add what is kept of it to a file of credentials."`
-	Version     versionCommand     `cmd:"" help:"Print the versions of the sidecar and of what it promises."`
-	Store       storeCommand       `cmd:"" help:"Look after the file of a store that no sidecar has open."`
-	Tools       toolsCommand       `cmd:"" help:"Print the tools for a model: with them it gets back what it sees shortened, cited or no longer. AnswerToolCall answers its calls."`
-	Demo        demo.Command       `cmd:"" help:"Show an agent's conversation from its first message to a full window."`
-	Replay      replay.Command     `cmd:"" help:"Play recorded conversations, and check what comes back."`
+	Serve        serveCommand        `cmd:"" help:"Serve the API until SIGTERM or SIGINT."`
+	Healthcheck  healthcheckCommand  `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1. An --address of http://host:port is an operations listener (--ops), whose /readyz is asked."`
+	Config       configCommand       `cmd:"" help:"Look at the configuration."`
+	Token        tokenCommand        `cmd:"" help:"Make a token for a namespace, and add what is kept of it to a file of credentials."`
+	Version      versionCommand      `cmd:"" help:"Print the versions of the sidecar and of what it promises."`
+	Migrate      migrateCommand      `cmd:"" help:"Bring the tables of a Postgres store to this version. Serve makes them in an empty database, and refuses others."`
+	MigrateStore migrateStoreCommand `cmd:"" help:"Move everything to another store, of whatever kind: the old one is sealed, each conversation is compared. What was interrupted goes on when it is run again."`
+	Backup       backupCommand       `cmd:"" help:"Copy a store into a file."`
+	Restore      restoreCommand      `cmd:"" help:"Copy a backup into a store."`
+	Unseal       unsealCommand       `cmd:"" help:"Let sidecars write again to a store that migrate-store has sealed."`
+	Store        storeCommand        `cmd:"" help:"Look after the file of a store that no sidecar has open."`
+	Tools        toolsCommand        `cmd:"" help:"Print the tools for a model: with them it gets back what it sees shortened, cited or no longer. AnswerToolCall answers its calls."`
+	Demo         demo.Command        `cmd:"" help:"Show an agent's conversation from its first message to a full window."`
+	Replay       replay.Command      `cmd:"" help:"Play recorded conversations, and check what comes back."`
 
 	inspect.Commands
 }
@@ -123,6 +128,7 @@ func stateDir() string {
 func defaults(stateDir string) kong.Vars {
 	return kong.Vars{
 		"state_dir":    stateDir,
+		"place_help":   placeHelp,
 		"cache_size":   defaultCacheSize.String(),
 		"tool_formats": toolFormats(),
 		"target":       strconv.Itoa(conversation.DefaultTargetPercent),

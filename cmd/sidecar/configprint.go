@@ -43,6 +43,10 @@ func printSetting(w *tabwriter.Writer, flag *kong.Flag, source string) error {
 		_, err := fmt.Fprintf(w, "# %s:\t# not set\n", flag.Name)
 		return err
 	}
+	if _, ok := value.(secret); ok {
+		_, err := fmt.Fprintf(w, "# %s:\t# a secret, from %s\n", flag.Name, source)
+		return err
+	}
 	if s, ok := value.(fmt.Stringer); ok {
 		value = s.String()
 	}

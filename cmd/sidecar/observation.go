@@ -104,12 +104,12 @@ func (o *observation) close(ctx context.Context) error {
 	return nil
 }
 
-// store completes the options of the embedded store.
-func (o *observation) store(b bolt.Options) bolt.Options {
+// store completes what a store is told to tell.
+func (o *observation) store(h storeHooks) storeHooks {
 	if o.metrics != nil {
-		b.OnCommit, b.Statistics = o.metrics.Committed, true
+		h.commit, h.statistics = o.metrics.Committed, true
 	}
-	return b
+	return h
 }
 
 // builds is what the engine tells of builds.

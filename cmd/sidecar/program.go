@@ -13,7 +13,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/listen"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
-	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 )
 
 // drainTime is how long calls in flight may take to finish after a signal, --drain-delay included.
@@ -49,7 +48,7 @@ func (p *program) Run(ctx context.Context, s *settings) error {
 // run opens the store, serves, and closes the store. It closes the listeners.
 func (p *program) run(ctx context.Context, s *settings, security *security, seen *observation, listeners []net.Listener) error {
 	state := &storeState{log: p.log}
-	kept, err := openStore(s, seen.store(bolt.Options{OnState: state.set}))
+	kept, err := openStore(ctx, s, seen.store(storeHooks{state: state.set}), p.log)
 	if err != nil {
 		return errors.Join(err, listen.Close(listeners))
 	}

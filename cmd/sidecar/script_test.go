@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net"
 	"os"
@@ -17,6 +18,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dbtest"
 )
 
 func TestMain(m *testing.M) {
@@ -29,6 +31,7 @@ type leakChecked struct{ *testing.M }
 // Run runs the tests, and looks for goroutines after them.
 func (m leakChecked) Run() int {
 	code := m.M.Run()
+	dbtest.StopShared()
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -40,12 +43,29 @@ func (m leakChecked) Run() int {
 // waits until a sidecar serves there, `hold ADDRESS` opens a call and leaves it open, `converse ADDRESS ID` plays a short
 // conversation, `cite ADDRESS ID` one with a result that is cited, and `terminate` sends SIGTERM to the program that was started last. The condition `root` is true
 // for a user whom no mode keeps out.
-func TestSidecar_Scripts(t *testing.T) {
+func TestSidecar_Scripts(t *testing.T) { runScripts(t, "testdata/script", nil) }
+
+// TestSidecar_StoreScripts starts it on servers of databases: $POSTGRES and $REDIS say where they are, $NAME is a schema or a prefix of the
+// script's own.
+func TestSidecar_StoreScripts(t *testing.T) {
+	postgres, redis := dbtest.SharedPostgres(t), dbtest.SharedRedis(t)
+	runScripts(t, "testdata/stores", func(env *testscript.Env) {
+		env.Setenv("POSTGRES", postgres.DSN)
+		env.Setenv("REDIS", "redis://"+redis.Address)
+		env.Setenv("NAME", fmt.Sprintf("t%x", sha256.Sum256([]byte(env.WorkDir)))[:20])
+	})
+}
+
+func runScripts(t *testing.T, folder string, setup func(*testscript.Env)) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: folder,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_STATE_HOME", "")
+			if setup != nil {
+				setup(env)
+			}
 			return nil
 		},
 		Condition: func(name string) (bool, error) {

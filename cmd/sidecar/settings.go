@@ -19,8 +19,9 @@ type settings struct {
 	Listen []string `help:"Where to listen: host:port, or unix:///path. Repeatable, so that TCP and a Unix socket can be served together." env:"PALIMPSEST_LISTEN" default:"127.0.0.1:7171" placeholder:"ADDRESS"`
 	accessSettings
 
-	Store        string        `help:"Where conversations are kept: bolt (a file in the data directory) or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory" default:"bolt"`
-	DataDir      string        `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
+	Store   string `help:"Where conversations are kept: bolt (a file in the data directory), postgres or redis (a database that several sidecars share), or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory,postgres,redis" default:"bolt"`
+	DataDir string `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
+	sharedSettings
 	MaxStoreSize bytesize.Size `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
 	CacheSize    bytesize.Size `help:"Memory for warm windows, such as 64MiB; 0 keeps none. At most an eighth of the memory limit." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
 
@@ -59,7 +60,7 @@ func (s *settings) check() error {
 		within("default-result-share", s.DefaultResultShare, 1, 100),
 		s.checkReserve(),
 		s.checkTTL(),
-		s.checkDataDir(),
+		s.checkStore(),
 		s.checkAccess(),
 		s.checkPolicy(),
 		s.checkLifecycle(),
@@ -91,13 +92,6 @@ func (s *settings) checkTTL() error {
 	const longest = 10 * 365 * 24 * time.Hour
 	if t := s.DefaultTTL; t != nil && *t != 0 && (*t < time.Minute || *t > longest) {
 		return errors.New("--default-ttl must be 1 minute to 10 years (87600h), or 0")
-	}
-	return nil
-}
-
-func (s *settings) checkDataDir() error {
-	if s.Store == storeBolt && s.DataDir == "" {
-		return errors.New("--data-dir is needed: there is no home directory to put it into")
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -23,8 +22,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider/openaichat"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/openairesponses"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
-	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
-	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/span"
 
@@ -37,38 +34,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// This file is the one place that names implementations.
-
-// The stores, by the names of --store.
-const (
-	storeBolt   = "bolt"
-	storeMemory = "memory"
-)
-
-const storeFile = "palimpsest.db"
-
-func openStore(s *settings, o bolt.Options) (store.Store, error) {
-	switch s.Store {
-	case storeMemory:
-		return memory.New(memory.Options{}), nil
-	case storeBolt:
-		return openBolt(s, o)
-	default:
-		return nil, fmt.Errorf("there is no store of the name %q", s.Store)
-	}
-}
-
-func openBolt(s *settings, o bolt.Options) (store.Store, error) {
-	if err := makeDataDir(dataDirFlag, s.DataDir); err != nil {
-		return nil, err
-	}
-	o.MaxSize = int64(s.MaxStoreSize)
-	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), o)
-	if err != nil {
-		return nil, fmt.Errorf("cannot open the store in %s: %w; %s", s.DataDir, err, elsewhere(dataDirFlag))
-	}
-	return kept, nil
-}
+// This file and stores.go are the places that name implementations.
 
 // The flags that name folders of a store.
 const (

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
+	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store/postgres"
+	"github.com/palimpsest-context/palimpsest/pkg/store/redis"
+)
+
+// The stores, by the names of --store.
+const (
+	storeBolt     = "bolt"
+	storeMemory   = "memory"
+	storePostgres = "postgres"
+	storeRedis    = "redis"
+)
+
+const storeFile = "palimpsest.db"
+
+// secret is a setting that is never printed.
+type secret string
+
+// sharedSettings say how a database is reached that several sidecars share.
+type sharedSettings struct {
+	StoreDSN        secret `name:"store-dsn" help:"Where the database of --store postgres or redis is: postgres://USER:PASSWORD@HOST/DATABASE or redis://HOST:PORT (rediss for TLS, ?addr=HOST:PORT for more nodes of a cluster). Other processes can read a command line: prefer the environment, or --store-dsn-file." env:"PALIMPSEST_STORE_DSN" placeholder:"DSN"`
+	StoreDSNFile    string `name:"store-dsn-file" help:"File that holds the DSN, on a line of its own." env:"PALIMPSEST_STORE_DSN_FILE" type:"path" placeholder:"FILE"`
+	StorePrefix     string `help:"Schema of the tables in Postgres (by default palimpsest), or what the keys in Redis begin with (palimpsest:). Several stores share a database by it." env:"PALIMPSEST_STORE_PREFIX" placeholder:"NAME"`
+	StorePoolSize   int    `help:"The most connections to the database: by default 20 to Postgres, 64 to each node of Redis." env:"PALIMPSEST_STORE_POOL_SIZE" placeholder:"N"`
+	StoreExecMode   string `help:"How statements are sent to Postgres: cache_statement prepares them (a pooler must keep prepared statements, as PgBouncer does from 1.21 on with max_prepared_statements), cache_describe, exec and simple work behind every pooler." env:"PALIMPSEST_STORE_EXEC_MODE" enum:"cache_statement,cache_describe,exec,simple" default:"cache_statement"`
+	StoreNotify     bool   `help:"Hear of other sidecars' commits by LISTEN, over a connection of its own. The DSN must lead to the server itself: through a pooler nothing comes. Without it watchers look ten times a second." env:"PALIMPSEST_STORE_NOTIFY"`
+	StoreTextColumn bool   `help:"Write the words of messages to a column of Postgres that people can read, too." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
+	StoreInsecure   bool   `help:"Reach a database on another machine without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
+	AcceptVolatile  bool   `help:"Take a server that may lose what it has acknowledged: Redis without an append-only file, Postgres with fsync or synchronous_commit off." env:"PALIMPSEST_ACCEPT_VOLATILE"`
+}
+
+// dsn is the address of the database.
+func (s *sharedSettings) dsn() (string, error) {
+	if s.StoreDSNFile == "" {
+		return string(s.StoreDSN), nil
+	}
+	dsn, err := readSecret(s.StoreDSNFile)
+	if err != nil {
+		return "", fmt.Errorf("--store-dsn-file: %w", err)
+	}
+	return dsn, nil
+}
+
+// readSecret reads the first line of a file.
+func readSecret(file string) (string, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	line, _, _ := strings.Cut(string(content), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return "", errors.New("the first line is empty")
+	}
+	return line, nil
+}
+
+func (s *settings) checkStore() error {
+	isShared := s.Store == storePostgres || s.Store == storeRedis
+	switch {
+	case s.Store == storeBolt && s.DataDir == "":
+		return errors.New("--data-dir is needed: there is no home directory to put it into")
+	case s.StoreDSN != "" && s.StoreDSNFile != "":
+		return errors.New("--store-dsn and --store-dsn-file exclude each other")
+	case isShared && s.StoreDSN == "" && s.StoreDSNFile == "":
+		return fmt.Errorf("--store %s needs --store-dsn or --store-dsn-file", s.Store)
+	case !isShared && (s.StoreDSN != "" || s.StoreDSNFile != ""):
+		return fmt.Errorf("--store %s is not reached by a DSN: set --store postgres or --store redis", s.Store)
+	case s.StorePoolSize < 0:
+		return errors.New("--store-pool-size must not be negative")
+	default:
+		return nil
+	}
+}
+
+// storeHooks are told of what a store does.
+type storeHooks struct {
+	state      func(reason error)
+	commit     func(changes int, took time.Duration)
+	statistics bool
+}
+
+func openStore(ctx context.Context, s *settings, h storeHooks, log *zap.Logger) (store.Store, error) {
+	switch s.Store {
+	case storeMemory:
+		return memory.New(memory.Options{}), nil
+	case storeBolt:
+		return openBolt(s, bolt.Options{OnState: h.state, OnCommit: h.commit, Statistics: h.statistics})
+	default:
+		dsn, err := s.dsn()
+		if err != nil {
+			return nil, err
+		}
+		return s.openShared(ctx, s.Store, dsn, h, log)
+	}
+}
+
+// openShared opens a database, and makes what it needs in one that is empty.
+func (s *sharedSettings) openShared(ctx context.Context, kind, dsn string, h storeHooks, log *zap.Logger) (store.Store, error) {
+	if kind == storePostgres {
+		kept, err := postgres.Open(ctx, s.postgres(dsn, h))
+		if err != nil {
+			return nil, fmt.Errorf("cannot open the store: %w", err)
+		}
+		return kept, nil
+	}
+	kept, err := redis.Open(ctx, redis.Options{
+		URL: dsn, Prefix: s.StorePrefix, Insecure: s.StoreInsecure, AcceptVolatile: s.AcceptVolatile, PoolSize: s.StorePoolSize,
+		OnState: h.state, OnCommit: h.commit,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the store: %w", err)
+	}
+	for _, warning := range kept.Warnings() {
+		log.Warn("the store", zap.String("warning", warning))
+	}
+	return kept, nil
+}
+
+func (s *sharedSettings) postgres(dsn string, h storeHooks) postgres.Options {
+	return postgres.Options{
+		DSN: dsn, Schema: s.StorePrefix, ExecMode: postgres.ExecMode(s.StoreExecMode), PoolSize: s.StorePoolSize, Notify: s.StoreNotify,
+		AcceptVolatile: s.AcceptVolatile, Insecure: s.StoreInsecure, TextColumn: s.StoreTextColumn, OnState: h.state, OnCommit: h.commit,
+	}
+}
+
+func openBolt(s *settings, o bolt.Options) (store.Store, error) {
+	if err := makeDataDir(dataDirFlag, s.DataDir); err != nil {
+		return nil, err
+	}
+	o.MaxSize = int64(s.MaxStoreSize)
+	kept, err := bolt.Open(filepath.Join(s.DataDir, storeFile), o)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the store in %s: %w; %s", s.DataDir, err, elsewhere(dataDirFlag))
+	}
+	return kept, nil
+}
