@@ -90,8 +90,10 @@ func counts(messages int, edits int64) string {
 	return strconv.Itoa(messages) + "/" + strconv.FormatInt(edits, 10)
 }
 
-// lists says whether a change names contents or slots that commit.lua has to look at.
-func lists(c *store.Change) bool { return len(c.Uploads)+len(c.Release)+len(c.ExpectSlots) > 0 }
+// lists says whether a change has what commit.lua has to look at first, or at all outcomes.
+func lists(c *store.Change) bool {
+	return len(c.Uploads)+len(c.Release)+len(c.ExpectSlots) > 0 || !c.DropOutcomes.IsZero()
+}
 
 func (w *writes) lists(c *store.Change) {
 	w.add(len(c.Uploads), len(c.Release), len(c.ExpectSlots))

@@ -1,10 +1,8 @@
-local how, expect, inc, due, update = ARGV[3], ARGV[4], ARGV[5], ARGV[10], ARGV[11]
-local aside = how:byte(1) == 97 -- a
+local aside, update = how:byte(1) == 97, ARGV[11] -- a
 local function flag(i) return how:byte(i) == 49 end
 local FOLLOWS, STAGED, CLAIMED, LISTS = 2, 3, 4, 5
 
 -- Change.Against says the same in Go.
-local head = redis.call('HMGET', HEAD, 'i', 'v', 's', 'c', 'd')
 local begins = false
 if not head[1] then
   if aside or expect ~= '0' then return 'NOWHERE' end
