@@ -14,8 +14,9 @@ type change struct {
 	key  store.Key
 	c    *store.Change
 	head []byte
-	// records are the sections for all but the head.
-	records statement
+	// records are the sections for all but the head and the messages.
+	records  statement
+	messages rows
 }
 
 func (s *Store) encode(key store.Key, c *store.Change) *change {
@@ -23,8 +24,8 @@ func (s *Store) encode(key store.Key, c *store.Change) *change {
 	if !c.Aside {
 		p.head = s.codec.EncodeHead(&c.Head)
 	}
+	p.messages = s.rowsOf(c.Messages, c.ReplaceMessages)
 	w := &p.records
-	s.putMessages(w, c.Messages, c.ReplaceMessages)
 	s.putEdits(w, c.Edits, c.ReplaceEdits)
 	p.putManifests()
 	p.putOutcome()
@@ -103,8 +104,9 @@ func (p *change) name() []any {
 	return []any{[]byte(p.key.Namespace), []byte(p.key.Conversation), p.c.Head.Incarnation[:]}
 }
 
-// follow is the statement that makes the change if the name leads to its incarnation at the version that it expects.
-func (p *change) follow() *statement {
+// follow is the statement that makes the change if the name leads to its incarnation at the version that it expects. A lone new message
+// is put where nothing lies, unless over says that something may.
+func (p *change) follow(over bool) *statement {
 	c, w := p.c, &statement{}
 	text, end := followSQL, followEndSQL
 	if c.Aside {
@@ -116,11 +118,15 @@ func (p *change) follow() *statement {
 	}
 	text += p.demands(w)
 	w.sections = append(w.sections, text+end)
+	w.putMessages(&p.messages, over || len(p.c.ReplaceMessages) > 0)
 	w.join(&p.records)
 	return w
 }
 
 func (w *statement) join(more *statement) {
+	if more.last != "" {
+		w.last, w.lastArgs = more.last, more.lastArgs
+	}
 	w.sections = append(w.sections, more.sections...)
 	w.args = append(w.args, more.args...)
 }
@@ -176,6 +182,7 @@ func (p *change) begin(old *store.Head) *statement {
 		}
 		w.add(replacedSQL, old.Incarnation[:], []byte(p.key.Namespace), []byte(p.key.Conversation), nanos(due))
 	}
+	w.putMessages(&p.messages, true)
 	w.join(&p.records)
 	return w
 }
@@ -191,5 +198,5 @@ func (p *change) unguarded() *statement {
 	plain.ExpectSlots, plain.Uploads, plain.Head.Epoch = nil, nil, ""
 	q := *p
 	q.c = &plain
-	return q.follow()
+	return q.follow(true)
 }

@@ -48,6 +48,9 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 
 // turn waits for the commits of the conversation that came before.
 func (s *Store) turn(ctx context.Context, key store.Key) (done func(), err error) {
+	if done, ok := s.queue.enter(key); ok {
+		return done, nil
+	}
 	waiting, cancel := within(ctx, s.options.CommitTimeout)
 	defer cancel()
 	done, err = s.queue.wait(waiting, key)
@@ -89,19 +92,27 @@ func (s *Store) commit(ctx context.Context, p *change) error {
 
 // followOn makes the change in one round trip, or says that it cannot be made so.
 func (s *Store) followOn(ctx context.Context, conn *pgx.Conn, p *change) (made bool, err error) {
-	w := p.follow()
+	w := p.follow(false)
 	if !p.locks() {
-		tag, err := conn.Exec(ctx, s.sql(w.text()), w.args...)
-		return tag.RowsAffected() == 1, err
+		tag, err := conn.Exec(ctx, s.text(w), w.values()...)
+		return tag.RowsAffected() > 0, unlessTaken(err)
 	}
 	b := &pgx.Batch{}
 	b.Queue(s.sql(touchSQL))
 	b.Queue(s.sql(lockRowSQL), []byte(p.key.Namespace), []byte(p.key.Conversation))
-	b.Queue(s.sql(w.text()), w.args...).Exec(func(tag pgconn.CommandTag) error {
-		made = tag.RowsAffected() == 1
+	b.Queue(s.text(w), w.values()...).Exec(func(tag pgconn.CommandTag) error {
+		made = tag.RowsAffected() > 0
 		return nil
 	})
-	return made, conn.SendBatch(ctx, b).Close()
+	return made, unlessTaken(conn.SendBatch(ctx, b).Close())
+}
+
+// unlessTaken: where the message goes lies something, which was staged and never committed. It is for decide to put it over that.
+func unlessTaken(err error) error {
+	if e := answer(err); e != nil && e.Code == codeUnique {
+		return nil
+	}
+	return err
 }
 
 // decide makes the change by the rules in package store, in a transaction that holds the name.

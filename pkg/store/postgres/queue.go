@@ -33,6 +33,21 @@ func (q *queue) wait(ctx context.Context, key store.Key) (done func(), err error
 	}
 }
 
+// enter takes the turn if nobody has it.
+func (q *queue) enter(key store.Key) (done func(), ok bool) {
+	l := q.join(key)
+	select {
+	case l.turn <- struct{}{}:
+		return func() {
+			<-l.turn
+			q.leave(key, l)
+		}, true
+	default:
+		q.leave(key, l)
+		return nil, false
+	}
+}
+
 func (q *queue) join(key store.Key) *line {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,25 +11,25 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-func (s *Store) putMessages(w *statement, lists ...[]conversation.Message) {
-	n := len(lists[0])
-	if len(lists) > 1 {
-		n += len(lists[1])
-	}
-	if n == 0 {
-		return
-	}
-	r := rows{
-		index: make([]int32, 0, n), id: make([]string, 0, n), role: make([]int16, 0, n), tokens: make([]int32, 0, n), commit: make([]int64, 0, n),
-		made: make([]time.Time, 0, n), callID: make([]*string, 0, n), calls: make([]*string, 0, n), text: make([]*string, 0, n),
-		payload: make([][]byte, 0, n),
-	}
+// rowsOf are the rows of messages, of all the lists.
+func (s *Store) rowsOf(lists ...[]conversation.Message) (r rows) {
 	for _, list := range lists {
 		for i := range list {
 			r.add(s, &list[i])
 		}
 	}
-	w.add(messagesSQL, r.index, r.id, r.role, r.tokens, r.commit, r.made, r.callID, r.calls, r.text, r.payload)
+	return r
+}
+
+// putMessages puts messages over what lies there, or a lone one where nothing does.
+func (w *statement) putMessages(r *rows, over bool) {
+	switch n := len(r.index); {
+	case n == 0:
+	case n == 1 && !over:
+		w.last, w.lastArgs = messageSQL, []any{r.index[0], r.id[0], r.role[0], r.tokens[0], r.commit[0], r.made[0], r.callID[0], r.calls[0], r.text[0], r.payload[0]}
+	default:
+		w.last, w.lastArgs = messagesSQL, []any{r.index, r.id, r.role, r.tokens, r.commit, r.made, r.callID, r.calls, r.text, r.payload}
+	}
 }
 
 // rows are the columns of messages.

@@ -29,14 +29,17 @@ const (
 	replacedSQL = `replaced AS (INSERT INTO {s}.unnamed (incarnation, namespace, conversation, staged, dying, due)
  SELECT ?::bytea, ?::bytea, ?::bytea, false, false, ?::bigint FROM u)`
 
-	// Records. They are put over what is there: past the end of what was committed may lie what was staged and never read.
-	messagesSQL = `m AS (INSERT INTO {s}.messages (incarnation, index, id, role, tokens, commit, create_time, tool_call_id, tool_calls, content, payload)
+	// Records. They are put over what is there: past the end of what was committed may lie what was staged and never read. A lone new
+	// message, which is what most commits are, is tried without that. They are what the statement ends with: so it costs the server least.
+	messageSQL = `INSERT INTO {s}.messages (incarnation, index, id, role, tokens, commit, create_time, tool_call_id, tool_calls, content, payload)
+ SELECT u.incarnation, ?::int, ?::text, ?::smallint, ?::int, ?::bigint, ?::timestamptz, ?::text, ?::text::jsonb, ?::text, ?::bytea FROM u`
+	messagesSQL = `INSERT INTO {s}.messages (incarnation, index, id, role, tokens, commit, create_time, tool_call_id, tool_calls, content, payload)
  SELECT u.incarnation, r.index, r.id, r.role, r.tokens, r.commit, r.create_time, r.tool_call_id, r.tool_calls::jsonb, r.content, r.payload
  FROM u, unnest(?::int[], ?::text[], ?::smallint[], ?::int[], ?::bigint[], ?::timestamptz[], ?::text[], ?::text[], ?::text[], ?::bytea[])
   AS r(index, id, role, tokens, commit, create_time, tool_call_id, tool_calls, content, payload)
  ON CONFLICT (incarnation, index) DO UPDATE SET id = EXCLUDED.id, role = EXCLUDED.role, tokens = EXCLUDED.tokens, commit = EXCLUDED.commit,
   create_time = EXCLUDED.create_time, tool_call_id = EXCLUDED.tool_call_id, tool_calls = EXCLUDED.tool_calls, content = EXCLUDED.content,
-  payload = EXCLUDED.payload)`
+  payload = EXCLUDED.payload`
 	editsSQL = `e AS (INSERT INTO {s}.edits (incarnation, seq, kind, first, last, wide, covers, commit, payload)
  SELECT u.incarnation, r.seq, r.kind, r.first, r.last, r.wide, r.covers::int4multirange, r.commit, r.payload
  FROM u, unnest(?::bigint[], ?::smallint[], ?::int[], ?::int[], ?::boolean[], ?::text[], ?::bigint[], ?::bytea[])

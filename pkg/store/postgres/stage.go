@@ -51,7 +51,8 @@ type piece struct {
 
 func (p *piece) encode() {
 	s, u := p.s, p.u
-	s.putMessages(&p.records, u.Messages)
+	messages := s.rowsOf(u.Messages)
+	p.records.putMessages(&messages, true)
 	s.putEdits(&p.records, u.Edits)
 	s.putManifests(&p.records, u.Manifests)
 	s.putOutcomes(&p.records, u.Outcomes)

@@ -85,7 +85,7 @@ func each(b *pgx.Batch, text string, scan func(pgx.Rows) error, args ...any) {
 	})
 }
 
-func (t *tx) write(w *statement) { t.batch.Queue(t.s.sql(w.text()), w.args...) }
+func (t *tx) write(w *statement) { t.batch.Queue(t.s.text(w), w.values()...) }
 
 // send runs what was queued, in one round trip.
 func (t *tx) send() error {

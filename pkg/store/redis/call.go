@@ -34,13 +34,13 @@ func (l *launch) refuse() bool { return l.state.CompareAndSwap(waiting, refused)
 func (l *launch) begun() bool { return l.state.Load() == sent }
 
 // runScript runs a script that writes on the node of a partition. The answer is a string, or a list of one.
-func (s *Store) runScript(ctx context.Context, partition int, sc *script, keys []string, args []any) (answer any, err error) {
+func (s *Store) runScript(ctx context.Context, partition int, sc *script, w *writes) (answer any, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.calls.Done()
 	l := &launch{}
-	args[0] = l
+	w.args[0], w.args[1] = l, w.kinds
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.CallTimeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
@@ -51,7 +51,7 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, keys [
 	defer stop()
 	began := time.Now()
 	err = s.onNode(sending, partition, func(c *redis.Client) error {
-		answer, err = s.eval(sending, c, sc, keys, args)
+		answer, err = s.eval(sending, c, sc, w.keys, w.args)
 		if err != nil && said(err) != "" {
 			l.state.CompareAndSwap(sent, waiting) // it answered, and so nothing is under way
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -24,16 +25,15 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 		sc = s.scripts.erase
 	}
 	p, id := s.space.place(key), c.Head.Incarnation
-	args := s.commitArgs(p, c)
-	keys := append(p.writeKeys(id), p.epoch())
+	w := s.commitArgs(p, c)
 	err := s.claiming(ctx, p, id, c.Expect == 0 && !c.Aside, func(claimed string) (any, error) {
-		args[claimArg] = claimed
-		return s.runScript(ctx, p.partition, sc, keys, args)
+		w.args[howArg] = s.how(c, claimed)
+		return s.runScript(ctx, p.partition, sc, w)
 	})
 	if err != nil {
 		return err
 	}
-	s.seen.put(key, id)
+	s.seen.put(key, sight{id, c.Head.EditSeq > 0 || c.Aside})
 	if !c.Aside {
 		s.wakes.Wake(key)
 	}
@@ -54,36 +54,60 @@ func frees(c *store.Change) bool {
 	}
 }
 
-// claimArg is where the arguments of commit.lua say that the incarnation is claimed.
-const claimArg = 17
+// howArg is where the arguments of commit.lua say what kind of change it is.
+const howArg = 2
 
-// commitArgs are the arguments of commit.lua, in its order.
-func (s *Store) commitArgs(p place, c *store.Change) []any {
-	h, kind := &c.Head, "c"
+// how is what a change is, a character for each question (commit.lua), and how others are told.
+func (s *Store) how(c *store.Change, claimed string) string {
+	kind := "c"
 	if c.Aside {
 		kind = "a"
 	}
-	dueBytes, dueScore := due(h.NextDue)
-	update, updateScore := due(h.UpdateTime)
-	args := []any{
-		nil, kind, strconv.FormatUint(c.Expect, 10), string(h.Incarnation[:]), flag(h.Version == c.Expect+1),
-		strconv.Itoa(int(h.Messages) - len(c.Messages)), strconv.FormatInt(h.EditSeq-int64(len(c.Edits)), 10),
-		strconv.FormatUint(h.Version, 10), flag(h.State == store.Deleted), strconv.Itoa(int(h.Messages)), strconv.FormatInt(h.EditSeq, 10),
-		s.encodeHead(c), dueBytes, dueScore, update, updateScore, flag(c.Staged()), "0", p.name, p.base,
-		s.publish, p.channel(), p.name, len(c.Uploads), len(c.ExpectSlots), len(c.Release), h.Epoch,
+	return kind + flag(c.Head.Version == c.Expect+1) + flag(c.Staged()) + claimed + flag(lists(c)) + flag(c.Head.State == store.Deleted) + s.publish
+}
+
+// commitArgs are the arguments of commit.lua, in its order.
+func (s *Store) commitArgs(p place, c *store.Change) *writes {
+	h := &c.Head
+	w := s.writing(p, h.Incarnation)
+	w.add(nil, strconv.FormatUint(c.Expect, 10), h.Incarnation[:], counts(int(h.Messages)-len(c.Messages), h.EditSeq-int64(len(c.Edits))),
+		strconv.FormatUint(h.Version, 10), counts(int(h.Messages), h.EditSeq), s.encodeHead(c), due(h.NextDue), due(h.UpdateTime), h.Epoch)
+	if h.Epoch != "" {
+		w.key(kindEpoch)
 	}
-	for _, id := range c.Uploads {
-		args = append(args, id[:])
+	if c.Staged() {
+		w.key(kindMessages)
 	}
-	for _, id := range c.Release {
-		args = append(args, id[:])
+	if lists(c) {
+		w.lists(c)
+	}
+	w.change(c)
+	return w
+}
+
+// counts is how many messages and edits there are.
+func counts(messages int, edits int64) string {
+	return strconv.Itoa(messages) + "/" + strconv.FormatInt(edits, 10)
+}
+
+// lists says whether a change has what commit.lua has to look at first, or at all outcomes.
+func lists(c *store.Change) bool {
+	return len(c.Uploads)+len(c.Release)+len(c.ExpectSlots) > 0 || !c.DropOutcomes.IsZero()
+}
+
+func (w *writes) lists(c *store.Change) {
+	w.add(len(c.Uploads), len(c.Release), len(c.ExpectSlots))
+	w.key(kindContents)
+	w.key(kindSlots)
+	for i := range c.Uploads {
+		w.add(c.Uploads[i][:])
+	}
+	for i := range c.Release {
+		w.add(c.Release[i][:])
 	}
 	for name, want := range c.ExpectSlots {
-		args = append(args, name, flag(want != nil), slotHash(want))
+		w.add(name, flag(want != nil), slotHash(want))
 	}
-	w := &writes{s: s, args: args}
-	w.change(c)
-	return w.args
 }
 
 func (s *Store) encodeHead(c *store.Change) []byte {
@@ -109,21 +133,43 @@ func slotHash(value []byte) string {
 
 const slotHashBytes = 16
 
-// writes are the steps at the end of the arguments (write in lua/write.lua).
+// writes are the keys and the arguments of a script that writes. The arguments end with the steps that it takes (write in lua/write.lua).
 type writes struct {
-	s    *Store
-	args []any
+	s     *Store
+	p     place
+	id    conversation.ID
+	keys  []string
+	kinds []byte
+	args  []any
+}
+
+// writing begins with what all such scripts have: room for the launch and the kinds, and the keys.
+func (s *Store) writing(p place, id conversation.ID) *writes {
+	w := &writes{s: s, p: p, id: id, keys: make([]string, 0, 10), args: make([]any, 2, 32)}
+	w.keys = append(w.keys, p.base+kindSeal, p.head(), p.of(kindIncarnation, id), p.base+kindDue, p.base+kindNames)
+	return w
+}
+
+func (w *writes) add(args ...any) { w.args = append(w.args, args...) }
+
+// key has the records of a kind among the keys.
+func (w *writes) key(kind string) string {
+	if !strings.Contains(string(w.kinds), kind) {
+		w.kinds = append(w.kinds, kind...)
+		w.keys = append(w.keys, w.p.record(kind, w.id))
+	}
+	return kind
 }
 
 func (w *writes) change(c *store.Change) {
 	if c.Info != nil {
-		w.set(keyHead, "n", w.s.codec.EncodeInfo(c.Info))
+		w.set(kindHead, "n", w.s.codec.EncodeInfo(c.Info))
 	}
 	if c.DropManifests > 0 {
-		w.args = append(w.args, "l", keyManifests, seqBytes(c.DropManifests))
+		w.add("l", w.key(kindManifests), seqBytes(c.DropManifests))
 	}
 	if !c.DropOutcomes.IsZero() {
-		w.args = append(w.args, "o", keyOutcomes, appendTime(nil, c.DropOutcomes))
+		w.add("o", w.key(kindOutcomes), appendTime(nil, c.DropOutcomes))
 	}
 	w.records(c.Messages, c.Edits, nil)
 	w.records(c.ReplaceMessages, c.ReplaceEdits, c.ReplaceManifests)
@@ -136,18 +182,22 @@ func (w *writes) change(c *store.Change) {
 	w.slots(c.Slots)
 }
 
-func (w *writes) set(key int, field any, value []byte) {
-	w.args = append(w.args, "h", key, field, value)
+func (w *writes) set(kind string, field any, value []byte) {
+	if kind != kindHead {
+		w.key(kind)
+	}
+	w.add("h", kind, field, value)
 }
 
 func (w *writes) records(ms []conversation.Message, es []conversation.Edit, fs []conversation.Manifest) {
 	var entries []byte
 	for i := range ms {
-		w.set(keyMessages, int64(ms[i].Index), w.s.codec.EncodeMessage(&ms[i]))
+		w.set(kindMessages, int64(ms[i].Index), w.s.codec.EncodeMessage(&ms[i]))
 		entries = appendEntry(entries, ms[i].Commit, ms[i].Tokens)
 		if i+1 == len(ms) || ms[i+1].Index != ms[i].Index+1 {
 			first := int64(ms[i].Index) + 1 - int64(len(entries)/entryBytes)
-			w.args, entries = append(w.args, "r", keyCommits, first*entryBytes, entries), nil
+			w.add("r", w.key(kindCommits), first*entryBytes, entries)
+			entries = nil
 		}
 	}
 	for i := range es {
@@ -160,30 +210,30 @@ func (w *writes) records(ms []conversation.Message, es []conversation.Edit, fs [
 
 // edit writes an edit and how it is found by the messages that it is about. One about no message lies with the message after it.
 func (w *writes) edit(e *conversation.Edit) {
-	w.set(keyEdits, e.Seq, w.s.codec.EncodeEdit(e))
-	w.args = append(w.args, "r", keyEditCommits, (e.Seq-1)*entryBytes, appendEntry(nil, e.Commit, 0))
+	w.set(kindEdits, e.Seq, w.s.codec.EncodeEdit(e))
+	w.add("r", w.key(kindEditCommits), (e.Seq-1)*entryBytes, appendEntry(nil, e.Commit, 0))
 	if store.AboutRange(e.Kind) || e.Range.Len() > 1 {
-		w.args = append(w.args, "z", keyWide, e.Seq, e.Seq)
+		w.add("z", w.key(kindWide), e.Seq, e.Seq)
 		return
 	}
-	w.args = append(w.args, "z", keyNarrow, e.Range.First, e.Seq)
+	w.add("z", w.key(kindNarrow), e.Range.First, e.Seq)
 }
 
 func (w *writes) manifest(m *conversation.Manifest) {
-	w.args = append(w.args, "m", keyManifests, seqBytes(m.Seq), seqBytes(m.Seq+1), seqBytes(m.Seq)+string(w.s.codec.EncodeManifest(m)))
+	w.add("m", w.key(kindManifests), seqBytes(m.Seq), seqBytes(m.Seq+1), seqBytes(m.Seq)+string(w.s.codec.EncodeManifest(m)))
 }
 
 func (w *writes) outcome(o *store.Outcome) {
-	w.set(keyOutcomes, outcomeField(o.Key), append(appendTime(nil, o.Time), w.s.codec.EncodeOutcome(o)...))
+	w.set(kindOutcomes, outcomeField(o.Key), append(appendTime(nil, o.Time), w.s.codec.EncodeOutcome(o)...))
 }
 
 func (w *writes) slots(slots map[string][]byte) {
 	for name, value := range slots {
 		if value == nil {
-			w.args = append(w.args, "d", keySlots, name)
+			w.add("d", w.key(kindSlots), name)
 			continue
 		}
-		w.set(keySlots, name, append([]byte(slotHash(value)), w.s.codec.EncodeSlot(value)...))
+		w.set(kindSlots, name, append([]byte(slotHash(value)), w.s.codec.EncodeSlot(value)...))
 	}
 }
 

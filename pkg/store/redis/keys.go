@@ -25,7 +25,7 @@ const (
 	kindEpoch = "e" // string
 	kindDue   = "d" // sorted set: incarnation | upload, by microseconds
 	kindNames = "l" // sorted set: names, in byte order
-	kindHead  = "h" // hash by name: i(ncarnation), v(ersion), s(tate), m(essages), e(dits), h(ead), n (attributes)
+	kindHead  = "h" // hash by name: i(ncarnation), v(ersion), s(tate), c(ounts), d(ue), h(ead), n (attributes)
 
 	// The rest are followed by an incarnation.
 	kindIncarnation = "i" // hash: k(ey), s(tate), d(ue), x (Delete has begun)
@@ -80,28 +80,15 @@ func (p place) chunk(id, upload conversation.ID, number int) string {
 
 func (p place) channel() string { return p.base }
 
-// writeKeys are the keys of the scripts that write, in the order that they expect (lua/write.lua).
-func (p place) writeKeys(id conversation.ID) []string {
-	return []string{
-		p.base + kindSeal, p.head(), p.of(kindIncarnation, id), p.base + kindDue, p.base + kindNames,
-		p.of(kindMessages, id), p.of(kindCommits, id), p.of(kindEdits, id), p.of(kindEditCommits, id), p.of(kindNarrow, id), p.of(kindWide, id),
-		p.of(kindManifests, id), p.of(kindOutcomes, id), p.of(kindSlots, id), p.of(kindContents, id), p.of(kindChunk, id),
+// record is the key of the records of a kind.
+func (p place) record(kind string, id conversation.ID) string {
+	switch kind {
+	case kindEpoch:
+		return p.epoch()
+	default:
+		return p.of(kind, id)
 	}
 }
-
-// The places in writeKeys, as Lua counts.
-const (
-	keyHead        = 2
-	keyMessages    = 6
-	keyCommits     = 7
-	keyEdits       = 8
-	keyEditCommits = 9
-	keyNarrow      = 10
-	keyWide        = 11
-	keyManifests   = 12
-	keyOutcomes    = 13
-	keySlots       = 14
-)
 
 // owner is where it is written whose an incarnation is, and its partition.
 func (sp space) owner(id conversation.ID) (key string, partition int) {
@@ -166,12 +153,12 @@ func timeOf(b string) (time.Time, error) {
 	return time.Unix(int64(seconds^1<<63), int64(binary.BigEndian.Uint32([]byte(b[8:timeBytes])))).UTC(), nil
 }
 
-// due is a time as scripts have it: its bytes (empty for none) and its score, which is less exact.
-func due(t time.Time) (bytes string, score string) {
+// due is a time as scripts have it: its bytes, and its score, which is less exact; empty for none.
+func due(t time.Time) []byte {
 	if t.IsZero() {
-		return "", "0"
+		return nil
 	}
-	return string(appendTime(nil, t)), strconv.FormatInt(t.UnixMicro(), 10)
+	return strconv.AppendInt(appendTime(make([]byte, 0, timeBytes+20), t), t.UnixMicro(), 10)
 }
 
 // outcomeField keeps request ids of different RPCs apart.

@@ -21,9 +21,10 @@ func (s *Store) Read(ctx context.Context, key store.Key, q store.Query) (*store.
 		return nil, err
 	}
 	r := &reading{s: s, p: s.space.place(key), q: &q, hints: make(map[conversation.ID]int)}
-	r.guess = q.Incarnation
-	if r.guess.IsZero() {
-		r.guess = s.seen.get(key)
+	last := s.seen.get(key)
+	r.guess, r.edited = last.id, last.edited
+	if !q.Incarnation.IsZero() && q.Incarnation != last.id {
+		r.guess, r.edited = q.Incarnation, true
 	}
 	r.bare = q.IfNewer != 0 || r.guess.IsZero()
 	for range attempts {
@@ -37,14 +38,15 @@ func (s *Store) Read(ctx context.Context, key store.Key, q store.Query) (*store.
 
 // reading is one read: a MULTI on the guess which incarnation the name leads to, and again if it was wrong.
 type reading struct {
-	s     *Store
-	p     place
-	q     *store.Query
-	guess conversation.ID
-	bare  bool // ask for the head alone
-	apart bool // not as a MULTI: it is right if the head is the same before and after
-	hints map[conversation.ID]int
-	again bool // something did not fit: once more
+	s      *Store
+	p      place
+	q      *store.Query
+	guess  conversation.ID
+	edited bool // it has edits
+	bare   bool // ask for the head alone
+	apart  bool // not as a MULTI: it is right if the head is the same before and after
+	hints  map[conversation.ID]int
+	again  bool // something did not fit: once more
 
 	pipe  redis.Pipeliner
 	whole bool // scripts go whole, not by name
@@ -94,7 +96,7 @@ func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
 	case r.bare && (!r.records() || r.q.IfNewer != 0 && r.q.IfNewer == r.snap.Head.Version):
 		return r.snap, nil
 	case r.bare || leads != r.guess:
-		r.bare, r.guess = false, leads
+		r.bare, r.guess, r.edited = false, leads, r.snap.Head.EditSeq > 0
 		return nil, nil
 	}
 	return r.collect()
@@ -127,10 +129,10 @@ func (r *reading) head(cmd, staged redis.Cmder) (leads conversation.ID, err erro
 	}
 	copy(leads[:], text(v[0]))
 	if !leads.IsZero() && (r.q.Incarnation.IsZero() || leads == r.q.Incarnation) {
-		r.s.seen.put(r.p.key, leads)
 		if r.snap.Head, err = r.s.codec.DecodeHead([]byte(text(v[1]))); err != nil {
 			return leads, err
 		}
+		r.s.seen.put(r.p.key, sight{leads, r.snap.Head.EditSeq > 0})
 		return leads, r.info(v[2])
 	}
 	if staged != nil {
@@ -231,6 +233,14 @@ func (r *reading) decodeMessages(v []any) error {
 func (r *reading) edits(ctx context.Context) {
 	q := r.q.Edits
 	if q == nil {
+		return
+	}
+	if !r.edited { // nearly free, where a script is not
+		r.take(r.pipe.StrLen(ctx, r.of(kindEditCommits)), func(cmd redis.Cmder) error {
+			r.edited = cmd.(*redis.IntCmd).Val() > 0 //nolint:forcetypeassert // it is what StrLen makes
+			r.again = r.again || r.edited
+			return nil
+		})
 		return
 	}
 	args := []any{q.After, q.Upto}

@@ -13,6 +13,12 @@ var luaCommon string
 //go:embed lua/write.lua
 var luaWrite string
 
+//go:embed lua/begin.lua
+var luaBegin string
+
+//go:embed lua/append.lua
+var luaAppend string
+
 //go:embed lua/commit.lua
 var luaCommit string
 
@@ -62,10 +68,10 @@ type scripts struct {
 func newScripts() *scripts {
 	read := func(text string) *script { return newScript(flagReads, luaCommon, text) }
 	return &scripts{
-		commit: newScript("", luaCommon, luaWrite, luaCommit),
-		erase:  newScript(flagFrees, luaCommon, luaWrite, luaCommit),
-		stage:  newScript("", luaCommon, luaWrite, luaStage),
-		remove: newScript(flagFrees, luaCommon, luaWrite, luaDelete),
+		commit: newScript("", luaBegin, luaAppend, luaCommon, luaWrite, luaCommit),
+		erase:  newScript(flagFrees, luaBegin, luaAppend, luaCommon, luaWrite, luaCommit),
+		stage:  newScript("", luaBegin, luaCommon, luaWrite, luaStage),
+		remove: newScript(flagFrees, luaBegin, luaCommon, luaWrite, luaDelete),
 
 		messages: read(luaMessages), since: read(luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
 	}

@@ -32,27 +32,28 @@ func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error
 }
 
 // stageClaimArg is where the arguments of stage.lua say that the incarnation is claimed.
-const stageClaimArg = 8
+const stageClaimArg = 7
 
 // register runs stage.lua.
 func (s *Store) register(ctx context.Context, p place, u *store.Upload) error {
-	at, score := due(u.Time.Add(store.UploadGrace))
 	id := []byte(nil)
 	if !u.ID.IsZero() {
 		id = u.ID[:]
 	}
-	w := &writes{s: s, args: []any{
-		nil, u.Incarnation[:], p.name, at, score, flag(u.Records()), id, int64(u.Chunk) + 1, "0",
-	}}
+	w := s.writing(p, u.Incarnation)
+	w.add(u.Incarnation[:], due(u.Time.Add(store.UploadGrace)), flag(u.Records()), id, int64(u.Chunk)+1, "0")
+	if id != nil {
+		w.key(kindContents)
+		w.kinds, w.keys = append(w.kinds, kindChunk...), append(w.keys, p.chunk(u.Incarnation, u.ID, int(u.Chunk)))
+	}
 	w.records(u.Messages, u.Edits, u.Manifests)
 	for i := range u.Outcomes {
 		w.outcome(&u.Outcomes[i])
 	}
 	w.slots(u.Slots)
-	keys := append(p.writeKeys(u.Incarnation), p.chunk(u.Incarnation, u.ID, int(u.Chunk)))
 	err := s.claiming(ctx, p, u.Incarnation, false, func(claimed string) (any, error) {
 		w.args[stageClaimArg] = claimed
-		return s.runScript(ctx, p.partition, s.scripts.stage, keys, w.args)
+		return s.runScript(ctx, p.partition, s.scripts.stage, w)
 	})
 	return stagedElsewhere(err)
 }
@@ -154,6 +155,12 @@ func (s *Store) remove(ctx context.Context, p place, d store.Deletion) (any, err
 	if d.Upload != (conversation.ID{}) {
 		upload = d.Upload[:]
 	}
-	args := []any{nil, d.Incarnation[:], upload, flag(d.KeepHead), d.Limit, p.name}
-	return s.runScript(ctx, p.partition, s.scripts.remove, p.writeKeys(d.Incarnation), args)
+	w := s.writing(p, d.Incarnation)
+	w.add(d.Incarnation[:], upload, flag(d.KeepHead), d.Limit)
+	for _, kind := range []string{
+		kindMessages, kindCommits, kindEdits, kindEditCommits, kindNarrow, kindWide, kindManifests, kindOutcomes, kindSlots, kindContents, kindChunk,
+	} {
+		w.key(kind)
+	}
+	return s.runScript(ctx, p.partition, s.scripts.remove, w)
 }

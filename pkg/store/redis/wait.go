@@ -233,32 +233,38 @@ func (s *Store) hearNode(ctx context.Context, group []int) {
 	}
 }
 
-// seen is which incarnations names led to last: what reads guess.
+// sight is what was last seen of a conversation.
+type sight struct {
+	id     conversation.ID
+	edited bool // it has edits
+}
+
+// seen is what reads guess from.
 type seen struct {
-	mu  sync.RWMutex
-	ids map[store.Key]conversation.ID
+	mu     sync.RWMutex
+	sights map[store.Key]sight
 }
 
 // seenMost bounds it, at some 10 MiB; past that it begins anew.
 const seenMost = 50_000
 
-func (g *seen) get(key store.Key) conversation.ID {
+func (g *seen) get(key store.Key) sight {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.ids[key]
+	return g.sights[key]
 }
 
-func (g *seen) put(key store.Key, id conversation.ID) {
+func (g *seen) put(key store.Key, s sight) {
 	g.mu.RLock()
-	same := g.ids[key] == id
+	same := g.sights[key] == s
 	g.mu.RUnlock()
 	if same {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.ids == nil || len(g.ids) >= seenMost {
-		g.ids = make(map[store.Key]conversation.ID)
+	if g.sights == nil || len(g.sights) >= seenMost {
+		g.sights = make(map[store.Key]sight)
 	}
-	g.ids[key] = id
+	g.sights[key] = s
 }

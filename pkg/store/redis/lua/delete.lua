@@ -1,4 +1,5 @@
-local inc, upload, keep, left, name = ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5]), ARGV[6]
+local inc, upload, keep, left = ARGV[3], ARGV[4], ARGV[5] == '1', tonumber(ARGV[6])
+local name = HEAD:sub(#SEAL + 1)
 local rec = redis.call('HMGET', INC, 's', 'd', 'k')
 if not rec[1] then return 'ABSENT' end
 if rec[3] ~= name then return {rec[3]} end
@@ -9,14 +10,14 @@ local live = leads and redis.call('HGET', HEAD, 's') == '0'
 local function clearContent(id, state, due, chunks)
   local cut = math.min(left, chunks)
   for i = chunks - cut, chunks - 1 do
-    redis.call('UNLINK', CHUNKS .. id .. struct.pack('>I4', i))
+    redis.call('UNLINK', K.k .. id .. struct.pack('>I4', i))
   end
   left = left - cut
   if cut < chunks then
     setContent(id, state, due, chunks - cut)
     return false
   end
-  redis.call('HDEL', CONTENTS, id)
+  redis.call('HDEL', K.u, id)
   redis.call('ZREM', DUE, inc .. id)
   return true
 end
@@ -39,7 +40,7 @@ if live then return 'CONFLICT' end
 redis.call('HSET', INC, 'x', '1')
 local tombstone = leads and keep
 if leads then redis.call('HDEL', HEAD, 'n') end
-redis.call('UNLINK', COMMITS, EDITCOMMITS, NARROW, WIDE)
+redis.call('UNLINK', K.c, K.f, K.x, K.y)
 
 local function clear(key)
   local n = redis.call('HLEN', key)
@@ -52,15 +53,15 @@ local function clear(key)
   left = left - n
 end
 
-clear(MESSAGES)
-clear(EDITS)
-clear(SLOTS)
-if not tombstone then clear(OUTCOMES) end
+clear(K.m)
+clear(K.n)
+clear(K.s)
+if not tombstone then clear(K.o) end
 if left > 0 then
-  left = left - redis.call('ZREMRANGEBYRANK', MANIFESTS, 0, left - 1)
+  left = left - redis.call('ZREMRANGEBYRANK', K.g, 0, left - 1)
 end
 while left > 0 do
-  local ids = redis.call('HRANDFIELD', CONTENTS, math.min(left, 100))
+  local ids = redis.call('HRANDFIELD', K.u, math.min(left, 100))
   if #ids == 0 then break end
   for _, id in ipairs(ids) do
     if left > 0 then
