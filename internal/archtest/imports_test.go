@@ -37,7 +37,8 @@ const (
 
 var (
 	transport = []string{"google.golang.org/grpc", "github.com/grpc-ecosystem"}
-	outside   = append([]string{"context", "os", "net", "go.uber.org/zap", "go.etcd.io/bbolt"}, transport...)
+	drivers   = []string{"go.etcd.io/bbolt", "github.com/jackc", "github.com/redis"}
+	outside   = slices.Concat([]string{"context", "os", "net", "go.uber.org/zap"}, drivers, transport)
 )
 
 // layers covers every package under pkg/ and internal/: a new one must be
@@ -109,6 +110,11 @@ var layers = []layer{
 		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/...", "./pkg/store/memory", "./internal/proptest"}, deny: transport,
 	},
 	{
+		name: "moving", why: "it copies between stores of any kind, so it knows none",
+		dirs:  []string{"pkg/store/move"},
+		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record"}, deny: slices.Concat(drivers, transport),
+	},
+	{
 		name: "store back ends", why: "they do not know each other, nor who calls them",
 		dirs:  []string{"pkg/store/*"},
 		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/..."}, deny: transport,
@@ -134,11 +140,11 @@ var layers = []layer{
 			"./pkg/summarize",
 			"./pkg/tokens", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/...",
 		},
-		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+		deny: slices.Concat(drivers, transport),
 	},
 	{
 		name: "quotas", why: "they count heads and calls, and know nothing of what is in conversations",
-		dirs: []string{"pkg/engine/internal/quota"}, allow: []string{vocabulary, "./pkg/store"}, deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+		dirs: []string{"pkg/engine/internal/quota"}, allow: []string{vocabulary, "./pkg/store"}, deny: slices.Concat(drivers, transport),
 	},
 	{
 		name: "rooms of the engine", why: "they do not know the facade, nor what a build decides",
@@ -148,7 +154,7 @@ var layers = []layer{
 			"./pkg/provider", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view",
 			"./pkg/engine/internal/actors", "./pkg/engine/internal/quota",
 		},
-		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+		deny: slices.Concat(drivers, transport),
 	},
 	{
 		name: "engine", why: "it is given its implementations; only cmd/sidecar names them",
@@ -157,7 +163,7 @@ var layers = []layer{
 			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search",
 			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/engine/...",
 		},
-		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+		deny: slices.Concat(drivers, transport),
 	},
 	{
 		name: "rules of requests", why: "they are a language of their own, which knows no message of the API",
@@ -170,12 +176,12 @@ var layers = []layer{
 			vocabulary, "./pkg/engine", apiGen, "./internal/access", "./internal/grpcserver/alias", "./internal/grpcserver/rules",
 			"./internal/grpcserver/convert",
 		},
-		deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+		deny: slices.Concat(drivers, transport),
 	},
 	{
 		name: "admission", why: "it weighs bytes, and knows neither the API nor who answers",
 		dirs:  []string{"internal/grpcserver/admission"},
-		allow: []string{vocabulary, "./internal/grpcserver/rules", "./internal/grpcserver/paging", "./internal/grpcserver/exportformat"}, deny: []string{"go.etcd.io/bbolt"},
+		allow: []string{vocabulary, "./internal/grpcserver/rules", "./internal/grpcserver/paging", "./internal/grpcserver/exportformat"}, deny: drivers,
 	},
 	{
 		name: "services", why: "each answers its own calls and asks the engine; none knows another, nor the server around it",
@@ -184,7 +190,7 @@ var layers = []layer{
 			vocabulary, "./pkg/engine", apiGen, "./internal/grpcserver/rules", "./internal/grpcserver/schema", "./internal/grpcserver/convert",
 			"./internal/grpcserver/paging", "./internal/grpcserver/admission", "./internal/grpcserver/exportformat",
 		},
-		deny: []string{"go.etcd.io/bbolt"},
+		deny: drivers,
 	},
 	{
 		name: "gRPC edge", why: "it admits, validates and maps errors; storage is the engine's, and what is answered the services'",
@@ -194,17 +200,17 @@ var layers = []layer{
 	},
 	{
 		name: "operations listener", why: "it tells of a process and knows no part of it: what it cannot read it cannot tell",
-		dirs: []string{"internal/ops"}, allow: []string{"./internal/listen"}, deny: append([]string{"go.etcd.io/bbolt"}, transport...),
+		dirs: []string{"internal/ops"}, allow: []string{"./internal/listen"}, deny: slices.Concat(drivers, transport),
 	},
 	{
 		name: "metrics", why: "they count what they are told, and read nothing by themselves",
 		dirs:  []string{"internal/metrics"},
-		allow: []string{vocabulary, "./pkg/engine", "./pkg/summarize"}, deny: []string{"go.etcd.io/bbolt"},
+		allow: []string{vocabulary, "./pkg/engine", "./pkg/summarize"}, deny: drivers,
 	},
 	{
 		name: "traces", why: "they stand around ports, and see of a call how it ended",
 		dirs:  []string{"internal/tracing"},
-		allow: []string{"./pkg/engine", "./pkg/summarize", "./pkg/store"}, deny: []string{"go.etcd.io/bbolt"},
+		allow: []string{"./pkg/engine", "./pkg/summarize", "./pkg/store"}, deny: drivers,
 	},
 	{
 		name: "client commands", why: "they see what any client sees: the API, and no inside to judge itself by",
@@ -218,7 +224,7 @@ var layers = []layer{
 	},
 	{
 		name: "dialing", why: "it is what every client does, and knows no call",
-		dirs: []string{"internal/dial"}, allow: []string{"./internal/listen"}, deny: []string{"go.etcd.io/bbolt"},
+		dirs: []string{"internal/dial"}, allow: []string{"./internal/listen"}, deny: drivers,
 	},
 	{
 		name: "listening", why: "who may connect does not depend on what is served",
@@ -242,7 +248,7 @@ var layers = []layer{
 	},
 	{
 		name: "examples", why: "they are copied into other modules, which can import the API alone",
-		dirs: []string{"examples/*"}, allow: []string{apiGen}, deny: []string{"go.etcd.io/bbolt"},
+		dirs: []string{"examples/*"}, allow: []string{apiGen}, deny: drivers,
 	},
 	{
 		name: "terminal", why: "it knows where commands print and nothing of what they print",
