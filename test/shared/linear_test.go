@@ -134,7 +134,7 @@ func newWorld(t *testing.T, db database) *world {
 }
 
 func (w *world) begin() *process.Sidecar {
-	node, err := process.Start(binary, w.t.TempDir(), w.db.flags...)
+	node, err := process.Start(sidecarBinary, w.t.TempDir(), w.db.flags...)
 	if err != nil {
 		w.t.Error(err)
 	}
@@ -162,7 +162,7 @@ func (w *world) run(work time.Duration) {
 	watching, stopWatching := context.WithCancel(context.Background())
 	var clientsDone, watchersDone, killerDone sync.WaitGroup
 	for i := range conversations {
-		watchersDone.Go(func() { w.watch(watching, conversation(i)) })
+		watchersDone.Go(func() { w.watch(watching, talkID(i)) })
 	}
 	for i := range clients {
 		clientsDone.Go(func() { w.work(working, i) })
@@ -175,7 +175,7 @@ func (w *world) run(work time.Duration) {
 	watchersDone.Wait()
 }
 
-func conversation(i int) string { return fmt.Sprintf("c%d", i) }
+func talkID(i int) string { return fmt.Sprintf("c%d", i) }
 
 // kill kills a sidecar and begins it again, or cuts the connections of all, again and again.
 func (w *world) kill(ctx context.Context) {
@@ -202,7 +202,7 @@ func (w *world) kill(ctx context.Context) {
 func (w *world) work(ctx context.Context, id int) {
 	random := rand.New(rand.NewPCG(w.seed, uint64(id)+100))
 	for n := 0; ctx.Err() == nil; n++ {
-		c := conversation(random.IntN(conversations))
+		c := talkID(random.IntN(conversations))
 		switch random.IntN(6) {
 		case 0:
 			w.list(random, id, c)

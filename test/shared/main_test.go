@@ -8,11 +8,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
-// binary is the sidecar that all tests run.
-var binary string
+// sidecarBinary is the sidecar that all tests run.
+var sidecarBinary string
 
 func TestMain(m *testing.M) {
-	code := process.Main(m, &binary)
+	code := process.Main(m, &sidecarBinary)
 	dbtest.StopShared()
 	os.Exit(code)
 }
