@@ -25,6 +25,11 @@ RACE_DIRS := pkg/store pkg/engine pkg/summarize/openai pkg/summarize/anthropic p
 # The extractive summarizer shares nothing, and its tests hold it to its speed.
 RACE_PKGS  = ./pkg/summarize $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
 
+# What is about databases that sidecars share.
+STORE_DIRS := pkg/store/postgres pkg/store/redis test/shared internal/dbtest
+STORE_PKGS := $(addprefix ./,$(STORE_DIRS))
+NOT_STORES  = $(filter-out $(addprefix github.com/palimpsest-context/palimpsest/,$(STORE_DIRS)),$(shell go list ./...))
+
 # What takes longest begins first, or a core is idle at the end; and one package more than there are cores runs, since many wait.
 SLOWEST := $(addprefix ./,internal/replay test/faults test/summaries test/interop test/property test/citations pkg/search test/losses pkg/store/bolt pkg/engine)
 AT_ONCE := -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
@@ -58,11 +63,15 @@ image: ##- Build the container image bin/image/palimpsest.tar (ARCH='amd64 arm64
 test: setup-test test-sidecar ## Run all tests but those of speed, with clients in other languages; the same every time
 	@rm -f $(OUTCOMES)
 # What fails is in the outcomes: all of it runs, and the total is the verdict.
-	@$(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -timeout 20m $(TESTFLAGS) $(SLOWEST) ./... 2>/dev/null || true
+	@$(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -timeout 20m $(TESTFLAGS) $(SLOWEST) $(NOT_STORES) 2>/dev/null || true
 	@scripts/interop.sh $(OUTCOMES) || true
 	@$(TESTSUM) total $(OUTCOMES)
 
-test test-speed faults soak bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
+.PHONY: test-stores
+test-stores: setup-test test-sidecar ## Run the tests of Postgres and Redis, on servers that they start
+	@$(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -timeout 20m $(TESTFLAGS) $(STORE_PKGS)
+
+test test-stores test-speed faults soak bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
 
 .PHONY: test-sidecar
 test-sidecar:
@@ -99,7 +108,7 @@ tokens: ##- Show how far our token counts are from the providers' (reads PALIMPS
 
 .PHONY: faults
 faults: test-sidecar ##- Run the tests that kill, drain, corrupt and fill (ROUNDS=200 says how often it kills and drains)
-	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" PALIMPSEST_DRAIN_ROUNDS="$${ROUNDS:-100}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk|Drain' ./...
+	@RAPID_SEED="$${SEED:-$$RANDOM$$RANDOM}" PALIMPSEST_SHARED_SECONDS="$${SECONDS_SHARED:-60}" PALIMPSEST_FAULT_ROUNDS="$${ROUNDS:-200}" PALIMPSEST_DRAIN_ROUNDS="$${ROUNDS:-100}" scripts/focus.sh faults 'Fault|Crash|Kill|Corrupt|Disk|Drain' ./...
 
 .PHONY: upgrade
 upgrade: ##- Run an older version, this one and the older one again over one folder (BASE=v0.1.0; the newest release by default)

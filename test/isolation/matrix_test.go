@@ -115,7 +115,7 @@ func reason(a *answer) string {
 func TestMatrix_EveryCallerAndState_SeesTheirOwnAlone(t *testing.T) {
 	testlane.OneCaller(t)
 	t.Parallel()
-	for name, open := range map[string]func(testing.TB) store.Store{"memory": openMemory, "bolt": openBolt} {
+	for name, open := range map[string]func(testing.TB) store.Store{"memory": openMemory, "bolt": openBolt, "postgres": openPostgres, "redis": openRedis} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			with, without := newWorld(t, open(t)), newWorld(t, open(t))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -27,6 +28,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/access"
+	"github.com/palimpsest-context/palimpsest/internal/dbtest"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -36,6 +38,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store/postgres"
+	"github.com/palimpsest-context/palimpsest/pkg/store/redis"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/span"
@@ -94,6 +98,29 @@ func openBolt(t testing.TB) store.Store {
 	}
 	return s
 }
+
+func openPostgres(t testing.TB) store.Store {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), postgres.Options{DSN: dbtest.SharedPostgres(t).DSN, Schema: fmt.Sprint("world", worlds.Add(1))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func openRedis(t testing.TB) store.Store {
+	t.Helper()
+	s, err := redis.Open(t.Context(), redis.Options{URL: "redis://" + dbtest.SharedRedis(t).Address, Prefix: fmt.Sprint("world", worlds.Add(1), ":")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// worlds counts schemas and prefixes: each world has its own.
+var worlds atomic.Int64
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
 
 func openMemory(testing.TB) store.Store { return memory.New(memory.Options{}) }
 
