@@ -200,7 +200,7 @@ func callsStoretestRun(f *file) bool {
 			return true
 		}
 		selector, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok || selector.Sel.Name != "Run" {
+		if !ok || selector.Sel.Name != "Run" && selector.Sel.Name != "RunCases" {
 			return true
 		}
 		if x, ok := selector.X.(*ast.Ident); ok && x.Name == "storetest" {

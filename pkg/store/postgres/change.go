@@ -96,7 +96,7 @@ func idBytes(ids []conversation.ID) [][]byte {
 func (p *change) columns() []any {
 	h := &p.c.Head
 	return []any{
-		int64(h.Version), int16(h.State), h.Messages, h.Tokens, h.EditSeq, h.Bytes, maybeNanos(h.NextDue), h.UpdateTime, p.head, //nolint:gosec // checked
+		int64(h.Version), int16(h.State), h.Messages, h.Tokens, h.EditSeq, h.Bytes, maybeNanos(h.NextDue), h.UpdateTime, p.head,
 	}
 }
 
@@ -114,7 +114,7 @@ func (p *change) follow(over bool) *statement {
 		w.args = p.name()
 	} else {
 		w.args = append(p.columns(), p.name()...)
-		w.args = append(w.args, int64(c.Expect), c.Head.Messages-int32(len(c.Messages)), c.Head.EditSeq-int64(len(c.Edits))) //nolint:gosec // checked
+		w.args = append(w.args, int64(c.Expect), c.Head.Messages-int32(len(c.Messages)), c.Head.EditSeq-int64(len(c.Edits)))
 	}
 	text += p.demands(w)
 	w.sections = append(w.sections, text+end)

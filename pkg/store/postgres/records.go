@@ -45,7 +45,7 @@ type rows struct {
 
 func (r *rows) add(s *Store, m *conversation.Message) {
 	r.index, r.id, r.role = append(r.index, m.Index), append(r.id, readable(m.ID)), append(r.role, int16(m.Role))
-	r.tokens, r.commit = append(r.tokens, m.Tokens), append(r.commit, int64(m.Commit)) //nolint:gosec // a version of ours
+	r.tokens, r.commit = append(r.tokens, m.Tokens), append(r.commit, int64(m.Commit))
 	r.made = append(r.made, m.CreateTime)
 	callID, calls := toolColumns(m, s.options.TextColumn)
 	r.callID, r.calls = append(r.callID, callID), append(r.calls, calls)
@@ -123,7 +123,7 @@ func (s *Store) putEdits(w *statement, lists ...[]conversation.Edit) {
 	for _, list := range lists {
 		for i := range list {
 			e := &list[i]
-			seq, commit = append(seq, e.Seq), append(commit, int64(e.Commit)) //nolint:gosec // a version of ours
+			seq, commit = append(seq, e.Seq), append(commit, int64(e.Commit))
 			kind, wide = append(kind, int16(e.Kind)), append(wide, store.AboutRange(e.Kind) || e.Range.Len() > 1)
 			first, last = append(first, e.Range.First), append(last, e.Range.End)
 			covered, payload = append(covered, covers(e)), append(payload, s.codec.EncodeEdit(e))
@@ -177,12 +177,11 @@ func (s *Store) putManifests(w *statement, manifests []conversation.Manifest) (s
 }
 
 func (s *Store) putOutcomes(w *statement, outcomes []store.Outcome) {
-	var rpcs, ids, payloads [][]byte
-	var made []int64
+	n := len(outcomes)
+	rpcs, ids, made, payloads := make([][]byte, n), make([][]byte, n), make([]int64, n), make([][]byte, n)
 	for i := range outcomes {
 		o := &outcomes[i]
-		rpcs, ids = append(rpcs, []byte(o.Key.RPC)), append(ids, []byte(o.Key.ID))
-		made, payloads = append(made, nanos(o.Time)), append(payloads, s.codec.EncodeOutcome(o))
+		rpcs[i], ids[i], made[i], payloads[i] = []byte(o.Key.RPC), []byte(o.Key.ID), nanos(o.Time), s.codec.EncodeOutcome(o)
 	}
 	if len(made) > 0 {
 		w.add(outcomesSQL, rpcs, ids, made, payloads)

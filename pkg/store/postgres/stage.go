@@ -36,7 +36,7 @@ func (s *Store) held(ctx context.Context, key store.Key, run func(*tx) error) er
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.CommitTimeout)
 	defer cancel()
 	t := s.hold(ctx, conn.Conn(), key)
-	defer t.end()
+	defer t.end() //nolint:contextcheck // it outlives the deadline of what it undoes
 	return run(t)
 }
 

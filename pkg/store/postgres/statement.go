@@ -3,6 +3,7 @@ package postgres
 import (
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // statement is one statement that is put together from sections, each of them a WITH query. A question mark stands for the next value.
@@ -25,16 +26,13 @@ func (w *statement) add(section string, args ...any) {
 func (s *Store) text(w *statement) string {
 	var id [16]string // no statement has as many
 	id[copy(id[:15], w.sections)] = w.last
-	if done, ok := s.texts.Load(id); ok {
-		return done.(string) //nolint:forcetypeassert // nothing else is in it
-	}
-	last := w.last
-	if last == "" {
-		last = "SELECT FROM u"
-	}
-	done := s.sql(numbered("WITH " + strings.Join(w.sections, ",\n") + "\n" + last))
-	s.texts.Store(id, done)
-	return done
+	return s.texts.of(id, func() string {
+		last := w.last
+		if last == "" {
+			last = "SELECT FROM u"
+		}
+		return s.sql(numbered("WITH " + strings.Join(w.sections, ",\n") + "\n" + last))
+	})
 }
 
 // numbered replaces question marks with $1, $2 and so on.
@@ -57,11 +55,24 @@ func numbered(text string) string {
 
 // numbered writes the incarnation that a read is about into a statement, and numbers its values.
 func (s *Store) numbered(text, which string) string {
-	id := [2]string{text, which}
-	if done, ok := s.texts.Load(id); ok {
-		return done.(string) //nolint:forcetypeassert // nothing else is in it
+	return s.texts.of([2]string{text, which}, func() string { return s.sql(numbered(strings.Replace(text, "{i}", which, 1))) })
+}
+
+// sql writes the schema into a statement.
+func (s *Store) sql(text string) string {
+	return s.texts.of(text, func() string { return strings.ReplaceAll(text, "{s}", s.schema) })
+}
+
+// texts are statements, by what they were made of. There are as many as there are shapes of calls.
+type texts struct{ made sync.Map }
+
+func (t *texts) of(id any, compose func() string) string {
+	if text, ok := t.made.Load(id); ok {
+		if text, ok := text.(string); ok {
+			return text
+		}
 	}
-	done := numbered(strings.Replace(text, "{i}", which, 1))
-	s.texts.Store(id, done)
-	return done
+	text := compose()
+	t.made.Store(id, text)
+	return text
 }
