@@ -51,8 +51,7 @@ type piece struct {
 
 func (p *piece) encode() {
 	s, u := p.s, p.u
-	messages := s.rowsOf(u.Messages)
-	p.records.putMessages(&messages, true)
+	p.records.putMessages(s.rowsOf(u.Messages), true)
 	s.putEdits(&p.records, u.Edits)
 	s.putManifests(&p.records, u.Manifests)
 	s.putOutcomes(&p.records, u.Outcomes)

@@ -1,12 +1,14 @@
 package postgres
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-// statement is one statement that is put together from sections, each of them a WITH query. A question mark stands for the next value.
+// statement is one statement that is put together from sections, each of them a WITH query, or, if it begins with a space, what goes on with
+// the one before. A question mark stands for the next value.
 type statement struct {
 	sections []string
 	last     string // what follows on the sections, with values behind theirs; empty: as many rows as the section u has
@@ -24,15 +26,24 @@ func (w *statement) add(section string, args ...any) {
 
 // text is a statement's. It answers with rows if its section u has one.
 func (s *Store) text(w *statement) string {
-	var id [16]string // no statement has as many
-	id[copy(id[:15], w.sections)] = w.last
+	var id [20]string // no statement has as many
+	id[copy(id[:19], w.sections)] = w.last
 	return s.texts.of(id, func() string {
-		last := w.last
-		if last == "" {
-			last = "SELECT FROM u"
-		}
-		return s.sql(numbered("WITH " + strings.Join(w.sections, ",\n") + "\n" + last))
+		return s.sql(numbered(w.compose()))
 	})
+}
+
+func (w *statement) compose() string {
+	var b strings.Builder
+	b.WriteString("WITH ")
+	for i, section := range w.sections {
+		if i > 0 && !strings.HasPrefix(section, " ") {
+			b.WriteString(",\n")
+		}
+		b.WriteString(section)
+	}
+	b.WriteString("\n" + cmp.Or(w.last, "SELECT FROM u"))
+	return b.String()
 }
 
 // numbered replaces question marks with $1, $2 and so on.
