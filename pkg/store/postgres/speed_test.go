@@ -131,14 +131,14 @@ func p50s(t *testing.T, sides ...side) []time.Duration {
 func perSecond(t *testing.T, sides ...func(caller int) error) []float64 {
 	t.Helper()
 	best := make([]float64, len(sides))
-	for range 3 {
+	for range speedRounds {
 		for i, call := range sides {
 			var n atomic.Int64
 			var wg sync.WaitGroup
 			start := time.Now()
 			for caller := range 64 {
 				wg.Go(func() {
-					for time.Since(start) < 700*time.Millisecond {
+					for time.Since(start) < 500*time.Millisecond {
 						if err := call(caller); err != nil {
 							t.Error(err)
 							return
