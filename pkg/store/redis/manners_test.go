@@ -39,7 +39,7 @@ func (k *talk) next(size int) *store.Change {
 	c := &store.Change{Expect: k.head.Version, Head: k.head}
 	c.Head.Version++
 	text := make([]byte, size)
-	for i, x := 0, uint64(k.head.Version+1); i < size; i++ {
+	for i, x := 0, k.head.Version+1; i < size; i++ {
 		x ^= x << 13
 		x ^= x >> 7
 		x ^= x << 17
