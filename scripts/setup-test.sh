@@ -34,6 +34,18 @@ probe() {
   fi
   if ! command -v pgbouncer >/dev/null && [[ ! -x /usr/sbin/pgbouncer ]]; then need pgbouncer "the Postgres store behind a pooler"; fi
   if ! command -v redis-server >/dev/null; then need redis-server "the Redis store"; fi
+  if ! command -v valkey-server >/dev/null; then need valkey-server "the Redis store on Valkey"; fi
+}
+
+# Debian 12 has Valkey among its backports, which are no source of packages by themselves.
+backports() { # PACKAGE
+  local list options
+  . /etc/os-release
+  [[ "$ID" == debian ]] || return 1
+  list="$(mktemp)"
+  echo "deb http://deb.debian.org/debian $VERSION_CODENAME-backports main" >"$list"
+  options=(-o "Dir::Etc::sourcelist=$list" -o APT::Get::List-Cleanup=0)
+  apt-get "${options[@]}" update -qq >/dev/null 2>&1 && apt-get "${options[@]}" install -y -qq --no-install-recommends "$1" >/dev/null 2>&1
 }
 
 probe
@@ -45,7 +57,7 @@ if [[ "$(id -u)" == 0 ]] && command -v apt-get >/dev/null; then
   apt-get update -qq >/dev/null || echo "apt-get update failed"
   # One by one: what cannot be installed keeps nothing else from coming.
   for package in "${missing[@]}"; do
-    apt-get install -y -qq --no-install-recommends "$package" >/dev/null || echo "apt-get install $package failed"
+    apt-get install -y -qq --no-install-recommends "$package" >/dev/null 2>&1 || backports "$package" || echo "apt-get install $package failed"
   done
   probe
 fi

@@ -246,6 +246,7 @@ var rules = []rule{
 		},
 		good: map[string][2]string{
 			"a call":       {"pkg/store/redis/a_test.go", "package p\n\nfunc TestStore(t *testing.T) { storetest.Run(t, open) }\n"},
+			"fewer draws":  {"pkg/store/redis/a_test.go", "package p\n\nfunc TestStore(t *testing.T) { storetest.RunCases(t, open, 9) }\n"},
 			"the codec":    {"pkg/store/record/a.go", imports()},
 			"generated":    {"pkg/store/record/recordpb/a.go", imports()},
 			"the suite":    {"pkg/store/storetest/a.go", imports()},

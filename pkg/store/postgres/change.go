@@ -16,7 +16,7 @@ type change struct {
 	head []byte
 	// records are the sections for all but the head and the messages.
 	records  statement
-	messages rows
+	messages []row
 }
 
 func (s *Store) encode(key store.Key, c *store.Change) *change {
@@ -96,7 +96,7 @@ func idBytes(ids []conversation.ID) [][]byte {
 func (p *change) columns() []any {
 	h := &p.c.Head
 	return []any{
-		int64(h.Version), int16(h.State), h.Messages, h.Tokens, h.EditSeq, h.Bytes, maybeNanos(h.NextDue), h.UpdateTime, p.head, //nolint:gosec // checked
+		int64(h.Version), int16(h.State), h.Messages, h.Tokens, h.EditSeq, h.Bytes, maybeNanos(h.NextDue), h.UpdateTime, p.head,
 	}
 }
 
@@ -107,18 +107,21 @@ func (p *change) name() []any {
 // follow is the statement that makes the change if the name leads to its incarnation at the version that it expects. A lone new message
 // is put where nothing lies, unless over says that something may.
 func (p *change) follow(over bool) *statement {
-	c, w := p.c, &statement{}
-	text, end := followSQL, followEndSQL
+	c, w := p.c, &statement{sections: make([]string, 0, 8), args: make([]any, 0, 32)}
 	if c.Aside {
-		text, end = asideSQL, asideEndSQL
-		w.args = p.name()
+		w.add(asideSQL, p.name()...)
 	} else {
-		w.args = append(p.columns(), p.name()...)
-		w.args = append(w.args, int64(c.Expect), c.Head.Messages-int32(len(c.Messages)), c.Head.EditSeq-int64(len(c.Edits))) //nolint:gosec // checked
+		w.add(followSQL, p.columns()...)
+		w.args = append(w.args, p.name()...)
+		w.args = append(w.args, int64(c.Expect), c.Head.Messages-int32(len(c.Messages)), c.Head.EditSeq-int64(len(c.Edits)))
 	}
-	text += p.demands(w)
-	w.sections = append(w.sections, text+end)
-	w.putMessages(&p.messages, over || len(p.c.ReplaceMessages) > 0)
+	p.demand(w)
+	if c.Aside {
+		w.add(asideEndSQL)
+	} else {
+		w.add(followEndSQL)
+	}
+	w.putMessages(p.messages, over || len(p.c.ReplaceMessages) > 0)
 	w.join(&p.records)
 	return w
 }
@@ -131,8 +134,8 @@ func (w *statement) join(more *statement) {
 	w.args = append(w.args, more.args...)
 }
 
-// demands is what must hold beside the version.
-func (p *change) demands(w *statement) (text string) {
+// demand adds what must hold beside the version.
+func (p *change) demand(w *statement) {
 	id := p.c.Head.Incarnation[:]
 	var names, values, absent [][]byte
 	for name, want := range p.c.ExpectSlots {
@@ -143,22 +146,17 @@ func (p *change) demands(w *statement) (text string) {
 		names, values = append(names, []byte(name)), append(values, p.s.codec.EncodeSlot(want))
 	}
 	if len(names) > 0 {
-		text += slotsPresentSQL
-		w.args = append(w.args, names, values, id, int64(len(names)))
+		w.add(slotsPresentSQL, names, values, id, int64(len(names)))
 	}
 	if len(absent) > 0 {
-		text += slotsAbsentSQL
-		w.args = append(w.args, id, absent)
+		w.add(slotsAbsentSQL, id, absent)
 	}
 	if uploads := idBytes(p.c.Uploads); len(uploads) > 0 {
-		text += uploadsSQL
-		w.args = append(w.args, id, uploads, int64(len(uploads)))
+		w.add(uploadsSQL, id, uploads, int64(len(uploads)))
 	}
 	if p.c.Head.Epoch != "" {
-		text += epochSQL
-		w.args = append(w.args, p.s.epochs.starts(p.c.Head.Epoch))
+		w.add(epochSQL, p.s.epochs.starts(p.c.Head.Epoch))
 	}
-	return text
 }
 
 // locks says whether the row of the conversation must be locked before the statement looks at it: what it demands may be changed by
@@ -182,7 +180,7 @@ func (p *change) begin(old *store.Head) *statement {
 		}
 		w.add(replacedSQL, old.Incarnation[:], []byte(p.key.Namespace), []byte(p.key.Conversation), nanos(due))
 	}
-	w.putMessages(&p.messages, true)
+	w.putMessages(p.messages, true)
 	w.join(&p.records)
 	return w
 }

@@ -118,7 +118,7 @@ func unlessTaken(err error) error {
 // decide makes the change by the rules in package store, in a transaction that holds the name.
 func (s *Store) decide(ctx context.Context, conn *pgx.Conn, p *change) error {
 	t := s.hold(ctx, conn, p.key)
-	defer t.end()
+	defer t.end() //nolint:contextcheck // it outlives the deadline of what it undoes
 	var found found
 	found.look(t, p)
 	if err := t.send(); err != nil {

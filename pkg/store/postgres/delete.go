@@ -25,7 +25,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (do
 	}
 	err = s.retried(func() error {
 		return s.held(ctx, key, func(t *tx) (err error) {
-			done, err = s.remove(t, key, d)
+			done, err = s.remove(t, d)
 			return err
 		})
 	})
@@ -59,7 +59,7 @@ func (f *doomed) look(t *tx, d store.Deletion) {
 	t.content(id, d.Upload[:], &f.content)
 }
 
-func (s *Store) remove(t *tx, key store.Key, d store.Deletion) (bool, error) {
+func (s *Store) remove(t *tx, d store.Deletion) (bool, error) {
 	var f doomed
 	f.look(t, d)
 	if err := t.send(); err != nil {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -20,15 +21,21 @@ type epochs struct {
 const serverSQL = `SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint,
   (SELECT system_identifier FROM pg_control_system())::text,
   CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END,
-  current_setting('fsync') = 'off' OR current_setting('synchronous_commit') = 'off'`
+  current_setting('fsync') = 'off' OR current_setting('synchronous_commit') = 'off', current_setting('server_encoding')`
+
+// errEncoding: the columns for readers hold any text.
+var errEncoding = errors.New("postgres: the database's encoding is not UTF8")
 
 // look asks the server and says whether it loses acknowledged commits when it crashes. What such a server has lost after a start nobody
 // can know, so that each start is an epoch.
 func (e *epochs) look(ctx context.Context, conn *pgx.Conn) (volatile bool, err error) {
 	var start int64
-	var system, timeline string
-	if err := conn.QueryRow(ctx, serverSQL).Scan(&start, &system, &timeline, &volatile); err != nil {
+	var system, timeline, encoding string
+	if err := conn.QueryRow(ctx, serverSQL).Scan(&start, &system, &timeline, &volatile, &encoding); err != nil {
 		return false, err
+	}
+	if encoding != "UTF8" {
+		return false, errEncoding
 	}
 	epoch := system + "/" + timeline
 	if volatile {

@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// ErrSchema: the tables are not those of this program. The message says what to do.
+// ErrSchema says that the tables are not those of this program. The message says what to do.
 var ErrSchema = errors.New("postgres: the schema does not fit this program")
 
 // Codes of errors that the server answers with. The first is our own (migrations).

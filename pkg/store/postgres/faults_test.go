@@ -168,7 +168,7 @@ func TestStore_Failover_BeginsAnEpoch(t *testing.T) {
 	k.head.Epoch = before
 	must(t, k.append(t.Context(), s))
 	p.Fast()
-	must(t, os.WriteFile(p.Folder()+"/d/standby.signal", nil, 0o666)) //nolint:gosec // the server reads it
+	must(t, os.WriteFile(p.Folder()+"/d/standby.signal", nil, 0o666))
 	must(t, p.Start())
 	_ = k.append(t.Context(), s) // by a connection that broke meanwhile: its outcome is unknown
 	if err := k.append(t.Context(), s); !errors.Is(err, store.ErrUnavailable) {
@@ -186,9 +186,12 @@ func TestStore_Failover_BeginsAnEpoch(t *testing.T) {
 	must(t, k.append(t.Context(), s))
 }
 
+// roundsVariable says how many times the server is stopped; a few without it.
+const roundsVariable = "PALIMPSEST_FAULT_ROUNDS"
+
 func rounds(t *testing.T, some int) int {
 	t.Helper()
-	n, err := strconv.Atoi(os.Getenv("PALIMPSEST_FAULT_ROUNDS"))
+	n, err := strconv.Atoi(os.Getenv(roundsVariable))
 	if err != nil {
 		return some
 	}
@@ -234,13 +237,13 @@ type witness struct {
 func (w *witness) appendOn(ctx context.Context, t *testing.T, s *Store, acknowledged, unknown *atomic.Int64) {
 	for ctx.Err() == nil {
 		c := w.appending()
-		switch err := s.Commit(context.Background(), w.key, c); {
+		switch err := s.Commit(context.WithoutCancel(ctx), w.key, c); {
 		case err == nil:
 			w.head, w.made[c.Head.Version] = c.Head, true
 			acknowledged.Add(1)
 		case errors.Is(err, store.ErrOutcomeUnknown):
 			unknown.Add(1)
-			w.again(s)
+			w.again(context.WithoutCancel(ctx), s)
 		case errors.Is(err, store.ErrUnavailable):
 			time.Sleep(5 * time.Millisecond)
 		default:
@@ -251,9 +254,9 @@ func (w *witness) appendOn(ctx context.Context, t *testing.T, s *Store, acknowle
 }
 
 // again reads where the conversation is, after an outcome that nobody knows.
-func (w *witness) again(s *Store) {
+func (w *witness) again(ctx context.Context, s *Store) {
 	for {
-		snap, err := s.Read(context.Background(), w.key, store.Query{})
+		snap, err := s.Read(ctx, w.key, store.Query{})
 		switch {
 		case err == nil:
 			w.head = snap.Head

@@ -35,7 +35,7 @@ type teller struct {
 
 func newTeller(s *Store, config *pgx.ConnConfig) *teller {
 	return &teller{
-		s: s, config: config, channel: "palimpsest_" + strconv.FormatUint(uint64(lockOf("channel", s.options.Schema)), 36), //nolint:gosec // any number
+		s: s, config: config, channel: "palimpsest_" + strconv.FormatUint(uint64(lockOf("channel", s.options.Schema)), 36),
 		kick: make(chan struct{}, 1), pending: make(map[int64]bool),
 	}
 }
@@ -65,7 +65,7 @@ func (t *teller) take() []string {
 			t.kick <- struct{}{}
 			break
 		}
-		out = append(out, strconv.FormatUint(uint64(n), 16)) //nolint:gosec // any number
+		out = append(out, strconv.FormatUint(uint64(n), 16))
 		delete(t.pending, n)
 	}
 	return out
@@ -137,7 +137,7 @@ func (p *poller) heard(numbers []string) {
 	heard := make(map[int64]bool, len(numbers))
 	for _, text := range numbers {
 		if n, err := strconv.ParseUint(text, 16, 64); err == nil {
-			heard[int64(n)] = true //nolint:gosec // any number
+			heard[int64(n)] = true
 		}
 	}
 	keys, _ := p.waited()

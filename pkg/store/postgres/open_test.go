@@ -28,18 +28,41 @@ func TestOpen_UnprivilegedRole_DoesEverything(t *testing.T) {
 	}
 }
 
+func TestOpen_OtherEncoding_IsRefused(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.SharedPostgres(t).DSN
+	run(t, dsn, "CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0")
+	if _, err := Open(t.Context(), Options{DSN: strings.Replace(dsn, "/postgres?", "/ascii?", 1)}); !errors.Is(err, errEncoding) {
+		t.Error(err)
+	}
+}
+
+// TestOpen_TablesOfAnother_CanBeUsed: who serves need not own the tables.
+func TestOpen_TablesOfAnother_CanBeUsed(t *testing.T) {
+	t.Parallel()
+	o := Options{DSN: dbtest.SharedPostgres(t).DSN, Schema: schemaOf(t.Name())}
+	must(t, opened(t, o).Close())
+	run(t, o.DSN, "CREATE ROLE server LOGIN", "GRANT USAGE ON SCHEMA "+o.Schema+" TO server",
+		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "+o.Schema+" TO server")
+	o.DSN = strings.Replace(o.DSN, "palimpsest@", "server@", 1)
+	s := opened(t, o)
+	k := newTalk(0)
+	must(t, k.append(t.Context(), s))
+	must(t, k.append(t.Context(), s))
+	if err := s.Seal(t.Context(), true); err == nil {
+		t.Error("it may seal what it does not own")
+	}
+}
+
 func TestOpen_OtherSchema_IsRefused(t *testing.T) {
 	t.Parallel()
 	o := Options{DSN: dbtest.SharedPostgres(t).DSN, Schema: schemaOf(t.Name())}
 	must(t, opened(t, o).Close())
 	for _, c := range []struct{ change, want string }{
-		{"version = 0, least_writer = 0", "sidecar migrate"}, // none is older than 1 yet
+		{"version = -1, least_writer = -1", "sidecar migrate"}, // the first version is 1: none is older yet
 		{"version = 99, least_writer = 98", "newer program"},
 	} {
 		run(t, o.DSN, "UPDATE "+o.Schema+".schema SET "+c.change)
-		if c.want == "sidecar migrate" {
-			continue
-		}
 		_, err := Open(t.Context(), o)
 		if !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("with %s: %v", c.change, err)

@@ -123,7 +123,7 @@ func (o Options) config() (*pgxpool.Config, error) {
 	if c.ConnConfig.ValidateConnect == nil { // of several servers, and after a failover, the one that can be written
 		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
-	c.MaxConns, c.MinConns = int32(o.PoolSize), 1 //nolint:gosec // a handful
+	c.MaxConns, c.MinConns = int32(o.PoolSize), 1
 	if o.OnTrip != nil {
 		c.ConnConfig.DialFunc = counted(c.ConnConfig.DialFunc, o.OnTrip)
 	}

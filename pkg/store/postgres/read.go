@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -124,14 +123,14 @@ func (r *reader) head() {
 func (r *reader) each(text string, scan func(pgx.Rows) error, args ...any) {
 	namespace, name, version := []byte(r.key.Namespace), []byte(r.key.Conversation), int64(-1)
 	if r.q.IfNewer != 0 && r.q.IfNewer <= math.MaxInt64 {
-		version = int64(r.q.IfNewer) //nolint:gosec // it fits
+		version = int64(r.q.IfNewer)
 	}
 	all := []any{namespace, name, version}
 	which := ledTo
 	if id := r.q.Incarnation; !id.IsZero() {
 		which, all = demanded, append(all, id[:], id[:], namespace, name)
 	}
-	each(r.batch, r.s.sql(r.s.numbered(text, which)), scan, append(all, args...)...)
+	each(r.batch, r.s.numbered(text, which), scan, append(all, args...)...)
 }
 
 func payload(rows pgx.Rows) (value []byte, err error) {
@@ -205,74 +204,6 @@ func (r *reader) message(rows pgx.Rows) (conversation.Message, error) {
 	return m, err
 }
 
-const (
-	allEditsSQL  = `SELECT payload FROM {s}.edits WHERE incarnation = {i} AND seq > ?::bigint AND seq <= ?::bigint ORDER BY seq`
-	wideEditsSQL = `SELECT payload FROM {s}.edits WHERE incarnation = {i} AND seq > ?::bigint AND seq <= ?::bigint AND wide`
-	// The edits of single messages, by the messages that are asked for.
-	narrowEditsSQL = `WITH i AS (SELECT {i} AS id)
-SELECT e.payload FROM i CROSS JOIN unnest(?::int[], ?::int[]) AS r(first, last)
- JOIN {s}.edits e ON e.incarnation = i.id AND NOT e.wide AND e.first >= r.first AND e.first < r.last
- WHERE e.seq > ?::bigint AND e.seq <= ?::bigint`
-)
-
-func (r *reader) askEdits() {
-	q := r.q.Edits
-	if q == nil {
-		return
-	}
-	upto := q.Upto
-	if upto == 0 {
-		upto = math.MaxInt64
-	}
-	take := func(rows pgx.Rows) error {
-		e, err := r.edit(rows)
-		r.edits = append(r.edits, e)
-		return err
-	}
-	if len(q.Of) == 0 {
-		r.each(allEditsSQL, take, q.After, upto)
-		return
-	}
-	first, last := make([]int32, len(q.Of)), make([]int32, len(q.Of))
-	for i, of := range q.Of {
-		first[i], last[i] = of.First, of.End
-	}
-	r.each(wideEditsSQL, take, q.After, upto)
-	r.each(narrowEditsSQL, take, first, last, q.After, upto)
-}
-
-func (r *reader) edit(rows pgx.Rows) (conversation.Edit, error) {
-	value, err := payload(rows)
-	if err != nil {
-		return conversation.Edit{}, err
-	}
-	return r.s.codec.DecodeEdit(value)
-}
-
-const (
-	sinceMessagesSQL = `SELECT index, payload FROM {s}.messages WHERE incarnation = {i} AND commit > ?::bigint
- ORDER BY commit FETCH FIRST (?::bigint) ROWS WITH TIES`
-	sinceEditsSQL = `SELECT payload FROM {s}.edits WHERE incarnation = {i} AND commit > ?::bigint ORDER BY commit FETCH FIRST (?::bigint) ROWS WITH TIES`
-)
-
-func (r *reader) askSince() {
-	q := r.q.Since
-	if q == nil {
-		return
-	}
-	version, limit := int64(min(q.Version, math.MaxInt64)), int64(max(q.Limit, 1)) //nolint:gosec // it was cut
-	r.each(sinceMessagesSQL, func(rows pgx.Rows) error {
-		m, err := r.message(rows)
-		r.sinceMessages = append(r.sinceMessages, m)
-		return err
-	}, version, limit)
-	r.each(sinceEditsSQL, func(rows pgx.Rows) error {
-		e, err := r.edit(rows)
-		r.sinceEdits = append(r.sinceEdits, e)
-		return err
-	}, version, limit)
-}
-
 // finish puts together what statements answered in parts.
 func (r *reader) finish(ctx context.Context) error {
 	if r.q.IfNewer != 0 && r.q.IfNewer == r.snap.Head.Version {
@@ -285,48 +216,6 @@ func (r *reader) finish(ctx context.Context) error {
 	epoch, err := r.s.epochOf(ctx, r.started)
 	r.snap.Head.Epoch = epoch
 	return err
-}
-
-func (r *reader) finishEdits() {
-	if r.q.Edits == nil {
-		return
-	}
-	slices.SortFunc(r.edits, func(a, b conversation.Edit) int { return int(a.Seq - b.Seq) })
-	r.edits = slices.CompactFunc(r.edits, func(a, b conversation.Edit) bool { return a.Seq == b.Seq })
-	r.snap.Edits = slices.DeleteFunc(r.edits, func(e conversation.Edit) bool { return !r.q.Edits.Wants(&e) })
-}
-
-// finishSince takes whole commits, oldest first, as long as they are within the limit. Each of the two logs came up to the limit, and to the
-// end of the commit there, so that nothing is missing among what is taken.
-func (r *reader) finishSince() {
-	if r.q.Since == nil {
-		return
-	}
-	messages, edits := r.sinceMessages, r.sinceEdits
-	slices.SortFunc(messages, func(a, b conversation.Message) int { return int(a.Index - b.Index) })
-	slices.SortFunc(edits, func(a, b conversation.Edit) int { return int(a.Seq - b.Seq) })
-	for taken := 0; len(messages)+len(edits) > 0; {
-		commit := oldest(messages, edits)
-		m := sort.Search(len(messages), func(i int) bool { return messages[i].Commit > commit })
-		e := sort.Search(len(edits), func(i int) bool { return edits[i].Commit > commit })
-		if taken > 0 && taken+m+e > r.q.Since.Limit {
-			return
-		}
-		r.snap.Messages = append(r.snap.Messages, messages[:m]...)
-		r.snap.Edits = append(r.snap.Edits, edits[:e]...)
-		messages, edits, taken = messages[m:], edits[e:], taken+m+e
-	}
-}
-
-func oldest(messages []conversation.Message, edits []conversation.Edit) uint64 {
-	switch {
-	case len(messages) == 0:
-		return edits[0].Commit
-	case len(edits) == 0:
-		return messages[0].Commit
-	default:
-		return min(messages[0].Commit, edits[0].Commit)
-	}
 }
 
 func (r *reader) outcome() {
@@ -447,63 +336,6 @@ func (r *reader) stored() {
 			r.snap.Stored = append(r.snap.Stored, idOf(value))
 			return err
 		}, q.After[:], int64(max(q.Limit, 0)))
-}
-
-// piecewise is what came of a content: nil bytes if it is not there.
-type piecewise struct {
-	data []byte
-	skip int64
-}
-
-const contentsSQL = `WITH c AS (SELECT incarnation, content FROM {s}.contents WHERE incarnation = {i} AND content = ?::bytea AND due IS NULL)
-SELECT -1, NULL::bytea FROM c
-UNION ALL (SELECT k.chunk, k.payload FROM c JOIN {s}.chunks k USING (incarnation, content) WHERE k.chunk >= ?::int AND k.chunk <= ?::int ORDER BY k.chunk)`
-
-func (r *reader) askContents() {
-	r.contents = make([]piecewise, len(r.q.Contents))
-	for i := range r.q.Contents {
-		want, into := &r.q.Contents[i], &r.contents[i]
-		offset := max(want.Offset, 0)
-		first, last := offset/store.ChunkBytes, int64(math.MaxInt32)
-		if want.Length >= 0 && want.Length < math.MaxInt64-offset {
-			last = (offset + want.Length - 1) / store.ChunkBytes
-		}
-		if want.Length == 0 {
-			last = first - 1
-		}
-		into.skip = offset % store.ChunkBytes
-		r.each(contentsSQL, func(rows pgx.Rows) error { return r.chunk(rows, into) },
-			want.ID[:], int32(min(first, math.MaxInt32)), int32(min(last, math.MaxInt32))) //nolint:gosec // they were cut
-	}
-}
-
-func (r *reader) chunk(rows pgx.Rows, into *piecewise) error {
-	var number int32
-	var value []byte
-	if err := rows.Scan(&number, &value); err != nil {
-		return err
-	}
-	if into.data == nil {
-		into.data = []byte{}
-	}
-	if number < 0 {
-		return nil
-	}
-	data, err := r.s.codec.DecodeChunk(value)
-	into.data = append(into.data, data...)
-	return err
-}
-
-func (r *reader) finishContents() {
-	for i, c := range r.contents {
-		if c.data != nil {
-			c.data = c.data[min(c.skip, int64(len(c.data))):]
-			if length := r.q.Contents[i].Length; length >= 0 {
-				c.data = c.data[:min(length, int64(len(c.data)))]
-			}
-		}
-		r.snap.Contents = append(r.snap.Contents, c.data)
-	}
 }
 
 func ignoreAbsent(err error) error {

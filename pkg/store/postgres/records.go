@@ -11,50 +11,68 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
+// row is what a message is in its table.
+type row struct {
+	index, tokens       int32
+	role                int16
+	commit              int64
+	made                time.Time
+	id                  string
+	callID, calls, text *string
+	payload             []byte
+}
+
 // rowsOf are the rows of messages, of all the lists.
-func (s *Store) rowsOf(lists ...[]conversation.Message) (r rows) {
+func (s *Store) rowsOf(lists ...[]conversation.Message) []row {
+	n := 0
+	for _, list := range lists {
+		n += len(list)
+	}
+	rows := make([]row, 0, n)
 	for _, list := range lists {
 		for i := range list {
-			r.add(s, &list[i])
+			rows = append(rows, s.rowOf(&list[i]))
 		}
+	}
+	return rows
+}
+
+func (s *Store) rowOf(m *conversation.Message) row {
+	r := row{
+		index: m.Index, tokens: m.Tokens, role: int16(m.Role), commit: int64(m.Commit), made: m.CreateTime, id: readable(m.ID),
+		payload: s.codec.EncodeMessage(m),
+	}
+	r.callID, r.calls = toolColumns(m, s.options.TextColumn)
+	if s.options.TextColumn {
+		r.text = words(m)
 	}
 	return r
 }
 
 // putMessages puts messages over what lies there, or a lone one where nothing does.
-func (w *statement) putMessages(r *rows, over bool) {
-	switch n := len(r.index); {
+func (w *statement) putMessages(rows []row, over bool) {
+	switch n := len(rows); {
 	case n == 0:
 	case n == 1 && !over:
-		w.last, w.lastArgs = messageSQL, []any{r.index[0], r.id[0], r.role[0], r.tokens[0], r.commit[0], r.made[0], r.callID[0], r.calls[0], r.text[0], r.payload[0]}
+		r := &rows[0]
+		w.last, w.lastArgs = messageSQL, []any{r.index, r.id, r.role, r.tokens, r.commit, r.made, r.callID, r.calls, r.text, r.payload}
 	default:
-		w.last, w.lastArgs = messagesSQL, []any{r.index, r.id, r.role, r.tokens, r.commit, r.made, r.callID, r.calls, r.text, r.payload}
+		w.last, w.lastArgs = messagesSQL, []any{
+			column(rows, func(r *row) int32 { return r.index }), column(rows, func(r *row) string { return r.id }),
+			column(rows, func(r *row) int16 { return r.role }), column(rows, func(r *row) int32 { return r.tokens }),
+			column(rows, func(r *row) int64 { return r.commit }), column(rows, func(r *row) time.Time { return r.made }),
+			column(rows, func(r *row) *string { return r.callID }), column(rows, func(r *row) *string { return r.calls }),
+			column(rows, func(r *row) *string { return r.text }), column(rows, func(r *row) []byte { return r.payload }),
+		}
 	}
 }
 
-// rows are the columns of messages.
-type rows struct {
-	index, tokens       []int32
-	role                []int16
-	commit              []int64
-	made                []time.Time
-	id                  []string
-	callID, calls, text []*string
-	payload             [][]byte
-}
-
-func (r *rows) add(s *Store, m *conversation.Message) {
-	r.index, r.id, r.role = append(r.index, m.Index), append(r.id, readable(m.ID)), append(r.role, int16(m.Role))
-	r.tokens, r.commit = append(r.tokens, m.Tokens), append(r.commit, int64(m.Commit)) //nolint:gosec // a version of ours
-	r.made = append(r.made, m.CreateTime)
-	callID, calls := toolColumns(m, s.options.TextColumn)
-	r.callID, r.calls = append(r.callID, callID), append(r.calls, calls)
-	var text *string
-	if s.options.TextColumn {
-		text = words(m)
+func column[T any](rows []row, of func(*row) T) []T {
+	out := make([]T, len(rows))
+	for i := range rows {
+		out[i] = of(&rows[i])
 	}
-	r.text = append(r.text, text)
-	r.payload = append(r.payload, s.codec.EncodeMessage(m))
+	return out
 }
 
 // readable is a text that a column of Postgres can hold. The payload has the bytes.
@@ -123,7 +141,7 @@ func (s *Store) putEdits(w *statement, lists ...[]conversation.Edit) {
 	for _, list := range lists {
 		for i := range list {
 			e := &list[i]
-			seq, commit = append(seq, e.Seq), append(commit, int64(e.Commit)) //nolint:gosec // a version of ours
+			seq, commit = append(seq, e.Seq), append(commit, int64(e.Commit))
 			kind, wide = append(kind, int16(e.Kind)), append(wide, store.AboutRange(e.Kind) || e.Range.Len() > 1)
 			first, last = append(first, e.Range.First), append(last, e.Range.End)
 			covered, payload = append(covered, covers(e)), append(payload, s.codec.EncodeEdit(e))
@@ -177,12 +195,11 @@ func (s *Store) putManifests(w *statement, manifests []conversation.Manifest) (s
 }
 
 func (s *Store) putOutcomes(w *statement, outcomes []store.Outcome) {
-	var rpcs, ids, payloads [][]byte
-	var made []int64
+	n := len(outcomes)
+	rpcs, ids, made, payloads := make([][]byte, n), make([][]byte, n), make([]int64, n), make([][]byte, n)
 	for i := range outcomes {
 		o := &outcomes[i]
-		rpcs, ids = append(rpcs, []byte(o.Key.RPC)), append(ids, []byte(o.Key.ID))
-		made, payloads = append(made, nanos(o.Time)), append(payloads, s.codec.EncodeOutcome(o))
+		rpcs[i], ids[i], made[i], payloads[i] = []byte(o.Key.RPC), []byte(o.Key.ID), nanos(o.Time), s.codec.EncodeOutcome(o)
 	}
 	if len(made) > 0 {
 		w.add(outcomesSQL, rpcs, ids, made, payloads)

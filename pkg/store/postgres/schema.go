@@ -29,7 +29,7 @@ const migrationLock = `SELECT pg_advisory_xact_lock($1::bigint)`
 // Migrate makes the tables, or brings them up to this program's version, and says which version they had and have. It changes nothing
 // where they are as new, or newer.
 func Migrate(ctx context.Context, o Options) (from, to int, err error) {
-	s, err := newStore(o.withDefaults())
+	s, err := newStore(o.withDefaults()) //nolint:contextcheck // the pool ends by Close
 	if err != nil {
 		return 0, 0, err
 	}
@@ -125,5 +125,5 @@ func lockOf(names ...string) int64 {
 	for _, name := range names {
 		fmt.Fprintf(h, "%d:%s", len(name), name)
 	}
-	return int64(h.Sum64()) //nolint:gosec // any number will do
+	return int64(h.Sum64())
 }

@@ -16,7 +16,7 @@ const (
 	uploadsSQL     = ` AND (SELECT count(*) FROM {s}.contents c WHERE c.incarnation = ?::bytea AND c.content = ANY(?::bytea[]) AND NOT c.dying) = ?::bigint`
 	epochSQL       = ` AND pg_postmaster_start_time() = ANY(?::timestamptz[])`
 	followEndSQL   = ` RETURNING incarnation)`
-	asideEndSQL    = `)`
+	asideEndSQL    = ` )`
 
 	// begin leads a name to an incarnation.
 	beginSQL = `u AS (INSERT INTO {s}.conversations AS c

@@ -70,7 +70,7 @@ func newBare(t testing.TB, pool *pgxpool.Pool, s *Store, n int) *bare {
 func (b *bare) append(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	tag, err := b.pool.Exec(ctx, bareCTE, []byte(b.key.Namespace), []byte(b.key.Conversation), b.id[:], b.version, b.head, int32(b.version), testTime(), b.body) //nolint:gosec // small
+	tag, err := b.pool.Exec(ctx, bareCTE, []byte(b.key.Namespace), []byte(b.key.Conversation), b.id[:], b.version, b.head, int32(b.version), testTime(), b.body)
 	if err == nil && tag.RowsAffected() != 1 {
 		err = fmt.Errorf("%d rows", tag.RowsAffected())
 	}
@@ -87,13 +87,13 @@ func (b *bare) window(ctx context.Context) error {
 	}
 	batch.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	each(batch, bareHead, take, []byte(b.key.Namespace), []byte(b.key.Conversation))
-	each(batch, bareWindow, take, []byte(b.key.Namespace), []byte(b.key.Conversation), int32(b.version-100), int32(b.version)) //nolint:gosec // small
+	each(batch, bareWindow, take, []byte(b.key.Namespace), []byte(b.key.Conversation), int32(b.version-100), int32(b.version))
 	batch.Queue("COMMIT")
 	return b.pool.SendBatch(ctx, batch).Close()
 }
 
 func noise() string {
-	text, r := make([]byte, 1024), rand.New(rand.NewPCG(1, 3)) //nolint:gosec // not a secret
+	text, r := make([]byte, 1024), rand.New(rand.NewPCG(1, 3))
 	for i := range text {
 		text[i] = byte(r.Uint32())
 	}
@@ -131,14 +131,14 @@ func p50s(t *testing.T, sides ...side) []time.Duration {
 func perSecond(t *testing.T, sides ...func(caller int) error) []float64 {
 	t.Helper()
 	best := make([]float64, len(sides))
-	for range 3 {
+	for range speedRounds {
 		for i, call := range sides {
 			var n atomic.Int64
 			var wg sync.WaitGroup
 			start := time.Now()
 			for caller := range 64 {
 				wg.Go(func() {
-					for time.Since(start) < 700*time.Millisecond {
+					for time.Since(start) < 500*time.Millisecond {
 						if err := call(caller); err != nil {
 							t.Error(err)
 							return

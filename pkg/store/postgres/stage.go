@@ -36,7 +36,7 @@ func (s *Store) held(ctx context.Context, key store.Key, run func(*tx) error) er
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.CommitTimeout)
 	defer cancel()
 	t := s.hold(ctx, conn.Conn(), key)
-	defer t.end()
+	defer t.end() //nolint:contextcheck // it outlives the deadline of what it undoes
 	return run(t)
 }
 
@@ -51,8 +51,7 @@ type piece struct {
 
 func (p *piece) encode() {
 	s, u := p.s, p.u
-	messages := s.rowsOf(u.Messages)
-	p.records.putMessages(&messages, true)
+	p.records.putMessages(s.rowsOf(u.Messages), true)
 	s.putEdits(&p.records, u.Edits)
 	s.putManifests(&p.records, u.Manifests)
 	s.putOutcomes(&p.records, u.Outcomes)

@@ -57,7 +57,7 @@ func (t *state) broken() {
 
 // watch tells OnState what becomes of the server, until run ends.
 func (t *state) watch(run context.Context) {
-	defer t.hangUp()
+	defer t.hangUp() //nolint:contextcheck // it says farewell when all else has ended
 	for {
 		every := probeEvery
 		if t.down {
@@ -108,11 +108,11 @@ func (t *state) probe(run context.Context) error {
 	var readOnly bool
 	err := t.conn.QueryRow(ctx, `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'`).Scan(&readOnly)
 	if err != nil {
-		t.hangUp()
+		t.hangUp() //nolint:contextcheck // the time to ask is over
 		return fmt.Errorf("%w: %s", store.ErrUnavailable, reason(err))
 	}
 	if readOnly {
-		t.hangUp() // the name may lead to another server by now
+		t.hangUp() //nolint:contextcheck // the name may lead to another server by now
 		return errors.Join(store.ErrUnavailable, errors.New("the server is read-only"))
 	}
 	return nil

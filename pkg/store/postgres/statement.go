@@ -1,11 +1,14 @@
 package postgres
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// statement is one statement that is put together from sections, each of them a WITH query. A question mark stands for the next value.
+// statement is one statement that is put together from sections, each of them a WITH query, or, if it begins with a space, what goes on with
+// the one before. A question mark stands for the next value.
 type statement struct {
 	sections []string
 	last     string // what follows on the sections, with values behind theirs; empty: as many rows as the section u has
@@ -23,18 +26,24 @@ func (w *statement) add(section string, args ...any) {
 
 // text is a statement's. It answers with rows if its section u has one.
 func (s *Store) text(w *statement) string {
-	var id [16]string // no statement has as many
-	id[copy(id[:15], w.sections)] = w.last
-	if done, ok := s.texts.Load(id); ok {
-		return done.(string) //nolint:forcetypeassert // nothing else is in it
+	var id [20]string // no statement has as many
+	id[copy(id[:19], w.sections)] = w.last
+	return s.texts.of(id, func() string {
+		return s.sql(numbered(w.compose()))
+	})
+}
+
+func (w *statement) compose() string {
+	var b strings.Builder
+	b.WriteString("WITH ")
+	for i, section := range w.sections {
+		if i > 0 && !strings.HasPrefix(section, " ") {
+			b.WriteString(",\n")
+		}
+		b.WriteString(section)
 	}
-	last := w.last
-	if last == "" {
-		last = "SELECT FROM u"
-	}
-	done := s.sql(numbered("WITH " + strings.Join(w.sections, ",\n") + "\n" + last))
-	s.texts.Store(id, done)
-	return done
+	b.WriteString("\n" + cmp.Or(w.last, "SELECT FROM u"))
+	return b.String()
 }
 
 // numbered replaces question marks with $1, $2 and so on.
@@ -57,11 +66,24 @@ func numbered(text string) string {
 
 // numbered writes the incarnation that a read is about into a statement, and numbers its values.
 func (s *Store) numbered(text, which string) string {
-	id := [2]string{text, which}
-	if done, ok := s.texts.Load(id); ok {
-		return done.(string) //nolint:forcetypeassert // nothing else is in it
+	return s.texts.of([2]string{text, which}, func() string { return s.sql(numbered(strings.Replace(text, "{i}", which, 1))) })
+}
+
+// sql writes the schema into a statement.
+func (s *Store) sql(text string) string {
+	return s.texts.of(text, func() string { return strings.ReplaceAll(text, "{s}", s.schema) })
+}
+
+// texts are statements, by what they were made of. There are as many as there are shapes of calls.
+type texts struct{ made sync.Map }
+
+func (t *texts) of(id any, compose func() string) string {
+	if text, ok := t.made.Load(id); ok {
+		if text, ok := text.(string); ok {
+			return text
+		}
 	}
-	done := numbered(strings.Replace(text, "{i}", which, 1))
-	s.texts.Store(id, done)
-	return done
+	text := compose()
+	t.made.Store(id, text)
+	return text
 }

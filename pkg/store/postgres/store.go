@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,7 +21,7 @@ type Store struct {
 	schema  string // quoted
 	codec   *record.Codec
 	pool    *pgxpool.Pool
-	texts   sync.Map // of statements, by what they were before the schema was written into them
+	texts   texts
 	wakes   store.Wakes
 	queue   queue
 	epochs  epochs
@@ -43,7 +42,7 @@ var _ store.Store = (*Store)(nil)
 // Open connects to the database and makes the tables if there are none. It gives ErrSchema if there are those of another program.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o = o.withDefaults()
-	s, err := newStore(o)
+	s, err := newStore(o) //nolint:contextcheck // the pool lives longer than the call
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +95,8 @@ func (s *Store) begin(ctx context.Context) error {
 	}
 	volatile, err := s.epochs.look(ctx, conn.Conn())
 	switch {
+	case errors.Is(err, errEncoding):
+		return err
 	case err != nil:
 		return s.fault(err, false)
 	case volatile && !s.options.AcceptVolatile:
@@ -147,16 +148,6 @@ func (s *Store) enter(ctx context.Context, keys ...store.Key) (leave func(), err
 	}
 	s.calls.Add(1)
 	return s.calls.Done, nil
-}
-
-// sql writes the schema into a statement.
-func (s *Store) sql(text string) string {
-	if done, ok := s.texts.Load(text); ok {
-		return done.(string) //nolint:forcetypeassert // nothing else is in it
-	}
-	done := strings.ReplaceAll(text, "{s}", s.schema)
-	s.texts.Store(text, done)
-	return done
 }
 
 // within bounds a wait: a little less than the caller's own, so that the caller is told why.

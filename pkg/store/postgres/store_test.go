@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/dbtest"
@@ -32,16 +33,26 @@ func TestStore_Contract(t *testing.T) {
 	storetest.RunCases(t, openWith(Options{DSN: dbtest.SharedPostgres(t).DSN, PoolSize: 8}), 25)
 }
 
-// TestStore_Contract_Pooled runs the suite through a pooler in transaction mode, in the modes that every pooler stands.
+// TestStore_Contract_Pooled runs the suite through a pooler in transaction mode.
 func TestStore_Contract_Pooled(t *testing.T) {
 	t.Parallel()
-	b := dbtest.StartBouncer(t, dbtest.SharedPostgres(t))
-	for _, mode := range []ExecMode{CacheDescribe, Exec, Simple} {
-		t.Run(string(mode), func(t *testing.T) {
-			t.Parallel()
-			storetest.RunCases(t, openWith(Options{DSN: b.DSN, ExecMode: mode, PoolSize: 4}), 3)
-		})
+	pooled(t, CacheDescribe)
+}
+
+// TestStore_Contract_PooledInAllModes_Faults does so in the other modes that every pooler stands, where there is time.
+func TestStore_Contract_PooledInAllModes_Faults(t *testing.T) {
+	if os.Getenv(roundsVariable) == "" {
+		t.Skip("it takes long: make faults runs it")
 	}
+	t.Parallel()
+	pooled(t, Exec)
+	pooled(t, Simple)
+}
+
+func pooled(t *testing.T, mode ExecMode) {
+	t.Helper()
+	b := dbtest.StartBouncer(t, dbtest.SharedPostgres(t))
+	storetest.RunCases(t, openWith(Options{DSN: b.DSN, ExecMode: mode, PoolSize: 4}), 3)
 }
 
 func BenchmarkPostgres(b *testing.B) {

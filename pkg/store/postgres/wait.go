@@ -78,7 +78,7 @@ func (p *poller) waited() (keys []store.Key, versions []int64) {
 		for v := range of {
 			lowest = min(lowest, v)
 		}
-		keys, versions = append(keys, key), append(versions, int64(lowest)) //nolint:gosec // it was cut above
+		keys, versions = append(keys, key), append(versions, int64(lowest))
 	}
 	return keys, versions
 }

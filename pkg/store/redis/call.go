@@ -41,7 +41,7 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, w *wri
 	defer s.calls.Done()
 	l := &launch{}
 	w.args[0], w.args[1] = l, w.kinds
-	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.CallTimeout)
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the client's own timeouts bound it
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
 		if l.refuse() {
@@ -78,6 +78,8 @@ func (s *Store) onNode(ctx context.Context, partition int, run func(*redis.Clien
 	if s.cluster == nil {
 		return run(s.single)
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.options.CallTimeout)
+	defer cancel()
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
 		c, err := s.cluster.MasterForKey(ctx, s.space.base(partition))
 		if err == nil {
@@ -133,10 +135,8 @@ func (s *Store) ask(ctx context.Context, partition int, send func(context.Contex
 		return nil, err
 	}
 	defer s.calls.Done()
-	limited, cancel := context.WithTimeout(ctx, s.options.CallTimeout)
-	defer cancel()
-	err = s.onNode(limited, partition, func(c *redis.Client) error {
-		out, err = send(limited, c)
+	err = s.onNode(ctx, partition, func(c *redis.Client) error {
+		out, err = send(ctx, c)
 		return worst(out, err)
 	})
 	if err != nil {

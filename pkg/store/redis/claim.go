@@ -49,11 +49,11 @@ func (s *Store) claim(ctx context.Context, p place, id conversation.ID) (fresh b
 	if err != nil {
 		return false, err
 	}
-	owner, err := cmds[0].(*redis.StatusCmd).Result() //nolint:forcetypeassert // it is what SetArgs makes
-	if errors.Is(err, redis.Nil) {
+	owner := word(cmds[0])
+	switch owner {
+	case "":
 		return true, nil
-	}
-	if owner == p.name {
+	case p.name:
 		return false, nil
 	}
 	other, err := s.incarnation(ctx, owner, id)
@@ -87,7 +87,7 @@ func (s *Store) ownerOf(ctx context.Context, id conversation.ID) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return cmds[0].(*redis.StringCmd).Val(), nil //nolint:forcetypeassert // it is what Get makes
+	return word(cmds[0]), nil
 }
 
 // incarnation is what is known of one.
@@ -141,6 +141,18 @@ func list(v any) ([]any, error) {
 		return nil, store.ErrCorrupt
 	}
 	return l, nil
+}
+
+// word is an answer that is a string; empty if there is none.
+func word(cmd redis.Cmder) string {
+	switch c := cmd.(type) {
+	case *redis.StringCmd:
+		return c.Val()
+	case *redis.StatusCmd:
+		return c.Val()
+	default:
+		return ""
+	}
 }
 
 func text(v any) string {

@@ -60,8 +60,16 @@ func (a *address) secure(o *Options) error {
 	return nil
 }
 
+// quiet keeps the driver from writing lines of its own, with addresses, to standard error: calls and OnState tell what is wrong.
+var quiet = sync.OnceFunc(func() { redis.SetLogger(silence{}) }) //nolint:gochecknoglobals // the driver has one for the process
+
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
+
 // connect makes the clients.
 func (s *Store) connect(ctx context.Context) error {
+	quiet()
 	a, err := parse(&s.options)
 	if err != nil {
 		return err

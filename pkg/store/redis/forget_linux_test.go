@@ -34,8 +34,11 @@ func startForgetful(t *testing.T) (f *forgetful, folder string) {
 	folder = sharedFolder(t)
 	root, err := fuse.NewLoopbackRoot(f.kept)
 	must(t, err)
-	data := root.(*fuse.LoopbackNode).RootData //nolint:forcetypeassert // it is what NewLoopbackRoot makes
-	data.NewNode = func(r *fuse.LoopbackRoot, _ *fuse.Inode, _ string, _ *syscall.Stat_t) fuse.InodeEmbedder {
+	loop, ok := root.(*fuse.LoopbackNode)
+	if !ok {
+		t.Fatal("NewLoopbackRoot makes something else")
+	}
+	loop.RootData.NewNode = func(r *fuse.LoopbackRoot, _ *fuse.Inode, _ string, _ *syscall.Stat_t) fuse.InodeEmbedder { //nolint:staticcheck // it does what is needed
 		return &node{LoopbackNode: fuse.LoopbackNode{RootData: r}, f: f}
 	}
 	server, err := fuse.Mount(folder, root, &fuse.Options{MountOptions: mount.MountOptions{DirectMountStrict: true, AllowOther: true}})

@@ -78,16 +78,12 @@ func (p place) chunk(id, upload conversation.ID, number int) string {
 	return p.of(kindChunk, id) + string(upload[:]) + string(binary.BigEndian.AppendUint32(nil, uint32(number)))
 }
 
-func (p place) channel() string { return p.base }
-
 // record is the key of the records of a kind.
 func (p place) record(kind string, id conversation.ID) string {
-	switch kind {
-	case kindEpoch:
+	if kind == kindEpoch {
 		return p.epoch()
-	default:
-		return p.of(kind, id)
 	}
+	return p.of(kind, id)
 }
 
 // owner is where it is written whose an incarnation is, and its partition.

@@ -317,7 +317,7 @@ func task(member string, record, content redis.Cmder) (t store.Task, err error) 
 		}
 		return t, err
 	}
-	value := content.(*redis.StringCmd).Val() //nolint:forcetypeassert // it is what HGet makes
+	value := word(content)
 	if len(value) > timeBytes && value[:1] != contentKept {
 		t.Time, err = timeOf(value[1:])
 	}

@@ -91,7 +91,7 @@ func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.snap.Head.Epoch = epoch.(*redis.StringCmd).Val() //nolint:forcetypeassert // it is what Get makes
+	r.snap.Head.Epoch = word(epoch)
 	switch {
 	case r.bare && (!r.records() || r.q.IfNewer != 0 && r.q.IfNewer == r.snap.Head.Version):
 		return r.snap, nil
@@ -237,7 +237,8 @@ func (r *reading) edits(ctx context.Context) {
 	}
 	if !r.edited { // nearly free, where a script is not
 		r.take(r.pipe.StrLen(ctx, r.of(kindEditCommits)), func(cmd redis.Cmder) error {
-			r.edited = cmd.(*redis.IntCmd).Val() > 0 //nolint:forcetypeassert // it is what StrLen makes
+			n, ok := cmd.(*redis.IntCmd)
+			r.edited = !ok || n.Val() > 0
 			r.again = r.again || r.edited
 			return nil
 		})

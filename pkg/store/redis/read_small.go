@@ -15,7 +15,7 @@ func (r *reading) outcome(ctx context.Context) {
 		return
 	}
 	r.take(r.pipe.HGet(ctx, r.of(kindOutcomes), outcomeField(*r.q.Request)), func(cmd redis.Cmder) error {
-		value := cmd.(*redis.StringCmd).Val() //nolint:forcetypeassert // it is what HGet makes
+		value := word(cmd)
 		if value == "" {
 			return nil
 		}
@@ -43,7 +43,7 @@ func (r *reading) manifests(ctx context.Context) {
 	}
 	by := &redis.ZRangeBy{Max: from, Min: "-", Count: int64(q.Limit)}
 	r.take(r.pipe.ZRevRangeByLex(ctx, r.of(kindManifests), by), func(cmd redis.Cmder) error {
-		for _, member := range cmd.(*redis.StringSliceCmd).Val() { //nolint:forcetypeassert // it is what ZRevRangeByLex makes
+		for _, member := range strs(cmd) {
 			m, err := r.s.codec.DecodeManifest([]byte(member[min(8, len(member)):]))
 			if err != nil {
 				return err

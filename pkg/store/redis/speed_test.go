@@ -113,12 +113,7 @@ func TestStore_Speed_AgainstTheBareScript(t *testing.T) {
 func lone(t *testing.T, s *redis.Store, c *driver.Client) {
 	t.Helper()
 	k, b := newTalk(9), newBare(t, c, 9, kibibyte)
-	grow := func() error {
-		change := k.next(kibibyte)
-		err := s.Commit(t.Context(), k.key, change)
-		k.head = change.Head
-		return err
-	}
+	grow := grower(t, s, k)
 	for range 300 {
 		must(t, grow())
 		must(t, b.append(t.Context()))
@@ -132,6 +127,19 @@ func lone(t *testing.T, s *redis.Store, c *driver.Client) {
 	times = contest(t, 4, func() error { _, err := s.Read(t.Context(), k.key, store.Query{}); return err },
 		func() error { return c.HMGet(t.Context(), b.tag+"h", "v", "h").Err() })
 	t.Logf("head: %v, bare %v", times[0], times[1])
+}
+
+// grower appends messages of a kibibyte each, of the same words.
+func grower(t *testing.T, s store.Store, k *talk) func() error {
+	t.Helper()
+	parts := k.next(kibibyte).Messages[0].Parts
+	return func() error {
+		change := k.next(0)
+		change.Messages[0].Parts = parts
+		err := s.Commit(t.Context(), k.key, change)
+		k.head = change.Head
+		return err
+	}
 }
 
 func ratio(t *testing.T, what string, times []time.Duration, most float64) {
@@ -150,12 +158,7 @@ func many(t *testing.T, s *redis.Store, c *driver.Client) {
 	var ours, bares [callers]func() error
 	for i := range callers {
 		k, b := newTalk(100+i), newBare(t, c, 100+i, kibibyte)
-		ours[i] = func() error {
-			change := k.next(kibibyte)
-			err := s.Commit(t.Context(), k.key, change)
-			k.head = change.Head
-			return err
-		}
+		ours[i] = grower(t, s, k)
 		bares[i] = func() error { return b.append(t.Context()) }
 	}
 	var best [2]float64

@@ -38,11 +38,11 @@ func (s *Store) version(ctx context.Context, key store.Key) (uint64, error) {
 }
 
 func versionOf(cmd redis.Cmder) (uint64, error) {
-	c, ok := cmd.(*redis.StringCmd)
-	if !ok || c.Val() == "" {
+	version := word(cmd)
+	if version == "" {
 		return 0, nil
 	}
-	v, err := strconv.ParseUint(c.Val(), 10, 64)
+	v, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
 		return 0, store.ErrCorrupt
 	}
