@@ -10,7 +10,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -41,6 +44,7 @@ type Report struct {
 const maxRestarts = 20
 
 const (
+	atOnce       = 16 // conversations
 	namesPage    = 256
 	recordsPage  = 256
 	tokensPage   = 100_000 // of messages on a page: some 400 kB of text
@@ -64,59 +68,78 @@ func Copy(ctx context.Context, from, to store.Store, o Options) (Report, error) 
 			return c.report, fmt.Errorf("seal the source: %w", err)
 		}
 	}
-	for after := (*store.Key)(nil); ; {
-		keys, err := from.Names(ctx, after, namesPage)
+	err := c.all(ctx)
+	return c.report, err
+}
+
+// all copies the conversations, several at once: where each write waits for a disk or a network, they wait together.
+func (c *copier) all(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for after := (*store.Key)(nil); ctx.Err() == nil; {
+		keys, err := c.from.Names(ctx, after, namesPage)
 		if err != nil {
-			return c.report, fmt.Errorf("list the source: %w", err)
+			return errors.Join(fmt.Errorf("list the source: %w", err), group.Wait())
 		}
 		if len(keys) == 0 {
-			return c.report, nil
+			break
 		}
 		for _, key := range keys {
-			if err := c.conversation(ctx, key); err != nil {
-				return c.report, err
-			}
+			group.Go(func() error { return c.conversation(ctx, key) })
 		}
 		after = &keys[len(keys)-1]
 	}
+	return group.Wait()
 }
 
 type copier struct {
 	from, to store.Store
 	options  Options
 	codec    *record.Codec
-	report   Report
+
+	mu     sync.Mutex
+	report Report
 }
 
-// conversation copies one conversation, or a namespace's own partition, and compares it.
+// count adds to the report, and tells of it.
+func (c *copier) count(more Report) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report.Names += more.Names
+	c.report.Present += more.Present
+	c.report.Messages += more.Messages
+	c.report.Contents += more.Contents
+	c.report.Bytes += more.Bytes
+	if c.options.Progress != nil {
+		c.options.Progress(c.report)
+	}
+}
+
+// conversation copies one conversation, or a namespace's own partition, and compares it. Errors do not name it: names are callers' words.
 func (c *copier) conversation(ctx context.Context, key store.Key) error {
 	for range maxRestarts {
-		err := c.once(ctx, key)
+		done, err := c.once(ctx, key)
 		switch {
 		case errors.Is(err, errMoved):
 			continue
 		case errors.Is(err, store.ErrNotFound) && c.options.Online: // deleted meanwhile
 			return nil
-		case err != nil:
-			return fmt.Errorf("conversation %d of the copy: %w", c.report.Names+1, err)
+		case err == nil:
+			c.count(done)
 		}
-		c.report.Names++
-		if c.options.Progress != nil {
-			c.options.Progress(c.report)
-		}
-		return nil
+		return err
 	}
-	return fmt.Errorf("conversation %d of the copy: %w %d times", c.report.Names+1, errMoved, maxRestarts)
+	return fmt.Errorf("%w %d times", errMoved, maxRestarts)
 }
 
-func (c *copier) once(ctx context.Context, key store.Key) error {
+func (c *copier) once(ctx context.Context, key store.Key) (Report, error) {
 	first, err := c.from.Read(ctx, key, store.Query{Info: true})
 	if err != nil {
-		return err
+		return Report{}, fmt.Errorf("read the source: %w", err)
 	}
 	there, err := c.present(ctx, key, &first.Head)
 	if err != nil {
-		return err
+		return Report{}, err
 	}
 	source := &reader{store: c.from, key: key, head: first.Head, info: first.Info, online: c.options.Online}
 	read := c.write
@@ -125,12 +148,13 @@ func (c *copier) once(ctx context.Context, key store.Key) error {
 	}
 	want, err := read(ctx, source)
 	if err != nil {
-		return err
+		return Report{}, err
 	}
+	done := Report{Names: 1, Messages: want.messages, Contents: want.contents, Bytes: want.bytes}
 	if there {
-		c.report.Present++
+		done.Present = 1
 	}
-	return c.compare(ctx, key, want)
+	return done, c.compare(ctx, key, want)
 }
 
 // present says whether the target has the conversation already, and refuses one that it has as something else.
@@ -138,7 +162,7 @@ func (c *copier) present(ctx context.Context, key store.Key, head *store.Head) (
 	snap, err := c.to.Read(ctx, key, store.Query{})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return false, c.clear(ctx, key, head.Incarnation)
+		return false, c.clear(ctx, key, head.Incarnation, false)
 	case err != nil:
 		return false, fmt.Errorf("read the target: %w", err)
 	case snap.Head.Incarnation != head.Incarnation || snap.Head.Version != head.Version:
@@ -148,8 +172,14 @@ func (c *copier) present(ctx context.Context, key store.Key, head *store.Head) (
 	}
 }
 
-// clear removes what is left in the target of a copy that was interrupted, or that moved.
-func (c *copier) clear(ctx context.Context, key store.Key, incarnation conversation.ID) error {
+// clear removes what is left in the target of a copy that was interrupted, or that moved. What cannot be read there may be half deleted,
+// which is told when it is written to.
+func (c *copier) clear(ctx context.Context, key store.Key, incarnation conversation.ID, unread bool) error {
+	if !unread {
+		if _, err := c.to.Read(ctx, key, store.Query{Incarnation: incarnation}); errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+	}
 	for {
 		done, err := c.to.Delete(ctx, key, store.Deletion{Incarnation: incarnation})
 		if err != nil {
@@ -166,7 +196,11 @@ func (c *copier) write(ctx context.Context, r *reader) (*digest, error) {
 	d := newDigest(c.codec, r)
 	err := r.records(ctx, func(u *store.Upload) error {
 		u.Incarnation, u.Time = r.head.Incarnation, c.options.Now()
-		if err := c.to.Stage(ctx, r.key, u); err != nil {
+		err := c.to.Stage(ctx, r.key, u)
+		if errors.Is(err, store.ErrNotFound) {
+			return errors.Join(c.clear(ctx, r.key, r.head.Incarnation, true), errMoved)
+		}
+		if err != nil {
 			return fmt.Errorf("write the target: %w", err)
 		}
 		return d.add(u)
@@ -201,8 +235,5 @@ func (c *copier) compare(ctx context.Context, key store.Key, want *digest) error
 	if got.total != want.total {
 		return ErrDiffers
 	}
-	c.report.Messages += want.messages
-	c.report.Contents += want.contents
-	c.report.Bytes += want.bytes
 	return nil
 }

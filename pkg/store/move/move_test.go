@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -208,20 +210,20 @@ func TestCopy_ThereAndBack_IsTheSame(t *testing.T) {
 // breaking is a target that fails now and then.
 type breaking struct {
 	store.Store
-	left int
+	left atomic.Int64
 }
 
 var errBroken = errors.New("broken")
 
 func (b *breaking) Stage(ctx context.Context, key store.Key, u *store.Upload) error {
-	if b.left--; b.left < 0 {
+	if b.left.Add(-1) < 0 {
 		return errBroken
 	}
 	return b.Store.Stage(ctx, key, u)
 }
 
 func (b *breaking) Commit(ctx context.Context, key store.Key, c *store.Change) error {
-	if b.left--; b.left < 0 {
+	if b.left.Add(-1) < 0 {
 		return errBroken
 	}
 	return b.Store.Commit(ctx, key, c)
@@ -231,7 +233,9 @@ func TestCopy_Interrupted_GoesOn(t *testing.T) {
 	t.Parallel()
 	from, to := filled(t), memory.New(memory.Options{})
 	for tries := 0; ; tries++ {
-		_, err := move.Copy(ctx, from, &breaking{Store: to, left: 97}, move.Options{})
+		target := &breaking{Store: to}
+		target.left.Store(97)
+		_, err := move.Copy(ctx, from, target, move.Options{})
 		if err == nil && tries > 10 {
 			break
 		}
@@ -275,10 +279,13 @@ type busy struct {
 	store.Store
 	t     testing.TB
 	every int
+	mu    sync.Mutex
 	reads int
 }
 
 func (b *busy) Read(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.reads++; b.reads%b.every == 0 {
 		snap, err := b.Store.Read(ctx, key, store.Query{})
 		must(b.t, err)
