@@ -91,6 +91,7 @@ func TestStore_ServerRestarted_BreaksOneCall(t *testing.T) {
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
+	await(t, func() bool { return s.pool.Stat().TotalConns() < 8 })
 	for i := range 8 {
 		must(t, newTalk(i).append(t.Context(), s))
 	}
@@ -225,6 +226,9 @@ func TestStore_Failover_BeginsAnEpoch(t *testing.T) {
 	_ = k.append(t.Context(), s) // by a connection that broke meanwhile: its outcome is unknown
 	if err := k.append(t.Context(), s); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("a commit to a standby: %v", err)
+	}
+	if _, err := s.Read(t.Context(), k.key, store.Query{}); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("a standby was read, which may lag: %v", err)
 	}
 	run(t, p.DSN, "SELECT pg_promote()")
 	after := epochOf(t, s)
