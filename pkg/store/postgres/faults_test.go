@@ -91,7 +91,7 @@ func TestStore_ServerRestarted_BreaksOneCall(t *testing.T) {
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Error(err)
 	}
-	await(t, func() bool { return s.pool.Stat().TotalConns() < 8 })
+	await(t, func() bool { return s.pool.Stat().TotalConns() < 3 })
 	for i := range 8 {
 		must(t, newTalk(i).append(t.Context(), s))
 	}
