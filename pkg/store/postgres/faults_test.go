@@ -11,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/palimpsest-context/palimpsest/internal/dbtest"
 	"github.com/palimpsest-context/palimpsest/internal/testlane"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -64,6 +67,56 @@ func TestStore_ServerGone_IsUnavailableAndComesBack(t *testing.T) {
 	must(t, k.append(t.Context(), s))
 	if after := epochOf(t, s); after != before {
 		t.Errorf("a restart that loses nothing began an epoch: %s, %s", before, after)
+	}
+}
+
+// TestStore_ServerRestarted_BreaksOneCall: what breaks one connection of the pool has broken all. To find that out one by one, by commits,
+// would leave as many outcomes unknown.
+func TestStore_ServerRestarted_BreaksOneCall(t *testing.T) {
+	t.Parallel()
+	p := dbtest.StartPostgres(t)
+	s := opened(t, Options{DSN: p.DSN, PoolSize: 8})
+	var held []*pgxpool.Conn
+	for range 8 {
+		conn, err := s.pool.Acquire(t.Context())
+		must(t, err)
+		held = append(held, conn)
+	}
+	for _, conn := range held {
+		conn.Release()
+	}
+	p.Immediate()
+	must(t, p.Start())
+	_, err := s.Read(t.Context(), keyOf(0), store.Query{})
+	if !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+	await(t, func() bool { return s.pool.Stat().TotalConns() < 3 })
+	for i := range 8 {
+		must(t, newTalk(i).append(t.Context(), s))
+	}
+}
+
+// TestStore_StagedLeftovers_GiveWay: what was staged past the end of what was committed is no reason to refuse an append.
+func TestStore_StagedLeftovers_GiveWay(t *testing.T) {
+	t.Parallel()
+	s := opened(t, Options{DSN: dbtest.SharedPostgres(t).DSN})
+	k := newTalk(0)
+	var staged []conversation.Message
+	for range 3 {
+		c := k.appending()
+		staged = append(staged, c.Messages...)
+		k.head.Messages++
+	}
+	must(t, s.Stage(t.Context(), k.key, &store.Upload{Incarnation: k.head.Incarnation, Time: testTime(), Messages: staged}))
+	k.head.Messages = 1
+	must(t, k.commit(t.Context(), s, k.change()))
+	k.text = "new words"
+	must(t, k.append(t.Context(), s))
+	snap, err := s.Read(t.Context(), k.key, store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{First: 1, End: 2}}}})
+	must(t, err)
+	if got := snap.Messages[0].Parts[0].Text.Inline; got != k.text {
+		t.Errorf("%q lies where something else was appended", got)
 	}
 }
 
@@ -173,6 +226,9 @@ func TestStore_Failover_BeginsAnEpoch(t *testing.T) {
 	_ = k.append(t.Context(), s) // by a connection that broke meanwhile: its outcome is unknown
 	if err := k.append(t.Context(), s); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("a commit to a standby: %v", err)
+	}
+	if _, err := s.Read(t.Context(), k.key, store.Query{}); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("a standby was read, which may lag: %v", err)
 	}
 	run(t, p.DSN, "SELECT pg_promote()")
 	after := epochOf(t, s)

@@ -19,12 +19,12 @@ func TestStore_Processes_OneOfManyCommitsWins(t *testing.T) {
 	stores := []*Store{opened(t, o), opened(t, o), opened(t, o)}
 	for round := range 20 {
 		k := newTalk(round)
-		for range 3 { // to begin, to follow, to follow again
+		for _, next := range []func() *store.Change{k.appending, k.appending, k.change} { // to begin, to follow, and without a record that gives it away
 			var won, lost atomic.Int32
 			var wg sync.WaitGroup
 			for i := range 12 {
-				c := k.appending()
-				c.Messages[0].Parts[0].Text.Inline = string(rune('a' + i))
+				c := next()
+				c.Slots = map[string][]byte{"winner": {byte(i)}}
 				wg.Go(func() {
 					switch err := stores[i%3].Commit(t.Context(), k.key, c); {
 					case err == nil:
@@ -40,7 +40,7 @@ func TestStore_Processes_OneOfManyCommitsWins(t *testing.T) {
 			if won.Load() != 1 || lost.Load() != 11 {
 				t.Fatalf("%d won, %d lost", won.Load(), lost.Load())
 			}
-			k.head = k.appending().Head
+			k.head = next().Head
 		}
 	}
 }
