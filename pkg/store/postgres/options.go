@@ -156,7 +156,7 @@ func (o Options) checkTLS(c *pgx.ConnConfig) error {
 	}
 	if !ok {
 		return errors.New("postgres: the server is on another machine, and its certificate would not be verified: " +
-			"set sslmode=verify-full in the DSN, or accept it with --insecure")
+			"set sslmode=verify-full in the DSN, or accept it with --store-insecure")
 	}
 	return nil
 }
