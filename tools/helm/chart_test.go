@@ -43,20 +43,24 @@ var matrix = map[string]string{
 	"service, names":              "mode: service\nfullnameOverride: context\npodLabels: {team: a}\npodAnnotations: {a: b}\nimagePullSecrets: [{name: registry}]\n",
 	"service, an image by digest": "mode: service\nimage: {digest: 'sha256:" + strings.Repeat("0a", 32) + "'}\n",
 	"service, monitored":          "mode: service\nmonitoring: {podMonitor: {enabled: true, labels: {release: prometheus}}}\n",
+	"sidecar, postgres":           agent + "store: {kind: postgres, dsnSecret: database}\nreplicas: 3\n",
+	"service, redis":              "mode: service\nreplicas: 4\nstore: {kind: redis, dsnSecret: database}\nsettings: {store-pool-size: 32}\nnetworkPolicy: {egress: [{ports: [{port: 6379}]}]}\n",
 	"sidecar, spread":             agent + "replicas: 2\ntopologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]\n",
 }
 
 // refused are values that must not render, each with a word of why not.
 var refused = map[string]struct{ values, says string }{
-	"no agent":                  {"", "sidecar.agent.image"},
-	"a misspelled value":        {agent + "replica: 2\n", "replica"},
-	"a misspelled value inside": {agent + "persistence: {enable: true}\n", "enable"},
-	"a wrong type":              {agent + "replicas: two\n", "replicas"},
-	"an unknown mode":           {"mode: daemon\n", "mode"},
-	"two services":              {"mode: service\nreplicas: 2\n", "one process owns a store"},
-	"a flag of the chart's own": {agent + "settings: {listen: '0.0.0.0:1'}\n", "listen"},
-	"rules that are not there":  {agent + "monitoring: {rules: {enable: true}}\n", "enable"},
-	"a size without a unit":     {agent + "persistence: {size: '5'}\n", "size"},
+	"no agent":                      {"", "sidecar.agent.image"},
+	"a misspelled value":            {agent + "replica: 2\n", "replica"},
+	"a misspelled value inside":     {agent + "persistence: {enable: true}\n", "enable"},
+	"a wrong type":                  {agent + "replicas: two\n", "replicas"},
+	"an unknown mode":               {"mode: daemon\n", "mode"},
+	"two services":                  {"mode: service\nreplicas: 2\n", "one process owns a store"},
+	"a database without its secret": {agent + "store: {kind: postgres}\n", "store.dsnSecret"},
+	"an unknown store":              {agent + "store: {kind: mysql}\n", "kind"},
+	"a flag of the chart's own":     {agent + "settings: {listen: '0.0.0.0:1'}\n", "listen"},
+	"rules that are not there":      {agent + "monitoring: {rules: {enable: true}}\n", "enable"},
+	"a size without a unit":         {agent + "persistence: {size: '5'}\n", "size"},
 }
 
 func valuesOf(t *testing.T, text string) map[string]any {

@@ -39,8 +39,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{/* What both modes set, and what values add, sorted. */}}
 {{- define "palimpsest.commonArgs" -}}
+{{- if eq .Values.store.kind "bolt" }}
 - --data-dir=/data
 - --max-store-size={{ .Values.maxStoreSize }}
+{{- else }}
+- --store={{ .Values.store.kind }}
+- --store-dsn-file=/etc/palimpsest-store/dsn
+{{- end }}
 - --ops=:{{ .Values.opsPort }}
 {{- range $flag, $value := .Values.settings }}
 - {{ printf "--%s=%s" $flag (ternary $value (toJson $value) (kindIs "string" $value)) | quote }}
@@ -128,9 +133,18 @@ annotations:
 {{- end }}
 {{- end }}
 
+{{/* Where the sidecar finds its store. */}}
+{{- define "palimpsest.storeMount" -}}
+{{- if eq .Values.store.kind "bolt" -}}
+- {name: data, mountPath: /data}
+{{- else -}}
+- {name: store, mountPath: /etc/palimpsest-store, readOnly: true}
+{{- end -}}
+{{- end }}
+
 {{/* Where conversations lie. */}}
 {{- define "palimpsest.claims" -}}
-{{- if .Values.persistence.enabled }}
+{{- if and .Values.persistence.enabled (eq .Values.store.kind "bolt") }}
 volumeClaimTemplates:
   - metadata:
       name: data
@@ -144,7 +158,14 @@ volumeClaimTemplates:
 {{- end }}
 
 {{- define "palimpsest.volumes" -}}
-{{- if not .Values.persistence.enabled }}
+{{- if ne .Values.store.kind "bolt" }}
+- name: store
+  secret:
+    secretName: {{ required "store.dsnSecret is needed: a secret whose key dsn says where the database is" .Values.store.dsnSecret }}
+    defaultMode: 0440
+    items:
+      - {key: dsn, path: dsn}
+{{- else if not .Values.persistence.enabled }}
 - name: data
   emptyDir: {sizeLimit: {{ .Values.persistence.size }}}
 {{- end }}
