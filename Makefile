@@ -71,7 +71,7 @@ test: setup-test test-sidecar ## Run all tests but those of speed, with clients 
 test-stores: setup-test test-sidecar ## Run the tests of Postgres and Redis, on servers that they start
 	@$(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -timeout 20m $(TESTFLAGS) $(STORE_PKGS)
 
-test test-stores test-speed faults soak bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
+test test-stores test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
 
 .PHONY: test-sidecar
 test-sidecar:
@@ -138,6 +138,10 @@ microbench: ##- Run every package's benchmarks
 .PHONY: isolation
 isolation: ##- Keep callers apart for a minute under the race detector: two namespaces at once, 100 files of credentials
 	@CGO_ENABLED=1 PALIMPSEST_SOAK="$${SOAK:-1m}" go test -race -count=1 -v -timeout 20m -run 'Isolation' ./test/isolation
+
+.PHONY: acceptance
+acceptance: test-sidecar ##- Ask of the stores in full what test-stores asks in part (some hours; CHECKS, ROUNDS, SHARED say how much)
+	@scripts/acceptance.sh
 
 .PHONY: replay-all
 replay-all: build ##- Replay all of PALIMPSEST_DATA at every window and format, against the bars
