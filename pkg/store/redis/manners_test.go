@@ -455,3 +455,45 @@ func TestStore_Wait_Unheard_IsPolled(t *testing.T) {
 	must(t, k.append(ctx, a))
 	must(t, <-woken)
 }
+
+func TestStore_Delete_OneAtATime_ComesToAnEnd(t *testing.T) {
+	t.Parallel()
+	s := closing(t, open(t, redis.Options{URL: "redis://" + dbtest.SharedRedis(t).Address, Prefix: prefixOf(t.Name())}))
+	k := newTalk(0)
+	for i := range int32(3) {
+		must(t, s.Stage(t.Context(), k.key, &store.Upload{Incarnation: k.head.Incarnation, ID: conversation.ID{1}, Chunk: i, Data: []byte("x")}))
+	}
+	for step := 0; ; step++ {
+		done, err := s.Delete(t.Context(), k.key, store.Deletion{Incarnation: k.head.Incarnation, Limit: 1})
+		must(t, err)
+		if done {
+			return
+		}
+		if step > 10 {
+			t.Fatal("no end")
+		}
+	}
+}
+
+// TestStore_Read_BegunAnewElsewhere_FindsTheNewOne: what this process saw last is gone.
+func TestStore_Read_BegunAnewElsewhere_FindsTheNewOne(t *testing.T) {
+	t.Parallel()
+	o := redis.Options{URL: "redis://" + dbtest.SharedRedis(t).Address, Prefix: prefixOf(t.Name())}
+	a, b := closing(t, open(t, o)), closing(t, open(t, o))
+	k := newTalk(0)
+	must(t, k.append(t.Context(), a))
+	q := store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{End: 10}}}}
+	_, err := b.Read(t.Context(), k.key, q)
+	must(t, err)
+	bury := &store.Change{Expect: 1, Head: k.head}
+	bury.Head.Version, bury.Head.State = 2, store.Deleted
+	must(t, a.Commit(t.Context(), k.key, bury))
+	anew := &talk{key: k.key, head: store.Head{Incarnation: conversation.ID{9, 9}, Version: 2, Request: -1, Opening: -1}}
+	must(t, anew.append(t.Context(), a))
+	must(t, anew.append(t.Context(), a))
+	snap, err := b.Read(t.Context(), k.key, q)
+	must(t, err)
+	if len(snap.Messages) != 2 || snap.Messages[0].ID != "3" {
+		t.Errorf("%d messages", len(snap.Messages))
+	}
+}
