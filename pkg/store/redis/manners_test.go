@@ -406,56 +406,6 @@ func TestOpen_UserOfTheDocuments_Suffices(t *testing.T) {
 	must(t, s.Seal(t.Context(), true))
 }
 
-// TestStore_Wait_OtherProcess_IsWoken: by what servers tell, long before the poller looks.
-func TestStore_Wait_OtherProcess_IsWoken(t *testing.T) {
-	t.Parallel()
-	for name, address := range map[string]string{"server": dbtest.SharedRedis(t).Address, "cluster": dbtest.SharedCluster(t).Addresses[1]} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := redis.Options{URL: "redis://" + address, Prefix: prefixOf(t.Name()), PollInterval: time.Hour}
-			a, b := closing(t, open(t, o)), closing(t, open(t, o))
-			k := newTalk(0)
-			must(t, k.append(t.Context(), a))
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			woken := make(chan error, 1)
-			go func() { woken <- b.Wait(ctx, k.key, k.head.Version) }()
-			for {
-				// What is told while nobody has subscribed yet is not heard.
-				must(t, a.Commit(ctx, k.key, k.next(1)))
-				k.head.Version++
-				k.head.Messages++
-				select {
-				case err := <-woken:
-					must(t, err)
-					return
-				case <-time.After(50 * time.Millisecond):
-				}
-			}
-		})
-	}
-}
-
-// TestStore_Wait_Unheard_IsPolled: what servers tell may be lost.
-func TestStore_Wait_Unheard_IsPolled(t *testing.T) {
-	t.Parallel()
-	r := dbtest.StartRedis(t)
-	c := driver.NewClient(&driver.Options{Addr: r.Address})
-	t.Cleanup(func() { must(t, c.Close()) })
-	must(t, c.Do(t.Context(), "acl", "setuser", "deaf", "on", "nopass", "~*", "resetchannels", "+@all", "-subscribe").Err())
-	o := redis.Options{URL: "redis://deaf:x@" + r.Address, PollInterval: 20 * time.Millisecond}
-	a, b := closing(t, open(t, redis.Options{URL: "redis://" + r.Address})), closing(t, open(t, o))
-	k := newTalk(0)
-	must(t, k.append(t.Context(), a))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	woken := make(chan error, 1)
-	go func() { woken <- b.Wait(ctx, k.key, k.head.Version) }()
-	time.Sleep(100 * time.Millisecond)
-	must(t, k.append(ctx, a))
-	must(t, <-woken)
-}
-
 func TestStore_Delete_OneAtATime_ComesToAnEnd(t *testing.T) {
 	t.Parallel()
 	s := closing(t, open(t, redis.Options{URL: "redis://" + dbtest.SharedRedis(t).Address, Prefix: prefixOf(t.Name())}))
