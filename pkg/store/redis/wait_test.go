@@ -8,6 +8,8 @@ import (
 	driver "github.com/redis/go-redis/v9"
 
 	"github.com/palimpsest-context/palimpsest/internal/dbtest"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/redis"
 )
 
@@ -59,4 +61,24 @@ func TestStore_Wait_Unheard_IsPolled(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	must(t, k.append(ctx, a))
 	must(t, <-woken)
+}
+
+// TestStore_Seal_ChunkOnItsWay_IsNotWritten: a chunk goes by itself, after the script that makes room for it.
+func TestStore_Seal_ChunkOnItsWay_IsNotWritten(t *testing.T) {
+	t.Parallel()
+	address, prefix := dbtest.SharedRedis(t).Address, prefixOf(t.Name())
+	p := startProxy(t, address)
+	slow := closing(t, open(t, redis.Options{URL: "redis://" + p.address, Prefix: prefix}))
+	s := closing(t, open(t, redis.Options{URL: "redis://" + address, Prefix: prefix}))
+	k := newTalk(0)
+	must(t, k.append(t.Context(), slow))
+	u := &store.Upload{Incarnation: k.head.Incarnation, ID: conversation.ID{1}, Data: []byte("x")}
+	must(t, slow.Stage(t.Context(), k.key, u))
+	const late = 200 * time.Millisecond
+	p.late.Store(int64(late))
+	staged := make(chan error, 1)
+	go func() { staged <- slow.Stage(t.Context(), k.key, u) }()
+	time.Sleep(2*late + late/2) // the room is made, and the seal was looked at
+	must(t, s.Seal(t.Context(), true))
+	wants(t, <-staged, store.ErrSealed)
 }
