@@ -149,6 +149,22 @@ func SharedCluster(t testing.TB) *Cluster {
 	return c
 }
 
+// StartCluster starts a cluster for one test, which may move its slots.
+func StartCluster(t testing.TB) *Cluster {
+	t.Helper()
+	c, err := newCluster()
+	if c != nil {
+		t.Cleanup(c.Stop)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c == nil {
+		Missing(t, "the Redis server (Debian's redis-server)")
+	}
+	return c
+}
+
 func newCluster() (*Cluster, error) {
 	c := &Cluster{}
 	for range clusterMasters {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/redis/go-redis/v9"
 
@@ -154,6 +155,9 @@ func word(cmd redis.Cmder) string {
 		return ""
 	}
 }
+
+// alias is the bytes of an answer without a copy, for records: whoever decodes them copies what it keeps.
+func alias(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) } //nolint:gosec // nobody writes to it
 
 func text(v any) string {
 	t, _ := v.(string)

@@ -406,52 +406,44 @@ func TestOpen_UserOfTheDocuments_Suffices(t *testing.T) {
 	must(t, s.Seal(t.Context(), true))
 }
 
-// TestStore_Wait_OtherProcess_IsWoken: by what servers tell, long before the poller looks.
-func TestStore_Wait_OtherProcess_IsWoken(t *testing.T) {
+func TestStore_Delete_OneAtATime_ComesToAnEnd(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]string{"server": dbtest.SharedRedis(t).Address, "cluster": dbtest.SharedCluster(t).Addresses[1]} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := redis.Options{URL: "redis://" + address, Prefix: prefixOf(t.Name()), PollInterval: time.Hour}
-			a, b := closing(t, open(t, o)), closing(t, open(t, o))
-			k := newTalk(0)
-			must(t, k.append(t.Context(), a))
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			woken := make(chan error, 1)
-			go func() { woken <- b.Wait(ctx, k.key, k.head.Version) }()
-			for {
-				// What is told while nobody has subscribed yet is not heard.
-				must(t, a.Commit(ctx, k.key, k.next(1)))
-				k.head.Version++
-				k.head.Messages++
-				select {
-				case err := <-woken:
-					must(t, err)
-					return
-				case <-time.After(50 * time.Millisecond):
-				}
-			}
-		})
+	s := closing(t, open(t, redis.Options{URL: "redis://" + dbtest.SharedRedis(t).Address, Prefix: prefixOf(t.Name())}))
+	k := newTalk(0)
+	for i := range int32(3) {
+		must(t, s.Stage(t.Context(), k.key, &store.Upload{Incarnation: k.head.Incarnation, ID: conversation.ID{1}, Chunk: i, Data: []byte("x")}))
+	}
+	for step := 0; ; step++ {
+		done, err := s.Delete(t.Context(), k.key, store.Deletion{Incarnation: k.head.Incarnation, Limit: 1})
+		must(t, err)
+		if done {
+			return
+		}
+		if step > 10 {
+			t.Fatal("no end")
+		}
 	}
 }
 
-// TestStore_Wait_Unheard_IsPolled: what servers tell may be lost.
-func TestStore_Wait_Unheard_IsPolled(t *testing.T) {
+// TestStore_Read_BegunAnewElsewhere_FindsTheNewOne: what this process saw last is gone.
+func TestStore_Read_BegunAnewElsewhere_FindsTheNewOne(t *testing.T) {
 	t.Parallel()
-	r := dbtest.StartRedis(t)
-	c := driver.NewClient(&driver.Options{Addr: r.Address})
-	t.Cleanup(func() { must(t, c.Close()) })
-	must(t, c.Do(t.Context(), "acl", "setuser", "deaf", "on", "nopass", "~*", "resetchannels", "+@all", "-subscribe").Err())
-	o := redis.Options{URL: "redis://deaf:x@" + r.Address, PollInterval: 20 * time.Millisecond}
-	a, b := closing(t, open(t, redis.Options{URL: "redis://" + r.Address})), closing(t, open(t, o))
+	o := redis.Options{URL: "redis://" + dbtest.SharedRedis(t).Address, Prefix: prefixOf(t.Name())}
+	a, b := closing(t, open(t, o)), closing(t, open(t, o))
 	k := newTalk(0)
 	must(t, k.append(t.Context(), a))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	woken := make(chan error, 1)
-	go func() { woken <- b.Wait(ctx, k.key, k.head.Version) }()
-	time.Sleep(100 * time.Millisecond)
-	must(t, k.append(ctx, a))
-	must(t, <-woken)
+	q := store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{End: 10}}}}
+	_, err := b.Read(t.Context(), k.key, q)
+	must(t, err)
+	bury := &store.Change{Expect: 1, Head: k.head}
+	bury.Head.Version, bury.Head.State = 2, store.Deleted
+	must(t, a.Commit(t.Context(), k.key, bury))
+	anew := &talk{key: k.key, head: store.Head{Incarnation: conversation.ID{9, 9}, Version: 2, Request: -1, Opening: -1}}
+	must(t, anew.append(t.Context(), a))
+	must(t, anew.append(t.Context(), a))
+	snap, err := b.Read(t.Context(), k.key, q)
+	must(t, err)
+	if len(snap.Messages) != 2 || snap.Messages[0].ID != "3" {
+		t.Errorf("%d messages", len(snap.Messages))
+	}
 }

@@ -140,8 +140,11 @@ func (s *Store) feel(ctx context.Context) error {
 		}
 		return s.settle(ctx, c.Options().Addr, info, c)
 	})
-	if err != nil {
-		return failure(ctx, err, false)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if s.cluster != nil {
+		s.cluster.ReloadState(ctx) // another may have taken its place
+	}
+	return failure(ctx, err, false)
 }

@@ -129,7 +129,7 @@ func (r *reading) head(cmd, staged redis.Cmder) (leads conversation.ID, err erro
 	}
 	copy(leads[:], text(v[0]))
 	if !leads.IsZero() && (r.q.Incarnation.IsZero() || leads == r.q.Incarnation) {
-		if r.snap.Head, err = r.s.codec.DecodeHead([]byte(text(v[1]))); err != nil {
+		if r.snap.Head, err = r.s.codec.DecodeHead(alias(text(v[1]))); err != nil {
 			return leads, err
 		}
 		r.s.seen.put(r.p.key, sight{leads, r.snap.Head.EditSeq > 0})
@@ -151,7 +151,7 @@ func (r *reading) info(v any) error {
 	if v == nil || !r.q.Info || r.q.IfNewer != 0 && r.q.IfNewer == r.snap.Head.Version {
 		return nil
 	}
-	info, err := r.s.codec.DecodeInfo([]byte(text(v)))
+	info, err := r.s.codec.DecodeInfo(alias(text(v)))
 	r.snap.Info = &info
 	return err
 }
@@ -221,7 +221,7 @@ func (r *reading) decodeMessages(v []any) error {
 		if value == nil {
 			continue
 		}
-		m, err := r.s.codec.DecodeMessage([]byte(text(value)))
+		m, err := r.s.codec.DecodeMessage(alias(text(value)))
 		if err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (r *reading) decodeEdits(v []any, wanted func(*conversation.Edit) bool) err
 		if value == nil {
 			continue
 		}
-		e, err := r.s.codec.DecodeEdit([]byte(text(value)))
+		e, err := r.s.codec.DecodeEdit(alias(text(value)))
 		if err != nil {
 			return err
 		}

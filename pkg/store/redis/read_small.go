@@ -29,7 +29,7 @@ func (r *reading) decodeOutcome(value string) (store.Outcome, error) {
 	if len(value) < timeBytes {
 		return store.Outcome{}, store.ErrCorrupt
 	}
-	return r.s.codec.DecodeOutcome([]byte(value[timeBytes:]))
+	return r.s.codec.DecodeOutcome(alias(value[timeBytes:]))
 }
 
 func (r *reading) manifests(ctx context.Context) {
@@ -44,7 +44,7 @@ func (r *reading) manifests(ctx context.Context) {
 	by := &redis.ZRangeBy{Max: from, Min: "-", Count: int64(q.Limit)}
 	r.take(r.pipe.ZRevRangeByLex(ctx, r.of(kindManifests), by), func(cmd redis.Cmder) error {
 		for _, member := range strs(cmd) {
-			m, err := r.s.codec.DecodeManifest([]byte(member[min(8, len(member)):]))
+			m, err := r.s.codec.DecodeManifest(alias(member[min(8, len(member)):]))
 			if err != nil {
 				return err
 			}

@@ -64,10 +64,7 @@ while left > 0 do
   local ids = redis.call('HRANDFIELD', K.u, math.min(left, 100))
   if #ids == 0 then break end
   for _, id in ipairs(ids) do
-    if left > 0 then
-      left = left - 1
-      clearContent(id, content(id))
-    end
+    if left > 0 and clearContent(id, content(id)) then left = left - 1 end
   end
 end
 if left <= 0 then return 'MORE' end
