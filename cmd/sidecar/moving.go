@@ -66,12 +66,12 @@ func (p place) open(ctx context.Context, s *sharedSettings, isSource bool) (stor
 		}
 	}
 	s.StoreExecMode, s.AcceptVolatile = string(postgres.CacheDescribe), true // it works behind every pooler; what was read is compared
-	switch scheme, _, _ := strings.Cut(address, "://"); {
-	case scheme == address:
+	switch scheme, _, _ := strings.Cut(address, "://"); scheme {
+	case address:
 		return openFolder(address, isSource)
-	case scheme == "postgres" || scheme == "postgresql":
+	case "postgres", "postgresql":
 		return s.openShared(ctx, storePostgres, address, storeHooks{}, zap.NewNop())
-	case scheme == "redis" || scheme == "rediss" || scheme == "unix":
+	case "redis", "rediss", "unix":
 		return s.openShared(ctx, storeRedis, address, storeHooks{}, zap.NewNop())
 	default:
 		return nil, usageError{fmt.Errorf("a store is %s", placeHelp)}

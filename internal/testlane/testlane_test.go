@@ -27,3 +27,14 @@ func TestSpeed_Alone_Runs(t *testing.T) {
 		t.Errorf("slack %v", got)
 	}
 }
+
+func TestBar_Asked_IsTheBarItself(t *testing.T) {
+	t.Setenv(BarsVariable, "")
+	if Bar(1.5) != 3 {
+		t.Error("beside other work it is twice the bar")
+	}
+	t.Setenv(BarsVariable, "1")
+	if Bar(1.5) != 1.5 {
+		t.Error("it is not the bar")
+	}
+}

@@ -159,14 +159,13 @@ func (w *world) dial(random *rand.Rand) (*process.Client, error) {
 
 // run has clients work while sidecars are killed, and then lets all come to an end.
 func (w *world) run(work time.Duration) {
-	working, stop := context.WithCancel(context.Background())
-	defer stop()
-	go func() { // a machine with other work takes longer until there is something to judge
+	working := make(chan struct{}) // until it is closed; what has begun by then is brought to its end
+	go func() {                    // a machine with other work takes longer until there is something to judge
 		time.Sleep(work)
 		for end := time.Now().Add(patience); !w.enough() && time.Now().Before(end); {
 			time.Sleep(100 * time.Millisecond)
 		}
-		stop()
+		close(working)
 	}()
 	watching, stopWatching := context.WithCancel(context.Background())
 	var clientsDone, watchersDone, killerDone sync.WaitGroup
@@ -198,13 +197,13 @@ func (w *world) enough() bool {
 func talkID(i int) string { return fmt.Sprintf("c%d", i) }
 
 // kill kills a sidecar and begins it again, or cuts the connections of all, again and again.
-func (w *world) kill(ctx context.Context) {
+func (w *world) kill(working <-chan struct{}) {
 	random := rand.New(rand.NewPCG(w.seed, 1))
-	for ctx.Err() == nil {
+	for !closed(working) {
 		time.Sleep(killEvery)
 		w.kills.Add(1)
 		if random.IntN(2) == 0 {
-			if err := w.db.cut(context.WithoutCancel(ctx)); err != nil {
+			if err := w.db.cut(context.Background()); err != nil {
 				w.fault("cut: %w", err)
 			}
 			continue
@@ -218,10 +217,19 @@ func (w *world) kill(ctx context.Context) {
 	}
 }
 
-// work makes calls until ctx ends. One that has begun is brought to its end.
-func (w *world) work(ctx context.Context, id int) {
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// work makes calls.
+func (w *world) work(working <-chan struct{}, id int) {
 	random := rand.New(rand.NewPCG(w.seed, uint64(id)+100))
-	for n := 0; ctx.Err() == nil; n++ {
+	for n := 0; !closed(working); n++ {
 		c := talkID(random.IntN(conversations))
 		switch random.IntN(6) {
 		case 0:
@@ -404,7 +412,7 @@ func (w *world) awaitWatchers() {
 var model = porcupine.Model{
 	Init: func() any { return "" },
 	Step: func(state, input, output any) (bool, any) {
-		record, in, out := state.(string), input.(operation), output.(outcome) //nolint:forcetypeassert // they are what record puts there
+		record, in, out := state.(string), input.(operation), output.(outcome) //nolint:errcheck,forcetypeassert // they are what record puts there
 		if in.text == "" {
 			return out.list == record, record
 		}

@@ -196,7 +196,7 @@ func TestCopy_ThereAndBack_IsTheSame(t *testing.T) {
 	if again.Present != report.Names || again.Bytes != report.Bytes {
 		t.Errorf("again: %+v after %+v", again, report)
 	}
-	from.Seal(ctx, false)
+	must(t, from.Seal(ctx, false))
 	dueOf := func(s store.Store) []store.Task {
 		tasks, err := s.Due(ctx, start.AddDate(300, 0, 0), 1<<20)
 		must(t, err)
