@@ -42,7 +42,7 @@ func (f *filler) fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if name := v.Type().Field(i).Name; name != "Unknown" && name != "NewerManifests" { // an export says what its version knows
+			if name := v.Type().Field(i).Name; name != "Unknown" && name != "NewerManifests" && name != "Epoch" { // an export says what its version knows
 				f.fill(v.Field(i))
 			}
 		}
