@@ -74,7 +74,7 @@ func epochOf(h *Head) uint64 {
 // anotherEpoch is the error of a token from before commits that were acknowledged may have been lost: what lies behind it may have come twice
 // since, with other words.
 func anotherEpoch(oldest place) error {
-	return conversation.Errorf(conversation.ResumeTokenExpired, "the store was restarted or failed over, and may have lost commits that the token counts; the oldest token is %s", oldest.token())
+	return conversation.Errorf(conversation.ResumeTokenExpired, "the store was restarted, failed over or moved since the token was given, and commits that it counts may be gone; the oldest token is %s", oldest.token())
 }
 
 func badToken() error {

@@ -10,6 +10,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
 // shared is a store as a server that several processes use: it has an epoch, and counts what it is asked.
@@ -159,5 +161,59 @@ func TestEngine_Append_AfterAnotherProcess(t *testing.T) {
 	_, err = one.Append(ctx, engine.AppendRequest{Key: keyOf("c"), Messages: []conversation.Message{user("4")}, ExpectedIndex: &want})
 	if conversation.KindOf(err) != conversation.ConversationDeleted {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// TestEngine_Append_GuessOfACreated_HasNoEpoch: what this process began without reading is of an epoch that it does not know, so that it must
+// read before it goes on.
+func TestEngine_Append_GuessOfACreated_HasNoEpoch(t *testing.T) {
+	s := &shared{Store: memory.New(memory.Options{}), epoch: "1"}
+	one := newBenchOn(s, 1<<20)
+	one.append(t, "c", user("0"))
+	one.append(t, "c", user("what is lost"))
+	kept := memory.New(memory.Options{})
+	other := newBenchOn(kept, 1<<20)
+	other.append(t, "c", user("0"))
+	other.append(t, "c", call("x"))
+	s.Store, s.epoch = kept, "2"
+	one.append(t, "c", user("2"))
+	snap, err := kept.Read(ctx, keyOf("c"), store.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if snap.Head.Tokens == 0 || len(snap.Head.Unanswered) != 1 {
+		t.Errorf("the open call on record is forgotten: %+v", snap.Head)
+	}
+}
+
+// TestEngine_Append_WrongGuess_ResolvesAnew: what a result is of, and how long it lives, is what is on record, and not what was guessed.
+func TestEngine_Append_WrongGuess_ResolvesAnew(t *testing.T) {
+	s := memory.New(memory.Options{})
+	withTools := func(ids uint64) *bench {
+		b := newBenchOn(s, 1<<20)
+		b.ids.Store(ids)
+		b.Engine = engine.New(engine.Options{
+			Store: s, Counters: []tokens.Counter{chars4.New(), named{chars4.New(), "o200k"}}, Clock: func() time.Time { return b.now }, IDs: b.id,
+			Defaults: sliding(), OnError: func(err error) { panic(err) },
+			Tools: map[string]conversation.ActionPolicy{
+				"keep":   {Expiration: conversation.Expiration{Turns: ptr(int32(1000)), Mode: conversation.ExpirationCompact}},
+				"forget": {Expiration: conversation.Expiration{Turns: ptr(int32(1)), Mode: conversation.ExpirationRemove}},
+			},
+		})
+		return b
+	}
+	one, other := withTools(0), withTools(1<<20)
+	of := func(tool string) conversation.Message {
+		m := call("1")
+		m.Parts[0].Call.Name = tool
+		return m
+	}
+	one.append(t, "c", user("0"))
+	one.append(t, "c", of("keep"))
+	other.append(t, "c", result("1", "ok"))
+	other.append(t, "c", of("forget"))
+	r := one.append(t, "c", result("1", "secret"))
+	if got := r.Messages[0].Parts[0].Result.Expiration; got == nil || got.Mode != conversation.ExpirationRemove {
+		t.Errorf("a result of forget lives as %+v", got)
 	}
 }

@@ -121,7 +121,7 @@ func (s *salvage) copy(bucket string, e entry) error {
 		return nil
 	}
 	switch v.kind {
-	case isLayout, isSeal, isIndex, isDue, isName, isReserve: // made anew
+	case isLayout, isIndex, isDue, isName, isReserve: // made anew
 		return nil
 	case isMessage, isEdit:
 		return s.logged(bucket, &v)

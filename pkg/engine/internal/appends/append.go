@@ -45,8 +45,7 @@ type attempt struct {
 	after   uint64                        // the version of the deleted one that it follows on; 0 if there is none
 	former  *conversations.FormerRequests // and what it has to remember of that one
 
-	guessed   conversation.ID // the incarnation that the first attempt took the conversation to be of, without reading; zero if it read
-	tried     bool
+	guessed   bool // the first attempt has looked whether it can do without reading
 	weighed   bool
 	given     []givenExpiration // by message
 	resolved  bool
@@ -68,21 +67,20 @@ func (a *attempt) attempt(ctx context.Context) error {
 			return err
 		}
 		a.service.recent.Forget(a.request.Key)
+		a.startOver(ctx)
 		return store.ErrConflict // or whatever it is: what is read decides
 	}
 	snap, err := a.read(ctx)
 	if err != nil {
 		return err
 	}
-	if !a.guessed.IsZero() && a.guessed != snap.Head.Incarnation {
-		a.startOver()
-	}
 	return a.decide(ctx, snap)
 }
 
-// startOver forgets what was found out for a conversation that the append is not for: its counter and its policy may be others.
-func (a *attempt) startOver() {
-	a.guessed, a.weighed, a.resolved = conversation.ID{}, false, false
+// startOver forgets what was found out by a guess that was wrong: counter, calls and policy may be others.
+func (a *attempt) startOver(ctx context.Context) {
+	a.discard(ctx)
+	a.weighed, a.resolved = false, false
 	for i, given := range a.given {
 		m := &a.request.Messages[i]
 		m.Expiration = given.message
@@ -95,15 +93,14 @@ func (a *attempt) startOver() {
 
 // guess is what this process knows of the conversation, for the first attempt of a request that nothing need be recalled for.
 func (a *attempt) guess(ctx context.Context) *store.Snapshot {
-	if a.tried || a.request.Request.ID != "" {
+	if a.guessed || a.request.Request.ID != "" {
 		return nil
 	}
-	a.tried, a.former = true, &conversations.FormerRequests{}
+	a.guessed, a.former = true, &conversations.FormerRequests{}
 	snap := a.service.recent.Guess(a.request.Key)
 	if snap == nil || a.service.txn.Live(&snap.Head) != nil || !actors.Speaks(ctx, cmp.Or(snap.Head.ActorID, snap.Info.ActorID)) {
 		return nil
 	}
-	a.guessed = snap.Head.Incarnation
 	return snap
 }
 

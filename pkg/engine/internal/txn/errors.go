@@ -27,7 +27,7 @@ func Failure(err error) error {
 	case errors.Is(err, store.ErrUnavailable):
 		return conversation.Errorf(conversation.StoreUnavailable, "the store cannot write now; try again").Because(err)
 	case errors.Is(err, store.ErrSealed):
-		return conversation.Errorf(conversation.StoreUnavailable, "the store is sealed: what it holds was moved to another").Because(err)
+		return conversation.Errorf(conversation.StoreUnavailable, "the store is sealed: what it holds is moved to another").Because(err)
 	case errors.Is(err, store.ErrClosed):
 		return conversation.Errorf(conversation.StoreUnavailable, "the store is shutting down").Because(err)
 	default:

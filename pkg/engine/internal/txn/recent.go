@@ -14,8 +14,10 @@ import (
 const (
 	// recentHeads is how many conversations Recent knows, and recentFor how long: with a shared store another process may have moved on, and a
 	// guess that is wrong costs a call.
-	recentHeads = 4096
+	recentHeads = 1024
 	recentFor   = 30 * time.Second
+	// recentBytes is what is remembered of one at most, beside what all have.
+	recentBytes = 4 << 10
 	// maxEpochs bounds what is known of them: a cluster has one for each of its servers.
 	maxEpochs = 1024
 )
@@ -81,8 +83,8 @@ func (r *Recent) Read(ctx context.Context, key store.Key, q store.Query) (*store
 	if err != nil {
 		return nil, err
 	}
-	if snap.Head.Epoch != "" && r.isNew(snap.Head.Epoch) {
-		r.newEpoch()
+	if snap.Head.Epoch != "" {
+		r.noteEpoch(snap.Head.Epoch)
 	}
 	if snap.Info != nil && snap.Head.State == store.Live {
 		r.remember(key, recent{head: snap.Head, info: *snap.Info, at: r.clock()})
@@ -90,24 +92,35 @@ func (r *Recent) Read(ctx context.Context, key store.Key, q store.Query) (*store
 	return snap, nil
 }
 
-func (r *Recent) isNew(epoch string) bool {
+// noteEpoch forgets everything with the first read of an epoch. What others forget comes first: who finds the epoch known may trust what there is.
+func (r *Recent) noteEpoch(epoch string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, known := r.epochs[epoch]; known {
-		return false
+		return
 	}
+	r.newEpoch()
+	r.heads.Purge()
 	if len(r.epochs) >= maxEpochs {
 		clear(r.epochs)
 	}
 	r.epochs[epoch] = struct{}{}
-	r.heads.Purge()
-	return true
+}
+
+// size is about how many bytes it takes beside what all take.
+func (r recent) size() int {
+	const call, pin = 64, 8
+	return len(r.info.Metadata) + len(r.info.Title) + call*len(r.head.Unanswered) + pin*len(r.head.Pins)
 }
 
 // remember keeps the newest of what is known: reads and commits may come back in another order than they were made.
 func (r *Recent) remember(key store.Key, now recent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if now.size() > recentBytes {
+		r.heads.Remove(key)
+		return
+	}
 	if was, ok := r.heads.Peek(key); ok && was.head.Incarnation == now.head.Incarnation && was.head.Version > now.head.Version {
 		return
 	}
@@ -119,13 +132,16 @@ func (r *Recent) Commit(ctx context.Context, key store.Key, c *store.Change) err
 	err := r.Store.Commit(ctx, key, c)
 	switch {
 	case c.Aside && err == nil:
-	case err != nil || c.Head.State != store.Live:
+	case err != nil || c.Head.State != store.Live || isUnread(c):
 		r.Forget(key)
 	default:
 		r.committed(key, c)
 	}
 	return err
 }
+
+// isUnread says whether a change may rest on no read: then nobody knows the epoch in which it stands.
+func isUnread(c *store.Change) bool { return c.Info != nil && c.Head.Epoch == "" }
 
 // committed remembers a head; the attributes are those that came with it, or those of the version before, if they are known.
 func (r *Recent) committed(key store.Key, c *store.Change) {
