@@ -8,6 +8,7 @@ package move
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -40,8 +41,13 @@ type Report struct {
 	Bytes    int64 // of records and contents, uncompressed
 }
 
-// maxRestarts is how often a conversation that moves while it is copied is begun again.
-const maxRestarts = 20
+// A conversation that moves while it is copied is begun again, after a pause that grows; one that never rests is put off to the end, and
+// begun again there so often.
+const (
+	maxRestarts  = 10
+	firstPause   = 5 * time.Millisecond
+	lastRestarts = 3 * maxRestarts
+)
 
 const (
 	atOnce       = 16 // conversations
@@ -52,7 +58,16 @@ const (
 	contentsPage = 1000
 )
 
-var errMoved = errors.New("the conversation moved while it was copied")
+var (
+	errMoved = errors.New("the conversation moved while it was copied")
+	errGone  = errors.New("the conversation is gone")
+)
+
+// ErrBusy says that conversations were written to all the time, and are missing in the copy. All others are there.
+var ErrBusy = errors.New("conversations that were written to all the time are missing in the copy")
+
+// ErrSame says that source and target are one store.
+var ErrSame = errors.New("source and target are the same store")
 
 // ErrDiffers says that a conversation is not the same in both stores.
 var ErrDiffers = errors.New("a conversation differs in the two stores")
@@ -63,17 +78,44 @@ func Copy(ctx context.Context, from, to store.Store, o Options) (Report, error) 
 		o.Now = time.Now
 	}
 	c := &copier{from: from, to: to, options: o, codec: record.New()}
+	if err := c.probe(ctx); err != nil {
+		return c.report, err
+	}
 	if !o.Online {
 		if err := from.Seal(ctx, true); err != nil {
 			return c.report, fmt.Errorf("seal the source: %w", err)
 		}
 	}
 	err := c.all(ctx)
+	if err == nil {
+		err = c.putOff(ctx)
+	}
 	return c.report, err
+}
+
+// probe writes something to the target, looks for it in the source, and takes it away again: before anything is sealed, a target that takes
+// no writes or is the source itself is refused.
+func (c *copier) probe(ctx context.Context) error {
+	var id conversation.ID
+	if _, err := rand.Read(id[:]); err != nil {
+		return err
+	}
+	u := &store.Upload{Incarnation: id, Time: c.options.Now(), Outcomes: []store.Outcome{{Key: store.RequestKey{RPC: "probe"}}}}
+	if err := c.to.Stage(ctx, store.Key{}, u); err != nil {
+		return fmt.Errorf("write the target: %w", err)
+	}
+	_, err := c.from.Read(ctx, store.Key{}, store.Query{Incarnation: id})
+	if err == nil {
+		err = ErrSame
+	} else if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return errors.Join(err, c.clear(ctx, store.Key{}, id, true))
 }
 
 // all copies the conversations, several at once: where each write waits for a disk or a network, they wait together.
 func (c *copier) all(ctx context.Context) error {
+	caller := ctx
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for after := (*store.Key)(nil); ctx.Err() == nil; {
@@ -85,11 +127,11 @@ func (c *copier) all(ctx context.Context) error {
 			break
 		}
 		for _, key := range keys {
-			group.Go(func() error { return c.conversation(ctx, key) })
+			group.Go(func() error { return c.copyOrPutOff(ctx, key) })
 		}
 		after = &keys[len(keys)-1]
 	}
-	return group.Wait()
+	return errors.Join(group.Wait(), caller.Err())
 }
 
 type copier struct {
@@ -99,6 +141,38 @@ type copier struct {
 
 	mu     sync.Mutex
 	report Report
+	busy   []store.Key
+}
+
+// putOff copies what was written to all the time, one by one, and says how much of it is missing in the end.
+func (c *copier) putOff(ctx context.Context) error {
+	missing := 0
+	for _, key := range c.busy {
+		err := c.conversation(ctx, key, lastRestarts)
+		if errors.Is(err, errMoved) {
+			missing++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if missing > 0 {
+		return fmt.Errorf("%w: %d", ErrBusy, missing)
+	}
+	return nil
+}
+
+// copyOrPutOff is conversation, for one of many.
+func (c *copier) copyOrPutOff(ctx context.Context, key store.Key) error {
+	err := c.conversation(ctx, key, maxRestarts)
+	if !errors.Is(err, errMoved) {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy = append(c.busy, key)
+	return nil
 }
 
 // count adds to the report, and tells of it.
@@ -116,24 +190,40 @@ func (c *copier) count(more Report) {
 }
 
 // conversation copies one conversation, or a namespace's own partition, and compares it. Errors do not name it: names are callers' words.
-func (c *copier) conversation(ctx context.Context, key store.Key) error {
-	for range maxRestarts {
+func (c *copier) conversation(ctx context.Context, key store.Key, restarts int) error {
+	pause := firstPause
+	for try := 1; ; try++ {
 		done, err := c.once(ctx, key)
 		switch {
-		case errors.Is(err, errMoved):
+		case errors.Is(err, errMoved) && try < restarts:
+			if err := sleep(ctx, pause); err != nil {
+				return err
+			}
+			pause = min(2*pause, 100*firstPause)
 			continue
-		case errors.Is(err, store.ErrNotFound) && c.options.Online: // deleted meanwhile
+		case errors.Is(err, errGone) && c.options.Online:
 			return nil
 		case err == nil:
 			c.count(done)
 		}
 		return err
 	}
-	return fmt.Errorf("%w %d times", errMoved, maxRestarts)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 func (c *copier) once(ctx context.Context, key store.Key) (Report, error) {
 	first, err := c.from.Read(ctx, key, store.Query{Info: true})
+	if errors.Is(err, store.ErrNotFound) {
+		return Report{}, fmt.Errorf("read the source: %w: %w", errGone, err)
+	}
 	if err != nil {
 		return Report{}, fmt.Errorf("read the source: %w", err)
 	}
@@ -210,7 +300,11 @@ func (c *copier) write(ctx context.Context, r *reader) (*digest, error) {
 	}
 	head := r.head
 	head.Epoch = ""
-	if err := c.to.Commit(ctx, r.key, &store.Change{Head: head, Info: r.info}); err != nil {
+	err = c.to.Commit(ctx, r.key, &store.Change{Head: head, Info: r.info})
+	if errors.Is(err, store.ErrNotFound) { // somebody swept what was staged
+		return nil, errors.Join(c.clear(ctx, r.key, r.head.Incarnation, true), errMoved)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("write the target: %w", err)
 	}
 	return d, nil

@@ -316,3 +316,111 @@ func TestCopy_Online_EachAsItWasAtOneMoment(t *testing.T) {
 		}
 	}
 }
+
+// hook does something before reads of a store and commits to it.
+type hook struct {
+	store.Store
+	read   func(key store.Key, q store.Query)
+	commit func(key store.Key, c *store.Change)
+}
+
+func (h *hook) Read(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
+	if h.read != nil {
+		h.read(key, q)
+	}
+	return h.Store.Read(ctx, key, q)
+}
+
+func (h *hook) Commit(ctx context.Context, key store.Key, c *store.Change) error {
+	if h.commit != nil {
+		h.commit(key, c)
+	}
+	return h.Store.Commit(ctx, key, c)
+}
+
+var talk = store.Key{Namespace: "n", Conversation: "c"}
+
+func purge(t testing.TB, s store.Store, key store.Key, incarnation conversation.ID) {
+	t.Helper()
+	for done := false; !done; {
+		var err error
+		done, err = s.Delete(ctx, key, store.Deletion{Incarnation: incarnation})
+		must(t, err)
+	}
+}
+
+// TestCopy_Online_BegunAnew_IsThere: an incarnation that goes while it is copied is no reason to leave out the one that follows.
+func TestCopy_Online_BegunAnew_IsThere(t *testing.T) {
+	t.Parallel()
+	from, to := memory.New(memory.Options{}), memory.New(memory.Options{})
+	converse(t, from, talk, 1000, 20)
+	once := false
+	_, err := move.Copy(ctx, &hook{Store: from, read: func(_ store.Key, q store.Query) {
+		if q.Ranges == nil || once {
+			return
+		}
+		once = true
+		snap, err := from.Read(ctx, talk, store.Query{})
+		must(t, err)
+		bury(t, from, talk, true)
+		purge(t, from, talk, snap.Head.Incarnation)
+	}}, to, move.Options{Online: true})
+	must(t, err)
+	same(t, to, from)
+}
+
+// TestCopy_SweptInTheTarget_BeginsAgain: what was staged may be taken away before the head comes.
+func TestCopy_SweptInTheTarget_BeginsAgain(t *testing.T) {
+	t.Parallel()
+	from, to := memory.New(memory.Options{}), memory.New(memory.Options{})
+	converse(t, from, talk, 1000, 20)
+	once := false
+	_, err := move.Copy(ctx, from, &hook{Store: to, commit: func(key store.Key, c *store.Change) {
+		if !once {
+			once = true
+			purge(t, to, key, c.Head.Incarnation)
+		}
+	}}, move.Options{Online: true})
+	must(t, err)
+	same(t, to, from)
+}
+
+// TestCopy_WrongTarget_SealsNothing: the source goes on where the target is itself, or takes no writes.
+func TestCopy_WrongTarget_SealsNothing(t *testing.T) {
+	t.Parallel()
+	from, sealed := memory.New(memory.Options{}), memory.New(memory.Options{})
+	converse(t, from, talk, 1000, 20)
+	must(t, sealed.Seal(ctx, true))
+	for want, to := range map[error]store.Store{move.ErrSame: from, store.ErrSealed: sealed} {
+		if _, err := move.Copy(ctx, from, to, move.Options{}); !errors.Is(err, want) {
+			t.Errorf("error is %v, want %v", err, want)
+		}
+	}
+	converse(t, from, store.Key{Namespace: "n", Conversation: "d"}, 5000, 1)
+	if tasks, err := from.Due(ctx, start.AddDate(300, 0, 0), 100); err != nil || slices.ContainsFunc(tasks, func(task store.Task) bool { return task.Staged }) {
+		t.Errorf("something was left behind: %v %v", tasks, err)
+	}
+}
+
+// TestCopy_Online_BusyConversation_IsToldLast: one that never rests keeps no other from being copied.
+func TestCopy_Online_BusyConversation_IsToldLast(t *testing.T) {
+	t.Parallel()
+	from, to := filled(t), memory.New(memory.Options{})
+	hot := store.Key{Namespace: "n", Conversation: "a"}
+	var mu sync.Mutex
+	report, err := move.Copy(ctx, &hook{Store: from, read: func(key store.Key, q store.Query) {
+		if key != hot || q.Ranges == nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		snap, err := from.Read(ctx, hot, store.Query{})
+		must(t, err)
+		c := &store.Change{Expect: snap.Head.Version, Head: snap.Head}
+		c.Head.Version++
+		must(t, from.Commit(ctx, hot, c))
+	}}, to, move.Options{Online: true})
+	if !errors.Is(err, move.ErrBusy) || report.Names != 294 {
+		t.Errorf("%+v %v", report, err)
+	}
+}

@@ -2,6 +2,7 @@ package move
 
 import (
 	"context"
+	"errors"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -20,6 +21,9 @@ type reader struct {
 func (r *reader) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
 	q.Incarnation = r.head.Incarnation
 	snap, err := r.store.Read(ctx, r.key, q)
+	if errors.Is(err, store.ErrNotFound) { // it was there: it was begun anew, or deleted
+		return nil, errMoved
+	}
 	if err == nil && r.online && (snap.Head.Version != r.head.Version || snap.Head.Epoch != r.head.Epoch) {
 		err = errMoved
 	}
