@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
@@ -47,48 +48,82 @@ func (c *migrateCommand) Run(ctx context.Context, line *commandLine) error {
 // place says which store a command reads or writes.
 type place string
 
-const placeHelp = "a folder of an embedded store, postgres://..., redis://..., or @FILE for a file that holds one of them on its first line"
+const placeHelp = "a folder of an embedded store, postgres://..., redis://..., or @FILE for a file that holds a DSN on its first line"
 
 // databases are the settings of stores that commands open beside their places.
 type databases struct {
-	FromPrefix    string `help:"Schema or key prefix in the store to read." placeholder:"NAME"`
-	ToPrefix      string `help:"Schema or key prefix in the store to write." placeholder:"NAME"`
-	StoreInsecure bool   `help:"Reach a database on another machine without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
+	FromPrefix      string `help:"Schema or key prefix in the store to read." placeholder:"NAME"`
+	ToPrefix        string `help:"Schema or key prefix in the store to write." placeholder:"NAME"`
+	StoreInsecure   bool   `help:"Reach databases on other machines without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
+	StoreTextColumn bool   `help:"Write the words of messages to a column of Postgres that people can read, too." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
+	AcceptVolatile  bool   `help:"Write to a server that may lose what it has acknowledged." env:"PALIMPSEST_ACCEPT_VOLATILE"`
 }
 
-// open opens the store at a place. One that is only read must be there.
-func (p place) open(ctx context.Context, s *sharedSettings, isSource bool) (store.Store, error) {
-	address := string(p)
-	if file, ok := strings.CutPrefix(address, "@"); ok {
-		var err error
+func (d *databases) source() *sharedSettings {
+	return &sharedSettings{StorePrefix: d.FromPrefix, StoreInsecure: d.StoreInsecure, AcceptVolatile: true, mustExist: true}
+}
+
+func (d *databases) target() *sharedSettings {
+	return &sharedSettings{StorePrefix: d.ToPrefix, StoreInsecure: d.StoreInsecure, StoreTextColumn: d.StoreTextColumn, AcceptVolatile: d.AcceptVolatile}
+}
+
+// address is the folder or the DSN, and which store it leads to. Errors do not repeat it: it may hold a password, and need not be spelled
+// well for that.
+func (p place) address() (address, kind string, err error) {
+	file, isFile := strings.CutPrefix(string(p), "@")
+	if address = string(p); isFile {
 		if address, err = readSecret(file); err != nil {
-			return nil, err
+			return "", "", err
 		}
 	}
-	s.StoreExecMode, s.AcceptVolatile = string(postgres.CacheDescribe), true // it works behind every pooler; what was read is compared
-	switch scheme, _, _ := strings.Cut(address, "://"); scheme {
-	case address:
-		return openFolder(address, isSource)
-	case "postgres", "postgresql":
-		return s.openShared(ctx, storePostgres, address, storeHooks{}, zap.NewNop())
-	case "redis", "rediss", "unix":
-		return s.openShared(ctx, storeRedis, address, storeHooks{}, zap.NewNop())
+	scheme, _, isURL := strings.Cut(address, "://")
+	switch {
+	case scheme == "postgres" || scheme == "postgresql", !isURL && postgresWords.MatchString(address):
+		return address, storePostgres, nil
+	case scheme == "redis" || scheme == "rediss" || scheme == "unix":
+		return address, storeRedis, nil
+	case isURL || isFile || looksLikeDSN.MatchString(address):
+		return "", "", usageError{fmt.Errorf("a store is %s", placeHelp)}
 	default:
-		return nil, usageError{fmt.Errorf("a store is %s", placeHelp)}
+		return address, storeBolt, nil
 	}
 }
 
-func openFolder(folder string, isSource bool) (store.Store, error) {
-	file := filepath.Join(folder, storeFile)
-	if _, err := os.Stat(file); isSource && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no store in %s", folder)
+var (
+	// postgresWords is the form of a DSN that is no URL.
+	postgresWords = regexp.MustCompile(`(^|\s)(host|port|dbname|user|password|service)\s*=`)
+	// looksLikeDSN is what nobody calls a folder, and an address becomes by a typo.
+	looksLikeDSN = regexp.MustCompile(`^(postgres|redis|unix:)|[@=?]`)
+)
+
+// open opens the store at a place, which is called so on the command line.
+func (p place) open(ctx context.Context, flag string, s *sharedSettings, line *commandLine) (store.Store, error) {
+	address, kind, err := p.address()
+	if err == nil && kind == storeBolt {
+		return openFolder(flag, address, s.mustExist)
 	}
-	if err := makeDataDir("--to", folder); err != nil {
+	var kept store.Store
+	if err == nil {
+		s.StoreExecMode = string(postgres.CacheDescribe) // it works behind every pooler
+		kept, err = s.openShared(ctx, kind, address, storeHooks{}, line.warnings())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	return kept, nil
+}
+
+func openFolder(flag, folder string, mustExist bool) (store.Store, error) {
+	file := filepath.Join(folder, storeFile)
+	if _, err := os.Stat(file); mustExist && err != nil {
+		return nil, fmt.Errorf("%s: there is no store in %s", flag, folder)
+	}
+	if err := makeDataDir(flag, folder); err != nil {
 		return nil, err
 	}
 	kept, err := bolt.Open(file, bolt.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("cannot open the store in %s: %w", folder, err)
+		return nil, fmt.Errorf("%s: cannot open the store in %s: %w", flag, folder, err)
 	}
 	return kept, nil
 }
@@ -103,10 +138,15 @@ type migrateStoreCommand struct {
 
 // Run moves everything to another store.
 func (c *migrateStoreCommand) Run(ctx context.Context, line *commandLine) error {
-	if err := line.copyStore(ctx, &c.databases, c.From, c.To, move.Options{}); err != nil {
+	err := line.copyStore(ctx, &c.databases, c.From, c.To, move.Options{})
+	var begun *copyError
+	if errors.As(err, &begun) {
+		return fmt.Errorf("%w; if the old store is sealed, run this again, or go back with `sidecar unseal`", err)
+	}
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(line.stdout, "the old store is sealed; start sidecars on the new one")
+	_, err = fmt.Fprintln(line.stdout, "the old store is sealed; start sidecars on the new one")
 	return err
 }
 
@@ -149,7 +189,8 @@ type unsealCommand struct {
 
 // Run lets sidecars write again to a store that was moved.
 func (c *unsealCommand) Run(ctx context.Context, line *commandLine) error {
-	kept, err := c.Store.open(ctx, &sharedSettings{StorePrefix: c.Prefix, StoreInsecure: c.StoreInsecure}, true)
+	s := &sharedSettings{StorePrefix: c.Prefix, StoreInsecure: c.StoreInsecure, AcceptVolatile: true, mustExist: true}
+	kept, err := c.Store.open(ctx, "the store", s, line)
 	if err != nil {
 		return err
 	}
@@ -160,15 +201,21 @@ func (c *unsealCommand) Run(ctx context.Context, line *commandLine) error {
 	return err
 }
 
+// copyError is a copy that failed after it had begun.
+type copyError struct{ error }
+
+// Unwrap returns the cause.
+func (e *copyError) Unwrap() error { return e.error }
+
 // copyStore copies one store into another, and tells how far it is.
 func (c *commandLine) copyStore(ctx context.Context, d *databases, from, to place, o move.Options) error {
-	source, err := from.open(ctx, &sharedSettings{StorePrefix: d.FromPrefix, StoreInsecure: d.StoreInsecure}, true)
+	source, err := from.open(ctx, "--from", d.source(), c)
 	if err != nil {
-		return fmt.Errorf("--from: %w", err)
+		return err
 	}
-	target, err := to.open(ctx, &sharedSettings{StorePrefix: d.ToPrefix, StoreInsecure: d.StoreInsecure}, false)
+	target, err := to.open(ctx, "--to", d.target(), c)
 	if err != nil {
-		return errors.Join(fmt.Errorf("--to: %w", err), source.Close())
+		return errors.Join(err, source.Close())
 	}
 	last, told := time.Now(), false
 	o.Progress = func(r move.Report) {
@@ -181,11 +228,20 @@ func (c *commandLine) copyStore(ctx context.Context, d *databases, from, to plac
 	if told {
 		_, _ = fmt.Fprintln(c.stderr)
 	}
-	if err := errors.Join(err, closeStore(source), closeStore(target)); err != nil {
+	if err != nil {
+		return errors.Join(&copyError{err}, source.Close(), target.Close())
+	}
+	if err := errors.Join(closeStore(source), closeStore(target)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s, all compared by SHA-256\n", counts(report))
 	return err
+}
+
+// warnings is a log of what an operator should hear of a store.
+func (c *commandLine) warnings() *zap.Logger {
+	encoder := zapcore.NewConsoleEncoder(zapcore.EncoderConfig{MessageKey: "message"})
+	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(c.stderr), zap.WarnLevel))
 }
 
 func counts(r move.Report) string {

@@ -42,6 +42,8 @@ type sharedSettings struct {
 	StoreTextColumn bool   `help:"Write the words of messages to a column of Postgres that people can read, too." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
 	StoreInsecure   bool   `help:"Reach a database on another machine without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
 	AcceptVolatile  bool   `help:"Take a server that may lose what it has acknowledged: Redis without an append-only file, Postgres with fsync or synchronous_commit off." env:"PALIMPSEST_ACCEPT_VOLATILE"`
+
+	mustExist bool // a store that is not there is not made
 }
 
 // dsn is the address of the database.
