@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -236,6 +237,8 @@ func (w *world) work(working <-chan struct{}, id int) {
 			w.list(random, id, c)
 		case 1:
 			w.build(random, fmt.Sprintf("b%d-%d", id, n), c)
+		case 2, 3:
+			w.appendOnce(random, id, c, fmt.Sprintf("o%d-%d", id, n))
 		default:
 			w.append(random, id, c, fmt.Sprintf("m%d-%d", id, n))
 		}
@@ -248,14 +251,18 @@ type operation struct {
 }
 
 type outcome struct {
-	index int32
-	list  string
+	index   int32
+	list    string
+	unknown bool // the answer was lost: it stands or not, and nobody knows since when
 }
 
 func (w *world) now() int64 { return int64(time.Since(w.started)) }
 
 func (w *world) record(c string, client int, in operation, out outcome, called int64) {
 	returned := w.now()
+	if out.unknown {
+		returned = math.MaxInt64
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.history[c] = append(w.history[c], porcupine.Operation{ClientId: client, Input: in, Output: out, Call: called, Return: returned})
@@ -267,12 +274,12 @@ func (w *world) try(random *rand.Rand, call func(context.Context, *process.Clien
 	var err error
 	for time.Now().Before(deadline) {
 		err = w.once(random, call)
-		switch status.Code(err) {
-		case codes.OK:
+		switch code := status.Code(err); {
+		case code == codes.OK:
 			return true
-		case codes.NotFound: // nothing was appended yet
+		case code == codes.NotFound: // nothing was appended yet
 			return false
-		case codes.Unavailable, codes.Aborted, codes.DeadlineExceeded, codes.Canceled, codes.ResourceExhausted, codes.Unknown:
+		case passes(code):
 			time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 		default:
 			w.fault("a call was refused: %w", err)
@@ -281,6 +288,16 @@ func (w *world) try(random *rand.Rand, call func(context.Context, *process.Clien
 	}
 	w.fault("no answer within %s: %w", patience, err)
 	return false
+}
+
+// passes says whether a call may fail so while sidecars and connections are killed.
+func passes(code codes.Code) bool {
+	switch code {
+	case codes.Unavailable, codes.Aborted, codes.DeadlineExceeded, codes.Canceled, codes.ResourceExhausted, codes.Unknown:
+		return true
+	default:
+		return false
+	}
 }
 
 func (w *world) once(random *rand.Rand, call func(context.Context, *process.Client) error) error {
@@ -310,6 +327,22 @@ func (w *world) append(random *rand.Rand, id int, c, text string) {
 	}) {
 		w.record(c, id, operation{text: text}, outcome{index: index}, called)
 	}
+}
+
+// appendOnce appends without a request id, which a sidecar decides on what it last saw, and does not try again.
+func (w *world) appendOnce(random *rand.Rand, id int, c, text string) {
+	called, index := w.now(), int32(0)
+	err := w.once(random, func(ctx context.Context, client *process.Client) error {
+		reply, err := client.Context.AppendMessage(ctx, &pb.AppendMessageRequest{
+			ConversationId: c, Message: &pb.Message{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{{Content: &pb.Part_Text{Text: text}}}},
+		})
+		index = reply.GetReceipt().GetIndex()
+		return err
+	})
+	if err != nil && !passes(status.Code(err)) {
+		w.fault("an append was refused: %w", err)
+	}
+	w.record(c, id, operation{text: text}, outcome{index: index, unknown: err != nil}, called)
 }
 
 func (w *world) list(random *rand.Rand, id int, c string) {
@@ -395,7 +428,8 @@ func (w *world) awaitWatchers() {
 		for c, operations := range w.history {
 			appended := 0
 			for _, o := range operations {
-				if in, ok := o.Input.(operation); ok && in.text != "" {
+				in, _ := o.Input.(operation)
+				if out, _ := o.Output.(outcome); in.text != "" && !out.unknown {
 					appended++
 				}
 			}
@@ -416,7 +450,7 @@ var model = porcupine.Model{
 		if in.text == "" {
 			return out.list == record, record
 		}
-		return int(out.index) == strings.Count(record, " "), record + in.text + " "
+		return out.unknown || int(out.index) == strings.Count(record, " "), record + in.text + " "
 	},
 }
 
