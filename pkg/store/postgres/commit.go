@@ -130,7 +130,7 @@ func (s *Store) decide(ctx context.Context, conn *pgx.Conn, p *change) error {
 	}
 	if want := p.c.Head.Epoch; want != "" {
 		if epoch, err := s.askEpoch(ctx, conn, found.started); err != nil || epoch != want {
-			return cmp.Or(err, fmt.Errorf("%w: the server is of another epoch", store.ErrConflict))
+			return cmp.Or(s.fault(err, false), fmt.Errorf("%w: the server is of another epoch", store.ErrConflict))
 		}
 	}
 	t.write(w)
