@@ -123,3 +123,28 @@ func TestState_Down_ResetsThePool(t *testing.T) {
 	newState(s).tell(store.ErrUnavailable)
 	await(t, func() bool { return s.pool.Stat().TotalConns() < 3 })
 }
+
+// TestStore_Wait_NearItsEnd_GivesTheContextsError: a look that had no time to succeed is no outage.
+func TestStore_Wait_NearItsEnd_GivesTheContextsError(t *testing.T) {
+	t.Parallel()
+	s := opened(t, Options{DSN: dbtest.SharedPostgres(t).DSN, PoolSize: 1, AcquireTimeout: 50 * time.Millisecond})
+	k := newTalk(0)
+	must(t, k.append(t.Context(), s))
+	release := filled(t, s)
+	defer release()
+	near, cancel := context.WithTimeout(t.Context(), 40*time.Millisecond)
+	defer cancel()
+	if err := s.Wait(near, k.key, k.head.Version); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("near its end: %v", err)
+	}
+	far, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := s.Wait(far, k.key, k.head.Version); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("far from its end: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Wait(cancelled, k.key, k.head.Version); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
