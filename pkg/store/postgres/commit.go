@@ -46,7 +46,7 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	return nil
 }
 
-// turn waits for the commits of the conversation that came before.
+// turn waits for what writes to the conversation and came before.
 func (s *Store) turn(ctx context.Context, key store.Key) (done func(), err error) {
 	if done, ok := s.queue.enter(key); ok {
 		return done, nil
@@ -60,7 +60,7 @@ func (s *Store) turn(ctx context.Context, key store.Key) (done func(), err error
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
 	default:
-		return nil, fmt.Errorf("%w: the commits before it take too long", store.ErrUnavailable)
+		return nil, fmt.Errorf("%w: what writes to the conversation before it takes too long", store.ErrUnavailable)
 	}
 }
 
