@@ -14,6 +14,9 @@ import (
 // ErrSchema says that the tables are not those of this program. The message says what to do.
 var ErrSchema = errors.New("postgres: the schema does not fit this program")
 
+// ErrNoStore says that the schema, which the message names, holds no tables, where there must be some (Options.MustExist).
+var ErrNoStore = errors.New("postgres: there is no store")
+
 // Codes of errors that the server answers with. The first is our own (migrations).
 const (
 	codeSealed       = "PL001"

@@ -39,7 +39,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open connects to the database and makes the tables if there are none. It gives ErrSchema if there are those of another program.
+// Open connects to the database and makes the tables if there are none, unless they must exist. It gives ErrSchema if there are those of another program.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s, err := newStore(o) //nolint:contextcheck // the pool lives longer than the call
