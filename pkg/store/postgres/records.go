@@ -150,21 +150,16 @@ func words(m *conversation.Message) *string {
 }
 
 func (s *Store) putEdits(w *statement, lists ...[]conversation.Edit) {
-	var seq, commit []int64
-	var kind []int16
-	var first, last []int32
-	var wide []bool
-	var covered []*string
-	var payload [][]byte
 	edits := lastOf(slices.Concat(lists...), func(e *conversation.Edit) int64 { return e.Seq })
+	n := len(edits)
+	seq, commit, kind, wide := make([]int64, n), make([]int64, n), make([]int16, n), make([]bool, n)
+	first, last, covered, payload := make([]int32, n), make([]int32, n), make([]*string, n), make([][]byte, n)
 	for i := range edits {
 		e := &edits[i]
-		seq, commit = append(seq, e.Seq), append(commit, int64(e.Commit))
-		kind, wide = append(kind, int16(e.Kind)), append(wide, store.AboutRange(e.Kind) || e.Range.Len() > 1)
-		first, last = append(first, e.Range.First), append(last, e.Range.End)
-		covered, payload = append(covered, covers(e)), append(payload, s.codec.EncodeEdit(e))
+		seq[i], commit[i], kind[i], wide[i] = e.Seq, int64(e.Commit), int16(e.Kind), store.AboutRange(e.Kind) || e.Range.Len() > 1
+		first[i], last[i], covered[i], payload[i] = e.Range.First, e.Range.End, covers(e), s.codec.EncodeEdit(e)
 	}
-	if len(seq) > 0 {
+	if n > 0 {
 		w.add(editsSQL, seq, kind, first, last, wide, covered, commit, payload)
 	}
 }
