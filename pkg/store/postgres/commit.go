@@ -46,7 +46,7 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	return nil
 }
 
-// turn waits for the commits of the conversation that came before.
+// turn waits for what writes to the conversation and came before.
 func (s *Store) turn(ctx context.Context, key store.Key) (done func(), err error) {
 	if done, ok := s.queue.enter(key); ok {
 		return done, nil
@@ -60,7 +60,7 @@ func (s *Store) turn(ctx context.Context, key store.Key) (done func(), err error
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil, ctx.Err()
 	default:
-		return nil, fmt.Errorf("%w: the commits before it take too long", store.ErrUnavailable)
+		return nil, fmt.Errorf("%w: what writes to the conversation before it takes too long", store.ErrUnavailable)
 	}
 }
 
@@ -130,7 +130,7 @@ func (s *Store) decide(ctx context.Context, conn *pgx.Conn, p *change) error {
 	}
 	if want := p.c.Head.Epoch; want != "" {
 		if epoch, err := s.askEpoch(ctx, conn, found.started); err != nil || epoch != want {
-			return cmp.Or(err, fmt.Errorf("%w: the server is of another epoch", store.ErrConflict))
+			return cmp.Or(s.fault(err, false), fmt.Errorf("%w: the server is of another epoch", store.ErrConflict))
 		}
 	}
 	t.write(w)

@@ -23,11 +23,9 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (do
 	if d.Limit <= 0 {
 		d.Limit = deleteStep
 	}
-	err = s.retried(func() error {
-		return s.held(ctx, key, func(t *tx) (err error) {
-			done, err = s.remove(t, d)
-			return err
-		})
+	err = s.held(ctx, key, func(t *tx) (err error) {
+		done, err = s.remove(t, d)
+		return err
 	})
 	if err == nil {
 		s.wakes.Wake(key)

@@ -88,7 +88,8 @@ func (s *Store) epochOf(ctx context.Context, start time.Time) (string, error) {
 	defer conn.Release()
 	bounded, cancel := within(ctx, s.options.ReadTimeout)
 	defer cancel()
-	return s.askEpoch(bounded, conn.Conn(), start)
+	epoch, err := s.askEpoch(bounded, conn.Conn(), start)
+	return epoch, s.ended(bounded, err)
 }
 
 func (s *Store) askEpoch(ctx context.Context, conn *pgx.Conn, start time.Time) (string, error) {
@@ -96,7 +97,7 @@ func (s *Store) askEpoch(ctx context.Context, conn *pgx.Conn, start time.Time) (
 		return epoch, nil
 	}
 	if _, err := s.epochs.look(ctx, conn); err != nil {
-		return "", s.fault(err, false)
+		return "", err
 	}
 	if epoch := s.epochs.of(start); epoch != "" {
 		return epoch, nil

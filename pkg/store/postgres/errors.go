@@ -14,6 +14,9 @@ import (
 // ErrSchema says that the tables are not those of this program. The message says what to do.
 var ErrSchema = errors.New("postgres: the schema does not fit this program")
 
+// ErrNoStore says that the schema, which the message names, holds no tables, where there must be some (Options.MustExist).
+var ErrNoStore = errors.New("postgres: there is no store")
+
 // Codes of errors that the server answers with. The first is our own (migrations).
 const (
 	codeSealed       = "PL001"
@@ -91,11 +94,8 @@ func (s *Store) fault(err error, committing bool) error {
 	case err == nil, errors.Is(err, store.ErrCorrupt):
 		return err
 	case e != nil:
-		err = refused(e)
-		if errors.Is(err, store.ErrUnavailable) && !errors.Is(err, errAgain) {
-			s.state.broken()
-		}
-		return err
+		s.heed(e)
+		return refused(e)
 	}
 	s.state.broken()
 	switch {
@@ -106,6 +106,25 @@ func (s *Store) fault(err error, committing bool) error {
 	default:
 		return fmt.Errorf("%w: %s", store.ErrUnavailable, reason(err))
 	}
+}
+
+// heed: a connection that is answered on works. But one to a server that is read-only leads to the wrong one, as all others may.
+func (s *Store) heed(e *pgconn.PgError) {
+	switch {
+	case e.Code == codeReadOnly:
+		s.state.broken()
+	case unavailable(e):
+		s.state.suspect()
+	}
+}
+
+// ended is fault for what a wait ended with, which within bounds. One caller's haste is no reason to drop the connections of all.
+func (s *Store) ended(waiting context.Context, err error) error {
+	if err == nil || !hurried(waiting) || answer(err) != nil || errors.Is(err, store.ErrCorrupt) {
+		return s.fault(err, false)
+	}
+	s.state.suspect()
+	return fmt.Errorf("%w: %s", store.ErrUnavailable, reason(err))
 }
 
 // reason says why a connection failed, without a word of its address, names, or of what was sent.

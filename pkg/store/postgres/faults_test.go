@@ -210,6 +210,51 @@ func TestStore_BusyConversation_LeavesConnections(t *testing.T) {
 	wg.Wait()
 }
 
+// TestStore_LockedConversation_TakesOneConnection: so do many that stage and delete under it.
+func TestStore_LockedConversation_TakesOneConnection(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.SharedPostgres(t).DSN
+	s := opened(t, Options{DSN: dsn, PoolSize: 4})
+	k, other := newTalk(0), newTalk(1)
+	must(t, k.append(t.Context(), s))
+	must(t, other.append(t.Context(), s))
+	release := locked(t, dsn, s.sql(`SELECT FROM {s}.conversations WHERE conversation = $1 FOR UPDATE`), []byte(k.key.Conversation))
+	var wg sync.WaitGroup
+	for i := range 4 {
+		u := &store.Upload{Incarnation: k.head.Incarnation, Time: testTime(), ID: conversation.ID{byte(i + 1)}, Data: []byte("x")}
+		wg.Go(func() {
+			if err := s.Stage(context.Background(), k.key, u); err != nil {
+				t.Error(err)
+			}
+		})
+		wg.Go(func() {
+			_, err := s.Delete(context.Background(), k.key, store.Deletion{Incarnation: k.head.Incarnation})
+			if !errors.Is(err, store.ErrConflict) { // it is live
+				t.Error(err)
+			}
+		})
+	}
+	await(t, func() bool { return s.queue.length(k.key) == 8 })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second+testlane.Beside)
+	defer cancel()
+	must(t, other.append(ctx, s))
+	if n := s.pool.Stat().AcquiredConns(); n > 1 {
+		t.Errorf("%d connections wait for one conversation", n)
+	}
+	release()
+	wg.Wait()
+}
+
+// length is how many have the turn of a key or wait for it.
+func (q *queue) length(key store.Key) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[key]; l != nil {
+		return l.in
+	}
+	return 0
+}
+
 // TestStore_Failover_BeginsAnEpoch promotes a server, which begins a timeline: what the old one had acknowledged may be gone.
 func TestStore_Failover_BeginsAnEpoch(t *testing.T) {
 	t.Parallel()

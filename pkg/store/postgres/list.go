@@ -36,7 +36,7 @@ func (s *Store) ask(ctx context.Context, b *pgx.Batch) error {
 	case bounded.Err() == nil && conn.Conn().IsClosed():
 		return fmt.Errorf("%w: %w", errAgain, s.fault(err, false)) // it broke, perhaps long ago
 	default:
-		return s.fault(err, false)
+		return s.ended(bounded, err)
 	}
 }
 

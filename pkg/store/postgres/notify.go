@@ -50,6 +50,11 @@ func (t *teller) tell(key store.Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pending[told(key)] = true
+	t.again()
+}
+
+// again has run look once more. It never waits: who calls it holds what run needs.
+func (t *teller) again() {
 	select {
 	case t.kick <- struct{}{}:
 	default:
@@ -62,7 +67,7 @@ func (t *teller) take() []string {
 	var out []string
 	for n := range t.pending {
 		if len(out) == tellMost {
-			t.kick <- struct{}{}
+			t.again()
 			break
 		}
 		out = append(out, strconv.FormatUint(uint64(n), 16))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/palimpsest-context/palimpsest/internal/dbtest"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -71,6 +73,31 @@ func TestOpen_OtherSchema_IsRefused(t *testing.T) {
 	run(t, o.DSN, "UPDATE "+o.Schema+".schema SET version = 99, least_writer = 1")
 	s := opened(t, o) // the next version, which says that this one may still write
 	must(t, newTalk(0).append(t.Context(), s))
+}
+
+// TestOpen_MustExist_MakesNothing: neither the schema, nor tables in one that is empty.
+func TestOpen_MustExist_MakesNothing(t *testing.T) {
+	t.Parallel()
+	o := Options{DSN: dbtest.SharedPostgres(t).DSN, Schema: schemaOf(t.Name()), MustExist: true}
+	conn, err := pgx.Connect(t.Context(), o.DSN)
+	must(t, err)
+	defer conn.Close(context.Background())
+	for _, made := range []string{"", "CREATE SCHEMA " + o.Schema} {
+		_, err := conn.Exec(t.Context(), made)
+		must(t, err)
+		if _, err := Open(t.Context(), o); !errors.Is(err, ErrNoStore) || !strings.Contains(err.Error(), "in the schema "+o.Schema) {
+			t.Error(err)
+		}
+		var schemas, tables int
+		must(t, conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = $1),
+ (SELECT count(*) FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1))`, o.Schema).Scan(&schemas, &tables))
+		if want := len(made) > 0; (schemas > 0) != want || tables > 0 {
+			t.Errorf("%d schemas, %d things in it", schemas, tables)
+		}
+	}
+	_, _, err = Migrate(t.Context(), o)
+	must(t, err)
+	must(t, newTalk(0).append(t.Context(), opened(t, o)))
 }
 
 func TestMigrate_TwoAtOnce_MakeTheTablesOnce(t *testing.T) {

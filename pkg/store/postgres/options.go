@@ -50,6 +50,8 @@ type Options struct {
 	AcceptVolatile bool
 	// Insecure takes a connection beyond this machine without verified TLS.
 	Insecure bool
+	// MustExist has Open give ErrNoStore, and write nothing, where there are no tables, and not make them. Migrate makes them all the same.
+	MustExist bool
 	// TextColumn writes the words of messages into a readable column, too. It is never to be used where stored values are encrypted.
 	TextColumn bool
 	// OnState, if set, is called with the reason when the store cannot write any more, and with nil when it can again. It must not call

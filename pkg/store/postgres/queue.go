@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// queue lets one commit of a conversation through at a time, before it takes a connection. The zero value is ready.
+// queue lets one writer of a conversation through at a time, before it takes a connection. The zero value is ready.
 type queue struct {
 	mu    sync.Mutex
 	lines map[store.Key]*line

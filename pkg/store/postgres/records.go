@@ -22,6 +22,24 @@ type row struct {
 	payload             []byte
 }
 
+// lastOf are the records, of those with the same key the last: a statement may not write a row twice.
+func lastOf[K comparable, T any](all []T, key func(*T) K) []T {
+	if len(all) < 2 {
+		return all
+	}
+	last := make(map[K]int, len(all))
+	for i := range all {
+		last[key(&all[i])] = i
+	}
+	kept := make([]T, 0, len(last))
+	for i := range all {
+		if last[key(&all[i])] == i {
+			kept = append(kept, all[i])
+		}
+	}
+	return kept
+}
+
 // rowsOf are the rows of messages, of all the lists.
 func (s *Store) rowsOf(lists ...[]conversation.Message) []row {
 	n := 0
@@ -34,7 +52,7 @@ func (s *Store) rowsOf(lists ...[]conversation.Message) []row {
 			rows = append(rows, s.rowOf(&list[i]))
 		}
 	}
-	return rows
+	return lastOf(rows, func(r *row) int32 { return r.index })
 }
 
 func (s *Store) rowOf(m *conversation.Message) row {
@@ -132,22 +150,16 @@ func words(m *conversation.Message) *string {
 }
 
 func (s *Store) putEdits(w *statement, lists ...[]conversation.Edit) {
-	var seq, commit []int64
-	var kind []int16
-	var first, last []int32
-	var wide []bool
-	var covered []*string
-	var payload [][]byte
-	for _, list := range lists {
-		for i := range list {
-			e := &list[i]
-			seq, commit = append(seq, e.Seq), append(commit, int64(e.Commit))
-			kind, wide = append(kind, int16(e.Kind)), append(wide, store.AboutRange(e.Kind) || e.Range.Len() > 1)
-			first, last = append(first, e.Range.First), append(last, e.Range.End)
-			covered, payload = append(covered, covers(e)), append(payload, s.codec.EncodeEdit(e))
-		}
+	edits := lastOf(slices.Concat(lists...), func(e *conversation.Edit) int64 { return e.Seq })
+	n := len(edits)
+	seq, commit, kind, wide := make([]int64, n), make([]int64, n), make([]int16, n), make([]bool, n)
+	first, last, covered, payload := make([]int32, n), make([]int32, n), make([]*string, n), make([][]byte, n)
+	for i := range edits {
+		e := &edits[i]
+		seq[i], commit[i], kind[i], wide[i] = e.Seq, int64(e.Commit), int16(e.Kind), store.AboutRange(e.Kind) || e.Range.Len() > 1
+		first[i], last[i], covered[i], payload[i] = e.Range.First, e.Range.End, covers(e), s.codec.EncodeEdit(e)
 	}
-	if len(seq) > 0 {
+	if n > 0 {
 		w.add(editsSQL, seq, kind, first, last, wide, covered, commit, payload)
 	}
 }
@@ -183,6 +195,7 @@ func covers(e *conversation.Edit) *string {
 }
 
 func (s *Store) putManifests(w *statement, manifests []conversation.Manifest) (seqs []int64) {
+	manifests = lastOf(manifests, func(m *conversation.Manifest) int64 { return m.Seq })
 	seqs = make([]int64, 0, len(manifests))
 	payloads := make([][]byte, 0, len(manifests))
 	for i := range manifests {
@@ -195,6 +208,7 @@ func (s *Store) putManifests(w *statement, manifests []conversation.Manifest) (s
 }
 
 func (s *Store) putOutcomes(w *statement, outcomes []store.Outcome) {
+	outcomes = lastOf(outcomes, func(o *store.Outcome) store.RequestKey { return o.Key })
 	n := len(outcomes)
 	rpcs, ids, made, payloads := make([][]byte, n), make([][]byte, n), make([]int64, n), make([][]byte, n)
 	for i := range outcomes {

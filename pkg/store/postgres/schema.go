@@ -46,6 +46,9 @@ func Migrate(ctx context.Context, o Options) (from, to int, err error) {
 func (s *Store) prepareSchema(ctx context.Context, conn *pgx.Conn) error {
 	have, err := s.schemaVersion(ctx, conn)
 	if err == nil && have.version == 0 {
+		if s.options.MustExist {
+			return fmt.Errorf("%w in the schema %s", ErrNoStore, s.options.Schema)
+		}
 		_, _, err = s.migrate(ctx, conn, true)
 		if err == nil {
 			have, err = s.schemaVersion(ctx, conn)

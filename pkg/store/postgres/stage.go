@@ -21,13 +21,20 @@ func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error
 	}
 	p := &piece{s: s, key: key, u: u}
 	p.encode()
-	return s.retried(func() error {
-		return s.held(ctx, key, func(t *tx) error { return s.stage(t, p) })
-	})
+	return s.held(ctx, key, func(t *tx) error { return s.stage(t, p) })
 }
 
-// held runs a transaction that holds a name.
+// held runs a transaction that holds a name, once it has the turn of it: what waits for a name in the server has a connection.
 func (s *Store) held(ctx context.Context, key store.Key, run func(*tx) error) error {
+	done, err := s.turn(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.retried(func() error { return s.holding(ctx, key, run) })
+}
+
+func (s *Store) holding(ctx context.Context, key store.Key, run func(*tx) error) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return err

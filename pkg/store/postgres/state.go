@@ -84,7 +84,9 @@ func (t *state) tell(err error) {
 	if t.down == (err != nil) {
 		return
 	}
-	t.down = err != nil
+	if t.down = err != nil; t.down {
+		t.s.pool.Reset() // calls that were in haste have not said that it broke
+	}
 	t.s.options.OnState(err)
 }
 

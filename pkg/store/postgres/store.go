@@ -39,7 +39,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open connects to the database and makes the tables if there are none. It gives ErrSchema if there are those of another program.
+// Open connects to the database and makes the tables if there are none, unless they must exist. It gives ErrSchema if there are those of another program.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s, err := newStore(o) //nolint:contextcheck // the pool lives longer than the call
@@ -153,9 +153,19 @@ func (s *Store) enter(ctx context.Context, keys ...store.Key) (leave func(), err
 // within bounds a wait: a little less than the caller's own, so that the caller is told why.
 func within(ctx context.Context, own time.Duration) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
-		own = min(own, time.Until(deadline)*9/10)
+		if left := time.Until(deadline) * 9 / 10; left < own {
+			return context.WithTimeout(ctx, left)
+		}
 	}
-	return context.WithTimeout(ctx, own)
+	return context.WithTimeoutCause(ctx, own, errOwnLimit)
+}
+
+// errOwnLimit is why a wait ended that the store itself bounds.
+var errOwnLimit = errors.New("the server took too long")
+
+// hurried says whether a wait ended by the caller's limit, which says nothing of the server.
+func hurried(waiting context.Context) bool {
+	return waiting.Err() != nil && !errors.Is(context.Cause(waiting), errOwnLimit)
 }
 
 // acquire waits for a connection of the pool.
@@ -172,7 +182,7 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		s.state.suspect()
 		return nil, fmt.Errorf("%w: no connection of the pool became free in time", store.ErrUnavailable)
 	default:
-		return nil, s.fault(err, false)
+		return nil, s.ended(waiting, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"math"
 	"sync"
 	"time"
@@ -22,10 +23,23 @@ func (s *Store) Wait(ctx context.Context, key store.Key, version uint64) error {
 	return s.wakes.Wait(ctx, key, func() (past bool, err error) {
 		snap, err := s.Read(ctx, key, store.Query{})
 		if err != nil {
-			return false, ignoreAbsent(err)
+			return false, overtaken(ctx, ignoreAbsent(err))
 		}
 		return snap.Head.Version > version, nil
 	})
+}
+
+// nearly is how long before the end of a wait a look that fails is taken to have failed for want of time.
+const nearly = 20 * time.Millisecond
+
+// overtaken waits for the end of ctx, and gives its error, if that is so near that a look had no time to succeed.
+func overtaken(ctx context.Context, err error) error {
+	deadline, ok := ctx.Deadline()
+	if !ok || !errors.Is(err, store.ErrUnavailable) || time.Until(deadline) > nearly {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // poller asks, for all who wait, which conversations have moved.
