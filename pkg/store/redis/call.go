@@ -52,7 +52,7 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, w *wri
 	began := time.Now()
 	err = s.onNode(sending, partition, func(c *redis.Client) error {
 		answer, err = s.eval(sending, c, sc, w.keys, w.args)
-		if err != nil && said(err) != "" {
+		if said(err) != "" && !midway(err) {
 			l.state.CompareAndSwap(sent, waiting) // it answered, and so nothing is under way
 		}
 		return err

@@ -91,5 +91,6 @@ for i = at + uploads, expected - 1 do
     redis.call('ZADD', DUE, update:sub(13), inc .. ARGV[i])
   end
 end
-if not aside then redis.call(how:sub(7), SEAL:sub(1, -2), name or HEAD:sub(#SEAL + 1)) end
+-- The commit stands, told or not.
+if not aside then redis.pcall(how:sub(7), SEAL:sub(1, -2), name or HEAD:sub(#SEAL + 1)) end
 return 'OK'
