@@ -22,6 +22,26 @@ type epochs struct {
 	known map[string]string
 }
 
+func (e *epochs) of(node string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.known[node]
+}
+
+// put takes note of an epoch that was written when another was known. If a third one came in between, nobody knows which was written last.
+func (e *epochs) put(node, had, epoch string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.known == nil {
+		e.known = make(map[string]string)
+	}
+	if now := e.known[node]; now != had && now != epoch {
+		delete(e.known, node)
+		return
+	}
+	e.known[node] = epoch
+}
+
 // greet sees to it, before anything else is sent over a new connection, that the partitions of a server have its epoch. All connections
 // break when a server ends, so that nobody reads from one that came back and does not notice.
 func (s *Store) greet(ctx context.Context, node string, c *redis.Conn) error {
@@ -41,14 +61,14 @@ type pipeliner interface {
 	Pipelined(ctx context.Context, fill func(redis.Pipeliner) error) ([]redis.Cmder, error)
 }
 
+// settle writes a server's epoch. It holds no lock meanwhile: its client may have to connect first, and that settles too.
 func (s *Store) settle(ctx context.Context, node string, info map[string]string, c pipeliner) error {
 	if info["role"] != "master" {
 		return fmt.Errorf("it is a replica: %w", errRefused)
 	}
 	epoch := info["run_id"] + "/" + info["master_replid"]
-	s.epochs.mu.Lock()
-	defer s.epochs.mu.Unlock()
-	if s.epochs.known[node] == epoch {
+	had := s.epochs.of(node)
+	if had == epoch {
 		return nil
 	}
 	// Of a cluster's node, all partitions but its own answer that they are elsewhere.
@@ -66,10 +86,7 @@ func (s *Store) settle(ctx context.Context, node string, info map[string]string,
 	if err != nil && !elsewhere(err) {
 		return err
 	}
-	if s.epochs.known == nil {
-		s.epochs.known = make(map[string]string)
-	}
-	s.epochs.known[node] = epoch
+	s.epochs.put(node, had, epoch)
 	return nil
 }
 
