@@ -43,6 +43,16 @@ func elsewhere(err error) bool {
 	}
 }
 
+// readable says that a server refuses to write, which is no reason not to read from it.
+func readable(err error) bool {
+	switch said(err) {
+	case "NOREPLICAS", "MISCONF", "READONLY", "OOM":
+		return true
+	default:
+		return false
+	}
+}
+
 // failure is the contract's error for one of a call. Nothing of the server's words or of the driver's goes with it but the first word:
 // they may hold keys.
 func failure(ctx context.Context, err error, begun bool) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,9 +43,32 @@ func (e *epochs) put(node, had, epoch string) {
 	e.known[node] = epoch
 }
 
+func (e *epochs) forget(node string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.known, node)
+}
+
 // greet sees to it, before anything else is sent over a new connection, that the partitions of a server have its epoch. All connections
-// break when a server ends, so that nobody reads from one that came back and does not notice.
-func (s *Store) greet(ctx context.Context, node string, c *redis.Conn) error {
+// break when a server ends, so that nobody reads from one that came back and does not notice. A server that does not write can be read.
+func (s *Store) greet(ctx context.Context, node string, c pipeliner) error {
+	if err := s.inspect(ctx, node, c); !readable(err) {
+		return err
+	}
+	return nil
+}
+
+// ready sees to the epoch before anything is written: a connection may be from when that could not be.
+func (s *Store) ready(ctx context.Context, c *redis.Client) error {
+	node := c.Options().Addr
+	if s.epochs.of(node) != "" {
+		return nil
+	}
+	return s.inspect(ctx, node, c)
+}
+
+// inspect asks a server what it is, and settles.
+func (s *Store) inspect(ctx context.Context, node string, c pipeliner) error {
 	ctx = context.WithValue(ctx, greeting{}, true)
 	var server, replication *redis.StringCmd
 	if _, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -61,33 +85,54 @@ type pipeliner interface {
 	Pipelined(ctx context.Context, fill func(redis.Pipeliner) error) ([]redis.Cmder, error)
 }
 
-// settle writes a server's epoch. It holds no lock meanwhile: its client may have to connect first, and that settles too.
+// settle writes a server's epoch. It holds no lock meanwhile: its client may have to connect first, and that settles too. Before it is known
+// what the database holds, it writes nothing.
 func (s *Store) settle(ctx context.Context, node string, info map[string]string, c pipeliner) error {
 	if info["role"] != "master" {
 		return fmt.Errorf("it is a replica: %w", errRefused)
 	}
 	epoch := info["run_id"] + "/" + info["master_replid"]
 	had := s.epochs.of(node)
-	if had == epoch {
+	if had == epoch || !s.admitted.Load() {
 		return nil
 	}
-	// Of a cluster's node, all partitions but its own answer that they are elsewhere.
-	cmds, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i := range partitions {
-			p.Set(ctx, s.space.base(i)+kindEpoch, epoch, 0)
-		}
-		return nil
-	})
-	for _, cmd := range cmds {
-		if err = cmd.Err(); err != nil && !elsewhere(err) {
-			return err
-		}
-	}
-	if err != nil && !elsewhere(err) {
+	if err := s.writeEpoch(ctx, epoch, c); err != nil {
+		s.epochs.forget(node)
 		return err
 	}
 	s.epochs.put(node, had, epoch)
 	return nil
+}
+
+// writeEpoch writes where another epoch is. Of a cluster's node, all partitions but its own answer that they are elsewhere.
+func (s *Store) writeEpoch(ctx context.Context, epoch string, c pipeliner) error {
+	have, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i := range partitions {
+			p.Get(ctx, s.space.base(i)+kindEpoch)
+		}
+		return nil
+	})
+	if err := worstHere(have, err); err != nil {
+		return err
+	}
+	cmds, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i := range partitions {
+			if word(have[i]) != epoch && !elsewhere(have[i].Err()) {
+				s.mark(ctx, p, s.space.base(i)+kindEpoch, "SET", epoch)
+			}
+		}
+		return nil
+	})
+	return worstHere(cmds, err)
+}
+
+// worstHere is the first error of a call that is not that something is elsewhere.
+func worstHere(cmds []redis.Cmder, err error) error {
+	here := slices.DeleteFunc(slices.Clone(cmds), func(c redis.Cmder) bool { return elsewhere(c.Err()) })
+	if elsewhere(err) {
+		err = nil
+	}
+	return worst(here, err)
 }
 
 // health is whether the store can write.

@@ -1,7 +1,9 @@
 package redis_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	driver "github.com/redis/go-redis/v9"
 
@@ -45,4 +47,90 @@ func TestStore_Commit_EndsHalfWay_IsUnknown(t *testing.T) {
 	must(t, c.Del(t.Context(), logs[0]).Err())
 	must(t, c.RPush(t.Context(), logs[0], "x").Err())
 	wants(t, k.append(t.Context(), s), store.ErrOutcomeUnknown)
+}
+
+// fill has no memory left on a server.
+func fill(t *testing.T, c *driver.Client) {
+	t.Helper()
+	for i := 0; ; i++ {
+		err := c.Set(t.Context(), fmt.Sprint("fill", i), make([]byte, 20_000), 0).Err()
+		if err != nil {
+			break
+		}
+	}
+	must(t, c.ConfigSet(t.Context(), "maxmemory", "2mb").Err())
+}
+
+// TestOpen_MemoryFull_ReadsErasesAndSeals: also after the server has restarted, and its epochs have to be written.
+func TestOpen_MemoryFull_ReadsErasesAndSeals(t *testing.T) {
+	t.Parallel()
+	r := dbtest.StartRedis(t, "--maxmemory", "6mb")
+	o := redis.Options{URL: "redis://" + r.Address}
+	k := newTalk(0)
+	must(t, k.append(t.Context(), closing(t, open(t, o))))
+	fill(t, operator(t, r.Address))
+	r.Terminate()
+	must(t, r.Start())
+	must(t, operator(t, r.Address).ConfigSet(t.Context(), "maxmemory", "2mb").Err())
+	s := closing(t, open(t, o))
+	snap, err := s.Read(t.Context(), k.key, store.Query{})
+	must(t, err)
+	if snap.Head.Epoch == "" {
+		t.Error("no epoch")
+	}
+	wants(t, k.append(t.Context(), s), store.ErrFull)
+	bury := &store.Change{Expect: 1, Head: snap.Head}
+	bury.Head.Version, bury.Head.State = 2, store.Deleted
+	must(t, s.Commit(t.Context(), k.key, bury))
+	done, err := s.Delete(t.Context(), k.key, store.Deletion{Incarnation: k.head.Incarnation})
+	must(t, err)
+	if !done {
+		t.Error("it is not deleted")
+	}
+	must(t, s.Seal(t.Context(), true))
+	_, err = s.Delete(t.Context(), k.key, store.Deletion{Incarnation: k.head.Incarnation})
+	wants(t, err, store.ErrSealed)
+}
+
+// TestOpen_ServerRefusesWrites_Reads: and once it writes again, nothing is written before the epochs are.
+func TestOpen_ServerRefusesWrites_Reads(t *testing.T) {
+	t.Parallel()
+	r := dbtest.StartRedis(t)
+	c := operator(t, r.Address)
+	o := redis.Options{URL: "redis://" + r.Address, PulseInterval: time.Hour}
+	k := newTalk(0)
+	first := open(t, o)
+	must(t, k.append(t.Context(), first))
+	must(t, first.Close())
+	for i := range 256 {
+		must(t, c.Set(t.Context(), fmt.Sprintf("palimpsest:{%d}e", i), "before", 0).Err())
+	}
+	must(t, c.ConfigSet(t.Context(), "min-replicas-to-write", "1").Err())
+	s := closing(t, open(t, o))
+	snap, err := s.Read(t.Context(), k.key, store.Query{})
+	must(t, err)
+	k.head = snap.Head
+	wants(t, k.append(t.Context(), s), store.ErrUnavailable)
+	must(t, c.ConfigSet(t.Context(), "min-replicas-to-write", "0").Err())
+	wants(t, k.append(t.Context(), s), store.ErrConflict)
+	k.head.Epoch = ""
+	must(t, k.append(t.Context(), s))
+}
+
+func TestOpen_MustExist_RefusesAnEmptyPrefixAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	for name, address := range map[string]string{"server": dbtest.SharedRedis(t).Address, "cluster": dbtest.SharedCluster(t).Addresses[0]} {
+		o := redis.Options{URL: "redis://" + address, Prefix: prefixOf(t.Name() + name), MustExist: true}
+		_, err := redis.Open(t.Context(), o)
+		wants(t, err, redis.ErrNoStore)
+		for _, a := range append([]string{address}, dbtest.SharedCluster(t).Addresses...) {
+			if keys := operator(t, a).Keys(t.Context(), o.Prefix+"*").Val(); len(keys) > 0 {
+				t.Errorf("%s: %d keys were written", name, len(keys))
+			}
+		}
+		o.MustExist = false
+		closing(t, open(t, o))
+		o.MustExist = true
+		closing(t, open(t, o))
+	}
 }

@@ -28,6 +28,9 @@ var luaStage string
 //go:embed lua/delete.lua
 var luaDelete string
 
+//go:embed lua/mark.lua
+var luaMark string
+
 //go:embed lua/messages.lua
 var luaMessages string
 
@@ -61,7 +64,7 @@ const (
 
 // scripts are all that a store runs.
 type scripts struct {
-	commit, erase, stage, remove          *script
+	commit, erase, stage, remove, mark    *script
 	messages, since, edits, slots, fields *script
 }
 
@@ -72,6 +75,7 @@ func newScripts() *scripts {
 		erase:  newScript(flagFrees, luaBegin, luaAppend, luaCommon, luaWrite, luaCommit),
 		stage:  newScript("", luaBegin, luaCommon, luaWrite, luaStage),
 		remove: newScript(flagFrees, luaBegin, luaCommon, luaWrite, luaDelete),
+		mark:   newScript(flagFrees, luaMark),
 
 		messages: read(luaMessages), since: read(luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
 	}
