@@ -45,7 +45,14 @@ func parse(o *Options) (*address, error) {
 
 // secure refuses to send conversations in the clear over a network.
 func (a *address) secure(o *Options) error {
-	if a.options.TLSConfig != nil || o.Insecure || a.options.Network == "unix" {
+	switch {
+	case a.options.Network == "unix" && len(a.nodes) > 1:
+		return errors.New("a socket is one server: the URL names more nodes")
+	case o.Insecure, a.options.Network == "unix":
+		return nil
+	case a.options.TLSConfig != nil && a.options.TLSConfig.InsecureSkipVerify:
+		return errors.New("the URL asks not to check whose certificate it is (skip_verify): only where the network is said to be safe")
+	case a.options.TLSConfig != nil:
 		return nil
 	}
 	for _, node := range a.nodes {
