@@ -134,3 +134,18 @@ func TestOpen_MustExist_RefusesAnEmptyPrefixAndWritesNothing(t *testing.T) {
 		closing(t, open(t, o))
 	}
 }
+
+// TestStore_Commit_Refused_LeavesNoClaim: whatever it was refused for, nothing of it stays.
+func TestStore_Commit_Refused_LeavesNoClaim(t *testing.T) {
+	t.Parallel()
+	r := dbtest.StartRedis(t)
+	c := operator(t, r.Address)
+	s := closing(t, open(t, redis.Options{URL: "redis://" + r.Address}))
+	must(t, newTalk(0).append(t.Context(), s))
+	before := c.DBSize(t.Context()).Val()
+	must(t, c.Do(t.Context(), "acl", "setuser", "default", "-evalsha").Err())
+	wants(t, newTalk(1).append(t.Context(), s), store.ErrUnavailable)
+	if after := c.DBSize(t.Context()).Val(); after != before {
+		t.Errorf("%d keys, before: %d", after, before)
+	}
+}

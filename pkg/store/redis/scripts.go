@@ -31,6 +31,9 @@ var luaDelete string
 //go:embed lua/mark.lua
 var luaMark string
 
+//go:embed lua/disclaim.lua
+var luaDisclaim string
+
 //go:embed lua/messages.lua
 var luaMessages string
 
@@ -64,7 +67,8 @@ const (
 
 // scripts are all that a store runs.
 type scripts struct {
-	commit, erase, stage, remove, mark    *script
+	commit, erase, stage, remove          *script
+	mark, disclaim                        *script
 	messages, since, edits, slots, fields *script
 }
 
@@ -75,7 +79,8 @@ func newScripts() *scripts {
 		erase:  newScript(flagFrees, luaBegin, luaAppend, luaCommon, luaWrite, luaCommit),
 		stage:  newScript("", luaBegin, luaCommon, luaWrite, luaStage),
 		remove: newScript(flagFrees, luaBegin, luaCommon, luaWrite, luaDelete),
-		mark:   newScript(flagFrees, luaMark),
+
+		mark: newScript(flagFrees, luaMark), disclaim: newScript(flagFrees, luaDisclaim),
 
 		messages: read(luaMessages), since: read(luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
 	}
