@@ -104,3 +104,33 @@ func TestStore_Commit_ChunkNeverPut_IsGone(t *testing.T) {
 		t.Errorf("a content that has lost a chunk: %v", err)
 	}
 }
+
+type answer string
+
+func (a answer) Error() string { return string(a) }
+func (answer) RedisError()     {}
+
+// TestStore_Failed_PartitionMoves_IsNoState: of one partition nobody can tell that the store does not write.
+func TestStore_Failed_PartitionMoves_IsNoState(t *testing.T) {
+	t.Parallel()
+	told := 0
+	s := &Store{}
+	s.health.changed = func(error) { told++ }
+	for _, a := range []answer{"TRYAGAIN later", "MOVED 1 a:1", "ASK 1 a:1"} {
+		if err := s.failed(t.Context(), a, false); !errors.Is(err, store.ErrUnavailable) || told > 0 {
+			t.Errorf("%s: %v, told %d times", a, err, told)
+		}
+	}
+	if _ = s.failed(t.Context(), answer("READONLY x"), false); told != 1 {
+		t.Errorf("told %d times", told)
+	}
+}
+
+// TestStore_Feel_Cluster_IsWell: its masters take a script without keys.
+func TestStore_Feel_Cluster_IsWell(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Options{URL: "redis://" + dbtest.SharedCluster(t).Addresses[0], Prefix: "feel:"})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	must(t, s.feel(t.Context()))
+}

@@ -152,12 +152,12 @@ func (h *health) set(reason error) {
 	h.changed(reason)
 }
 
-// failed is the contract's error for one of a call, and tells if it says that the store cannot write. A call that was given too little time
-// or found all connections busy says nothing of the kind; if no call comes through, the pulse will tell.
+// failed is the contract's error for one of a call, and tells if it says that the store cannot write. A call that was given too little time,
+// found all connections busy or its partition on the move says nothing of the kind; if no call comes through, the pulse will tell.
 func (s *Store) failed(ctx context.Context, err error, begun bool) error {
 	out := failure(ctx, err, begun)
 	var slow net.Error
-	if errors.Is(out, store.ErrUnavailable) && ctx.Err() == nil && !busy(err) && !(errors.As(err, &slow) && slow.Timeout()) {
+	if errors.Is(out, store.ErrUnavailable) && ctx.Err() == nil && !busy(err) && !elsewhere(err) && !(errors.As(err, &slow) && slow.Timeout()) {
 		s.health.set(out)
 	}
 	return out
@@ -189,16 +189,12 @@ func (s *Store) feel(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.DialTimeout)
 	defer cancel()
 	err := s.masters(ctx, func(ctx context.Context, c *redis.Client) error {
-		all, err := c.Info(ctx, "server", "replication", "persistence").Result()
+		info, err := s.probe(ctx, c)
 		if err != nil {
 			return err
 		}
-		info := infoOf(all)
-		switch {
-		case info["loading"] == "1":
-			return fmt.Errorf("it reads its file: %w", errRefused)
-		case info["aof_enabled"] == "1" && info["aof_last_write_status"] != "ok":
-			return fmt.Errorf("it cannot write its file: %w", errRefused)
+		if err := unfit(info, s.options.AcceptVolatile); err != nil {
+			return err
 		}
 		return s.settle(ctx, c.Options().Addr, info, c)
 	})
@@ -209,4 +205,32 @@ func (s *Store) feel(ctx context.Context) error {
 		s.cluster.ReloadState(ctx) // another may have taken its place
 	}
 	return failure(ctx, err, false)
+}
+
+// probe asks a server what it is, and has it begin a script that may write. A server that has too few replicas, or cannot write its file or
+// its snapshots, refuses that; nothing in INFO says so as surely.
+func (s *Store) probe(ctx context.Context, c *redis.Client) (map[string]string, error) {
+	var info *redis.StringCmd
+	cmds, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+		info = p.Info(ctx, "server", "replication", "persistence", "memory")
+		p.Eval(ctx, s.scripts.probe.text, nil)
+		return nil
+	})
+	return infoOf(info.Val()), worst(cmds, err)
+}
+
+// unfit is why a server must not be written to as it is set now.
+func unfit(info map[string]string, acceptVolatile bool) error {
+	switch {
+	case info["loading"] == "1":
+		return fmt.Errorf("it reads its file: %w", errRefused)
+	case info["aof_enabled"] == "1" && info["aof_last_write_status"] != "ok":
+		return fmt.Errorf("it cannot write its file: %w", errRefused)
+	case info["aof_enabled"] != "1" && !acceptVolatile:
+		return fmt.Errorf("it has no append-only file any more: %w", errRefused)
+	case info["maxmemory_policy"] != "noeviction":
+		return fmt.Errorf("its maxmemory-policy is not noeviction any more: %w", errRefused)
+	default:
+		return nil
+	}
 }

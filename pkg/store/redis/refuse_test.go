@@ -2,6 +2,8 @@ package redis_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -148,4 +150,49 @@ func TestStore_Commit_Refused_LeavesNoClaim(t *testing.T) {
 	if after := c.DBSize(t.Context()).Val(); after != before {
 		t.Errorf("%d keys, before: %d", after, before)
 	}
+}
+
+// TestStore_Health_ServerSetOtherwise_FollowsAndDoesNotFlap: as it is set at run time, with calls and without.
+func TestStore_Health_ServerSetOtherwise_FollowsAndDoesNotFlap(t *testing.T) {
+	t.Parallel()
+	r, seen := dbtest.StartRedis(t), &states{}
+	c := operator(t, r.Address)
+	s := closing(t, open(t, redis.Options{URL: "redis://" + r.Address, OnState: seen.set, PulseInterval: 10 * time.Millisecond}))
+	k := newTalk(0)
+	must(t, k.append(t.Context(), s))
+	for i, setting := range []struct{ name, bad, good string }{
+		{"min-replicas-to-write", "1", "0"}, {"maxmemory-policy", "allkeys-lru", "noeviction"}, {"appendonly", "no", "yes"},
+	} {
+		must(t, c.ConfigSet(t.Context(), setting.name, setting.bad).Err())
+		seen.await(t, true)
+		for range 5 { // each would tell
+			if i == 0 {
+				wants(t, k.append(t.Context(), s), store.ErrUnavailable)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		must(t, c.ConfigSet(t.Context(), setting.name, setting.good).Err())
+		seen.await(t, false)
+		seen.mu.Lock()
+		if n := 2 * (i + 1); seen.n != n {
+			t.Errorf("%s: told %d times, wanted %d", setting.name, seen.n, n)
+		}
+		seen.mu.Unlock()
+	}
+}
+
+// TestStore_Health_SnapshotFails_Follows: where a server stops writing for that (stop-writes-on-bgsave-error).
+func TestStore_Health_SnapshotFails_Follows(t *testing.T) {
+	t.Parallel()
+	r, seen := dbtest.StartRedis(t), &states{}
+	c := operator(t, r.Address)
+	closing(t, open(t, redis.Options{URL: "redis://" + r.Address, OnState: seen.set, PulseInterval: 10 * time.Millisecond}))
+	must(t, c.ConfigSet(t.Context(), "save", "3600 1").Err())
+	dir := c.ConfigGet(t.Context(), "dir").Val()["dir"]
+	must(t, os.Mkdir(filepath.Join(dir, "dump.rdb"), 0o700)) // it cannot be replaced
+	must(t, c.BgSave(t.Context()).Err())
+	seen.await(t, true)
+	must(t, os.Remove(filepath.Join(dir, "dump.rdb")))
+	eventually(t, func() error { return c.BgSave(t.Context()).Err() })
+	seen.await(t, false)
 }

@@ -68,7 +68,7 @@ const (
 // scripts are all that a store runs.
 type scripts struct {
 	commit, erase, stage, remove          *script
-	mark, disclaim                        *script
+	mark, disclaim, probe                 *script
 	messages, since, edits, slots, fields *script
 }
 
@@ -81,6 +81,7 @@ func newScripts() *scripts {
 		remove: newScript(flagFrees, luaBegin, luaCommon, luaWrite, luaDelete),
 
 		mark: newScript(flagFrees, luaMark), disclaim: newScript(flagFrees, luaDisclaim),
+		probe: newScript(flagFrees, "return 1"), // whether a script that writes may begin
 
 		messages: read(luaMessages), since: read(luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
 	}
