@@ -51,8 +51,11 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, w *wri
 	defer stop()
 	began := time.Now()
 	err = s.onNode(sending, partition, func(c *redis.Client) error {
+		if err := s.ready(sending, c); err != nil {
+			return err
+		}
 		answer, err = s.eval(sending, c, sc, w.keys, w.args)
-		if err != nil && said(err) != "" {
+		if said(err) != "" && !midway(err) {
 			l.state.CompareAndSwap(sent, waiting) // it answered, and so nothing is under way
 		}
 		return err
@@ -62,6 +65,11 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, w *wri
 	}
 	s.options.OnCommit(1, time.Since(began))
 	return answer, nil
+}
+
+// mark writes what is so small, and so needed, that a full memory is no reason to refuse it.
+func (s *Store) mark(ctx context.Context, to redis.Scripter, key string, command ...any) *redis.Cmd {
+	return to.Eval(ctx, s.scripts.mark.text, []string{key}, command...)
 }
 
 // eval runs a script by its name, or whole if the server does not know it.

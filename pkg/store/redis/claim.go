@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 	"unsafe"
 
 	"github.com/redis/go-redis/v9"
@@ -32,11 +33,11 @@ func (s *Store) claiming(ctx context.Context, p place, id conversation.ID, begin
 	if err != nil {
 		return err
 	}
-	if answer, err = run("1"); err != nil {
-		return err
+	if answer, err = run("1"); err == nil {
+		err = refusal(answer)
 	}
-	if err = refusal(answer); err != nil && fresh {
-		s.disclaim(ctx, id)
+	if err != nil && fresh && !errors.Is(err, store.ErrOutcomeUnknown) {
+		s.disclaim(ctx, p, id)
 	}
 	return err
 }
@@ -76,9 +77,13 @@ func (e *ownedError) Error() string { return "the incarnation is another convers
 
 func (e *ownedError) Unwrap() error { return store.ErrConflict }
 
-func (s *Store) disclaim(ctx context.Context, id conversation.ID) {
+// disclaim takes back a claim, if it can: another may take one that nothing is under. Its caller may have gone already.
+func (s *Store) disclaim(ctx context.Context, p place, id conversation.ID) {
+	const most = 250 * time.Millisecond
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
+	defer cancel()
 	key, partition := s.space.owner(id)
-	_, _ = s.pipeline(context.WithoutCancel(ctx), partition, func(pipe redis.Pipeliner) { pipe.Del(ctx, key) })
+	_, _ = s.pipeline(ctx, partition, func(pipe redis.Pipeliner) { pipe.Eval(ctx, s.scripts.disclaim.text, []string{key}, p.name) })
 }
 
 // ownerOf is the name of whose an incarnation is; empty if it is nobody's.

@@ -45,7 +45,14 @@ func parse(o *Options) (*address, error) {
 
 // secure refuses to send conversations in the clear over a network.
 func (a *address) secure(o *Options) error {
-	if a.options.TLSConfig != nil || o.Insecure || a.options.Network == "unix" {
+	switch {
+	case a.options.Network == "unix" && len(a.nodes) > 1:
+		return errors.New("a socket is one server: the URL names more nodes")
+	case o.Insecure, a.options.Network == "unix":
+		return nil
+	case a.options.TLSConfig != nil && a.options.TLSConfig.InsecureSkipVerify:
+		return errors.New("the URL asks not to check whose certificate it is (skip_verify): only where the network is said to be safe")
+	case a.options.TLSConfig != nil:
 		return nil
 	}
 	for _, node := range a.nodes {
@@ -201,7 +208,16 @@ func (s *Store) admit(ctx context.Context) error {
 		return err
 	}
 	s.volatile, s.warnings = found.volatile, found.warnings()
-	return s.admitLayout(ctx)
+	if err := s.admitLayout(ctx); err != nil {
+		return err
+	}
+	s.admitted.Store(true)
+	return s.masters(ctx, func(ctx context.Context, c *redis.Client) error {
+		if err := s.greet(ctx, c.Options().Addr, c); err != nil {
+			return failure(ctx, err, false)
+		}
+		return nil
+	})
 }
 
 // server is what the masters say of themselves, all together.
@@ -255,6 +271,9 @@ func (f *server) warnings() (out []string) {
 	return out
 }
 
+// ErrNoStore is what Open ends with where a store must exist, and none does.
+var ErrNoStore = errors.New("there is no store under the prefix of keys")
+
 // admitLayout writes the layout into an empty database, and refuses another.
 func (s *Store) admitLayout(ctx context.Context) error {
 	var client redis.UniversalClient = s.single
@@ -265,22 +284,36 @@ func (s *Store) admitLayout(ctx context.Context) error {
 		}
 		client = c
 	}
-	key, want := s.space.metaKey(), map[string]string{"layout": strconv.Itoa(layout), "partitions": strconv.Itoa(partitions)}
-	for field, value := range want {
-		if err := client.HSetNX(ctx, key, field, value).Err(); err != nil {
-			return failure(ctx, err, false)
-		}
-	}
-	have, err := client.HGetAll(ctx, key).Result()
+	have, err := client.HGetAll(ctx, s.space.metaKey()).Result()
 	if err != nil {
 		return failure(ctx, err, false)
 	}
-	for field, value := range want {
-		if have[field] != value {
-			return fmt.Errorf("the database is laid out for another version (%s %q): %w", field, have[field], store.ErrInvalid)
+	if len(have) == 0 && s.options.MustExist {
+		return ErrNoStore
+	}
+	for _, want := range []struct{ field, value string }{
+		{"layout", strconv.Itoa(layout)}, {"partitions", strconv.Itoa(partitions)},
+	} {
+		value := have[want.field]
+		if value == "" {
+			if value, err = s.layOut(ctx, client, want.field, want.value); err != nil {
+				return failure(ctx, err, false)
+			}
+		}
+		if value != want.value {
+			return fmt.Errorf("the database is laid out for another version (%s %q): %w", want.field, value, store.ErrInvalid)
 		}
 	}
 	return nil
+}
+
+// layOut writes a field of the layout, unless another has. It returns what is there then.
+func (s *Store) layOut(ctx context.Context, client redis.UniversalClient, field, value string) (string, error) {
+	key := s.space.metaKey()
+	if err := s.mark(ctx, client, key, "HSETNX", field, value).Err(); err != nil {
+		return "", err
+	}
+	return client.HGet(ctx, key, field).Result()
 }
 
 // infoOf reads an answer to INFO.

@@ -27,10 +27,26 @@ func said(err error) string {
 // noScript says that the server does not know a script yet.
 func noScript(err error) bool { return said(err) == "NOSCRIPT" }
 
+// midway says that a script ended where it was, and not before its first line: it may have written. The server names the line then.
+func midway(err error) bool { return said(err) != "" && strings.Contains(err.Error(), " script: ") }
+
 // elsewhere says that another node has the partition, or will have it soon. Nothing was written.
 func elsewhere(err error) bool {
+	if midway(err) {
+		return false
+	}
 	switch said(err) {
 	case "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN":
+		return true
+	default:
+		return false
+	}
+}
+
+// readable says that a server refuses to write, which is no reason not to read from it.
+func readable(err error) bool {
+	switch said(err) {
+	case "NOREPLICAS", "MISCONF", "READONLY", "OOM":
 		return true
 	default:
 		return false
@@ -42,6 +58,8 @@ func elsewhere(err error) bool {
 func failure(ctx context.Context, err error, begun bool) error {
 	word := said(err)
 	switch {
+	case begun && midway(err):
+		return fmt.Errorf("%w: a script ended half way: the server answers %s", store.ErrOutcomeUnknown, word)
 	case errors.Is(err, redis.ErrClosed):
 		return store.ErrClosed
 	case errors.Is(err, errSealed), errors.Is(err, redis.TxFailedErr): // a transaction watches nothing but the seal

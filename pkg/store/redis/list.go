@@ -329,7 +329,7 @@ func (s *Store) Seal(ctx context.Context, sealed bool) error {
 	_, err := s.everywhere(ctx, allPartitions(0), func(pipe redis.Pipeliner, p int) []redis.Cmder {
 		key := s.space.base(p) + kindSeal
 		if sealed {
-			return []redis.Cmder{pipe.Set(ctx, key, "1", 0)}
+			return []redis.Cmder{s.mark(ctx, pipe, key, "SET", "1")}
 		}
 		return []redis.Cmder{pipe.Del(ctx, key)}
 	})

@@ -305,7 +305,7 @@ func TestOpen_Address_IsSafeOrRefused(t *testing.T) {
 	const secret = "hunter2"
 	for _, url := range []string{
 		"redis://:" + secret + "@192.0.2.1:6379", "redis://:" + secret + "@127.0.0.1:1?addr=192.0.2.1:6379", "http://:" + secret + "@localhost",
-		"redis://:" + secret + "@%zz", "redis://:" + secret + "@127.0.0.1:1", "",
+		"rediss://:" + secret + "@127.0.0.1:1?skip_verify=true", "unix:///nowhere?addr=192.0.2.1:6379", "redis://:" + secret + "@%zz", "redis://:" + secret + "@127.0.0.1:1", "",
 	} {
 		_, err := redis.Open(t.Context(), redis.Options{URL: url})
 		if err == nil || containsAny(err.Error(), secret, "192.0.2.1", "127.0.0.1") {

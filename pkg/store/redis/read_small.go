@@ -206,10 +206,17 @@ func (r *reading) content(q *store.ContentRange, state string, first, asked int,
 		return nil, err
 	}
 	skip, out := int(max(q.Offset, 0)%store.ChunkBytes), []byte{}
-	for _, value := range v {
+	for i, value := range v[:min(len(v), max(total-first, 0))] {
 		chunk := text(value)
 		if chunk == "" {
-			break // past the end, or room that nothing was put in
+			if r.apart { // it may have been deleted between two answers
+				r.again = true
+				return nil, nil
+			}
+			if r.snap.Head.Version == 0 { // staged: room that nothing was put in yet
+				break
+			}
+			return nil, fmt.Errorf("chunk %d of a content is missing: %w", first+i, store.ErrCorrupt)
 		}
 		data, err := r.s.codec.DecodeChunk([]byte(chunk))
 		if err != nil {

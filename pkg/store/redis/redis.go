@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -32,6 +33,8 @@ type Options struct {
 	URL string
 	// Prefix is what all keys begin with; empty: "palimpsest:". It must not hold braces.
 	Prefix string
+	// MustExist has Open fail with ErrNoStore, and write nothing, where no store was ever opened under the prefix.
+	MustExist bool
 	// Insecure allows connections without TLS beyond loopback.
 	Insecure bool
 	// AcceptVolatile allows a server without an append-only file: Durability is none then.
@@ -101,8 +104,10 @@ type Store struct {
 	wakes   store.Wakes
 	waiters waiters
 	seen    seen
-	epochs  epochs
 	health  health
+
+	epochs   epochs
+	admitted atomic.Bool // what the database holds is known, and ours
 
 	gate   sync.RWMutex // held to enter a call
 	closed bool
@@ -113,7 +118,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open connects to the server, and makes an empty database one of this layout.
+// Open connects to the server, and makes an empty database one of this layout, unless a store must exist.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{options: o, space: space{o.Prefix}, codec: record.New(), scripts: newScripts(), publish: "PUBLISH"}

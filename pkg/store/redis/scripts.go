@@ -28,6 +28,12 @@ var luaStage string
 //go:embed lua/delete.lua
 var luaDelete string
 
+//go:embed lua/mark.lua
+var luaMark string
+
+//go:embed lua/disclaim.lua
+var luaDisclaim string
+
 //go:embed lua/messages.lua
 var luaMessages string
 
@@ -62,6 +68,7 @@ const (
 // scripts are all that a store runs.
 type scripts struct {
 	commit, erase, stage, remove          *script
+	mark, disclaim, probe                 *script
 	messages, since, edits, slots, fields *script
 }
 
@@ -72,6 +79,9 @@ func newScripts() *scripts {
 		erase:  newScript(flagFrees, luaBegin, luaAppend, luaCommon, luaWrite, luaCommit),
 		stage:  newScript("", luaBegin, luaCommon, luaWrite, luaStage),
 		remove: newScript(flagFrees, luaBegin, luaCommon, luaWrite, luaDelete),
+
+		mark: newScript(flagFrees, luaMark), disclaim: newScript(flagFrees, luaDisclaim),
+		probe: newScript(flagFrees, "return 1"), // whether a script that writes may begin
 
 		messages: read(luaMessages), since: read(luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
 	}

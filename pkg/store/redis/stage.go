@@ -122,7 +122,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (bo
 			return true, nil
 		case "REMOVED":
 			s.wakes.Wake(p.key)
-			s.disclaim(ctx, d.Incarnation)
+			s.disclaim(ctx, p, d.Incarnation)
 			return true, nil
 		case "MORE":
 			return false, nil

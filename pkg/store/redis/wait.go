@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -20,12 +21,23 @@ func (s *Store) Wait(ctx context.Context, key store.Key, version uint64) error {
 	if err := key.Check(); err != nil {
 		return err
 	}
-	s.waiters.join(key)
-	defer s.waiters.leave(key)
+	s.waiters.join(key, version)
+	defer s.waiters.leave(key, version)
 	return s.wakes.Wait(ctx, key, func() (bool, error) {
 		now, err := s.version(ctx, key)
-		return now > version, err
+		return now > version, over(ctx, err)
 	})
+}
+
+// over is the error of a context for a look that its deadline cut short: connections notice that a little before the context does.
+func over(ctx context.Context, err error) error {
+	const early = 20 * time.Millisecond
+	deadline, ok := ctx.Deadline()
+	if !ok || !errors.Is(err, store.ErrUnavailable) || time.Until(deadline) > early {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 func (s *Store) version(ctx context.Context, key store.Key) (uint64, error) {
@@ -52,68 +64,69 @@ func versionOf(cmd redis.Cmder) (uint64, error) {
 // waiters are the keys that this process waits for.
 type waiters struct {
 	mu      sync.Mutex
-	waiting map[store.Key]int
-	more    chan struct{} // closed when a key comes that was not waited for
+	waiting map[store.Key]map[uint64]int // how many wait for the key to be past the version
+	more    chan struct{}                // closed when a key comes that was not waited for
 }
 
-func (w *waiters) join(key store.Key) {
+func (w *waiters) join(key store.Key, version uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.waiting == nil {
-		w.waiting = make(map[store.Key]int)
+		w.waiting = make(map[store.Key]map[uint64]int)
 	}
-	w.waiting[key]++
-	if w.waiting[key] == 1 && w.more != nil {
-		close(w.more)
-		w.more = nil
+	if w.waiting[key] == nil {
+		w.waiting[key] = make(map[uint64]int)
+		if w.more != nil {
+			close(w.more)
+			w.more = nil
+		}
 	}
+	w.waiting[key][version]++
 }
 
-func (w *waiters) leave(key store.Key) {
+func (w *waiters) leave(key store.Key, version uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.waiting[key]--; w.waiting[key] == 0 {
+	of := w.waiting[key]
+	if of[version]--; of[version] == 0 {
+		delete(of, version)
+	}
+	if len(of) == 0 {
 		delete(w.waiting, key)
 	}
 }
 
-// keys are those waited for, and what ends when there are more.
-func (w *waiters) keys() ([]store.Key, <-chan struct{}) {
+// keys are those waited for, each with the lowest version, and what ends when there are more.
+func (w *waiters) keys() (map[store.Key]uint64, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.more == nil {
 		w.more = make(chan struct{})
 	}
-	return slices.Collect(maps.Keys(w.waiting)), w.more
+	out := make(map[store.Key]uint64, len(w.waiting))
+	for key, of := range w.waiting {
+		out[key] = slices.Min(slices.Collect(maps.Keys(of)))
+	}
+	return out, w.more
 }
 
-// poll wakes who waits for a version that has changed.
+// poll wakes who waits for a version that is past.
 func (s *Store) poll(ctx context.Context) {
-	last := make(map[store.Key]uint64)
-	for {
+	for ctx.Err() == nil {
 		keys, more := s.waiters.keys()
 		if len(keys) == 0 {
-			clear(last)
 			select {
 			case <-ctx.Done():
-				return
 			case <-more:
-				continue
 			}
+			continue
 		}
-		now, err := s.versions(ctx, keys)
+		s.pause(ctx) // those who wait have looked themselves
+		now, _ := s.versions(ctx, slices.Collect(maps.Keys(keys)))
 		for key, version := range now {
-			if had, ok := last[key]; ok && had != version {
+			if version > keys[key] {
 				s.wakes.Wake(key)
 			}
-		}
-		if err == nil {
-			last = now
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(s.options.PollInterval):
 		}
 	}
 }
@@ -158,34 +171,32 @@ func (s *Store) listen(ctx context.Context) {
 			}
 			continue
 		}
-		s.hear(ctx, keys, more)
+		s.hear(ctx)
 	}
 }
 
-// hear subscribes to the partitions of keys, until there are more keys, or a connection breaks, or half a minute is over: partitions move.
-func (s *Store) hear(ctx context.Context, keys []store.Key, more <-chan struct{}) {
+// hear subscribes to the partitions of what is waited for, and of what comes, until a connection breaks or half a minute is over: partitions
+// move, and what nobody waits for any more is dropped then.
+func (s *Store) hear(ctx context.Context) {
 	const anew = 30 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, anew)
+	e := &ears{s: s, heard: make(map[int]bool), nodes: make(map[*redis.Client]*redis.PubSub)}
+	e.fail = func() { s.pause(ctx); cancel() }
+	defer e.open.Wait()
 	defer cancel()
-	wanted := make(map[int]bool)
-	for _, key := range keys {
-		wanted[s.space.place(key).partition] = true
+	for ctx.Err() == nil {
+		keys, more := s.waiters.keys()
+		for key := range keys {
+			if err := e.add(ctx, s.space.place(key).partition); err != nil {
+				e.fail()
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-more:
+		}
 	}
-	var open sync.WaitGroup
-	for rest := slices.Collect(maps.Keys(wanted)); len(rest) > 0; {
-		var here []int
-		here, rest = s.together(ctx, rest)
-		open.Go(func() {
-			defer cancel()
-			s.hearNode(ctx, here)
-		})
-	}
-	select {
-	case <-ctx.Done():
-	case <-more:
-	}
-	cancel()
-	open.Wait()
 }
 
 // pause keeps a server that is away from being asked all the time.
@@ -196,38 +207,55 @@ func (s *Store) pause(ctx context.Context) {
 	}
 }
 
-func (s *Store) hearNode(ctx context.Context, group []int) {
-	c := s.single
-	var err error
-	if s.cluster != nil {
-		if c, err = s.cluster.MasterForKey(ctx, s.space.base(group[0])); err != nil {
-			return
+// ears are the subscriptions, a connection to each node.
+type ears struct {
+	s     *Store
+	heard map[int]bool
+	nodes map[*redis.Client]*redis.PubSub
+	open  sync.WaitGroup
+	fail  func()
+}
+
+// add subscribes to a partition. Each by itself: channels of several slots cannot be named together.
+func (e *ears) add(ctx context.Context, partition int) (err error) {
+	if e.heard[partition] {
+		return nil
+	}
+	e.heard[partition] = true
+	channel, c := e.s.space.base(partition), e.s.single
+	if e.s.cluster != nil {
+		if c, err = e.s.cluster.MasterForKey(ctx, channel); err != nil {
+			return err
 		}
 	}
-	sub := c.Subscribe(ctx)
+	sub, begun := e.nodes[c]
+	if !begun {
+		sub = c.Subscribe(ctx)
+		e.nodes[c] = sub
+		defer e.open.Go(func() { e.receive(ctx, sub) })
+	}
+	if e.s.cluster != nil {
+		return sub.SSubscribe(ctx, channel)
+	}
+	return sub.Subscribe(ctx, channel)
+}
+
+func (e *ears) receive(ctx context.Context, sub *redis.PubSub) {
 	defer sub.Close()
 	stop := context.AfterFunc(ctx, func() { _ = sub.Close() })
 	defer stop()
-	for _, p := range group { // one by one: channels of several slots cannot be named together
-		if s.cluster != nil {
-			err = sub.SSubscribe(ctx, s.space.base(p))
-		} else {
-			err = sub.Subscribe(ctx, s.space.base(p))
-		}
-		if err != nil {
-			s.pause(ctx)
-			return
-		}
-	}
 	for {
 		message, err := sub.Receive(ctx)
-		if err != nil {
-			s.pause(ctx)
+		switch {
+		case said(err) == "NOPERM": // the poller looks
+			continue
+		case err != nil:
+			e.fail()
 			return
 		}
 		if m, ok := message.(*redis.Message); ok {
 			if key, err := keyOf(m.Payload); err == nil {
-				s.wakes.Wake(key)
+				e.s.wakes.Wake(key)
 			}
 		}
 	}

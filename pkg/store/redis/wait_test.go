@@ -2,6 +2,9 @@ package redis_test
 
 import (
 	"context"
+	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +64,58 @@ func TestStore_Wait_Unheard_IsPolled(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	must(t, k.append(ctx, a))
 	must(t, <-woken)
+}
+
+// TestStore_Wait_NearItsDeadline_EndsWithIt: a look that the deadline cuts short is no failure of the server.
+func TestStore_Wait_NearItsDeadline_EndsWithIt(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, dbtest.SharedRedis(t).Address)
+	s := closing(t, open(t, redis.Options{URL: "redis://" + p.address, Prefix: prefixOf(t.Name())}))
+	k := newTalk(0)
+	must(t, k.append(t.Context(), s))
+	p.late.Store(int64(50 * time.Millisecond))
+	for range 10 {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		if err := s.Wait(ctx, k.key, k.head.Version); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("it ends with %v", err)
+		}
+		cancel()
+	}
+}
+
+// TestStore_Wait_ManyOneAfterAnother_AreWokenOverOneConnection: whatever happens between a look and what is heard, the poller sees.
+func TestStore_Wait_ManyOneAfterAnother_AreWokenOverOneConnection(t *testing.T) {
+	t.Parallel()
+	r := dbtest.StartRedis(t)
+	o := redis.Options{URL: "redis://" + r.Address, PollInterval: 20 * time.Millisecond, PulseInterval: time.Hour}
+	a, b := closing(t, open(t, o)), closing(t, open(t, o))
+	other, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _ = a.Wait(other, newTalk(99).key, 1000) }()
+	connections := func() int {
+		n, err := operator(t, r.Address).Info(t.Context(), "stats").Result()
+		must(t, err)
+		_, n, _ = strings.Cut(n, "total_connections_received:")
+		n, _, _ = strings.Cut(n, "\r")
+		count, err := strconv.Atoi(n)
+		must(t, err)
+		return count
+	}
+	before := connections()
+	for i := range 40 {
+		k := newTalk(i % 8)
+		k.head.Version, k.head.Messages = uint64(i/8), int32(i/8)
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		ended := make(chan error, 1)
+		go func() { ended <- a.Wait(ctx, k.key, k.head.Version) }()
+		time.Sleep(time.Duration(i%8) * 200 * time.Microsecond)
+		must(t, b.Commit(t.Context(), k.key, k.next(1)))
+		must(t, <-ended)
+		stop()
+	}
+	if n := connections() - before; n > 8 {
+		t.Errorf("%d new connections", n)
+	}
 }
 
 // TestStore_Seal_ChunkOnItsWay_IsNotWritten: a chunk goes by itself, after the script that makes room for it.

@@ -6,6 +6,6 @@ if how:sub(1, 2) == 'c1' and how:sub(5, 6) == '00' and head[1] == inc and head[2
   and (head[5] or '') == due:sub(1, 12) and (ARGV[12] == '' or ARGV[12] == epoch) then
   redis.call('HSET', HEAD, 'v', ARGV[7], 'c', ARGV[8], 'h', ARGV[9])
   write(13)
-  redis.call(how:sub(7), SEAL:sub(1, -2), HEAD:sub(#SEAL + 1))
+  redis.pcall(how:sub(7), SEAL:sub(1, -2), HEAD:sub(#SEAL + 1)) -- the commit stands, told or not
   return 'OK'
 end

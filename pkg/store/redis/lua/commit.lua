@@ -38,8 +38,14 @@ local uploads, releases, slots, at = 0, 0, 0, 13
 if flag(LISTS) then
   uploads, releases, slots, at = tonumber(ARGV[13]), tonumber(ARGV[14]), tonumber(ARGV[15]), 16
   for i = at, at + uploads - 1 do
-    local state = content(ARGV[i])
+    local state, _, chunks = content(ARGV[i])
     if not state or state == 'd' then return 'GONE' end
+    local base = SEAL:sub(1, -2) .. 'k' .. inc .. ARGV[i]
+    for n = 0, chunks - 1 do
+      local size = redis.pcall('STRLEN', base .. struct.pack('>I4', n))
+      if type(size) ~= 'number' then return redis.error_reply('TRYAGAIN a chunk is on its way to another node') end
+      if size == 0 then return 'GONE' end
+    end
   end
 end
 local expected = at + uploads + releases
@@ -91,5 +97,6 @@ for i = at + uploads, expected - 1 do
     redis.call('ZADD', DUE, update:sub(13), inc .. ARGV[i])
   end
 end
-if not aside then redis.call(how:sub(7), SEAL:sub(1, -2), name or HEAD:sub(#SEAL + 1)) end
+-- The commit stands, told or not.
+if not aside then redis.pcall(how:sub(7), SEAL:sub(1, -2), name or HEAD:sub(#SEAL + 1)) end
 return 'OK'
