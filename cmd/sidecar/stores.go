@@ -121,7 +121,7 @@ func (s *sharedSettings) openShared(ctx context.Context, kind, dsn string, h sto
 		return kept, nil
 	}
 	kept, err := redis.Open(ctx, redis.Options{
-		URL: dsn, Prefix: s.StorePrefix, Insecure: s.StoreInsecure, AcceptVolatile: s.AcceptVolatile, PoolSize: s.StorePoolSize,
+		URL: dsn, Prefix: s.StorePrefix, Insecure: s.StoreInsecure, AcceptVolatile: s.AcceptVolatile, PoolSize: s.StorePoolSize, MustExist: s.mustExist,
 		OnState: h.state, OnCommit: h.commit,
 	})
 	if err != nil {
@@ -136,7 +136,8 @@ func (s *sharedSettings) openShared(ctx context.Context, kind, dsn string, h sto
 func (s *sharedSettings) postgres(dsn string, h storeHooks) postgres.Options {
 	return postgres.Options{
 		DSN: dsn, Schema: s.StorePrefix, ExecMode: postgres.ExecMode(s.StoreExecMode), PoolSize: s.StorePoolSize, Notify: s.StoreNotify,
-		AcceptVolatile: s.AcceptVolatile, Insecure: s.StoreInsecure, TextColumn: s.StoreTextColumn, OnState: h.state, OnCommit: h.commit,
+		AcceptVolatile: s.AcceptVolatile, Insecure: s.StoreInsecure, TextColumn: s.StoreTextColumn, MustExist: s.mustExist,
+		OnState: h.state, OnCommit: h.commit,
 	}
 }
 
