@@ -140,7 +140,7 @@ isolation: ##- Keep callers apart for a minute under the race detector: two name
 	@CGO_ENABLED=1 PALIMPSEST_SOAK="$${SOAK:-1m}" go test -race -count=1 -v -timeout 20m -run 'Isolation' ./test/isolation
 
 .PHONY: acceptance
-acceptance: test-sidecar ##- Ask of the stores in full what test-stores asks in part (some hours; CHECKS, ROUNDS, SHARED say how much)
+acceptance: test-sidecar ##- Ask of the stores in full what test-stores asks in part (some hours; CHECKS, ROUNDS, SHARED say how much, OTHER names another version)
 	@scripts/acceptance.sh
 
 .PHONY: replay-all

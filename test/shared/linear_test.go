@@ -126,7 +126,7 @@ func newWorld(t *testing.T, db database) *world {
 		history: map[string][]porcupine.Operation{}, turns: map[string]map[int32]int{}, events: map[string][]int32{},
 	}
 	for i := range w.nodes {
-		w.nodes[i] = w.begin()
+		w.nodes[i] = w.begin(i)
 	}
 	t.Cleanup(func() {
 		for _, node := range w.nodes {
@@ -136,8 +136,15 @@ func newWorld(t *testing.T, db database) *world {
 	return w
 }
 
-func (w *world) begin() *process.Sidecar {
-	node, err := process.Start(sidecarBinary, w.t.TempDir(), w.db.flags...)
+// otherVariable names a sidecar of another version, which every second one is then.
+const otherVariable = "PALIMPSEST_OTHER_SIDECAR"
+
+func (w *world) begin(i int) *process.Sidecar {
+	binary := sidecarBinary
+	if other := os.Getenv(otherVariable); other != "" && i%2 == 1 {
+		binary = other
+	}
+	node, err := process.Start(binary, w.t.TempDir(), w.db.flags...)
 	if err != nil {
 		w.t.Error(err)
 	}
@@ -211,7 +218,7 @@ func (w *world) kill(working <-chan struct{}) {
 		}
 		i := random.IntN(sidecars)
 		w.nodes[i].Kill()
-		node := w.begin()
+		node := w.begin(i)
 		w.mu.Lock()
 		w.nodes[i] = node
 		w.mu.Unlock()
