@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/dbtest"
@@ -39,13 +38,14 @@ func TestStore_Contract_Pooled(t *testing.T) {
 	pooled(t, CacheDescribe)
 }
 
-// TestStore_Contract_PooledInAllModes_Faults does so in the other modes that every pooler stands, where there is time.
-func TestStore_Contract_PooledInAllModes_Faults(t *testing.T) {
-	if os.Getenv(roundsVariable) == "" {
-		t.Skip("it takes long: make faults runs it")
-	}
+// TestStore_Contract_PooledExec does so in a mode that every pooler stands, and TestStore_Contract_PooledSimple in the other.
+func TestStore_Contract_PooledExec(t *testing.T) {
 	t.Parallel()
 	pooled(t, Exec)
+}
+
+func TestStore_Contract_PooledSimple(t *testing.T) {
+	t.Parallel()
 	pooled(t, Simple)
 }
 

@@ -28,8 +28,8 @@ func TestStore_Wait_OtherProcess_IsWoken(t *testing.T) {
 			must(t, k.append(t.Context(), a))
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			woken := make(chan error, 1)
-			go func() { woken <- b.Wait(ctx, k.key, k.head.Version) }()
+			woken, version := make(chan error, 1), k.head.Version
+			go func() { woken <- b.Wait(ctx, k.key, version) }()
 			for {
 				// What is told while nobody has subscribed yet is not heard.
 				must(t, a.Commit(ctx, k.key, k.next(1)))
