@@ -127,6 +127,20 @@ func (c *Change) Staged() bool {
 	return c.Head.State != Deleted && int(c.Head.Messages) > len(c.Messages)
 }
 
+// Frees says whether the change makes the store smaller, or erases: a full store is no reason to refuse it.
+func (c *Change) Frees() bool {
+	switch {
+	case c.Head.State == Deleted:
+		return true
+	case len(c.Messages) > 0:
+		return false
+	case len(c.ReplaceMessages)+len(c.Release) > 0:
+		return true
+	default:
+		return len(c.Edits) == 0 && c.Manifest == nil && (c.DropManifests > 0 || !c.DropOutcomes.IsZero())
+	}
+}
+
 // Check says whether the upload is one that could be staged at all.
 func (u *Upload) Check() error {
 	switch {

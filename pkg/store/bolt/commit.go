@@ -31,7 +31,7 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	if err := c.Check(); err != nil {
 		return err
 	}
-	return s.enter(&request{ctx: ctx, wake: key, apply: encode(s.codec, key, c).apply, frees: frees(c)})
+	return s.enter(&request{ctx: ctx, wake: key, apply: encode(s.codec, key, c).apply, frees: c.Frees()})
 }
 
 func encode(codec *record.Codec, key store.Key, c *store.Change) *commit {

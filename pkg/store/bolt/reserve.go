@@ -80,17 +80,3 @@ func reserveOf(db *bbolt.DB) (n int, err error) {
 	})
 	return n, err
 }
-
-// frees says whether a change makes the store smaller, or erases: such a change may use the reserve.
-func frees(c *store.Change) bool {
-	switch {
-	case c.Head.State == store.Deleted:
-		return true
-	case len(c.Messages) > 0:
-		return false
-	case len(c.ReplaceMessages)+len(c.Release) > 0:
-		return true
-	default:
-		return len(c.Edits) == 0 && c.Manifest == nil && (c.DropManifests > 0 || !c.DropOutcomes.IsZero())
-	}
-}

@@ -48,12 +48,12 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 
 // turn waits for what writes to the conversation and came before.
 func (s *Store) turn(ctx context.Context, key store.Key) (done func(), err error) {
-	if done, ok := s.queue.enter(key); ok {
+	if done, ok := s.turns.Try(key); ok {
 		return done, nil
 	}
 	waiting, cancel := within(ctx, s.options.CommitTimeout)
 	defer cancel()
-	done, err = s.queue.wait(waiting, key)
+	done, err = s.turns.Wait(waiting, key)
 	switch {
 	case err == nil:
 		return done, nil

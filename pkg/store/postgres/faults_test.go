@@ -234,7 +234,7 @@ func TestStore_LockedConversation_TakesOneConnection(t *testing.T) {
 			}
 		})
 	}
-	await(t, func() bool { return s.queue.length(k.key) == 8 })
+	await(t, func() bool { return s.turns.Users(k.key) == 8 })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second+testlane.Beside)
 	defer cancel()
 	must(t, other.append(ctx, s))
@@ -243,16 +243,6 @@ func TestStore_LockedConversation_TakesOneConnection(t *testing.T) {
 	}
 	release()
 	wg.Wait()
-}
-
-// length is how many have the turn of a key or wait for it.
-func (q *queue) length(key store.Key) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if l := q.lines[key]; l != nil {
-		return l.in
-	}
-	return 0
 }
 
 // TestStore_Failover_BeginsAnEpoch promotes a server, which begins a timeline: what the old one had acknowledged may be gone.

@@ -23,7 +23,7 @@ type Store struct {
 	pool    *pgxpool.Pool
 	texts   texts
 	wakes   store.Wakes
-	queue   queue
+	turns   store.Turns
 	epochs  epochs
 	state   *state
 	poller  *poller

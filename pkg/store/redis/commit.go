@@ -21,7 +21,7 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 		return err
 	}
 	sc := s.scripts.commit
-	if frees(c) {
+	if c.Frees() {
 		sc = s.scripts.erase
 	}
 	p, id := s.space.place(key), c.Head.Incarnation
@@ -38,20 +38,6 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 		s.wakes.Wake(key)
 	}
 	return nil
-}
-
-// frees says whether a change makes the store smaller, or erases: a full memory is no reason to refuse it.
-func frees(c *store.Change) bool {
-	switch {
-	case c.Head.State == store.Deleted:
-		return true
-	case len(c.Messages) > 0:
-		return false
-	case len(c.ReplaceMessages)+len(c.Release) > 0:
-		return true
-	default:
-		return len(c.Edits) == 0 && c.Manifest == nil && (c.DropManifests > 0 || !c.DropOutcomes.IsZero())
-	}
 }
 
 // howArg is where the arguments of commit.lua say what kind of change it is.

@@ -23,12 +23,12 @@ type Manager struct {
 	store store.Store
 	clock func() time.Time
 	quota *quota.Keeper
-	locks *keyLocks
+	turns store.Turns
 }
 
 // New returns a manager of a store. A nil keeper holds nobody to limits.
 func New(s store.Store, clock func() time.Time, q *quota.Keeper) *Manager {
-	return &Manager{store: s, clock: clock, quota: q, locks: newKeyLocks()}
+	return &Manager{store: s, clock: clock, quota: q}
 }
 
 // Now is the time, in UTC.
@@ -43,7 +43,7 @@ type Request struct {
 
 // Do takes turns on the conversation and runs attempt until its commit finds the conversation unmoved.
 func (t *Manager) Do(ctx context.Context, key store.Key, attempt func() error) error {
-	unlock, err := t.locks.lock(ctx, key)
+	unlock, err := t.turns.Wait(ctx, key)
 	if err != nil {
 		return Failure(err)
 	}
