@@ -13,11 +13,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/quota"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -46,6 +48,8 @@ type Options struct {
 	ContentCacheBytes int64
 	// Summaries makes summaries and extracts; nil knows no model. The caller closes it after the engine's last call.
 	Summaries *summarize.Service
+	// Memory remembers across conversations; nil remembers nothing.
+	Memory memory.Target
 	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
 	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.
@@ -71,6 +75,7 @@ type Engine struct {
 	messages      *messages.Service
 	conversations *conversations.Service
 	appends       *appends.Service
+	memories      *memories.Service
 }
 
 // SpeakingFor returns the context of calls that see the conversations of some actors alone, and create no others; those of every actor, if
@@ -106,6 +111,9 @@ func New(o Options) *Engine {
 		IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
 	})
 	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, o.Defaults)
+	e.memories = memories.New(&memories.Options{
+		Store: o.Store, Txn: e.txn, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
+	})
 	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)
 	e.Admin = catalogue.NewAdmin(catalogues, o.Store, e.txn, o.IDs, o.Summaries)
 	return e
