@@ -147,6 +147,20 @@ func (s *Search) relevance(c *candidate, matched []string) string {
 	return fmt.Sprintf("%d of %d terms: %s", len(matched), all, strings.Join(names, ", "))
 }
 
+// ContentWords returns the number of words that carry meaning. In scripts without spaces, it is the number of characters.
+func (q *Query) ContentWords() int {
+	if n := q.informativeWords(); n > 0 {
+		return n
+	}
+	n := 0
+	for _, w := range q.words {
+		if w.gram || w.informative {
+			n++
+		}
+	}
+	return n
+}
+
 // informativeWords returns the number of informative words; 0 if words cannot be told apart.
 func (q *Query) informativeWords() (n int) {
 	for _, w := range q.words {

@@ -214,6 +214,7 @@ type partLine struct {
 	Variant    variantName    `json:"variant,omitzero"`
 	Erased     []erasedLine   `json:"erased,omitempty"`
 	Citation   *citationLine  `json:"citation,omitempty"`
+	Recalled   []memoryLine   `json:"recalled,omitempty"`
 }
 
 // retentionLine holds at most one of its fields.

@@ -231,6 +231,7 @@ func partRules(actions rules.Table[*pb.ActionRef], expiration rules.Table[*pb.Ex
 		rules.Message("opaque", (*pb.Part).GetOpaque, opaqueRules()),
 		rules.Message("retention", (*pb.Part).GetRetention, retentionRules()),
 		rules.Refused("citation", func(p *pb.Part) bool { return p.GetCitation() != nil }),
+		rules.Refused("recalled", func(p *pb.Part) bool { return p.GetRecalled() != nil }),
 		rules.OutputOnly[*pb.Part]("plugin"),
 		rules.OutputOnly[*pb.Part]("variant"),
 		rules.OutputOnly[*pb.Part]("erasure"),

@@ -98,6 +98,8 @@ func breakOf(e *conversation.Edit) Break {
 		return BreakExpanded
 	case e.Kind == conversation.EditCorrect:
 		return BreakCorrected
+	case e.Kind == conversation.EditRecall:
+		return BreakMemory
 	case e.Reason == conversation.ReasonRetention:
 		return BreakRetention
 	case e.Kind == conversation.EditSummarize:
@@ -132,6 +134,7 @@ const (
 	BreakSummarized
 	BreakRewound
 	BreakCorrected
+	BreakMemory
 )
 
 // PrefixReport compares a context with the previous build's in the same format.
