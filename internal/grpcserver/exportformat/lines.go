@@ -49,6 +49,7 @@ type policyLine struct {
 	Pruning    pruningLine          `json:"pruning,omitzero"`
 	Compaction compactionLine       `json:"compaction,omitzero"`
 	Citations  citationsLine        `json:"citations,omitzero"`
+	Memory     memoryLine           `json:"memory,omitzero"`
 
 	TTLWithoutTombstone *bool `json:"ttlWithoutTombstone,omitempty"`
 }

@@ -69,6 +69,7 @@ func (l *policyLine) record() conversation.Policy {
 			SummaryTokens: l.Compaction.SummaryTokens, PromptID: l.Compaction.PromptID, CountReasoning: l.Compaction.CountReasoning,
 		},
 		Citations: conversation.CitationsPolicy(l.Citations),
+		Memory:    l.Memory.record(),
 	}
 }
 
