@@ -172,6 +172,8 @@ func toRecalled(r *conversation.Recalled) *pb.RecalledFrom {
 	switch {
 	case r == nil:
 		return nil
+	case r.Memories:
+		return &pb.RecalledFrom{Source: &pb.RecalledFrom_Memories{Memories: true}}
 	case r.ContentID != "":
 		return &pb.RecalledFrom{Source: &pb.RecalledFrom_ContentId{ContentId: r.ContentID}}
 	default:

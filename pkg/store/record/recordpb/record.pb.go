@@ -1479,9 +1479,11 @@ func (x *ResultSource) GetTitle() string {
 
 // What a result brought back: a content if it has an id, or else a message.
 type Recalled struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ContentId     string                 `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
-	Index         int32                  `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	ContentId string                 `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
+	Index     int32                  `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	// Memories of other conversations.
+	Memories      bool `protobuf:"varint,3,opt,name=memories,proto3" json:"memories,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1528,6 +1530,13 @@ func (x *Recalled) GetIndex() int32 {
 		return x.Index
 	}
 	return 0
+}
+
+func (x *Recalled) GetMemories() bool {
+	if x != nil {
+		return x.Memories
+	}
+	return false
 }
 
 // One piece of a result of several.
@@ -2856,6 +2865,7 @@ type Policy struct {
 	Citations           *CitationsPolicy  `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
 	KeepOpening         *bool             `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
 	TtlWithoutTombstone *bool             `protobuf:"varint,19,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
+	Memory              *MemoryPolicy     `protobuf:"bytes,20,opt,name=memory,proto3" json:"memory,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
@@ -3023,6 +3033,300 @@ func (x *Policy) GetTtlWithoutTombstone() bool {
 	return false
 }
 
+func (x *Policy) GetMemory() *MemoryPolicy {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+// What a conversation gives to the memory. What is absent is not set.
+type MemoryPolicy struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	On               *bool                  `protobuf:"varint,1,opt,name=on,proto3,oneof" json:"on,omitempty"`
+	Sync             int32                  `protobuf:"varint,2,opt,name=sync,proto3" json:"sync,omitempty"`
+	BatchMessages    *int32                 `protobuf:"varint,3,opt,name=batch_messages,json=batchMessages,proto3,oneof" json:"batch_messages,omitempty"`
+	BatchTokens      *int32                 `protobuf:"varint,4,opt,name=batch_tokens,json=batchTokens,proto3,oneof" json:"batch_tokens,omitempty"`
+	BatchMaxAgeNanos *int64                 `protobuf:"varint,5,opt,name=batch_max_age_nanos,json=batchMaxAgeNanos,proto3,oneof" json:"batch_max_age_nanos,omitempty"`
+	SyncDelayNanos   *int64                 `protobuf:"varint,6,opt,name=sync_delay_nanos,json=syncDelayNanos,proto3,oneof" json:"sync_delay_nanos,omitempty"`
+	SessionIdleNanos *int64                 `protobuf:"varint,7,opt,name=session_idle_nanos,json=sessionIdleNanos,proto3,oneof" json:"session_idle_nanos,omitempty"`
+	SyncRoles        *Numbers               `protobuf:"bytes,8,opt,name=sync_roles,json=syncRoles,proto3" json:"sync_roles,omitempty"`
+	Extract          int32                  `protobuf:"varint,9,opt,name=extract,proto3" json:"extract,omitempty"`
+	SyncScope        int32                  `protobuf:"varint,10,opt,name=sync_scope,json=syncScope,proto3" json:"sync_scope,omitempty"`
+	Infer            *bool                  `protobuf:"varint,11,opt,name=infer,proto3,oneof" json:"infer,omitempty"`
+	Recall           *RecallPolicy          `protobuf:"bytes,12,opt,name=recall,proto3" json:"recall,omitempty"`
+	OnDelete         int32                  `protobuf:"varint,13,opt,name=on_delete,json=onDelete,proto3" json:"on_delete,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *MemoryPolicy) Reset() {
+	*x = MemoryPolicy{}
+	mi := &file_recordpb_record_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryPolicy) ProtoMessage() {}
+
+func (x *MemoryPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryPolicy.ProtoReflect.Descriptor instead.
+func (*MemoryPolicy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *MemoryPolicy) GetOn() bool {
+	if x != nil && x.On != nil {
+		return *x.On
+	}
+	return false
+}
+
+func (x *MemoryPolicy) GetSync() int32 {
+	if x != nil {
+		return x.Sync
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetBatchMessages() int32 {
+	if x != nil && x.BatchMessages != nil {
+		return *x.BatchMessages
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetBatchTokens() int32 {
+	if x != nil && x.BatchTokens != nil {
+		return *x.BatchTokens
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetBatchMaxAgeNanos() int64 {
+	if x != nil && x.BatchMaxAgeNanos != nil {
+		return *x.BatchMaxAgeNanos
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetSyncDelayNanos() int64 {
+	if x != nil && x.SyncDelayNanos != nil {
+		return *x.SyncDelayNanos
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetSessionIdleNanos() int64 {
+	if x != nil && x.SessionIdleNanos != nil {
+		return *x.SessionIdleNanos
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetSyncRoles() *Numbers {
+	if x != nil {
+		return x.SyncRoles
+	}
+	return nil
+}
+
+func (x *MemoryPolicy) GetExtract() int32 {
+	if x != nil {
+		return x.Extract
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetSyncScope() int32 {
+	if x != nil {
+		return x.SyncScope
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetInfer() bool {
+	if x != nil && x.Infer != nil {
+		return *x.Infer
+	}
+	return false
+}
+
+func (x *MemoryPolicy) GetRecall() *RecallPolicy {
+	if x != nil {
+		return x.Recall
+	}
+	return nil
+}
+
+func (x *MemoryPolicy) GetOnDelete() int32 {
+	if x != nil {
+		return x.OnDelete
+	}
+	return 0
+}
+
+// Which memories enter a view. What is absent is not set.
+type RecallPolicy struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Off            *bool                  `protobuf:"varint,1,opt,name=off,proto3,oneof" json:"off,omitempty"`
+	Scopes         *Numbers               `protobuf:"bytes,2,opt,name=scopes,proto3" json:"scopes,omitempty"`
+	MaxMemories    *int32                 `protobuf:"varint,3,opt,name=max_memories,json=maxMemories,proto3,oneof" json:"max_memories,omitempty"`
+	MaxEachTokens  *int32                 `protobuf:"varint,4,opt,name=max_each_tokens,json=maxEachTokens,proto3,oneof" json:"max_each_tokens,omitempty"`
+	MaxTokens      *int32                 `protobuf:"varint,5,opt,name=max_tokens,json=maxTokens,proto3,oneof" json:"max_tokens,omitempty"`
+	DeadlineNanos  *int64                 `protobuf:"varint,6,opt,name=deadline_nanos,json=deadlineNanos,proto3,oneof" json:"deadline_nanos,omitempty"`
+	Floor          *float64               `protobuf:"fixed64,7,opt,name=floor,proto3,oneof" json:"floor,omitempty"`
+	MaxViewPercent *int32                 `protobuf:"varint,8,opt,name=max_view_percent,json=maxViewPercent,proto3,oneof" json:"max_view_percent,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RecallPolicy) Reset() {
+	*x = RecallPolicy{}
+	mi := &file_recordpb_record_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecallPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecallPolicy) ProtoMessage() {}
+
+func (x *RecallPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecallPolicy.ProtoReflect.Descriptor instead.
+func (*RecallPolicy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *RecallPolicy) GetOff() bool {
+	if x != nil && x.Off != nil {
+		return *x.Off
+	}
+	return false
+}
+
+func (x *RecallPolicy) GetScopes() *Numbers {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *RecallPolicy) GetMaxMemories() int32 {
+	if x != nil && x.MaxMemories != nil {
+		return *x.MaxMemories
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetMaxEachTokens() int32 {
+	if x != nil && x.MaxEachTokens != nil {
+		return *x.MaxEachTokens
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetMaxTokens() int32 {
+	if x != nil && x.MaxTokens != nil {
+		return *x.MaxTokens
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetDeadlineNanos() int64 {
+	if x != nil && x.DeadlineNanos != nil {
+		return *x.DeadlineNanos
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetFloor() float64 {
+	if x != nil && x.Floor != nil {
+		return *x.Floor
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetMaxViewPercent() int32 {
+	if x != nil && x.MaxViewPercent != nil {
+		return *x.MaxViewPercent
+	}
+	return 0
+}
+
+// A list of an enum's numbers that may be set and empty.
+type Numbers struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Numbers       []int32                `protobuf:"varint,1,rep,packed,name=numbers,proto3" json:"numbers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Numbers) Reset() {
+	*x = Numbers{}
+	mi := &file_recordpb_record_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Numbers) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Numbers) ProtoMessage() {}
+
+func (x *Numbers) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
+func (*Numbers) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Numbers) GetNumbers() []int32 {
+	if x != nil {
+		return x.Numbers
+	}
+	return nil
+}
+
 // Which results enter the view as a citation. What is absent is not set.
 type CitationsPolicy struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -3036,7 +3340,7 @@ type CitationsPolicy struct {
 
 func (x *CitationsPolicy) Reset() {
 	*x = CitationsPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3048,7 +3352,7 @@ func (x *CitationsPolicy) String() string {
 func (*CitationsPolicy) ProtoMessage() {}
 
 func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3061,7 +3365,7 @@ func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
 func (*CitationsPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CitationsPolicy) GetOn() bool {
@@ -3108,7 +3412,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3120,7 +3424,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3133,7 +3437,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PruningPolicy) GetOff() bool {
@@ -3195,7 +3499,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3207,7 +3511,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3220,7 +3524,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Names) GetNames() []string {
@@ -3250,7 +3554,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3262,7 +3566,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3275,7 +3579,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CompactionPolicy) GetStrategy() int32 {
@@ -3372,7 +3676,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3384,7 +3688,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3397,7 +3701,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -3466,7 +3770,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3478,7 +3782,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3491,7 +3795,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -3516,7 +3820,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3528,7 +3832,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3541,7 +3845,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -3596,7 +3900,7 @@ type Fits struct {
 
 func (x *Fits) Reset() {
 	*x = Fits{}
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3608,7 +3912,7 @@ func (x *Fits) String() string {
 func (*Fits) ProtoMessage() {}
 
 func (x *Fits) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3621,7 +3925,7 @@ func (x *Fits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fits.ProtoReflect.Descriptor instead.
 func (*Fits) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Fits) GetFits() []*Fit {
@@ -3648,7 +3952,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3660,7 +3964,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3673,7 +3977,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Fit) GetBudget() int64 {
@@ -3735,7 +4039,7 @@ type AskedSummaries struct {
 
 func (x *AskedSummaries) Reset() {
 	*x = AskedSummaries{}
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3747,7 +4051,7 @@ func (x *AskedSummaries) String() string {
 func (*AskedSummaries) ProtoMessage() {}
 
 func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3760,7 +4064,7 @@ func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummaries.ProtoReflect.Descriptor instead.
 func (*AskedSummaries) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AskedSummaries) GetSummaries() []*AskedSummary {
@@ -3783,7 +4087,7 @@ type AskedSummary struct {
 
 func (x *AskedSummary) Reset() {
 	*x = AskedSummary{}
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3795,7 +4099,7 @@ func (x *AskedSummary) String() string {
 func (*AskedSummary) ProtoMessage() {}
 
 func (x *AskedSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3808,7 +4112,7 @@ func (x *AskedSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummary.ProtoReflect.Descriptor instead.
 func (*AskedSummary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AskedSummary) GetIndex() int32 {
@@ -3842,7 +4146,7 @@ type Erasures struct {
 
 func (x *Erasures) Reset() {
 	*x = Erasures{}
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3854,7 +4158,7 @@ func (x *Erasures) String() string {
 func (*Erasures) ProtoMessage() {}
 
 func (x *Erasures) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3867,7 +4171,7 @@ func (x *Erasures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasures.ProtoReflect.Descriptor instead.
 func (*Erasures) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Erasures) GetErasures() []*Erasure {
@@ -3888,7 +4192,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3900,7 +4204,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3913,7 +4217,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Erasure) GetIndex() int32 {
@@ -3940,7 +4244,7 @@ type Reclaims struct {
 
 func (x *Reclaims) Reset() {
 	*x = Reclaims{}
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3952,7 +4256,7 @@ func (x *Reclaims) String() string {
 func (*Reclaims) ProtoMessage() {}
 
 func (x *Reclaims) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3965,7 +4269,7 @@ func (x *Reclaims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaims.ProtoReflect.Descriptor instead.
 func (*Reclaims) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Reclaims) GetReclaims() []*Reclaim {
@@ -3987,7 +4291,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3999,7 +4303,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4012,7 +4316,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Reclaim) GetIndex() int32 {
@@ -4050,7 +4354,7 @@ type Calibration struct {
 
 func (x *Calibration) Reset() {
 	*x = Calibration{}
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4062,7 +4366,7 @@ func (x *Calibration) String() string {
 func (*Calibration) ProtoMessage() {}
 
 func (x *Calibration) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4075,7 +4379,7 @@ func (x *Calibration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calibration.ProtoReflect.Descriptor instead.
 func (*Calibration) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Calibration) GetPrior() float64 {
@@ -4130,7 +4434,7 @@ type UsageReport struct {
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4142,7 +4446,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4155,7 +4459,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *UsageReport) GetManifest() int64 {
@@ -4228,7 +4532,7 @@ type Draft struct {
 
 func (x *Draft) Reset() {
 	*x = Draft{}
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4240,7 +4544,7 @@ func (x *Draft) String() string {
 func (*Draft) ProtoMessage() {}
 
 func (x *Draft) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4253,7 +4557,7 @@ func (x *Draft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draft.ProtoReflect.Descriptor instead.
 func (*Draft) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Draft) GetState() string {
@@ -4303,7 +4607,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4315,7 +4619,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4328,7 +4632,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Plan) GetEditSeq() int64 {
@@ -4366,7 +4670,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4378,7 +4682,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4391,7 +4695,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Step) GetRange() *Range {
@@ -4441,7 +4745,7 @@ type DraftText struct {
 
 func (x *DraftText) Reset() {
 	*x = DraftText{}
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4453,7 +4757,7 @@ func (x *DraftText) String() string {
 func (*DraftText) ProtoMessage() {}
 
 func (x *DraftText) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4466,7 +4770,7 @@ func (x *DraftText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftText.ProtoReflect.Descriptor instead.
 func (*DraftText) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *DraftText) GetText() []byte {
@@ -4501,7 +4805,7 @@ type Facts struct {
 
 func (x *Facts) Reset() {
 	*x = Facts{}
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4513,7 +4817,7 @@ func (x *Facts) String() string {
 func (*Facts) ProtoMessage() {}
 
 func (x *Facts) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4526,7 +4830,7 @@ func (x *Facts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Facts.ProtoReflect.Descriptor instead.
 func (*Facts) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Facts) GetBody() int64 {
@@ -4556,7 +4860,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4568,7 +4872,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4581,7 +4885,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Fact) GetKind() int32 {
@@ -4626,7 +4930,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4638,7 +4942,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4651,7 +4955,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Run) GetId() string {
@@ -4700,7 +5004,7 @@ type NumberRange struct {
 
 func (x *NumberRange) Reset() {
 	*x = NumberRange{}
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4712,7 +5016,7 @@ func (x *NumberRange) String() string {
 func (*NumberRange) ProtoMessage() {}
 
 func (x *NumberRange) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4725,7 +5029,7 @@ func (x *NumberRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberRange.ProtoReflect.Descriptor instead.
 func (*NumberRange) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *NumberRange) GetFrom() int64 {
@@ -4770,7 +5074,7 @@ type Source struct {
 
 func (x *Source) Reset() {
 	*x = Source{}
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4782,7 +5086,7 @@ func (x *Source) String() string {
 func (*Source) ProtoMessage() {}
 
 func (x *Source) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4795,7 +5099,7 @@ func (x *Source) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Source.ProtoReflect.Descriptor instead.
 func (*Source) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Source) GetHandle() string {
@@ -4942,7 +5246,7 @@ type SharedBytes struct {
 
 func (x *SharedBytes) Reset() {
 	*x = SharedBytes{}
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4954,7 +5258,7 @@ func (x *SharedBytes) String() string {
 func (*SharedBytes) ProtoMessage() {}
 
 func (x *SharedBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4967,7 +5271,7 @@ func (x *SharedBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SharedBytes.ProtoReflect.Descriptor instead.
 func (*SharedBytes) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *SharedBytes) GetId() []byte {
@@ -5003,7 +5307,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5015,7 +5319,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5028,7 +5332,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -5117,7 +5421,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5129,7 +5433,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5142,7 +5446,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ActionPolicy) GetAgentActionId() string {
@@ -5208,7 +5512,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5220,7 +5524,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5233,7 +5537,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Prompt) GetId() string {
@@ -5283,7 +5587,7 @@ type FormerRequests struct {
 
 func (x *FormerRequests) Reset() {
 	*x = FormerRequests{}
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5295,7 +5599,7 @@ func (x *FormerRequests) String() string {
 func (*FormerRequests) ProtoMessage() {}
 
 func (x *FormerRequests) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5308,7 +5612,7 @@ func (x *FormerRequests) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequests.ProtoReflect.Descriptor instead.
 func (*FormerRequests) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *FormerRequests) GetKey() []byte {
@@ -5337,7 +5641,7 @@ type FormerRequest struct {
 
 func (x *FormerRequest) Reset() {
 	*x = FormerRequest{}
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5349,7 +5653,7 @@ func (x *FormerRequest) String() string {
 func (*FormerRequest) ProtoMessage() {}
 
 func (x *FormerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5362,7 +5666,7 @@ func (x *FormerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequest.ProtoReflect.Descriptor instead.
 func (*FormerRequest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *FormerRequest) GetHash() uint64 {
@@ -5528,11 +5832,12 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\fResultSource\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
-	"\x05title\x18\x03 \x01(\tR\x05title\"?\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\"[\n" +
 	"\bRecalled\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x14\n" +
-	"\x05index\x18\x02 \x01(\x05R\x05index\"r\n" +
+	"\x05index\x18\x02 \x01(\x05R\x05index\x12\x1a\n" +
+	"\bmemories\x18\x03 \x01(\bR\bmemories\"r\n" +
 	"\n" +
 	"ResultPart\x121\n" +
 	"\x04text\x18\x01 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04text\x121\n" +
@@ -5671,8 +5976,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\xdf\n" +
-	"\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\x9b\v\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -5696,7 +6000,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"compaction\x12C\n" +
 	"\tcitations\x18\x11 \x01(\v2%.palimpsest.record.v1.CitationsPolicyR\tcitations\x12&\n" +
 	"\fkeep_opening\x18\x12 \x01(\bH\fR\vkeepOpening\x88\x01\x01\x127\n" +
-	"\x15ttl_without_tombstone\x18\x13 \x01(\bH\rR\x13ttlWithoutTombstone\x88\x01\x01B\x15\n" +
+	"\x15ttl_without_tombstone\x18\x13 \x01(\bH\rR\x13ttlWithoutTombstone\x88\x01\x01\x12:\n" +
+	"\x06memory\x18\x14 \x01(\v2\".palimpsest.record.v1.MemoryPolicyR\x06memoryB\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
@@ -5711,7 +6016,50 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x19_rewrite_cold_after_nanosB\x11\n" +
 	"\x0f_max_wait_nanosB\x0f\n" +
 	"\r_keep_openingB\x18\n" +
-	"\x16_ttl_without_tombstone\"\xf8\x01\n" +
+	"\x16_ttl_without_tombstone\"\x85\x05\n" +
+	"\fMemoryPolicy\x12\x13\n" +
+	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12\x12\n" +
+	"\x04sync\x18\x02 \x01(\x05R\x04sync\x12*\n" +
+	"\x0ebatch_messages\x18\x03 \x01(\x05H\x01R\rbatchMessages\x88\x01\x01\x12&\n" +
+	"\fbatch_tokens\x18\x04 \x01(\x05H\x02R\vbatchTokens\x88\x01\x01\x122\n" +
+	"\x13batch_max_age_nanos\x18\x05 \x01(\x03H\x03R\x10batchMaxAgeNanos\x88\x01\x01\x12-\n" +
+	"\x10sync_delay_nanos\x18\x06 \x01(\x03H\x04R\x0esyncDelayNanos\x88\x01\x01\x121\n" +
+	"\x12session_idle_nanos\x18\a \x01(\x03H\x05R\x10sessionIdleNanos\x88\x01\x01\x12<\n" +
+	"\n" +
+	"sync_roles\x18\b \x01(\v2\x1d.palimpsest.record.v1.NumbersR\tsyncRoles\x12\x18\n" +
+	"\aextract\x18\t \x01(\x05R\aextract\x12\x1d\n" +
+	"\n" +
+	"sync_scope\x18\n" +
+	" \x01(\x05R\tsyncScope\x12\x19\n" +
+	"\x05infer\x18\v \x01(\bH\x06R\x05infer\x88\x01\x01\x12:\n" +
+	"\x06recall\x18\f \x01(\v2\".palimpsest.record.v1.RecallPolicyR\x06recall\x12\x1b\n" +
+	"\ton_delete\x18\r \x01(\x05R\bonDeleteB\x05\n" +
+	"\x03_onB\x11\n" +
+	"\x0f_batch_messagesB\x0f\n" +
+	"\r_batch_tokensB\x16\n" +
+	"\x14_batch_max_age_nanosB\x13\n" +
+	"\x11_sync_delay_nanosB\x15\n" +
+	"\x13_session_idle_nanosB\b\n" +
+	"\x06_infer\"\xb9\x03\n" +
+	"\fRecallPolicy\x12\x15\n" +
+	"\x03off\x18\x01 \x01(\bH\x00R\x03off\x88\x01\x01\x125\n" +
+	"\x06scopes\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.NumbersR\x06scopes\x12&\n" +
+	"\fmax_memories\x18\x03 \x01(\x05H\x01R\vmaxMemories\x88\x01\x01\x12+\n" +
+	"\x0fmax_each_tokens\x18\x04 \x01(\x05H\x02R\rmaxEachTokens\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"max_tokens\x18\x05 \x01(\x05H\x03R\tmaxTokens\x88\x01\x01\x12*\n" +
+	"\x0edeadline_nanos\x18\x06 \x01(\x03H\x04R\rdeadlineNanos\x88\x01\x01\x12\x19\n" +
+	"\x05floor\x18\a \x01(\x01H\x05R\x05floor\x88\x01\x01\x12-\n" +
+	"\x10max_view_percent\x18\b \x01(\x05H\x06R\x0emaxViewPercent\x88\x01\x01B\x06\n" +
+	"\x04_offB\x0f\n" +
+	"\r_max_memoriesB\x12\n" +
+	"\x10_max_each_tokensB\r\n" +
+	"\v_max_tokensB\x11\n" +
+	"\x0f_deadline_nanosB\b\n" +
+	"\x06_floorB\x13\n" +
+	"\x11_max_view_percent\"#\n" +
+	"\aNumbers\x12\x18\n" +
+	"\anumbers\x18\x01 \x03(\x05R\anumbers\"\xf8\x01\n" +
 	"\x0fCitationsPolicy\x12\x13\n" +
 	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
@@ -5945,7 +6293,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -5976,46 +6324,49 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Call)(nil),                  // 26: palimpsest.record.v1.Call
 	(*Info)(nil),                  // 27: palimpsest.record.v1.Info
 	(*Policy)(nil),                // 28: palimpsest.record.v1.Policy
-	(*CitationsPolicy)(nil),       // 29: palimpsest.record.v1.CitationsPolicy
-	(*PruningPolicy)(nil),         // 30: palimpsest.record.v1.PruningPolicy
-	(*Names)(nil),                 // 31: palimpsest.record.v1.Names
-	(*CompactionPolicy)(nil),      // 32: palimpsest.record.v1.CompactionPolicy
-	(*Outcome)(nil),               // 33: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 34: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 35: palimpsest.record.v1.Task
-	(*Fits)(nil),                  // 36: palimpsest.record.v1.Fits
-	(*Fit)(nil),                   // 37: palimpsest.record.v1.Fit
-	(*AskedSummaries)(nil),        // 38: palimpsest.record.v1.AskedSummaries
-	(*AskedSummary)(nil),          // 39: palimpsest.record.v1.AskedSummary
-	(*Erasures)(nil),              // 40: palimpsest.record.v1.Erasures
-	(*Erasure)(nil),               // 41: palimpsest.record.v1.Erasure
-	(*Reclaims)(nil),              // 42: palimpsest.record.v1.Reclaims
-	(*Reclaim)(nil),               // 43: palimpsest.record.v1.Reclaim
-	(*Calibration)(nil),           // 44: palimpsest.record.v1.Calibration
-	(*UsageReport)(nil),           // 45: palimpsest.record.v1.UsageReport
-	(*Draft)(nil),                 // 46: palimpsest.record.v1.Draft
-	(*Plan)(nil),                  // 47: palimpsest.record.v1.Plan
-	(*Step)(nil),                  // 48: palimpsest.record.v1.Step
-	(*DraftText)(nil),             // 49: palimpsest.record.v1.DraftText
-	(*Facts)(nil),                 // 50: palimpsest.record.v1.Facts
-	(*Fact)(nil),                  // 51: palimpsest.record.v1.Fact
-	(*Run)(nil),                   // 52: palimpsest.record.v1.Run
-	(*NumberRange)(nil),           // 53: palimpsest.record.v1.NumberRange
-	(*Source)(nil),                // 54: palimpsest.record.v1.Source
-	(*SharedBytes)(nil),           // 55: palimpsest.record.v1.SharedBytes
-	(*ModelProfile)(nil),          // 56: palimpsest.record.v1.ModelProfile
-	(*ActionPolicy)(nil),          // 57: palimpsest.record.v1.ActionPolicy
-	(*Prompt)(nil),                // 58: palimpsest.record.v1.Prompt
-	(*FormerRequests)(nil),        // 59: palimpsest.record.v1.FormerRequests
-	(*FormerRequest)(nil),         // 60: palimpsest.record.v1.FormerRequest
-	(*timestamppb.Timestamp)(nil), // 61: google.protobuf.Timestamp
+	(*MemoryPolicy)(nil),          // 29: palimpsest.record.v1.MemoryPolicy
+	(*RecallPolicy)(nil),          // 30: palimpsest.record.v1.RecallPolicy
+	(*Numbers)(nil),               // 31: palimpsest.record.v1.Numbers
+	(*CitationsPolicy)(nil),       // 32: palimpsest.record.v1.CitationsPolicy
+	(*PruningPolicy)(nil),         // 33: palimpsest.record.v1.PruningPolicy
+	(*Names)(nil),                 // 34: palimpsest.record.v1.Names
+	(*CompactionPolicy)(nil),      // 35: palimpsest.record.v1.CompactionPolicy
+	(*Outcome)(nil),               // 36: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 37: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 38: palimpsest.record.v1.Task
+	(*Fits)(nil),                  // 39: palimpsest.record.v1.Fits
+	(*Fit)(nil),                   // 40: palimpsest.record.v1.Fit
+	(*AskedSummaries)(nil),        // 41: palimpsest.record.v1.AskedSummaries
+	(*AskedSummary)(nil),          // 42: palimpsest.record.v1.AskedSummary
+	(*Erasures)(nil),              // 43: palimpsest.record.v1.Erasures
+	(*Erasure)(nil),               // 44: palimpsest.record.v1.Erasure
+	(*Reclaims)(nil),              // 45: palimpsest.record.v1.Reclaims
+	(*Reclaim)(nil),               // 46: palimpsest.record.v1.Reclaim
+	(*Calibration)(nil),           // 47: palimpsest.record.v1.Calibration
+	(*UsageReport)(nil),           // 48: palimpsest.record.v1.UsageReport
+	(*Draft)(nil),                 // 49: palimpsest.record.v1.Draft
+	(*Plan)(nil),                  // 50: palimpsest.record.v1.Plan
+	(*Step)(nil),                  // 51: palimpsest.record.v1.Step
+	(*DraftText)(nil),             // 52: palimpsest.record.v1.DraftText
+	(*Facts)(nil),                 // 53: palimpsest.record.v1.Facts
+	(*Fact)(nil),                  // 54: palimpsest.record.v1.Fact
+	(*Run)(nil),                   // 55: palimpsest.record.v1.Run
+	(*NumberRange)(nil),           // 56: palimpsest.record.v1.NumberRange
+	(*Source)(nil),                // 57: palimpsest.record.v1.Source
+	(*SharedBytes)(nil),           // 58: palimpsest.record.v1.SharedBytes
+	(*ModelProfile)(nil),          // 59: palimpsest.record.v1.ModelProfile
+	(*ActionPolicy)(nil),          // 60: palimpsest.record.v1.ActionPolicy
+	(*Prompt)(nil),                // 61: palimpsest.record.v1.Prompt
+	(*FormerRequests)(nil),        // 62: palimpsest.record.v1.FormerRequests
+	(*FormerRequest)(nil),         // 63: palimpsest.record.v1.FormerRequest
+	(*timestamppb.Timestamp)(nil), // 64: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	61, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	64, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	12, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -6027,8 +6378,8 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	8,  // 13: palimpsest.record.v1.Part.recalled:type_name -> palimpsest.record.v1.RecalledMemories
 	9,  // 14: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
 	10, // 15: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
-	61, // 16: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
-	61, // 17: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	64, // 16: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	64, // 17: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
 	1,  // 18: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
 	1,  // 19: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
 	1,  // 20: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
@@ -6045,52 +6396,56 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	0,  // 31: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	21, // 32: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
 	22, // 33: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	61, // 34: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	64, // 34: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 35: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
 	1,  // 36: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
 	0,  // 37: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
 	1,  // 38: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
 	0,  // 39: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	61, // 40: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	64, // 40: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
 	24, // 41: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
 	26, // 42: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
 	0,  // 43: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	61, // 44: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	61, // 45: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	61, // 46: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	61, // 47: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	61, // 48: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	61, // 49: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	64, // 44: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	64, // 45: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	64, // 46: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	64, // 47: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	64, // 48: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	64, // 49: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
 	28, // 50: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
 	5,  // 51: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	30, // 52: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	32, // 53: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	29, // 54: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	31, // 55: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
-	31, // 56: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	31, // 57: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	61, // 58: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	61, // 59: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	37, // 60: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
-	24, // 61: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
-	39, // 62: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	41, // 63: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	43, // 64: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	61, // 65: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	47, // 66: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	48, // 67: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 68: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 69: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	50, // 70: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	51, // 71: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	53, // 72: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 73: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	60, // 74: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	75, // [75:75] is the sub-list for method output_type
-	75, // [75:75] is the sub-list for method input_type
-	75, // [75:75] is the sub-list for extension type_name
-	75, // [75:75] is the sub-list for extension extendee
-	0,  // [0:75] is the sub-list for field type_name
+	33, // 52: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	35, // 53: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	32, // 54: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	29, // 55: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
+	31, // 56: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
+	30, // 57: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
+	31, // 58: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
+	34, // 59: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	34, // 60: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	34, // 61: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	64, // 62: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	64, // 63: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	40, // 64: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
+	24, // 65: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
+	42, // 66: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	44, // 67: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	46, // 68: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	64, // 69: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	50, // 70: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	51, // 71: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 72: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 73: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	53, // 74: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	54, // 75: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	56, // 76: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 77: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	63, // 78: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	79, // [79:79] is the sub-list for method output_type
+	79, // [79:79] is the sub-list for method input_type
+	79, // [79:79] is the sub-list for extension type_name
+	79, // [79:79] is the sub-list for extension extendee
+	0,  // [0:79] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -6103,15 +6458,17 @@ func file_recordpb_record_proto_init() {
 	file_recordpb_record_proto_msgTypes[29].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[30].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[32].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[56].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[57].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[33].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[35].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[59].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[60].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   61,
+			NumMessages:   64,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
