@@ -147,14 +147,10 @@ func (s *Search) relevance(c *candidate, matched []string) string {
 	return fmt.Sprintf("%d of %d terms: %s", len(matched), all, strings.Join(names, ", "))
 }
 
-// ContentWords returns the number of words that carry meaning. In scripts without spaces, it is the number of characters.
-func (q *Query) ContentWords() int {
-	if n := q.informativeWords(); n > 0 {
-		return n
-	}
-	n := 0
+// ContentWords returns the number of words by which something can be found: function words are none.
+func (q *Query) ContentWords() (n int) {
 	for _, w := range q.words {
-		if w.gram || w.informative {
+		if w.canAnswer {
 			n++
 		}
 	}
