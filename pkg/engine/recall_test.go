@@ -321,7 +321,8 @@ func TestEngine_Compact_RecalledMemories_AreInNoSummary(t *testing.T) {
 	recalled := int64(0)
 	for i := range 30 {
 		o.set(func(o *fakeMemory) {
-			o.answers = []memory.Memory{remembered(fmt.Sprint("m", i), fmt.Sprintf("You must never feed canary%d XK-4711-%d from /srv/canary%d.txt, %d EUR.", i, i, i, i))}
+			said := strings.ReplaceAll("You must never wake owlN foxN elkN /srv/canaryN.txt XK-4711-N canaryN wolfN henN.", "N", fmt.Sprint(i))
+			o.answers = []memory.Memory{remembered(fmt.Sprint("m", i), said)}
 		})
 		b.append(t, "c", user(fmt.Sprintf("Tell me about bird number%d in the garden house.", i)))
 		recalled = max(recalled, b.build(t, "c", conversation.FormatNeutral, 2_000).Tokens.Memories)
