@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
@@ -16,27 +17,98 @@ import (
 
 // Options is what a Service is made of.
 type Options struct {
-	Store    store.Store // shows callers what they may see
-	Txn      *txn.Manager
-	Target   memory.Target // nil: nothing is remembered
-	Defaults conversation.Policy
-	IDs      func() conversation.ID
-	OnError  func(error)
+	Store     store.Store // shows callers what they may see
+	Unguarded store.Store // shows everything, for work that is nobody's call
+	Txn       *txn.Manager
+	Target    memory.Target // nil: nothing is remembered
+	Defaults  conversation.Policy
+	IDs       func() conversation.ID
+	OnError   func(error) // is told of failures of background work; may be nil
+	Observer  Observer
+	// Backfill sends what was said before the store knew the target too.
+	Backfill bool
+	// Blocks takes memories that are gone out of views that show them; nil takes none.
+	Blocks Blocks
+	// Delete deletes a conversation, as its callers would.
+	Delete func(ctx context.Context, key store.Key) error
 }
+
+// Blocks are the recalled memories in views.
+type Blocks interface {
+	// Forget takes the memories that are gone out of all views of an actor's conversations.
+	Forget(ctx context.Context, namespace, actor string, gone func(memory.Memory) bool) error
+}
+
+// Observer is told what is sent. Its functions must not wait. The zero value is told nothing.
+type Observer struct {
+	// Sent, if set, is told of each batch: what became of it, how many messages it has, and how long the oldest of them waited.
+	Sent func(target string, outcome Outcome, messages int, waited time.Duration)
+}
+
+// Outcome says what became of a batch. The set is closed.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeTaken       Outcome = "taken"
+	OutcomePending     Outcome = "pending"
+	OutcomeUnavailable Outcome = "unavailable"
+	OutcomeUnknown     Outcome = "unknown"
+	OutcomeRefused     Outcome = "refused"
+	OutcomeDenied      Outcome = "denied"
+)
 
 // Service remembers across conversations.
 type Service struct {
-	store    store.Store
-	txn      *txn.Manager
-	target   memory.Target
-	defaults conversation.Policy
-	ids      func() conversation.ID
-	onError  func(error)
+	store     store.Store
+	unguarded store.Store
+	txn       *txn.Manager
+	target    memory.Target
+	limits    memory.Limits
+	defaults  conversation.Policy
+	ids       func() conversation.ID
+	onError   func(error)
+	observer  Observer
+	backfill  bool
+	blocks    Blocks
+	remove    func(ctx context.Context, key store.Key) error
+
+	owner  string    // of leases
+	begun  time.Time // when this process began
+	since  since
+	worker *worker
 }
 
-// New returns a service.
+// New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
-	return &Service{store: o.Store, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError}
+	s := &Service{
+		store: o.Store, unguarded: o.Unguarded, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError,
+		observer: o.Observer, backfill: o.Backfill, blocks: o.Blocks, remove: o.Delete,
+	}
+	if s.target == nil {
+		return s
+	}
+	s.limits = s.target.Limits()
+	s.limits.MaxMessages, s.limits.Concurrency = max(s.limits.MaxMessages, 1), max(s.limits.Concurrency, 1)
+	s.owner, s.begun = s.ids().String(), s.txn.Now()
+	s.since.turn = make(chan struct{}, 1)
+	s.worker = newWorker(s.limits.Concurrency, s.txn.Now, s.errand)
+	return s
+}
+
+// Close ends the work in the background and waits for it.
+func (s *Service) Close() {
+	if s.target != nil {
+		s.worker.close()
+	}
+}
+
+// Waiting is how many conversations of this process wait to be remembered.
+func (s *Service) Waiting() int {
+	if s.target == nil {
+		return 0
+	}
+	return s.worker.waiting()
 }
 
 // Enabled says whether there is a memory.
@@ -198,25 +270,20 @@ func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
 		return false, err
 	}
 	n, err := s.target.Delete(ctx, scope, []string{id})
+	if err == nil {
+		err = s.unshow(ctx, scope, func(m memory.Memory) bool { return m.ID == id })
+	}
 	return n > 0, s.failure(ctx, err)
 }
 
-var errNotBuilt = errors.New("memories: not built yet")
-
-// EndSession says that a conversation pauses: what is not remembered yet is sent now.
-func (s *Service) EndSession(context.Context, store.Key) (session int32, sync []Sync, err error) {
-	return 0, nil, errNotBuilt
-}
-
-// Sync says how far a conversation is remembered.
-func (s *Service) Sync(context.Context, store.Key) ([]Sync, error) { return nil, errNotBuilt }
-
-// ForgetActor begins to forget everything that is remembered of an actor, and deletes their conversations if asked to.
-func (s *Service) ForgetActor(_ context.Context, namespace, actor string, deleteConversations bool) (*Forgetting, error) {
-	return nil, errNotBuilt
-}
-
-// Forget says how far a ForgetActor is.
-func (s *Service) Forget(_ context.Context, namespace, id string) (*Forgetting, error) {
-	return nil, errNotBuilt
+// unshow takes memories that are gone out of the views that show them.
+func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memory.Memory) bool) error {
+	if s.blocks == nil {
+		return nil
+	}
+	actor := ""
+	if scope.Kind == memory.ScopeUser {
+		actor = scope.ID
+	}
+	return s.blocks.Forget(ctx, scope.Namespace, actor, gone)
 }
