@@ -51,7 +51,7 @@ type attempt struct {
 	resolved  bool
 	policies  expiry.Policies         // as of then
 	policy    conversation.Expiration // the conversation's, for results
-	memory    conversation.MemoryPolicy
+	inForce   conversation.Policy
 	stagedFor conversation.ID // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
@@ -124,7 +124,7 @@ func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	a.service.memories.Appended(a.request.Key, &a.memory, change.Messages)
+	a.service.memories.Appended(a.request.Key, &change.Head, &a.inForce, change.Messages)
 	a.result = appended(change.Messages, change.Edits, change.Head.Revision, false)
 	if a.request.Variants {
 		a.result.variants(a.whole())
@@ -225,7 +225,7 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 	a.former.AddTo(c)
 	policy := snap.Info.Policy.Or(a.service.defaults)
 	txn.RenewTTL(&c.Head, policy, now)
-	a.memory = policy.Memory
+	a.inForce = policy
 	a.service.memories.NoteAppend(ctx, &c.Head, &policy)
 	txn.Remember(c, a.request.Request, store.Outcome{
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,

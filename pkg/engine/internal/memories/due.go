@@ -124,7 +124,8 @@ func (s *Service) NoteAppend(ctx context.Context, h *store.Head, policy *convers
 }
 
 // Appended says that messages are on record.
-func (s *Service) Appended(key store.Key, p *conversation.MemoryPolicy, messages []conversation.Message) {
+func (s *Service) Appended(key store.Key, h *store.Head, policy *conversation.Policy, messages []conversation.Message) {
+	p := &policy.Memory
 	if s.target == nil || !p.Remembers() {
 		return
 	}
@@ -137,12 +138,12 @@ func (s *Service) Appended(key store.Key, p *conversation.MemoryPolicy, messages
 	if n == 0 {
 		return
 	}
-	now := s.txn.Now()
+	now, end := s.txn.Now(), beforeTTL(h.ExpireTime, conversation.ValueOr(policy.TTL, 0))
 	s.worker.note(key, n, tokens, func(messages int32, tokens int64) time.Time {
 		if p.Sync != conversation.SyncImmediate && p.Sync != conversation.SyncEndOfSession && isFull(p, messages, tokens) {
 			return now
 		}
-		return now.Add(longestDelay(p))
+		return txn.Earliest(now.Add(longestDelay(p)), end)
 	})
 }
 
@@ -205,7 +206,7 @@ func (s *Service) LookAgain(ctx context.Context, key store.Key, snap *store.Snap
 	if err != nil {
 		return time.Time{}, err
 	}
-	if at, known := s.worker.next(key); known {
+	if at, busy := s.worker.busy(key); busy {
 		return at.Add(fallback), nil
 	}
 	due, err := v.due(ctx)

@@ -19,10 +19,10 @@ func (s *Service) Dispatch(ctx context.Context, key store.Key) error {
 	if s.target == nil {
 		return s.lookAt(ctx, key, s.txn.Now().Add(longestWait), nil) // another process may have the memory
 	}
-	at, known := s.worker.next(key)
-	if now := s.txn.Now(); !known {
-		s.worker.at(key, now)
-		at = now
+	at, busy := s.worker.busy(key)
+	if !busy {
+		at = s.txn.Now()
+		s.worker.at(key, at)
 	}
 	return s.lookAt(ctx, key, at.Add(fallback), nil)
 }

@@ -199,20 +199,15 @@ func (w *worker) do(key store.Key, e *errand) {
 	w.dispatch()
 }
 
-// next is when a key is to be looked at here, if it is known: a while from now, if it is being looked at.
-func (w *worker) next(key store.Key) (at time.Time, known bool) {
+// busy says whether a key is being looked at, or is about to be, and when.
+func (w *worker) busy(key store.Key) (at time.Time, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := w.errands[key]
-	now := w.clock()
-	switch {
-	case e == nil:
+	if e := w.errands[key]; e == nil || e.timer != nil {
 		return time.Time{}, false
-	case e.timer != nil:
-		return e.due, true
-	default:
-		return now.Add(w.breaker.wait(now, 0)), true
 	}
+	now := w.clock()
+	return now.Add(w.breaker.wait(now, 0)), true
 }
 
 // The breaker: after so many failures in a row it lets nothing through for a while, and then one errand, whose success ends it.
