@@ -16,8 +16,9 @@ import (
 // keptFor is how long it is known that an actor was forgotten.
 const keptFor = 30 * 24 * time.Hour
 
-// laterLooks are when a target that works in the background is looked at again, after it was found to have nothing.
-var laterLooks = [...]time.Duration{10 * time.Minute, time.Hour}
+// laterLooks are how much later a target that works in the background is looked at again: 10 minutes and an hour after it was found to have
+// nothing.
+var laterLooks = [...]time.Duration{10 * time.Minute, 50 * time.Minute}
 
 // ForgetActor begins to forget everything that is remembered of an actor, and deletes their conversations if asked to. While one is under way
 // it is the answer.
