@@ -50,6 +50,10 @@ type Options struct {
 	Summaries *summarize.Service
 	// Memory remembers across conversations; nil remembers nothing.
 	Memory memory.Target
+	// MemoryBackfill gives it what was said before the store knew it too.
+	MemoryBackfill bool
+	// MemoryObserver is told what the memory is given.
+	MemoryObserver MemoryObserver
 	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
 	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.
@@ -94,26 +98,29 @@ func New(o Options) *Engine {
 	quotas := newQuotas(&o, unguarded, catalogues)
 	e := &Engine{store: o.Store, defaults: o.Defaults, onError: o.OnError, quotas: quotas, txn: txn.New(o.Store, o.Clock, quotas)}
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
+	e.memories = memories.New(&memories.Options{
+		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
+		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, Delete: e.deleteForgotten,
+	})
 	e.contents = contents.New(&contents.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults, Forget: o.Summaries, Sweep: e.sweep,
 	})
-	e.memories = memories.New(&memories.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
-	})
 	e.builds = build.New(&build.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
-		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer, Memories: e.memories.Recaller(),
+		Memories: e.memories, IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer,
 	})
 	e.conversations = conversations.New(&conversations.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Clock: o.Clock, IDs: o.IDs, Defaults: o.Defaults,
+		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Memories: e.memories, Clock: o.Clock, IDs: o.IDs,
+		Defaults: o.Defaults,
 	})
 	recent.OnEpoch(e.contents.Cache.Clear)
 	e.appends = appends.New(&appends.Options{
 		Store: o.Store, Recent: recent, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
-		IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
+		Memories: e.memories,
+		IDs:      o.IDs, Defaults: o.Defaults, Tools: o.Tools,
 	})
-	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, o.Defaults)
+	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, e.memories, o.Defaults)
 	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)
 	e.Admin = catalogue.NewAdmin(catalogues, o.Store, e.txn, o.IDs, o.Summaries)
 	return e

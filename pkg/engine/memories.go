@@ -23,6 +23,10 @@ type (
 	MemorySync = memories.Sync
 	// Forgetting says how far forgetting an actor is.
 	Forgetting = memories.Forgetting
+	// MemoryObserver is told what a memory is given.
+	MemoryObserver = memories.Observer
+	// MemoryOutcome says what became of a batch.
+	MemoryOutcome = memories.Outcome
 )
 
 // SearchMemories finds the memories that answer a query, best first.
@@ -63,4 +67,13 @@ func (e *Engine) ForgetActor(ctx context.Context, namespace, actor string, delet
 // Forget says how far a ForgetActor is.
 func (e *Engine) Forget(ctx context.Context, namespace, id string) (*Forgetting, error) {
 	return e.memories.Forget(ctx, namespace, id)
+}
+
+// MemoryWaiting is how many conversations of this process wait to be remembered.
+func (e *Engine) MemoryWaiting() int { return e.memories.Waiting() }
+
+// deleteForgotten deletes a conversation of an actor that is forgotten.
+func (e *Engine) deleteForgotten(ctx context.Context, key Key) error {
+	_, err := e.conversations.Delete(ctx, key, Request{})
+	return err
 }
