@@ -16,7 +16,9 @@ const (
 )
 
 // RecallToolNames are the names of the tools that recall. The caller owns them.
-func RecallToolNames() []string { return []string{ToolExpand, ToolRetrieve, ToolSearch, ToolSearchMemory} }
+func RecallToolNames() []string {
+	return []string{ToolExpand, ToolRetrieve, ToolSearch, ToolSearchMemory}
+}
 
 // RecallArguments are the arguments that a tool takes that recalls; none of another tool. The caller owns them.
 func RecallArguments(tool string) []string {

@@ -102,15 +102,17 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 		r.Limit = defaultResults
 	}
 	result := &SearchResult{}
+	var failed error
 	for _, kind := range r.Scopes {
 		found, err := s.searchScope(ctx, snap.Info, &r, kind)
 		if err != nil {
+			failed = err
 			result.Degradations = append(result.Degradations, degradation(err))
 		}
 		result.Memories = append(result.Memories, found...)
 	}
-	if len(result.Degradations) == len(r.Scopes) && len(r.Scopes) == 1 {
-		return nil, s.failure(ctx, err)
+	if len(result.Degradations) == len(r.Scopes) {
+		return nil, s.failure(ctx, failed)
 	}
 	slices.SortStableFunc(result.Memories, func(a, b memory.Memory) int {
 		switch {
