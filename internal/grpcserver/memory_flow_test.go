@@ -158,8 +158,9 @@ func TestMemories_Faults_HaveTheirReasons(t *testing.T) {
 		_, err = memories.AddMemory(ctx, addTo("c", "x"))
 		wantReason(t, err, codes.Unavailable, want)
 	}
+	target.Break(func(string) memorytest.Fault { return memorytest.Fault{Before: remembering.ErrUnavailable} })
 	_, err = memories.SearchMemories(ctx, &pb.SearchMemoriesRequest{ConversationId: "c", Query: "x"})
-	wantReason(t, err, codes.Unavailable, "OUTCOME_UNKNOWN")
+	wantReason(t, err, codes.Unavailable, "MEMORY_UNAVAILABLE")
 	if strings.Contains(s.log.String(), "anna") {
 		t.Errorf("the log names the actor: %s", s.log)
 	}

@@ -98,9 +98,12 @@ func New(o Options) *Engine {
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults, Forget: o.Summaries, Sweep: e.sweep,
 	})
+	e.memories = memories.New(&memories.Options{
+		Store: o.Store, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
+	})
 	e.builds = build.New(&build.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
-		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer,
+		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer, Memories: e.memories.Recaller(),
 	})
 	e.conversations = conversations.New(&conversations.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Clock: o.Clock, IDs: o.IDs, Defaults: o.Defaults,
@@ -111,9 +114,6 @@ func New(o Options) *Engine {
 		IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
 	})
 	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, o.Defaults)
-	e.memories = memories.New(&memories.Options{
-		Store: o.Store, Txn: e.txn, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
-	})
 	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)
 	e.Admin = catalogue.NewAdmin(catalogues, o.Store, e.txn, o.IDs, o.Summaries)
 	return e

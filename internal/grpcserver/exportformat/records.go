@@ -118,7 +118,7 @@ func (l *partLine) record() conversation.Part {
 	p := &out[0]
 	p.Tokens, p.Estimated = l.Tokens, l.Estimated
 	p.Retention, p.Plugin, p.Variant = l.Retention.record(), l.Plugin, conversation.Variant(l.Variant)
-	p.Citation = l.Citation.record()
+	p.Citation, p.Recalled = l.Citation.record(), recalledMemories(l.Recalled)
 	if len(l.Erased) > 0 {
 		contents := conversation.Contents(out)
 		for i := range l.Erased {

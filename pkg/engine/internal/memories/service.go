@@ -5,11 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -22,6 +23,7 @@ type Options struct {
 	Defaults conversation.Policy
 	IDs      func() conversation.ID
 	OnError  func(error)
+	Views    *view.Loader
 }
 
 // Service remembers across conversations.
@@ -32,11 +34,13 @@ type Service struct {
 	defaults conversation.Policy
 	ids      func() conversation.ID
 	onError  func(error)
+	views    *view.Loader
+	breaker  breaker
 }
 
 // New returns a service.
 func New(o *Options) *Service {
-	return &Service{store: o.Store, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError}
+	return &Service{store: o.Store, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError, views: o.Views}
 }
 
 // Enabled says whether there is a memory.
@@ -114,16 +118,7 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 	if len(result.Degradations) == len(r.Scopes) {
 		return nil, s.failure(ctx, failed)
 	}
-	slices.SortStableFunc(result.Memories, func(a, b memory.Memory) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		default:
-			return 0
-		}
-	})
+	byScore(result.Memories)
 	result.Memories = result.Memories[:min(len(result.Memories), r.Limit)]
 	return result, nil
 }
@@ -200,7 +195,26 @@ func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
 		return false, err
 	}
 	n, err := s.target.Delete(ctx, scope, []string{id})
-	return n > 0, s.failure(ctx, err)
+	if err != nil {
+		return false, s.failure(ctx, err)
+	}
+	return n > 0, s.ForgetBlocks(ctx, scope.Namespace, actorOf(scope), func(m *conversation.RecalledMemory) bool {
+		return m.ID == id && m.Scope == conversation.MemoryScope(scope.Kind)
+	})
+}
+
+// actorOf is whose conversations may have recalled what is in a scope; empty for those of everybody.
+func actorOf(scope memory.Scope) string {
+	if scope.Kind == memory.ScopeUser {
+		return scope.ID
+	}
+	return ""
+}
+
+// isGone says of a conversation that there is nothing left to forget in it.
+func isGone(err error) bool {
+	var domain *conversation.Error
+	return errors.As(err, &domain) && (domain.Kind == conversation.ConversationNotFound || domain.Kind == conversation.ConversationDeleted)
 }
 
 var errNotBuilt = errors.New("memories: not built yet")
@@ -221,4 +235,12 @@ func (s *Service) ForgetActor(_ context.Context, namespace, actor string, delete
 // Forget says how far a ForgetActor is.
 func (s *Service) Forget(_ context.Context, namespace, id string) (*Forgetting, error) {
 	return nil, errNotBuilt
+}
+
+// Recaller is what recalls memories into views; nil if there is no memory.
+func (s *Service) Recaller() build.Memories {
+	if s.target == nil {
+		return nil
+	}
+	return s
 }

@@ -672,6 +672,7 @@ type Part struct {
 	Plugin        string                 `protobuf:"bytes,12,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	Variant       int32                  `protobuf:"varint,13,opt,name=variant,proto3" json:"variant,omitempty"`
 	Citation      *Citation              `protobuf:"bytes,14,opt,name=citation,proto3" json:"citation,omitempty"`
+	Recalled      *RecalledMemories      `protobuf:"bytes,15,opt,name=recalled,proto3" json:"recalled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -804,6 +805,228 @@ func (x *Part) GetCitation() *Citation {
 	return nil
 }
 
+func (x *Part) GetRecalled() *RecalledMemories {
+	if x != nil {
+		return x.Recalled
+	}
+	return nil
+}
+
+// What a text of recalled memories was made of.
+type RecalledMemories struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Memories      []*RecalledMemory      `protobuf:"bytes,1,rep,name=memories,proto3" json:"memories,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecalledMemories) Reset() {
+	*x = RecalledMemories{}
+	mi := &file_recordpb_record_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecalledMemories) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecalledMemories) ProtoMessage() {}
+
+func (x *RecalledMemories) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecalledMemories.ProtoReflect.Descriptor instead.
+func (*RecalledMemories) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RecalledMemories) GetMemories() []*RecalledMemory {
+	if x != nil {
+		return x.Memories
+	}
+	return nil
+}
+
+// A memory as a block shows it.
+type RecalledMemory struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Kind          int32                  `protobuf:"varint,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	Scope         int32                  `protobuf:"varint,3,opt,name=scope,proto3" json:"scope,omitempty"`
+	Text          string                 `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	SaidBy        string                 `protobuf:"bytes,5,opt,name=said_by,json=saidBy,proto3" json:"said_by,omitempty"`
+	Sources       []*RecalledSource      `protobuf:"bytes,6,rep,name=sources,proto3" json:"sources,omitempty"`
+	Time          *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=time,proto3" json:"time,omitempty"`
+	Score         float64                `protobuf:"fixed64,8,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecalledMemory) Reset() {
+	*x = RecalledMemory{}
+	mi := &file_recordpb_record_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecalledMemory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecalledMemory) ProtoMessage() {}
+
+func (x *RecalledMemory) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecalledMemory.ProtoReflect.Descriptor instead.
+func (*RecalledMemory) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RecalledMemory) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RecalledMemory) GetKind() int32 {
+	if x != nil {
+		return x.Kind
+	}
+	return 0
+}
+
+func (x *RecalledMemory) GetScope() int32 {
+	if x != nil {
+		return x.Scope
+	}
+	return 0
+}
+
+func (x *RecalledMemory) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *RecalledMemory) GetSaidBy() string {
+	if x != nil {
+		return x.SaidBy
+	}
+	return ""
+}
+
+func (x *RecalledMemory) GetSources() []*RecalledSource {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *RecalledMemory) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *RecalledMemory) GetScore() float64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+// Where a recalled memory was said.
+type RecalledSource struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Conversation  string                 `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
+	First         int32                  `protobuf:"varint,2,opt,name=first,proto3" json:"first,omitempty"`
+	Last          int32                  `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
+	Time          *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecalledSource) Reset() {
+	*x = RecalledSource{}
+	mi := &file_recordpb_record_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecalledSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecalledSource) ProtoMessage() {}
+
+func (x *RecalledSource) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecalledSource.ProtoReflect.Descriptor instead.
+func (*RecalledSource) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RecalledSource) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
+}
+
+func (x *RecalledSource) GetFirst() int32 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *RecalledSource) GetLast() int32 {
+	if x != nil {
+		return x.Last
+	}
+	return 0
+}
+
+func (x *RecalledSource) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
 // What a shown text stands for. The numbers count bytes of that text.
 type Citation struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -825,7 +1048,7 @@ type Citation struct {
 
 func (x *Citation) Reset() {
 	*x = Citation{}
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -837,7 +1060,7 @@ func (x *Citation) String() string {
 func (*Citation) ProtoMessage() {}
 
 func (x *Citation) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -850,7 +1073,7 @@ func (x *Citation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Citation.ProtoReflect.Descriptor instead.
 func (*Citation) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Citation) GetContentId() string {
@@ -943,7 +1166,7 @@ type Media struct {
 
 func (x *Media) Reset() {
 	*x = Media{}
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -955,7 +1178,7 @@ func (x *Media) String() string {
 func (*Media) ProtoMessage() {}
 
 func (x *Media) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -968,7 +1191,7 @@ func (x *Media) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Media.ProtoReflect.Descriptor instead.
 func (*Media) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Media) GetMimeType() string {
@@ -1012,7 +1235,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1024,7 +1247,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1037,7 +1260,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -1088,7 +1311,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1323,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1336,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -1205,7 +1428,7 @@ type ResultSource struct {
 
 func (x *ResultSource) Reset() {
 	*x = ResultSource{}
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1440,7 @@ func (x *ResultSource) String() string {
 func (*ResultSource) ProtoMessage() {}
 
 func (x *ResultSource) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1453,7 @@ func (x *ResultSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultSource.ProtoReflect.Descriptor instead.
 func (*ResultSource) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ResultSource) GetType() int32 {
@@ -1267,7 +1490,7 @@ type Recalled struct {
 
 func (x *Recalled) Reset() {
 	*x = Recalled{}
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1279,7 +1502,7 @@ func (x *Recalled) String() string {
 func (*Recalled) ProtoMessage() {}
 
 func (x *Recalled) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1292,7 +1515,7 @@ func (x *Recalled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recalled.ProtoReflect.Descriptor instead.
 func (*Recalled) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Recalled) GetContentId() string {
@@ -1327,7 +1550,7 @@ type ResultPart struct {
 
 func (x *ResultPart) Reset() {
 	*x = ResultPart{}
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1339,7 +1562,7 @@ func (x *ResultPart) String() string {
 func (*ResultPart) ProtoMessage() {}
 
 func (x *ResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1352,7 +1575,7 @@ func (x *ResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultPart.ProtoReflect.Descriptor instead.
 func (*ResultPart) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ResultPart) GetText() *Content {
@@ -1382,7 +1605,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1394,7 +1617,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1407,7 +1630,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Reasoning) GetText() *Content {
@@ -1449,7 +1672,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1461,7 +1684,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1474,7 +1697,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1516,7 +1739,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1528,7 +1751,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1764,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Edit) GetSeq() int64 {
@@ -1668,7 +1891,7 @@ type PartEdit struct {
 
 func (x *PartEdit) Reset() {
 	*x = PartEdit{}
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1680,7 +1903,7 @@ func (x *PartEdit) String() string {
 func (*PartEdit) ProtoMessage() {}
 
 func (x *PartEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1693,7 +1916,7 @@ func (x *PartEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartEdit.ProtoReflect.Descriptor instead.
 func (*PartEdit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PartEdit) GetPart() int32 {
@@ -1736,7 +1959,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1748,7 +1971,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1761,7 +1984,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Summary) GetId() int64 {
@@ -1871,7 +2094,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +2106,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +2119,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Manifest) GetSeq() int64 {
@@ -2103,7 +2326,7 @@ type Cut struct {
 
 func (x *Cut) Reset() {
 	*x = Cut{}
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2115,7 +2338,7 @@ func (x *Cut) String() string {
 func (*Cut) ProtoMessage() {}
 
 func (x *Cut) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2128,7 +2351,7 @@ func (x *Cut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cut.ProtoReflect.Descriptor instead.
 func (*Cut) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Cut) GetMessage() int32 {
@@ -2212,7 +2435,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2224,7 +2447,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2237,7 +2460,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Head) GetIncarnation() []byte {
@@ -2477,7 +2700,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2489,7 +2712,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2502,7 +2725,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Call) GetCallId() string {
@@ -2548,7 +2771,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2560,7 +2783,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2573,7 +2796,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Info) GetActorId() string {
@@ -2649,7 +2872,7 @@ type Policy struct {
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2661,7 +2884,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2674,7 +2897,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Policy) GetMaxContextTokens() int32 {
@@ -2839,7 +3062,7 @@ type MemoryPolicy struct {
 
 func (x *MemoryPolicy) Reset() {
 	*x = MemoryPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2851,7 +3074,7 @@ func (x *MemoryPolicy) String() string {
 func (*MemoryPolicy) ProtoMessage() {}
 
 func (x *MemoryPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2864,7 +3087,7 @@ func (x *MemoryPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryPolicy.ProtoReflect.Descriptor instead.
 func (*MemoryPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *MemoryPolicy) GetOn() bool {
@@ -2975,7 +3198,7 @@ type RecallPolicy struct {
 
 func (x *RecallPolicy) Reset() {
 	*x = RecallPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2987,7 +3210,7 @@ func (x *RecallPolicy) String() string {
 func (*RecallPolicy) ProtoMessage() {}
 
 func (x *RecallPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3000,7 +3223,7 @@ func (x *RecallPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecallPolicy.ProtoReflect.Descriptor instead.
 func (*RecallPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RecallPolicy) GetOff() bool {
@@ -3069,7 +3292,7 @@ type Numbers struct {
 
 func (x *Numbers) Reset() {
 	*x = Numbers{}
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3081,7 +3304,7 @@ func (x *Numbers) String() string {
 func (*Numbers) ProtoMessage() {}
 
 func (x *Numbers) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3094,7 +3317,7 @@ func (x *Numbers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
 func (*Numbers) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Numbers) GetNumbers() []int32 {
@@ -3117,7 +3340,7 @@ type CitationsPolicy struct {
 
 func (x *CitationsPolicy) Reset() {
 	*x = CitationsPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3129,7 +3352,7 @@ func (x *CitationsPolicy) String() string {
 func (*CitationsPolicy) ProtoMessage() {}
 
 func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3142,7 +3365,7 @@ func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
 func (*CitationsPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CitationsPolicy) GetOn() bool {
@@ -3189,7 +3412,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3201,7 +3424,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3214,7 +3437,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PruningPolicy) GetOff() bool {
@@ -3276,7 +3499,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3288,7 +3511,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3301,7 +3524,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Names) GetNames() []string {
@@ -3331,7 +3554,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3343,7 +3566,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3356,7 +3579,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CompactionPolicy) GetStrategy() int32 {
@@ -3453,7 +3676,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3465,7 +3688,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3478,7 +3701,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -3547,7 +3770,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3559,7 +3782,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3572,7 +3795,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -3597,7 +3820,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3609,7 +3832,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3622,7 +3845,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -3677,7 +3900,7 @@ type Fits struct {
 
 func (x *Fits) Reset() {
 	*x = Fits{}
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3689,7 +3912,7 @@ func (x *Fits) String() string {
 func (*Fits) ProtoMessage() {}
 
 func (x *Fits) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3702,7 +3925,7 @@ func (x *Fits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fits.ProtoReflect.Descriptor instead.
 func (*Fits) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Fits) GetFits() []*Fit {
@@ -3729,7 +3952,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3741,7 +3964,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3754,7 +3977,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Fit) GetBudget() int64 {
@@ -3816,7 +4039,7 @@ type AskedSummaries struct {
 
 func (x *AskedSummaries) Reset() {
 	*x = AskedSummaries{}
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3828,7 +4051,7 @@ func (x *AskedSummaries) String() string {
 func (*AskedSummaries) ProtoMessage() {}
 
 func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3841,7 +4064,7 @@ func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummaries.ProtoReflect.Descriptor instead.
 func (*AskedSummaries) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AskedSummaries) GetSummaries() []*AskedSummary {
@@ -3864,7 +4087,7 @@ type AskedSummary struct {
 
 func (x *AskedSummary) Reset() {
 	*x = AskedSummary{}
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3876,7 +4099,7 @@ func (x *AskedSummary) String() string {
 func (*AskedSummary) ProtoMessage() {}
 
 func (x *AskedSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3889,7 +4112,7 @@ func (x *AskedSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummary.ProtoReflect.Descriptor instead.
 func (*AskedSummary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AskedSummary) GetIndex() int32 {
@@ -3923,7 +4146,7 @@ type Erasures struct {
 
 func (x *Erasures) Reset() {
 	*x = Erasures{}
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3935,7 +4158,7 @@ func (x *Erasures) String() string {
 func (*Erasures) ProtoMessage() {}
 
 func (x *Erasures) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3948,7 +4171,7 @@ func (x *Erasures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasures.ProtoReflect.Descriptor instead.
 func (*Erasures) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Erasures) GetErasures() []*Erasure {
@@ -3969,7 +4192,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3981,7 +4204,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3994,7 +4217,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Erasure) GetIndex() int32 {
@@ -4021,7 +4244,7 @@ type Reclaims struct {
 
 func (x *Reclaims) Reset() {
 	*x = Reclaims{}
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4033,7 +4256,7 @@ func (x *Reclaims) String() string {
 func (*Reclaims) ProtoMessage() {}
 
 func (x *Reclaims) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4046,7 +4269,7 @@ func (x *Reclaims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaims.ProtoReflect.Descriptor instead.
 func (*Reclaims) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Reclaims) GetReclaims() []*Reclaim {
@@ -4068,7 +4291,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4080,7 +4303,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4093,7 +4316,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Reclaim) GetIndex() int32 {
@@ -4131,7 +4354,7 @@ type Calibration struct {
 
 func (x *Calibration) Reset() {
 	*x = Calibration{}
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4143,7 +4366,7 @@ func (x *Calibration) String() string {
 func (*Calibration) ProtoMessage() {}
 
 func (x *Calibration) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4156,7 +4379,7 @@ func (x *Calibration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calibration.ProtoReflect.Descriptor instead.
 func (*Calibration) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Calibration) GetPrior() float64 {
@@ -4211,7 +4434,7 @@ type UsageReport struct {
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4223,7 +4446,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4236,7 +4459,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *UsageReport) GetManifest() int64 {
@@ -4309,7 +4532,7 @@ type Draft struct {
 
 func (x *Draft) Reset() {
 	*x = Draft{}
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4321,7 +4544,7 @@ func (x *Draft) String() string {
 func (*Draft) ProtoMessage() {}
 
 func (x *Draft) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4334,7 +4557,7 @@ func (x *Draft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draft.ProtoReflect.Descriptor instead.
 func (*Draft) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Draft) GetState() string {
@@ -4384,7 +4607,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4396,7 +4619,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4409,7 +4632,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Plan) GetEditSeq() int64 {
@@ -4447,7 +4670,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4459,7 +4682,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4472,7 +4695,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Step) GetRange() *Range {
@@ -4522,7 +4745,7 @@ type DraftText struct {
 
 func (x *DraftText) Reset() {
 	*x = DraftText{}
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4534,7 +4757,7 @@ func (x *DraftText) String() string {
 func (*DraftText) ProtoMessage() {}
 
 func (x *DraftText) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4547,7 +4770,7 @@ func (x *DraftText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftText.ProtoReflect.Descriptor instead.
 func (*DraftText) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *DraftText) GetText() []byte {
@@ -4582,7 +4805,7 @@ type Facts struct {
 
 func (x *Facts) Reset() {
 	*x = Facts{}
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4594,7 +4817,7 @@ func (x *Facts) String() string {
 func (*Facts) ProtoMessage() {}
 
 func (x *Facts) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4607,7 +4830,7 @@ func (x *Facts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Facts.ProtoReflect.Descriptor instead.
 func (*Facts) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Facts) GetBody() int64 {
@@ -4637,7 +4860,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4649,7 +4872,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4662,7 +4885,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Fact) GetKind() int32 {
@@ -4707,7 +4930,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4719,7 +4942,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4732,7 +4955,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Run) GetId() string {
@@ -4781,7 +5004,7 @@ type NumberRange struct {
 
 func (x *NumberRange) Reset() {
 	*x = NumberRange{}
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4793,7 +5016,7 @@ func (x *NumberRange) String() string {
 func (*NumberRange) ProtoMessage() {}
 
 func (x *NumberRange) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4806,7 +5029,7 @@ func (x *NumberRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberRange.ProtoReflect.Descriptor instead.
 func (*NumberRange) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *NumberRange) GetFrom() int64 {
@@ -4851,7 +5074,7 @@ type Source struct {
 
 func (x *Source) Reset() {
 	*x = Source{}
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4863,7 +5086,7 @@ func (x *Source) String() string {
 func (*Source) ProtoMessage() {}
 
 func (x *Source) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4876,7 +5099,7 @@ func (x *Source) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Source.ProtoReflect.Descriptor instead.
 func (*Source) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Source) GetHandle() string {
@@ -5023,7 +5246,7 @@ type SharedBytes struct {
 
 func (x *SharedBytes) Reset() {
 	*x = SharedBytes{}
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5035,7 +5258,7 @@ func (x *SharedBytes) String() string {
 func (*SharedBytes) ProtoMessage() {}
 
 func (x *SharedBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5048,7 +5271,7 @@ func (x *SharedBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SharedBytes.ProtoReflect.Descriptor instead.
 func (*SharedBytes) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *SharedBytes) GetId() []byte {
@@ -5084,7 +5307,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5096,7 +5319,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5109,7 +5332,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -5198,7 +5421,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5210,7 +5433,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5223,7 +5446,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ActionPolicy) GetAgentActionId() string {
@@ -5289,7 +5512,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5301,7 +5524,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5314,7 +5537,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Prompt) GetId() string {
@@ -5364,7 +5587,7 @@ type FormerRequests struct {
 
 func (x *FormerRequests) Reset() {
 	*x = FormerRequests{}
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5376,7 +5599,7 @@ func (x *FormerRequests) String() string {
 func (*FormerRequests) ProtoMessage() {}
 
 func (x *FormerRequests) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5389,7 +5612,7 @@ func (x *FormerRequests) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequests.ProtoReflect.Descriptor instead.
 func (*FormerRequests) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *FormerRequests) GetKey() []byte {
@@ -5418,7 +5641,7 @@ type FormerRequest struct {
 
 func (x *FormerRequest) Reset() {
 	*x = FormerRequest{}
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5430,7 +5653,7 @@ func (x *FormerRequest) String() string {
 func (*FormerRequest) ProtoMessage() {}
 
 func (x *FormerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5443,7 +5666,7 @@ func (x *FormerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequest.ProtoReflect.Descriptor instead.
 func (*FormerRequest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *FormerRequest) GetHash() uint64 {
@@ -5527,7 +5750,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x12_preserve_original\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
-	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xd5\x04\n" +
+	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\x99\x05\n" +
 	"\x04Part\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\x12\x1c\n" +
@@ -5543,7 +5766,24 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0eretention_last\x18\v \x01(\x05R\rretentionLast\x12\x16\n" +
 	"\x06plugin\x18\f \x01(\tR\x06plugin\x12\x18\n" +
 	"\avariant\x18\r \x01(\x05R\avariant\x12:\n" +
-	"\bcitation\x18\x0e \x01(\v2\x1e.palimpsest.record.v1.CitationR\bcitation\"\xec\x02\n" +
+	"\bcitation\x18\x0e \x01(\v2\x1e.palimpsest.record.v1.CitationR\bcitation\x12B\n" +
+	"\brecalled\x18\x0f \x01(\v2&.palimpsest.record.v1.RecalledMemoriesR\brecalled\"T\n" +
+	"\x10RecalledMemories\x12@\n" +
+	"\bmemories\x18\x01 \x03(\v2$.palimpsest.record.v1.RecalledMemoryR\bmemories\"\xfd\x01\n" +
+	"\x0eRecalledMemory\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\x05R\x04kind\x12\x14\n" +
+	"\x05scope\x18\x03 \x01(\x05R\x05scope\x12\x12\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text\x12\x17\n" +
+	"\asaid_by\x18\x05 \x01(\tR\x06saidBy\x12>\n" +
+	"\asources\x18\x06 \x03(\v2$.palimpsest.record.v1.RecalledSourceR\asources\x12.\n" +
+	"\x04time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
+	"\x05score\x18\b \x01(\x01R\x05score\"\x8e\x01\n" +
+	"\x0eRecalledSource\x12\"\n" +
+	"\fconversation\x18\x01 \x01(\tR\fconversation\x12\x14\n" +
+	"\x05first\x18\x02 \x01(\x05R\x05first\x12\x12\n" +
+	"\x04last\x18\x03 \x01(\x05R\x04last\x12.\n" +
+	"\x04time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\xec\x02\n" +
 	"\bCitation\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x1f\n" +
@@ -6053,7 +6293,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -6063,141 +6303,149 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Expiration)(nil),            // 5: palimpsest.record.v1.Expiration
 	(*ActionRef)(nil),             // 6: palimpsest.record.v1.ActionRef
 	(*Part)(nil),                  // 7: palimpsest.record.v1.Part
-	(*Citation)(nil),              // 8: palimpsest.record.v1.Citation
-	(*Media)(nil),                 // 9: palimpsest.record.v1.Media
-	(*ToolCall)(nil),              // 10: palimpsest.record.v1.ToolCall
-	(*ToolResult)(nil),            // 11: palimpsest.record.v1.ToolResult
-	(*ResultSource)(nil),          // 12: palimpsest.record.v1.ResultSource
-	(*Recalled)(nil),              // 13: palimpsest.record.v1.Recalled
-	(*ResultPart)(nil),            // 14: palimpsest.record.v1.ResultPart
-	(*Reasoning)(nil),             // 15: palimpsest.record.v1.Reasoning
-	(*Opaque)(nil),                // 16: palimpsest.record.v1.Opaque
-	(*Edit)(nil),                  // 17: palimpsest.record.v1.Edit
-	(*PartEdit)(nil),              // 18: palimpsest.record.v1.PartEdit
-	(*Summary)(nil),               // 19: palimpsest.record.v1.Summary
-	(*Manifest)(nil),              // 20: palimpsest.record.v1.Manifest
-	(*Cut)(nil),                   // 21: palimpsest.record.v1.Cut
-	(*Head)(nil),                  // 22: palimpsest.record.v1.Head
-	(*Call)(nil),                  // 23: palimpsest.record.v1.Call
-	(*Info)(nil),                  // 24: palimpsest.record.v1.Info
-	(*Policy)(nil),                // 25: palimpsest.record.v1.Policy
-	(*MemoryPolicy)(nil),          // 26: palimpsest.record.v1.MemoryPolicy
-	(*RecallPolicy)(nil),          // 27: palimpsest.record.v1.RecallPolicy
-	(*Numbers)(nil),               // 28: palimpsest.record.v1.Numbers
-	(*CitationsPolicy)(nil),       // 29: palimpsest.record.v1.CitationsPolicy
-	(*PruningPolicy)(nil),         // 30: palimpsest.record.v1.PruningPolicy
-	(*Names)(nil),                 // 31: palimpsest.record.v1.Names
-	(*CompactionPolicy)(nil),      // 32: palimpsest.record.v1.CompactionPolicy
-	(*Outcome)(nil),               // 33: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 34: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 35: palimpsest.record.v1.Task
-	(*Fits)(nil),                  // 36: palimpsest.record.v1.Fits
-	(*Fit)(nil),                   // 37: palimpsest.record.v1.Fit
-	(*AskedSummaries)(nil),        // 38: palimpsest.record.v1.AskedSummaries
-	(*AskedSummary)(nil),          // 39: palimpsest.record.v1.AskedSummary
-	(*Erasures)(nil),              // 40: palimpsest.record.v1.Erasures
-	(*Erasure)(nil),               // 41: palimpsest.record.v1.Erasure
-	(*Reclaims)(nil),              // 42: palimpsest.record.v1.Reclaims
-	(*Reclaim)(nil),               // 43: palimpsest.record.v1.Reclaim
-	(*Calibration)(nil),           // 44: palimpsest.record.v1.Calibration
-	(*UsageReport)(nil),           // 45: palimpsest.record.v1.UsageReport
-	(*Draft)(nil),                 // 46: palimpsest.record.v1.Draft
-	(*Plan)(nil),                  // 47: palimpsest.record.v1.Plan
-	(*Step)(nil),                  // 48: palimpsest.record.v1.Step
-	(*DraftText)(nil),             // 49: palimpsest.record.v1.DraftText
-	(*Facts)(nil),                 // 50: palimpsest.record.v1.Facts
-	(*Fact)(nil),                  // 51: palimpsest.record.v1.Fact
-	(*Run)(nil),                   // 52: palimpsest.record.v1.Run
-	(*NumberRange)(nil),           // 53: palimpsest.record.v1.NumberRange
-	(*Source)(nil),                // 54: palimpsest.record.v1.Source
-	(*SharedBytes)(nil),           // 55: palimpsest.record.v1.SharedBytes
-	(*ModelProfile)(nil),          // 56: palimpsest.record.v1.ModelProfile
-	(*ActionPolicy)(nil),          // 57: palimpsest.record.v1.ActionPolicy
-	(*Prompt)(nil),                // 58: palimpsest.record.v1.Prompt
-	(*FormerRequests)(nil),        // 59: palimpsest.record.v1.FormerRequests
-	(*FormerRequest)(nil),         // 60: palimpsest.record.v1.FormerRequest
-	(*timestamppb.Timestamp)(nil), // 61: google.protobuf.Timestamp
+	(*RecalledMemories)(nil),      // 8: palimpsest.record.v1.RecalledMemories
+	(*RecalledMemory)(nil),        // 9: palimpsest.record.v1.RecalledMemory
+	(*RecalledSource)(nil),        // 10: palimpsest.record.v1.RecalledSource
+	(*Citation)(nil),              // 11: palimpsest.record.v1.Citation
+	(*Media)(nil),                 // 12: palimpsest.record.v1.Media
+	(*ToolCall)(nil),              // 13: palimpsest.record.v1.ToolCall
+	(*ToolResult)(nil),            // 14: palimpsest.record.v1.ToolResult
+	(*ResultSource)(nil),          // 15: palimpsest.record.v1.ResultSource
+	(*Recalled)(nil),              // 16: palimpsest.record.v1.Recalled
+	(*ResultPart)(nil),            // 17: palimpsest.record.v1.ResultPart
+	(*Reasoning)(nil),             // 18: palimpsest.record.v1.Reasoning
+	(*Opaque)(nil),                // 19: palimpsest.record.v1.Opaque
+	(*Edit)(nil),                  // 20: palimpsest.record.v1.Edit
+	(*PartEdit)(nil),              // 21: palimpsest.record.v1.PartEdit
+	(*Summary)(nil),               // 22: palimpsest.record.v1.Summary
+	(*Manifest)(nil),              // 23: palimpsest.record.v1.Manifest
+	(*Cut)(nil),                   // 24: palimpsest.record.v1.Cut
+	(*Head)(nil),                  // 25: palimpsest.record.v1.Head
+	(*Call)(nil),                  // 26: palimpsest.record.v1.Call
+	(*Info)(nil),                  // 27: palimpsest.record.v1.Info
+	(*Policy)(nil),                // 28: palimpsest.record.v1.Policy
+	(*MemoryPolicy)(nil),          // 29: palimpsest.record.v1.MemoryPolicy
+	(*RecallPolicy)(nil),          // 30: palimpsest.record.v1.RecallPolicy
+	(*Numbers)(nil),               // 31: palimpsest.record.v1.Numbers
+	(*CitationsPolicy)(nil),       // 32: palimpsest.record.v1.CitationsPolicy
+	(*PruningPolicy)(nil),         // 33: palimpsest.record.v1.PruningPolicy
+	(*Names)(nil),                 // 34: palimpsest.record.v1.Names
+	(*CompactionPolicy)(nil),      // 35: palimpsest.record.v1.CompactionPolicy
+	(*Outcome)(nil),               // 36: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 37: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 38: palimpsest.record.v1.Task
+	(*Fits)(nil),                  // 39: palimpsest.record.v1.Fits
+	(*Fit)(nil),                   // 40: palimpsest.record.v1.Fit
+	(*AskedSummaries)(nil),        // 41: palimpsest.record.v1.AskedSummaries
+	(*AskedSummary)(nil),          // 42: palimpsest.record.v1.AskedSummary
+	(*Erasures)(nil),              // 43: palimpsest.record.v1.Erasures
+	(*Erasure)(nil),               // 44: palimpsest.record.v1.Erasure
+	(*Reclaims)(nil),              // 45: palimpsest.record.v1.Reclaims
+	(*Reclaim)(nil),               // 46: palimpsest.record.v1.Reclaim
+	(*Calibration)(nil),           // 47: palimpsest.record.v1.Calibration
+	(*UsageReport)(nil),           // 48: palimpsest.record.v1.UsageReport
+	(*Draft)(nil),                 // 49: palimpsest.record.v1.Draft
+	(*Plan)(nil),                  // 50: palimpsest.record.v1.Plan
+	(*Step)(nil),                  // 51: palimpsest.record.v1.Step
+	(*DraftText)(nil),             // 52: palimpsest.record.v1.DraftText
+	(*Facts)(nil),                 // 53: palimpsest.record.v1.Facts
+	(*Fact)(nil),                  // 54: palimpsest.record.v1.Fact
+	(*Run)(nil),                   // 55: palimpsest.record.v1.Run
+	(*NumberRange)(nil),           // 56: palimpsest.record.v1.NumberRange
+	(*Source)(nil),                // 57: palimpsest.record.v1.Source
+	(*SharedBytes)(nil),           // 58: palimpsest.record.v1.SharedBytes
+	(*ModelProfile)(nil),          // 59: palimpsest.record.v1.ModelProfile
+	(*ActionPolicy)(nil),          // 60: palimpsest.record.v1.ActionPolicy
+	(*Prompt)(nil),                // 61: palimpsest.record.v1.Prompt
+	(*FormerRequests)(nil),        // 62: palimpsest.record.v1.FormerRequests
+	(*FormerRequest)(nil),         // 63: palimpsest.record.v1.FormerRequest
+	(*timestamppb.Timestamp)(nil), // 64: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	61, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	64, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
-	9,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
-	10, // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
-	11, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
-	15, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
-	16, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
-	8,  // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
-	1,  // 13: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
-	1,  // 14: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
-	1,  // 15: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
-	14, // 16: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
-	6,  // 17: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
-	5,  // 18: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
-	13, // 19: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
-	12, // 20: palimpsest.record.v1.ToolResult.source:type_name -> palimpsest.record.v1.ResultSource
-	1,  // 21: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
-	9,  // 22: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
-	1,  // 23: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
-	1,  // 24: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
-	1,  // 25: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
-	0,  // 26: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
-	18, // 27: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
-	19, // 28: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	61, // 29: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
-	7,  // 30: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
-	1,  // 31: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
-	0,  // 32: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
-	1,  // 33: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
-	0,  // 34: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	61, // 35: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	21, // 36: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
-	23, // 37: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 38: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	61, // 39: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	61, // 40: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	61, // 41: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	61, // 42: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	61, // 43: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	61, // 44: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
-	25, // 45: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 46: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	30, // 47: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	32, // 48: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	29, // 49: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	26, // 50: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
-	28, // 51: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
-	27, // 52: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
-	28, // 53: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
-	31, // 54: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
-	31, // 55: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	31, // 56: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	61, // 57: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	61, // 58: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	37, // 59: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
-	21, // 60: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
-	39, // 61: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	41, // 62: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	43, // 63: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	61, // 64: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	47, // 65: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	48, // 66: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 67: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 68: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	50, // 69: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	51, // 70: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	53, // 71: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 72: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	60, // 73: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	74, // [74:74] is the sub-list for method output_type
-	74, // [74:74] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	12, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
+	13, // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
+	14, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
+	18, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
+	19, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
+	11, // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
+	8,  // 13: palimpsest.record.v1.Part.recalled:type_name -> palimpsest.record.v1.RecalledMemories
+	9,  // 14: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
+	10, // 15: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
+	64, // 16: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	64, // 17: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	1,  // 18: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
+	1,  // 19: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
+	1,  // 20: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
+	17, // 21: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
+	6,  // 22: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
+	5,  // 23: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
+	16, // 24: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
+	15, // 25: palimpsest.record.v1.ToolResult.source:type_name -> palimpsest.record.v1.ResultSource
+	1,  // 26: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
+	12, // 27: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
+	1,  // 28: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
+	1,  // 29: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
+	1,  // 30: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
+	0,  // 31: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
+	21, // 32: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
+	22, // 33: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
+	64, // 34: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	7,  // 35: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
+	1,  // 36: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
+	0,  // 37: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
+	1,  // 38: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
+	0,  // 39: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	64, // 40: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	24, // 41: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
+	26, // 42: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 43: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	64, // 44: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	64, // 45: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	64, // 46: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	64, // 47: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	64, // 48: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	64, // 49: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	28, // 50: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 51: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	33, // 52: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	35, // 53: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	32, // 54: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	29, // 55: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
+	31, // 56: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
+	30, // 57: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
+	31, // 58: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
+	34, // 59: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	34, // 60: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	34, // 61: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	64, // 62: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	64, // 63: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	40, // 64: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
+	24, // 65: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
+	42, // 66: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	44, // 67: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	46, // 68: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	64, // 69: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	50, // 70: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	51, // 71: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 72: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 73: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	53, // 74: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	54, // 75: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	56, // 76: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 77: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	63, // 78: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	79, // [79:79] is the sub-list for method output_type
+	79, // [79:79] is the sub-list for method input_type
+	79, // [79:79] is the sub-list for extension type_name
+	79, // [79:79] is the sub-list for extension extendee
+	0,  // [0:79] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -6206,21 +6454,21 @@ func file_recordpb_record_proto_init() {
 		return
 	}
 	file_recordpb_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[25].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[26].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[27].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[28].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[29].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[30].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[32].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[56].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[57].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[33].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[35].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[59].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[60].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   61,
+			NumMessages:   64,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
