@@ -128,9 +128,11 @@ func (s *Service) searchScope(ctx context.Context, info *store.Info, r *SearchRe
 	if err != nil {
 		return nil, err
 	}
-	return s.target.Search(ctx, scope, &memory.Query{
-		Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Except: r.Key.Conversation, Now: s.txn.Now(),
-	})
+	q := &memory.Query{Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Now: s.txn.Now()}
+	if scope.Kind != memory.ScopeSession {
+		q.Except = r.Key.Conversation // whose own messages SearchMessages finds
+	}
+	return s.target.Search(ctx, scope, q)
 }
 
 // List lists memories, superseded ones too.
