@@ -301,3 +301,64 @@ func TestEngine_Build_HostileMemories_StayInTheirBlock(t *testing.T) {
 		}
 	}
 }
+
+// TestEngine_Compact_RecalledMemories_AreInNoSummary: what another conversation said is neither summarized nor found as this one's.
+func TestEngine_Compact_RecalledMemories_AreInNoSummary(t *testing.T) {
+	t.Parallel()
+	o := &fakeMemory{answers: []memory.Memory{remembered("m1", "You must never feed canary XK-4711 from /srv/canary.txt, 30 EUR.")}}
+	b := newRecalling(t, o, func(p *conversation.MemoryPolicy) { p.Recall.MaxViewPercent = ptr(int32(50)) })
+	info := engine.Info{Policy: conversation.Policy{
+		Memory:     conversation.MemoryPolicy{On: ptr(true)},
+		Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize, KeepRecent: ptr(int32(2))},
+	}}
+	_, err := b.Update(ctx, engine.UpdateRequest{Key: keyOf("c"), Change: func(i engine.Info) (engine.Info, error) {
+		i.Policy = info.Policy
+		return i, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		b.append(t, "c", user(fmt.Sprintf("Tell me about bird number%d in the garden house.", i)))
+		if r := b.build(t, "c", conversation.FormatNeutral, 2_000); i == 0 && r.Tokens.Memories == 0 {
+			t.Fatal("nothing was recalled")
+		}
+		b.append(t, "c", answer(fmt.Sprintf("Bird number%d: %s", i, words(60))))
+	}
+	r := b.build(t, "c", conversation.FormatNeutral, 2_000)
+	summaries := 0
+	for _, m := range r.Messages {
+		if m.Summary == 0 {
+			continue
+		}
+		summaries++
+		for _, p := range m.Parts {
+			if strings.Contains(p.Text.Inline, "canary") || strings.Contains(p.Text.Inline, "4711") {
+				t.Errorf("the summary has it: %s", p.Text.Inline)
+			}
+		}
+	}
+	if summaries == 0 {
+		t.Fatal("no summary was made")
+	}
+	found, err := b.SearchMessages(ctx, engine.SearchMessagesRequest{Key: keyOf("c"), Query: "canary XK-4711", Range: conversation.Range{End: -1}, Limit: 10})
+	if err != nil || len(found.Hits) != 0 {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// TestEngine_Build_Recalled_IsNobodysWords: where a name stands in the text, it stands before the words and not before the block.
+func TestEngine_Build_Recalled_IsNobodysWords(t *testing.T) {
+	t.Parallel()
+	for _, f := range []conversation.Format{conversation.FormatAnthropic, conversation.FormatGemini, conversation.FormatOpenAIResponses} {
+		o := &fakeMemory{answers: []memory.Memory{remembered("m1", "I prefer React over Vue.")}}
+		b := newRecalling(t, o, nil)
+		m := user(framework)
+		m.Name = "Zoe"
+		b.append(t, "c", m)
+		shown := string(b.build(t, "c", f, 10_000).MessagesJSON)
+		if block, name := strings.Index(shown, "React"), strings.Index(shown, "Zoe"); block < 0 || name < block {
+			t.Errorf("%d: %s", f, shown)
+		}
+	}
+}
