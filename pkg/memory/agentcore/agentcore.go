@@ -8,7 +8,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/url"
+	"fmt"
+	"net/http"
 	"regexp"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	ac "github.com/aws/aws-sdk-go-v2/service/bedrockagentcore"
 
+	"github.com/palimpsest-context/palimpsest/internal/endpoint"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
 
@@ -60,7 +62,7 @@ type Options struct {
 type Target struct {
 	memoryID *string
 	client   *ac.Client
-	http     *httpClient
+	http     *http.Client
 	layout   layout
 	timeout  time.Duration
 	interval time.Duration
@@ -79,11 +81,11 @@ func New(ctx context.Context, o Options) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{
-		memoryID: &o.MemoryID, http: newHTTPClient(), layout: l,
+		memoryID: &o.MemoryID, http: endpoint.NewClient(endpoint.Options{Parallel: concurrency}), layout: l,
 		timeout: cmp.Or(o.Timeout, DefaultTimeout), interval: cmp.Or(o.Interval, DefaultInterval),
 	}
 	// The outbox tries again, so that the SDK must not.
-	settings := ac.Options{Region: o.Region, Credentials: o.Credentials, HTTPClient: t.http, Retryer: aws.NopRetryer{}}
+	settings := ac.Options{Region: o.Region, Credentials: o.Credentials, HTTPClient: sender{t.http}, Retryer: aws.NopRetryer{}}
 	if o.BaseEndpoint != "" {
 		settings.BaseEndpoint = &o.BaseEndpoint
 	}
@@ -97,8 +99,14 @@ func (o *Options) complete(ctx context.Context) error {
 	if !regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]{0,99}-[a-zA-Z0-9]{10}$`).MatchString(o.MemoryID) {
 		return errors.New("agentcore: the memory's id must be a name, a hyphen, and ten letters and digits")
 	}
-	if o.BaseEndpoint != "" && !isSafe(o.BaseEndpoint) {
-		return errors.New("agentcore: the endpoint must be https, or a loopback address, without a user, a query or a fragment")
+	if o.BaseEndpoint != "" {
+		u, err := endpoint.Parse(o.BaseEndpoint, true)
+		if err != nil {
+			return fmt.Errorf("agentcore: the endpoint %w", err)
+		}
+		if u.RawQuery != "" {
+			return errors.New("agentcore: the endpoint must be without a query")
+		}
 	}
 	if o.Credentials == nil {
 		c, err := config.LoadDefaultConfig(ctx, config.WithRegion(o.Region))
@@ -113,16 +121,8 @@ func (o *Options) complete(ctx context.Context) error {
 	return nil
 }
 
-func isSafe(endpoint string) bool {
-	u, err := url.Parse(endpoint)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return false
-	}
-	return u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname())
-}
-
 // Close closes idle connections.
-func (t *Target) Close() { t.http.client.CloseIdleConnections() }
+func (t *Target) Close() { t.http.CloseIdleConnections() }
 
 // Name implements memory.Target.
 func (t *Target) Name() string { return "agentcore" }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
@@ -15,16 +14,12 @@ import (
 	ac "github.com/aws/aws-sdk-go-v2/service/bedrockagentcore"
 	"github.com/aws/smithy-go"
 
+	"github.com/palimpsest-context/palimpsest/internal/endpoint"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
 
-// What the endpoint may take of us.
-const (
-	maxBodyBytes   = 4 << 20
-	maxHeaderBytes = 64 << 10
-	connectTime    = 10 * time.Second
-	idleTime       = 30 * time.Second
-)
+// maxBodyBytes is how much of an answer is read.
+const maxBodyBytes = 4 << 20
 
 // effect says what a lost answer and a 404 mean.
 type effect int8
@@ -141,27 +136,11 @@ func (a *attempt) statusError(e effect, status int) error {
 	}
 }
 
-// httpClient sends what the SDK signed, and notes on the call's attempt how far that came.
-type httpClient struct{ client *http.Client }
-
-func newHTTPClient() *httpClient {
-	return &httpClient{client: &http.Client{
-		Transport: &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
-			DialContext:            (&net.Dialer{Timeout: connectTime}).DialContext,
-			ForceAttemptHTTP2:      true,
-			TLSHandshakeTimeout:    connectTime,
-			IdleConnTimeout:        idleTime,
-			MaxIdleConnsPerHost:    concurrency,
-			MaxResponseHeaderBytes: maxHeaderBytes,
-			DisableCompression:     true, // or only what comes out of it would be bounded
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-}
+// sender sends what the SDK signed, and notes on the call's attempt how far that came.
+type sender struct{ client *http.Client }
 
 // Do implements the SDK's HTTP client.
-func (c *httpClient) Do(r *http.Request) (*http.Response, error) {
+func (c sender) Do(r *http.Request) (*http.Response, error) {
 	a, _ := r.Context().Value(attemptKey{}).(*attempt)
 	if a == nil {
 		a = &attempt{}
@@ -173,14 +152,7 @@ func (c *httpClient) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	a.status = response.StatusCode
-	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 31); err == nil {
-		a.retryAfter = time.Duration(seconds) * time.Second
-	}
+	a.retryAfter = endpoint.RetryAfter(response.Header)
 	response.Body = http.MaxBytesReader(nil, response.Body, maxBodyBytes)
 	return response, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

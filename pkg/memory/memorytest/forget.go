@@ -86,7 +86,7 @@ func retracted(b *box) {
 // gone holds a retraction to having taken texts away, or to saying that it cannot.
 func (b *box) gone(s memory.Scope, all memory.Forgetting, texts ...string) {
 	b.Helper()
-	if b.limits.ForgetsOne {
+	if b.limits.ForgetsOne && b.limits.ReturnsIDs {
 		b.forgot(s, texts...)
 	} else if slices.ContainsFunc(texts, func(text string) bool { return count(b.list(s, 50), text) > 0 }) && len(all.Residue) == 0 {
 		b.Error("what was to be taken back is there, and no residue says so")
