@@ -61,7 +61,7 @@ type Options struct {
 // Target is a memory resource. It implements memory.Target.
 type Target struct {
 	memoryID *string
-	client   *ac.Client
+	api      operations
 	http     *http.Client
 	layout   layout
 	timeout  time.Duration
@@ -89,7 +89,7 @@ func New(ctx context.Context, o Options) (*Target, error) {
 	if o.BaseEndpoint != "" {
 		settings.BaseEndpoint = &o.BaseEndpoint
 	}
-	t.client = ac.New(settings)
+	t.api = operationsOf(ac.New(settings))
 	return t, nil
 }
 

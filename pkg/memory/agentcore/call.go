@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	ac "github.com/aws/aws-sdk-go-v2/service/bedrockagentcore"
 	"github.com/aws/smithy-go"
 
@@ -42,7 +43,7 @@ type attempt struct {
 type attemptKey struct{}
 
 // call makes one request within the target's timeout. Its errors are those of package memory alone: the SDK's hold what was asked.
-func call[Out any](ctx context.Context, t *Target, e effect, request func(context.Context, ...func(*ac.Options)) (*Out, error)) (*Out, error) {
+func call[Out any](ctx context.Context, t *Target, e effect, request func(context.Context) (*Out, error)) (*Out, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	a := &attempt{}
@@ -53,23 +54,44 @@ func call[Out any](ctx context.Context, t *Target, e effect, request func(contex
 	return out, nil
 }
 
-// asking binds an operation of the client to its input, for call.
-func asking[In, Out any](operation func(context.Context, *In, ...func(*ac.Options)) (*Out, error), in *In) func(context.Context, ...func(*ac.Options)) (*Out, error) {
-	return func(ctx context.Context, o ...func(*ac.Options)) (*Out, error) { return operation(ctx, in, o...) }
+// operation is one of the client's methods.
+type operation[In, Out any] func(context.Context, *In, ...func(*ac.Options)) (*Out, error)
+
+// operations are those that are used. The client itself in a field, or as an interface for the SDK's paginators, would link all that it can.
+type operations struct {
+	createEvent   operation[ac.CreateEventInput, ac.CreateEventOutput]
+	listEvents    operation[ac.ListEventsInput, ac.ListEventsOutput]
+	deleteEvent   operation[ac.DeleteEventInput, ac.DeleteEventOutput]
+	listSessions  operation[ac.ListSessionsInput, ac.ListSessionsOutput]
+	retrieve      operation[ac.RetrieveMemoryRecordsInput, ac.RetrieveMemoryRecordsOutput]
+	listRecords   operation[ac.ListMemoryRecordsInput, ac.ListMemoryRecordsOutput]
+	getRecord     operation[ac.GetMemoryRecordInput, ac.GetMemoryRecordOutput]
+	createRecords operation[ac.BatchCreateMemoryRecordsInput, ac.BatchCreateMemoryRecordsOutput]
+	deleteRecords operation[ac.BatchDeleteMemoryRecordsInput, ac.BatchDeleteMemoryRecordsOutput]
 }
 
-// pager is one of the SDK's paginators.
-type pager[Out any] interface {
-	HasMorePages() bool
-	NextPage(context.Context, ...func(*ac.Options)) (*Out, error)
+func operationsOf(c *ac.Client) operations {
+	return operations{
+		createEvent: c.CreateEvent, listEvents: c.ListEvents, deleteEvent: c.DeleteEvent, listSessions: c.ListSessions,
+		retrieve: c.RetrieveMemoryRecords, listRecords: c.ListMemoryRecords, getRecord: c.GetMemoryRecord,
+		createRecords: c.BatchCreateMemoryRecords, deleteRecords: c.BatchDeleteMemoryRecords,
+	}
 }
 
-// pages asks for one page after the other, up to an error.
-func pages[Out any](ctx context.Context, t *Target, e effect, p pager[Out]) iter.Seq2[*Out, error] {
+// asking binds an operation to its input, for call.
+func asking[In, Out any](o operation[In, Out], in *In) func(context.Context) (*Out, error) {
+	return func(ctx context.Context) (*Out, error) { return o(ctx, in) }
+}
+
+// pages asks for one page after the other, up to an error. Token is the input's, next the output's.
+func pages[In, Out any](ctx context.Context, t *Target, e effect, o operation[In, Out], in *In, token **string, next func(*Out) *string) iter.Seq2[*Out, error] {
 	return func(yield func(*Out, error) bool) {
-		for p.HasMorePages() {
-			out, err := call(ctx, t, e, p.NextPage)
+		for {
+			out, err := call(ctx, t, e, asking(o, in))
 			if !yield(out, err) || err != nil {
+				return
+			}
+			if *token = next(out); aws.ToString(*token) == "" {
 				return
 			}
 		}

@@ -28,7 +28,7 @@ func (t *Target) Add(ctx context.Context, b *memory.Batch) (memory.Receipt, erro
 		return memory.Receipt{}, err
 	}
 	actor, session, last := actorOf(b.Scope), sessionOf(b), b.Messages[len(b.Messages)-1]
-	_, err := call(ctx, t, changes, asking(t.client.CreateEvent, &ac.CreateEventInput{
+	_, err := call(ctx, t, changes, asking(t.api.createEvent, &ac.CreateEventInput{
 		MemoryId: t.memoryID, ActorId: &actor, SessionId: &session, EventTimestamp: &last.Time, Payload: payload(b.Messages),
 		ClientToken: tokenOf("add", b.Scope, b.Key),
 		Metadata: map[string]types.MetadataValue{
@@ -93,11 +93,10 @@ type event struct {
 // events are those of a session; none if the service knows no such session.
 func (t *Target) events(ctx context.Context, actor, session string) iter.Seq2[event, error] {
 	size, payloads := pageOfNames, false
-	p := ac.NewListEventsPaginator(t.client, &ac.ListEventsInput{
-		MemoryId: t.memoryID, ActorId: &actor, SessionId: &session, MaxResults: &size, IncludePayloads: &payloads,
-	})
+	in := &ac.ListEventsInput{MemoryId: t.memoryID, ActorId: &actor, SessionId: &session, MaxResults: &size, IncludePayloads: &payloads}
+	all := pages(ctx, t, readsOne, t.api.listEvents, in, &in.NextToken, func(o *ac.ListEventsOutput) *string { return o.NextToken })
 	return func(yield func(event, error) bool) {
-		for page, err := range pages(ctx, t, readsOne, p) {
+		for page, err := range all {
 			if err != nil {
 				if !errors.Is(err, memory.ErrNotFound) {
 					yield(event{}, err)
@@ -136,11 +135,12 @@ func rangeOf(first, last string) conversation.Range {
 // sessions are the names of an actor's sessions that hold events and begin as asked.
 func (t *Target) sessions(ctx context.Context, actor, prefix string) iter.Seq2[string, error] {
 	size := pageOfNames
-	p := ac.NewListSessionsPaginator(t.client, &ac.ListSessionsInput{
+	in := &ac.ListSessionsInput{
 		MemoryId: t.memoryID, ActorId: &actor, MaxResults: &size, Filter: &types.SessionFilter{EventFilter: types.EventFilterConditionHasEvents},
-	})
+	}
+	all := pages(ctx, t, readsOne, t.api.listSessions, in, &in.NextToken, func(o *ac.ListSessionsOutput) *string { return o.NextToken })
 	return func(yield func(string, error) bool) {
-		for page, err := range pages(ctx, t, readsOne, p) {
+		for page, err := range all {
 			if err != nil {
 				if !errors.Is(err, memory.ErrNotFound) {
 					yield("", err)
@@ -158,7 +158,7 @@ func (t *Target) sessions(ctx context.Context, actor, prefix string) iter.Seq2[s
 
 // deleteEvent deletes an event; one that is gone already is as good.
 func (t *Target) deleteEvent(ctx context.Context, actor, session, id string) error {
-	_, err := call(ctx, t, deletesOne, asking(t.client.DeleteEvent, &ac.DeleteEventInput{
+	_, err := call(ctx, t, deletesOne, asking(t.api.deleteEvent, &ac.DeleteEventInput{
 		MemoryId: t.memoryID, ActorId: &actor, SessionId: &session, EventId: &id,
 	}))
 	if errors.Is(err, memory.ErrNotFound) {

@@ -48,7 +48,7 @@ func (t *Target) mine(ctx context.Context, s memory.Scope, ids []string) (out []
 		if !form.MatchString(id) || slices.Contains(out, id) {
 			continue
 		}
-		got, err := call(ctx, t, readsOne, asking(t.client.GetMemoryRecord, &ac.GetMemoryRecordInput{MemoryId: t.memoryID, MemoryRecordId: &id}))
+		got, err := call(ctx, t, readsOne, asking(t.api.getRecord, &ac.GetMemoryRecordInput{MemoryId: t.memoryID, MemoryRecordId: &id}))
 		if errors.Is(err, memory.ErrNotFound) {
 			continue
 		}
@@ -74,7 +74,7 @@ func (t *Target) deleteRecords(ctx context.Context, ids []string) (int, error) {
 	for _, id := range ids {
 		input.Records = append(input.Records, types.MemoryRecordDeleteInput{MemoryRecordId: &id})
 	}
-	out, err := call(ctx, t, changes, asking(t.client.BatchDeleteMemoryRecords, input))
+	out, err := call(ctx, t, changes, asking(t.api.deleteRecords, input))
 	if err != nil {
 		return 0, err
 	}

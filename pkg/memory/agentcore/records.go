@@ -76,7 +76,7 @@ func (t *Target) create(ctx context.Context, s memory.Scope, token *string, reco
 	if slices.ContainsFunc(records, func(r types.MemoryRecordCreateInput) bool { return len(r.Metadata) > maxLabels }) {
 		return nil, memory.ErrRefused
 	}
-	out, err := call(ctx, t, changes, asking(t.client.BatchCreateMemoryRecords, &ac.BatchCreateMemoryRecordsInput{
+	out, err := call(ctx, t, changes, asking(t.api.createRecords, &ac.BatchCreateMemoryRecordsInput{
 		MemoryId: t.memoryID, ClientToken: token, Records: records, RecordExpirySpecification: expiry,
 	}))
 	if err != nil {
@@ -162,11 +162,12 @@ func (t *Target) Search(ctx context.Context, s memory.Scope, q *memory.Query) (f
 		return nil, nil
 	}
 	size, most := pageOfRecords, int32(maxFound)
-	p := ac.NewRetrieveMemoryRecordsPaginator(t.client, &ac.RetrieveMemoryRecordsInput{
+	in := &ac.RetrieveMemoryRecordsInput{
 		MemoryId: t.memoryID, NamespacePath: t.layout.path(s), MaxResults: &size,
 		SearchCriteria: &types.SearchCriteria{SearchQuery: &text, TopK: &most},
-	})
-	for page, err := range pages(ctx, t, reads, p) {
+	}
+	next := func(o *ac.RetrieveMemoryRecordsOutput) *string { return o.NextToken }
+	for page, err := range pages(ctx, t, reads, t.api.retrieve, in, &in.NextToken, next) {
 		if err != nil {
 			return nil, err
 		}
@@ -214,11 +215,12 @@ func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (out 
 }
 
 func (t *Target) recordPages(ctx context.Context, s memory.Scope, token string, size int32) iter.Seq2[*ac.ListMemoryRecordsOutput, error] {
-	input := &ac.ListMemoryRecordsInput{MemoryId: t.memoryID, NamespacePath: t.layout.path(s), MaxResults: &size}
+	in := &ac.ListMemoryRecordsInput{MemoryId: t.memoryID, NamespacePath: t.layout.path(s), MaxResults: &size}
 	if token != "" {
-		input.NextToken = &token
+		in.NextToken = &token
 	}
-	return pages(ctx, t, reads, ac.NewListMemoryRecordsPaginator(t.client, input))
+	next := func(o *ac.ListMemoryRecordsOutput) *string { return o.NextToken }
+	return pages(ctx, t, reads, t.api.listRecords, in, &in.NextToken, next)
 }
 
 // records are all of a scope.
