@@ -51,7 +51,7 @@ type Fault struct {
 	RetryAfter string        // header
 	Delay      time.Duration // before anything is done
 	Lose       bool          // does what is asked and breaks the connection instead of answering
-	Body       string        // is the answer, with status 200
+	Body       string        // is the answer, with status 200, and nothing is done
 }
 
 // Server is a memory. Its methods are safe for concurrent use.
@@ -199,6 +199,9 @@ func (s *Server) serve(r *http.Request, body []byte, f Fault) (operation string,
 	}
 	if failed := s.check(r, body, operation); failed != nil {
 		return operation, nil, failed
+	}
+	if f.Body != "" {
+		return operation, nil, nil
 	}
 	if q.MemoryID != MemoryID {
 		return operation, nil, missing("no such memory")
