@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -15,32 +14,22 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/palimpsest-context/palimpsest/pkg/memory/mem0/mem0test"
 )
 
 const secret = "m0-a-key-of-tests"
 
-// fault is what befalls a request.
-type fault struct {
-	status int           // answered without acting; 0 acts
-	header http.Header   // of that answer
-	body   string        // of that answer
-	cut    bool          // the connection ends without an answer, after acting if there is no status
-	delay  time.Duration // before anything
-	answer string        // sent instead of the right one, after acting
-}
-
 // fake is what the two fake services share: memories, faults, who may ask.
 type fake struct {
-	t    testing.TB
-	http *httptest.Server
+	*mem0test.Faults
+	t   testing.TB
+	url string
 
-	mu     sync.Mutex
-	rows   []*stored
-	faults func(r *http.Request) fault
-	seen   []*http.Request
-	bodies []string
-	next   int
-	lag    time.Duration // until what was inferred is there
+	mu   sync.Mutex
+	rows []*stored
+	next int
+	lag  time.Duration // until what was inferred is there
 }
 
 // stored is a memory. The metadata are as they were sent.
@@ -54,75 +43,29 @@ type stored struct {
 // start serves a fake. answer is called under the lock.
 func start(t testing.TB, header, prefix string, answer func(f *fake, r *http.Request, body map[string]any) (int, any)) *fake {
 	f := &fake{t: t}
-	f.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.Faults = mem0test.Before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
-		f.mu.Lock()
-		f.seen, f.bodies = append(f.seen, r), append(f.bodies, string(text))
-		var bad fault
-		if f.faults != nil {
-			bad = f.faults(r)
+		var body map[string]any
+		var status int
+		var out any
+		switch {
+		case r.Header.Get(header) != prefix+secret:
+			status, out = http.StatusUnauthorized, map[string]any{"detail": "Invalid API key."}
+		case len(text) > 0 && json.Unmarshal(text, &body) != nil:
+			status, out = http.StatusBadRequest, map[string]any{"detail": "no JSON"}
+		default:
+			f.mu.Lock()
+			status, out = answer(f, r, body)
+			f.mu.Unlock()
 		}
-		f.mu.Unlock()
-		if bad.delay > 0 {
-			select {
-			case <-r.Context().Done():
-				return
-			case <-time.After(bad.delay):
-			}
-		}
-		status, out := bad.status, any(json.RawMessage(cmp.Or(bad.body, "{}")))
-		if status == 0 {
-			var body map[string]any
-			switch {
-			case r.Header.Get(header) != prefix+secret:
-				status, out = http.StatusUnauthorized, map[string]any{"detail": "Invalid API key."}
-			case len(text) > 0 && json.Unmarshal(text, &body) != nil:
-				status, out = http.StatusBadRequest, map[string]any{"detail": "no JSON"}
-			default:
-				f.mu.Lock()
-				status, out = answer(f, r, body)
-				f.mu.Unlock()
-			}
-		}
-		if bad.cut {
-			panic(http.ErrAbortHandler)
-		}
-		maps.Copy(w.Header(), bad.header)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		if bad.answer != "" {
-			_, _ = io.WriteString(w, bad.answer)
-			return
-		}
 		_ = json.NewEncoder(w).Encode(out)
 	}))
-	t.Cleanup(f.http.Close)
+	served := httptest.NewServer(f.Faults)
+	t.Cleanup(served.Close)
+	f.url = served.URL
 	return f
-}
-
-// break lets a fault befall the requests that are as asked, so many times.
-func (f *fake) fail(times int, bad fault, method, path string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.faults = func(r *http.Request) fault {
-		if times > 0 && strings.HasPrefix(r.URL.Path, path) && (method == "" || r.Method == method) {
-			times--
-			return bad
-		}
-		return fault{}
-	}
-}
-
-// asked counts the requests of a kind.
-func (f *fake) asked(method, path string) (n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, r := range f.seen {
-		if r.Method == method && strings.HasPrefix(r.URL.Path, path) {
-			n++
-		}
-	}
-	return n
 }
 
 func (f *fake) uuid() string {

@@ -1,12 +1,12 @@
 package mem0_test
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/memory/mem0"
+	"github.com/palimpsest-context/palimpsest/pkg/memory/mem0/mem0test"
 	"github.com/palimpsest-context/palimpsest/pkg/memory/memorytest"
 )
 
@@ -25,36 +25,24 @@ func target(t testing.TB, o mem0.Options) *mem0.Target {
 	return out
 }
 
-// lose cuts the connection of the next add, after it was done.
-func lose(f *fake) func(testing.TB, memory.Target) {
-	return func(testing.TB, memory.Target) {
-		times := 1
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.faults = func(r *http.Request) fault {
-			if times > 0 && r.Method == http.MethodPost && (r.URL.Path == "/memories" || r.URL.Path == "/v3/memories/add/") {
-				times--
-				return fault{cut: true}
-			}
-			return fault{}
-		}
-	}
+func lose(f *mem0test.Faults) func(testing.TB, memory.Target) {
+	return func(testing.TB, memory.Target) { f.LoseAdd() }
 }
 
 func TestTarget_Platform_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	open := func(t testing.TB) memory.Target {
-		return target(t, mem0.Options{Kind: mem0.Platform, BaseURL: p.http.URL})
+		return target(t, mem0.Options{Kind: mem0.Platform, BaseURL: p.url})
 	}
-	memorytest.Run(t, open, memorytest.Options{Patience: 5 * time.Second, Lose: lose(p.fake)})
+	memorytest.Run(t, open, memorytest.Options{Patience: 5 * time.Second, Lose: lose(p.Faults)})
 }
 
 func TestTarget_Server_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	open := func(t testing.TB) memory.Target {
-		return target(t, mem0.Options{Kind: mem0.Server, BaseURL: s.http.URL})
+		return target(t, mem0.Options{Kind: mem0.Server, BaseURL: s.url})
 	}
-	memorytest.Run(t, open, memorytest.Options{Lose: lose(s)})
+	memorytest.Run(t, open, memorytest.Options{Lose: lose(s.Faults)})
 }
