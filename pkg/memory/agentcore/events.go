@@ -24,7 +24,7 @@ func (t *Target) Add(ctx context.Context, b *memory.Batch) (memory.Receipt, erro
 		return memory.Receipt{}, memory.ErrRefused
 	}
 	if !b.Infer {
-		_, err := t.create(ctx, b.Scope, tokenOf("add", b.Scope, b.Key), said(t.layout.path(b.Scope), b), nil)
+		_, err := t.create(ctx, tokenOf("add", b.Scope, b.Key), said(t.layout.path(b.Scope), b), nil)
 		return memory.Receipt{}, err
 	}
 	actor, session, last := actorOf(b.Scope), sessionOf(b), b.Messages[len(b.Messages)-1]

@@ -88,7 +88,7 @@ func (t *Target) Forget(ctx context.Context, s memory.Scope) (f memory.Forgettin
 		if err != nil {
 			return f, err
 		}
-		if err := goes.addAll(t, ctx, s, session); err != nil {
+		if err := t.addEvents(ctx, &goes, s, session); err != nil {
 			return f, err
 		}
 		if goes.full() {
@@ -117,7 +117,8 @@ type eventName struct{ session, id string }
 
 func (g *going) full() bool { return len(g.events) >= mostAtOnce }
 
-func (g *going) addAll(t *Target, ctx context.Context, s memory.Scope, session string) error {
+// addEvents adds those of a session to what goes.
+func (t *Target) addEvents(ctx context.Context, g *going, s memory.Scope, session string) error {
 	for e, err := range t.events(ctx, actorOf(s), session) {
 		if err != nil {
 			return err

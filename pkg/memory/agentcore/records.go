@@ -47,7 +47,7 @@ func (t *Target) Put(ctx context.Context, s memory.Scope, n *memory.Note) (strin
 		return "", memory.ErrRefused
 	}
 	input := []types.MemoryRecordCreateInput{recordInput(t.layout.path(s), 0, n.Text, n.Time, noteLabels(n))}
-	ids, err := t.create(ctx, s, tokenOf("put", s, n.Key), input, expiryOf(n))
+	ids, err := t.create(ctx, tokenOf("put", s, n.Key), input, expiryOf(n))
 	switch {
 	case err != nil:
 		return "", err
@@ -68,11 +68,11 @@ func expiryOf(n *memory.Note) types.RecordExpirySpecification {
 		return nil
 	}
 	days := n.ExpireTime.Sub(n.Time)/(24*time.Hour) + 1
-	return &types.RecordExpirySpecificationMemberRecordExpiryDurationDays{Value: int32(max(days, leastExpiry))} //nolint:gosec // 292 years at most
+	return &types.RecordExpirySpecificationMemberRecordExpiryDurationDays{Value: int32(max(days, leastExpiry))}
 }
 
 // create makes records, and returns their ids.
-func (t *Target) create(ctx context.Context, s memory.Scope, token *string, records []types.MemoryRecordCreateInput, expiry types.RecordExpirySpecification) (ids []string, err error) {
+func (t *Target) create(ctx context.Context, token *string, records []types.MemoryRecordCreateInput, expiry types.RecordExpirySpecification) (ids []string, err error) {
 	if slices.ContainsFunc(records, func(r types.MemoryRecordCreateInput) bool { return len(r.Metadata) > maxLabels }) {
 		return nil, memory.ErrRefused
 	}
@@ -197,7 +197,7 @@ func compareScores(a, b float64) int {
 
 // List implements memory.Target. Its tokens are the service's.
 func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (out memory.Listing, err error) {
-	for page, err := range t.recordPages(ctx, s, p.Token, min(int32(max(p.Limit, 1)), pageOfRecords)) { //nolint:gosec // bounded by the page
+	for page, err := range t.recordPages(ctx, s, p.Token, int32(min(max(p.Limit, 1), int(pageOfRecords)))) {
 		if err != nil {
 			return memory.Listing{}, err
 		}

@@ -24,7 +24,7 @@ const (
 	MemoryID = "palimpsest-Ab3dE5fG7h"
 	Region   = "eu-central-1"
 	Key      = "AKIDEXAMPLE"
-	Secret   = "a secret that is none" //nolint:gosec // tests alone use it
+	Secret   = "a secret that is none"
 )
 
 // Credentials are those that a server accepts.
