@@ -24,7 +24,7 @@ func (t *Target) Add(ctx context.Context, b *memory.Batch) (memory.Receipt, erro
 		return memory.Receipt{}, memory.ErrRefused
 	}
 	if !b.Infer {
-		_, err := t.create(ctx, tokenOf("add", b.Scope, b.Key), said(t.layout.path(b.Scope), b), nil)
+		_, err := t.create(ctx, tokenOf("add", b.Scope, b.Key), said(t.layout.saidPath(b.Scope, b.Conversation, b.Incarnation), b), nil)
 		return memory.Receipt{}, err
 	}
 	actor, session, last := actorOf(b.Scope), sessionOf(b), b.Messages[len(b.Messages)-1]
@@ -72,7 +72,7 @@ func cut(text string, most int) string {
 // Settle implements memory.Target. Batches are never pending, and may be sent again; it is there for who wants to know.
 func (t *Target) Settle(ctx context.Context, b *memory.Batch) (memory.Receipt, error) {
 	if !b.Infer {
-		_, err := t.kept(ctx, b.Scope, memory.Said, b.Key)
+		_, err := t.kept(ctx, b.Scope, t.layout.saidPath(b.Scope, b.Conversation, b.Incarnation), memory.Said, b.Key)
 		return memory.Receipt{}, err
 	}
 	for e, err := range t.events(ctx, actorOf(b.Scope), sessionOf(b)) {

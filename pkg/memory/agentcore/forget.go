@@ -95,7 +95,7 @@ func (t *Target) Forget(ctx context.Context, s memory.Scope) (f memory.Forgettin
 			break
 		}
 	}
-	for r, err := range t.records(ctx, s) {
+	for r, err := range t.records(ctx, s, t.layout.path(s)) {
 		if err != nil {
 			return f, err
 		}
@@ -212,11 +212,16 @@ func (t *Target) retractEvents(ctx context.Context, s memory.Scope, r *memory.Re
 
 // retractRecords finds the records that go, and says what cannot be found.
 func (t *Target) retractRecords(ctx context.Context, s memory.Scope, r *memory.Retraction, fates map[string]fate, goes *going) error {
-	if !r.KeepFacts && !t.layout.sessions {
+	path := t.layout.saidPath(s, r.Conversation, r.Incarnation)
+	switch {
+	case r.KeepFacts:
+	case t.layout.sessions:
+		path = t.layout.path(s)
+	default:
 		goes.residue = append(goes.residue, residueOfConversations)
 	}
 	all := r.Range.First == 0 && r.Range.End >= wholeConversation
-	for rec, err := range t.records(ctx, s) {
+	for rec, err := range t.records(ctx, s, path) {
 		switch {
 		case err != nil:
 			return err

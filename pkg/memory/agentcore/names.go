@@ -94,6 +94,13 @@ func (l layout) path(s memory.Scope) *string {
 	return &path
 }
 
+// saidPath is where messages of a conversation are that are kept as they are: below the scope's path, so that they are found with the rest of
+// it, and apart, so that they are found without it.
+func (l layout) saidPath(s memory.Scope, name string, id conversation.ID) *string {
+	path := strings.TrimSuffix(*l.path(s), "/") + "/said/" + strings.TrimSuffix(ofIncarnation(name, id), "-")
+	return &path
+}
+
 // within says what of a record's namespace is below a path, and whether it is there at all. It is asked of every answer: a service that took
 // paths for prefixes would show one actor another whose name only begins alike.
 func within(path string, namespaces []string) (below string, ok bool) {

@@ -54,7 +54,7 @@ func (t *Target) Put(ctx context.Context, s memory.Scope, n *memory.Note) (strin
 	case len(ids) == 1:
 		return ids[0], nil
 	default: // the token was known, and the service says no more
-		id, err := t.kept(ctx, s, memory.Added, n.Key)
+		id, err := t.kept(ctx, s, t.layout.path(s), memory.Added, n.Key)
 		if errors.Is(err, memory.ErrNotFound) {
 			err = &memory.UnavailableError{Cause: "answer"}
 		}
@@ -197,7 +197,7 @@ func compareScores(a, b float64) int {
 
 // List implements memory.Target. Its tokens are the service's.
 func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (out memory.Listing, err error) {
-	for page, err := range t.recordPages(ctx, s, p.Token, int32(min(max(p.Limit, 1), int(pageOfRecords)))) {
+	for page, err := range t.recordPages(ctx, t.layout.path(s), p.Token, int32(min(max(p.Limit, 1), int(pageOfRecords)))) {
 		if err != nil {
 			return memory.Listing{}, err
 		}
@@ -214,8 +214,8 @@ func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (out 
 	return out, nil
 }
 
-func (t *Target) recordPages(ctx context.Context, s memory.Scope, token string, size int32) iter.Seq2[*ac.ListMemoryRecordsOutput, error] {
-	in := &ac.ListMemoryRecordsInput{MemoryId: t.memoryID, NamespacePath: t.layout.path(s), MaxResults: &size}
+func (t *Target) recordPages(ctx context.Context, path *string, token string, size int32) iter.Seq2[*ac.ListMemoryRecordsOutput, error] {
+	in := &ac.ListMemoryRecordsInput{MemoryId: t.memoryID, NamespacePath: path, MaxResults: &size}
 	if token != "" {
 		in.NextToken = &token
 	}
@@ -223,10 +223,10 @@ func (t *Target) recordPages(ctx context.Context, s memory.Scope, token string, 
 	return pages(ctx, t, reads, t.api.listRecords, in, &in.NextToken, next)
 }
 
-// records are all of a scope.
-func (t *Target) records(ctx context.Context, s memory.Scope) iter.Seq2[record, error] {
+// records are those of a scope that are below a path.
+func (t *Target) records(ctx context.Context, s memory.Scope, path *string) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
-		for page, err := range t.recordPages(ctx, s, "", pageOfRecords) {
+		for page, err := range t.recordPages(ctx, path, "", pageOfRecords) {
 			if err != nil {
 				yield(record{}, err)
 				return
@@ -240,9 +240,9 @@ func (t *Target) records(ctx context.Context, s memory.Scope) iter.Seq2[record, 
 	}
 }
 
-// kept is the id of what was put under a key, or ErrNotFound.
-func (t *Target) kept(ctx context.Context, s memory.Scope, k memory.Kind, key string) (string, error) {
-	for r, err := range t.records(ctx, s) {
+// kept is the id of what was put below a path under a key, or ErrNotFound.
+func (t *Target) kept(ctx context.Context, s memory.Scope, path *string, k memory.Kind, key string) (string, error) {
+	for r, err := range t.records(ctx, s, path) {
 		if err != nil || r.Kind == k && r.key == key {
 			return r.ID, err
 		}

@@ -245,10 +245,11 @@ func TestTarget_Retract_WhatIsKeptAsItIs_GoesByMessage(t *testing.T) {
 	kept := batch("a talk/1", "1", "a", 3, "zero", "one", "two")
 	kept.Infer = false
 	must[memory.Receipt](t)(target.Add(t.Context(), kept))
+	must[string](t)(target.Put(t.Context(), anna(), note("n", "note")))
 	r := whole("a talk/1")
 	r.Range, r.KeepFacts = conversation.Range{First: 4, End: 5}, true
 	f := must[memory.Forgetting](t)(target.Retract(t.Context(), anna(), r))
-	if got := list(t, target); !slices.Equal(got, []string{"zero", "two"}) || f.Deleted != 1 || len(f.Residue) != 0 {
+	if got := list(t, target); !slices.Equal(got, []string{"zero", "two", "note"}) || f.Deleted != 1 || len(f.Residue) != 0 {
 		t.Errorf("there is %q after %+v", got, f)
 	}
 	l := must[memory.Listing](t)(target.List(t.Context(), anna(), &memory.Page{Limit: 1, Kinds: []memory.Kind{memory.Said}}))
@@ -313,5 +314,25 @@ func TestTarget_Forget_AnswersThatAreLost_AreMadeUpFor(t *testing.T) {
 	repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Forget(ctx, anna()) })
 	if events, records, found := server.Holds(canary); events+records != 0 || found {
 		t.Errorf("%d events, %d records", events, records)
+	}
+}
+
+func TestTarget_AServiceThatMatchesPrefixes_ShowsNobodyAnothersMemories(t *testing.T) {
+	t.Parallel()
+	server := agentcoretest.Start(t, agentcoretest.Options{Prefixes: true})
+	target := open(t, server)
+	anna2 := anna()
+	anna2.ID = "anna2"
+	must[string](t)(target.Put(t.Context(), anna2, note("k", "The walnuts are in oven two.")))
+	must[string](t)(target.Put(t.Context(), anna(), note("k", "The walnuts are in oven one.")))
+	if got := list(t, target); !slices.Equal(got, []string{"The walnuts are in oven one."}) {
+		t.Errorf("listed: %q", got)
+	}
+	if got := must[[]memory.Memory](t)(target.Search(t.Context(), anna(), query(canary))); len(got) != 1 || got[0].Text != "The walnuts are in oven one." {
+		t.Errorf("found: %+v", got)
+	}
+	repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Forget(ctx, anna()) })
+	if _, records, found := server.Holds("oven two"); records != 1 || !found {
+		t.Error("forgetting anna forgot anna2")
 	}
 }

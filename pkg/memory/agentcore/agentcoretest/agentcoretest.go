@@ -40,6 +40,8 @@ type Options struct {
 	Extraction time.Duration
 	// Rate is the least time between events of one session; 0 for none.
 	Rate time.Duration
+	// Prefixes takes a path for any beginning of a namespace, as the service once did.
+	Prefixes bool
 	// Model holds requests and answers to AWS's model; nil without it.
 	Model *Model
 }

@@ -189,6 +189,7 @@ func (s *Server) visible(q *query) (out []*record) {
 	for _, r := range s.records {
 		namespace := r.Namespaces[0]
 		below := q.NamespacePath != "" && (strings.TrimSuffix(namespace, "/") == path || strings.HasPrefix(namespace, path+"/"))
+		below = below || s.o.Prefixes && strings.HasPrefix(namespace, path)
 		if (below || namespace == q.Namespace) && !time.Now().Before(r.from) {
 			out = append(out, r)
 		}
@@ -253,6 +254,9 @@ func (s *Server) batchCreate(q *query) (any, *failure) {
 }
 
 func (s *Server) batchDelete(q *query) (any, *failure) {
+	if len(q.Records) > 100 {
+		return nil, invalid("too many records")
+	}
 	done, failed := []output{}, []output{}
 	for _, in := range q.Records {
 		i := slices.IndexFunc(s.records, func(r *record) bool { return r.ID == in.MemoryRecordID })
