@@ -153,9 +153,6 @@ func (c *factCollector) item(it *conversation.Item) {
 	c.message = it.Message.Index
 	for i := range it.Parts {
 		p := &it.Parts[i]
-		if p.Recalled != nil {
-			continue
-		}
 		if it.SaidByUser(i) {
 			for _, rule := range facts.Rules(p.Text.Inline) {
 				c.add(conversation.FactRule, rule)

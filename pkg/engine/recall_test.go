@@ -305,10 +305,10 @@ func TestEngine_Build_HostileMemories_StayInTheirBlock(t *testing.T) {
 // TestEngine_Compact_RecalledMemories_AreInNoSummary: what another conversation said is neither summarized nor found as this one's.
 func TestEngine_Compact_RecalledMemories_AreInNoSummary(t *testing.T) {
 	t.Parallel()
-	o := &fakeMemory{answers: []memory.Memory{remembered("m1", "You must never feed canary XK-4711 from /srv/canary.txt, 30 EUR.")}}
-	b := newRecalling(t, o, func(p *conversation.MemoryPolicy) { p.Recall.MaxViewPercent = ptr(int32(50)) })
+	o := &fakeMemory{}
+	b := newRecalling(t, o, nil)
 	info := engine.Info{Policy: conversation.Policy{
-		Memory:     conversation.MemoryPolicy{On: ptr(true)},
+		Memory:     conversation.MemoryPolicy{On: ptr(true), Recall: conversation.RecallPolicy{MaxViewPercent: ptr(int32(50))}},
 		Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize, KeepRecent: ptr(int32(2))},
 	}}
 	_, err := b.Update(ctx, engine.UpdateRequest{Key: keyOf("c"), Change: func(i engine.Info) (engine.Info, error) {
@@ -318,11 +318,14 @@ func TestEngine_Compact_RecalledMemories_AreInNoSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	recalled := int64(0)
 	for i := range 30 {
+		o.set(func(o *fakeMemory) {
+			said := strings.ReplaceAll("You must never wake owlN foxN elkN /srv/canaryN.txt XK-4711-N canaryN wolfN henN.", "N", fmt.Sprint(i))
+			o.answers = []memory.Memory{remembered(fmt.Sprint("m", i), said)}
+		})
 		b.append(t, "c", user(fmt.Sprintf("Tell me about bird number%d in the garden house.", i)))
-		if r := b.build(t, "c", conversation.FormatNeutral, 2_000); i == 0 && r.Tokens.Memories == 0 {
-			t.Fatal("nothing was recalled")
-		}
+		recalled = max(recalled, b.build(t, "c", conversation.FormatNeutral, 2_000).Tokens.Memories)
 		b.append(t, "c", answer(fmt.Sprintf("Bird number%d: %s", i, words(60))))
 	}
 	r := b.build(t, "c", conversation.FormatNeutral, 2_000)
@@ -338,8 +341,8 @@ func TestEngine_Compact_RecalledMemories_AreInNoSummary(t *testing.T) {
 			}
 		}
 	}
-	if summaries == 0 {
-		t.Fatal("no summary was made")
+	if summaries == 0 || recalled < 100 {
+		t.Fatalf("%d summaries, at most %d tokens recalled", summaries, recalled)
 	}
 	found, err := b.SearchMessages(ctx, engine.SearchMessagesRequest{Key: keyOf("c"), Query: "canary XK-4711", Range: conversation.Range{End: -1}, Limit: 10})
 	if err != nil || len(found.Hits) != 0 {
