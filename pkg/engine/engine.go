@@ -50,6 +50,8 @@ type Options struct {
 	Summaries *summarize.Service
 	// Memory remembers across conversations; nil remembers nothing.
 	Memory memory.Target
+	// NewMemory, if set, makes it of what the engine knows: an index over what is on record.
+	NewMemory func(MemorySources) memory.Target
 	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
 	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.
@@ -98,6 +100,11 @@ func New(o Options) *Engine {
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults, Forget: o.Summaries, Sweep: e.sweep,
 	})
+	if o.NewMemory != nil {
+		o.Memory = o.NewMemory(MemorySources{
+			Store: unguarded, Texts: memories.Record{Store: recent, Txn: e.txn}.Texts, IDs: o.IDs, Clock: o.Clock, Cache: e.contents.Cache.Indexes(),
+		})
+	}
 	e.memories = memories.New(&memories.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
 	})

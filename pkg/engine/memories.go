@@ -6,8 +6,10 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // What calls about memories take and give.
@@ -37,6 +39,17 @@ type (
 	// MemoryScopeKind says whose memories a scope holds.
 	MemoryScopeKind = memory.ScopeKind
 )
+
+// MemorySources is what a memory over the record is made of.
+type MemorySources struct {
+	Store store.Store
+	// Texts are the words of messages on record. What is hidden, erased or gone is left out.
+	Texts func(ctx context.Context, namespace, conversation string, incarnation conversation.ID, indices []int32) ([]memory.Message, error)
+	IDs   func() conversation.ID
+	Clock func() time.Time
+	// Cache keeps indexes ready, under the bound of the content cache.
+	Cache *contents.Indexes
+}
 
 // SearchMemories finds the memories that answer a query, best first.
 func (e *Engine) SearchMemories(ctx context.Context, r SearchMemoriesRequest) (*SearchMemoriesResult, error) {
