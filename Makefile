@@ -71,7 +71,11 @@ test: setup-test test-sidecar ## Run all tests but those of speed, with clients 
 test-stores: setup-test test-sidecar ## Run the tests of Postgres and Redis, on servers that they start
 	@$(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -timeout 20m $(TESTFLAGS) $(STORE_PKGS)
 
-test test-stores test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
+.PHONY: test-memory
+test-memory: setup-test test-sidecar ## Run the tests of long-term memory, with Mem0's own package and a model that answers by rules
+	@TESTFLAGS='$(TESTFLAGS)' $(IN_MEMORY) scripts/test-memory.sh $(OUTCOMES)
+
+test test-stores test-memory test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
 
 .PHONY: test-sidecar
 test-sidecar:

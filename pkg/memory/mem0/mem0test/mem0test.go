@@ -34,7 +34,8 @@ const startTime = 2 * time.Minute
 // Server is a running one.
 type Server struct {
 	*Faults
-	URL string
+	URL    string
+	Folder string // where it keeps what it keeps
 }
 
 // Start runs a server until the test ends, with nothing in it. Without an interpreter it leaves the test out, and says so.
@@ -79,7 +80,7 @@ func Start(t testing.TB) *Server {
 	faults := Before(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
 	front := httptest.NewServer(faults)
 	t.Cleanup(front.Close)
-	return &Server{Faults: faults, URL: front.URL}
+	return &Server{Faults: faults, URL: front.URL, Folder: folder}
 }
 
 // log keeps what a program says.
