@@ -216,19 +216,20 @@ func TestTarget_SlowService_CallsEnd(t *testing.T) {
 	both(t, func(t *testing.T, f *fake, o mem0.Options) {
 		f.Break(func(*http.Request) mem0test.Fault { return mem0test.Fault{Delay: time.Minute} })
 		slow := target(t, o)
-		o.ReadTime, o.ChangeTime = 20*time.Millisecond, 20*time.Millisecond
+		const read, add = 30 * time.Millisecond, 500 * time.Millisecond // the add must have been sent by then
+		o.ReadTime, o.ChangeTime = read, add
 		own := target(t, o) // has deadlines of its own
 		for name := range calls(slow) {
 			for i, call := range []func(context.Context) error{calls(slow)[name], calls(own)[name]} {
+				want, limit := memory.ErrUnavailable, read
+				if name == "Add" {
+					want, limit = memory.ErrOutcomeUnknown, add
+				}
 				ctx := t.Context()
 				if i == 0 {
 					var cancel context.CancelFunc
-					ctx, cancel = context.WithTimeout(ctx, 20*time.Millisecond)
+					ctx, cancel = context.WithTimeout(ctx, limit)
 					defer cancel()
-				}
-				want := memory.ErrUnavailable
-				if name == "Add" {
-					want = memory.ErrOutcomeUnknown
 				}
 				begin := time.Now()
 				if err := call(ctx); !errors.Is(err, want) {

@@ -50,7 +50,7 @@ func Start(t testing.TB) *Server {
 	if err := os.WriteFile(script, []byte(server), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(python, script, folder, AdminKey, UserKey)
+	cmd := exec.Command(python, script, folder, AdminKey, UserKey) //nolint:gosec,noctx // whoever runs the tests names the interpreter; it ends with its input
 	said := &log{}
 	cmd.Stderr = said
 	in, err := cmd.StdinPipe()
