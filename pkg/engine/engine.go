@@ -13,11 +13,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/quota"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -46,6 +48,8 @@ type Options struct {
 	ContentCacheBytes int64
 	// Summaries makes summaries and extracts; nil knows no model. The caller closes it after the engine's last call.
 	Summaries *summarize.Service
+	// Memory remembers across conversations; nil remembers nothing.
+	Memory memory.Target
 	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
 	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.
@@ -71,6 +75,7 @@ type Engine struct {
 	messages      *messages.Service
 	conversations *conversations.Service
 	appends       *appends.Service
+	memories      *memories.Service
 }
 
 // SpeakingFor returns the context of calls that see the conversations of some actors alone, and create no others; those of every actor, if
@@ -93,9 +98,12 @@ func New(o Options) *Engine {
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults, Forget: o.Summaries, Sweep: e.sweep,
 	})
+	e.memories = memories.New(&memories.Options{
+		Store: o.Store, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
+	})
 	e.builds = build.New(&build.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
-		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer,
+		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer, Memories: e.memories.Recaller(),
 	})
 	e.conversations = conversations.New(&conversations.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Clock: o.Clock, IDs: o.IDs, Defaults: o.Defaults,
