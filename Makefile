@@ -21,7 +21,7 @@ IN_MEMORY := scripts/in-memory.sh
 LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
 
 # Where goroutines share state. Pure packages would only make it slower.
-RACE_DIRS := pkg/store pkg/engine pkg/summarize/openai pkg/summarize/anthropic pkg/tokens internal/access internal/grpcserver internal/ops internal/metrics internal/tracing internal/demo internal/replay internal/inspect cmd test/isolation
+RACE_DIRS := pkg/store pkg/engine pkg/memory pkg/summarize/openai pkg/summarize/anthropic pkg/tokens internal/access internal/grpcserver internal/ops internal/metrics internal/tracing internal/demo internal/replay internal/inspect cmd test/isolation
 # The extractive summarizer shares nothing, and its tests hold it to its speed.
 RACE_PKGS  = ./pkg/summarize $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
 
