@@ -319,3 +319,62 @@ func TestTarget_SupersededMemory_IsListedAndNotFound(t *testing.T) {
 		t.Errorf("%d found, %v", len(found), err)
 	}
 }
+
+// Pages may have other sizes than those before, and memories may have come at one time.
+func TestTarget_List_PagesOfDifferentSizes(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, f *fake, o mem0.Options) {
+		tg := target(t, o)
+		for i := range 23 {
+			f.rows = append(f.rows, &stored{
+				id: f.uuid(), text: fmt.Sprint("memory ", i), user: "space:anna", created: time.Unix(int64(i/10), 0),
+				metadata: map[string]any{"palimpsest": "user", "kind": "added", "key": fmt.Sprint("k", i)},
+			})
+		}
+		seen := map[string]bool{}
+		page := &memory.Page{}
+		for i := range 30 {
+			page.Limit = []int{2, 5, 3, 7}[i%4]
+			l, err := tg.List(t.Context(), anna(), page)
+			if err != nil || len(l.Memories) > page.Limit {
+				t.Fatalf("%d of %d, %v", len(l.Memories), page.Limit, err)
+			}
+			for _, m := range l.Memories {
+				if seen[m.ID] {
+					t.Errorf("%q comes twice", m.Text)
+				}
+				seen[m.ID] = true
+			}
+			if page.Token = l.Next; page.Token == "" {
+				break
+			}
+		}
+		if len(seen) != 23 {
+			t.Errorf("%d of 23 came", len(seen))
+		}
+	})
+}
+
+// A service that does not keep to what it was asked.
+func TestTarget_Search_IsCheckedAgain(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, f *fake, o mem0.Options) {
+		tg := target(t, o)
+		var rows []string
+		for i, score := range []float64{0.2, -1, 0.5, 0.4, 7} { // the third comes twice
+			rows = append(rows, fmt.Sprintf(`{"id":"00000000-0000-0000-0000-00000000000%d","memory":"x","user_id":"space:anna","score":%v,`+
+				`"created_at":"2026-03-02T09:30:00Z","metadata":{"palimpsest":"user","kind":"fact","by":"user"}}`, []int{0, 1, 2, 2, 3}[i], score))
+		}
+		f.Break(func(*http.Request) mem0test.Fault {
+			return mem0test.Fault{Body: `{"results":[` + strings.Join(rows, ",") + `]}`}
+		})
+		found, err := tg.Search(t.Context(), anna(), &memory.Query{Text: "x", Limit: 9, Floor: 0.3})
+		var scores []float64
+		for _, m := range found {
+			scores = append(scores, m.Score)
+		}
+		if err != nil || !slices.Equal(scores, []float64{1, 0.5}) {
+			t.Errorf("%v, %v", scores, err)
+		}
+	})
+}
