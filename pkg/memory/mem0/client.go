@@ -158,7 +158,7 @@ func (q *call) refused(response *http.Response, body []byte) error {
 		return &memory.UnavailableError{After: endpoint.RetryAfter(response.Header), Cause: cause}
 	case http.StatusForbidden:
 		return fmt.Errorf("%w: %w", memory.ErrDenied, errForbidden)
-	case http.StatusUnauthorized, http.StatusMethodNotAllowed:
+	case http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		return fmt.Errorf("%w: %s", memory.ErrDenied, cause)
 	case http.StatusNotFound:
 		if q.single {

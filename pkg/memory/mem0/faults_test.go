@@ -82,7 +82,7 @@ func TestTarget_StatusesBecomeErrorsOfTheContract(t *testing.T) {
 		tg := target(t, o)
 		for status, want := range map[int]error{
 			400: memory.ErrRefused, 413: memory.ErrRefused, 422: memory.ErrRefused,
-			401: memory.ErrDenied, 403: memory.ErrDenied, 405: memory.ErrDenied, 301: memory.ErrDenied, 307: memory.ErrDenied,
+			401: memory.ErrDenied, 403: memory.ErrDenied, 405: memory.ErrDenied, 501: memory.ErrDenied, 301: memory.ErrDenied, 307: memory.ErrDenied,
 			402: memory.ErrUnavailable, 408: memory.ErrUnavailable, 409: memory.ErrUnavailable, 429: memory.ErrUnavailable,
 			500: memory.ErrUnavailable, 503: memory.ErrUnavailable,
 		} {
@@ -320,6 +320,30 @@ func TestTarget_PlatformLostAdd_IsPendingByItsEvent(t *testing.T) {
 	set(func(e *fakeEvent) { e.results[0].ready = time.Now() })
 	if r, err := settle(); err != nil || len(r.IDs) != 1 {
 		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+// A secret that may not read the log of events settles by what is there.
+func TestTarget_PlatformWithoutEvents_SettlesByKey(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.lag = 0
+	o := mem0.Options{Kind: mem0.Platform, BaseURL: p.url}
+	p.Break(func(r *http.Request) mem0test.Fault {
+		if r.URL.Path == "/v1/events/" {
+			return mem0test.Fault{Status: 403, Body: `{"detail":"no"}`}
+		}
+		return mem0test.Fault{}
+	})
+	if _, err := target(t, o).Settle(t.Context(), batch(bees)); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("nothing was sent: %v", err)
+	}
+	if _, err := target(t, o).Add(t.Context(), batch(bees)); err != nil {
+		t.Fatal(err)
+	}
+	// Another process knows no event.
+	if r, err := target(t, o).Settle(t.Context(), batch(bees)); err != nil || len(r.IDs) != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
