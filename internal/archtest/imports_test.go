@@ -136,8 +136,12 @@ var layers = []layer{
 	},
 	{
 		name: "memories", why: "they do not know each other, nor who calls them",
-		dirs: []string{"pkg/memory/*", "pkg/memory/*/*"}, allow: []string{vocabulary, "./pkg/memory", "./internal/endpoint"},
-		deny: slices.Concat(drivers, transport),
+		dirs:  []string{"pkg/memory/*"},
+		allow: []string{vocabulary, "./pkg/memory", "./internal/endpoint"}, deny: slices.Concat(drivers, transport),
+	},
+	{
+		name: "a memory's servers", why: "tests of any package start them, so they know none",
+		dirs: []string{"pkg/memory/mem0/mem0test", "pkg/memory/agentcore/agentcoretest"}, deny: slices.Concat(drivers, transport),
 	},
 	{
 		name: "plan", why: "what a build does is decided from values: without a context nothing can be read, and nothing can wait",
@@ -247,8 +251,8 @@ var layers = []layer{
 		dirs: []string{"internal/dial"}, allow: []string{"./internal/listen"}, deny: drivers,
 	},
 	{
-		name: "addresses of services", why: "whoever calls an HTTP service trusts the same addresses",
-		dirs: []string{"internal/endpoint"}, deny: slices.Concat(drivers, transport),
+		name: "clients of HTTP services", why: "how they connect does not depend on what is asked",
+		dirs: []string{"internal/endpoint"}, stdlibOnly: true,
 	},
 	{
 		name: "listening", why: "who may connect does not depend on what is served",
