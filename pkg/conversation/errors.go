@@ -54,6 +54,10 @@ const (
 	Unauthenticated        Kind = "UNAUTHENTICATED"
 	PermissionDenied       Kind = "PERMISSION_DENIED"
 	QuotaExceeded          Kind = "QUOTA_EXCEEDED"
+	MemoryDisabled         Kind = "MEMORY_DISABLED"
+	NoActor                Kind = "NO_ACTOR"
+	MemoryUnavailable      Kind = "MEMORY_UNAVAILABLE"
+	ForgetNotFound         Kind = "FORGET_NOT_FOUND"
 	Cancelled              Kind = "CANCELLED"
 	Internal               Kind = "INTERNAL"
 )

@@ -18,6 +18,7 @@ type Policy struct {
 	Pruning    PruningPolicy
 	Compaction CompactionPolicy
 	Citations  CitationsPolicy
+	Memory     MemoryPolicy
 	MaxWait    *time.Duration // for summarizers, in all of one build
 	TTL        *time.Duration // 0 switches it off
 
@@ -182,6 +183,7 @@ func (p Policy) Or(next Policy) Policy {
 			ReleaseOnEndRun: either(p.Citations.ReleaseOnEndRun, next.Citations.ReleaseOnEndRun),
 			RecallTools:     either(p.Citations.RecallTools, next.Citations.RecallTools),
 		},
+		Memory:  p.Memory.or(next.Memory),
 		MaxWait: either(p.MaxWait, next.MaxWait),
 		TTL:     either(p.TTL, next.TTL),
 
@@ -251,6 +253,9 @@ func (p Policy) Hash() string {
 	}
 	if p.TTLWithoutTombstone != nil {
 		_, _ = fmt.Fprintln(h, "ttl without tombstone", *p.TTLWithoutTombstone)
+	}
+	if later, none := p.memory(), (Policy{}).memory(); later != none {
+		_, _ = io.WriteString(h, later)
 	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s

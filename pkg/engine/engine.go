@@ -13,11 +13,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/quota"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -46,6 +48,12 @@ type Options struct {
 	ContentCacheBytes int64
 	// Summaries makes summaries and extracts; nil knows no model. The caller closes it after the engine's last call.
 	Summaries *summarize.Service
+	// Memory remembers across conversations; nil remembers nothing.
+	Memory memory.Target
+	// MemoryBackfill gives it what was said before the store knew it too.
+	MemoryBackfill bool
+	// MemoryObserver is told what the memory is given.
+	MemoryObserver MemoryObserver
 	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
 	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.
@@ -71,6 +79,7 @@ type Engine struct {
 	messages      *messages.Service
 	conversations *conversations.Service
 	appends       *appends.Service
+	memories      *memories.Service
 }
 
 // SpeakingFor returns the context of calls that see the conversations of some actors alone, and create no others; those of every actor, if
@@ -89,23 +98,29 @@ func New(o Options) *Engine {
 	quotas := newQuotas(&o, unguarded, catalogues)
 	e := &Engine{store: o.Store, defaults: o.Defaults, onError: o.OnError, quotas: quotas, txn: txn.New(o.Store, o.Clock, quotas)}
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
+	e.memories = memories.New(&memories.Options{
+		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
+		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, Delete: e.deleteForgotten,
+	})
 	e.contents = contents.New(&contents.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults, Forget: o.Summaries, Sweep: e.sweep,
 	})
 	e.builds = build.New(&build.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
-		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer,
+		Memories: e.memories, IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer,
 	})
 	e.conversations = conversations.New(&conversations.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Clock: o.Clock, IDs: o.IDs, Defaults: o.Defaults,
+		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Memories: e.memories, Clock: o.Clock, IDs: o.IDs,
+		Defaults: o.Defaults,
 	})
 	recent.OnEpoch(e.contents.Cache.Clear)
 	e.appends = appends.New(&appends.Options{
 		Store: o.Store, Recent: recent, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
-		IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
+		Memories: e.memories,
+		IDs:      o.IDs, Defaults: o.Defaults, Tools: o.Tools,
 	})
-	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, o.Defaults)
+	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, e.memories, o.Defaults)
 	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)
 	e.Admin = catalogue.NewAdmin(catalogues, o.Store, e.txn, o.IDs, o.Summaries)
 	return e

@@ -129,6 +129,14 @@ const (
 	// Nothing was changed. Try again after the delay in google.rpc.RetryInfo; a limit of conversations or of bytes needs deletions first, or
 	// a higher limit.
 	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 45
+	// FAILED_PRECONDITION. The server has no memory across conversations (--memory).
+	ErrorReason_ERROR_REASON_MEMORY_DISABLED ErrorReason = 46
+	// FAILED_PRECONDITION. The conversation has no actor_id, or no agent_id, by which the scope is found.
+	ErrorReason_ERROR_REASON_NO_ACTOR ErrorReason = 47
+	// UNAVAILABLE. The memory's back end cannot be reached, or refuses the sidecar. Try again.
+	ErrorReason_ERROR_REASON_MEMORY_UNAVAILABLE ErrorReason = 48
+	// NOT_FOUND. No ForgetActor has this id, or it was too long ago.
+	ErrorReason_ERROR_REASON_FORGET_NOT_FOUND ErrorReason = 49
 )
 
 // Enum value maps for ErrorReason.
@@ -180,6 +188,10 @@ var (
 		43: "ERROR_REASON_UNAUTHENTICATED",
 		44: "ERROR_REASON_PERMISSION_DENIED",
 		45: "ERROR_REASON_QUOTA_EXCEEDED",
+		46: "ERROR_REASON_MEMORY_DISABLED",
+		47: "ERROR_REASON_NO_ACTOR",
+		48: "ERROR_REASON_MEMORY_UNAVAILABLE",
+		49: "ERROR_REASON_FORGET_NOT_FOUND",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -228,6 +240,10 @@ var (
 		"ERROR_REASON_UNAUTHENTICATED":          43,
 		"ERROR_REASON_PERMISSION_DENIED":        44,
 		"ERROR_REASON_QUOTA_EXCEEDED":           45,
+		"ERROR_REASON_MEMORY_DISABLED":          46,
+		"ERROR_REASON_NO_ACTOR":                 47,
+		"ERROR_REASON_MEMORY_UNAVAILABLE":       48,
+		"ERROR_REASON_FORGET_NOT_FOUND":         49,
 	}
 )
 
@@ -262,7 +278,7 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xc0\f\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xc5\r\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12'\n" +
@@ -310,7 +326,11 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x1cERROR_REASON_NOT_CORRECTABLE\x10*\x12 \n" +
 	"\x1cERROR_REASON_UNAUTHENTICATED\x10+\x12\"\n" +
 	"\x1eERROR_REASON_PERMISSION_DENIED\x10,\x12\x1f\n" +
-	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10-B\xcf\x01\n" +
+	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10-\x12 \n" +
+	"\x1cERROR_REASON_MEMORY_DISABLED\x10.\x12\x19\n" +
+	"\x15ERROR_REASON_NO_ACTOR\x10/\x12#\n" +
+	"\x1fERROR_REASON_MEMORY_UNAVAILABLE\x100\x12!\n" +
+	"\x1dERROR_REASON_FORGET_NOT_FOUND\x101B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"ErrorProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

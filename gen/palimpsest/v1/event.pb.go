@@ -60,6 +60,13 @@ const (
 	EventType_EVENT_TYPE_REWIND_UNDONE EventType = 15
 	// CorrectMessage gave parts of the message other words.
 	EventType_EVENT_TYPE_CORRECTED EventType = 16
+	// Memories of earlier conversations were put before the words of the message.
+	EventType_EVENT_TYPE_MEMORY_RECALLED EventType = 17
+	// No memories were put before the words of the message, and none will be; reason says why. The event is in the build's answer only, not
+	// in the stream of WatchEvents.
+	EventType_EVENT_TYPE_MEMORY_SKIPPED EventType = 18
+	// Memories that were shown before the words of the message are shown no longer: they were forgotten, or have no room.
+	EventType_EVENT_TYPE_MEMORY_FORGOTTEN EventType = 19
 )
 
 // Enum value maps for EventType.
@@ -82,6 +89,9 @@ var (
 		14: "EVENT_TYPE_CONTENT_EXPIRED",
 		15: "EVENT_TYPE_REWIND_UNDONE",
 		16: "EVENT_TYPE_CORRECTED",
+		17: "EVENT_TYPE_MEMORY_RECALLED",
+		18: "EVENT_TYPE_MEMORY_SKIPPED",
+		19: "EVENT_TYPE_MEMORY_FORGOTTEN",
 	}
 	EventType_value = map[string]int32{
 		"EVENT_TYPE_UNSPECIFIED":       0,
@@ -101,6 +111,9 @@ var (
 		"EVENT_TYPE_CONTENT_EXPIRED":   14,
 		"EVENT_TYPE_REWIND_UNDONE":     15,
 		"EVENT_TYPE_CORRECTED":         16,
+		"EVENT_TYPE_MEMORY_RECALLED":   17,
+		"EVENT_TYPE_MEMORY_SKIPPED":    18,
+		"EVENT_TYPE_MEMORY_FORGOTTEN":  19,
 	}
 )
 
@@ -163,6 +176,8 @@ const (
 	DecisionKind_DECISION_KIND_CITED DecisionKind = 12
 	// The message has other words than on record. What else was decided about it was decided about these words.
 	DecisionKind_DECISION_KIND_CORRECTED DecisionKind = 13
+	// Memories of earlier conversations stand before the words of the message.
+	DecisionKind_DECISION_KIND_RECALLED DecisionKind = 14
 )
 
 // Enum value maps for DecisionKind.
@@ -182,6 +197,7 @@ var (
 		11: "DECISION_KIND_HIDDEN",
 		12: "DECISION_KIND_CITED",
 		13: "DECISION_KIND_CORRECTED",
+		14: "DECISION_KIND_RECALLED",
 	}
 	DecisionKind_value = map[string]int32{
 		"DECISION_KIND_UNSPECIFIED": 0,
@@ -198,6 +214,7 @@ var (
 		"DECISION_KIND_HIDDEN":      11,
 		"DECISION_KIND_CITED":       12,
 		"DECISION_KIND_CORRECTED":   13,
+		"DECISION_KIND_RECALLED":    14,
 	}
 )
 
@@ -310,6 +327,28 @@ const (
 	DecisionReason_DECISION_REASON_SUMMARY_NOT_ASKED DecisionReason = 37
 	// CorrectMessage asked for it.
 	DecisionReason_DECISION_REASON_CORRECTION_REQUEST DecisionReason = 38
+	// The memories answer the user's message.
+	DecisionReason_DECISION_REASON_MEMORIES_ANSWER DecisionReason = 39
+	// The conversation has no actor_id, and no other scope is recalled from.
+	DecisionReason_DECISION_REASON_MEMORY_NO_ACTOR DecisionReason = 40
+	// The user's message has less than two words that a search could go by.
+	DecisionReason_DECISION_REASON_MEMORY_QUERY_EMPTY DecisionReason = 41
+	// Nothing that is remembered answers the message well enough.
+	DecisionReason_DECISION_REASON_MEMORY_BELOW_FLOOR DecisionReason = 42
+	// What answers the message is in the view already.
+	DecisionReason_DECISION_REASON_MEMORY_IN_VIEW DecisionReason = 43
+	// What is recalled has no room: the limits of the policy, or the budget, are reached.
+	DecisionReason_DECISION_REASON_MEMORY_OVER_CAP DecisionReason = 44
+	// The memory did not answer in time.
+	DecisionReason_DECISION_REASON_MEMORY_DEADLINE DecisionReason = 45
+	// The memory could not be reached, or failed 5 times and is left alone for 30 seconds.
+	DecisionReason_DECISION_REASON_MEMORY_UNAVAILABLE DecisionReason = 46
+	// The index of the actor's memories is being loaded.
+	DecisionReason_DECISION_REASON_MEMORY_INDEX_COLD DecisionReason = 47
+	// A dry run recalls nothing.
+	DecisionReason_DECISION_REASON_MEMORY_DRY_RUN DecisionReason = 48
+	// The memories were deleted, or what they come from.
+	DecisionReason_DECISION_REASON_MEMORY_FORGOTTEN DecisionReason = 49
 )
 
 // Enum value maps for DecisionReason.
@@ -354,6 +393,17 @@ var (
 		36: "DECISION_REASON_SUMMARY_REFUSED",
 		37: "DECISION_REASON_SUMMARY_NOT_ASKED",
 		38: "DECISION_REASON_CORRECTION_REQUEST",
+		39: "DECISION_REASON_MEMORIES_ANSWER",
+		40: "DECISION_REASON_MEMORY_NO_ACTOR",
+		41: "DECISION_REASON_MEMORY_QUERY_EMPTY",
+		42: "DECISION_REASON_MEMORY_BELOW_FLOOR",
+		43: "DECISION_REASON_MEMORY_IN_VIEW",
+		44: "DECISION_REASON_MEMORY_OVER_CAP",
+		45: "DECISION_REASON_MEMORY_DEADLINE",
+		46: "DECISION_REASON_MEMORY_UNAVAILABLE",
+		47: "DECISION_REASON_MEMORY_INDEX_COLD",
+		48: "DECISION_REASON_MEMORY_DRY_RUN",
+		49: "DECISION_REASON_MEMORY_FORGOTTEN",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -395,6 +445,17 @@ var (
 		"DECISION_REASON_SUMMARY_REFUSED":         36,
 		"DECISION_REASON_SUMMARY_NOT_ASKED":       37,
 		"DECISION_REASON_CORRECTION_REQUEST":      38,
+		"DECISION_REASON_MEMORIES_ANSWER":         39,
+		"DECISION_REASON_MEMORY_NO_ACTOR":         40,
+		"DECISION_REASON_MEMORY_QUERY_EMPTY":      41,
+		"DECISION_REASON_MEMORY_BELOW_FLOOR":      42,
+		"DECISION_REASON_MEMORY_IN_VIEW":          43,
+		"DECISION_REASON_MEMORY_OVER_CAP":         44,
+		"DECISION_REASON_MEMORY_DEADLINE":         45,
+		"DECISION_REASON_MEMORY_UNAVAILABLE":      46,
+		"DECISION_REASON_MEMORY_INDEX_COLD":       47,
+		"DECISION_REASON_MEMORY_DRY_RUN":          48,
+		"DECISION_REASON_MEMORY_FORGOTTEN":        49,
 	}
 )
 
@@ -453,8 +514,10 @@ type LifecycleEvent struct {
 	ExpandReason string `protobuf:"bytes,11,opt,name=expand_reason,json=expandReason,proto3" json:"expand_reason,omitempty"`
 	// Output only. The reason that the caller of CorrectMessage gave; empty for all other events.
 	CorrectionReason string `protobuf:"bytes,12,opt,name=correction_reason,json=correctionReason,proto3" json:"correction_reason,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Output only. The ids of the memories that were recalled; empty for all other events.
+	MemoryIds     []string `protobuf:"bytes,13,rep,name=memory_ids,json=memoryIds,proto3" json:"memory_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LifecycleEvent) Reset() {
@@ -569,6 +632,13 @@ func (x *LifecycleEvent) GetCorrectionReason() string {
 		return x.CorrectionReason
 	}
 	return ""
+}
+
+func (x *LifecycleEvent) GetMemoryIds() []string {
+	if x != nil {
+		return x.MemoryIds
+	}
+	return nil
 }
 
 // Decision explains why messages are not shown as they were appended.
@@ -768,7 +838,7 @@ var File_palimpsest_v1_event_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\xc7\x03\n" +
+	"\x19palimpsest/v1/event.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/message.proto\"\xe6\x03\n" +
 	"\x0eLifecycleEvent\x12,\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x18.palimpsest.v1.EventTypeR\x04type\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12#\n" +
@@ -784,7 +854,9 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"content_id\x18\n" +
 	" \x01(\tR\tcontentId\x12#\n" +
 	"\rexpand_reason\x18\v \x01(\tR\fexpandReason\x12+\n" +
-	"\x11correction_reason\x18\f \x01(\tR\x10correctionReason\"\xc8\x02\n" +
+	"\x11correction_reason\x18\f \x01(\tR\x10correctionReason\x12\x1d\n" +
+	"\n" +
+	"memory_ids\x18\r \x03(\tR\tmemoryIds\"\xc8\x02\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vstart_index\x18\x01 \x01(\x05R\n" +
 	"startIndex\x12\x1b\n" +
@@ -801,7 +873,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x05asked\x18\x01 \x01(\tR\x05asked\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\tR\x04done\x12\x12\n" +
-	"\x04code\x18\x04 \x01(\tR\x04code*\xd2\x03\n" +
+	"\x04code\x18\x04 \x01(\tR\x04code*\xb2\x04\n" +
 	"\tEventType\x12\x1a\n" +
 	"\x16EVENT_TYPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10EVENT_TYPE_ADDED\x10\x01\x12\x16\n" +
@@ -820,7 +892,10 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x19EVENT_TYPE_CONTENT_STORED\x10\r\x12\x1e\n" +
 	"\x1aEVENT_TYPE_CONTENT_EXPIRED\x10\x0e\x12\x1c\n" +
 	"\x18EVENT_TYPE_REWIND_UNDONE\x10\x0f\x12\x18\n" +
-	"\x14EVENT_TYPE_CORRECTED\x10\x10*\x91\x03\n" +
+	"\x14EVENT_TYPE_CORRECTED\x10\x10\x12\x1e\n" +
+	"\x1aEVENT_TYPE_MEMORY_RECALLED\x10\x11\x12\x1d\n" +
+	"\x19EVENT_TYPE_MEMORY_SKIPPED\x10\x12\x12\x1f\n" +
+	"\x1bEVENT_TYPE_MEMORY_FORGOTTEN\x10\x13*\xad\x03\n" +
 	"\fDecisionKind\x12\x1d\n" +
 	"\x19DECISION_KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15DECISION_KIND_CLIPPED\x10\x01\x12\x1a\n" +
@@ -836,7 +911,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x12\x18\n" +
 	"\x14DECISION_KIND_HIDDEN\x10\v\x12\x17\n" +
 	"\x13DECISION_KIND_CITED\x10\f\x12\x1b\n" +
-	"\x17DECISION_KIND_CORRECTED\x10\r*\x8b\v\n" +
+	"\x17DECISION_KIND_CORRECTED\x10\r\x12\x1a\n" +
+	"\x16DECISION_KIND_RECALLED\x10\x0e*\xac\x0e\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -877,7 +953,18 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x17DECISION_REASON_NO_ROOM\x10#\x12#\n" +
 	"\x1fDECISION_REASON_SUMMARY_REFUSED\x10$\x12%\n" +
 	"!DECISION_REASON_SUMMARY_NOT_ASKED\x10%\x12&\n" +
-	"\"DECISION_REASON_CORRECTION_REQUEST\x10&B\xcf\x01\n" +
+	"\"DECISION_REASON_CORRECTION_REQUEST\x10&\x12#\n" +
+	"\x1fDECISION_REASON_MEMORIES_ANSWER\x10'\x12#\n" +
+	"\x1fDECISION_REASON_MEMORY_NO_ACTOR\x10(\x12&\n" +
+	"\"DECISION_REASON_MEMORY_QUERY_EMPTY\x10)\x12&\n" +
+	"\"DECISION_REASON_MEMORY_BELOW_FLOOR\x10*\x12\"\n" +
+	"\x1eDECISION_REASON_MEMORY_IN_VIEW\x10+\x12#\n" +
+	"\x1fDECISION_REASON_MEMORY_OVER_CAP\x10,\x12#\n" +
+	"\x1fDECISION_REASON_MEMORY_DEADLINE\x10-\x12&\n" +
+	"\"DECISION_REASON_MEMORY_UNAVAILABLE\x10.\x12%\n" +
+	"!DECISION_REASON_MEMORY_INDEX_COLD\x10/\x12\"\n" +
+	"\x1eDECISION_REASON_MEMORY_DRY_RUN\x100\x12$\n" +
+	" DECISION_REASON_MEMORY_FORGOTTEN\x101B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"EventProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

@@ -664,6 +664,7 @@ type Part struct {
 	//	*Part_Reasoning
 	//	*Part_Citation
 	//	*Part_Opaque
+	//	*Part_Recalled
 	Content isPart_Content `protobuf_oneof:"content"`
 	// Optional. How long later builds show the part, in a message of role user or tool. Permanent by default. Retention never drops a
 	// tool result, because its call would stay unanswered; expiration can.
@@ -779,6 +780,15 @@ func (x *Part) GetOpaque() *Opaque {
 	return nil
 }
 
+func (x *Part) GetRecalled() *RecalledMemories {
+	if x != nil {
+		if x, ok := x.Content.(*Part_Recalled); ok {
+			return x.Recalled
+		}
+	}
+	return nil
+}
+
 func (x *Part) GetRetention() *Retention {
 	if x != nil {
 		return x.Retention
@@ -846,6 +856,11 @@ type Part_Opaque struct {
 	Opaque *Opaque `protobuf:"bytes,7,opt,name=opaque,proto3,oneof"`
 }
 
+type Part_Recalled struct {
+	// Output only. Memories of earlier conversations that a build put before the message's words.
+	Recalled *RecalledMemories `protobuf:"bytes,12,opt,name=recalled,proto3,oneof"`
+}
+
 func (*Part_Text) isPart_Content() {}
 
 func (*Part_Media) isPart_Content() {}
@@ -859,6 +874,8 @@ func (*Part_Reasoning) isPart_Content() {}
 func (*Part_Citation) isPart_Content() {}
 
 func (*Part_Opaque) isPart_Content() {}
+
+func (*Part_Recalled) isPart_Content() {}
 
 // Permanent keeps a part in all later builds. It has no settings.
 type Permanent struct {
@@ -1461,6 +1478,7 @@ type RecalledFrom struct {
 	//
 	//	*RecalledFrom_ContentId
 	//	*RecalledFrom_MessageIndex
+	//	*RecalledFrom_Memories
 	Source        isRecalledFrom_Source `protobuf_oneof:"source"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1521,6 +1539,15 @@ func (x *RecalledFrom) GetMessageIndex() int32 {
 	return 0
 }
 
+func (x *RecalledFrom) GetMemories() bool {
+	if x != nil {
+		if x, ok := x.Source.(*RecalledFrom_Memories); ok {
+			return x.Memories
+		}
+	}
+	return false
+}
+
 type isRecalledFrom_Source interface {
 	isRecalledFrom_Source()
 }
@@ -1535,9 +1562,16 @@ type RecalledFrom_MessageIndex struct {
 	MessageIndex int32 `protobuf:"varint,2,opt,name=message_index,json=messageIndex,proto3,oneof"`
 }
 
+type RecalledFrom_Memories struct {
+	// Optional. True for memories of other conversations, as search_memory finds them.
+	Memories bool `protobuf:"varint,3,opt,name=memories,proto3,oneof"`
+}
+
 func (*RecalledFrom_ContentId) isRecalledFrom_Source() {}
 
 func (*RecalledFrom_MessageIndex) isRecalledFrom_Source() {}
+
+func (*RecalledFrom_Memories) isRecalledFrom_Source() {}
 
 // ToolResultParts is the output of a tool in several pieces.
 type ToolResultParts struct {
@@ -1932,7 +1966,7 @@ var File_palimpsest_v1_message_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\n" +
-	"\x1bpalimpsest/v1/message.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x1epalimpsest/v1/expiration.proto\"_\n" +
+	"\x1bpalimpsest/v1/message.proto\x12\rpalimpsest.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x1epalimpsest/v1/expiration.proto\x1a\x1apalimpsest/v1/memory.proto\"_\n" +
 	"\fMessageRange\x12\x1f\n" +
 	"\vstart_index\x18\x01 \x01(\x05R\n" +
 	"startIndex\x12 \n" +
@@ -1967,7 +2001,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x04name\x18\x13 \x01(\tR\x04name\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
-	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xa5\x04\n" +
+	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xe4\x04\n" +
 	"\x04Part\x12\x14\n" +
 	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x12,\n" +
 	"\x05media\x18\x02 \x01(\v2\x14.palimpsest.v1.MediaH\x00R\x05media\x126\n" +
@@ -1976,7 +2010,8 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"toolResult\x128\n" +
 	"\treasoning\x18\x05 \x01(\v2\x18.palimpsest.v1.ReasoningH\x00R\treasoning\x125\n" +
 	"\bcitation\x18\x06 \x01(\v2\x17.palimpsest.v1.CitationH\x00R\bcitation\x12/\n" +
-	"\x06opaque\x18\a \x01(\v2\x15.palimpsest.v1.OpaqueH\x00R\x06opaque\x126\n" +
+	"\x06opaque\x18\a \x01(\v2\x15.palimpsest.v1.OpaqueH\x00R\x06opaque\x12=\n" +
+	"\brecalled\x18\f \x01(\v2\x1f.palimpsest.v1.RecalledMemoriesH\x00R\brecalled\x126\n" +
 	"\tretention\x18\b \x01(\v2\x18.palimpsest.v1.RetentionR\tretention\x12\x16\n" +
 	"\x06plugin\x18\t \x01(\tR\x06plugin\x124\n" +
 	"\avariant\x18\n" +
@@ -2021,11 +2056,12 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\fResultSource\x12-\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x19.palimpsest.v1.SourceTypeR\x04type\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
-	"\x05title\x18\x03 \x01(\tR\x05title\"`\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\"~\n" +
 	"\fRecalledFrom\x12\x1f\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tH\x00R\tcontentId\x12%\n" +
-	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndexB\b\n" +
+	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndex\x12\x1c\n" +
+	"\bmemories\x18\x03 \x01(\bH\x00R\bmemoriesB\b\n" +
 	"\x06source\"F\n" +
 	"\x0fToolResultParts\x123\n" +
 	"\x05parts\x18\x01 \x03(\v2\x1d.palimpsest.v1.ToolResultPartR\x05parts\"_\n" +
@@ -2127,7 +2163,8 @@ var file_palimpsest_v1_message_proto_goTypes = []any{
 	(*Expiration)(nil),            // 22: palimpsest.v1.Expiration
 	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
 	(*Citation)(nil),              // 24: palimpsest.v1.Citation
-	(SourceType)(0),               // 25: palimpsest.v1.SourceType
+	(*RecalledMemories)(nil),      // 25: palimpsest.v1.RecalledMemories
+	(SourceType)(0),               // 26: palimpsest.v1.SourceType
 }
 var file_palimpsest_v1_message_proto_depIdxs = []int32{
 	0,  // 0: palimpsest.v1.Message.role:type_name -> palimpsest.v1.Role
@@ -2143,27 +2180,28 @@ var file_palimpsest_v1_message_proto_depIdxs = []int32{
 	19, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
 	24, // 11: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
 	20, // 12: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
-	10, // 13: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
-	2,  // 14: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
-	11, // 15: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
-	9,  // 16: palimpsest.v1.Retention.permanent:type_name -> palimpsest.v1.Permanent
-	3,  // 17: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
-	17, // 18: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
-	22, // 19: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
-	7,  // 20: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
-	16, // 21: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
-	24, // 22: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
-	15, // 23: palimpsest.v1.ToolResult.source:type_name -> palimpsest.v1.ResultSource
-	25, // 24: palimpsest.v1.ResultSource.type:type_name -> palimpsest.v1.SourceType
-	18, // 25: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
-	12, // 26: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
-	4,  // 27: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
-	23, // 28: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	25, // 13: palimpsest.v1.Part.recalled:type_name -> palimpsest.v1.RecalledMemories
+	10, // 14: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
+	2,  // 15: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
+	11, // 16: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
+	9,  // 17: palimpsest.v1.Retention.permanent:type_name -> palimpsest.v1.Permanent
+	3,  // 18: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
+	17, // 19: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
+	22, // 20: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
+	7,  // 21: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
+	16, // 22: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
+	24, // 23: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
+	15, // 24: palimpsest.v1.ToolResult.source:type_name -> palimpsest.v1.ResultSource
+	26, // 25: palimpsest.v1.ResultSource.type:type_name -> palimpsest.v1.SourceType
+	18, // 26: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
+	12, // 27: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
+	4,  // 28: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
+	23, // 29: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_message_proto_init() }
@@ -2173,6 +2211,7 @@ func file_palimpsest_v1_message_proto_init() {
 	}
 	file_palimpsest_v1_content_proto_init()
 	file_palimpsest_v1_expiration_proto_init()
+	file_palimpsest_v1_memory_proto_init()
 	file_palimpsest_v1_message_proto_msgTypes[0].OneofWrappers = []any{}
 	file_palimpsest_v1_message_proto_msgTypes[3].OneofWrappers = []any{
 		(*Part_Text)(nil),
@@ -2182,6 +2221,7 @@ func file_palimpsest_v1_message_proto_init() {
 		(*Part_Reasoning)(nil),
 		(*Part_Citation)(nil),
 		(*Part_Opaque)(nil),
+		(*Part_Recalled)(nil),
 	}
 	file_palimpsest_v1_message_proto_msgTypes[5].OneofWrappers = []any{
 		(*Retention_Permanent)(nil),
@@ -2199,6 +2239,7 @@ func file_palimpsest_v1_message_proto_init() {
 	file_palimpsest_v1_message_proto_msgTypes[11].OneofWrappers = []any{
 		(*RecalledFrom_ContentId)(nil),
 		(*RecalledFrom_MessageIndex)(nil),
+		(*RecalledFrom_Memories)(nil),
 	}
 	file_palimpsest_v1_message_proto_msgTypes[13].OneofWrappers = []any{
 		(*ToolResultPart_Text)(nil),

@@ -22,6 +22,173 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// MemorySyncStrategy says when messages are sent to the memory.
+type MemorySyncStrategy int32
+
+const (
+	// The strategy is not set; BATCH is used.
+	MemorySyncStrategy_MEMORY_SYNC_STRATEGY_UNSPECIFIED MemorySyncStrategy = 0
+	// Messages are sent sync_delay after the first one, once its unit is closed.
+	MemorySyncStrategy_MEMORY_SYNC_STRATEGY_IMMEDIATE MemorySyncStrategy = 1
+	// Messages are sent when there are batch_messages or batch_tokens of them, or after batch_max_age.
+	MemorySyncStrategy_MEMORY_SYNC_STRATEGY_BATCH MemorySyncStrategy = 2
+	// Messages are sent when their session ends: by EndSession, after session_idle, or an hour before the ttl.
+	MemorySyncStrategy_MEMORY_SYNC_STRATEGY_END_OF_SESSION MemorySyncStrategy = 3
+)
+
+// Enum value maps for MemorySyncStrategy.
+var (
+	MemorySyncStrategy_name = map[int32]string{
+		0: "MEMORY_SYNC_STRATEGY_UNSPECIFIED",
+		1: "MEMORY_SYNC_STRATEGY_IMMEDIATE",
+		2: "MEMORY_SYNC_STRATEGY_BATCH",
+		3: "MEMORY_SYNC_STRATEGY_END_OF_SESSION",
+	}
+	MemorySyncStrategy_value = map[string]int32{
+		"MEMORY_SYNC_STRATEGY_UNSPECIFIED":    0,
+		"MEMORY_SYNC_STRATEGY_IMMEDIATE":      1,
+		"MEMORY_SYNC_STRATEGY_BATCH":          2,
+		"MEMORY_SYNC_STRATEGY_END_OF_SESSION": 3,
+	}
+)
+
+func (x MemorySyncStrategy) Enum() *MemorySyncStrategy {
+	p := new(MemorySyncStrategy)
+	*p = x
+	return p
+}
+
+func (x MemorySyncStrategy) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MemorySyncStrategy) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_policy_proto_enumTypes[0].Descriptor()
+}
+
+func (MemorySyncStrategy) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_policy_proto_enumTypes[0]
+}
+
+func (x MemorySyncStrategy) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use MemorySyncStrategy.Descriptor instead.
+func (MemorySyncStrategy) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{0}
+}
+
+// MemoryExtraction says how facts are drawn from what users say.
+type MemoryExtraction int32
+
+const (
+	// The way is not set; EXTRACTIVE is used.
+	MemoryExtraction_MEMORY_EXTRACTION_UNSPECIFIED MemoryExtraction = 0
+	// No facts are drawn.
+	MemoryExtraction_MEMORY_EXTRACTION_NONE MemoryExtraction = 1
+	// The sentences that state a rule, a preference, a name or a figure are facts, word for word.
+	MemoryExtraction_MEMORY_EXTRACTION_EXTRACTIVE MemoryExtraction = 2
+	// A model of --summarizer-models draws them. What it says is held against the messages.
+	MemoryExtraction_MEMORY_EXTRACTION_MODEL MemoryExtraction = 3
+)
+
+// Enum value maps for MemoryExtraction.
+var (
+	MemoryExtraction_name = map[int32]string{
+		0: "MEMORY_EXTRACTION_UNSPECIFIED",
+		1: "MEMORY_EXTRACTION_NONE",
+		2: "MEMORY_EXTRACTION_EXTRACTIVE",
+		3: "MEMORY_EXTRACTION_MODEL",
+	}
+	MemoryExtraction_value = map[string]int32{
+		"MEMORY_EXTRACTION_UNSPECIFIED": 0,
+		"MEMORY_EXTRACTION_NONE":        1,
+		"MEMORY_EXTRACTION_EXTRACTIVE":  2,
+		"MEMORY_EXTRACTION_MODEL":       3,
+	}
+)
+
+func (x MemoryExtraction) Enum() *MemoryExtraction {
+	p := new(MemoryExtraction)
+	*p = x
+	return p
+}
+
+func (x MemoryExtraction) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MemoryExtraction) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_policy_proto_enumTypes[1].Descriptor()
+}
+
+func (MemoryExtraction) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_policy_proto_enumTypes[1]
+}
+
+func (x MemoryExtraction) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use MemoryExtraction.Descriptor instead.
+func (MemoryExtraction) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+}
+
+// MemoryOnDelete says what becomes of memories when their conversation is deleted.
+type MemoryOnDelete int32
+
+const (
+	// It is not set; FORGET is used.
+	MemoryOnDelete_MEMORY_ON_DELETE_UNSPECIFIED MemoryOnDelete = 0
+	// They are forgotten.
+	MemoryOnDelete_MEMORY_ON_DELETE_FORGET MemoryOnDelete = 1
+	// Facts are kept. What was said goes with its record.
+	MemoryOnDelete_MEMORY_ON_DELETE_KEEP MemoryOnDelete = 2
+)
+
+// Enum value maps for MemoryOnDelete.
+var (
+	MemoryOnDelete_name = map[int32]string{
+		0: "MEMORY_ON_DELETE_UNSPECIFIED",
+		1: "MEMORY_ON_DELETE_FORGET",
+		2: "MEMORY_ON_DELETE_KEEP",
+	}
+	MemoryOnDelete_value = map[string]int32{
+		"MEMORY_ON_DELETE_UNSPECIFIED": 0,
+		"MEMORY_ON_DELETE_FORGET":      1,
+		"MEMORY_ON_DELETE_KEEP":        2,
+	}
+)
+
+func (x MemoryOnDelete) Enum() *MemoryOnDelete {
+	p := new(MemoryOnDelete)
+	*p = x
+	return p
+}
+
+func (x MemoryOnDelete) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MemoryOnDelete) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_policy_proto_enumTypes[2].Descriptor()
+}
+
+func (MemoryOnDelete) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_policy_proto_enumTypes[2]
+}
+
+func (x MemoryOnDelete) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use MemoryOnDelete.Descriptor instead.
+func (MemoryOnDelete) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{2}
+}
+
 // CompactionStrategy says how a view that outgrows its budget becomes smaller.
 type CompactionStrategy int32
 
@@ -63,11 +230,11 @@ func (x CompactionStrategy) String() string {
 }
 
 func (CompactionStrategy) Descriptor() protoreflect.EnumDescriptor {
-	return file_palimpsest_v1_policy_proto_enumTypes[0].Descriptor()
+	return file_palimpsest_v1_policy_proto_enumTypes[3].Descriptor()
 }
 
 func (CompactionStrategy) Type() protoreflect.EnumType {
-	return &file_palimpsest_v1_policy_proto_enumTypes[0]
+	return &file_palimpsest_v1_policy_proto_enumTypes[3]
 }
 
 func (x CompactionStrategy) Number() protoreflect.EnumNumber {
@@ -76,7 +243,7 @@ func (x CompactionStrategy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CompactionStrategy.Descriptor instead.
 func (CompactionStrategy) EnumDescriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{0}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
 }
 
 // RewriteMode says when edits that are due are made. An edit of old text makes the provider read everything after it anew.
@@ -117,11 +284,11 @@ func (x RewriteMode) String() string {
 }
 
 func (RewriteMode) Descriptor() protoreflect.EnumDescriptor {
-	return file_palimpsest_v1_policy_proto_enumTypes[1].Descriptor()
+	return file_palimpsest_v1_policy_proto_enumTypes[4].Descriptor()
 }
 
 func (RewriteMode) Type() protoreflect.EnumType {
-	return &file_palimpsest_v1_policy_proto_enumTypes[1]
+	return &file_palimpsest_v1_policy_proto_enumTypes[4]
 }
 
 func (x RewriteMode) Number() protoreflect.EnumNumber {
@@ -130,7 +297,7 @@ func (x RewriteMode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RewriteMode.Descriptor instead.
 func (RewriteMode) EnumDescriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
 }
 
 // Policy says how the view of a conversation is kept. A setting that is not set in a build's override comes from the conversation's
@@ -159,8 +326,10 @@ type Policy struct {
 	// Optional. True: an append to the id of a conversation that outlived its ttl begins it anew, as after a DeleteConversation with
 	// without_tombstone. False by default: for 30 days, only CreateConversation reuses the id.
 	TtlWithoutTombstone *bool `protobuf:"varint,10,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// Optional. What is remembered across conversations. Nothing by default. It needs a server with a memory (--memory).
+	Memory        *MemoryPolicy `protobuf:"bytes,11,opt,name=memory,proto3" json:"memory,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -263,6 +432,371 @@ func (x *Policy) GetTtlWithoutTombstone() bool {
 	return false
 }
 
+func (x *Policy) GetMemory() *MemoryPolicy {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+// MemoryPolicy says what a conversation gives to the memory, and what of it enters its views.
+type MemoryPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. True to remember what is said, and to recall. False by default.
+	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// Optional. When messages are sent to the memory. BATCH by default.
+	Sync MemorySyncStrategy `protobuf:"varint,2,opt,name=sync,proto3,enum=palimpsest.v1.MemorySyncStrategy" json:"sync,omitempty"`
+	// Optional. The number of messages that make a batch; 1 to 1,000; 20 by default.
+	BatchMessages *int32 `protobuf:"varint,3,opt,name=batch_messages,json=batchMessages,proto3,oneof" json:"batch_messages,omitempty"`
+	// Optional. The tokens that make a batch; 1 to 1,000,000; 4,000 by default.
+	BatchTokens *int32 `protobuf:"varint,4,opt,name=batch_tokens,json=batchTokens,proto3,oneof" json:"batch_tokens,omitempty"`
+	// Optional. The longest time that a message waits for its batch; 1 second to 24 hours; 15 minutes by default.
+	BatchMaxAge *durationpb.Duration `protobuf:"bytes,5,opt,name=batch_max_age,json=batchMaxAge,proto3" json:"batch_max_age,omitempty"`
+	// Optional. The time that IMMEDIATE waits for more messages; 0 to 1 hour; 2 seconds by default.
+	SyncDelay *durationpb.Duration `protobuf:"bytes,6,opt,name=sync_delay,json=syncDelay,proto3" json:"sync_delay,omitempty"`
+	// Optional. The time without an append after which a session ends; 1 minute to 30 days; 30 minutes by default.
+	SessionIdle *durationpb.Duration `protobuf:"bytes,7,opt,name=session_idle,json=sessionIdle,proto3" json:"session_idle,omitempty"`
+	// Optional. The roles whose words are remembered: USER, ASSISTANT. USER by default. What assistants say never becomes a fact.
+	SyncRoles *RoleList `protobuf:"bytes,8,opt,name=sync_roles,json=syncRoles,proto3" json:"sync_roles,omitempty"`
+	// Optional. How facts are drawn from what users say. EXTRACTIVE by default. Only for the embedded memory; services have their own.
+	Extract MemoryExtraction `protobuf:"varint,9,opt,name=extract,proto3,enum=palimpsest.v1.MemoryExtraction" json:"extract,omitempty"`
+	// Optional. The scope that messages are remembered in: USER or SESSION. USER by default; a conversation without an actor_id then
+	// remembers nothing.
+	SyncScope MemoryScope `protobuf:"varint,10,opt,name=sync_scope,json=syncScope,proto3,enum=palimpsest.v1.MemoryScope" json:"sync_scope,omitempty"`
+	// Optional. True to have the memory draw facts from what is said. True by default.
+	Infer *bool `protobuf:"varint,11,opt,name=infer,proto3,oneof" json:"infer,omitempty"`
+	// Optional. What enters views.
+	Recall *MemoryRecallPolicy `protobuf:"bytes,12,opt,name=recall,proto3" json:"recall,omitempty"`
+	// Optional. What becomes of memories when their conversation is deleted. FORGET by default. The end of a ttl keeps facts, and forgets
+	// what was said.
+	OnDelete      MemoryOnDelete `protobuf:"varint,13,opt,name=on_delete,json=onDelete,proto3,enum=palimpsest.v1.MemoryOnDelete" json:"on_delete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemoryPolicy) Reset() {
+	*x = MemoryPolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryPolicy) ProtoMessage() {}
+
+func (x *MemoryPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryPolicy.ProtoReflect.Descriptor instead.
+func (*MemoryPolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *MemoryPolicy) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
+	}
+	return false
+}
+
+func (x *MemoryPolicy) GetSync() MemorySyncStrategy {
+	if x != nil {
+		return x.Sync
+	}
+	return MemorySyncStrategy_MEMORY_SYNC_STRATEGY_UNSPECIFIED
+}
+
+func (x *MemoryPolicy) GetBatchMessages() int32 {
+	if x != nil && x.BatchMessages != nil {
+		return *x.BatchMessages
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetBatchTokens() int32 {
+	if x != nil && x.BatchTokens != nil {
+		return *x.BatchTokens
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetBatchMaxAge() *durationpb.Duration {
+	if x != nil {
+		return x.BatchMaxAge
+	}
+	return nil
+}
+
+func (x *MemoryPolicy) GetSyncDelay() *durationpb.Duration {
+	if x != nil {
+		return x.SyncDelay
+	}
+	return nil
+}
+
+func (x *MemoryPolicy) GetSessionIdle() *durationpb.Duration {
+	if x != nil {
+		return x.SessionIdle
+	}
+	return nil
+}
+
+func (x *MemoryPolicy) GetSyncRoles() *RoleList {
+	if x != nil {
+		return x.SyncRoles
+	}
+	return nil
+}
+
+func (x *MemoryPolicy) GetExtract() MemoryExtraction {
+	if x != nil {
+		return x.Extract
+	}
+	return MemoryExtraction_MEMORY_EXTRACTION_UNSPECIFIED
+}
+
+func (x *MemoryPolicy) GetSyncScope() MemoryScope {
+	if x != nil {
+		return x.SyncScope
+	}
+	return MemoryScope_MEMORY_SCOPE_UNSPECIFIED
+}
+
+func (x *MemoryPolicy) GetInfer() bool {
+	if x != nil && x.Infer != nil {
+		return *x.Infer
+	}
+	return false
+}
+
+func (x *MemoryPolicy) GetRecall() *MemoryRecallPolicy {
+	if x != nil {
+		return x.Recall
+	}
+	return nil
+}
+
+func (x *MemoryPolicy) GetOnDelete() MemoryOnDelete {
+	if x != nil {
+		return x.OnDelete
+	}
+	return MemoryOnDelete_MEMORY_ON_DELETE_UNSPECIFIED
+}
+
+// RoleList is a list of roles that replaces the list below it as a whole.
+type RoleList struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The roles: USER and ASSISTANT; at most 2. An empty list counts as a list.
+	Roles         []Role `protobuf:"varint,1,rep,packed,name=roles,proto3,enum=palimpsest.v1.Role" json:"roles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoleList) Reset() {
+	*x = RoleList{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoleList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoleList) ProtoMessage() {}
+
+func (x *RoleList) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoleList.ProtoReflect.Descriptor instead.
+func (*RoleList) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *RoleList) GetRoles() []Role {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+// MemoryRecallPolicy says which memories enter a view: before the words of a user's message, once, when a build first shows it.
+type MemoryRecallPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. False to recall nothing into views. True by default.
+	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// Optional. The scopes to recall from. USER by default.
+	Scopes *MemoryScopeList `protobuf:"bytes,2,opt,name=scopes,proto3" json:"scopes,omitempty"`
+	// Optional. The largest number of memories in a block; 1 to 20; 5 by default.
+	MaxMemories *int32 `protobuf:"varint,3,opt,name=max_memories,json=maxMemories,proto3,oneof" json:"max_memories,omitempty"`
+	// Optional. The largest weight of one memory in tokens; 10 to 2,000; 150 by default. A longer one is cut.
+	MaxEachTokens *int32 `protobuf:"varint,4,opt,name=max_each_tokens,json=maxEachTokens,proto3,oneof" json:"max_each_tokens,omitempty"`
+	// Optional. The largest weight of a block in tokens; 50 to 10,000; 600 by default.
+	MaxTokens *int32 `protobuf:"varint,5,opt,name=max_tokens,json=maxTokens,proto3,oneof" json:"max_tokens,omitempty"`
+	// Optional. The longest time that a build waits for memories; 10 milliseconds to 10 seconds; 300 milliseconds by default. What comes
+	// later is never added.
+	Deadline *durationpb.Duration `protobuf:"bytes,6,opt,name=deadline,proto3" json:"deadline,omitempty"`
+	// Optional. The least score of a memory; 0 to 1; 0.25 by default.
+	Floor *float64 `protobuf:"fixed64,7,opt,name=floor,proto3,oneof" json:"floor,omitempty"`
+	// Optional. The largest share of the budget that all blocks in a view may take, in percent; 1 to 50; 5 by default.
+	MaxViewPercent *int32 `protobuf:"varint,8,opt,name=max_view_percent,json=maxViewPercent,proto3,oneof" json:"max_view_percent,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *MemoryRecallPolicy) Reset() {
+	*x = MemoryRecallPolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryRecallPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryRecallPolicy) ProtoMessage() {}
+
+func (x *MemoryRecallPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryRecallPolicy.ProtoReflect.Descriptor instead.
+func (*MemoryRecallPolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *MemoryRecallPolicy) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
+	}
+	return false
+}
+
+func (x *MemoryRecallPolicy) GetScopes() *MemoryScopeList {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *MemoryRecallPolicy) GetMaxMemories() int32 {
+	if x != nil && x.MaxMemories != nil {
+		return *x.MaxMemories
+	}
+	return 0
+}
+
+func (x *MemoryRecallPolicy) GetMaxEachTokens() int32 {
+	if x != nil && x.MaxEachTokens != nil {
+		return *x.MaxEachTokens
+	}
+	return 0
+}
+
+func (x *MemoryRecallPolicy) GetMaxTokens() int32 {
+	if x != nil && x.MaxTokens != nil {
+		return *x.MaxTokens
+	}
+	return 0
+}
+
+func (x *MemoryRecallPolicy) GetDeadline() *durationpb.Duration {
+	if x != nil {
+		return x.Deadline
+	}
+	return nil
+}
+
+func (x *MemoryRecallPolicy) GetFloor() float64 {
+	if x != nil && x.Floor != nil {
+		return *x.Floor
+	}
+	return 0
+}
+
+func (x *MemoryRecallPolicy) GetMaxViewPercent() int32 {
+	if x != nil && x.MaxViewPercent != nil {
+		return *x.MaxViewPercent
+	}
+	return 0
+}
+
+// MemoryScopeList is a list of scopes that replaces the list below it as a whole.
+type MemoryScopeList struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The scopes; at most 4, each once. An empty list counts as a list.
+	Scopes        []MemoryScope `protobuf:"varint,1,rep,packed,name=scopes,proto3,enum=palimpsest.v1.MemoryScope" json:"scopes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemoryScopeList) Reset() {
+	*x = MemoryScopeList{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryScopeList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryScopeList) ProtoMessage() {}
+
+func (x *MemoryScopeList) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryScopeList.ProtoReflect.Descriptor instead.
+func (*MemoryScopeList) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *MemoryScopeList) GetScopes() []MemoryScope {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
 // CitationsPolicy says which tool results, and which texts of type ACTION_RESULT and SUB_AGENT_RESULT, enter the view as a citation. It
 // applies when they are appended; what is already on record is not changed.
 type CitationsPolicy struct {
@@ -284,7 +818,7 @@ type CitationsPolicy struct {
 
 func (x *CitationsPolicy) Reset() {
 	*x = CitationsPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -296,7 +830,7 @@ func (x *CitationsPolicy) String() string {
 func (*CitationsPolicy) ProtoMessage() {}
 
 func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[1]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -309,7 +843,7 @@ func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
 func (*CitationsPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{1}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CitationsPolicy) GetEnabled() bool {
@@ -351,7 +885,7 @@ type NameList struct {
 
 func (x *NameList) Reset() {
 	*x = NameList{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -363,7 +897,7 @@ func (x *NameList) String() string {
 func (*NameList) ProtoMessage() {}
 
 func (x *NameList) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[2]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -376,7 +910,7 @@ func (x *NameList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NameList.ProtoReflect.Descriptor instead.
 func (*NameList) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{2}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *NameList) GetNames() []string {
@@ -413,7 +947,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +959,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +972,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PruningPolicy) GetEnabled() bool {
@@ -527,7 +1061,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -539,7 +1073,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -552,7 +1086,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CompactionPolicy) GetStrategy() CompactionStrategy {
@@ -647,7 +1181,7 @@ type ExpirationPolicy struct {
 
 func (x *ExpirationPolicy) Reset() {
 	*x = ExpirationPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -659,7 +1193,7 @@ func (x *ExpirationPolicy) String() string {
 func (*ExpirationPolicy) ProtoMessage() {}
 
 func (x *ExpirationPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -672,7 +1206,7 @@ func (x *ExpirationPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpirationPolicy.ProtoReflect.Descriptor instead.
 func (*ExpirationPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{5}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ExpirationPolicy) GetEnabled() bool {
@@ -700,7 +1234,7 @@ type RetentionPolicy struct {
 
 func (x *RetentionPolicy) Reset() {
 	*x = RetentionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +1246,7 @@ func (x *RetentionPolicy) String() string {
 func (*RetentionPolicy) ProtoMessage() {}
 
 func (x *RetentionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +1259,7 @@ func (x *RetentionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionPolicy.ProtoReflect.Descriptor instead.
 func (*RetentionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{6}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RetentionPolicy) GetAllInputs() bool {
@@ -752,7 +1286,7 @@ type RewritePolicy struct {
 
 func (x *RewritePolicy) Reset() {
 	*x = RewritePolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -764,7 +1298,7 @@ func (x *RewritePolicy) String() string {
 func (*RewritePolicy) ProtoMessage() {}
 
 func (x *RewritePolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -777,7 +1311,7 @@ func (x *RewritePolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewritePolicy.ProtoReflect.Descriptor instead.
 func (*RewritePolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RewritePolicy) GetMode() RewriteMode {
@@ -834,7 +1368,7 @@ type FitPolicy struct {
 
 func (x *FitPolicy) Reset() {
 	*x = FitPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +1380,7 @@ func (x *FitPolicy) String() string {
 func (*FitPolicy) ProtoMessage() {}
 
 func (x *FitPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +1393,7 @@ func (x *FitPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FitPolicy.ProtoReflect.Descriptor instead.
 func (*FitPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FitPolicy) GetMaxContextTokens() int32 {
@@ -920,7 +1454,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1466,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1479,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Budget) GetContextWindowTokens() int32 {
@@ -1001,7 +1535,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1013,7 +1547,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1026,7 +1560,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -1124,7 +1658,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1136,7 +1670,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1149,7 +1683,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ActionPolicy) GetKey() isActionPolicy_Key {
@@ -1247,7 +1781,7 @@ type ActionCitations struct {
 
 func (x *ActionCitations) Reset() {
 	*x = ActionCitations{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1259,7 +1793,7 @@ func (x *ActionCitations) String() string {
 func (*ActionCitations) ProtoMessage() {}
 
 func (x *ActionCitations) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1272,7 +1806,7 @@ func (x *ActionCitations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionCitations.ProtoReflect.Descriptor instead.
 func (*ActionCitations) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ActionCitations) GetEnabled() bool {
@@ -1311,7 +1845,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +1857,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +1870,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{13}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Prompt) GetId() string {
@@ -1378,7 +1912,7 @@ var File_palimpsest_v1_policy_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
-	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\"\xd8\x04\n" +
+	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\x1a\x1apalimpsest/v1/memory.proto\x1a\x1bpalimpsest/v1/message.proto\"\x8d\x05\n" +
 	"\x06Policy\x12*\n" +
 	"\x03fit\x18\x01 \x01(\v2\x18.palimpsest.v1.FitPolicyR\x03fit\x12+\n" +
 	"\x03ttl\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12?\n" +
@@ -1394,8 +1928,53 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"compaction\x12<\n" +
 	"\tcitations\x18\t \x01(\v2\x1e.palimpsest.v1.CitationsPolicyR\tcitations\x127\n" +
 	"\x15ttl_without_tombstone\x18\n" +
-	" \x01(\bH\x00R\x13ttlWithoutTombstone\x88\x01\x01B\x18\n" +
-	"\x16_ttl_without_tombstone\"\x83\x02\n" +
+	" \x01(\bH\x00R\x13ttlWithoutTombstone\x88\x01\x01\x123\n" +
+	"\x06memory\x18\v \x01(\v2\x1b.palimpsest.v1.MemoryPolicyR\x06memoryB\x18\n" +
+	"\x16_ttl_without_tombstone\"\xe9\x05\n" +
+	"\fMemoryPolicy\x12\x1d\n" +
+	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x125\n" +
+	"\x04sync\x18\x02 \x01(\x0e2!.palimpsest.v1.MemorySyncStrategyR\x04sync\x12*\n" +
+	"\x0ebatch_messages\x18\x03 \x01(\x05H\x01R\rbatchMessages\x88\x01\x01\x12&\n" +
+	"\fbatch_tokens\x18\x04 \x01(\x05H\x02R\vbatchTokens\x88\x01\x01\x12=\n" +
+	"\rbatch_max_age\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\vbatchMaxAge\x128\n" +
+	"\n" +
+	"sync_delay\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\tsyncDelay\x12<\n" +
+	"\fsession_idle\x18\a \x01(\v2\x19.google.protobuf.DurationR\vsessionIdle\x126\n" +
+	"\n" +
+	"sync_roles\x18\b \x01(\v2\x17.palimpsest.v1.RoleListR\tsyncRoles\x129\n" +
+	"\aextract\x18\t \x01(\x0e2\x1f.palimpsest.v1.MemoryExtractionR\aextract\x129\n" +
+	"\n" +
+	"sync_scope\x18\n" +
+	" \x01(\x0e2\x1a.palimpsest.v1.MemoryScopeR\tsyncScope\x12\x19\n" +
+	"\x05infer\x18\v \x01(\bH\x03R\x05infer\x88\x01\x01\x129\n" +
+	"\x06recall\x18\f \x01(\v2!.palimpsest.v1.MemoryRecallPolicyR\x06recall\x12:\n" +
+	"\ton_delete\x18\r \x01(\x0e2\x1d.palimpsest.v1.MemoryOnDeleteR\bonDeleteB\n" +
+	"\n" +
+	"\b_enabledB\x11\n" +
+	"\x0f_batch_messagesB\x0f\n" +
+	"\r_batch_tokensB\b\n" +
+	"\x06_infer\"5\n" +
+	"\bRoleList\x12)\n" +
+	"\x05roles\x18\x01 \x03(\x0e2\x13.palimpsest.v1.RoleR\x05roles\"\xc4\x03\n" +
+	"\x12MemoryRecallPolicy\x12\x1d\n" +
+	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x126\n" +
+	"\x06scopes\x18\x02 \x01(\v2\x1e.palimpsest.v1.MemoryScopeListR\x06scopes\x12&\n" +
+	"\fmax_memories\x18\x03 \x01(\x05H\x01R\vmaxMemories\x88\x01\x01\x12+\n" +
+	"\x0fmax_each_tokens\x18\x04 \x01(\x05H\x02R\rmaxEachTokens\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"max_tokens\x18\x05 \x01(\x05H\x03R\tmaxTokens\x88\x01\x01\x125\n" +
+	"\bdeadline\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\bdeadline\x12\x19\n" +
+	"\x05floor\x18\a \x01(\x01H\x04R\x05floor\x88\x01\x01\x12-\n" +
+	"\x10max_view_percent\x18\b \x01(\x05H\x05R\x0emaxViewPercent\x88\x01\x01B\n" +
+	"\n" +
+	"\b_enabledB\x0f\n" +
+	"\r_max_memoriesB\x12\n" +
+	"\x10_max_each_tokensB\r\n" +
+	"\v_max_tokensB\b\n" +
+	"\x06_floorB\x13\n" +
+	"\x11_max_view_percent\"E\n" +
+	"\x0fMemoryScopeList\x122\n" +
+	"\x06scopes\x18\x01 \x03(\x0e2\x1a.palimpsest.v1.MemoryScopeR\x06scopes\"\x83\x02\n" +
 	"\x0fCitationsPolicy\x12\x1d\n" +
 	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
@@ -1526,7 +2105,21 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\aversion\x18\x02 \x01(\x05R\aversion\x12\x1a\n" +
 	"\btemplate\x18\x03 \x01(\tR\btemplate\x12\x16\n" +
 	"\x06models\x18\x04 \x03(\tR\x06models\x12*\n" +
-	"\x11max_output_tokens\x18\x05 \x01(\x05R\x0fmaxOutputTokens*\xaa\x01\n" +
+	"\x11max_output_tokens\x18\x05 \x01(\x05R\x0fmaxOutputTokens*\xa7\x01\n" +
+	"\x12MemorySyncStrategy\x12$\n" +
+	" MEMORY_SYNC_STRATEGY_UNSPECIFIED\x10\x00\x12\"\n" +
+	"\x1eMEMORY_SYNC_STRATEGY_IMMEDIATE\x10\x01\x12\x1e\n" +
+	"\x1aMEMORY_SYNC_STRATEGY_BATCH\x10\x02\x12'\n" +
+	"#MEMORY_SYNC_STRATEGY_END_OF_SESSION\x10\x03*\x90\x01\n" +
+	"\x10MemoryExtraction\x12!\n" +
+	"\x1dMEMORY_EXTRACTION_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16MEMORY_EXTRACTION_NONE\x10\x01\x12 \n" +
+	"\x1cMEMORY_EXTRACTION_EXTRACTIVE\x10\x02\x12\x1b\n" +
+	"\x17MEMORY_EXTRACTION_MODEL\x10\x03*j\n" +
+	"\x0eMemoryOnDelete\x12 \n" +
+	"\x1cMEMORY_ON_DELETE_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17MEMORY_ON_DELETE_FORGET\x10\x01\x12\x19\n" +
+	"\x15MEMORY_ON_DELETE_KEEP\x10\x02*\xaa\x01\n" +
 	"\x12CompactionStrategy\x12#\n" +
 	"\x1fCOMPACTION_STRATEGY_UNSPECIFIED\x10\x00\x12!\n" +
 	"\x1dCOMPACTION_STRATEGY_SUMMARIZE\x10\x01\x12$\n" +
@@ -1551,53 +2144,76 @@ func file_palimpsest_v1_policy_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_policy_proto_rawDescData
 }
 
-var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_palimpsest_v1_policy_proto_goTypes = []any{
-	(CompactionStrategy)(0),     // 0: palimpsest.v1.CompactionStrategy
-	(RewriteMode)(0),            // 1: palimpsest.v1.RewriteMode
-	(*Policy)(nil),              // 2: palimpsest.v1.Policy
-	(*CitationsPolicy)(nil),     // 3: palimpsest.v1.CitationsPolicy
-	(*NameList)(nil),            // 4: palimpsest.v1.NameList
-	(*PruningPolicy)(nil),       // 5: palimpsest.v1.PruningPolicy
-	(*CompactionPolicy)(nil),    // 6: palimpsest.v1.CompactionPolicy
-	(*ExpirationPolicy)(nil),    // 7: palimpsest.v1.ExpirationPolicy
-	(*RetentionPolicy)(nil),     // 8: palimpsest.v1.RetentionPolicy
-	(*RewritePolicy)(nil),       // 9: palimpsest.v1.RewritePolicy
-	(*FitPolicy)(nil),           // 10: palimpsest.v1.FitPolicy
-	(*Budget)(nil),              // 11: palimpsest.v1.Budget
-	(*ModelProfile)(nil),        // 12: palimpsest.v1.ModelProfile
-	(*ActionPolicy)(nil),        // 13: palimpsest.v1.ActionPolicy
-	(*ActionCitations)(nil),     // 14: palimpsest.v1.ActionCitations
-	(*Prompt)(nil),              // 15: palimpsest.v1.Prompt
-	(*durationpb.Duration)(nil), // 16: google.protobuf.Duration
-	(*Expiration)(nil),          // 17: palimpsest.v1.Expiration
+	(MemorySyncStrategy)(0),     // 0: palimpsest.v1.MemorySyncStrategy
+	(MemoryExtraction)(0),       // 1: palimpsest.v1.MemoryExtraction
+	(MemoryOnDelete)(0),         // 2: palimpsest.v1.MemoryOnDelete
+	(CompactionStrategy)(0),     // 3: palimpsest.v1.CompactionStrategy
+	(RewriteMode)(0),            // 4: palimpsest.v1.RewriteMode
+	(*Policy)(nil),              // 5: palimpsest.v1.Policy
+	(*MemoryPolicy)(nil),        // 6: palimpsest.v1.MemoryPolicy
+	(*RoleList)(nil),            // 7: palimpsest.v1.RoleList
+	(*MemoryRecallPolicy)(nil),  // 8: palimpsest.v1.MemoryRecallPolicy
+	(*MemoryScopeList)(nil),     // 9: palimpsest.v1.MemoryScopeList
+	(*CitationsPolicy)(nil),     // 10: palimpsest.v1.CitationsPolicy
+	(*NameList)(nil),            // 11: palimpsest.v1.NameList
+	(*PruningPolicy)(nil),       // 12: palimpsest.v1.PruningPolicy
+	(*CompactionPolicy)(nil),    // 13: palimpsest.v1.CompactionPolicy
+	(*ExpirationPolicy)(nil),    // 14: palimpsest.v1.ExpirationPolicy
+	(*RetentionPolicy)(nil),     // 15: palimpsest.v1.RetentionPolicy
+	(*RewritePolicy)(nil),       // 16: palimpsest.v1.RewritePolicy
+	(*FitPolicy)(nil),           // 17: palimpsest.v1.FitPolicy
+	(*Budget)(nil),              // 18: palimpsest.v1.Budget
+	(*ModelProfile)(nil),        // 19: palimpsest.v1.ModelProfile
+	(*ActionPolicy)(nil),        // 20: palimpsest.v1.ActionPolicy
+	(*ActionCitations)(nil),     // 21: palimpsest.v1.ActionCitations
+	(*Prompt)(nil),              // 22: palimpsest.v1.Prompt
+	(*durationpb.Duration)(nil), // 23: google.protobuf.Duration
+	(MemoryScope)(0),            // 24: palimpsest.v1.MemoryScope
+	(Role)(0),                   // 25: palimpsest.v1.Role
+	(*Expiration)(nil),          // 26: palimpsest.v1.Expiration
 }
 var file_palimpsest_v1_policy_proto_depIdxs = []int32{
-	10, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
-	16, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
-	7,  // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
-	8,  // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
-	9,  // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
-	16, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
-	5,  // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
-	6,  // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
-	3,  // 8: palimpsest.v1.Policy.citations:type_name -> palimpsest.v1.CitationsPolicy
-	4,  // 9: palimpsest.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.v1.NameList
-	4,  // 10: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
-	4,  // 11: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
-	16, // 12: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
-	0,  // 13: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
-	17, // 14: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
-	1,  // 15: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
-	16, // 16: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
-	17, // 17: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
-	14, // 18: palimpsest.v1.ActionPolicy.citations:type_name -> palimpsest.v1.ActionCitations
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	17, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
+	23, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
+	14, // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
+	15, // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
+	16, // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
+	23, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
+	12, // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
+	13, // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
+	10, // 8: palimpsest.v1.Policy.citations:type_name -> palimpsest.v1.CitationsPolicy
+	6,  // 9: palimpsest.v1.Policy.memory:type_name -> palimpsest.v1.MemoryPolicy
+	0,  // 10: palimpsest.v1.MemoryPolicy.sync:type_name -> palimpsest.v1.MemorySyncStrategy
+	23, // 11: palimpsest.v1.MemoryPolicy.batch_max_age:type_name -> google.protobuf.Duration
+	23, // 12: palimpsest.v1.MemoryPolicy.sync_delay:type_name -> google.protobuf.Duration
+	23, // 13: palimpsest.v1.MemoryPolicy.session_idle:type_name -> google.protobuf.Duration
+	7,  // 14: palimpsest.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.v1.RoleList
+	1,  // 15: palimpsest.v1.MemoryPolicy.extract:type_name -> palimpsest.v1.MemoryExtraction
+	24, // 16: palimpsest.v1.MemoryPolicy.sync_scope:type_name -> palimpsest.v1.MemoryScope
+	8,  // 17: palimpsest.v1.MemoryPolicy.recall:type_name -> palimpsest.v1.MemoryRecallPolicy
+	2,  // 18: palimpsest.v1.MemoryPolicy.on_delete:type_name -> palimpsest.v1.MemoryOnDelete
+	25, // 19: palimpsest.v1.RoleList.roles:type_name -> palimpsest.v1.Role
+	9,  // 20: palimpsest.v1.MemoryRecallPolicy.scopes:type_name -> palimpsest.v1.MemoryScopeList
+	23, // 21: palimpsest.v1.MemoryRecallPolicy.deadline:type_name -> google.protobuf.Duration
+	24, // 22: palimpsest.v1.MemoryScopeList.scopes:type_name -> palimpsest.v1.MemoryScope
+	11, // 23: palimpsest.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.v1.NameList
+	11, // 24: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
+	11, // 25: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
+	23, // 26: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
+	3,  // 27: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	26, // 28: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
+	4,  // 29: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
+	23, // 30: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
+	26, // 31: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
+	21, // 32: palimpsest.v1.ActionPolicy.citations:type_name -> palimpsest.v1.ActionCitations
+	33, // [33:33] is the sub-list for method output_type
+	33, // [33:33] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_proto_init() }
@@ -1606,29 +2222,33 @@ func file_palimpsest_v1_policy_proto_init() {
 		return
 	}
 	file_palimpsest_v1_expiration_proto_init()
+	file_palimpsest_v1_memory_proto_init()
+	file_palimpsest_v1_message_proto_init()
 	file_palimpsest_v1_policy_proto_msgTypes[0].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[1].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[3].OneofWrappers = []any{}
-	file_palimpsest_v1_policy_proto_msgTypes[4].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[5].OneofWrappers = []any{}
-	file_palimpsest_v1_policy_proto_msgTypes[6].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[7].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[8].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[9].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[10].OneofWrappers = []any{}
-	file_palimpsest_v1_policy_proto_msgTypes[11].OneofWrappers = []any{
+	file_palimpsest_v1_policy_proto_msgTypes[11].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[12].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[13].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[14].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[15].OneofWrappers = []any{
 		(*ActionPolicy_AgentActionId)(nil),
 		(*ActionPolicy_ActionId)(nil),
 		(*ActionPolicy_ToolName)(nil),
 	}
-	file_palimpsest_v1_policy_proto_msgTypes[12].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[16].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_policy_proto_rawDesc), len(file_palimpsest_v1_policy_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   14,
+			NumEnums:      5,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -75,6 +75,7 @@ func toTokenReport(t *engine.TokenReport) *pb.TokenReport {
 		SavedByPruning:    t.SavedByPruning,
 		SavedByCompaction: t.SavedByCompaction,
 		SavedByCiting:     t.SavedByCiting,
+		Memories:          t.Memories,
 		Counter:           t.Counter,
 		Factor:            t.Factor,
 		Estimated:         t.Estimated,

@@ -53,6 +53,11 @@ func Duration[M any](field, span string, most time.Duration, get func(M) *durati
 	return durationIf(field, span, "must be "+span, get, func(d time.Duration) bool { return 0 <= d && d <= most })
 }
 
+// DurationRange is a time with a least, which span says in words.
+func DurationRange[M any](field, span string, least, most time.Duration, get func(M) *durationpb.Duration) Rule[M] {
+	return durationIf(field, span, "must be "+span, get, func(d time.Duration) bool { return least <= d && d <= most })
+}
+
 // durationIf is a time that is good if it says so. The range of a Duration of the API is wider than Go's, which takes the
 // nearest that it has: far beyond all limits.
 func durationIf[M any](field, span, fault string, get func(M) *durationpb.Duration, good func(time.Duration) bool) Rule[M] {

@@ -9,6 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -24,6 +25,7 @@ type Service struct {
 	contents   *contents.Service
 	catalogues *catalogue.Reader
 	summaries  *summarize.Service
+	memories   *memories.Service
 	ids        func() conversation.ID
 	defaults   conversation.Policy
 	onError    func(error)
@@ -46,6 +48,7 @@ type Options struct {
 	Contents   *contents.Service
 	Catalogues *catalogue.Reader
 	Summaries  *summarize.Service
+	Memories   *memories.Service
 	IDs        func() conversation.ID
 	Defaults   conversation.Policy // the server's
 	OnError    func(error)         // is told of failures of background work; may be nil
@@ -55,7 +58,7 @@ type Options struct {
 // New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
 	b := &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries,
+		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries, memories: o.Memories,
 		ids: o.IDs, defaults: o.Defaults, onError: o.OnError, observer: o.Observer, preparing: make(map[store.Key]*preparation),
 	}
 	b.base, b.end = context.WithCancel(context.Background())

@@ -1,0 +1,179 @@
+package conversation
+
+import (
+	"fmt"
+	"time"
+)
+
+// MemoryScope says whose memories they are.
+type MemoryScope int8
+
+// The scopes of memories. The numbers are those of the API.
+const (
+	MemoryScopeUnspecified MemoryScope = iota
+	MemoryScopeUser                    // an actor's
+	MemoryScopeSession                 // a conversation's
+	MemoryScopeAgent                   // an agent's, for all actors
+	MemoryScopeOrg                     // a namespace's
+)
+
+// SyncStrategy says when messages are sent to the memory.
+type SyncStrategy int8
+
+// The strategies. The numbers are those of the API.
+const (
+	SyncUnspecified SyncStrategy = iota
+	SyncImmediate
+	SyncBatch
+	SyncEndOfSession
+)
+
+// MemoryExtraction says how facts are drawn from what users say.
+type MemoryExtraction int8
+
+// The ways to draw facts. The numbers are those of the API.
+const (
+	ExtractUnspecified MemoryExtraction = iota
+	ExtractNone
+	ExtractExtractive
+	ExtractModel
+)
+
+// MemoryOnDelete says what becomes of memories when their conversation is deleted.
+type MemoryOnDelete int8
+
+// What becomes of memories. The numbers are those of the API.
+const (
+	OnDeleteUnspecified MemoryOnDelete = iota
+	OnDeleteForget
+	OnDeleteKeep
+)
+
+// MemoryPolicy says what a conversation gives to the memory, and what of it enters its views (behaviour §19).
+type MemoryPolicy struct {
+	On            *bool
+	Sync          SyncStrategy
+	BatchMessages *int32
+	BatchTokens   *int32
+	BatchMaxAge   *time.Duration
+	SyncDelay     *time.Duration
+	SessionIdle   *time.Duration
+	SyncRoles     *[]Role
+	Extract       MemoryExtraction
+	SyncScope     MemoryScope
+	Infer         *bool
+	Recall        RecallPolicy
+	OnDelete      MemoryOnDelete
+
+	// Unknown is what a newer version wrote.
+	Unknown string
+}
+
+// RecallPolicy says which memories enter a view.
+type RecallPolicy struct {
+	Off            *bool
+	Scopes         *[]MemoryScope
+	MaxMemories    *int32
+	MaxEachTokens  *int32
+	MaxTokens      *int32
+	Deadline       *time.Duration
+	Floor          *float64
+	MaxViewPercent *int32 // of the budget
+
+	// Unknown is what a newer version wrote.
+	Unknown string
+}
+
+// The defaults of behaviour §19.
+const (
+	DefaultBatchMessages     = 20
+	DefaultBatchTokens       = 4_000
+	DefaultBatchMaxAge       = 15 * time.Minute
+	DefaultSyncDelay         = 2 * time.Second
+	DefaultSessionIdle       = 30 * time.Minute
+	DefaultMaxMemories       = 5
+	DefaultMaxEachTokens     = 150
+	DefaultMaxRecalledTokens = 600
+	DefaultRecallDeadline    = 300 * time.Millisecond
+	DefaultRecallFloor       = 0.25
+	DefaultMaxViewPercent    = 5
+)
+
+func (p MemoryPolicy) or(next MemoryPolicy) MemoryPolicy {
+	return MemoryPolicy{
+		On:            either(p.On, next.On),
+		Sync:          firstSet(p.Sync, next.Sync),
+		BatchMessages: either(p.BatchMessages, next.BatchMessages),
+		BatchTokens:   either(p.BatchTokens, next.BatchTokens),
+		BatchMaxAge:   either(p.BatchMaxAge, next.BatchMaxAge),
+		SyncDelay:     either(p.SyncDelay, next.SyncDelay),
+		SessionIdle:   either(p.SessionIdle, next.SessionIdle),
+		SyncRoles:     either(p.SyncRoles, next.SyncRoles),
+		Extract:       firstSet(p.Extract, next.Extract),
+		SyncScope:     firstSet(p.SyncScope, next.SyncScope),
+		Infer:         either(p.Infer, next.Infer),
+		Recall:        p.Recall.or(next.Recall),
+		OnDelete:      firstSet(p.OnDelete, next.OnDelete),
+	}
+}
+
+func (p RecallPolicy) or(next RecallPolicy) RecallPolicy {
+	return RecallPolicy{
+		Off:            either(p.Off, next.Off),
+		Scopes:         either(p.Scopes, next.Scopes),
+		MaxMemories:    either(p.MaxMemories, next.MaxMemories),
+		MaxEachTokens:  either(p.MaxEachTokens, next.MaxEachTokens),
+		MaxTokens:      either(p.MaxTokens, next.MaxTokens),
+		Deadline:       either(p.Deadline, next.Deadline),
+		Floor:          either(p.Floor, next.Floor),
+		MaxViewPercent: either(p.MaxViewPercent, next.MaxViewPercent),
+	}
+}
+
+// firstSet is the first value if it is set, else the next.
+func firstSet[T ~int8](v, next T) T {
+	if v != 0 {
+		return v
+	}
+	return next
+}
+
+// memory writes the settings of memory down, each in its place.
+func (p Policy) memory() string {
+	m, r := p.Memory, p.Memory.Recall
+	return fmt.Sprintln("memory", value(m.On), m.Sync, value(m.BatchMessages), value(m.BatchTokens), value(m.BatchMaxAge), value(m.SyncDelay),
+		value(m.SessionIdle), numbers(m.SyncRoles), m.Extract, m.SyncScope, value(m.Infer), m.OnDelete,
+		value(r.Off), numbers(r.Scopes), value(r.MaxMemories), value(r.MaxEachTokens), value(r.MaxTokens), value(r.Deadline), value(r.Floor), value(r.MaxViewPercent))
+}
+
+// numbers writes a list of an enum down: two values that nobody has a word for differ too.
+func numbers[T ~int8](list *[]T) string {
+	if list == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d", *list)
+}
+
+// Remembers says whether the conversation gives what is said in it to the memory.
+func (p MemoryPolicy) Remembers() bool { return ValueOr(p.On, false) }
+
+// Recalls says whether memories enter the conversation's views.
+func (p MemoryPolicy) Recalls() bool { return p.Remembers() && !ValueOr(p.Recall.Off, false) }
+
+// RecallScopes are the scopes that memories are recalled from.
+func (p MemoryPolicy) RecallScopes() []MemoryScope {
+	return ValueOr(p.Recall.Scopes, []MemoryScope{MemoryScopeUser})
+}
+
+// SyncsRole says whether what is said in a role is remembered.
+func (p MemoryPolicy) SyncsRole(r Role) bool {
+	for _, known := range ValueOr(p.SyncRoles, []Role{RoleUser}) {
+		if known == r {
+			return true
+		}
+	}
+	return false
+}
+
+// TagNoMemory is the tag of a message that is never given to the memory.
+const TagNoMemory = "no-memory"

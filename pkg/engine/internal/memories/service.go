@@ -1,0 +1,263 @@
+package memories
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Options is what a Service is made of.
+type Options struct {
+	Store     store.Store // shows callers what they may see
+	Unguarded store.Store // shows everything, for work that is nobody's call
+	Txn       *txn.Manager
+	Target    memory.Target // nil: nothing is remembered
+	Defaults  conversation.Policy
+	Views     *view.Loader
+	IDs       func() conversation.ID
+	OnError   func(error) // is told of failures of background work; may be nil
+	Observer  Observer
+	// Backfill sends what was said before the store knew the target too.
+	Backfill bool
+	// Delete deletes a conversation, as its callers would.
+	Delete func(ctx context.Context, key store.Key) error
+}
+
+// Observer is told what is sent. Its functions must not wait. The zero value is told nothing.
+type Observer struct {
+	// Sent, if set, is told of each batch: what became of it, how many messages it has, and how long the oldest of them waited.
+	Sent func(target string, outcome Outcome, messages int, waited time.Duration)
+}
+
+// Outcome says what became of a batch. The set is closed.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeTaken       Outcome = "taken"
+	OutcomePending     Outcome = "pending"
+	OutcomeUnavailable Outcome = "unavailable"
+	OutcomeUnknown     Outcome = "unknown"
+	OutcomeRefused     Outcome = "refused"
+	OutcomeDenied      Outcome = "denied"
+)
+
+// Service remembers across conversations.
+type Service struct {
+	store     store.Store
+	unguarded store.Store
+	txn       *txn.Manager
+	target    memory.Target
+	limits    memory.Limits
+	defaults  conversation.Policy
+	ids       func() conversation.ID
+	onError   func(error)
+	observer  Observer
+	backfill  bool
+	remove    func(ctx context.Context, key store.Key) error
+
+	owner  string    // of leases
+	begun  time.Time // when this process began
+	since  since
+	worker *worker
+
+	views    *view.Loader
+	recalled failures
+}
+
+// New returns a service. Close ends what it does in the background.
+func New(o *Options) *Service {
+	s := &Service{
+		store: o.Store, unguarded: o.Unguarded, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError,
+		observer: o.Observer, backfill: o.Backfill, remove: o.Delete, views: o.Views,
+	}
+	if s.target == nil {
+		return s
+	}
+	s.limits = s.target.Limits()
+	s.limits.MaxMessages, s.limits.Concurrency = max(s.limits.MaxMessages, 1), max(s.limits.Concurrency, 1)
+	s.owner, s.begun = s.ids().String(), s.txn.Now()
+	s.since.turn = make(chan struct{}, 1)
+	s.worker = newWorker(s.limits.Concurrency, s.txn.Now, s.errand)
+	return s
+}
+
+// Close ends the work in the background and waits for it.
+func (s *Service) Close() {
+	if s.target != nil {
+		s.worker.close()
+	}
+}
+
+// Waiting is how many conversations of this process wait to be remembered.
+func (s *Service) Waiting() int {
+	if s.target == nil {
+		return 0
+	}
+	return s.worker.waiting()
+}
+
+// Enabled says whether there is a memory.
+func (s *Service) Enabled() bool { return s.target != nil }
+
+func (s *Service) requireTarget() error {
+	if s.target == nil {
+		return conversation.Errorf(conversation.MemoryDisabled, "the server has no memory across conversations (--memory)")
+	}
+	return nil
+}
+
+// scopeOf finds whose memories a call is about.
+func (s *Service) scopeOf(ctx context.Context, of Of) (memory.Scope, error) {
+	if err := s.requireTarget(); err != nil {
+		return memory.Scope{}, err
+	}
+	if of.ActorID != "" {
+		return memory.Scope{Namespace: of.Key.Namespace, Kind: memory.ScopeUser, ID: of.ActorID}, nil
+	}
+	snap, err := s.txn.Read(ctx, of.Key, store.Query{Info: true})
+	if err != nil {
+		return memory.Scope{}, err
+	}
+	return scopeIn(of.Key, snap.Info, of.Scope)
+}
+
+// scopeIn is a scope as a conversation's attributes name it.
+func scopeIn(key store.Key, info *store.Info, kind memory.ScopeKind) (memory.Scope, error) {
+	scope := memory.Scope{Namespace: key.Namespace, Kind: kind}
+	switch kind {
+	case memory.ScopeOrg:
+		return scope, nil
+	case memory.ScopeSession:
+		scope.ID = key.Conversation
+	case memory.ScopeAgent:
+		scope.ID = info.AgentID
+	default:
+		scope.Kind, scope.ID = memory.ScopeUser, info.ActorID
+	}
+	if scope.ID == "" {
+		return scope, conversation.Errorf(conversation.NoActor, "the conversation has no actor_id or agent_id that names the scope")
+	}
+	return scope, nil
+}
+
+// defaultResults is how many memories a search finds that does not say.
+const defaultResults = 10
+
+// Search finds the memories that answer a query, best first, over all scopes that can be searched.
+func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, error) {
+	if err := s.requireTarget(); err != nil {
+		return nil, err
+	}
+	snap, err := s.txn.Read(ctx, r.Key, store.Query{Info: true})
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Scopes) == 0 {
+		r.Scopes = []memory.ScopeKind{memory.ScopeUser}
+	}
+	if r.Limit == 0 {
+		r.Limit = defaultResults
+	}
+	result := &SearchResult{}
+	for _, kind := range r.Scopes {
+		found, err := s.searchScope(ctx, snap.Info, &r, kind)
+		if err != nil {
+			result.Degradations = append(result.Degradations, degradation(err))
+		}
+		result.Memories = append(result.Memories, found...)
+	}
+	if len(result.Degradations) == len(r.Scopes) && len(r.Scopes) == 1 {
+		return nil, s.failure(ctx, err)
+	}
+	byScore(result.Memories)
+	result.Memories = result.Memories[:min(len(result.Memories), r.Limit)]
+	return result, nil
+}
+
+func (s *Service) searchScope(ctx context.Context, info *store.Info, r *SearchRequest, kind memory.ScopeKind) ([]memory.Memory, error) {
+	scope, err := scopeIn(r.Key, info, kind)
+	if err != nil {
+		return nil, err
+	}
+	return s.target.Search(ctx, scope, &memory.Query{
+		Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Except: r.Key.Conversation, Now: s.txn.Now(),
+	})
+}
+
+// List lists memories, superseded ones too.
+func (s *Service) List(ctx context.Context, r ListRequest) (memory.Listing, error) {
+	scope, err := s.scopeOf(ctx, r.Of)
+	if err != nil {
+		return memory.Listing{}, err
+	}
+	page, err := s.target.List(ctx, scope, &memory.Page{Token: r.Token, Limit: r.Limit, Kinds: r.Kinds, Now: s.txn.Now()})
+	return page, s.failure(ctx, err)
+}
+
+// Add remembers a text as it is and returns the memory's id.
+func (s *Service) Add(ctx context.Context, r AddRequest) (string, error) {
+	scope, err := s.scopeOf(ctx, r.Of)
+	if err != nil {
+		return "", err
+	}
+	key := r.RequestID
+	if key == "" {
+		key = s.ids().String()
+	}
+	sum := sha256.Sum256([]byte("added\x00" + key))
+	id, err := s.target.Put(ctx, scope, &memory.Note{
+		Key: hex.EncodeToString(sum[:16]), Text: r.Text, Metadata: r.Metadata, Time: s.txn.Now(), ExpireTime: r.ExpireTime,
+	})
+	return id, s.failure(ctx, err)
+}
+
+// failure turns what a target says into errors of the domain.
+func (s *Service) failure(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return txn.Failure(ctx.Err())
+	case errors.Is(err, memory.ErrUnavailable), errors.Is(err, memory.ErrDenied):
+		return conversation.Errorf(conversation.MemoryUnavailable, "the memory cannot be reached now; try again").Because(err)
+	case errors.Is(err, memory.ErrOutcomeUnknown):
+		return conversation.Errorf(conversation.OutcomeUnknown, "the memory's answer was lost; try again with the same request id").Because(err)
+	case errors.Is(err, memory.ErrRefused):
+		return conversation.Errorf(conversation.InvalidField, "the memory refuses it: it is too long, or malformed").Because(err)
+	default:
+		return txn.Failure(err)
+	}
+}
+
+// degradation says of a scope why it was not searched.
+func degradation(err error) plan.Degradation {
+	d := plan.Degradation{Asked: "memories of a scope", Reason: "the memory cannot be reached", Done: "the other scopes were searched", Code: "UNAVAILABLE"}
+	var domain *conversation.Error
+	if errors.As(err, &domain) && domain.Kind == conversation.NoActor {
+		d.Reason, d.Code = "the conversation has no actor_id or agent_id that names the scope", "NO_ACTOR"
+	}
+	return d
+}
+
+// Delete forgets a memory, and says whether it was there.
+func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
+	scope, err := s.scopeOf(ctx, of)
+	if err != nil {
+		return false, err
+	}
+	n, err := s.target.Delete(ctx, scope, []string{id})
+	if err == nil {
+		err = s.unshow(ctx, scope, func(m memory.Memory) bool { return m.ID == id && m.Scope.Kind == scope.Kind })
+	}
+	return n > 0, s.failure(ctx, err)
+}
