@@ -15,7 +15,7 @@ import (
 type platform struct{ *client }
 
 const (
-	platformPage  = 100  // of lists; the service gives up to 200
+	platformPage  = 50   // of lists: the service gives up to 200, but so many long texts might weigh too much
 	platformBatch = 1000 // memories that one call deletes
 	mostFound     = 1000 // memories that one search gives
 )
