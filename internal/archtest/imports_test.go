@@ -86,7 +86,7 @@ var layers = []layer{
 	{
 		name: "summarizers", why: "a port to a model knows nothing of storage, engine or API",
 		dirs:  []string{"pkg/summarize", "pkg/summarize/*"},
-		allow: []string{vocabulary, "./pkg/summarize", "./pkg/facts"}, deny: transport,
+		allow: []string{vocabulary, "./pkg/summarize", "./pkg/facts", "./internal/endpoint"}, deny: transport,
 	},
 	{
 		name: "token counters", why: "counting is independent of everything that counts",
@@ -120,12 +120,32 @@ var layers = []layer{
 		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/..."}, deny: transport,
 	},
 	{
+		name: "memory contract", why: "a memory is replaced without a product rule noticing",
+		dirs: []string{"pkg/memory"}, allow: []string{vocabulary}, deny: slices.Concat([]string{"os", "net", "go.uber.org/zap"}, drivers, transport),
+	},
+	{
+		name: "memory suite", why: "what it demands it demands of every memory alike",
+		dirs: []string{"pkg/memory/memorytest"}, allow: []string{vocabulary, "./pkg/memory"}, deny: slices.Concat(drivers, transport),
+	},
+	{
+		name: "embedded memory", why: "an index over what is said, in any store",
+		dirs: []string{"pkg/memory/embedded"},
+		allow: []string{
+			vocabulary, "./pkg/memory", "./pkg/store", "./pkg/store/record", "./pkg/search", "./pkg/facts", "./pkg/content", "./pkg/tokens", "./pkg/summarize",
+		}, deny: slices.Concat(drivers, transport),
+	},
+	{
+		name: "memories", why: "they do not know each other, nor who calls them",
+		dirs: []string{"pkg/memory/*", "pkg/memory/*/*"}, allow: []string{vocabulary, "./pkg/memory", "./internal/endpoint"},
+		deny: slices.Concat(drivers, transport),
+	},
+	{
 		name: "plan", why: "what a build does is decided from values: without a context nothing can be read, and nothing can wait",
 		dirs: []string{planDir},
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/summarize", "./pkg/tokens", "./pkg/provider",
 			"./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view", "./pkg/engine/internal/catalogue",
-			"./pkg/engine/internal/contents",
+			"./pkg/engine/internal/contents", "./pkg/memory",
 		},
 		deny: outside, noClock: true,
 	},
@@ -133,12 +153,12 @@ var layers = []layer{
 		name: "services of the engine", why: "each does a kind of call over what the lower rooms keep; the facade alone knows them all",
 		dirs: []string{
 			"pkg/engine/internal/build", "pkg/engine/internal/messages", "pkg/engine/internal/transfer", "pkg/engine/internal/appends",
-			"pkg/engine/internal/conversations", "pkg/engine/internal/toolcalls",
+			"pkg/engine/internal/conversations", "pkg/engine/internal/toolcalls", "pkg/engine/internal/memories",
 		},
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/compaction", "./pkg/content", "./pkg/citations", "./pkg/search", "./pkg/provider",
 			"./pkg/summarize",
-			"./pkg/tokens", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/...",
+			"./pkg/tokens", "./pkg/store", "./pkg/store/record", "./pkg/memory", "./pkg/engine/internal/...",
 		},
 		deny: slices.Concat(drivers, transport),
 	},
@@ -161,7 +181,7 @@ var layers = []layer{
 		dirs: []string{"pkg/engine"},
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search",
-			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/engine/...",
+			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/memory", "./pkg/engine/...",
 		},
 		deny: slices.Concat(drivers, transport),
 	},
@@ -225,6 +245,10 @@ var layers = []layer{
 	{
 		name: "dialing", why: "it is what every client does, and knows no call",
 		dirs: []string{"internal/dial"}, allow: []string{"./internal/listen"}, deny: drivers,
+	},
+	{
+		name: "addresses of services", why: "whoever calls an HTTP service trusts the same addresses",
+		dirs: []string{"internal/endpoint"}, deny: slices.Concat(drivers, transport),
 	},
 	{
 		name: "listening", why: "who may connect does not depend on what is served",

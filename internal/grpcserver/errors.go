@@ -31,7 +31,7 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 		return codes.InvalidArgument, true
 	case conversation.ConversationNotFound, conversation.ConversationDeleted, conversation.MessageNotFound,
 		conversation.ManifestNotFound, conversation.ModelProfileNotFound, conversation.ActionPolicyNotFound,
-		conversation.PromptNotFound, conversation.SummaryNotFound, conversation.ContentNotFound, conversation.ContentExpired:
+		conversation.PromptNotFound, conversation.SummaryNotFound, conversation.ContentNotFound, conversation.ContentExpired, conversation.ForgetNotFound:
 		return codes.NotFound, true
 	case conversation.ConversationExists, conversation.RequestIDReused:
 		return codes.AlreadyExists, true
@@ -39,12 +39,13 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 		return codes.Aborted, true
 	case conversation.PendingToolCalls, conversation.EmptyContext, conversation.NoMessages, conversation.ContextCannotFit, conversation.TurnPassed,
 		conversation.ManifestNotRebuildable, conversation.NotEdited, conversation.OriginalErased, conversation.ExpansionTooLarge,
-		conversation.NothingToCompact, conversation.AlreadyRewound, conversation.NothingToUndo, conversation.NotCorrectable, conversation.ContentNotText, conversation.RunEnded:
+		conversation.NothingToCompact, conversation.AlreadyRewound, conversation.NothingToUndo, conversation.NotCorrectable, conversation.ContentNotText, conversation.RunEnded,
+		conversation.MemoryDisabled, conversation.NoActor:
 		return codes.FailedPrecondition, true
 	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull, conversation.Overloaded,
 		conversation.QuotaExceeded:
 		return codes.ResourceExhausted, true
-	case conversation.StoreUnavailable, conversation.OutcomeUnknown:
+	case conversation.StoreUnavailable, conversation.OutcomeUnknown, conversation.MemoryUnavailable:
 		return codes.Unavailable, true
 	case conversation.ResumeTokenExpired:
 		return codes.OutOfRange, true

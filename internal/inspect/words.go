@@ -52,6 +52,17 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_RUN_ENDED:               "its run has ended, or was forgotten",
 	pb.DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE:       "over its share of the budget; a part is shown",
 	pb.DecisionReason_DECISION_REASON_NO_ROOM:                 "stronger claims on the budget leave no room",
+	pb.DecisionReason_DECISION_REASON_MEMORIES_ANSWER:         "memories of earlier conversations answer it",
+	pb.DecisionReason_DECISION_REASON_MEMORY_NO_ACTOR:         "no memories: the conversation has no actor_id",
+	pb.DecisionReason_DECISION_REASON_MEMORY_QUERY_EMPTY:      "no memories: it has too few words to search by",
+	pb.DecisionReason_DECISION_REASON_MEMORY_BELOW_FLOOR:      "no memories: none answers it well enough",
+	pb.DecisionReason_DECISION_REASON_MEMORY_IN_VIEW:          "no memories: what answers it is in view already",
+	pb.DecisionReason_DECISION_REASON_MEMORY_OVER_CAP:         "no room for memories",
+	pb.DecisionReason_DECISION_REASON_MEMORY_DEADLINE:         "no memories: they came too late",
+	pb.DecisionReason_DECISION_REASON_MEMORY_UNAVAILABLE:      "no memories: the memory could not be reached",
+	pb.DecisionReason_DECISION_REASON_MEMORY_INDEX_COLD:       "no memories: their index was being loaded",
+	pb.DecisionReason_DECISION_REASON_MEMORY_DRY_RUN:          "no memories: a dry run recalls nothing",
+	pb.DecisionReason_DECISION_REASON_MEMORY_FORGOTTEN:        "memories were forgotten",
 }
 
 func reasonText(r pb.DecisionReason) string {

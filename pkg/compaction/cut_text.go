@@ -17,7 +17,7 @@ const MinCutChars = 200
 func UserText(parts []conversation.Part) string {
 	var words []string
 	for i := range parts {
-		if p := &parts[i]; p.Kind == conversation.PartText && p.Plugin == "" {
+		if p := &parts[i]; p.Kind == conversation.PartText && p.Plugin == "" && p.Recalled == nil {
 			words = append(words, p.Text.Inline)
 		}
 	}

@@ -58,12 +58,13 @@ type ResultSource struct {
 type Recalled struct {
 	ContentID string // a content, by its handle; empty: a message
 	Index     int32
+	Memories  bool // of other conversations, and neither a content nor a message of this one
 }
 
 // Recall is the call of a tool that brings a message's result back in full: the message's own, or what it was recalled from.
 func (r *ToolResult) Recall(index int32) string {
 	switch {
-	case r == nil || r.Recalled == nil:
+	case r == nil || r.Recalled == nil || r.Recalled.Memories:
 		return ExpandCall(index)
 	case r.Recalled.ContentID == "":
 		return ExpandCall(r.Recalled.Index)

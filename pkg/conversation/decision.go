@@ -18,6 +18,7 @@ const (
 	DecisionHidden
 	DecisionCited
 	DecisionCorrected
+	DecisionRecalled
 )
 
 // Reason says why something was decided. It is a closed set.
@@ -64,6 +65,17 @@ const (
 	ReasonSummaryRefused
 	ReasonSummaryNotAsked
 	ReasonCorrectionRequest
+	ReasonMemoriesAnswer
+	ReasonMemoryNoActor
+	ReasonMemoryQueryEmpty
+	ReasonMemoryBelowFloor
+	ReasonMemoryInView
+	ReasonMemoryOverCap
+	ReasonMemoryDeadline
+	ReasonMemoryUnavailable
+	ReasonMemoryIndexCold
+	ReasonMemoryDryRun
+	ReasonMemoryForgotten
 )
 
 // Expired says whether the reason is that of an expiry.
@@ -108,6 +120,9 @@ const (
 	EventContentExpired
 	EventRewindUndone
 	EventCorrected
+	EventMemoryRecalled
+	EventMemorySkipped
+	EventMemoryForgotten
 )
 
 // Event is something that happened to a message, or to the messages up to Last.
@@ -123,6 +138,8 @@ type Event struct {
 	EditSeq int64
 	Level   Level  // of the message after it
 	Said    string // why, in the caller's own words, for EventExpanded and EventCorrected
+	// Recalled is what was recalled, for EventMemoryRecalled; nil for all other events.
+	Recalled *RecalledMemories
 	// Expandable says that more is on record than it leaves shown.
 	Expandable bool
 }

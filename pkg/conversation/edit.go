@@ -42,6 +42,8 @@ const (
 	EditUnhide
 	// EditCorrect gives parts of one message other words: everything but the record shows these from then on.
 	EditCorrect
+	// EditRecall puts a block of recalled memories before the words of a user's message, or, without parts, takes it away.
+	EditRecall
 )
 
 // Edit is an entry of the append-only log about the view. It holds its result (parts as shown), never a recipe, so that it
@@ -49,7 +51,7 @@ const (
 type Edit struct {
 	Seq     int64 // from 1, without gaps
 	Kind    EditKind
-	Range   Range // the messages it is about; one message for EditParts, EditMask and EditCorrect
+	Range   Range // the messages it is about; one message for EditParts, EditMask, EditCorrect and EditRecall
 	Parts   []PartEdit
 	Mask    []int32 // positions of parts that are dropped, for EditMask
 	Summary *Summary
@@ -71,7 +73,7 @@ type Edit struct {
 // PartEdit says what the view shows for one part: nothing if the kind of Shown is unspecified, because another part of the
 // message tells its content too.
 type PartEdit struct {
-	Part  int32 // position in the message
+	Part  int32 // position in the message; RecalledPart for the block of an EditRecall
 	Level Level
 	Shown Part
 }

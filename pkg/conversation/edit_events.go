@@ -38,6 +38,12 @@ func EventsOfEdit(e *Edit) []Event {
 		case EditCorrect:
 			ev.Type, ev.Said = EventCorrected, e.Said
 			out = append(out, ev)
+		case EditRecall:
+			ev.Type = EventMemoryForgotten
+			if len(e.Parts) > 0 {
+				ev.Type, ev.Recalled = EventMemoryRecalled, e.Parts[0].Shown.Recalled
+			}
+			out = append(out, ev)
 		case EditRemove:
 			ev.Level, ev.Expandable = Removed, !e.Erases
 			if e.Reason == ReasonExpired {

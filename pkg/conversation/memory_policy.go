@@ -142,8 +142,16 @@ func firstSet[T ~int8](v, next T) T {
 func (p Policy) memory() string {
 	m, r := p.Memory, p.Memory.Recall
 	return fmt.Sprintln("memory", value(m.On), m.Sync, value(m.BatchMessages), value(m.BatchTokens), value(m.BatchMaxAge), value(m.SyncDelay),
-		value(m.SessionIdle), value(m.SyncRoles), m.Extract, m.SyncScope, value(m.Infer), m.OnDelete,
-		value(r.Off), value(r.Scopes), value(r.MaxMemories), value(r.MaxEachTokens), value(r.MaxTokens), value(r.Deadline), value(r.Floor), value(r.MaxViewPercent))
+		value(m.SessionIdle), numbers(m.SyncRoles), m.Extract, m.SyncScope, value(m.Infer), m.OnDelete,
+		value(r.Off), numbers(r.Scopes), value(r.MaxMemories), value(r.MaxEachTokens), value(r.MaxTokens), value(r.Deadline), value(r.Floor), value(r.MaxViewPercent))
+}
+
+// numbers writes a list of an enum down: two values that nobody has a word for differ too.
+func numbers[T ~int8](list *[]T) string {
+	if list == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d", *list)
 }
 
 // Remembers says whether the conversation gives what is said in it to the memory.

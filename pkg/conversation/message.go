@@ -133,6 +133,8 @@ type Part struct {
 	Variant   Variant
 	// Citation says what a shown text or result stands for, at level Cited; nil otherwise.
 	Citation *Citation
+	// Recalled is what a text of recalled memories was made of; nil for all other parts. Only views have such parts.
+	Recalled *RecalledMemories
 
 	// Unknown is what a newer version wrote.
 	Unknown string
@@ -391,7 +393,7 @@ func (m *Message) isTyped() bool {
 }
 
 func (p *Part) ownWords() bool {
-	return p.Kind == PartText && p.Plugin == "" && (p.Text.Ref != nil || p.Text.Erased != nil || strings.TrimSpace(p.Text.Inline) != "")
+	return p.Kind == PartText && p.Plugin == "" && p.Recalled == nil && (p.Text.Ref != nil || p.Text.Erased != nil || strings.TrimSpace(p.Text.Inline) != "")
 }
 
 // TagAborted is the tag of a message whose making was cut off: nobody answers the calls in it.

@@ -43,6 +43,8 @@ func set(f reflect.Value, n int64) {
 	case reflect.Slice:
 		f.Set(reflect.MakeSlice(f.Type(), 1, 1))
 		set(f.Index(0), n)
+	case reflect.Float64:
+		f.SetFloat(float64(n))
 	default:
 		f.SetInt(n)
 	}

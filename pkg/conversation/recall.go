@@ -11,10 +11,14 @@ const (
 	ToolExpand   = "expand_message"
 	ToolRetrieve = "retrieve_content"
 	ToolSearch   = "search_conversation"
+
+	ToolSearchMemory = "search_memory"
 )
 
 // RecallToolNames are the names of the tools that recall. The caller owns them.
-func RecallToolNames() []string { return []string{ToolExpand, ToolRetrieve, ToolSearch} }
+func RecallToolNames() []string {
+	return []string{ToolExpand, ToolRetrieve, ToolSearch, ToolSearchMemory}
+}
 
 // RecallArguments are the arguments that a tool takes that recalls; none of another tool. The caller owns them.
 func RecallArguments(tool string) []string {
@@ -25,6 +29,8 @@ func RecallArguments(tool string) []string {
 		return []string{"content_id", "search_terms", "start", "end", "unit"}
 	case ToolSearch:
 		return []string{"query"}
+	case ToolSearchMemory:
+		return []string{"query", "scope"}
 	default:
 		return nil
 	}

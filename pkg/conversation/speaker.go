@@ -21,7 +21,7 @@ func (it *Item) SaidByUser(shown int) bool {
 func (it *Item) Speaker(shown int) string {
 	p, m := &it.Parts[shown], it.Message
 	switch {
-	case p.Plugin != "":
+	case p.Plugin != "", p.Recalled != nil:
 		return speakerPlugin
 	case m.Role != RoleUser:
 		return m.Role.String()

@@ -13,7 +13,8 @@ type Item struct {
 	Saved      int64  // tokens that replaced parts save
 	Masked     int64  // tokens of the blocks that a mask drops
 	Unseen     int64  // tokens of the blocks that were for the first build alone
-	// Positions of Parts in the original, where some are not shown; nil if all are.
+	// Positions of Parts in the original, where they are not those of the original; nil if they are. RecalledPart for a block that is not
+	// of the original.
 	Positions []int32
 }
 

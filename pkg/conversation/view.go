@@ -23,6 +23,8 @@ type state struct {
 
 	corrected  map[int32]correctedPart // parts with the words that corrections gave them
 	correction int64                   // the last correction, 0 for none
+
+	recalled *Part // the block of memories before its words; nil for none
 }
 
 type shownPart struct {
@@ -79,6 +81,8 @@ func (v *View) apply(e *Edit) {
 	case EditCorrect:
 		v.update(e.Range.First, func(s *state) { s.correct(e) })
 		v.spans.take(e)
+	case EditRecall:
+		v.update(e.Range.First, func(s *state) { s.recall(e) })
 	}
 }
 
@@ -102,7 +106,7 @@ func (v *View) replace(e *Edit) {
 // restore brings back what the message says now: its corrections stay.
 func (s *state) restore(e *Edit) {
 	*s = state{
-		settled: s.settled, edit: e.Seq, restored: e.Seq, turn: e.Turn, corrected: s.corrected, correction: s.correction,
+		settled: s.settled, edit: e.Seq, restored: e.Seq, turn: e.Turn, corrected: s.corrected, correction: s.correction, recalled: s.recalled,
 	}
 }
 
@@ -260,6 +264,7 @@ func (s *state) item(m *Message, level Level) (Item, bool) {
 		return it, false
 	}
 	if len(s.parts) == 0 && len(s.mask) == 0 && !m.Varied() {
+		s.withRecalled(&it)
 		return it, true
 	}
 	it.Parts = make([]Part, 0, len(m.Parts))
@@ -269,7 +274,11 @@ func (s *state) item(m *Message, level Level) (Item, bool) {
 	if len(it.Parts) == len(m.Parts) {
 		it.Positions = nil
 	}
-	return it, len(it.Parts) > 0 || len(m.Parts) == 0
+	shown := len(it.Parts) > 0 || len(m.Parts) == 0
+	if shown {
+		s.withRecalled(&it)
+	}
+	return it, shown
 }
 
 // show adds a part to the item as the view shows it: not at all if it stands in the other variant, is masked, or is told by

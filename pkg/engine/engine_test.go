@@ -35,18 +35,24 @@ func newBench(cacheBytes int64) *bench {
 }
 
 func newBenchOn(s store.Store, cacheBytes int64) *bench {
+	return newBenchWith(s, func(o *engine.Options) { o.CacheBytes = cacheBytes })
+}
+
+// newBenchWith is an engine with options that a test changes.
+func newBenchWith(s store.Store, change func(*engine.Options)) *bench {
 	b := &bench{store: s, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	b.Engine = engine.New(engine.Options{
-		Store:      s,
-		Counters:   []tokens.Counter{chars4.New(), named{chars4.New(), "o200k"}},
-		Formats:    []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
-		Clock:      func() time.Time { return b.now },
-		IDs:        b.id,
-		CacheBytes: cacheBytes,
-		Defaults:   sliding(),
-		Models:     map[string]conversation.ModelProfile{"shipped": {Model: "shipped", ContextWindowTokens: ptr(int32(50_000)), ReservedOutputTokens: ptr(int32(0))}},
-		OnError:    func(err error) { panic(err) },
-	})
+	o := engine.Options{
+		Store:    s,
+		Counters: []tokens.Counter{chars4.New(), named{chars4.New(), "o200k"}},
+		Formats:  []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
+		Clock:    func() time.Time { return b.now },
+		IDs:      b.id,
+		Defaults: sliding(),
+		Models:   map[string]conversation.ModelProfile{"shipped": {Model: "shipped", ContextWindowTokens: ptr(int32(50_000)), ReservedOutputTokens: ptr(int32(0))}},
+		OnError:  func(err error) { panic(err) },
+	}
+	change(&o)
+	b.Engine = engine.New(o)
 	return b
 }
 

@@ -82,6 +82,7 @@ const (
 	BreakSummarized       = plan.BreakSummarized
 	BreakRewound          = plan.BreakRewound
 	BreakCorrected        = plan.BreakCorrected
+	BreakMemory           = plan.BreakMemory
 	ModelUnknown          = plan.ModelUnknown
 	UsageJump             = plan.UsageJump
 )

@@ -247,7 +247,7 @@ func IsEmptied(u *conversation.Unit) bool {
 	for i := range u.Items {
 		it := &u.Items[i]
 		for j := range it.Parts {
-			if it.Message.Parts[it.Position(j)].Retention.Kind != conversation.RetentionKeepLast {
+			if at := it.Position(j); at >= 0 && it.Message.Parts[at].Retention.Kind != conversation.RetentionKeepLast {
 				return false
 			}
 		}

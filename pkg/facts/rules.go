@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,6 +33,19 @@ func Rules(text string) []string {
 		}
 	}
 	return all
+}
+
+// Sentences yields the sentences of a text, each on one line, without empty ones.
+func Sentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for paragraph := range paragraphs(text) {
+			for sentence := range sentences(paragraph) {
+				if line := OneLine(sentence); line != "" && !yield(line) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // WeightOf returns how binding a sentence is.

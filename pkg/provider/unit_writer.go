@@ -24,6 +24,8 @@ type Content struct {
 	Text   string
 	Media  *conversation.Media
 	Tokens int32
+	// Recalled is true for memories that stand before the message's own words.
+	Recalled bool
 }
 
 // UnitWriter collects the blocks of a unit while it is written.
@@ -90,14 +92,15 @@ func (s *UnitWriter) line(w Writer, l *Line) {
 // withSpeaker puts a line that names the speaker before what a user says, if messages have no field for it. The message's own weight
 // includes it, but for what the two grow by together.
 func (s *UnitWriter) withSpeaker(l *Line, contents []Content) []Content {
+	own := slices.IndexFunc(contents, func(c Content) bool { return !c.Recalled }) // what was recalled is nobody's words
 	switch {
-	case l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
-	case contents[0].Media == nil:
+	case own < 0 || l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
+	case contents[own].Media == nil:
 		line := SpeakerLine(l.Name)
-		contents[0].Tokens += s.Context.growth(line, contents[0].Text)
-		contents[0].Text = line + contents[0].Text
+		contents[own].Tokens += s.Context.growth(line, contents[own].Text)
+		contents[own].Text = line + contents[own].Text
 	default:
-		return slices.Insert(contents, 0, Content{Text: SpeakerLine(l.Name)})
+		return slices.Insert(contents, own, Content{Text: SpeakerLine(l.Name)})
 	}
 	return contents
 }
@@ -138,7 +141,7 @@ func (s *UnitWriter) contents(l *Line, takes func(*conversation.Media) bool) []C
 		switch {
 		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
 		case p.Kind == conversation.PartText:
-			out = append(out, Content{Text: p.Text.Inline, Tokens: p.Tokens})
+			out = append(out, Content{Text: p.Text.Inline, Tokens: p.Tokens, Recalled: p.Recalled != nil})
 		case p.Kind == conversation.PartMedia && l.Role != conversation.RoleSystem && takes(p.Media):
 			out = append(out, Content{Media: p.Media, Tokens: p.Tokens})
 		case p.Kind == conversation.PartMedia:

@@ -147,6 +147,16 @@ func (s *Search) relevance(c *candidate, matched []string) string {
 	return fmt.Sprintf("%d of %d terms: %s", len(matched), all, strings.Join(names, ", "))
 }
 
+// ContentWords returns the number of words by which something can be found: function words are none.
+func (q *Query) ContentWords() (n int) {
+	for _, w := range q.words {
+		if w.canAnswer {
+			n++
+		}
+	}
+	return n
+}
+
 // informativeWords returns the number of informative words; 0 if words cannot be told apart.
 func (q *Query) informativeWords() (n int) {
 	for _, w := range q.words {

@@ -1,9 +1,6 @@
 package search
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Hit is a message that answers a query.
 type Hit struct {
@@ -42,47 +39,48 @@ func defaultMessageRankingParams() messageRankingParams {
 // most of all the question that it answers. A hit contains a query word that is not a function word, or a phrase, or follows a question
 // that does; if nothing answers, there are no hits.
 func RankMessages(q *Query, runs []*Messages, keep func(index int32) bool, limit int) []Hit {
-	r := newMessageRanking(q, runs)
-	r.survey()
-	if !r.weigh() {
+	r := newMessageRanking(q, messageRuns(runs))
+	if !r.rank() {
 		return nil
 	}
-	r.score()
-	return r.hits(keep, limit)
-}
-
-// messageRanking is one search.
-type messageRanking struct {
-	messageRankingParams
-	query *Query
-	words *messageWords
-	runs  []*Messages
-
-	phrases []messagePhrase
-	df      []int32
-	weights []float64 // of each word of the query; 0: does not count
-	all     float64   // their sum
-	mean    float64   // terms of a message
-	count   int       // of messages
-	own     []float64 // the score of each message by itself
-	exact   []float64 // of each message for its phrases
-}
-
-func newMessageRanking(q *Query, runs []*Messages) *messageRanking {
-	r := &messageRanking{messageRankingParams: defaultMessageRankingParams(), query: q, runs: runs, df: make([]int32, len(q.words))}
-	spoken := uint32(0)
-	for _, m := range runs {
-		spoken |= m.spoken
-		r.count += len(m.entries)
+	best := r.hits(keep)
+	hits := make([]Hit, 0, max(0, min(limit, len(best))))
+	for len(hits) < limit && len(best) > 0 {
+		hits = append(hits, best.pop().Hit)
 	}
-	r.words, r.phrases = newMessageWords(q, spoken), q.codedPhrases(spoken)
-	return r
+	return hits
 }
 
-// each yields the messages in order, with their codes.
-func (r *messageRanking) each(give func(at int, e messageEntry, codes []byte)) {
+// messageSource is what is searched: messages in threads. Messages of one thread are each other's context.
+type messageSource interface {
+	spoken() uint32 // bit set of languages
+	count() int     // of messages
+	// each yields the messages in order, with their codes.
+	each(give func(at int, e messageEntry, codes []byte))
+	// threads yields where each begins and ends; none is empty.
+	threads(give func(from, end int))
+}
+
+// messageRuns are messages of one thread in several runs.
+type messageRuns []*Messages
+
+func (runs messageRuns) spoken() (set uint32) {
+	for _, m := range runs {
+		set |= m.spoken
+	}
+	return set
+}
+
+func (runs messageRuns) count() (n int) {
+	for _, m := range runs {
+		n += len(m.entries)
+	}
+	return n
+}
+
+func (runs messageRuns) each(give func(at int, e messageEntry, codes []byte)) {
 	at := 0
-	for _, m := range r.runs {
+	for _, m := range runs {
 		codes := m.codes
 		for _, e := range m.entries {
 			give(at, e, codes[:e.size])
@@ -92,16 +90,64 @@ func (r *messageRanking) each(give func(at int, e messageEntry, codes []byte)) {
 	}
 }
 
-// survey counts how many messages contain each word, and their lengths.
+func (runs messageRuns) threads(give func(from, end int)) {
+	if n := runs.count(); n > 0 {
+		give(0, n)
+	}
+}
+
+// messageRanking is one search.
+type messageRanking struct {
+	messageRankingParams
+	query *Query
+	words *messageWords
+	from  messageSource
+
+	phrases []messagePhrase
+	df      []int32
+	weights []float64 // of each word of the query; 0: does not count
+	all     float64   // their sum
+	mean    float64   // terms of a message
+	count   int       // of messages
+	holds   []bool    // of each message: whether it may score
+	own     []float64 // the score of each message by itself
+	exact   []float64 // of each message for its phrases
+}
+
+func newMessageRanking(q *Query, from messageSource) *messageRanking {
+	r := &messageRanking{
+		messageRankingParams: defaultMessageRankingParams(), query: q, from: from, df: make([]int32, len(q.words)), count: from.count(),
+	}
+	spoken := from.spoken()
+	r.words, r.phrases = newMessageWords(q, spoken), q.codedPhrases(spoken)
+	return r
+}
+
+// rank scores all messages, and reports whether any can answer.
+func (r *messageRanking) rank() bool {
+	r.survey()
+	if !r.weigh() {
+		return false
+	}
+	r.score()
+	return true
+}
+
+// survey counts how many messages contain each word, and their lengths, and notes which of them may score.
 func (r *messageRanking) survey() {
 	last, terms := make([]int32, len(r.df)), int64(0)
-	r.each(func(at int, _ messageEntry, codes []byte) {
-		terms += int64(r.words.scan(codes, func(word, _ int32) {
-			if last[word] != int32(at)+1 {
-				last[word] = int32(at) + 1
-				r.df[word]++
-			}
-		}))
+	r.holds = make([]bool, r.count)
+	at := 0
+	found := func(word, _ int32) {
+		if last[word] != int32(at)+1 {
+			last[word] = int32(at) + 1
+			r.df[word]++
+			r.holds[at] = r.holds[at] || len(r.phrases) > 0 || r.query.words[word].canAnswer
+		}
+	}
+	r.from.each(func(n int, _ messageEntry, codes []byte) {
+		at = n
+		terms += int64(r.words.scan(codes, found))
 	})
 	r.mean = float64(terms) / float64(max(1, r.count))
 }
@@ -156,8 +202,11 @@ func (q *Query) named(k messageRankingParams) []float64 {
 // score scores each message by itself.
 func (r *messageRanking) score() {
 	r.own, r.exact = make([]float64, r.count), make([]float64, r.count)
-	s := newMessageScorer(r)
-	r.each(func(at int, e messageEntry, codes []byte) {
+	s, everywhere := newMessageScorer(r), slices.ContainsFunc(r.phrases, r.unheard)
+	r.from.each(func(at int, e messageEntry, codes []byte) {
+		if !r.holds[at] && !everywhere {
+			return
+		}
 		s.begin(e.opening)
 		length := r.words.scan(codes, s.found)
 		r.exact[at] = s.phrasesIn(codes)
@@ -165,28 +214,44 @@ func (r *messageRanking) score() {
 	})
 }
 
-// hits returns the best messages, scored with their context.
-func (r *messageRanking) hits(keep func(index int32) bool, limit int) []Hit {
-	var hits []Hit
-	asked := false
-	r.each(func(at int, e messageEntry, codes []byte) {
-		score, found := r.surrounded(at, asked), r.answers(at) || asked && r.answers(at-1)
-		asked = e.question
-		if found && score > 0 && len(codes) > 0 && (keep == nil || keep(e.index)) {
-			hits = append(hits, Hit{e.index, score})
+// unheard reports whether none of a phrase's words occurs anywhere, so that they do not tell where it may.
+func (r *messageRanking) unheard(p messagePhrase) bool {
+	return !slices.ContainsFunc(p.words, func(w int32) bool { return r.df[w] > 0 })
+}
+
+// hits returns the messages that answer, scored with their context.
+func (r *messageRanking) hits(keep func(index int32) bool) messageHits {
+	var hits messageHits
+	from, end, asked := 0, 0, false
+	bounds := r.bounds()
+	r.from.each(func(at int, e messageEntry, codes []byte) {
+		if at == end {
+			from, end, bounds, asked = at, int(bounds[0]), bounds[1:], false
 		}
+		if (r.answers(at) || asked && r.answers(at-1)) && len(codes) > 0 && (keep == nil || keep(e.index)) {
+			if score := r.surrounded(at, from, end, asked); score > 0 {
+				hits = append(hits, messageHit{Hit{e.index, score}, int32(at)})
+			}
+		}
+		asked = e.question
 	})
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return slices.Clip(hits[:min(len(hits), max(limit, 0))])
+	hits.order()
+	return hits
+}
+
+// bounds returns where each thread ends.
+func (r *messageRanking) bounds() (ends []int32) {
+	r.from.threads(func(_, end int) { ends = append(ends, int32(end)) })
+	return ends
 }
 
 // answers reports whether a message contains anything that can answer.
 func (r *messageRanking) answers(at int) bool { return r.own[at]+r.exact[at] > 0 }
 
-// surrounded returns the score of a message including its share of its neighbors' scores.
-func (r *messageRanking) surrounded(at int, asked bool) float64 {
+// surrounded returns the score of a message of the thread [from, end), including its share of its neighbors' scores.
+func (r *messageRanking) surrounded(at, from, end int, asked bool) float64 {
 	score := r.own[at] + r.exact[at]
-	for i := max(0, at-r.reach); i < min(len(r.own), at+r.reach+1); i++ {
+	for i := max(from, at-r.reach); i < min(end, at+r.reach+1); i++ {
 		switch {
 		case i == at-1 && asked:
 			score += (r.previous + r.answer) * r.own[i]
@@ -199,4 +264,50 @@ func (r *messageRanking) surrounded(at int, asked bool) float64 {
 		}
 	}
 	return score
+}
+
+// messageHit is a hit at a place among all messages.
+type messageHit struct {
+	Hit
+	at int32
+}
+
+// messageHits are hits as a heap: the best first, of equals the first.
+type messageHits []messageHit
+
+func (h messageHits) before(a, b int) bool {
+	return h[a].Score > h[b].Score || h[a].Score == h[b].Score && h[a].at < h[b].at
+}
+
+func (h messageHits) order() {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
+}
+
+func (h messageHits) sink(i int) {
+	for {
+		next := 2*i + 1
+		if next >= len(h) {
+			return
+		}
+		if next+1 < len(h) && h.before(next+1, next) {
+			next++
+		}
+		if !h.before(next, i) {
+			return
+		}
+		h[i], h[next] = h[next], h[i]
+		i = next
+	}
+}
+
+// pop takes the best.
+func (h *messageHits) pop() messageHit {
+	all := *h
+	best, last := all[0], len(all)-1
+	all[0] = all[last]
+	*h = all[:last]
+	h.sink(0)
+	return best
 }

@@ -147,7 +147,7 @@ func TestMessageRanking_Weigh_LimitsWords(t *testing.T) {
 		words = append(words, fmt.Sprintf("word%dx", i))
 		texts = append(texts, strings.Join(words, " "))
 	}
-	r := newMessageRanking(NewQuery(texts[len(texts)-1]), inBlocks(texts))
+	r := newMessageRanking(NewQuery(texts[len(texts)-1]), messageRuns(inBlocks(texts)))
 	r.survey()
 	r.weigh()
 	counted := 0

@@ -158,23 +158,23 @@ func TestMessages_Add_Opening_Question_Language(t *testing.T) {
 func TestMessageRanking_Surrounded_ByDistance(t *testing.T) {
 	r := messageRanking{messageRankingParams: defaultMessageRankingParams(), own: make([]float64, 21), exact: make([]float64, 21)}
 	r.own[10] = 1
-	itself, answer, after, before := r.surrounded(10, false), r.surrounded(11, true), r.surrounded(11, false), r.surrounded(9, false)
-	near, far, beyond := r.surrounded(8, false), r.surrounded(10-r.reach, false), r.surrounded(10-r.reach-1, false)
+	itself, answer, after, before := r.surrounded(10, 0, len(r.own), false), r.surrounded(11, 0, len(r.own), true), r.surrounded(11, 0, len(r.own), false), r.surrounded(9, 0, len(r.own), false)
+	near, far, beyond := r.surrounded(8, 0, len(r.own), false), r.surrounded(10-r.reach, 0, len(r.own), false), r.surrounded(10-r.reach-1, 0, len(r.own), false)
 	if itself != 1 || answer >= itself || after >= answer || before >= after || near >= before || near <= 0 || far != near || beyond != 0 {
 		t.Errorf("%.2f, answer %.2f, after %.2f, before %.2f, near %.2f, far %.2f, beyond %.2f", itself, answer, after, before, near, far, beyond)
 	}
-	if r.surrounded(10+r.reach, false) != near || r.surrounded(10+r.reach+1, false) != 0 || r.surrounded(12, false) != near {
+	if r.surrounded(10+r.reach, 0, len(r.own), false) != near || r.surrounded(10+r.reach+1, 0, len(r.own), false) != 0 || r.surrounded(12, 0, len(r.own), false) != near {
 		t.Error("it reaches not as far ahead as back")
 	}
 	r.exact[5] = 1
-	if r.surrounded(5, false) != 1 || r.surrounded(4, false) != 0 {
+	if r.surrounded(5, 0, len(r.own), false) != 1 || r.surrounded(4, 0, len(r.own), false) != 0 {
 		t.Error("a phrase counts for another message")
 	}
 }
 
 // ownScores returns what messages score by themselves.
 func ownScores(q string, texts ...string) []float64 {
-	r := newMessageRanking(NewQuery(q), inBlocks(texts))
+	r := newMessageRanking(NewQuery(q), messageRuns(inBlocks(texts)))
 	r.survey()
 	r.weigh()
 	r.score()
@@ -209,7 +209,7 @@ func TestQuery_Named_OftenIsMore(t *testing.T) {
 	if !slices.Equal(w, []float64{float64(k.named), 2, 1, k.function}) || k.function <= 0 || k.function >= 1 {
 		t.Errorf("%v", w)
 	}
-	r := newMessageRanking(NewQuery("fee card"), inBlocks([]string{"fee card", "fee", "fee", "fee"}))
+	r := newMessageRanking(NewQuery("fee card"), messageRuns(inBlocks([]string{"fee card", "fee", "fee", "fee"})))
 	r.survey()
 	if r.weigh(); r.weights[0] >= r.weights[1] || r.df[0] != 4 {
 		t.Errorf("rare and common words weigh %.2f", r.weights)
@@ -222,7 +222,7 @@ func TestRankMessages_Identifier_BeatsItsParts(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	q := NewQuery("fee_rate")
-	if r := newMessageRanking(q, inBlocks([]string{"fee_rate", "fee", "rate"})); len(r.phrases) != 1 {
+	if r := newMessageRanking(q, messageRuns(inBlocks([]string{"fee_rate", "fee", "rate"}))); len(r.phrases) != 1 {
 		t.Fatalf("%d phrases", len(r.phrases))
 	} else if r.survey(); !r.weigh() || r.phrases[0].weight <= 0 {
 		t.Errorf("a phrase weighs %.2f", r.phrases[0].weight)

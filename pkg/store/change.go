@@ -42,7 +42,7 @@ func (c *Change) Check() error {
 
 // checkAside compares what an aside may set with what is set.
 func (c *Change) checkAside() error {
-	if c.Info != nil || c.Outcome != nil || c.Manifest != nil || len(c.Messages)+len(c.Edits)+len(c.Uploads)+len(c.Release)+
+	if c.Erases || c.Info != nil || c.Outcome != nil || c.Manifest != nil || len(c.Messages)+len(c.Edits)+len(c.Uploads)+len(c.Release)+
 		len(c.ReplaceMessages)+len(c.ReplaceEdits)+len(c.ReplaceManifests) > 0 || c.DropManifests != 0 || !c.DropOutcomes.IsZero() {
 		return invalid("an aside changes more than slots")
 	}
@@ -134,7 +134,7 @@ func (c *Change) Frees() bool {
 		return true
 	case len(c.Messages) > 0:
 		return false
-	case len(c.ReplaceMessages)+len(c.Release) > 0:
+	case c.Erases, len(c.ReplaceMessages)+len(c.Release) > 0:
 		return true
 	default:
 		return len(c.Edits) == 0 && c.Manifest == nil && (c.DropManifests > 0 || !c.DropOutcomes.IsZero())

@@ -347,6 +347,8 @@ type Change struct {
 	DropOutcomes time.Time
 	// Slots sets small named values (at most MaxSlot bytes each); nil removes one, empty does not.
 	Slots map[string][]byte
+	// Erases: what its slots had before is treated as ReplaceMessages treats messages. It is not for an aside.
+	Erases bool
 	// ExpectSlots must hold for the commit to be made: the slot has these bytes, or is not there if they are nil. ErrConflict
 	// otherwise.
 	ExpectSlots map[string][]byte

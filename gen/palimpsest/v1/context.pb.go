@@ -119,6 +119,8 @@ const (
 	PrefixBreak_PREFIX_BREAK_REWOUND PrefixBreak = 12
 	// CorrectMessage gave a message other words, or dissolved a summary of its old ones.
 	PrefixBreak_PREFIX_BREAK_CORRECTED PrefixBreak = 13
+	// Recalled memories were forgotten, or had no room any more.
+	PrefixBreak_PREFIX_BREAK_MEMORY PrefixBreak = 14
 )
 
 // Enum value maps for PrefixBreak.
@@ -138,6 +140,7 @@ var (
 		11: "PREFIX_BREAK_SUMMARIZED",
 		12: "PREFIX_BREAK_REWOUND",
 		13: "PREFIX_BREAK_CORRECTED",
+		14: "PREFIX_BREAK_MEMORY",
 	}
 	PrefixBreak_value = map[string]int32{
 		"PREFIX_BREAK_UNSPECIFIED":       0,
@@ -154,6 +157,7 @@ var (
 		"PREFIX_BREAK_SUMMARIZED":        11,
 		"PREFIX_BREAK_REWOUND":           12,
 		"PREFIX_BREAK_CORRECTED":         13,
+		"PREFIX_BREAK_MEMORY":            14,
 	}
 )
 
@@ -723,6 +727,8 @@ type TokenReport struct {
 	SavedByCompaction int64 `protobuf:"varint,11,opt,name=saved_by_compaction,json=savedByCompaction,proto3" json:"saved_by_compaction,omitempty"`
 	// Output only. The tokens that citations keep out of this context.
 	SavedByCiting int64 `protobuf:"varint,12,opt,name=saved_by_citing,json=savedByCiting,proto3" json:"saved_by_citing,omitempty"`
+	// Output only. The tokens of recalled memories among the messages.
+	Memories int64 `protobuf:"varint,13,opt,name=memories,proto3" json:"memories,omitempty"`
 	// Output only. The token counter of the conversation: o200k, cl100k or chars4.
 	Counter string `protobuf:"bytes,20,opt,name=counter,proto3" json:"counter,omitempty"`
 	// Output only. The calibration factor in force for the model.
@@ -843,6 +849,13 @@ func (x *TokenReport) GetSavedByCompaction() int64 {
 func (x *TokenReport) GetSavedByCiting() int64 {
 	if x != nil {
 		return x.SavedByCiting
+	}
+	return 0
+}
+
+func (x *TokenReport) GetMemories() int64 {
+	if x != nil {
+		return x.Memories
 	}
 	return 0
 }
@@ -1583,7 +1596,7 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\rmessages_json\x18\x02 \x01(\fR\fmessagesJson\x12%\n" +
 	"\x0econtent_sha256\x18\x03 \x01(\tR\rcontentSha256\x12+\n" +
 	"\x11cache_breakpoints\x18\x04 \x03(\x05R\x10cacheBreakpoints\x12\x16\n" +
-	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\"\x81\x04\n" +
+	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\"\x9d\x04\n" +
 	"\vTokenReport\x12\x14\n" +
 	"\x05fixed\x18\x01 \x01(\x03R\x05fixed\x12\x1a\n" +
 	"\bmessages\x18\x02 \x01(\x03R\bmessages\x12\x1c\n" +
@@ -1598,7 +1611,8 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x10saved_by_pruning\x18\n" +
 	" \x01(\x03R\x0esavedByPruning\x12.\n" +
 	"\x13saved_by_compaction\x18\v \x01(\x03R\x11savedByCompaction\x12&\n" +
-	"\x0fsaved_by_citing\x18\f \x01(\x03R\rsavedByCiting\x12\x18\n" +
+	"\x0fsaved_by_citing\x18\f \x01(\x03R\rsavedByCiting\x12\x1a\n" +
+	"\bmemories\x18\r \x01(\x03R\bmemories\x12\x18\n" +
 	"\acounter\x18\x14 \x01(\tR\acounter\x12\x16\n" +
 	"\x06factor\x18\x15 \x01(\x01R\x06factor\x12\x1c\n" +
 	"\testimated\x18\x16 \x01(\bR\testimated\"\xea\x01\n" +
@@ -1674,7 +1688,7 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x1aCONTEXT_FORMAT_OPENAI_CHAT\x10\x02\x12#\n" +
 	"\x1fCONTEXT_FORMAT_OPENAI_RESPONSES\x10\x03\x12\x1c\n" +
 	"\x18CONTEXT_FORMAT_ANTHROPIC\x10\x04\x12\x19\n" +
-	"\x15CONTEXT_FORMAT_GEMINI\x10\x05*\x9b\x03\n" +
+	"\x15CONTEXT_FORMAT_GEMINI\x10\x05*\xb4\x03\n" +
 	"\vPrefixBreak\x12\x1c\n" +
 	"\x18PREFIX_BREAK_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18PREFIX_BREAK_FIRST_BUILD\x10\x01\x12\x1d\n" +
@@ -1690,7 +1704,8 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x12\x1b\n" +
 	"\x17PREFIX_BREAK_SUMMARIZED\x10\v\x12\x18\n" +
 	"\x14PREFIX_BREAK_REWOUND\x10\f\x12\x1a\n" +
-	"\x16PREFIX_BREAK_CORRECTED\x10\r*o\n" +
+	"\x16PREFIX_BREAK_CORRECTED\x10\r\x12\x17\n" +
+	"\x13PREFIX_BREAK_MEMORY\x10\x0e*o\n" +
 	"\x0fCompactionState\x12 \n" +
 	"\x1cCOMPACTION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aCOMPACTION_STATE_PREPARING\x10\x01\x12\x1a\n" +

@@ -65,7 +65,7 @@ const (
 	// No memories were put before the words of the message, and none will be; reason says why. The event is in the build's answer only, not
 	// in the stream of WatchEvents.
 	EventType_EVENT_TYPE_MEMORY_SKIPPED EventType = 18
-	// Memories that were shown before the words of the message were forgotten, and are shown no longer.
+	// Memories that were shown before the words of the message are shown no longer: they were forgotten, or have no room.
 	EventType_EVENT_TYPE_MEMORY_FORGOTTEN EventType = 19
 )
 
@@ -514,7 +514,7 @@ type LifecycleEvent struct {
 	ExpandReason string `protobuf:"bytes,11,opt,name=expand_reason,json=expandReason,proto3" json:"expand_reason,omitempty"`
 	// Output only. The reason that the caller of CorrectMessage gave; empty for all other events.
 	CorrectionReason string `protobuf:"bytes,12,opt,name=correction_reason,json=correctionReason,proto3" json:"correction_reason,omitempty"`
-	// Output only. The ids of the memories that were recalled or forgotten; empty for all other events.
+	// Output only. The ids of the memories that were recalled; empty for all other events.
 	MemoryIds     []string `protobuf:"bytes,13,rep,name=memory_ids,json=memoryIds,proto3" json:"memory_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

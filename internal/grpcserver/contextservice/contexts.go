@@ -23,7 +23,7 @@ func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
 		Prefix:       toPrefixReport(&r.Prefix),
 		Decisions:    convert.Each(r.Decisions, toDecision),
 		Events:       convert.Each(r.Events, convert.ToEvent),
-		Degradations: convert.Each(r.Degradations, toDegradation),
+		Degradations: convert.Each(r.Degradations, convert.ToDegradation),
 		Compaction:   toCompactionStatus(r),
 	}
 	setCoordinates(out, r)
@@ -75,6 +75,7 @@ func toTokenReport(t *engine.TokenReport) *pb.TokenReport {
 		SavedByPruning:    t.SavedByPruning,
 		SavedByCompaction: t.SavedByCompaction,
 		SavedByCiting:     t.SavedByCiting,
+		Memories:          t.Memories,
 		Counter:           t.Counter,
 		Factor:            t.Factor,
 		Estimated:         t.Estimated,

@@ -4,12 +4,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
-
-func toDegradation(d engine.Degradation) *pb.Degradation {
-	return &pb.Degradation{Asked: d.Asked, Reason: d.Reason, Done: d.Done, Code: d.Code}
-}
 
 func toDecision(d conversation.Decision) *pb.Decision {
 	return &pb.Decision{
@@ -113,7 +108,37 @@ func windowDetail(r conversation.Reason) string {
 	case conversation.ReasonNoRoom:
 		return "the context is over its budget, and what has a stronger claim on it leaves no room for this"
 	default:
-		return contentDetail(r)
+		return memoryDetail(r) + contentDetail(r)
+	}
+}
+
+// memoryDetail says why memories were recalled or not; empty for all other reasons.
+func memoryDetail(r conversation.Reason) string {
+	switch r {
+	case conversation.ReasonMemoriesAnswer:
+		return "memories of earlier conversations answer the message"
+	case conversation.ReasonMemoryNoActor:
+		return "the conversation has no actor_id, and no other scope is recalled from"
+	case conversation.ReasonMemoryQueryEmpty:
+		return "the message has less than two words that a search could go by"
+	case conversation.ReasonMemoryBelowFloor:
+		return "nothing that is remembered answers the message well enough"
+	case conversation.ReasonMemoryInView:
+		return "what answers the message is in view already"
+	case conversation.ReasonMemoryOverCap:
+		return "what is recalled has no room, by the policy's limits or the budget"
+	case conversation.ReasonMemoryDeadline:
+		return "the memory did not answer in time"
+	case conversation.ReasonMemoryUnavailable:
+		return "the memory could not be reached"
+	case conversation.ReasonMemoryIndexCold:
+		return "the index of the actor's memories is being loaded"
+	case conversation.ReasonMemoryDryRun:
+		return "a dry run recalls nothing"
+	case conversation.ReasonMemoryForgotten:
+		return "the memories were deleted, or what they come from"
+	default:
+		return ""
 	}
 }
 

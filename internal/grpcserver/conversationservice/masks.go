@@ -29,6 +29,8 @@ func settables() map[string]setter {
 	maps.Copy(out, pruningSettables())
 	maps.Copy(out, compactionSettables())
 	maps.Copy(out, citationsSettables())
+	maps.Copy(out, memorySettables())
+	maps.Copy(out, recallSettables())
 	return out
 }
 

@@ -37,6 +37,14 @@ func fullPolicy() *pb.Policy {
 			FanOut: n, SummaryTokens: n, PromptId: new(""), CountReasoning: new(true),
 		},
 		Citations: &pb.CitationsPolicy{Enabled: new(true), ThresholdChars: new(int32(211)), ReleaseOnEndRun: new(false), RecallTools: &pb.NameList{}},
+		Memory: &pb.MemoryPolicy{
+			Enabled: new(true), Sync: 1, BatchMessages: n, BatchTokens: n, BatchMaxAge: durationpb.New(1e9), SyncDelay: durationpb.New(0),
+			SessionIdle: durationpb.New(1e11), SyncRoles: &pb.RoleList{Roles: []pb.Role{pb.Role_ROLE_ASSISTANT}}, Extract: 1, SyncScope: 2,
+			Infer: new(false), OnDelete: 2, Recall: &pb.MemoryRecallPolicy{
+				Enabled: new(false), Scopes: &pb.MemoryScopeList{}, MaxMemories: n, MaxEachTokens: n, MaxTokens: new(int32(60)),
+				Deadline: durationpb.New(1e9), Floor: new(0.5), MaxViewPercent: n,
+			},
+		},
 	}
 }
 

@@ -24,6 +24,8 @@ func ToEvent(e conversation.Event) *pb.LifecycleEvent {
 		out.ExpandReason = e.Said
 	case conversation.EventCorrected:
 		out.CorrectionReason = e.Said
+	case conversation.EventMemoryRecalled:
+		out.MemoryIds = e.Recalled.IDs()
 	}
 	return out
 }

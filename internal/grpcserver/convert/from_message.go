@@ -109,7 +109,7 @@ func fromRecalled(r *pb.RecalledFrom) *conversation.Recalled {
 	if r == nil {
 		return nil
 	}
-	return &conversation.Recalled{ContentID: r.GetContentId(), Index: r.GetMessageIndex()}
+	return &conversation.Recalled{ContentID: r.GetContentId(), Index: r.GetMessageIndex(), Memories: r.GetMemories()}
 }
 
 func fromResultSource(s *pb.ResultSource) *conversation.ResultSource {

@@ -17,6 +17,7 @@ func FromPolicy(p *pb.Policy) conversation.Policy {
 		Pruning:    fromPruning(p.GetPruning()),
 		Compaction: fromCompaction(p.GetCompaction()),
 		Citations:  fromCitations(p.GetCitations()),
+		Memory:     fromMemory(p.GetMemory()),
 		MaxWait:    FromDuration(p.GetMaxWait()),
 		TTL:        FromDuration(p.GetTtl()),
 	}
@@ -81,6 +82,7 @@ func ToPolicy(p conversation.Policy) *pb.Policy {
 		Pruning:    toPruning(p.Pruning),
 		Compaction: toCompaction(p.Compaction),
 		Citations:  toCitations(p.Citations),
+		Memory:     toMemory(p.Memory),
 		MaxWait:    toDuration(p.MaxWait),
 		Ttl:        toDuration(p.TTL),
 

@@ -113,6 +113,9 @@ func toErasure(part []conversation.Part) *pb.Erasure {
 func toContent(p *conversation.Part) *pb.Part {
 	switch p.Kind {
 	case conversation.PartText:
+		if p.Recalled != nil {
+			return &pb.Part{Content: &pb.Part_Recalled{Recalled: toRecalledMemories(p.Text.Inline, p.Recalled)}}
+		}
 		return &pb.Part{Content: &pb.Part_Text{Text: p.Text.Inline}}
 	case conversation.PartMedia:
 		return &pb.Part{Content: &pb.Part_Media{Media: toMedia(p.Media)}}
@@ -169,6 +172,8 @@ func toRecalled(r *conversation.Recalled) *pb.RecalledFrom {
 	switch {
 	case r == nil:
 		return nil
+	case r.Memories:
+		return &pb.RecalledFrom{Source: &pb.RecalledFrom_Memories{Memories: true}}
 	case r.ContentID != "":
 		return &pb.RecalledFrom{Source: &pb.RecalledFrom_ContentId{ContentId: r.ContentID}}
 	default:

@@ -173,6 +173,9 @@ func (c *checks) admitMessage(m *messageLine) (field, text string) {
 		if m.Parts[i].Citation != nil {
 			return fmt.Sprintf("parts[%d].citation", i), "belongs to what an edit shows"
 		}
+		if m.Parts[i].Recalled != nil {
+			return fmt.Sprintf("parts[%d].recalled", i), "belongs to what an edit shows"
+		}
 	}
 	c.parts = append(c.parts, int32(len(m.Parts)))
 	return "", ""
@@ -214,8 +217,12 @@ func (c *checks) checkShown(e *editLine) (field, text string) {
 	parts := c.parts[e.Range.First]
 	for i := range e.Parts {
 		p := &e.Parts[i]
-		if p.Part < 0 || p.Part >= parts {
+		recalled := p.Part == conversation.RecalledPart && conversation.EditKind(e.Kind) == conversation.EditRecall
+		if (p.Part < 0 || p.Part >= parts) && !recalled {
 			return fmt.Sprintf("parts[%d].part", i), "names a part that the message has not"
+		}
+		if recalled != (p.Shown.Recalled != nil) {
+			return fmt.Sprintf("parts[%d].shown.recalled", i), "belongs to edits that recall, and to all of them"
 		}
 		if reflect.ValueOf(p.Shown).IsZero() {
 			continue // another part tells its content too

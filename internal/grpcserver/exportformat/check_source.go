@@ -208,8 +208,10 @@ func (l *recalledLine) check() (field, text string) {
 	switch {
 	case l == nil:
 		return "", ""
-	case (l.ContentID == "") == (l.Index == nil):
-		return "", "must hold exactly one of contentId and messageIndex"
+	case l.Memories && l.ContentID == "" && l.Index == nil:
+		return "", ""
+	case l.Memories || (l.ContentID == "") == (l.Index == nil):
+		return "", "must hold exactly one of contentId, messageIndex and memories"
 	case len(l.ContentID) > maxHandleBytes:
 		return ".contentId", fmt.Sprintf("must be at most %d bytes", maxHandleBytes)
 	case l.Index != nil && *l.Index < 0:

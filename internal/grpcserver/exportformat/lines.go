@@ -49,6 +49,7 @@ type policyLine struct {
 	Pruning    pruningLine          `json:"pruning,omitzero"`
 	Compaction compactionLine       `json:"compaction,omitzero"`
 	Citations  citationsLine        `json:"citations,omitzero"`
+	Memory     memoryLine           `json:"memory,omitzero"`
 
 	TTLWithoutTombstone *bool `json:"ttlWithoutTombstone,omitempty"`
 }
@@ -201,19 +202,20 @@ type expirationLine struct {
 
 // partLine holds exactly one of its kinds; none where an edit shows nothing of a part.
 type partLine struct {
-	Text       *string        `json:"text,omitempty"`
-	Media      *mediaLine     `json:"media,omitempty"`
-	ToolCall   *callLine      `json:"toolCall,omitempty"`
-	ToolResult *resultLine    `json:"toolResult,omitempty"`
-	Reasoning  *reasoningLine `json:"reasoning,omitempty"`
-	Opaque     *opaqueLine    `json:"opaque,omitempty"`
-	Tokens     int32          `json:"tokens"`
-	Estimated  bool           `json:"estimated,omitempty"`
-	Retention  retentionLine  `json:"retention,omitzero"`
-	Plugin     string         `json:"plugin,omitempty"`
-	Variant    variantName    `json:"variant,omitzero"`
-	Erased     []erasedLine   `json:"erased,omitempty"`
-	Citation   *citationLine  `json:"citation,omitempty"`
+	Text       *string              `json:"text,omitempty"`
+	Media      *mediaLine           `json:"media,omitempty"`
+	ToolCall   *callLine            `json:"toolCall,omitempty"`
+	ToolResult *resultLine          `json:"toolResult,omitempty"`
+	Reasoning  *reasoningLine       `json:"reasoning,omitempty"`
+	Opaque     *opaqueLine          `json:"opaque,omitempty"`
+	Tokens     int32                `json:"tokens"`
+	Estimated  bool                 `json:"estimated,omitempty"`
+	Retention  retentionLine        `json:"retention,omitzero"`
+	Plugin     string               `json:"plugin,omitempty"`
+	Variant    variantName          `json:"variant,omitzero"`
+	Erased     []erasedLine         `json:"erased,omitempty"`
+	Citation   *citationLine        `json:"citation,omitempty"`
+	Recalled   []recalledMemoryLine `json:"recalled,omitempty"`
 }
 
 // retentionLine holds at most one of its fields.

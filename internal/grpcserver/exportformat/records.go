@@ -69,6 +69,7 @@ func (l *policyLine) record() conversation.Policy {
 			SummaryTokens: l.Compaction.SummaryTokens, PromptID: l.Compaction.PromptID, CountReasoning: l.Compaction.CountReasoning,
 		},
 		Citations: conversation.CitationsPolicy(l.Citations),
+		Memory:    l.Memory.record(),
 	}
 }
 
@@ -117,7 +118,7 @@ func (l *partLine) record() conversation.Part {
 	p := &out[0]
 	p.Tokens, p.Estimated = l.Tokens, l.Estimated
 	p.Retention, p.Plugin, p.Variant = l.Retention.record(), l.Plugin, conversation.Variant(l.Variant)
-	p.Citation = l.Citation.record()
+	p.Citation, p.Recalled = l.Citation.record(), recalledMemories(l.Recalled)
 	if len(l.Erased) > 0 {
 		contents := conversation.Contents(out)
 		for i := range l.Erased {

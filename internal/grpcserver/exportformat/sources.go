@@ -71,6 +71,7 @@ type originLine struct {
 type recalledLine struct {
 	ContentID string `json:"contentId,omitempty"`
 	Index     *int32 `json:"messageIndex,omitempty"`
+	Memories  bool   `json:"memories,omitempty"`
 }
 
 type citationsLine struct {
@@ -144,6 +145,8 @@ func fromRecalled(r *conversation.Recalled) *recalledLine {
 	switch {
 	case r == nil:
 		return nil
+	case r.Memories:
+		return &recalledLine{Memories: true}
 	case r.ContentID != "":
 		return &recalledLine{ContentID: r.ContentID}
 	default:
@@ -158,7 +161,7 @@ func (l *recalledLine) record() *conversation.Recalled {
 	case l.Index != nil:
 		return &conversation.Recalled{Index: *l.Index}
 	default:
-		return &conversation.Recalled{ContentID: l.ContentID}
+		return &conversation.Recalled{ContentID: l.ContentID, Memories: l.Memories}
 	}
 }
 

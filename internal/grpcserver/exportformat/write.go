@@ -123,6 +123,7 @@ func fromPolicy(p *conversation.Policy) policyLine {
 			SummaryTokens: p.Compaction.SummaryTokens, PromptID: p.Compaction.PromptID, CountReasoning: p.Compaction.CountReasoning,
 		},
 		Citations: fromCitations(p.Citations),
+		Memory:    fromMemory(&p.Memory),
 	}
 }
 
@@ -137,11 +138,11 @@ func fromCitations(p conversation.CitationsPolicy) citationsLine {
 }
 
 // fromNames writes a list that is set and empty as [], and never as null, which is read as a list that is not set.
-func fromNames(list *[]string) *[]string {
+func fromNames[T any](list *[]T) *[]T {
 	if list == nil || len(*list) > 0 {
 		return list
 	}
-	return &[]string{}
+	return &[]T{}
 }
 
 func fromExpiration(e *conversation.Expiration) *expirationLine {
@@ -186,7 +187,7 @@ func fromPart(p *conversation.Part) partLine {
 	out := partLine{
 		Tokens: p.Tokens, Estimated: p.Estimated,
 		Retention: fromRetention(p.Retention), Plugin: p.Plugin, Variant: variantName(p.Variant), Erased: fromErased(p),
-		Citation: fromCitation(p.Citation),
+		Citation: fromCitation(p.Citation), Recalled: fromRecalledMemories(p.Recalled),
 	}
 	switch p.Kind {
 	case conversation.PartText:

@@ -231,6 +231,7 @@ func partRules(actions rules.Table[*pb.ActionRef], expiration rules.Table[*pb.Ex
 		rules.Message("opaque", (*pb.Part).GetOpaque, opaqueRules()),
 		rules.Message("retention", (*pb.Part).GetRetention, retentionRules()),
 		rules.Refused("citation", func(p *pb.Part) bool { return p.GetCitation() != nil }),
+		rules.Refused("recalled", func(p *pb.Part) bool { return p.GetRecalled() != nil }),
 		rules.OutputOnly[*pb.Part]("plugin"),
 		rules.OutputOnly[*pb.Part]("variant"),
 		rules.OutputOnly[*pb.Part]("erasure"),
@@ -279,6 +280,11 @@ func recalledRules() rules.Table[*pb.RecalledFrom] {
 		rules.Either("source", func(r *pb.RecalledFrom) bool { return r.GetSource() != nil }),
 		rules.TextIf("content_id", handleLimit(), rules.Alternative((*pb.RecalledFrom).GetSource, func(x *pb.RecalledFrom_ContentId) string { return x.ContentId })),
 		rules.Number("message_index", IndexLimit(), (*pb.RecalledFrom).GetMessageIndex),
+		{Facts: rules.Facts{Field: "memories"}, Check: func(c *rules.Checker, r *pb.RecalledFrom) {
+			if x, set := r.GetSource().(*pb.RecalledFrom_Memories); set && !x.Memories {
+				c.Fail("must be true where it is set")
+			}
+		}},
 	}
 }
 

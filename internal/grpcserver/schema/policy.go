@@ -33,6 +33,7 @@ func Policy() rules.Table[*pb.Policy] {
 		rules.Message("pruning", (*pb.Policy).GetPruning, pruningRules()),
 		rules.Message("compaction", (*pb.Policy).GetCompaction, compactionRules()),
 		rules.Message("citations", (*pb.Policy).GetCitations, citationsRules()),
+		rules.Message("memory", (*pb.Policy).GetMemory, memoryRules()),
 		rules.Anything[*pb.Policy]("ttl_without_tombstone"),
 	}
 }

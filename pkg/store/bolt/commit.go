@@ -217,7 +217,7 @@ func (p *commit) replace(t *tx, old store.Head) error {
 
 func (p *commit) write(t *tx) error {
 	id := p.c.Head.Incarnation
-	t.erased = t.erased || len(p.c.ReplaceMessages)+len(p.c.ReplaceEdits)+len(p.c.Release) > 0
+	t.erased = t.erased || p.c.Erases || len(p.c.ReplaceMessages)+len(p.c.ReplaceEdits)+len(p.c.Release) > 0
 	for _, upload := range p.c.Uploads {
 		if task, err := t.waits(id, upload); err != nil {
 			return err

@@ -66,7 +66,8 @@ func readResultSource(r *reader, s *conversation.ResultSource) {
 
 func writeRecalled(b []byte, v *conversation.Recalled) []byte {
 	b = appendText(b, 1, v.ContentID)
-	return appendInt(b, 2, v.Index)
+	b = appendInt(b, 2, v.Index)
+	return appendBool(b, 3, v.Memories)
 }
 
 func readRecalled(r *reader, v *conversation.Recalled) {
@@ -76,6 +77,8 @@ func readRecalled(r *reader, v *conversation.Recalled) {
 			v.ContentID = r.text()
 		case 2:
 			v.Index = r.int32()
+		case 3:
+			v.Memories = r.bool()
 		}
 	}
 }

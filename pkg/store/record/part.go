@@ -17,6 +17,7 @@ func writePart(b []byte, p *conversation.Part) []byte {
 	b = appendText(b, 12, p.Plugin)
 	b = appendInt(b, 13, p.Variant)
 	b = appendOptional(b, 14, p.Citation, writeCitation)
+	b = appendOptional(b, 15, p.Recalled, writeRecalledMemories)
 	return append(b, p.Unknown...)
 }
 
@@ -51,6 +52,8 @@ func readPart(r *reader, p *conversation.Part) {
 			p.Variant = conversation.Variant(r.int32())
 		case 14:
 			p.Citation = optional(r, readCitation)
+		case 15:
+			p.Recalled = optional(r, readRecalledMemories)
 		default:
 			p.Unknown += r.raw
 		}

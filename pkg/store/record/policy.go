@@ -34,6 +34,9 @@ func writePolicy(b []byte, p *conversation.Policy) []byte {
 	}
 	b = appendSwitch(b, 18, p.Fit.KeepOpening)
 	b = appendSwitch(b, 19, p.TTLWithoutTombstone)
+	if p.Memory != (conversation.MemoryPolicy{}) {
+		b = appendNested(b, 20, &p.Memory, writeMemoryPolicy)
+	}
 	return append(b, p.Unknown...)
 }
 
@@ -176,6 +179,8 @@ func readPolicy(r *reader, p *conversation.Policy) {
 			p.Fit.KeepOpening = toggle(r)
 		case 19:
 			p.TTLWithoutTombstone = toggle(r)
+		case 20:
+			nested(r, &p.Memory, readMemoryPolicy)
 		default:
 			p.Unknown += r.raw
 		}

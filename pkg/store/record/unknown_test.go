@@ -22,11 +22,12 @@ func TestRecords_UnknownFields_AreWrittenAgain(t *testing.T) {
 	manifest.Unknown, head.Unknown, head.Unanswered[0].Unknown = newer, newer, newer
 	info.Unknown, info.Policy.Unknown, info.Policy.Pruning.Unknown, info.Policy.Compaction.Unknown = newer, newer, newer, newer
 	info.Policy.Citations.Unknown, info.Policy.Expiration.Results.Unknown = newer, newer
+	info.Policy.Memory.Unknown, info.Policy.Memory.Recall.Unknown = newer, newer
 	keeps(t, "message", 4, message, (*Codec).EncodeMessage, (*Codec).DecodeMessage)
 	keeps(t, "edit", 2, edit, (*Codec).EncodeEdit, (*Codec).DecodeEdit)
 	keeps(t, "manifest", 1, manifest, (*Codec).EncodeManifest, (*Codec).DecodeManifest)
 	keeps(t, "head", 2, head, (*Codec).EncodeHead, (*Codec).DecodeHead)
-	keeps(t, "info", 6, info, (*Codec).EncodeInfo, (*Codec).DecodeInfo)
+	keeps(t, "info", 8, info, (*Codec).EncodeInfo, (*Codec).DecodeInfo)
 	keeps(t, "fit", 1, []Fit{{Budget: 1, Unknown: newer}}, ofSlot(anew(EncodeFits)), fromSlot(DecodeFits))
 	keeps(t, "asked", 1, []AskedSummary{{Index: 1, Unknown: newer}}, ofSlot(anew(EncodeAskedSummaries)), fromSlot(DecodeAskedSummaries))
 	keeps(t, "erasure", 1, []Erasure{{Index: 1, Unknown: newer}}, ofSlot(anew(EncodeErasures)), fromSlot(DecodeErasures))

@@ -23,7 +23,7 @@ func drawSource(rt *rapid.T) *conversation.ResultSource {
 }
 
 func drawRecalled(rt *rapid.T) *conversation.Recalled {
-	return rapid.SampledFrom([]*conversation.Recalled{nil, {}, {Index: 2}, {ContentID: "c1-aaaaaaaa"}}).Draw(rt, "recalled")
+	return rapid.SampledFrom([]*conversation.Recalled{nil, {}, {Index: 2}, {ContentID: "c1-aaaaaaaa"}, {Memories: true}}).Draw(rt, "recalled")
 }
 
 func cited() conversation.PartEdit {

@@ -150,6 +150,8 @@ func (r *recallDetection) settle(c *recallCandidate, messages int32) {
 	p, args := r.part(c.at), argumentsOf(c.args)
 	var from *conversation.Recalled
 	switch s := r.sources[citations.HandleOf(c.text)]; {
+	case p.Result != nil && r.tools.Meant(r.calls.Tool(p.Result)) == conversation.ToolSearchMemory:
+		from = &conversation.Recalled{Memories: true}
 	case s != nil && citations.Cites(c.text, s.CitationSource()):
 		from, r.citations[c.at] = &conversation.Recalled{ContentID: s.Handle}, true
 	case r.sources[args.ContentID] != nil:

@@ -46,7 +46,7 @@ func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.Wai
 		ctx, end := b.observer.step(ctx, StepWait)
 		defer end()
 		began := time.Now()
-		err = b.waitForModels(ctx, w)
+		err = b.waitForModels(ctx, key, w)
 		w.Waited += time.Since(began)
 		return err == nil, err
 	case errors.Is(err, contents.ErrOverdue):
@@ -124,7 +124,7 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	if _, err := plan.NextTurn(w.Head.Turn, r); err != nil { // before anything is learned from a report
 		return nil, nil, err
 	}
-	in := &plan.Input{Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now()}
+	in := &plan.Input{Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now(), Recalls: b.memories.Enabled()}
 	if in.Format, err = b.views.Format(r.Format); err != nil {
 		return nil, nil, err
 	}

@@ -7,17 +7,21 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// waitForModels starts what the last attempt wanted and waits for it, as long as the build may.
-func (b *Service) waitForModels(ctx context.Context, w *plan.WaitBudget) error {
+// waitForModels starts what the last attempt wanted of models and of the memory, and waits for it, as long as the build may.
+func (b *Service) waitForModels(ctx context.Context, key store.Key, w *plan.WaitBudget) error {
 	all := func() {
 		if len(w.Wanted)+len(w.BeforeErasure) > 0 {
 			b.waitForTexts(ctx, w)
 		}
 		if w.Job != nil {
 			b.waitForSpans(ctx, w)
+		}
+		if q := w.Recall.Wanted; q != nil {
+			w.Recall.Answer(b.memories.Recall(ctx, key, q))
 		}
 	}
 	if w.Around == nil {

@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -22,21 +22,14 @@ type Options struct {
 	Txn       *txn.Manager
 	Target    memory.Target // nil: nothing is remembered
 	Defaults  conversation.Policy
+	Views     *view.Loader
 	IDs       func() conversation.ID
 	OnError   func(error) // is told of failures of background work; may be nil
 	Observer  Observer
 	// Backfill sends what was said before the store knew the target too.
 	Backfill bool
-	// Blocks takes memories that are gone out of views that show them; nil takes none.
-	Blocks Blocks
 	// Delete deletes a conversation, as its callers would.
 	Delete func(ctx context.Context, key store.Key) error
-}
-
-// Blocks are the recalled memories in views.
-type Blocks interface {
-	// Forget takes the memories that are gone out of all views of an actor's conversations.
-	Forget(ctx context.Context, namespace, actor string, gone func(memory.Memory) bool) error
 }
 
 // Observer is told what is sent. Its functions must not wait. The zero value is told nothing.
@@ -70,20 +63,22 @@ type Service struct {
 	onError   func(error)
 	observer  Observer
 	backfill  bool
-	blocks    Blocks
 	remove    func(ctx context.Context, key store.Key) error
 
 	owner  string    // of leases
 	begun  time.Time // when this process began
 	since  since
 	worker *worker
+
+	views    *view.Loader
+	recalled failures
 }
 
 // New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
 	s := &Service{
 		store: o.Store, unguarded: o.Unguarded, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError,
-		observer: o.Observer, backfill: o.Backfill, blocks: o.Blocks, remove: o.Delete,
+		observer: o.Observer, backfill: o.Backfill, remove: o.Delete, views: o.Views,
 	}
 	if s.target == nil {
 		return s
@@ -174,26 +169,19 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 		r.Limit = defaultResults
 	}
 	result := &SearchResult{}
+	var failed error
 	for _, kind := range r.Scopes {
 		found, err := s.searchScope(ctx, snap.Info, &r, kind)
 		if err != nil {
+			failed = err
 			result.Degradations = append(result.Degradations, degradation(err))
 		}
 		result.Memories = append(result.Memories, found...)
 	}
-	if len(result.Degradations) == len(r.Scopes) && len(r.Scopes) == 1 {
-		return nil, s.failure(ctx, err)
+	if len(result.Degradations) == len(r.Scopes) {
+		return nil, s.failure(ctx, failed)
 	}
-	slices.SortStableFunc(result.Memories, func(a, b memory.Memory) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		default:
-			return 0
-		}
-	})
+	byScore(result.Memories)
 	result.Memories = result.Memories[:min(len(result.Memories), r.Limit)]
 	return result, nil
 }
@@ -203,9 +191,11 @@ func (s *Service) searchScope(ctx context.Context, info *store.Info, r *SearchRe
 	if err != nil {
 		return nil, err
 	}
-	return s.target.Search(ctx, scope, &memory.Query{
-		Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Except: r.Key.Conversation, Now: s.txn.Now(),
-	})
+	q := &memory.Query{Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Now: s.txn.Now()}
+	if scope.Kind != memory.ScopeSession {
+		q.Except = r.Key.Conversation // whose own messages SearchMessages finds
+	}
+	return s.target.Search(ctx, scope, q)
 }
 
 // List lists memories, superseded ones too.
@@ -271,19 +261,7 @@ func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
 	}
 	n, err := s.target.Delete(ctx, scope, []string{id})
 	if err == nil {
-		err = s.unshow(ctx, scope, func(m memory.Memory) bool { return m.ID == id })
+		err = s.unshow(ctx, scope, func(m memory.Memory) bool { return m.ID == id && m.Scope.Kind == scope.Kind })
 	}
 	return n > 0, s.failure(ctx, err)
-}
-
-// unshow takes memories that are gone out of the views that show them.
-func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memory.Memory) bool) error {
-	if s.blocks == nil {
-		return nil
-	}
-	actor := ""
-	if scope.Kind == memory.ScopeUser {
-		actor = scope.ID
-	}
-	return s.blocks.Forget(ctx, scope.Namespace, actor, gone)
 }

@@ -54,6 +54,8 @@ type Attempt struct {
 	inherited          bool                  // the window is new, and starts where a smaller budget's does
 	answersReport      bool                  // the view is made smaller for the last report
 	displaced          []conversation.Range  // units that were brought back lately and have no room
+	recalls            bool                  // there is a memory
+	recallFor          int32                 // the message that memories are put before; -1 for none
 }
 
 // Input is what an attempt is made of.
@@ -66,6 +68,7 @@ type Input struct {
 	Defaults  conversation.Policy // the server's
 	Summaries readySummaries
 	Now       time.Time
+	Recalls   bool // there is a memory across conversations
 }
 
 // New gets everything together that a build is decided on, but for the build before it. It begins nothing: Run does.
@@ -83,7 +86,7 @@ func New(in *Input) (*Attempt, error) {
 	return &Attempt{
 		Composer: view.NewComposer(w, kept, in.Format, r.Model, in.Counter), Settings: s, Summaries: in.Summaries,
 		Turn: turn, NewTurn: turn > w.Head.Turn, DryRun: r.DryRun, CloseOpenCalls: r.CloseOpenCalls, Now: in.Now,
-		Fixed: w.WeighFixed(r.Fixed, in.Counter).Tokens,
+		Fixed: w.WeighFixed(r.Fixed, in.Counter).Tokens, recalls: in.Recalls, recallFor: -1,
 	}, nil
 }
 
@@ -122,6 +125,9 @@ func (d *Attempt) Decide() error {
 	if err := d.checkLegal(); err != nil {
 		return err
 	}
+	if err := d.recalling().ask(); err != nil {
+		return err
+	}
 	d.reportUnknownModel()
 	d.reporting().reportUsageJump()
 	d.reporting().reserveUncounted()
@@ -133,6 +139,7 @@ func (d *Attempt) Decide() error {
 		d.fitting().restoreCuts,
 		d.compacting().compactIfFull,
 		d.Fit,
+		d.recalling().apply,
 		d.erasing().expireErased,
 		d.erasing().eraseFacts,
 	}

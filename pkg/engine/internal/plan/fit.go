@@ -223,6 +223,11 @@ func (d fitting) fitMinimum() error {
 		return err
 	}
 	if d.OverLimit() > 0 {
+		if err := d.recalling().dropFromTail(); err != nil {
+			return err
+		}
+	}
+	if d.OverLimit() > 0 {
 		return d.cannotFitError()
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 // Prefix compares the build with the previous one.
 func (d *Attempt) Prefix(before view.PreviousBuild, m *conversation.Manifest) PrefixReport {
 	if before.Manifest == nil {
-		return PrefixReport{BrokenBy: BreakFirstBuild}
+		return PrefixReport{BrokenBy: d.reporting().erasedSince(before.Erased)}
 	}
 	blocks := d.Composed.Blocks // the assembly may hold an earlier build's, of the same bytes and of other weights
 	stable := provider.CommonPrefix(before.Blocks, blocks)
@@ -67,6 +67,16 @@ func (d reporting) editedBy(since int64, index int32) Break {
 	return BreakEdited
 }
 
+// erasedSince says what has broken the prefix of a build whose blocks cannot be brought back; a nil one is none.
+func (d reporting) erasedSince(m *conversation.Manifest) Break {
+	if m != nil && slices.ContainsFunc(d.Loaded.Edits, func(e conversation.Edit) bool {
+		return e.Seq > m.EditSeq && e.Kind == conversation.EditRecall && e.Erases
+	}) {
+		return BreakMemory
+	}
+	return BreakFirstBuild
+}
+
 // spannedSince says whether a range was summarized, taken back or brought back after an edit, or a summary dissolved by a correction.
 func (d reporting) spannedSince(since int64) Break {
 	what := BreakNone
@@ -98,6 +108,8 @@ func breakOf(e *conversation.Edit) Break {
 		return BreakExpanded
 	case e.Kind == conversation.EditCorrect:
 		return BreakCorrected
+	case e.Kind == conversation.EditRecall:
+		return BreakMemory
 	case e.Reason == conversation.ReasonRetention:
 		return BreakRetention
 	case e.Kind == conversation.EditSummarize:
@@ -132,6 +144,7 @@ const (
 	BreakSummarized
 	BreakRewound
 	BreakCorrected
+	BreakMemory
 )
 
 // PrefixReport compares a context with the previous build's in the same format.

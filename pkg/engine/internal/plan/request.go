@@ -94,6 +94,7 @@ type Degradation struct {
 type TokenReport struct {
 	Fixed, Messages, Total, Budget int64
 	Summaries                      int64 // among Messages
+	Memories                       int64 // among Messages: what was recalled of other conversations
 	SavedByClipping, SavedByFit    int64
 	SavedByExpiry                  int64
 	SavedByRetention               int64

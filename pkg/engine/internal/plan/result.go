@@ -149,6 +149,10 @@ func (r *Result) explainCorrection(out *view.Composition, it *conversation.Item)
 // explainItem says why a message is shown, but not as it was appended.
 func (r *Result) explainItem(it *conversation.Item) {
 	after := it.Tokens()
+	if n := it.RecalledTokens(); n > 0 {
+		r.Tokens.Memories += n
+		r.addDecision(it, conversation.DecisionRecalled, conversation.ReasonMemoriesAnswer, after-n, after)
+	}
 	if it.Masked > 0 || it.Unseen > 0 {
 		r.Tokens.SavedByRetention += it.Masked + it.Unseen
 		r.addDecision(it, conversation.DecisionMasked, conversation.ReasonRetention, after+it.Masked+it.Unseen, after)

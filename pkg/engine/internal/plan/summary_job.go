@@ -98,6 +98,7 @@ func (d summarizing) ownUnits(ranges ...conversation.Range) ([]conversation.Unit
 	for i := range units {
 		for j := range units[i].Items {
 			it := &units[i].Items[j]
+			*it = it.WithoutRecalled()
 			parts, err := d.Loaded.Inline(it.Parts)
 			if err := d.Loaded.IgnoreMissing(err); err != nil {
 				return nil, err

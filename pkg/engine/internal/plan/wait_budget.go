@@ -33,6 +33,8 @@ type WaitBudget struct {
 	rounds       int         // how often summaries of spans were wanted
 	Draft        *Draft      // without a model
 	Degradations []Degradation
+
+	Recall Recall // memories of other conversations
 }
 
 // Await gives the build what it may wait for models; the first attempt knows how long that is.
@@ -46,7 +48,7 @@ func (d *Attempt) Await(w *WaitBudget) {
 // Reset forgets what an earlier run of the plan has wanted.
 func (w *WaitBudget) Reset() {
 	if w != nil {
-		w.Wanted, w.BeforeErasure, w.Job = nil, nil, nil
+		w.Wanted, w.BeforeErasure, w.Job, w.Recall.Wanted = nil, nil, nil, nil
 	}
 }
 

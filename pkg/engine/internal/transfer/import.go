@@ -14,6 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
@@ -307,6 +308,8 @@ func whole(e *conversation.Edit) bool {
 		return e.Range.Len() == 1
 	case conversation.EditCorrect:
 		return e.Range.Len() == 1 && corrects(e)
+	case conversation.EditRecall:
+		return e.Range.Len() == 1 && recalls(e)
 	case conversation.EditSummarize:
 		return e.Summary != nil && knows(e.Summary)
 	case conversation.EditRemove, conversation.EditRestore, conversation.EditHide, conversation.EditUnhide:
@@ -323,6 +326,16 @@ func corrects(e *conversation.Edit) bool {
 		output := p.Shown.Kind == conversation.PartToolResult && p.Shown.Result != nil && p.Shown.Result.Output != conversation.OutputParts
 		return p.Level != conversation.Full || p.Part < 0 || p.Shown.Citation != nil || !text && !output
 	})
+}
+
+// recalls says whether an edit shows nothing but memories, as a build would, or takes them away.
+func recalls(e *conversation.Edit) bool {
+	if len(e.Parts) == 0 {
+		return len(e.Mask) == 0 && e.Summary == nil
+	}
+	p := &e.Parts[0]
+	return len(e.Parts) == 1 && p.Part == conversation.RecalledPart && p.Level == conversation.Full && p.Shown.Kind == conversation.PartText &&
+		p.Shown.Recalled != nil && p.Shown.Text.Inline == memory.Block(p.Shown.Recalled.Memories) && len(e.Mask) == 0 && e.Summary == nil
 }
 
 // knows says whether what is stored beside a summary's text is what its successor will read, and makes it what is stored: exports have

@@ -196,6 +196,7 @@ func (l *Loader) Recompose(ctx context.Context, w *Loaded, m *conversation.Manif
 type PreviousBuild struct {
 	Manifest *conversation.Manifest // nil if there is none
 	Blocks   []provider.Block
+	Erased   *conversation.Manifest // the previous build, in place of Manifest, if something that it showed is gone for good
 }
 
 // Previous finds the previous build in the format and its blocks: those of the warm window, or the manifest rebuilt.
@@ -217,7 +218,7 @@ func (l *Loader) Previous(ctx context.Context, c *Composer) (PreviousBuild, erro
 		return PreviousBuild{}, IgnoreKind(err, conversation.ManifestNotRebuildable)
 	}
 	if provider.NewAssembly(c.Format.Traits()).With(r.Blocks).Sum() != m.SHA256 { // something that it showed was erased since
-		return PreviousBuild{}, nil
+		return PreviousBuild{Erased: m}, nil
 	}
 	return PreviousBuild{Manifest: m, Blocks: r.Blocks}, nil
 }

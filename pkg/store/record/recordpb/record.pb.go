@@ -672,6 +672,7 @@ type Part struct {
 	Plugin        string                 `protobuf:"bytes,12,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	Variant       int32                  `protobuf:"varint,13,opt,name=variant,proto3" json:"variant,omitempty"`
 	Citation      *Citation              `protobuf:"bytes,14,opt,name=citation,proto3" json:"citation,omitempty"`
+	Recalled      *RecalledMemories      `protobuf:"bytes,15,opt,name=recalled,proto3" json:"recalled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -804,6 +805,228 @@ func (x *Part) GetCitation() *Citation {
 	return nil
 }
 
+func (x *Part) GetRecalled() *RecalledMemories {
+	if x != nil {
+		return x.Recalled
+	}
+	return nil
+}
+
+// What a text of recalled memories was made of.
+type RecalledMemories struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Memories      []*RecalledMemory      `protobuf:"bytes,1,rep,name=memories,proto3" json:"memories,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecalledMemories) Reset() {
+	*x = RecalledMemories{}
+	mi := &file_recordpb_record_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecalledMemories) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecalledMemories) ProtoMessage() {}
+
+func (x *RecalledMemories) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecalledMemories.ProtoReflect.Descriptor instead.
+func (*RecalledMemories) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RecalledMemories) GetMemories() []*RecalledMemory {
+	if x != nil {
+		return x.Memories
+	}
+	return nil
+}
+
+// A memory as a block shows it.
+type RecalledMemory struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Kind          int32                  `protobuf:"varint,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	Scope         int32                  `protobuf:"varint,3,opt,name=scope,proto3" json:"scope,omitempty"`
+	Text          string                 `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	SaidBy        string                 `protobuf:"bytes,5,opt,name=said_by,json=saidBy,proto3" json:"said_by,omitempty"`
+	Sources       []*RecalledSource      `protobuf:"bytes,6,rep,name=sources,proto3" json:"sources,omitempty"`
+	Time          *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=time,proto3" json:"time,omitempty"`
+	Score         float64                `protobuf:"fixed64,8,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecalledMemory) Reset() {
+	*x = RecalledMemory{}
+	mi := &file_recordpb_record_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecalledMemory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecalledMemory) ProtoMessage() {}
+
+func (x *RecalledMemory) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecalledMemory.ProtoReflect.Descriptor instead.
+func (*RecalledMemory) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RecalledMemory) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RecalledMemory) GetKind() int32 {
+	if x != nil {
+		return x.Kind
+	}
+	return 0
+}
+
+func (x *RecalledMemory) GetScope() int32 {
+	if x != nil {
+		return x.Scope
+	}
+	return 0
+}
+
+func (x *RecalledMemory) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *RecalledMemory) GetSaidBy() string {
+	if x != nil {
+		return x.SaidBy
+	}
+	return ""
+}
+
+func (x *RecalledMemory) GetSources() []*RecalledSource {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *RecalledMemory) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *RecalledMemory) GetScore() float64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+// Where a recalled memory was said.
+type RecalledSource struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Conversation  string                 `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
+	First         int32                  `protobuf:"varint,2,opt,name=first,proto3" json:"first,omitempty"`
+	Last          int32                  `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
+	Time          *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecalledSource) Reset() {
+	*x = RecalledSource{}
+	mi := &file_recordpb_record_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecalledSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecalledSource) ProtoMessage() {}
+
+func (x *RecalledSource) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecalledSource.ProtoReflect.Descriptor instead.
+func (*RecalledSource) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RecalledSource) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
+}
+
+func (x *RecalledSource) GetFirst() int32 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *RecalledSource) GetLast() int32 {
+	if x != nil {
+		return x.Last
+	}
+	return 0
+}
+
+func (x *RecalledSource) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
 // What a shown text stands for. The numbers count bytes of that text.
 type Citation struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -825,7 +1048,7 @@ type Citation struct {
 
 func (x *Citation) Reset() {
 	*x = Citation{}
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -837,7 +1060,7 @@ func (x *Citation) String() string {
 func (*Citation) ProtoMessage() {}
 
 func (x *Citation) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -850,7 +1073,7 @@ func (x *Citation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Citation.ProtoReflect.Descriptor instead.
 func (*Citation) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Citation) GetContentId() string {
@@ -943,7 +1166,7 @@ type Media struct {
 
 func (x *Media) Reset() {
 	*x = Media{}
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -955,7 +1178,7 @@ func (x *Media) String() string {
 func (*Media) ProtoMessage() {}
 
 func (x *Media) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -968,7 +1191,7 @@ func (x *Media) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Media.ProtoReflect.Descriptor instead.
 func (*Media) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Media) GetMimeType() string {
@@ -1012,7 +1235,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1024,7 +1247,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1037,7 +1260,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -1088,7 +1311,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1323,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1336,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -1205,7 +1428,7 @@ type ResultSource struct {
 
 func (x *ResultSource) Reset() {
 	*x = ResultSource{}
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1440,7 @@ func (x *ResultSource) String() string {
 func (*ResultSource) ProtoMessage() {}
 
 func (x *ResultSource) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1453,7 @@ func (x *ResultSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultSource.ProtoReflect.Descriptor instead.
 func (*ResultSource) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ResultSource) GetType() int32 {
@@ -1256,16 +1479,18 @@ func (x *ResultSource) GetTitle() string {
 
 // What a result brought back: a content if it has an id, or else a message.
 type Recalled struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ContentId     string                 `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
-	Index         int32                  `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	ContentId string                 `protobuf:"bytes,1,opt,name=content_id,json=contentId,proto3" json:"content_id,omitempty"`
+	Index     int32                  `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	// Memories of other conversations.
+	Memories      bool `protobuf:"varint,3,opt,name=memories,proto3" json:"memories,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Recalled) Reset() {
 	*x = Recalled{}
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1502,7 @@ func (x *Recalled) String() string {
 func (*Recalled) ProtoMessage() {}
 
 func (x *Recalled) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1515,7 @@ func (x *Recalled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recalled.ProtoReflect.Descriptor instead.
 func (*Recalled) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Recalled) GetContentId() string {
@@ -1307,6 +1532,13 @@ func (x *Recalled) GetIndex() int32 {
 	return 0
 }
 
+func (x *Recalled) GetMemories() bool {
+	if x != nil {
+		return x.Memories
+	}
+	return false
+}
+
 // One piece of a result of several.
 type ResultPart struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1318,7 +1550,7 @@ type ResultPart struct {
 
 func (x *ResultPart) Reset() {
 	*x = ResultPart{}
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1330,7 +1562,7 @@ func (x *ResultPart) String() string {
 func (*ResultPart) ProtoMessage() {}
 
 func (x *ResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1343,7 +1575,7 @@ func (x *ResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultPart.ProtoReflect.Descriptor instead.
 func (*ResultPart) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ResultPart) GetText() *Content {
@@ -1373,7 +1605,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1385,7 +1617,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1398,7 +1630,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Reasoning) GetText() *Content {
@@ -1440,7 +1672,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1452,7 +1684,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1465,7 +1697,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1507,7 +1739,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1519,7 +1751,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,7 +1764,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Edit) GetSeq() int64 {
@@ -1659,7 +1891,7 @@ type PartEdit struct {
 
 func (x *PartEdit) Reset() {
 	*x = PartEdit{}
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1671,7 +1903,7 @@ func (x *PartEdit) String() string {
 func (*PartEdit) ProtoMessage() {}
 
 func (x *PartEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1684,7 +1916,7 @@ func (x *PartEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartEdit.ProtoReflect.Descriptor instead.
 func (*PartEdit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PartEdit) GetPart() int32 {
@@ -1727,7 +1959,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1739,7 +1971,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1752,7 +1984,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Summary) GetId() int64 {
@@ -1862,7 +2094,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1874,7 +2106,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1887,7 +2119,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Manifest) GetSeq() int64 {
@@ -2094,7 +2326,7 @@ type Cut struct {
 
 func (x *Cut) Reset() {
 	*x = Cut{}
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2106,7 +2338,7 @@ func (x *Cut) String() string {
 func (*Cut) ProtoMessage() {}
 
 func (x *Cut) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2119,7 +2351,7 @@ func (x *Cut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cut.ProtoReflect.Descriptor instead.
 func (*Cut) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Cut) GetMessage() int32 {
@@ -2203,7 +2435,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2215,7 +2447,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2228,7 +2460,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Head) GetIncarnation() []byte {
@@ -2468,7 +2700,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2480,7 +2712,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2493,7 +2725,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Call) GetCallId() string {
@@ -2539,7 +2771,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2551,7 +2783,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2564,7 +2796,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Info) GetActorId() string {
@@ -2633,13 +2865,14 @@ type Policy struct {
 	Citations           *CitationsPolicy  `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
 	KeepOpening         *bool             `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
 	TtlWithoutTombstone *bool             `protobuf:"varint,19,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
+	Memory              *MemoryPolicy     `protobuf:"bytes,20,opt,name=memory,proto3" json:"memory,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2651,7 +2884,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2664,7 +2897,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Policy) GetMaxContextTokens() int32 {
@@ -2800,6 +3033,300 @@ func (x *Policy) GetTtlWithoutTombstone() bool {
 	return false
 }
 
+func (x *Policy) GetMemory() *MemoryPolicy {
+	if x != nil {
+		return x.Memory
+	}
+	return nil
+}
+
+// What a conversation gives to the memory. What is absent is not set.
+type MemoryPolicy struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	On               *bool                  `protobuf:"varint,1,opt,name=on,proto3,oneof" json:"on,omitempty"`
+	Sync             int32                  `protobuf:"varint,2,opt,name=sync,proto3" json:"sync,omitempty"`
+	BatchMessages    *int32                 `protobuf:"varint,3,opt,name=batch_messages,json=batchMessages,proto3,oneof" json:"batch_messages,omitempty"`
+	BatchTokens      *int32                 `protobuf:"varint,4,opt,name=batch_tokens,json=batchTokens,proto3,oneof" json:"batch_tokens,omitempty"`
+	BatchMaxAgeNanos *int64                 `protobuf:"varint,5,opt,name=batch_max_age_nanos,json=batchMaxAgeNanos,proto3,oneof" json:"batch_max_age_nanos,omitempty"`
+	SyncDelayNanos   *int64                 `protobuf:"varint,6,opt,name=sync_delay_nanos,json=syncDelayNanos,proto3,oneof" json:"sync_delay_nanos,omitempty"`
+	SessionIdleNanos *int64                 `protobuf:"varint,7,opt,name=session_idle_nanos,json=sessionIdleNanos,proto3,oneof" json:"session_idle_nanos,omitempty"`
+	SyncRoles        *Numbers               `protobuf:"bytes,8,opt,name=sync_roles,json=syncRoles,proto3" json:"sync_roles,omitempty"`
+	Extract          int32                  `protobuf:"varint,9,opt,name=extract,proto3" json:"extract,omitempty"`
+	SyncScope        int32                  `protobuf:"varint,10,opt,name=sync_scope,json=syncScope,proto3" json:"sync_scope,omitempty"`
+	Infer            *bool                  `protobuf:"varint,11,opt,name=infer,proto3,oneof" json:"infer,omitempty"`
+	Recall           *RecallPolicy          `protobuf:"bytes,12,opt,name=recall,proto3" json:"recall,omitempty"`
+	OnDelete         int32                  `protobuf:"varint,13,opt,name=on_delete,json=onDelete,proto3" json:"on_delete,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *MemoryPolicy) Reset() {
+	*x = MemoryPolicy{}
+	mi := &file_recordpb_record_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryPolicy) ProtoMessage() {}
+
+func (x *MemoryPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryPolicy.ProtoReflect.Descriptor instead.
+func (*MemoryPolicy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *MemoryPolicy) GetOn() bool {
+	if x != nil && x.On != nil {
+		return *x.On
+	}
+	return false
+}
+
+func (x *MemoryPolicy) GetSync() int32 {
+	if x != nil {
+		return x.Sync
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetBatchMessages() int32 {
+	if x != nil && x.BatchMessages != nil {
+		return *x.BatchMessages
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetBatchTokens() int32 {
+	if x != nil && x.BatchTokens != nil {
+		return *x.BatchTokens
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetBatchMaxAgeNanos() int64 {
+	if x != nil && x.BatchMaxAgeNanos != nil {
+		return *x.BatchMaxAgeNanos
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetSyncDelayNanos() int64 {
+	if x != nil && x.SyncDelayNanos != nil {
+		return *x.SyncDelayNanos
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetSessionIdleNanos() int64 {
+	if x != nil && x.SessionIdleNanos != nil {
+		return *x.SessionIdleNanos
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetSyncRoles() *Numbers {
+	if x != nil {
+		return x.SyncRoles
+	}
+	return nil
+}
+
+func (x *MemoryPolicy) GetExtract() int32 {
+	if x != nil {
+		return x.Extract
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetSyncScope() int32 {
+	if x != nil {
+		return x.SyncScope
+	}
+	return 0
+}
+
+func (x *MemoryPolicy) GetInfer() bool {
+	if x != nil && x.Infer != nil {
+		return *x.Infer
+	}
+	return false
+}
+
+func (x *MemoryPolicy) GetRecall() *RecallPolicy {
+	if x != nil {
+		return x.Recall
+	}
+	return nil
+}
+
+func (x *MemoryPolicy) GetOnDelete() int32 {
+	if x != nil {
+		return x.OnDelete
+	}
+	return 0
+}
+
+// Which memories enter a view. What is absent is not set.
+type RecallPolicy struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Off            *bool                  `protobuf:"varint,1,opt,name=off,proto3,oneof" json:"off,omitempty"`
+	Scopes         *Numbers               `protobuf:"bytes,2,opt,name=scopes,proto3" json:"scopes,omitempty"`
+	MaxMemories    *int32                 `protobuf:"varint,3,opt,name=max_memories,json=maxMemories,proto3,oneof" json:"max_memories,omitempty"`
+	MaxEachTokens  *int32                 `protobuf:"varint,4,opt,name=max_each_tokens,json=maxEachTokens,proto3,oneof" json:"max_each_tokens,omitempty"`
+	MaxTokens      *int32                 `protobuf:"varint,5,opt,name=max_tokens,json=maxTokens,proto3,oneof" json:"max_tokens,omitempty"`
+	DeadlineNanos  *int64                 `protobuf:"varint,6,opt,name=deadline_nanos,json=deadlineNanos,proto3,oneof" json:"deadline_nanos,omitempty"`
+	Floor          *float64               `protobuf:"fixed64,7,opt,name=floor,proto3,oneof" json:"floor,omitempty"`
+	MaxViewPercent *int32                 `protobuf:"varint,8,opt,name=max_view_percent,json=maxViewPercent,proto3,oneof" json:"max_view_percent,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RecallPolicy) Reset() {
+	*x = RecallPolicy{}
+	mi := &file_recordpb_record_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecallPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecallPolicy) ProtoMessage() {}
+
+func (x *RecallPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecallPolicy.ProtoReflect.Descriptor instead.
+func (*RecallPolicy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *RecallPolicy) GetOff() bool {
+	if x != nil && x.Off != nil {
+		return *x.Off
+	}
+	return false
+}
+
+func (x *RecallPolicy) GetScopes() *Numbers {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *RecallPolicy) GetMaxMemories() int32 {
+	if x != nil && x.MaxMemories != nil {
+		return *x.MaxMemories
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetMaxEachTokens() int32 {
+	if x != nil && x.MaxEachTokens != nil {
+		return *x.MaxEachTokens
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetMaxTokens() int32 {
+	if x != nil && x.MaxTokens != nil {
+		return *x.MaxTokens
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetDeadlineNanos() int64 {
+	if x != nil && x.DeadlineNanos != nil {
+		return *x.DeadlineNanos
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetFloor() float64 {
+	if x != nil && x.Floor != nil {
+		return *x.Floor
+	}
+	return 0
+}
+
+func (x *RecallPolicy) GetMaxViewPercent() int32 {
+	if x != nil && x.MaxViewPercent != nil {
+		return *x.MaxViewPercent
+	}
+	return 0
+}
+
+// A list of an enum's numbers that may be set and empty.
+type Numbers struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Numbers       []int32                `protobuf:"varint,1,rep,packed,name=numbers,proto3" json:"numbers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Numbers) Reset() {
+	*x = Numbers{}
+	mi := &file_recordpb_record_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Numbers) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Numbers) ProtoMessage() {}
+
+func (x *Numbers) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
+func (*Numbers) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Numbers) GetNumbers() []int32 {
+	if x != nil {
+		return x.Numbers
+	}
+	return nil
+}
+
 // Which results enter the view as a citation. What is absent is not set.
 type CitationsPolicy struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -2813,7 +3340,7 @@ type CitationsPolicy struct {
 
 func (x *CitationsPolicy) Reset() {
 	*x = CitationsPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2825,7 +3352,7 @@ func (x *CitationsPolicy) String() string {
 func (*CitationsPolicy) ProtoMessage() {}
 
 func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2838,7 +3365,7 @@ func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
 func (*CitationsPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CitationsPolicy) GetOn() bool {
@@ -2885,7 +3412,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2897,7 +3424,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2910,7 +3437,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PruningPolicy) GetOff() bool {
@@ -2972,7 +3499,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2984,7 +3511,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2997,7 +3524,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Names) GetNames() []string {
@@ -3027,7 +3554,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3039,7 +3566,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3052,7 +3579,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CompactionPolicy) GetStrategy() int32 {
@@ -3149,7 +3676,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3161,7 +3688,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3174,7 +3701,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -3243,7 +3770,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3255,7 +3782,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3268,7 +3795,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -3293,7 +3820,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3305,7 +3832,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3318,7 +3845,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -3373,7 +3900,7 @@ type Fits struct {
 
 func (x *Fits) Reset() {
 	*x = Fits{}
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3385,7 +3912,7 @@ func (x *Fits) String() string {
 func (*Fits) ProtoMessage() {}
 
 func (x *Fits) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3398,7 +3925,7 @@ func (x *Fits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fits.ProtoReflect.Descriptor instead.
 func (*Fits) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Fits) GetFits() []*Fit {
@@ -3425,7 +3952,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3437,7 +3964,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3450,7 +3977,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Fit) GetBudget() int64 {
@@ -3512,7 +4039,7 @@ type AskedSummaries struct {
 
 func (x *AskedSummaries) Reset() {
 	*x = AskedSummaries{}
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3524,7 +4051,7 @@ func (x *AskedSummaries) String() string {
 func (*AskedSummaries) ProtoMessage() {}
 
 func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3537,7 +4064,7 @@ func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummaries.ProtoReflect.Descriptor instead.
 func (*AskedSummaries) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AskedSummaries) GetSummaries() []*AskedSummary {
@@ -3560,7 +4087,7 @@ type AskedSummary struct {
 
 func (x *AskedSummary) Reset() {
 	*x = AskedSummary{}
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3572,7 +4099,7 @@ func (x *AskedSummary) String() string {
 func (*AskedSummary) ProtoMessage() {}
 
 func (x *AskedSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3585,7 +4112,7 @@ func (x *AskedSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummary.ProtoReflect.Descriptor instead.
 func (*AskedSummary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AskedSummary) GetIndex() int32 {
@@ -3619,7 +4146,7 @@ type Erasures struct {
 
 func (x *Erasures) Reset() {
 	*x = Erasures{}
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3631,7 +4158,7 @@ func (x *Erasures) String() string {
 func (*Erasures) ProtoMessage() {}
 
 func (x *Erasures) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3644,7 +4171,7 @@ func (x *Erasures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasures.ProtoReflect.Descriptor instead.
 func (*Erasures) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Erasures) GetErasures() []*Erasure {
@@ -3665,7 +4192,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3677,7 +4204,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3690,7 +4217,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Erasure) GetIndex() int32 {
@@ -3717,7 +4244,7 @@ type Reclaims struct {
 
 func (x *Reclaims) Reset() {
 	*x = Reclaims{}
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3729,7 +4256,7 @@ func (x *Reclaims) String() string {
 func (*Reclaims) ProtoMessage() {}
 
 func (x *Reclaims) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3742,7 +4269,7 @@ func (x *Reclaims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaims.ProtoReflect.Descriptor instead.
 func (*Reclaims) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Reclaims) GetReclaims() []*Reclaim {
@@ -3764,7 +4291,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3776,7 +4303,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3789,7 +4316,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Reclaim) GetIndex() int32 {
@@ -3827,7 +4354,7 @@ type Calibration struct {
 
 func (x *Calibration) Reset() {
 	*x = Calibration{}
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3839,7 +4366,7 @@ func (x *Calibration) String() string {
 func (*Calibration) ProtoMessage() {}
 
 func (x *Calibration) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3852,7 +4379,7 @@ func (x *Calibration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calibration.ProtoReflect.Descriptor instead.
 func (*Calibration) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Calibration) GetPrior() float64 {
@@ -3907,7 +4434,7 @@ type UsageReport struct {
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3919,7 +4446,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3932,7 +4459,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *UsageReport) GetManifest() int64 {
@@ -4005,7 +4532,7 @@ type Draft struct {
 
 func (x *Draft) Reset() {
 	*x = Draft{}
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4017,7 +4544,7 @@ func (x *Draft) String() string {
 func (*Draft) ProtoMessage() {}
 
 func (x *Draft) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4030,7 +4557,7 @@ func (x *Draft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draft.ProtoReflect.Descriptor instead.
 func (*Draft) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Draft) GetState() string {
@@ -4080,7 +4607,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4092,7 +4619,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4105,7 +4632,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Plan) GetEditSeq() int64 {
@@ -4143,7 +4670,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4155,7 +4682,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4168,7 +4695,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Step) GetRange() *Range {
@@ -4218,7 +4745,7 @@ type DraftText struct {
 
 func (x *DraftText) Reset() {
 	*x = DraftText{}
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4230,7 +4757,7 @@ func (x *DraftText) String() string {
 func (*DraftText) ProtoMessage() {}
 
 func (x *DraftText) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4243,7 +4770,7 @@ func (x *DraftText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftText.ProtoReflect.Descriptor instead.
 func (*DraftText) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *DraftText) GetText() []byte {
@@ -4278,7 +4805,7 @@ type Facts struct {
 
 func (x *Facts) Reset() {
 	*x = Facts{}
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4290,7 +4817,7 @@ func (x *Facts) String() string {
 func (*Facts) ProtoMessage() {}
 
 func (x *Facts) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4303,7 +4830,7 @@ func (x *Facts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Facts.ProtoReflect.Descriptor instead.
 func (*Facts) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Facts) GetBody() int64 {
@@ -4333,7 +4860,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4345,7 +4872,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4358,7 +4885,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Fact) GetKind() int32 {
@@ -4403,7 +4930,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4415,7 +4942,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4428,7 +4955,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Run) GetId() string {
@@ -4477,7 +5004,7 @@ type NumberRange struct {
 
 func (x *NumberRange) Reset() {
 	*x = NumberRange{}
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4489,7 +5016,7 @@ func (x *NumberRange) String() string {
 func (*NumberRange) ProtoMessage() {}
 
 func (x *NumberRange) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4502,7 +5029,7 @@ func (x *NumberRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberRange.ProtoReflect.Descriptor instead.
 func (*NumberRange) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *NumberRange) GetFrom() int64 {
@@ -4547,7 +5074,7 @@ type Source struct {
 
 func (x *Source) Reset() {
 	*x = Source{}
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4559,7 +5086,7 @@ func (x *Source) String() string {
 func (*Source) ProtoMessage() {}
 
 func (x *Source) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4572,7 +5099,7 @@ func (x *Source) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Source.ProtoReflect.Descriptor instead.
 func (*Source) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Source) GetHandle() string {
@@ -4719,7 +5246,7 @@ type SharedBytes struct {
 
 func (x *SharedBytes) Reset() {
 	*x = SharedBytes{}
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4731,7 +5258,7 @@ func (x *SharedBytes) String() string {
 func (*SharedBytes) ProtoMessage() {}
 
 func (x *SharedBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4744,7 +5271,7 @@ func (x *SharedBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SharedBytes.ProtoReflect.Descriptor instead.
 func (*SharedBytes) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *SharedBytes) GetId() []byte {
@@ -4780,7 +5307,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4792,7 +5319,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4805,7 +5332,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -4894,7 +5421,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4906,7 +5433,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4919,7 +5446,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ActionPolicy) GetAgentActionId() string {
@@ -4985,7 +5512,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4997,7 +5524,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5010,7 +5537,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Prompt) GetId() string {
@@ -5060,7 +5587,7 @@ type FormerRequests struct {
 
 func (x *FormerRequests) Reset() {
 	*x = FormerRequests{}
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5072,7 +5599,7 @@ func (x *FormerRequests) String() string {
 func (*FormerRequests) ProtoMessage() {}
 
 func (x *FormerRequests) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5085,7 +5612,7 @@ func (x *FormerRequests) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequests.ProtoReflect.Descriptor instead.
 func (*FormerRequests) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *FormerRequests) GetKey() []byte {
@@ -5114,7 +5641,7 @@ type FormerRequest struct {
 
 func (x *FormerRequest) Reset() {
 	*x = FormerRequest{}
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5126,7 +5653,7 @@ func (x *FormerRequest) String() string {
 func (*FormerRequest) ProtoMessage() {}
 
 func (x *FormerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5139,7 +5666,7 @@ func (x *FormerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequest.ProtoReflect.Descriptor instead.
 func (*FormerRequest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *FormerRequest) GetHash() uint64 {
@@ -5192,7 +5719,7 @@ type MemorySync struct {
 
 func (x *MemorySync) Reset() {
 	*x = MemorySync{}
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5204,7 +5731,7 @@ func (x *MemorySync) String() string {
 func (*MemorySync) ProtoMessage() {}
 
 func (x *MemorySync) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5217,7 +5744,7 @@ func (x *MemorySync) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemorySync.ProtoReflect.Descriptor instead.
 func (*MemorySync) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *MemorySync) GetNext() int32 {
@@ -5374,7 +5901,7 @@ type MemoryFlight struct {
 
 func (x *MemoryFlight) Reset() {
 	*x = MemoryFlight{}
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5386,7 +5913,7 @@ func (x *MemoryFlight) String() string {
 func (*MemoryFlight) ProtoMessage() {}
 
 func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5399,7 +5926,7 @@ func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryFlight.ProtoReflect.Descriptor instead.
 func (*MemoryFlight) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *MemoryFlight) GetFirst() int32 {
@@ -5475,7 +6002,7 @@ type MemoryLineage struct {
 
 func (x *MemoryLineage) Reset() {
 	*x = MemoryLineage{}
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5487,7 +6014,7 @@ func (x *MemoryLineage) String() string {
 func (*MemoryLineage) ProtoMessage() {}
 
 func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5500,7 +6027,7 @@ func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryLineage.ProtoReflect.Descriptor instead.
 func (*MemoryLineage) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *MemoryLineage) GetOrigins() []*MemoryOrigin {
@@ -5522,7 +6049,7 @@ type MemoryOrigin struct {
 
 func (x *MemoryOrigin) Reset() {
 	*x = MemoryOrigin{}
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5534,7 +6061,7 @@ func (x *MemoryOrigin) String() string {
 func (*MemoryOrigin) ProtoMessage() {}
 
 func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5547,7 +6074,7 @@ func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryOrigin.ProtoReflect.Descriptor instead.
 func (*MemoryOrigin) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *MemoryOrigin) GetFirst() int32 {
@@ -5604,7 +6131,7 @@ type MemoryErrand struct {
 
 func (x *MemoryErrand) Reset() {
 	*x = MemoryErrand{}
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5616,7 +6143,7 @@ func (x *MemoryErrand) String() string {
 func (*MemoryErrand) ProtoMessage() {}
 
 func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5629,7 +6156,7 @@ func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryErrand.ProtoReflect.Descriptor instead.
 func (*MemoryErrand) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *MemoryErrand) GetKind() int32 {
@@ -5790,7 +6317,7 @@ type MemoryMark struct {
 
 func (x *MemoryMark) Reset() {
 	*x = MemoryMark{}
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5802,7 +6329,7 @@ func (x *MemoryMark) String() string {
 func (*MemoryMark) ProtoMessage() {}
 
 func (x *MemoryMark) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5815,7 +6342,7 @@ func (x *MemoryMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryMark.ProtoReflect.Descriptor instead.
 func (*MemoryMark) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *MemoryMark) GetTime() *timestamppb.Timestamp {
@@ -5899,7 +6426,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x12_preserve_original\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
-	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xd5\x04\n" +
+	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\x99\x05\n" +
 	"\x04Part\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\x12\x1c\n" +
@@ -5915,7 +6442,24 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0eretention_last\x18\v \x01(\x05R\rretentionLast\x12\x16\n" +
 	"\x06plugin\x18\f \x01(\tR\x06plugin\x12\x18\n" +
 	"\avariant\x18\r \x01(\x05R\avariant\x12:\n" +
-	"\bcitation\x18\x0e \x01(\v2\x1e.palimpsest.record.v1.CitationR\bcitation\"\xec\x02\n" +
+	"\bcitation\x18\x0e \x01(\v2\x1e.palimpsest.record.v1.CitationR\bcitation\x12B\n" +
+	"\brecalled\x18\x0f \x01(\v2&.palimpsest.record.v1.RecalledMemoriesR\brecalled\"T\n" +
+	"\x10RecalledMemories\x12@\n" +
+	"\bmemories\x18\x01 \x03(\v2$.palimpsest.record.v1.RecalledMemoryR\bmemories\"\xfd\x01\n" +
+	"\x0eRecalledMemory\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\x05R\x04kind\x12\x14\n" +
+	"\x05scope\x18\x03 \x01(\x05R\x05scope\x12\x12\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text\x12\x17\n" +
+	"\asaid_by\x18\x05 \x01(\tR\x06saidBy\x12>\n" +
+	"\asources\x18\x06 \x03(\v2$.palimpsest.record.v1.RecalledSourceR\asources\x12.\n" +
+	"\x04time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
+	"\x05score\x18\b \x01(\x01R\x05score\"\x8e\x01\n" +
+	"\x0eRecalledSource\x12\"\n" +
+	"\fconversation\x18\x01 \x01(\tR\fconversation\x12\x14\n" +
+	"\x05first\x18\x02 \x01(\x05R\x05first\x12\x12\n" +
+	"\x04last\x18\x03 \x01(\x05R\x04last\x12.\n" +
+	"\x04time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\xec\x02\n" +
 	"\bCitation\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x1f\n" +
@@ -5964,11 +6508,12 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\fResultSource\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
-	"\x05title\x18\x03 \x01(\tR\x05title\"?\n" +
+	"\x05title\x18\x03 \x01(\tR\x05title\"[\n" +
 	"\bRecalled\x12\x1d\n" +
 	"\n" +
 	"content_id\x18\x01 \x01(\tR\tcontentId\x12\x14\n" +
-	"\x05index\x18\x02 \x01(\x05R\x05index\"r\n" +
+	"\x05index\x18\x02 \x01(\x05R\x05index\x12\x1a\n" +
+	"\bmemories\x18\x03 \x01(\bR\bmemories\"r\n" +
 	"\n" +
 	"ResultPart\x121\n" +
 	"\x04text\x18\x01 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04text\x121\n" +
@@ -6107,8 +6652,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\xdf\n" +
-	"\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\x9b\v\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -6132,7 +6676,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"compaction\x12C\n" +
 	"\tcitations\x18\x11 \x01(\v2%.palimpsest.record.v1.CitationsPolicyR\tcitations\x12&\n" +
 	"\fkeep_opening\x18\x12 \x01(\bH\fR\vkeepOpening\x88\x01\x01\x127\n" +
-	"\x15ttl_without_tombstone\x18\x13 \x01(\bH\rR\x13ttlWithoutTombstone\x88\x01\x01B\x15\n" +
+	"\x15ttl_without_tombstone\x18\x13 \x01(\bH\rR\x13ttlWithoutTombstone\x88\x01\x01\x12:\n" +
+	"\x06memory\x18\x14 \x01(\v2\".palimpsest.record.v1.MemoryPolicyR\x06memoryB\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
@@ -6147,7 +6692,50 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x19_rewrite_cold_after_nanosB\x11\n" +
 	"\x0f_max_wait_nanosB\x0f\n" +
 	"\r_keep_openingB\x18\n" +
-	"\x16_ttl_without_tombstone\"\xf8\x01\n" +
+	"\x16_ttl_without_tombstone\"\x85\x05\n" +
+	"\fMemoryPolicy\x12\x13\n" +
+	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12\x12\n" +
+	"\x04sync\x18\x02 \x01(\x05R\x04sync\x12*\n" +
+	"\x0ebatch_messages\x18\x03 \x01(\x05H\x01R\rbatchMessages\x88\x01\x01\x12&\n" +
+	"\fbatch_tokens\x18\x04 \x01(\x05H\x02R\vbatchTokens\x88\x01\x01\x122\n" +
+	"\x13batch_max_age_nanos\x18\x05 \x01(\x03H\x03R\x10batchMaxAgeNanos\x88\x01\x01\x12-\n" +
+	"\x10sync_delay_nanos\x18\x06 \x01(\x03H\x04R\x0esyncDelayNanos\x88\x01\x01\x121\n" +
+	"\x12session_idle_nanos\x18\a \x01(\x03H\x05R\x10sessionIdleNanos\x88\x01\x01\x12<\n" +
+	"\n" +
+	"sync_roles\x18\b \x01(\v2\x1d.palimpsest.record.v1.NumbersR\tsyncRoles\x12\x18\n" +
+	"\aextract\x18\t \x01(\x05R\aextract\x12\x1d\n" +
+	"\n" +
+	"sync_scope\x18\n" +
+	" \x01(\x05R\tsyncScope\x12\x19\n" +
+	"\x05infer\x18\v \x01(\bH\x06R\x05infer\x88\x01\x01\x12:\n" +
+	"\x06recall\x18\f \x01(\v2\".palimpsest.record.v1.RecallPolicyR\x06recall\x12\x1b\n" +
+	"\ton_delete\x18\r \x01(\x05R\bonDeleteB\x05\n" +
+	"\x03_onB\x11\n" +
+	"\x0f_batch_messagesB\x0f\n" +
+	"\r_batch_tokensB\x16\n" +
+	"\x14_batch_max_age_nanosB\x13\n" +
+	"\x11_sync_delay_nanosB\x15\n" +
+	"\x13_session_idle_nanosB\b\n" +
+	"\x06_infer\"\xb9\x03\n" +
+	"\fRecallPolicy\x12\x15\n" +
+	"\x03off\x18\x01 \x01(\bH\x00R\x03off\x88\x01\x01\x125\n" +
+	"\x06scopes\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.NumbersR\x06scopes\x12&\n" +
+	"\fmax_memories\x18\x03 \x01(\x05H\x01R\vmaxMemories\x88\x01\x01\x12+\n" +
+	"\x0fmax_each_tokens\x18\x04 \x01(\x05H\x02R\rmaxEachTokens\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"max_tokens\x18\x05 \x01(\x05H\x03R\tmaxTokens\x88\x01\x01\x12*\n" +
+	"\x0edeadline_nanos\x18\x06 \x01(\x03H\x04R\rdeadlineNanos\x88\x01\x01\x12\x19\n" +
+	"\x05floor\x18\a \x01(\x01H\x05R\x05floor\x88\x01\x01\x12-\n" +
+	"\x10max_view_percent\x18\b \x01(\x05H\x06R\x0emaxViewPercent\x88\x01\x01B\x06\n" +
+	"\x04_offB\x0f\n" +
+	"\r_max_memoriesB\x12\n" +
+	"\x10_max_each_tokensB\r\n" +
+	"\v_max_tokensB\x11\n" +
+	"\x0f_deadline_nanosB\b\n" +
+	"\x06_floorB\x13\n" +
+	"\x11_max_view_percent\"#\n" +
+	"\aNumbers\x12\x18\n" +
+	"\anumbers\x18\x01 \x03(\x05R\anumbers\"\xf8\x01\n" +
 	"\x0fCitationsPolicy\x12\x13\n" +
 	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12,\n" +
 	"\x0fthreshold_chars\x18\x02 \x01(\x05H\x01R\x0ethresholdChars\x88\x01\x01\x120\n" +
@@ -6447,7 +7035,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 70)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -6457,152 +7045,167 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Expiration)(nil),            // 5: palimpsest.record.v1.Expiration
 	(*ActionRef)(nil),             // 6: palimpsest.record.v1.ActionRef
 	(*Part)(nil),                  // 7: palimpsest.record.v1.Part
-	(*Citation)(nil),              // 8: palimpsest.record.v1.Citation
-	(*Media)(nil),                 // 9: palimpsest.record.v1.Media
-	(*ToolCall)(nil),              // 10: palimpsest.record.v1.ToolCall
-	(*ToolResult)(nil),            // 11: palimpsest.record.v1.ToolResult
-	(*ResultSource)(nil),          // 12: palimpsest.record.v1.ResultSource
-	(*Recalled)(nil),              // 13: palimpsest.record.v1.Recalled
-	(*ResultPart)(nil),            // 14: palimpsest.record.v1.ResultPart
-	(*Reasoning)(nil),             // 15: palimpsest.record.v1.Reasoning
-	(*Opaque)(nil),                // 16: palimpsest.record.v1.Opaque
-	(*Edit)(nil),                  // 17: palimpsest.record.v1.Edit
-	(*PartEdit)(nil),              // 18: palimpsest.record.v1.PartEdit
-	(*Summary)(nil),               // 19: palimpsest.record.v1.Summary
-	(*Manifest)(nil),              // 20: palimpsest.record.v1.Manifest
-	(*Cut)(nil),                   // 21: palimpsest.record.v1.Cut
-	(*Head)(nil),                  // 22: palimpsest.record.v1.Head
-	(*Call)(nil),                  // 23: palimpsest.record.v1.Call
-	(*Info)(nil),                  // 24: palimpsest.record.v1.Info
-	(*Policy)(nil),                // 25: palimpsest.record.v1.Policy
-	(*CitationsPolicy)(nil),       // 26: palimpsest.record.v1.CitationsPolicy
-	(*PruningPolicy)(nil),         // 27: palimpsest.record.v1.PruningPolicy
-	(*Names)(nil),                 // 28: palimpsest.record.v1.Names
-	(*CompactionPolicy)(nil),      // 29: palimpsest.record.v1.CompactionPolicy
-	(*Outcome)(nil),               // 30: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 31: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 32: palimpsest.record.v1.Task
-	(*Fits)(nil),                  // 33: palimpsest.record.v1.Fits
-	(*Fit)(nil),                   // 34: palimpsest.record.v1.Fit
-	(*AskedSummaries)(nil),        // 35: palimpsest.record.v1.AskedSummaries
-	(*AskedSummary)(nil),          // 36: palimpsest.record.v1.AskedSummary
-	(*Erasures)(nil),              // 37: palimpsest.record.v1.Erasures
-	(*Erasure)(nil),               // 38: palimpsest.record.v1.Erasure
-	(*Reclaims)(nil),              // 39: palimpsest.record.v1.Reclaims
-	(*Reclaim)(nil),               // 40: palimpsest.record.v1.Reclaim
-	(*Calibration)(nil),           // 41: palimpsest.record.v1.Calibration
-	(*UsageReport)(nil),           // 42: palimpsest.record.v1.UsageReport
-	(*Draft)(nil),                 // 43: palimpsest.record.v1.Draft
-	(*Plan)(nil),                  // 44: palimpsest.record.v1.Plan
-	(*Step)(nil),                  // 45: palimpsest.record.v1.Step
-	(*DraftText)(nil),             // 46: palimpsest.record.v1.DraftText
-	(*Facts)(nil),                 // 47: palimpsest.record.v1.Facts
-	(*Fact)(nil),                  // 48: palimpsest.record.v1.Fact
-	(*Run)(nil),                   // 49: palimpsest.record.v1.Run
-	(*NumberRange)(nil),           // 50: palimpsest.record.v1.NumberRange
-	(*Source)(nil),                // 51: palimpsest.record.v1.Source
-	(*SharedBytes)(nil),           // 52: palimpsest.record.v1.SharedBytes
-	(*ModelProfile)(nil),          // 53: palimpsest.record.v1.ModelProfile
-	(*ActionPolicy)(nil),          // 54: palimpsest.record.v1.ActionPolicy
-	(*Prompt)(nil),                // 55: palimpsest.record.v1.Prompt
-	(*FormerRequests)(nil),        // 56: palimpsest.record.v1.FormerRequests
-	(*FormerRequest)(nil),         // 57: palimpsest.record.v1.FormerRequest
-	(*MemorySync)(nil),            // 58: palimpsest.record.v1.MemorySync
-	(*MemoryFlight)(nil),          // 59: palimpsest.record.v1.MemoryFlight
-	(*MemoryLineage)(nil),         // 60: palimpsest.record.v1.MemoryLineage
-	(*MemoryOrigin)(nil),          // 61: palimpsest.record.v1.MemoryOrigin
-	(*MemoryErrand)(nil),          // 62: palimpsest.record.v1.MemoryErrand
-	(*MemoryMark)(nil),            // 63: palimpsest.record.v1.MemoryMark
-	(*timestamppb.Timestamp)(nil), // 64: google.protobuf.Timestamp
+	(*RecalledMemories)(nil),      // 8: palimpsest.record.v1.RecalledMemories
+	(*RecalledMemory)(nil),        // 9: palimpsest.record.v1.RecalledMemory
+	(*RecalledSource)(nil),        // 10: palimpsest.record.v1.RecalledSource
+	(*Citation)(nil),              // 11: palimpsest.record.v1.Citation
+	(*Media)(nil),                 // 12: palimpsest.record.v1.Media
+	(*ToolCall)(nil),              // 13: palimpsest.record.v1.ToolCall
+	(*ToolResult)(nil),            // 14: palimpsest.record.v1.ToolResult
+	(*ResultSource)(nil),          // 15: palimpsest.record.v1.ResultSource
+	(*Recalled)(nil),              // 16: palimpsest.record.v1.Recalled
+	(*ResultPart)(nil),            // 17: palimpsest.record.v1.ResultPart
+	(*Reasoning)(nil),             // 18: palimpsest.record.v1.Reasoning
+	(*Opaque)(nil),                // 19: palimpsest.record.v1.Opaque
+	(*Edit)(nil),                  // 20: palimpsest.record.v1.Edit
+	(*PartEdit)(nil),              // 21: palimpsest.record.v1.PartEdit
+	(*Summary)(nil),               // 22: palimpsest.record.v1.Summary
+	(*Manifest)(nil),              // 23: palimpsest.record.v1.Manifest
+	(*Cut)(nil),                   // 24: palimpsest.record.v1.Cut
+	(*Head)(nil),                  // 25: palimpsest.record.v1.Head
+	(*Call)(nil),                  // 26: palimpsest.record.v1.Call
+	(*Info)(nil),                  // 27: palimpsest.record.v1.Info
+	(*Policy)(nil),                // 28: palimpsest.record.v1.Policy
+	(*MemoryPolicy)(nil),          // 29: palimpsest.record.v1.MemoryPolicy
+	(*RecallPolicy)(nil),          // 30: palimpsest.record.v1.RecallPolicy
+	(*Numbers)(nil),               // 31: palimpsest.record.v1.Numbers
+	(*CitationsPolicy)(nil),       // 32: palimpsest.record.v1.CitationsPolicy
+	(*PruningPolicy)(nil),         // 33: palimpsest.record.v1.PruningPolicy
+	(*Names)(nil),                 // 34: palimpsest.record.v1.Names
+	(*CompactionPolicy)(nil),      // 35: palimpsest.record.v1.CompactionPolicy
+	(*Outcome)(nil),               // 36: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 37: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 38: palimpsest.record.v1.Task
+	(*Fits)(nil),                  // 39: palimpsest.record.v1.Fits
+	(*Fit)(nil),                   // 40: palimpsest.record.v1.Fit
+	(*AskedSummaries)(nil),        // 41: palimpsest.record.v1.AskedSummaries
+	(*AskedSummary)(nil),          // 42: palimpsest.record.v1.AskedSummary
+	(*Erasures)(nil),              // 43: palimpsest.record.v1.Erasures
+	(*Erasure)(nil),               // 44: palimpsest.record.v1.Erasure
+	(*Reclaims)(nil),              // 45: palimpsest.record.v1.Reclaims
+	(*Reclaim)(nil),               // 46: palimpsest.record.v1.Reclaim
+	(*Calibration)(nil),           // 47: palimpsest.record.v1.Calibration
+	(*UsageReport)(nil),           // 48: palimpsest.record.v1.UsageReport
+	(*Draft)(nil),                 // 49: palimpsest.record.v1.Draft
+	(*Plan)(nil),                  // 50: palimpsest.record.v1.Plan
+	(*Step)(nil),                  // 51: palimpsest.record.v1.Step
+	(*DraftText)(nil),             // 52: palimpsest.record.v1.DraftText
+	(*Facts)(nil),                 // 53: palimpsest.record.v1.Facts
+	(*Fact)(nil),                  // 54: palimpsest.record.v1.Fact
+	(*Run)(nil),                   // 55: palimpsest.record.v1.Run
+	(*NumberRange)(nil),           // 56: palimpsest.record.v1.NumberRange
+	(*Source)(nil),                // 57: palimpsest.record.v1.Source
+	(*SharedBytes)(nil),           // 58: palimpsest.record.v1.SharedBytes
+	(*ModelProfile)(nil),          // 59: palimpsest.record.v1.ModelProfile
+	(*ActionPolicy)(nil),          // 60: palimpsest.record.v1.ActionPolicy
+	(*Prompt)(nil),                // 61: palimpsest.record.v1.Prompt
+	(*FormerRequests)(nil),        // 62: palimpsest.record.v1.FormerRequests
+	(*FormerRequest)(nil),         // 63: palimpsest.record.v1.FormerRequest
+	(*MemorySync)(nil),            // 64: palimpsest.record.v1.MemorySync
+	(*MemoryFlight)(nil),          // 65: palimpsest.record.v1.MemoryFlight
+	(*MemoryLineage)(nil),         // 66: palimpsest.record.v1.MemoryLineage
+	(*MemoryOrigin)(nil),          // 67: palimpsest.record.v1.MemoryOrigin
+	(*MemoryErrand)(nil),          // 68: palimpsest.record.v1.MemoryErrand
+	(*MemoryMark)(nil),            // 69: palimpsest.record.v1.MemoryMark
+	(*timestamppb.Timestamp)(nil), // 70: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	64, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	70, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
-	9,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
-	10, // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
-	11, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
-	15, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
-	16, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
-	8,  // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
-	1,  // 13: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
-	1,  // 14: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
-	1,  // 15: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
-	14, // 16: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
-	6,  // 17: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
-	5,  // 18: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
-	13, // 19: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
-	12, // 20: palimpsest.record.v1.ToolResult.source:type_name -> palimpsest.record.v1.ResultSource
-	1,  // 21: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
-	9,  // 22: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
-	1,  // 23: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
-	1,  // 24: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
-	1,  // 25: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
-	0,  // 26: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
-	18, // 27: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
-	19, // 28: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	64, // 29: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
-	7,  // 30: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
-	1,  // 31: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
-	0,  // 32: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
-	1,  // 33: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
-	0,  // 34: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	64, // 35: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	21, // 36: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
-	23, // 37: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 38: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	64, // 39: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	64, // 40: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	64, // 41: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	64, // 42: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	64, // 43: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	64, // 44: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
-	25, // 45: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 46: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	27, // 47: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	29, // 48: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	26, // 49: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	28, // 50: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
-	28, // 51: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	28, // 52: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	64, // 53: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	64, // 54: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	34, // 55: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
-	21, // 56: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
-	36, // 57: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	38, // 58: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	40, // 59: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	64, // 60: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	44, // 61: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	45, // 62: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 63: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 64: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	47, // 65: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	48, // 66: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	50, // 67: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 68: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	57, // 69: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	64, // 70: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
-	0,  // 71: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
-	64, // 72: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
-	64, // 73: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
-	64, // 74: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
-	59, // 75: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
-	64, // 76: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
-	61, // 77: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
-	64, // 78: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
-	64, // 79: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
-	64, // 80: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
-	64, // 81: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
-	82, // [82:82] is the sub-list for method output_type
-	82, // [82:82] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	12, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
+	13, // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
+	14, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
+	18, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
+	19, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
+	11, // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
+	8,  // 13: palimpsest.record.v1.Part.recalled:type_name -> palimpsest.record.v1.RecalledMemories
+	9,  // 14: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
+	10, // 15: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
+	70, // 16: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	70, // 17: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	1,  // 18: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
+	1,  // 19: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
+	1,  // 20: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
+	17, // 21: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
+	6,  // 22: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
+	5,  // 23: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
+	16, // 24: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
+	15, // 25: palimpsest.record.v1.ToolResult.source:type_name -> palimpsest.record.v1.ResultSource
+	1,  // 26: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
+	12, // 27: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
+	1,  // 28: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
+	1,  // 29: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
+	1,  // 30: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
+	0,  // 31: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
+	21, // 32: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
+	22, // 33: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
+	70, // 34: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	7,  // 35: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
+	1,  // 36: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
+	0,  // 37: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
+	1,  // 38: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
+	0,  // 39: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	70, // 40: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	24, // 41: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
+	26, // 42: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 43: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	70, // 44: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	70, // 45: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	70, // 46: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	70, // 47: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	70, // 48: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	70, // 49: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	28, // 50: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 51: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	33, // 52: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	35, // 53: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	32, // 54: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	29, // 55: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
+	31, // 56: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
+	30, // 57: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
+	31, // 58: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
+	34, // 59: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	34, // 60: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	34, // 61: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	70, // 62: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	70, // 63: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	40, // 64: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
+	24, // 65: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
+	42, // 66: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	44, // 67: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	46, // 68: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	70, // 69: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	50, // 70: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	51, // 71: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 72: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 73: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	53, // 74: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	54, // 75: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	56, // 76: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 77: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	63, // 78: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	70, // 79: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
+	0,  // 80: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
+	70, // 81: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
+	70, // 82: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
+	70, // 83: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
+	65, // 84: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
+	70, // 85: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
+	67, // 86: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
+	70, // 87: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
+	70, // 88: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
+	70, // 89: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
+	70, // 90: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
+	91, // [91:91] is the sub-list for method output_type
+	91, // [91:91] is the sub-list for method input_type
+	91, // [91:91] is the sub-list for extension type_name
+	91, // [91:91] is the sub-list for extension extendee
+	0,  // [0:91] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -6611,19 +7214,21 @@ func file_recordpb_record_proto_init() {
 		return
 	}
 	file_recordpb_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[25].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[26].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[27].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[28].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[29].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[53].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[54].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[30].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[32].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[33].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[35].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[59].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[60].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   64,
+			NumMessages:   70,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

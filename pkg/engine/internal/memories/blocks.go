@@ -1,0 +1,123 @@
+package memories
+
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// blocksPage is how many conversations are looked at at once.
+const blocksPage = 256
+
+// unshow takes memories that are gone out of the blocks that builds put before messages: in the conversations of the scope's actor, or in all
+// of the namespace's. What the blocks said of them goes from the record.
+func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memory.Memory) bool) error {
+	namespace, actor := scope.Namespace, ""
+	if scope.Kind == memory.ScopeUser {
+		actor = scope.ID
+	}
+	for after := ""; ; {
+		page, err := s.unguarded.List(ctx, namespace, after, blocksPage)
+		if err != nil {
+			return txn.Failure(err)
+		}
+		for i := range page {
+			after = page[i].ID
+			if page[i].Head.State != store.Live || actor != "" && page[i].Info.ActorID != actor {
+				continue
+			}
+			key := store.Key{Namespace: namespace, Conversation: page[i].ID}
+			err := s.txn.Do(ctx, key, func() error { return s.forgetBlocks(ctx, key, gone) })
+			if err != nil && !isGone(err) {
+				return err
+			}
+		}
+		if len(page) < blocksPage {
+			return nil
+		}
+	}
+}
+
+// forgetBlocks is one attempt at one conversation.
+func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
+	snap, err := s.unguarded.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
+	if err != nil {
+		return err
+	}
+	counter, err := s.views.Counter(snap.Info.Counter)
+	if err != nil {
+		return err
+	}
+	count := func(text string) int { n, _ := counter.Count(text); return n }
+	now := s.txn.Now()
+	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now)}
+	view := (&conversation.View{}).Fold(snap.Edits)
+	for i := range snap.Edits {
+		e := &snap.Edits[i]
+		if e.Kind != conversation.EditRecall || len(e.Parts) == 0 || !mentions(e.Parts[0].Shown.Recalled, gone) {
+			continue
+		}
+		index := e.Range.First
+		if shown := view.Recalled(index); shown != nil && shown == &e.Parts[0].Shown {
+			c.Edits = append(c.Edits, withoutMemories(e, gone, count))
+		}
+		blank := *e
+		blank.Parts = nil
+		c.ReplaceEdits = append(c.ReplaceEdits, blank)
+	}
+	if len(c.ReplaceEdits) == 0 {
+		return nil
+	}
+	for i := range c.Edits {
+		e := &c.Edits[i]
+		c.Head.EditSeq++
+		e.Seq, e.Turn, e.Time, e.Commit = c.Head.EditSeq, c.Head.Turn, now, c.Head.Version
+	}
+	c.Head.Revision++
+	return s.txn.Commit(ctx, key, &snap.Head, c)
+}
+
+func mentions(m *conversation.RecalledMemories, gone func(memory.Memory) bool) bool {
+	if m == nil {
+		return false
+	}
+	for i := range m.Memories {
+		if gone(memory.FromRecalled(&m.Memories[i])) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutMemories is the edit that shows what is left of a block.
+func withoutMemories(e *conversation.Edit, gone func(memory.Memory) bool, count func(string) int) conversation.Edit {
+	shown := &e.Parts[0].Shown
+	out := conversation.Edit{
+		Kind: conversation.EditRecall, Range: e.Range, Reason: conversation.ReasonMemoryForgotten, Before: int64(shown.Tokens), Erases: true,
+	}
+	var left []conversation.RecalledMemory
+	for i := range shown.Recalled.Memories {
+		if m := &shown.Recalled.Memories[i]; !gone(memory.FromRecalled(m)) {
+			left = append(left, *m)
+		}
+	}
+	if len(left) > 0 {
+		part := plan.RecalledBlock(left, count)
+		out.Parts, out.After = []conversation.PartEdit{{Part: conversation.RecalledPart, Shown: part}}, int64(part.Tokens)
+	}
+	return out
+}
+
+// isGone says of a conversation that there is nothing left to forget in it.
+func isGone(err error) bool {
+	switch conversation.KindOf(err) {
+	case conversation.ConversationNotFound, conversation.ConversationDeleted:
+		return true
+	default:
+		return false
+	}
+}

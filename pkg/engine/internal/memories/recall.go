@@ -1,0 +1,155 @@
+package memories
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/search"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+const (
+	// leastWords is how many words a search must have to go by.
+	leastWords = 2
+	// lateFor is how long a search may go on that nobody waits for any more: what it loads serves the next one.
+	lateFor = 10 * time.Second
+	// breakerFailures in a row leave the memory alone for breakerPause.
+	breakerFailures = 5
+	breakerPause    = 30 * time.Second
+)
+
+// failures leaves a memory alone that fails when builds ask it.
+type failures struct {
+	mu    sync.Mutex
+	inRow int
+	until time.Time
+}
+
+func (b *failures) paused(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return now.Before(b.until)
+}
+
+func (b *failures) note(now time.Time, failed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !failed {
+		b.inRow = 0
+		return
+	}
+	if b.inRow++; b.inRow >= breakerFailures {
+		b.inRow, b.until = 0, now.Add(breakerPause)
+	}
+}
+
+// answer is what one scope's search came to.
+type answer struct {
+	found []memory.Memory
+	err   error
+}
+
+// Recall finds what other conversations said about a user's message, in all scopes at once and within the query's time. It says why there
+// is nothing, if there is nothing.
+func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery) ([]conversation.RecalledMemory, conversation.Reason) {
+	now := s.txn.Now()
+	scopes := recallScopes(key, q)
+	switch {
+	case len(scopes) == 0:
+		return nil, conversation.ReasonMemoryNoActor
+	case search.NewQuery(q.Text).ContentWords() < leastWords:
+		return nil, conversation.ReasonMemoryQueryEmpty
+	case s.recalled.paused(now):
+		return nil, conversation.ReasonMemoryUnavailable
+	}
+	answers := make(chan answer, len(scopes))
+	for _, scope := range scopes {
+		go func() { answers <- s.recallScope(ctx, scope, key, q, now) }()
+	}
+	timer := time.NewTimer(q.MaxWait)
+	defer timer.Stop()
+	var found []memory.Memory
+	reason := conversation.ReasonMemoryBelowFloor
+	for range scopes {
+		select {
+		case a := <-answers:
+			found = append(found, a.found...)
+			reason = max(reason, reasonOf(a.err))
+		case <-timer.C:
+			return answerOf(found, conversation.ReasonMemoryDeadline)
+		case <-ctx.Done():
+			return nil, conversation.ReasonMemoryDeadline
+		}
+	}
+	return answerOf(found, reason)
+}
+
+// recallScope searches one scope. It goes on when nobody waits any more, for a while.
+func (s *Service) recallScope(ctx context.Context, scope memory.Scope, key store.Key, q *plan.RecallQuery, now time.Time) (a answer) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateFor)
+	defer cancel()
+	err := txn.Guard(func() (err error) {
+		a.found, err = s.target.Search(ctx, scope, &memory.Query{Text: q.Text, Limit: q.Limit, Floor: q.Floor, Except: key.Conversation, Now: now})
+		return err
+	})
+	s.recalled.note(s.txn.Now(), err != nil)
+	a.err = err
+	return a
+}
+
+func recallScopes(key store.Key, q *plan.RecallQuery) (out []memory.Scope) {
+	info := &store.Info{ActorID: q.Actor, AgentID: q.Agent}
+	for _, kind := range q.Scopes {
+		if scope, err := scopeIn(key, info, memory.ScopeKind(kind)); err == nil {
+			out = append(out, scope)
+		}
+	}
+	return out
+}
+
+func reasonOf(err error) conversation.Reason {
+	switch {
+	case err == nil:
+		return conversation.ReasonMemoryBelowFloor
+	case errors.Is(err, memory.ErrIndexCold):
+		return conversation.ReasonMemoryIndexCold
+	case errors.Is(err, context.DeadlineExceeded):
+		return conversation.ReasonMemoryDeadline
+	default:
+		return conversation.ReasonMemoryUnavailable
+	}
+}
+
+// answerOf is what was found, best first, or why there is nothing.
+func answerOf(found []memory.Memory, reason conversation.Reason) ([]conversation.RecalledMemory, conversation.Reason) {
+	if len(found) == 0 {
+		return nil, reason
+	}
+	byScore(found)
+	out := make([]conversation.RecalledMemory, len(found))
+	for i := range found {
+		out[i] = found[i].Recalled()
+	}
+	return out, 0
+}
+
+// byScore orders memories of several scopes, best first.
+func byScore(found []memory.Memory) {
+	slices.SortStableFunc(found, func(a, b memory.Memory) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		default:
+			return 0
+		}
+	})
+}

@@ -1,0 +1,315 @@
+package embedded
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// draft is what is to become of an index. It is not safe for concurrent use.
+type draft struct {
+	*index
+	tag       string // of ids
+	directory directory
+	now       int64
+	removed   map[*entry]bool
+	replaced  map[*entry]*entry // what stands in an entry's place
+	added     []*entry
+	talks     map[talkKey]*talk // that have no entry yet
+	erases    bool              // what is removed must not be left anywhere
+	marked    bool
+}
+
+func newDraft(x *index, s memory.Scope, now int64) *draft {
+	d := &draft{
+		index: x, tag: tagOf(s), directory: x.directory, now: now, removed: map[*entry]bool{}, replaced: map[*entry]*entry{}, talks: map[talkKey]*talk{},
+	}
+	d.directory.segments = nil
+	return d
+}
+
+func (d *draft) changed() bool {
+	return d.marked || len(d.removed)+len(d.replaced)+len(d.added) > 0
+}
+
+// talkOf is the conversation under a key, which gets a number if it is new.
+func (d *draft) talkOf(key talkKey) *talk {
+	if known := d.sorted().byKey[key]; known != nil {
+		return known.talk
+	}
+	if d.talks[key] == nil {
+		d.directory.talks++
+		d.talks[key] = &talk{d.directory.talks, key}
+	}
+	return d.talks[key]
+}
+
+func (d *draft) nextNumber() int64 {
+	d.directory.numbers++
+	return d.directory.numbers
+}
+
+func (d *draft) add(e *entry) { d.added = append(d.added, e) }
+
+// remove takes an entry away, which was there before this draft or came by it.
+func (d *draft) remove(e *entry) {
+	if at := slices.Index(d.added, e); at >= 0 {
+		d.added = slices.Delete(d.added, at, at+1)
+		return
+	}
+	delete(d.replaced, e)
+	d.removed[e] = true
+}
+
+// replace puts another entry in the place of one, which may be of this draft.
+func (d *draft) replace(e, by *entry) {
+	if at := slices.Index(d.added, e); at >= 0 {
+		d.added[at] = by
+		return
+	}
+	for old, new := range d.replaced {
+		if new == e {
+			d.replaced[old] = by
+			return
+		}
+	}
+	d.replaced[e] = by
+}
+
+// facts are those that there are as far as it is decided, by number.
+func (d *draft) facts() (out []*entry) {
+	for _, e := range d.sorted().facts {
+		switch {
+		case d.removed[e]:
+		case d.replaced[e] != nil:
+			out = append(out, d.replaced[e])
+		default:
+			out = append(out, e)
+		}
+	}
+	for _, e := range d.added {
+		if e.kind == factEntry {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// commit makes the draft a change, and the index that it leads to.
+func (d *draft) commit(head store.Head, maxMessages int, maxBytes int64) (*index, *store.Change, error) {
+	d.dropExpired()
+	d.dropOldest(maxMessages, maxBytes)
+	d.reinstate()
+	p, err := d.pack(head.Version)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &store.Change{Expect: d.head.Version, Head: head, Slots: p.slots, Erases: d.erases}
+	c.Slots[directorySlot] = d.directory.encode()
+	return newIndex(head, d.directory, p.segments), c, nil
+}
+
+// dropExpired removes what has expired: whenever something is written anyway.
+func (d *draft) dropExpired() {
+	for _, e := range slices.Concat(d.sorted().facts, d.sorted().notes) {
+		if e.more.expire != 0 && e.more.expire <= d.now && !d.removed[e] {
+			d.remove(e)
+			d.erases = true
+		}
+	}
+}
+
+// reinstate puts facts in force again whose contradiction goes; what contradicts that one contradicts them, too.
+func (d *draft) reinstate() {
+	by := map[int64]int64{}
+	for e := range d.removed {
+		if e.kind == factEntry {
+			by[e.more.number] = e.more.superseded
+		}
+	}
+	if len(by) == 0 {
+		return
+	}
+	for _, e := range d.facts() {
+		number := e.more.superseded
+		for next, gone := by[number]; gone; next, gone = by[number] {
+			number = next
+		}
+		if number != e.more.superseded {
+			d.replace(e, e.supersededBy(number))
+		}
+	}
+}
+
+// dropOldest removes the oldest messages, and the oldest facts, beyond what a scope may hold.
+func (d *draft) dropOldest(maxMessages int, maxBytes int64) {
+	if len(d.added) == 0 {
+		return
+	}
+	messages, facts, size := d.count()
+	if messages > maxMessages || size > maxBytes {
+		d.dropOldestOf(saidEntry, messages-maxMessages, size-maxBytes)
+	}
+	if facts > MaxFacts {
+		d.dropOldestOf(factEntry, facts-MaxFacts, 0)
+	}
+}
+
+func (d *draft) count() (messages, facts int, size int64) {
+	counts := map[entryKind]int{}
+	for e := range d.entries() {
+		if d.removed[e] {
+			size -= int64(e.size())
+		} else {
+			counts[e.kind]++
+		}
+	}
+	for _, e := range d.added {
+		counts[e.kind]++
+		size += int64(e.size())
+	}
+	return counts[saidEntry], counts[factEntry], size + d.stored()
+}
+
+func (d *draft) dropOldestOf(kind entryKind, number int, bytes int64) {
+	var all []*entry
+	for e := range d.entries() {
+		if e.kind == kind && !d.removed[e] {
+			all = append(all, e)
+		}
+	}
+	for _, e := range d.added {
+		if e.kind == kind {
+			all = append(all, e)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(a.time, b.time) })
+	for _, e := range all {
+		if number <= 0 && bytes <= 0 {
+			return
+		}
+		d.remove(e)
+		d.directory.left++
+		number, bytes = number-1, bytes-int64(e.size())
+	}
+}
+
+// packing puts entries into segments.
+type packing struct {
+	*draft
+	revision uint64
+	segments []*segment
+	dirty    map[*segment]bool
+	slots    map[string][]byte
+}
+
+func (d *draft) pack(revision uint64) (*packing, error) {
+	p := &packing{draft: d, revision: revision, dirty: map[*segment]bool{}, slots: map[string][]byte{}}
+	var moved []*entry
+	for _, s := range d.index.segments {
+		s, over := p.revise(s)
+		p.segments, moved = append(p.segments, s), append(moved, over...)
+	}
+	for _, e := range slices.Concat(moved, d.added) {
+		p.append(e)
+	}
+	p.merge()
+	return p, p.write()
+}
+
+// revise takes what is removed out of a segment and puts what is replaced into it. What does not fit any more is over.
+func (p *packing) revise(s *segment) (_ *segment, over []*entry) {
+	if len(p.removed)+len(p.replaced) == 0 {
+		return s, nil
+	}
+	first := 0
+	for ; first < len(s.entries); first++ {
+		if e := &s.entries[first]; p.removed[e] || p.replaced[e] != nil {
+			break
+		}
+	}
+	if first == len(s.entries) {
+		return s, nil
+	}
+	out := &segment{segmentRef: segmentRef{s.number, p.revision}, bytes: s.bytes, entries: slices.Clone(s.entries[:first])}
+	for i := first; i < len(s.entries); i++ {
+		e := &s.entries[i]
+		by := p.replaced[e]
+		switch {
+		case p.removed[e]:
+			out.bytes -= len(e.line.Codes)
+		case by == nil:
+			out.entries = append(out.entries, *e)
+		case out.bytes+max(0, by.size()-e.size()) > segmentBytes:
+			over = append(over, by)
+		default:
+			out.bytes += max(0, by.size()-e.size())
+			out.entries = append(out.entries, *by)
+		}
+	}
+	p.dirty[out] = true
+	return out, over
+}
+
+// append adds an entry to the last segment, or begins another one.
+func (p *packing) append(e *entry) {
+	var last *segment
+	if n := len(p.segments); n > 0 {
+		last = p.segments[n-1]
+	}
+	switch {
+	case last == nil || last.bytes+e.size() > segmentBytes:
+		p.directory.slots++
+		last = &segment{segmentRef: segmentRef{number: p.directory.slots}}
+		p.segments = append(p.segments, last)
+		p.dirty[last] = true
+	case !p.dirty[last]:
+		last = &segment{segmentRef: last.segmentRef, bytes: last.bytes, entries: slices.Clone(last.entries)}
+		p.segments[len(p.segments)-1] = last
+		p.dirty[last] = true
+	}
+	last.entries = append(last.entries, *e)
+	last.bytes += e.size()
+}
+
+// merge joins segments that have become small with those beside them, so that there are never many.
+func (p *packing) merge() {
+	out := p.segments[:0]
+	for _, s := range p.segments {
+		if n := len(out); n > 0 && (p.dirty[s] || p.dirty[out[n-1]]) && out[n-1].bytes+s.bytes <= segmentBytes {
+			joined := &segment{segmentRef: out[n-1].segmentRef, bytes: out[n-1].bytes + s.bytes, entries: slices.Concat(out[n-1].entries, s.entries)}
+			p.dirty[joined] = true
+			out[n-1] = joined
+			continue
+		}
+		out = append(out, s)
+	}
+	p.segments = slices.Clip(slices.DeleteFunc(out, func(s *segment) bool { return len(s.entries) == 0 }))
+}
+
+// write encodes what changed, and removes the slots of what is not there any more. What was encoded is read again: an index holds the bytes
+// of its slots, and nothing of what was removed.
+func (p *packing) write() error {
+	gone := map[int64]bool{}
+	for _, s := range p.index.segments {
+		gone[s.number] = true
+	}
+	for i, s := range p.segments {
+		delete(gone, s.number)
+		if p.dirty[s] {
+			value := s.encode()
+			again, err := decodeSegment(segmentRef{s.number, p.revision}, value)
+			if err != nil {
+				return err
+			}
+			p.slots[segmentSlot(s.number)], p.segments[i] = value, again
+		}
+		p.directory.segments = append(p.directory.segments, p.segments[i].segmentRef)
+	}
+	for number := range gone {
+		p.slots[segmentSlot(number)] = nil
+	}
+	return nil
+}
