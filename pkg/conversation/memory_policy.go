@@ -174,3 +174,6 @@ func (p MemoryPolicy) SyncsRole(r Role) bool {
 	}
 	return false
 }
+
+// TagNoMemory is the tag of a message that is never given to the memory.
+const TagNoMemory = "no-memory"

@@ -35,4 +35,7 @@ func (e *Engine) Manifests(ctx context.Context, key Key, before int64, limit int
 }
 
 // Close ends the background work of the engine and waits for it. Calls that still come begin none.
-func (e *Engine) Close() { e.builds.Close() }
+func (e *Engine) Close() {
+	e.builds.Close()
+	e.memories.Close()
+}

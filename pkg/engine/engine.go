@@ -52,6 +52,10 @@ type Options struct {
 	Memory memory.Target
 	// NewMemory, if set, makes it of what the engine knows: an index over what is on record.
 	NewMemory func(MemorySources) memory.Target
+	// MemoryBackfill gives it what was said before the store knew it too.
+	MemoryBackfill bool
+	// MemoryObserver is told what the memory is given.
+	MemoryObserver MemoryObserver
 	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
 	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.
@@ -106,21 +110,24 @@ func New(o Options) *Engine {
 		})
 	}
 	e.memories = memories.New(&memories.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
+		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
+		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, Delete: e.deleteForgotten,
 	})
 	e.builds = build.New(&build.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
-		IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer, Memories: e.memories.Recaller(),
+		Memories: e.memories, IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer,
 	})
 	e.conversations = conversations.New(&conversations.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Clock: o.Clock, IDs: o.IDs, Defaults: o.Defaults,
+		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Memories: e.memories, Clock: o.Clock, IDs: o.IDs,
+		Defaults: o.Defaults,
 	})
 	recent.OnEpoch(e.contents.Cache.Clear)
 	e.appends = appends.New(&appends.Options{
 		Store: o.Store, Recent: recent, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
-		IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
+		Memories: e.memories,
+		IDs:      o.IDs, Defaults: o.Defaults, Tools: o.Tools,
 	})
-	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, o.Defaults)
+	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, e.memories, o.Defaults)
 	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)
 	e.Admin = catalogue.NewAdmin(catalogues, o.Store, e.txn, o.IDs, o.Summaries)
 	return e

@@ -38,6 +38,10 @@ type (
 	MemoryKind = memory.Kind
 	// MemoryScopeKind says whose memories a scope holds.
 	MemoryScopeKind = memory.ScopeKind
+	// MemoryObserver is told what a memory is given.
+	MemoryObserver = memories.Observer
+	// MemoryOutcome says what became of a batch.
+	MemoryOutcome = memories.Outcome
 )
 
 // MemorySources is what a memory over the record is made of.
@@ -123,5 +127,14 @@ func checkExpiry(expire, now time.Time) error {
 	}
 	err := conversation.Errorf(conversation.InvalidField, "the memory's expire_time is not ahead, or too far")
 	err.Violations = []conversation.Violation{{Field: "expire_time", Text: "must lie within the next 10 years"}}
+	return err
+}
+
+// MemoryWaiting is how many conversations of this process wait to be remembered.
+func (e *Engine) MemoryWaiting() int { return e.memories.Waiting() }
+
+// deleteForgotten deletes a conversation of an actor that is forgotten.
+func (e *Engine) deleteForgotten(ctx context.Context, key Key) error {
+	_, err := e.conversations.Delete(ctx, key, Request{})
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -70,11 +71,16 @@ func (e *Engine) sweep(ctx context.Context, t store.Task) error {
 	if t.Staged || !t.Upload.IsZero() {
 		return e.txn.Delete(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation, Upload: t.Upload})
 	}
+	if memories.IsPartition(t.Key) {
+		return e.memories.Dispatch(ctx, t.Key)
+	}
 	return e.txn.Do(ctx, t.Key, func() error { return e.sweepConversation(ctx, t) })
 }
 
 func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
-	snap, err := e.store.Read(ctx, t.Key, store.Query{Manifest: &store.ManifestRange{Limit: 2 * plan.ManifestsKept}, SlotsOf: conversations.FormerPrefix})
+	snap, err := e.store.Read(ctx, t.Key, store.Query{
+		Info: e.memories.Enabled(), Manifest: &store.ManifestRange{Limit: 2 * plan.ManifestsKept}, SlotsOf: conversations.FormerPrefix, Slots: e.memories.Slots(),
+	})
 	switch {
 	case errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.Incarnation != t.Incarnation:
 		return e.txn.Delete(ctx, t.Key, store.Deletion{Incarnation: t.Incarnation})
@@ -127,6 +133,12 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 	if err != nil {
 		return err
 	}
+	due, err := e.memories.LookAgain(ctx, key, snap)
+	if err != nil {
+		return err
+	}
+	c.Head.NextDue = txn.Earliest(c.Head.NextDue, due)
+	e.memories.NoteEdits(&c.Head, c.Edits)
 	if err := conversations.TidyFormer(c, snap.Slots, now); err != nil {
 		return err
 	}
@@ -141,6 +153,7 @@ func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error 
 	if err := e.txn.Commit(ctx, key, &h, c); err != nil {
 		return err
 	}
+	e.memories.Edited(key, c.Edits)
 	gone.ForgetAll()
 	return nil
 }

@@ -60,6 +60,15 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// FromRecalled is a memory that views keep, as far as they do.
+func FromRecalled(m *conversation.RecalledMemory) Memory {
+	out := Memory{ID: m.ID, Kind: Kind(m.Kind), Text: m.Text, SaidBy: m.SaidBy, Time: m.Time, Scope: Scope{Kind: ScopeKind(m.Scope)}, Score: m.Score}
+	for _, s := range m.Sources {
+		out.Sources = append(out.Sources, Source{Conversation: s.Conversation, First: s.First, Last: s.Last, Time: s.Time})
+	}
+	return out
+}
+
 // Recalled is a memory as views keep it.
 func (m *Memory) Recalled() conversation.RecalledMemory {
 	out := conversation.RecalledMemory{

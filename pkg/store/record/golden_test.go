@@ -110,8 +110,9 @@ func samples() map[string]sample {
 	maps.Copy(all, lifecycleSamples(at, id))
 	maps.Copy(all, windowSamples(at, id))
 	maps.Copy(all, citationSamples(at))
-	maps.Copy(all, memorySamples(at))
+	maps.Copy(all, memoryPolicySamples(at))
 	maps.Copy(all, formerSamples(at, id))
+	maps.Copy(all, memorySamples(at, id))
 	for name, sample := range slotSamples() {
 		all["slot-"+name] = sample
 	}

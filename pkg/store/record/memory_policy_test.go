@@ -10,8 +10,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// memorySamples are records that use what came with memory across conversations.
-func memorySamples(at time.Time) map[string]sample {
+// memoryPolicySamples are records that use what came with memory across conversations.
+func memoryPolicySamples(at time.Time) map[string]sample {
 	n, wait, floor := new(int32(7)), new(time.Minute), new(0.5)
 	info := sampleInfo()
 	info.Policy.Memory = conversation.MemoryPolicy{
@@ -25,7 +25,18 @@ func memorySamples(at time.Time) map[string]sample {
 	}
 	message := recalledMessage(at)
 	message.Parts[0].Result.Recalled = &conversation.Recalled{Memories: true}
+	recall := conversation.Edit{
+		Seq: 4, Kind: conversation.EditRecall, Range: conversation.Range{First: 2, End: 3}, Reason: conversation.ReasonMemoriesAnswer, Turn: 2, Time: at, After: 30, Commit: 9,
+		Parts: []conversation.PartEdit{{Part: conversation.RecalledPart, Shown: conversation.Part{
+			Kind: conversation.PartText, Text: conversation.Content{Inline: "<memories>"}, Tokens: 30,
+			Recalled: &conversation.RecalledMemories{Memories: []conversation.RecalledMemory{{
+				ID: "m1", Kind: 1, Scope: conversation.MemoryScopeUser, Text: "t", SaidBy: "user", Time: at, Score: 0.5,
+				Sources: []conversation.RecalledSource{{Conversation: "c", First: 1, Last: 2, Time: at}},
+			}}},
+		}}},
+	}
 	return map[string]sample{
+		"memory-recall":  newSample(recall, (*Codec).EncodeEdit, (*Codec).DecodeEdit),
 		"memory-info":    newSample(info, (*Codec).EncodeInfo, (*Codec).DecodeInfo),
 		"memory-message": newSample(message, (*Codec).EncodeMessage, (*Codec).DecodeMessage),
 	}

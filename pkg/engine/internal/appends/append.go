@@ -51,7 +51,8 @@ type attempt struct {
 	resolved  bool
 	policies  expiry.Policies         // as of then
 	policy    conversation.Expiration // the conversation's, for results
-	stagedFor conversation.ID         // the incarnation that large contents are staged under
+	inForce   conversation.Policy
+	stagedFor conversation.ID // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
 	used      bool // a commit refers to the uploads, or may
@@ -123,6 +124,7 @@ func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 	if err != nil {
 		return err
 	}
+	a.service.memories.Appended(a.request.Key, &change.Head, &a.inForce, change.Messages)
 	a.result = appended(change.Messages, change.Edits, change.Head.Revision, false)
 	if a.request.Variants {
 		a.result.variants(a.whole())
@@ -221,7 +223,10 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 		return nil, err
 	}
 	a.former.AddTo(c)
-	txn.RenewTTL(&c.Head, snap.Info.Policy.Or(a.service.defaults), now)
+	policy := snap.Info.Policy.Or(a.service.defaults)
+	txn.RenewTTL(&c.Head, policy, now)
+	a.inForce = policy
+	a.service.memories.NoteAppend(ctx, &c.Head, &policy)
 	txn.Remember(c, a.request.Request, store.Outcome{
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -22,6 +23,7 @@ type Service struct {
 	contents      *contents.Service
 	catalogues    *catalogue.Reader
 	conversations *conversations.Service
+	memories      *memories.Service
 	ids           func() conversation.ID
 	defaults      conversation.Policy
 	tools         map[string]conversation.ActionPolicy
@@ -37,6 +39,7 @@ type Options struct {
 	Contents      *contents.Service
 	Catalogues    *catalogue.Reader
 	Conversations *conversations.Service
+	Memories      *memories.Service
 	IDs           func() conversation.ID
 	Defaults      conversation.Policy                  // the server's
 	Tools         map[string]conversation.ActionPolicy // what the server says of single tools, by name
@@ -46,6 +49,6 @@ type Options struct {
 func New(o *Options) *Service {
 	return &Service{
 		store: o.Store, recent: o.Recent, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues,
-		conversations: o.Conversations, ids: o.IDs, defaults: o.Defaults, tools: o.Tools,
+		conversations: o.Conversations, memories: o.Memories, ids: o.IDs, defaults: o.Defaults, tools: o.Tools,
 	}
 }

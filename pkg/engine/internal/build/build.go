@@ -8,6 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -123,7 +124,7 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	if _, err := plan.NextTurn(w.Head.Turn, r); err != nil { // before anything is learned from a report
 		return nil, nil, err
 	}
-	in := &plan.Input{Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now(), Recalls: b.memories != nil}
+	in := &plan.Input{Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now(), Recalls: b.memories.Enabled()}
 	if in.Format, err = b.views.Format(r.Format); err != nil {
 		return nil, nil, err
 	}
@@ -216,7 +217,12 @@ func (b *Service) commit(ctx context.Context, d *plan.Attempt, c *store.Change) 
 		return err
 	}
 	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
-	return b.txn.Commit(ctx, d.Loaded.Key, &d.Loaded.Head, c)
+	b.memories.NoteEdits(&c.Head, c.Edits)
+	err = b.txn.Commit(ctx, d.Loaded.Key, &d.Loaded.Head, c)
+	if txn.MayStand(err) {
+		b.memories.Edited(d.Loaded.Key, c.Edits)
+	}
+	return err
 }
 
 // keepWarm keeps the window for the next build.

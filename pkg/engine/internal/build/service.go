@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -25,11 +25,11 @@ type Service struct {
 	contents   *contents.Service
 	catalogues *catalogue.Reader
 	summaries  *summarize.Service
+	memories   *memories.Service
 	ids        func() conversation.ID
 	defaults   conversation.Policy
 	onError    func(error)
 	observer   Observer
-	memories   Memories
 
 	base       context.Context // of background work; ends with Close
 	end        context.CancelFunc
@@ -48,24 +48,18 @@ type Options struct {
 	Contents   *contents.Service
 	Catalogues *catalogue.Reader
 	Summaries  *summarize.Service
+	Memories   *memories.Service
 	IDs        func() conversation.ID
 	Defaults   conversation.Policy // the server's
 	OnError    func(error)         // is told of failures of background work; may be nil
 	Observer   Observer
-	Memories   Memories // nil: there is no memory across conversations
-}
-
-// Memories recalls what other conversations said.
-type Memories interface {
-	// Recall answers within the query's time, with memories or with the reason why there are none.
-	Recall(ctx context.Context, key store.Key, q *plan.RecallQuery) (found []conversation.RecalledMemory, skipped conversation.Reason)
 }
 
 // New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
 	b := &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries,
-		ids: o.IDs, defaults: o.Defaults, onError: o.OnError, observer: o.Observer, memories: o.Memories, preparing: make(map[store.Key]*preparation),
+		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries, memories: o.Memories,
+		ids: o.IDs, defaults: o.Defaults, onError: o.OnError, observer: o.Observer, preparing: make(map[store.Key]*preparation),
 	}
 	b.base, b.end = context.WithCancel(context.Background())
 	return b

@@ -165,7 +165,7 @@ func (s *Service) Update(ctx context.Context, r UpdateRequest) (*txn.Conversatio
 }
 
 func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Conversation, error) {
-	snap, err := s.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key()})
+	snap, err := s.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), Slots: s.memories.Slots()})
 	if err != nil {
 		return nil, err
 	}
@@ -192,6 +192,9 @@ func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Con
 	c.Head.Revision++
 	c.Head.ActorID = info.ActorID
 	txn.RenewTTL(&c.Head, info.Policy.Or(s.defaults), now)
+	if err := s.memories.NoteUpdate(c, snap); err != nil {
+		return nil, err
+	}
 	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
 	return &txn.Conversation{ID: r.Key.Conversation, Info: info, Head: c.Head}, s.store.Commit(ctx, r.Key, c)
 }
@@ -253,6 +256,9 @@ type Deletion struct {
 
 // MarkDeleted deletes a conversation: one small commit. The sweeper removes the records.
 func (s *Service) MarkDeleted(ctx context.Context, key store.Key, head store.Head, b Deletion) (store.Head, error) {
+	if err := s.memories.Deleting(ctx, key, &head); err != nil {
+		return head, err
+	}
 	now := s.txn.Now()
 	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, now), Slots: b.slots}
 	c.Head.State, c.Head.DeleteTime, c.Head.Bytes = store.Deleted, now.Add(tombstoneLife), 0

@@ -254,6 +254,9 @@ func TidyFormer(c *store.Change, slots map[string][]byte, now time.Time) error {
 		return nil
 	}
 	for name := range slots {
+		if !strings.HasPrefix(name, FormerPrefix) {
+			continue
+		}
 		if c.Slots == nil {
 			c.Slots = make(map[string][]byte)
 		}

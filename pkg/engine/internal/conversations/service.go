@@ -7,6 +7,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -20,6 +21,7 @@ type Service struct {
 	views      *view.Loader
 	catalogues *catalogue.Reader
 	summaries  *summarize.Service
+	memories   *memories.Service
 	clock      func() time.Time
 	ids        func() conversation.ID
 	defaults   conversation.Policy
@@ -32,6 +34,7 @@ type Options struct {
 	Views      *view.Loader
 	Catalogues *catalogue.Reader
 	Summaries  *summarize.Service
+	Memories   *memories.Service
 	Clock      func() time.Time
 	IDs        func() conversation.ID
 	Defaults   conversation.Policy // the server's
@@ -40,6 +43,6 @@ type Options struct {
 // New returns a service.
 func New(o *Options) *Service {
 	return &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, catalogues: o.Catalogues, summaries: o.Summaries, clock: o.Clock, ids: o.IDs, defaults: o.Defaults,
+		store: o.Store, txn: o.Txn, views: o.Views, catalogues: o.Catalogues, summaries: o.Summaries, memories: o.Memories, clock: o.Clock, ids: o.IDs, defaults: o.Defaults,
 	}
 }

@@ -6,17 +6,22 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// listPage is how many conversations are looked at at once.
-const listPage = 256
+// blocksPage is how many conversations are looked at at once.
+const blocksPage = 256
 
-// ForgetBlocks takes memories out of the blocks that builds put into the views of an actor's conversations; of all of the namespace's, if
-// the actor is empty. What the blocks said is erased from the record with it.
-func (s *Service) ForgetBlocks(ctx context.Context, namespace, actor string, gone func(*conversation.RecalledMemory) bool) error {
+// unshow takes memories that are gone out of the blocks that builds put before messages: in the conversations of the scope's actor, or in all
+// of the namespace's. What the blocks said of them goes from the record.
+func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memory.Memory) bool) error {
+	namespace, actor := scope.Namespace, ""
+	if scope.Kind == memory.ScopeUser {
+		actor = scope.ID
+	}
 	for after := ""; ; {
-		page, err := s.store.List(ctx, namespace, after, listPage)
+		page, err := s.unguarded.List(ctx, namespace, after, blocksPage)
 		if err != nil {
 			return txn.Failure(err)
 		}
@@ -31,15 +36,15 @@ func (s *Service) ForgetBlocks(ctx context.Context, namespace, actor string, gon
 				return err
 			}
 		}
-		if len(page) < listPage {
+		if len(page) < blocksPage {
 			return nil
 		}
 	}
 }
 
 // forgetBlocks is one attempt at one conversation.
-func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(*conversation.RecalledMemory) bool) error {
-	snap, err := s.store.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
+func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
+	snap, err := s.unguarded.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
 	if err != nil {
 		return err
 	}
@@ -76,12 +81,12 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(*co
 	return s.txn.Commit(ctx, key, &snap.Head, c)
 }
 
-func mentions(m *conversation.RecalledMemories, gone func(*conversation.RecalledMemory) bool) bool {
+func mentions(m *conversation.RecalledMemories, gone func(memory.Memory) bool) bool {
 	if m == nil {
 		return false
 	}
 	for i := range m.Memories {
-		if gone(&m.Memories[i]) {
+		if gone(memory.FromRecalled(&m.Memories[i])) {
 			return true
 		}
 	}
@@ -89,14 +94,14 @@ func mentions(m *conversation.RecalledMemories, gone func(*conversation.Recalled
 }
 
 // withoutMemories is the edit that shows what is left of a block.
-func withoutMemories(e *conversation.Edit, gone func(*conversation.RecalledMemory) bool, count func(string) int) conversation.Edit {
+func withoutMemories(e *conversation.Edit, gone func(memory.Memory) bool, count func(string) int) conversation.Edit {
 	shown := &e.Parts[0].Shown
 	out := conversation.Edit{
 		Kind: conversation.EditRecall, Range: e.Range, Reason: conversation.ReasonMemoryForgotten, Before: int64(shown.Tokens), Erases: true,
 	}
 	var left []conversation.RecalledMemory
 	for i := range shown.Recalled.Memories {
-		if m := &shown.Recalled.Memories[i]; !gone(m) {
+		if m := &shown.Recalled.Memories[i]; !gone(memory.FromRecalled(m)) {
 			left = append(left, *m)
 		}
 	}
@@ -105,4 +110,14 @@ func withoutMemories(e *conversation.Edit, gone func(*conversation.RecalledMemor
 		out.Parts, out.After = []conversation.PartEdit{{Part: conversation.RecalledPart, Shown: part}}, int64(part.Tokens)
 	}
 	return out
+}
+
+// isGone says of a conversation that there is nothing left to forget in it.
+func isGone(err error) bool {
+	switch conversation.KindOf(err) {
+	case conversation.ConversationNotFound, conversation.ConversationDeleted:
+		return true
+	default:
+		return false
+	}
 }

@@ -25,28 +25,28 @@ const (
 	breakerPause    = 30 * time.Second
 )
 
-// breaker leaves a memory alone that fails.
-type breaker struct {
-	mu       sync.Mutex
-	failures int
-	until    time.Time
+// failures leaves a memory alone that fails when builds ask it.
+type failures struct {
+	mu    sync.Mutex
+	inRow int
+	until time.Time
 }
 
-func (b *breaker) open(now time.Time) bool {
+func (b *failures) paused(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return now.Before(b.until)
 }
 
-func (b *breaker) note(now time.Time, failed bool) {
+func (b *failures) note(now time.Time, failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !failed {
-		b.failures = 0
+		b.inRow = 0
 		return
 	}
-	if b.failures++; b.failures >= breakerFailures {
-		b.failures, b.until = 0, now.Add(breakerPause)
+	if b.inRow++; b.inRow >= breakerFailures {
+		b.inRow, b.until = 0, now.Add(breakerPause)
 	}
 }
 
@@ -66,7 +66,7 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 		return nil, conversation.ReasonMemoryNoActor
 	case search.NewQuery(q.Text).ContentWords() < leastWords:
 		return nil, conversation.ReasonMemoryQueryEmpty
-	case s.breaker.open(now):
+	case s.recalled.paused(now):
 		return nil, conversation.ReasonMemoryUnavailable
 	}
 	answers := make(chan answer, len(scopes))
@@ -83,12 +83,12 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 			found = append(found, a.found...)
 			reason = max(reason, reasonOf(a.err))
 		case <-timer.C:
-			return recalled(found, conversation.ReasonMemoryDeadline)
+			return answerOf(found, conversation.ReasonMemoryDeadline)
 		case <-ctx.Done():
 			return nil, conversation.ReasonMemoryDeadline
 		}
 	}
-	return recalled(found, reason)
+	return answerOf(found, reason)
 }
 
 // recallScope searches one scope. It goes on when nobody waits any more, for a while.
@@ -99,7 +99,7 @@ func (s *Service) recallScope(ctx context.Context, scope memory.Scope, key store
 		a.found, err = s.target.Search(ctx, scope, &memory.Query{Text: q.Text, Limit: q.Limit, Floor: q.Floor, Except: key.Conversation, Now: now})
 		return err
 	})
-	s.breaker.note(s.txn.Now(), err != nil)
+	s.recalled.note(s.txn.Now(), err != nil)
 	a.err = err
 	return a
 }
@@ -127,8 +127,8 @@ func reasonOf(err error) conversation.Reason {
 	}
 }
 
-// recalled is what was found, best first, or why there is nothing.
-func recalled(found []memory.Memory, reason conversation.Reason) ([]conversation.RecalledMemory, conversation.Reason) {
+// answerOf is what was found, best first, or why there is nothing.
+func answerOf(found []memory.Memory, reason conversation.Reason) ([]conversation.RecalledMemory, conversation.Reason) {
 	if len(found) == 0 {
 		return nil, reason
 	}

@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -17,30 +17,93 @@ import (
 
 // Options is what a Service is made of.
 type Options struct {
-	Store    store.Store // shows callers what they may see
-	Txn      *txn.Manager
-	Target   memory.Target // nil: nothing is remembered
-	Defaults conversation.Policy
-	IDs      func() conversation.ID
-	OnError  func(error)
-	Views    *view.Loader
+	Store     store.Store // shows callers what they may see
+	Unguarded store.Store // shows everything, for work that is nobody's call
+	Txn       *txn.Manager
+	Target    memory.Target // nil: nothing is remembered
+	Defaults  conversation.Policy
+	Views     *view.Loader
+	IDs       func() conversation.ID
+	OnError   func(error) // is told of failures of background work; may be nil
+	Observer  Observer
+	// Backfill sends what was said before the store knew the target too.
+	Backfill bool
+	// Delete deletes a conversation, as its callers would.
+	Delete func(ctx context.Context, key store.Key) error
 }
+
+// Observer is told what is sent. Its functions must not wait. The zero value is told nothing.
+type Observer struct {
+	// Sent, if set, is told of each batch: what became of it, how many messages it has, and how long the oldest of them waited.
+	Sent func(target string, outcome Outcome, messages int, waited time.Duration)
+}
+
+// Outcome says what became of a batch. The set is closed.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeTaken       Outcome = "taken"
+	OutcomePending     Outcome = "pending"
+	OutcomeUnavailable Outcome = "unavailable"
+	OutcomeUnknown     Outcome = "unknown"
+	OutcomeRefused     Outcome = "refused"
+	OutcomeDenied      Outcome = "denied"
+)
 
 // Service remembers across conversations.
 type Service struct {
-	store    store.Store
-	txn      *txn.Manager
-	target   memory.Target
-	defaults conversation.Policy
-	ids      func() conversation.ID
-	onError  func(error)
+	store     store.Store
+	unguarded store.Store
+	txn       *txn.Manager
+	target    memory.Target
+	limits    memory.Limits
+	defaults  conversation.Policy
+	ids       func() conversation.ID
+	onError   func(error)
+	observer  Observer
+	backfill  bool
+	remove    func(ctx context.Context, key store.Key) error
+
+	owner  string    // of leases
+	begun  time.Time // when this process began
+	since  since
+	worker *worker
+
 	views    *view.Loader
-	breaker  breaker
+	recalled failures
 }
 
-// New returns a service.
+// New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
-	return &Service{store: o.Store, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError, views: o.Views}
+	s := &Service{
+		store: o.Store, unguarded: o.Unguarded, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError,
+		observer: o.Observer, backfill: o.Backfill, remove: o.Delete, views: o.Views,
+	}
+	if s.target == nil {
+		return s
+	}
+	s.limits = s.target.Limits()
+	s.limits.MaxMessages, s.limits.Concurrency = max(s.limits.MaxMessages, 1), max(s.limits.Concurrency, 1)
+	s.owner, s.begun = s.ids().String(), s.txn.Now()
+	s.since.turn = make(chan struct{}, 1)
+	s.worker = newWorker(s.limits.Concurrency, s.txn.Now, s.errand)
+	return s
+}
+
+// Close ends the work in the background and waits for it.
+func (s *Service) Close() {
+	if s.target != nil {
+		s.worker.close()
+	}
+}
+
+// Waiting is how many conversations of this process wait to be remembered.
+func (s *Service) Waiting() int {
+	if s.target == nil {
+		return 0
+	}
+	return s.worker.waiting()
 }
 
 // Enabled says whether there is a memory.
@@ -197,52 +260,8 @@ func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
 		return false, err
 	}
 	n, err := s.target.Delete(ctx, scope, []string{id})
-	if err != nil {
-		return false, s.failure(ctx, err)
+	if err == nil {
+		err = s.unshow(ctx, scope, func(m memory.Memory) bool { return m.ID == id && m.Scope.Kind == scope.Kind })
 	}
-	return n > 0, s.ForgetBlocks(ctx, scope.Namespace, actorOf(scope), func(m *conversation.RecalledMemory) bool {
-		return m.ID == id && m.Scope == conversation.MemoryScope(scope.Kind)
-	})
-}
-
-// actorOf is whose conversations may have recalled what is in a scope; empty for those of everybody.
-func actorOf(scope memory.Scope) string {
-	if scope.Kind == memory.ScopeUser {
-		return scope.ID
-	}
-	return ""
-}
-
-// isGone says of a conversation that there is nothing left to forget in it.
-func isGone(err error) bool {
-	var domain *conversation.Error
-	return errors.As(err, &domain) && (domain.Kind == conversation.ConversationNotFound || domain.Kind == conversation.ConversationDeleted)
-}
-
-var errNotBuilt = errors.New("memories: not built yet")
-
-// EndSession says that a conversation pauses: what is not remembered yet is sent now.
-func (s *Service) EndSession(context.Context, store.Key) (session int32, sync []Sync, err error) {
-	return 0, nil, errNotBuilt
-}
-
-// Sync says how far a conversation is remembered.
-func (s *Service) Sync(context.Context, store.Key) ([]Sync, error) { return nil, errNotBuilt }
-
-// ForgetActor begins to forget everything that is remembered of an actor, and deletes their conversations if asked to.
-func (s *Service) ForgetActor(_ context.Context, namespace, actor string, deleteConversations bool) (*Forgetting, error) {
-	return nil, errNotBuilt
-}
-
-// Forget says how far a ForgetActor is.
-func (s *Service) Forget(_ context.Context, namespace, id string) (*Forgetting, error) {
-	return nil, errNotBuilt
-}
-
-// Recaller is what recalls memories into views; nil if there is no memory.
-func (s *Service) Recaller() build.Memories {
-	if s.target == nil {
-		return nil
-	}
-	return s
+	return n > 0, s.failure(ctx, err)
 }

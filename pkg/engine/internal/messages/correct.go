@@ -164,7 +164,7 @@ func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResul
 	}
 	txn.AddBytes(&c.Head, txn.GivenBytes(c))
 	txn.Remember(c, b.request.Request, store.Outcome{FirstIndex: b.message.Index, Count: 1, Revision: c.Head.Revision})
-	err = ms.txn.Commit(ctx, w.Key, &w.Head, c)
+	err = ms.commit(ctx, w.Key, &w.Head, c)
 	standing = txn.MayStand(err)
 	return &CorrectResult{
 		Message: shown, Dissolved: dissolved, Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision, RewriteTokens: cost,

@@ -47,7 +47,7 @@ func (ms *Service) rewind(ctx context.Context, r *RewindRequest) (*RewindResult,
 	}
 	out := &RewindResult{Range: b.hidden, Dissolved: b.dissolved(), Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision}
 	txn.Remember(c, r.Request, store.Outcome{FirstIndex: b.hidden.First, Count: b.hidden.Len(), Revision: c.Head.Revision})
-	return out, ms.store.Commit(ctx, r.Key, c)
+	return out, ms.commit(ctx, r.Key, &snap.Head, c)
 }
 
 // rewindChange is a rewind on its way.

@@ -3,9 +3,12 @@
 package messages
 
 import (
+	"context"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -19,10 +22,21 @@ type Service struct {
 	blobs    *contents.Blobs
 	contents *contents.Service
 	builds   *build.Service
+	memories *memories.Service
 	defaults conversation.Policy
 }
 
 // New returns a service. defaults are the server's policy.
-func New(s store.Store, t *txn.Manager, views *view.Loader, blobs *contents.Blobs, c *contents.Service, builds *build.Service, defaults conversation.Policy) *Service {
-	return &Service{store: s, txn: t, views: views, blobs: blobs, contents: c, builds: builds, defaults: defaults}
+func New(s store.Store, t *txn.Manager, views *view.Loader, blobs *contents.Blobs, c *contents.Service, builds *build.Service, mem *memories.Service, defaults conversation.Policy) *Service {
+	return &Service{store: s, txn: t, views: views, blobs: blobs, contents: c, builds: builds, memories: mem, defaults: defaults}
+}
+
+// commit commits edits that change what is remembered.
+func (ms *Service) commit(ctx context.Context, key store.Key, before *store.Head, c *store.Change) error {
+	ms.memories.NoteEdits(&c.Head, c.Edits)
+	err := ms.txn.Commit(ctx, key, before, c)
+	if txn.MayStand(err) {
+		ms.memories.Edited(key, c.Edits)
+	}
+	return err
 }

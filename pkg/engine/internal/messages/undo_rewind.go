@@ -48,7 +48,7 @@ func (ms *Service) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoR
 	}
 	out := &UndoRewindResult{Range: u.back, Revived: summariesMissing(u.after.View, u.loaded.View), Events: conversation.EventsOf(c.Edits), Revision: c.Head.Revision}
 	txn.Remember(c, r.Request, store.Outcome{FirstIndex: u.back.First, Count: u.back.Len(), Revision: c.Head.Revision})
-	return out, ms.store.Commit(ctx, r.Key, c)
+	return out, ms.commit(ctx, r.Key, &snap.Head, c)
 }
 
 // rewindUndo is a rewind that is being undone.

@@ -5683,6 +5683,673 @@ func (x *FormerRequest) GetTime() int64 {
 	return 0
 }
 
+// How far a conversation is remembered by one target.
+type MemorySync struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Everything before this index was sent or passed over.
+	Next int32 `protobuf:"varint,1,opt,name=next,proto3" json:"next,omitempty"`
+	// The last edit that was looked at.
+	Edits int64 `protobuf:"varint,2,opt,name=edits,proto3" json:"edits,omitempty"`
+	// The number of the session of the last message before next, from 1, the session's first message, and that last message's time.
+	Session      int32                  `protobuf:"varint,3,opt,name=session,proto3" json:"session,omitempty"`
+	SessionStart int32                  `protobuf:"varint,4,opt,name=session_start,json=sessionStart,proto3" json:"session_start,omitempty"`
+	Passed       *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=passed,proto3" json:"passed,omitempty"`
+	// Where sessions end that callers ended.
+	Ends []int32 `protobuf:"varint,6,rep,packed,name=ends,proto3" json:"ends,omitempty"`
+	// What is sent again.
+	Again    []*Range               `protobuf:"bytes,7,rep,name=again,proto3" json:"again,omitempty"`
+	Owner    string                 `protobuf:"bytes,8,opt,name=owner,proto3" json:"owner,omitempty"`
+	Until    *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=until,proto3" json:"until,omitempty"`
+	Attempts int32                  `protobuf:"varint,10,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	NextTry  *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=next_try,json=nextTry,proto3" json:"next_try,omitempty"`
+	State    int32                  `protobuf:"varint,12,opt,name=state,proto3" json:"state,omitempty"`
+	Reason   string                 `protobuf:"bytes,13,opt,name=reason,proto3" json:"reason,omitempty"`
+	Skipped  int32                  `protobuf:"varint,14,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	// How many messages a batch has at most, because larger ones were refused; 0 for no such bound.
+	Size   int32                  `protobuf:"varint,15,opt,name=size,proto3" json:"size,omitempty"`
+	Sent   *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=sent,proto3" json:"sent,omitempty"`
+	Flight *MemoryFlight          `protobuf:"bytes,17,opt,name=flight,proto3" json:"flight,omitempty"`
+	// How many slots of lineage there are.
+	Lineages int32 `protobuf:"varint,18,opt,name=lineages,proto3" json:"lineages,omitempty"`
+	// The kinds of scopes that were sent to, as bits.
+	Scopes        int32 `protobuf:"varint,19,opt,name=scopes,proto3" json:"scopes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemorySync) Reset() {
+	*x = MemorySync{}
+	mi := &file_recordpb_record_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemorySync) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemorySync) ProtoMessage() {}
+
+func (x *MemorySync) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemorySync.ProtoReflect.Descriptor instead.
+func (*MemorySync) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
+}
+
+func (x *MemorySync) GetNext() int32 {
+	if x != nil {
+		return x.Next
+	}
+	return 0
+}
+
+func (x *MemorySync) GetEdits() int64 {
+	if x != nil {
+		return x.Edits
+	}
+	return 0
+}
+
+func (x *MemorySync) GetSession() int32 {
+	if x != nil {
+		return x.Session
+	}
+	return 0
+}
+
+func (x *MemorySync) GetSessionStart() int32 {
+	if x != nil {
+		return x.SessionStart
+	}
+	return 0
+}
+
+func (x *MemorySync) GetPassed() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Passed
+	}
+	return nil
+}
+
+func (x *MemorySync) GetEnds() []int32 {
+	if x != nil {
+		return x.Ends
+	}
+	return nil
+}
+
+func (x *MemorySync) GetAgain() []*Range {
+	if x != nil {
+		return x.Again
+	}
+	return nil
+}
+
+func (x *MemorySync) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *MemorySync) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *MemorySync) GetAttempts() int32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *MemorySync) GetNextTry() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NextTry
+	}
+	return nil
+}
+
+func (x *MemorySync) GetState() int32 {
+	if x != nil {
+		return x.State
+	}
+	return 0
+}
+
+func (x *MemorySync) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *MemorySync) GetSkipped() int32 {
+	if x != nil {
+		return x.Skipped
+	}
+	return 0
+}
+
+func (x *MemorySync) GetSize() int32 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *MemorySync) GetSent() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Sent
+	}
+	return nil
+}
+
+func (x *MemorySync) GetFlight() *MemoryFlight {
+	if x != nil {
+		return x.Flight
+	}
+	return nil
+}
+
+func (x *MemorySync) GetLineages() int32 {
+	if x != nil {
+		return x.Lineages
+	}
+	return 0
+}
+
+func (x *MemorySync) GetScopes() int32 {
+	if x != nil {
+		return x.Scopes
+	}
+	return 0
+}
+
+// A batch that is on its way.
+type MemoryFlight struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	First   int32                  `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	End     int32                  `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	Sha256  []byte                 `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	Key     string                 `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`
+	Session int32                  `protobuf:"varint,5,opt,name=session,proto3" json:"session,omitempty"`
+	Sent    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=sent,proto3" json:"sent,omitempty"`
+	// The target works on it.
+	Pending bool `protobuf:"varint,7,opt,name=pending,proto3" json:"pending,omitempty"`
+	// It is sent again.
+	Again         bool `protobuf:"varint,8,opt,name=again,proto3" json:"again,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemoryFlight) Reset() {
+	*x = MemoryFlight{}
+	mi := &file_recordpb_record_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryFlight) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryFlight) ProtoMessage() {}
+
+func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryFlight.ProtoReflect.Descriptor instead.
+func (*MemoryFlight) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *MemoryFlight) GetFirst() int32 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *MemoryFlight) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *MemoryFlight) GetSha256() []byte {
+	if x != nil {
+		return x.Sha256
+	}
+	return nil
+}
+
+func (x *MemoryFlight) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *MemoryFlight) GetSession() int32 {
+	if x != nil {
+		return x.Session
+	}
+	return 0
+}
+
+func (x *MemoryFlight) GetSent() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Sent
+	}
+	return nil
+}
+
+func (x *MemoryFlight) GetPending() bool {
+	if x != nil {
+		return x.Pending
+	}
+	return false
+}
+
+func (x *MemoryFlight) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
+// Which memories batches led to.
+type MemoryLineage struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Origins       []*MemoryOrigin        `protobuf:"bytes,1,rep,name=origins,proto3" json:"origins,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemoryLineage) Reset() {
+	*x = MemoryLineage{}
+	mi := &file_recordpb_record_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryLineage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryLineage) ProtoMessage() {}
+
+func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryLineage.ProtoReflect.Descriptor instead.
+func (*MemoryLineage) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *MemoryLineage) GetOrigins() []*MemoryOrigin {
+	if x != nil {
+		return x.Origins
+	}
+	return nil
+}
+
+// Which memories one batch led to.
+type MemoryOrigin struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	First         int32                  `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	End           int32                  `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	Ids           []string               `protobuf:"bytes,3,rep,name=ids,proto3" json:"ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemoryOrigin) Reset() {
+	*x = MemoryOrigin{}
+	mi := &file_recordpb_record_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryOrigin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryOrigin) ProtoMessage() {}
+
+func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryOrigin.ProtoReflect.Descriptor instead.
+func (*MemoryOrigin) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
+}
+
+func (x *MemoryOrigin) GetFirst() int32 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *MemoryOrigin) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *MemoryOrigin) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+// What a memory is to forget.
+type MemoryErrand struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Kind      int32                  `protobuf:"varint,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Namespace string                 `protobuf:"bytes,2,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	Target    string                 `protobuf:"bytes,3,opt,name=target,proto3" json:"target,omitempty"`
+	Created   *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created,proto3" json:"created,omitempty"`
+	Attempts  int32                  `protobuf:"varint,5,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	NextTry   *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=next_try,json=nextTry,proto3" json:"next_try,omitempty"`
+	State     int32                  `protobuf:"varint,7,opt,name=state,proto3" json:"state,omitempty"`
+	Actor     string                 `protobuf:"bytes,8,opt,name=actor,proto3" json:"actor,omitempty"`
+	Deleted   int64                  `protobuf:"varint,9,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	Residue   []string               `protobuf:"bytes,10,rep,name=residue,proto3" json:"residue,omitempty"`
+	Done      *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=done,proto3" json:"done,omitempty"`
+	// Of a deleted conversation.
+	Conversation string `protobuf:"bytes,12,opt,name=conversation,proto3" json:"conversation,omitempty"`
+	Incarnation  []byte `protobuf:"bytes,13,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Scopes       int32  `protobuf:"varint,14,opt,name=scopes,proto3" json:"scopes,omitempty"`
+	KeepFacts    bool   `protobuf:"varint,15,opt,name=keep_facts,json=keepFacts,proto3" json:"keep_facts,omitempty"`
+	Lineages     int32  `protobuf:"varint,16,opt,name=lineages,proto3" json:"lineages,omitempty"`
+	// Of an actor.
+	Records       bool   `protobuf:"varint,17,opt,name=records,proto3" json:"records,omitempty"`
+	After         string `protobuf:"bytes,18,opt,name=after,proto3" json:"after,omitempty"`
+	Scanned       bool   `protobuf:"varint,19,opt,name=scanned,proto3" json:"scanned,omitempty"`
+	Conversations int32  `protobuf:"varint,20,opt,name=conversations,proto3" json:"conversations,omitempty"`
+	// How often it was found done.
+	Looks         int32 `protobuf:"varint,21,opt,name=looks,proto3" json:"looks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemoryErrand) Reset() {
+	*x = MemoryErrand{}
+	mi := &file_recordpb_record_proto_msgTypes[68]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryErrand) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryErrand) ProtoMessage() {}
+
+func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[68]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryErrand.ProtoReflect.Descriptor instead.
+func (*MemoryErrand) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
+}
+
+func (x *MemoryErrand) GetKind() int32 {
+	if x != nil {
+		return x.Kind
+	}
+	return 0
+}
+
+func (x *MemoryErrand) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *MemoryErrand) GetTarget() string {
+	if x != nil {
+		return x.Target
+	}
+	return ""
+}
+
+func (x *MemoryErrand) GetCreated() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Created
+	}
+	return nil
+}
+
+func (x *MemoryErrand) GetAttempts() int32 {
+	if x != nil {
+		return x.Attempts
+	}
+	return 0
+}
+
+func (x *MemoryErrand) GetNextTry() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NextTry
+	}
+	return nil
+}
+
+func (x *MemoryErrand) GetState() int32 {
+	if x != nil {
+		return x.State
+	}
+	return 0
+}
+
+func (x *MemoryErrand) GetActor() string {
+	if x != nil {
+		return x.Actor
+	}
+	return ""
+}
+
+func (x *MemoryErrand) GetDeleted() int64 {
+	if x != nil {
+		return x.Deleted
+	}
+	return 0
+}
+
+func (x *MemoryErrand) GetResidue() []string {
+	if x != nil {
+		return x.Residue
+	}
+	return nil
+}
+
+func (x *MemoryErrand) GetDone() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Done
+	}
+	return nil
+}
+
+func (x *MemoryErrand) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
+}
+
+func (x *MemoryErrand) GetIncarnation() []byte {
+	if x != nil {
+		return x.Incarnation
+	}
+	return nil
+}
+
+func (x *MemoryErrand) GetScopes() int32 {
+	if x != nil {
+		return x.Scopes
+	}
+	return 0
+}
+
+func (x *MemoryErrand) GetKeepFacts() bool {
+	if x != nil {
+		return x.KeepFacts
+	}
+	return false
+}
+
+func (x *MemoryErrand) GetLineages() int32 {
+	if x != nil {
+		return x.Lineages
+	}
+	return 0
+}
+
+func (x *MemoryErrand) GetRecords() bool {
+	if x != nil {
+		return x.Records
+	}
+	return false
+}
+
+func (x *MemoryErrand) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *MemoryErrand) GetScanned() bool {
+	if x != nil {
+		return x.Scanned
+	}
+	return false
+}
+
+func (x *MemoryErrand) GetConversations() int32 {
+	if x != nil {
+		return x.Conversations
+	}
+	return 0
+}
+
+func (x *MemoryErrand) GetLooks() int32 {
+	if x != nil {
+		return x.Looks
+	}
+	return 0
+}
+
+// Until when an actor is forgotten.
+type MemoryMark struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Time          *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
+	Errand        string                 `protobuf:"bytes,2,opt,name=errand,proto3" json:"errand,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MemoryMark) Reset() {
+	*x = MemoryMark{}
+	mi := &file_recordpb_record_proto_msgTypes[69]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MemoryMark) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MemoryMark) ProtoMessage() {}
+
+func (x *MemoryMark) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[69]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MemoryMark.ProtoReflect.Descriptor instead.
+func (*MemoryMark) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
+}
+
+func (x *MemoryMark) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *MemoryMark) GetErrand() string {
+	if x != nil {
+		return x.Errand
+	}
+	return ""
+}
+
 var File_recordpb_record_proto protoreflect.FileDescriptor
 
 const file_recordpb_record_proto_rawDesc = "" +
@@ -6279,7 +6946,72 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\brequests\x18\x02 \x03(\v2#.palimpsest.record.v1.FormerRequestR\brequests\"7\n" +
 	"\rFormerRequest\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\x04R\x04hash\x12\x12\n" +
-	"\x04time\x18\x02 \x01(\x03R\x04timeBDZBgithub.com/palimpsest-context/palimpsest/pkg/store/record/recordpbb\x06proto3"
+	"\x04time\x18\x02 \x01(\x03R\x04time\"\x87\x05\n" +
+	"\n" +
+	"MemorySync\x12\x12\n" +
+	"\x04next\x18\x01 \x01(\x05R\x04next\x12\x14\n" +
+	"\x05edits\x18\x02 \x01(\x03R\x05edits\x12\x18\n" +
+	"\asession\x18\x03 \x01(\x05R\asession\x12#\n" +
+	"\rsession_start\x18\x04 \x01(\x05R\fsessionStart\x122\n" +
+	"\x06passed\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x06passed\x12\x12\n" +
+	"\x04ends\x18\x06 \x03(\x05R\x04ends\x121\n" +
+	"\x05again\x18\a \x03(\v2\x1b.palimpsest.record.v1.RangeR\x05again\x12\x14\n" +
+	"\x05owner\x18\b \x01(\tR\x05owner\x120\n" +
+	"\x05until\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x1a\n" +
+	"\battempts\x18\n" +
+	" \x01(\x05R\battempts\x125\n" +
+	"\bnext_try\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\anextTry\x12\x14\n" +
+	"\x05state\x18\f \x01(\x05R\x05state\x12\x16\n" +
+	"\x06reason\x18\r \x01(\tR\x06reason\x12\x18\n" +
+	"\askipped\x18\x0e \x01(\x05R\askipped\x12\x12\n" +
+	"\x04size\x18\x0f \x01(\x05R\x04size\x12.\n" +
+	"\x04sent\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\x04sent\x12:\n" +
+	"\x06flight\x18\x11 \x01(\v2\".palimpsest.record.v1.MemoryFlightR\x06flight\x12\x1a\n" +
+	"\blineages\x18\x12 \x01(\x05R\blineages\x12\x16\n" +
+	"\x06scopes\x18\x13 \x01(\x05R\x06scopes\"\xda\x01\n" +
+	"\fMemoryFlight\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x05R\x05first\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\x12\x16\n" +
+	"\x06sha256\x18\x03 \x01(\fR\x06sha256\x12\x10\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\x12\x18\n" +
+	"\asession\x18\x05 \x01(\x05R\asession\x12.\n" +
+	"\x04sent\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04sent\x12\x18\n" +
+	"\apending\x18\a \x01(\bR\apending\x12\x14\n" +
+	"\x05again\x18\b \x01(\bR\x05again\"M\n" +
+	"\rMemoryLineage\x12<\n" +
+	"\aorigins\x18\x01 \x03(\v2\".palimpsest.record.v1.MemoryOriginR\aorigins\"H\n" +
+	"\fMemoryOrigin\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x05R\x05first\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\x12\x10\n" +
+	"\x03ids\x18\x03 \x03(\tR\x03ids\"\x90\x05\n" +
+	"\fMemoryErrand\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x1c\n" +
+	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x16\n" +
+	"\x06target\x18\x03 \x01(\tR\x06target\x124\n" +
+	"\acreated\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x1a\n" +
+	"\battempts\x18\x05 \x01(\x05R\battempts\x125\n" +
+	"\bnext_try\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\anextTry\x12\x14\n" +
+	"\x05state\x18\a \x01(\x05R\x05state\x12\x14\n" +
+	"\x05actor\x18\b \x01(\tR\x05actor\x12\x18\n" +
+	"\adeleted\x18\t \x01(\x03R\adeleted\x12\x18\n" +
+	"\aresidue\x18\n" +
+	" \x03(\tR\aresidue\x12.\n" +
+	"\x04done\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x04done\x12\"\n" +
+	"\fconversation\x18\f \x01(\tR\fconversation\x12 \n" +
+	"\vincarnation\x18\r \x01(\fR\vincarnation\x12\x16\n" +
+	"\x06scopes\x18\x0e \x01(\x05R\x06scopes\x12\x1d\n" +
+	"\n" +
+	"keep_facts\x18\x0f \x01(\bR\tkeepFacts\x12\x1a\n" +
+	"\blineages\x18\x10 \x01(\x05R\blineages\x12\x18\n" +
+	"\arecords\x18\x11 \x01(\bR\arecords\x12\x14\n" +
+	"\x05after\x18\x12 \x01(\tR\x05after\x12\x18\n" +
+	"\ascanned\x18\x13 \x01(\bR\ascanned\x12$\n" +
+	"\rconversations\x18\x14 \x01(\x05R\rconversations\x12\x14\n" +
+	"\x05looks\x18\x15 \x01(\x05R\x05looks\"T\n" +
+	"\n" +
+	"MemoryMark\x12.\n" +
+	"\x04time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x16\n" +
+	"\x06errand\x18\x02 \x01(\tR\x06errandBDZBgithub.com/palimpsest-context/palimpsest/pkg/store/record/recordpbb\x06proto3"
 
 var (
 	file_recordpb_record_proto_rawDescOnce sync.Once
@@ -6293,7 +7025,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 70)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -6359,14 +7091,20 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Prompt)(nil),                // 61: palimpsest.record.v1.Prompt
 	(*FormerRequests)(nil),        // 62: palimpsest.record.v1.FormerRequests
 	(*FormerRequest)(nil),         // 63: palimpsest.record.v1.FormerRequest
-	(*timestamppb.Timestamp)(nil), // 64: google.protobuf.Timestamp
+	(*MemorySync)(nil),            // 64: palimpsest.record.v1.MemorySync
+	(*MemoryFlight)(nil),          // 65: palimpsest.record.v1.MemoryFlight
+	(*MemoryLineage)(nil),         // 66: palimpsest.record.v1.MemoryLineage
+	(*MemoryOrigin)(nil),          // 67: palimpsest.record.v1.MemoryOrigin
+	(*MemoryErrand)(nil),          // 68: palimpsest.record.v1.MemoryErrand
+	(*MemoryMark)(nil),            // 69: palimpsest.record.v1.MemoryMark
+	(*timestamppb.Timestamp)(nil), // 70: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	64, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	70, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	12, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -6378,8 +7116,8 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	8,  // 13: palimpsest.record.v1.Part.recalled:type_name -> palimpsest.record.v1.RecalledMemories
 	9,  // 14: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
 	10, // 15: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
-	64, // 16: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
-	64, // 17: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	70, // 16: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	70, // 17: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
 	1,  // 18: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
 	1,  // 19: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
 	1,  // 20: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
@@ -6396,22 +7134,22 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	0,  // 31: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	21, // 32: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
 	22, // 33: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	64, // 34: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	70, // 34: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 35: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
 	1,  // 36: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
 	0,  // 37: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
 	1,  // 38: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
 	0,  // 39: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	64, // 40: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	70, // 40: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
 	24, // 41: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
 	26, // 42: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
 	0,  // 43: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	64, // 44: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	64, // 45: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	64, // 46: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	64, // 47: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	64, // 48: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	64, // 49: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	70, // 44: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	70, // 45: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	70, // 46: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	70, // 47: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	70, // 48: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	70, // 49: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
 	28, // 50: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
 	5,  // 51: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
 	33, // 52: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
@@ -6424,14 +7162,14 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	34, // 59: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
 	34, // 60: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
 	34, // 61: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	64, // 62: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	64, // 63: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	70, // 62: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	70, // 63: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
 	40, // 64: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
 	24, // 65: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
 	42, // 66: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
 	44, // 67: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
 	46, // 68: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	64, // 69: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	70, // 69: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
 	50, // 70: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
 	51, // 71: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
 	0,  // 72: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
@@ -6441,11 +7179,23 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	56, // 76: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
 	5,  // 77: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
 	63, // 78: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	79, // [79:79] is the sub-list for method output_type
-	79, // [79:79] is the sub-list for method input_type
-	79, // [79:79] is the sub-list for extension type_name
-	79, // [79:79] is the sub-list for extension extendee
-	0,  // [0:79] is the sub-list for field type_name
+	70, // 79: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
+	0,  // 80: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
+	70, // 81: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
+	70, // 82: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
+	70, // 83: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
+	65, // 84: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
+	70, // 85: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
+	67, // 86: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
+	70, // 87: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
+	70, // 88: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
+	70, // 89: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
+	70, // 90: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
+	91, // [91:91] is the sub-list for method output_type
+	91, // [91:91] is the sub-list for method input_type
+	91, // [91:91] is the sub-list for extension type_name
+	91, // [91:91] is the sub-list for extension extendee
+	0,  // [0:91] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -6468,7 +7218,7 @@ func file_recordpb_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   64,
+			NumMessages:   70,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,202 @@
+package memories
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// run is messages of one session that go to the memory together, or would.
+type run struct {
+	span     conversation.Range // what was looked at; all of it is passed over once the run is sent
+	messages []conversation.Message
+	tokens   int64
+	session  int32
+	start    int32     // the session's first message
+	last     time.Time // of the last message of the span
+	over     bool      // the session has ended
+}
+
+// collectPage is how many messages are read at a time.
+const collectPage = 128
+
+// collect finds what of a range is to be remembered, up to a number of messages and to the end of a session.
+func (v *visit) collect(ctx context.Context, r conversation.Range, most int) (*run, error) {
+	out := &run{span: conversation.Range{First: r.First, End: r.First}, session: max(v.slot.Session, 1), start: v.slot.SessionStart, last: v.slot.Passed}
+	before, full := out.last, false
+	for at := r.First; at < r.End; at += collectPage {
+		page := conversation.Range{First: at, End: min(at+collectPage, r.End)}
+		w := view.New(v.key, &store.Snapshot{Head: v.head, Info: v.info})
+		if err := w.Load(ctx, v.unguarded, page); err != nil {
+			return nil, err
+		}
+		for i := page.First; i < page.End; i++ {
+			m, ok := w.Message(i)
+			if !ok {
+				return nil, conversation.Errorf(conversation.CorruptRecord, "a message is not on record")
+			}
+			begins := v.beginsSession(m, before, out.start)
+			before = m.CreateTime
+			if begins && len(out.messages) > 0 {
+				out.over = true
+				return out, nil
+			}
+			if full {
+				continue
+			}
+			if begins {
+				out.session, out.start = out.session+1, i
+			}
+			if !w.View.Hidden(conversation.Range{First: i, End: i + 1}) && v.remembers(m) {
+				if len(out.messages) < most {
+					out.messages, out.tokens = append(out.messages, *m), out.tokens+int64(m.Tokens)
+				} else if full = true; v.policy.Sync != conversation.SyncEndOfSession { // there, whether the session is over matters
+					return out, nil
+				} else {
+					continue
+				}
+			}
+			out.span.End, out.last = i+1, m.CreateTime
+		}
+	}
+	out.over = slices.ContainsFunc(v.slot.Ends, func(end int32) bool { return end >= out.span.End && end > out.start })
+	return out, nil
+}
+
+// beginsSession says whether a message begins another session than the one before it, said at a time, in the session that began at start.
+// What is sent again belongs to the current one.
+func (v *visit) beginsSession(m *conversation.Message, before time.Time, start int32) bool {
+	if m.Index < v.slot.Next || m.Index <= start {
+		return false
+	}
+	idle := conversation.ValueOr(v.policy.SessionIdle, conversation.DefaultSessionIdle)
+	return slices.Contains(v.slot.Ends, m.Index) || !before.IsZero() && m.CreateTime.Sub(before) >= idle
+}
+
+// remembers says whether something of a message is to be remembered.
+func (v *visit) remembers(m *conversation.Message) bool {
+	return v.policy.SyncsRole(m.Role) && !m.Aborted() && !slices.Contains(m.Tags, conversation.TagNoMemory) && v.remembersFrom(m.CreateTime) &&
+		slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return isSaid(m, &p) })
+}
+
+// isSaid says whether a part is what a user or the assistant said.
+func isSaid(m *conversation.Message, p *conversation.Part) bool {
+	own := m.Role == conversation.RoleAssistant || m.OwnWords()
+	return own && p.Kind == conversation.PartText && p.Plugin == "" && p.Text.Erased == nil && p.Text.Bytes() > 0
+}
+
+// closedEnd is where the units end that nothing joins any more.
+func closedEnd(h *store.Head) int32 {
+	if h.Messages > 0 && h.UnitStart < h.Messages && (h.CallsEnd == h.Messages || placement.TakesResults(h, h.Messages)) {
+		return h.UnitStart
+	}
+	return h.Messages
+}
+
+// batch writes a run for the target, with large texts cut to what it takes.
+func (v *visit) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.Batch, error) {
+	b := &memory.Batch{
+		Scope: scope, Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Session: sessionName(v.head.Incarnation, r.session),
+		Infer: conversation.ValueOr(v.policy.Infer, true),
+	}
+	for i := range r.messages {
+		m := &r.messages[i]
+		text, err := said(ctx, v.unguarded, v.key, v.head.Incarnation, m, cmp.Or(v.limits.MaxChars, maxChars))
+		if err != nil {
+			return nil, err
+		}
+		b.Messages = append(b.Messages, memory.Message{Index: m.Index, Role: m.Role, Name: m.Name, Text: text, Time: m.CreateTime})
+	}
+	return b, nil
+}
+
+// said reads what was said in a message: at most so many code points of it.
+func said(ctx context.Context, kept store.Store, key store.Key, incarnation conversation.ID, m *conversation.Message, most int) (string, error) {
+	var texts []string
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if !isSaid(m, p) || most <= 0 {
+			continue
+		}
+		text := p.Text.Inline
+		if ref := p.Text.Ref; ref != nil {
+			var err error
+			if text, err = beginning(ctx, kept, key, incarnation, ref, int64(most)*utf8.UTFMax); err != nil {
+				return "", err
+			}
+		}
+		text = firstChars(text, most)
+		most -= utf8.RuneCountInString(text) + 1
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+// maxChars is how much of a message is sent to a target that does not say.
+const maxChars = 100_000
+
+// beginning reads the first bytes of a stored content.
+func beginning(ctx context.Context, kept store.Store, key store.Key, incarnation conversation.ID, ref *conversation.ContentRef, most int64) (string, error) {
+	length := min(ref.Bytes, most)
+	snap, err := kept.Read(ctx, key, store.Query{Incarnation: incarnation, Contents: []store.ContentRange{{ID: ref.ID, Length: length}}})
+	if err != nil {
+		return "", txn.Failure(err)
+	}
+	if int64(len(snap.Contents[0])) != length {
+		return "", conversation.Errorf(conversation.CorruptRecord, "a stored content is not whole")
+	}
+	return string(snap.Contents[0]), nil
+}
+
+// firstChars is at most so many code points of a text, and no broken one.
+func firstChars(s string, most int) string {
+	n := 0
+	for i, c := range s {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		if n == most || c == utf8.RuneError && size <= 1 && i > len(s)-utf8.UTFMax {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}
+
+// digest is a hash of what a batch says: the same batch has the same, whoever makes it.
+func digest(b *memory.Batch) [32]byte {
+	h := sha256.New()
+	hashText(h, b.Scope.ID)
+	hashNumber(h, int64(b.Scope.Kind))
+	for i := range b.Messages {
+		m := &b.Messages[i]
+		hashNumber(h, int64(m.Index))
+		hashNumber(h, int64(m.Role))
+		hashNumber(h, m.Time.UnixNano())
+		hashText(h, m.Name)
+		hashText(h, m.Text)
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+func hashNumber(h hash.Hash, n int64) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(n))
+	h.Write(b[:])
+}
+
+func hashText(h hash.Hash, s string) {
+	hashNumber(h, int64(len(s)))
+	h.Write([]byte(s))
+}

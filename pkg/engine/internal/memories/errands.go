@@ -1,0 +1,182 @@
+package memories
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// Dispatch hands a namespace's errands to the worker: the sweeper waits for no target.
+func (s *Service) Dispatch(ctx context.Context, key store.Key) error {
+	if s.target == nil {
+		return s.lookAt(ctx, key, s.txn.Now().Add(longestWait), nil) // another process may have the memory
+	}
+	at, busy := s.worker.busy(key)
+	if !busy {
+		at = s.txn.Now()
+		s.worker.at(key, at)
+	}
+	return s.lookAt(ctx, key, at.Add(fallback), nil)
+}
+
+// lookAt says when the sweeper is to look at a partition again; never, if the time is zero.
+func (s *Service) lookAt(ctx context.Context, key store.Key, at time.Time, seen *store.Head) error {
+	return s.txn.Do(ctx, key, func() error {
+		snap, err := s.unguarded.Read(ctx, key, store.Query{})
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil || snap.Head.NextDue.Equal(at) || seen != nil && seen.Version != snap.Head.Version {
+			return err // something came meanwhile, and is due
+		}
+		c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.txn.Now())}
+		c.Head.NextDue = at
+		return s.unguarded.Commit(ctx, key, c)
+	})
+}
+
+// errandsFor is how long a namespace's errands are run before other work has its turn.
+const errandsFor = 30 * time.Second
+
+// forgetDue runs a namespace's errands that are due, oldest first, until one fails.
+func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time, seen verdict, err error) {
+	snap, err := s.unguarded.Read(ctx, key, store.Query{SlotsOf: errandPrefix})
+	if errors.Is(err, store.ErrNotFound) {
+		return next, seen, nil
+	}
+	if err != nil {
+		return next, seen, err
+	}
+	begun := s.txn.Now()
+	for _, name := range slices.Sorted(maps.Keys(snap.Slots)) {
+		w := &work{Service: s, key: key, incarnation: snap.Head.Incarnation, name: name, stored: snap.Slots[name]}
+		if err := w.parse(); err != nil {
+			return next, seen, err
+		}
+		if w.Target != s.target.Name() {
+			next = txn.Earliest(next, s.txn.Now().Add(longestWait)) // a server that has the target takes it up
+			continue
+		}
+		if now := s.txn.Now(); !w.NextTry.After(now) && !seen.failed && !seen.denied && now.Sub(begun) < errandsFor {
+			err = w.run(ctx, &seen)
+		}
+		if err != nil || ctx.Err() != nil {
+			return next, seen, err
+		}
+		if !w.over {
+			next = txn.Earliest(next, latest(w.NextTry, s.txn.Now()))
+		}
+	}
+	if next.IsZero() {
+		return next, seen, s.lookAt(ctx, key, next, &snap.Head)
+	}
+	return next, seen, s.lookAt(ctx, key, next.Add(fallback), &snap.Head)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// work is an errand on its way.
+type work struct {
+	*Service
+	record.MemoryErrand
+	key         store.Key
+	incarnation [16]byte // of the partition
+	name        string
+	stored      []byte
+	over        bool
+}
+
+func (w *work) parse() (err error) {
+	w.MemoryErrand, err = record.DecodeMemoryErrand(w.stored)
+	return err
+}
+
+func (w *work) id() string { return w.name[strings.LastIndexByte(w.name, '/')+1:] }
+
+// run does what is due of an errand, and writes down how far it is.
+func (w *work) run(ctx context.Context, seen *verdict) error {
+	call, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	over, err := false, error(nil)
+	if w.Kind == retractErrand {
+		over, err = w.retractDeleted(call, &w.MemoryErrand, w.id())
+	} else {
+		over, err = w.forgetActor(call)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil && !isOfTarget(err) && call.Err() == nil:
+		return err
+	case err != nil:
+		w.failed(err, seen)
+	default:
+		*seen = verdict{reached: true}
+		w.Attempts = 0
+	}
+	return w.save(ctx, over)
+}
+
+// isOfTarget says whether it is the target that failed, and not the store.
+func isOfTarget(err error) bool {
+	for _, of := range []error{memory.ErrUnavailable, memory.ErrOutcomeUnknown, memory.ErrRefused, memory.ErrDenied} {
+		if errors.Is(err, of) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *work) failed(failure error, seen *verdict) {
+	now, wait := w.txn.Now(), jitter(time.Second, int(w.Attempts))
+	var away *memory.UnavailableError
+	switch {
+	case errors.Is(failure, memory.ErrDenied):
+		*seen = verdict{denied: true}
+		w.State, wait = int32(ForgetFailed), deniedFor
+	case errors.Is(failure, memory.ErrRefused): // this errand alone
+		w.State, wait = int32(ForgetFailed), deniedFor
+	case errors.As(failure, &away):
+		*seen = verdict{failed: true, after: away.After}
+		wait = max(wait, min(away.After, longestAfter))
+	default:
+		*seen = verdict{failed: true}
+	}
+	w.Attempts++
+	w.NextTry = now.Add(wait)
+}
+
+// save writes down how far an errand is. If another process did so meanwhile, that stands: what was done is done twice at most.
+func (w *work) save(ctx context.Context, over bool) error {
+	value := record.EncodeMemoryErrand(&w.MemoryErrand)
+	c := &store.Change{
+		Aside: true, Head: store.Head{Incarnation: w.incarnation},
+		Slots: map[string][]byte{w.name: value}, ExpectSlots: map[string][]byte{w.name: w.stored},
+	}
+	if over {
+		c.Slots[w.name] = nil
+		for n := range w.Lineages {
+			c.Slots[savedSlot(w.id(), n)] = nil
+		}
+	}
+	err := w.unguarded.Commit(ctx, w.key, c)
+	if errors.Is(err, store.ErrConflict) {
+		w.NextTry = time.Time{} // it is looked at again
+		return nil
+	}
+	w.over, w.stored = over, value
+	return err
+}

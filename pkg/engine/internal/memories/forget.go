@@ -1,0 +1,247 @@
+package memories
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// keptFor is how long it is known that an actor was forgotten.
+const keptFor = 30 * 24 * time.Hour
+
+// laterLooks are how much later a target that works in the background is looked at again: 10 minutes and an hour after it was found to have
+// nothing.
+var laterLooks = [...]time.Duration{10 * time.Minute, 50 * time.Minute}
+
+// ForgetActor begins to forget everything that is remembered of an actor, and deletes their conversations if asked to. While one is under way
+// it is the answer.
+func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, deleteConversations bool) (*Forgetting, error) {
+	if err := s.requireTarget(); err != nil {
+		return nil, err
+	}
+	key, id := partitionOf(namespace), s.ids().String()
+	var out *Forgetting
+	err := s.txn.Do(ctx, key, func() error {
+		snap, err := s.partition(ctx, key, store.Query{Slots: []string{markSlot(actor)}})
+		if err != nil {
+			return err
+		}
+		now := s.txn.Now()
+		e := &record.MemoryErrand{
+			Kind: forgetErrand, Namespace: namespace, Target: s.target.Name(), Created: now, State: int32(ForgetPending), Actor: actor,
+			Records: deleteConversations,
+		}
+		under, was, err := s.underWay(ctx, key, snap, actor)
+		if err != nil {
+			return err
+		}
+		if was != nil && (was.Records || !deleteConversations) {
+			out = forgettingOf(under, was)
+			return nil
+		}
+		if was != nil { // it takes the conversations too, from the beginning
+			id, e.Created, e.Deleted, e.Residue = under, was.Created, was.Deleted, was.Residue
+		}
+		out = forgettingOf(id, e)
+		return s.commitErrands(ctx, key, &snap.Head, map[string][]byte{
+			markSlot(actor):      record.EncodeMemoryMark(&record.MemoryMark{Time: e.Created, Errand: id}),
+			errandsOfActors + id: record.EncodeMemoryErrand(e),
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.worker.at(key, s.txn.Now())
+	return out, nil
+}
+
+// underWay is the errand that forgets an actor and is not done; nil if there is none.
+func (s *Service) underWay(ctx context.Context, key store.Key, snap *store.Snapshot, actor string) (id string, e *record.MemoryErrand, err error) {
+	value := snap.Slots[markSlot(actor)]
+	if value == nil {
+		return "", nil, nil
+	}
+	m, err := record.DecodeMemoryMark(value)
+	if err != nil {
+		return "", nil, err
+	}
+	name := errandsOfActors + m.Errand
+	now, err := s.partition(ctx, key, store.Query{Slots: []string{name}})
+	if err != nil || now.Slots[name] == nil {
+		return "", nil, err
+	}
+	was, err := record.DecodeMemoryErrand(now.Slots[name])
+	if err != nil || was.State == int32(ForgetDone) {
+		return "", nil, err
+	}
+	return m.Errand, &was, nil
+}
+
+// Forget says how far a ForgetActor is.
+func (s *Service) Forget(ctx context.Context, namespace, id string) (*Forgetting, error) {
+	if err := s.requireTarget(); err != nil {
+		return nil, err
+	}
+	name := errandsOfActors + id
+	snap, err := s.partition(ctx, partitionOf(namespace), store.Query{Slots: []string{name}})
+	if err != nil {
+		return nil, txn.Failure(err)
+	}
+	if snap.Slots[name] == nil {
+		return nil, conversation.Errorf(conversation.ForgetNotFound, "no ForgetActor has this id, or it was done more than 30 days ago")
+	}
+	e, err := record.DecodeMemoryErrand(snap.Slots[name])
+	return forgettingOf(id, &e), err
+}
+
+func forgettingOf(id string, e *record.MemoryErrand) *Forgetting {
+	return &Forgetting{
+		ID: id, State: ForgetState(e.State), Deleted: e.Deleted, Conversations: e.Conversations, Residue: e.Residue, CreateTime: e.Created, DoneTime: e.Done,
+	}
+}
+
+// forgetActor goes on forgetting an actor: the conversations, all that the target has, what views show. It is done once nothing is found any
+// more.
+func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
+	if w.State == int32(ForgetDone) {
+		return true, nil
+	}
+	if !w.Scanned {
+		if err := w.forgetConversations(ctx); err != nil {
+			return false, err
+		}
+		if !w.Scanned {
+			return false, nil
+		}
+	}
+	scope := memory.Scope{Namespace: w.Namespace, Kind: memory.ScopeUser, ID: w.Actor}
+	if w.State != int32(ForgetVerifying) {
+		if err := w.forgetScope(ctx, scope); err != nil {
+			return false, err
+		}
+		if err := w.unshow(ctx, scope, func(m memory.Memory) bool { return !m.Time.After(w.Created) }); err != nil {
+			return false, err
+		}
+	}
+	return false, w.verify(ctx, scope)
+}
+
+// forgetScope takes everything of a scope away.
+func (w *work) forgetScope(ctx context.Context, scope memory.Scope) error {
+	for more := true; more; {
+		f, err := w.target.Forget(ctx, scope)
+		if err != nil && !errors.Is(err, memory.ErrNotFound) {
+			return err
+		}
+		w.Deleted, more = w.Deleted+f.Deleted, f.More
+		for _, what := range f.Residue {
+			if !slices.Contains(w.Residue, what) {
+				w.Residue = append(w.Residue, what)
+			}
+		}
+	}
+	return nil
+}
+
+// verify looks whether anything is left from before, now and later where the target works in the background.
+func (w *work) verify(ctx context.Context, scope memory.Scope) error {
+	now := w.txn.Now()
+	left, err := w.left(ctx, scope)
+	if err != nil {
+		return err
+	}
+	if left {
+		w.State, w.Looks, w.NextTry = int32(ForgetPending), 0, now.Add(jitter(time.Second, int(w.Attempts)))
+		return nil
+	}
+	if looks := int(w.Looks); w.limits.Async && looks < len(laterLooks) {
+		w.State, w.Looks, w.NextTry = int32(ForgetVerifying), w.Looks+1, now.Add(laterLooks[looks])
+		return nil
+	}
+	w.State, w.Done, w.NextTry = int32(ForgetDone), now, now.Add(keptFor)
+	return nil
+}
+
+// listPage is how many memories are looked at, at a time.
+const listPage = 100
+
+// left says whether the target has something from before the actor was forgotten.
+func (w *work) left(ctx context.Context, scope memory.Scope) (bool, error) {
+	for token := ""; ; {
+		page, err := w.target.List(ctx, scope, &memory.Page{Token: token, Limit: listPage, Now: w.txn.Now()})
+		if errors.Is(err, memory.ErrNotFound) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(page.Memories, func(m memory.Memory) bool { return !m.Time.After(w.Created) }) {
+			return true, nil
+		}
+		if token = page.Next; token == "" {
+			return false, nil
+		}
+	}
+}
+
+// conversationsPage is how many conversations are looked at, at a time.
+const conversationsPage = 200
+
+// forgetConversations goes through the namespace's conversations: those of the actor are deleted if that was asked for, and what is
+// remembered of them alone is forgotten either way.
+func (w *work) forgetConversations(ctx context.Context) error {
+	page, err := w.unguarded.List(ctx, w.Namespace, w.After, conversationsPage)
+	if err != nil {
+		return err
+	}
+	for i := range page {
+		if entry := &page[i]; entry.Info.ActorID == w.Actor && w.txn.Live(&entry.Head) == nil {
+			if err := w.forgetConversation(ctx, entry); err != nil {
+				return err
+			}
+		}
+		w.After = page[i].ID
+	}
+	w.Scanned = len(page) < conversationsPage
+	return nil
+}
+
+func (w *work) forgetConversation(ctx context.Context, entry *store.Entry) error {
+	key := store.Key{Namespace: w.Namespace, Conversation: entry.ID}
+	snap, err := w.unguarded.Read(ctx, key, store.Query{Slots: []string{w.SyncSlot()}})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if value := snap.Slots[w.SyncSlot()]; value != nil {
+		slot, err := record.DecodeMemorySync(value)
+		if err != nil {
+			return err
+		}
+		for _, scope := range scopesOf(key, "", slot.Scopes) {
+			if err := w.forgetScope(ctx, scope); err != nil {
+				return err
+			}
+		}
+	}
+	if !w.Records || entry.Head.CreateTime.After(w.Created) {
+		return nil
+	}
+	err = w.remove(ctx, key)
+	if kind := conversation.KindOf(err); kind == conversation.ConversationDeleted || kind == conversation.ConversationNotFound {
+		return nil
+	}
+	if err == nil {
+		w.Conversations++
+	}
+	return err
+}

@@ -1,0 +1,207 @@
+package memories
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// What is to be forgotten lies in a partition of its own for each namespace, so that it outlives the conversations that it is about. No
+// credential leads to a namespace with this prefix.
+const (
+	partitionPrefix = "memory:"
+	outbox          = "outbox"
+
+	errandPrefix     = "errand/"
+	errandsOfActors  = errandPrefix + "forget/"
+	errandsOfDeleted = errandPrefix + "retract/"
+	markPrefix       = "mark/"
+	savedLineage     = "lineage/"
+)
+
+// The kinds of errands.
+const (
+	retractErrand int32 = iota + 1
+	forgetErrand
+)
+
+// IsPartition says whether a key names what is to be forgotten in a namespace.
+func IsPartition(key store.Key) bool {
+	return key.Conversation == outbox && strings.HasPrefix(key.Namespace, partitionPrefix)
+}
+
+// partitionOf is where a namespace's errands lie.
+func partitionOf(namespace string) store.Key {
+	key := store.Key{Namespace: partitionPrefix + namespace, Conversation: outbox}
+	if len(key.Namespace) > store.MaxName {
+		key.Namespace = partitionPrefix + "#" + hashed(namespace)
+	}
+	return key
+}
+
+func hashed(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func markSlot(actor string) string { return markPrefix + hashed(actor) }
+
+// partition reads a partition, or makes up the head of one that is yet to be.
+func (s *Service) partition(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
+	snap, err := s.unguarded.Read(ctx, key, q)
+	if errors.Is(err, store.ErrNotFound) {
+		return &store.Snapshot{Head: txn.NewHead(s.ids(), s.txn.Now())}, nil
+	}
+	return snap, err
+}
+
+// markOf reads until when an actor is forgotten.
+func (s *Service) markOf(ctx context.Context, namespace, actor string) (m record.MemoryMark, err error) {
+	name := markSlot(actor)
+	snap, err := s.partition(ctx, partitionOf(namespace), store.Query{Slots: []string{name}})
+	if err != nil || snap.Slots[name] == nil {
+		return m, err
+	}
+	return record.DecodeMemoryMark(snap.Slots[name])
+}
+
+// put writes slots of a namespace's partition, and has it looked at.
+func (s *Service) put(ctx context.Context, key store.Key, slots map[string][]byte) error {
+	err := s.txn.Do(ctx, key, func() error {
+		snap, err := s.partition(ctx, key, store.Query{})
+		if err != nil {
+			return err
+		}
+		return s.commitErrands(ctx, key, &snap.Head, slots)
+	})
+	if err == nil {
+		s.worker.at(key, s.txn.Now())
+	}
+	return err
+}
+
+// commitErrands writes slots of a partition, which is due at once then.
+func (s *Service) commitErrands(ctx context.Context, key store.Key, head *store.Head, slots map[string][]byte) error {
+	c := &store.Change{Expect: head.Version, Head: txn.NextHead(*head, s.txn.Now()), Slots: slots}
+	c.Head.NextDue = txn.Earliest(c.Head.NextDue, c.Head.UpdateTime)
+	return s.unguarded.Commit(ctx, key, c)
+}
+
+// Deleting writes down what a memory is to forget of a conversation, before it is deleted: its records go soon after, and with them who knows
+// what was sent.
+func (s *Service) Deleting(ctx context.Context, key store.Key, head *store.Head) error {
+	if s.target == nil {
+		return nil
+	}
+	snap, err := s.unguarded.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Info: true, Slots: []string{s.SyncSlot()}, SlotsOf: s.lineageSlots()})
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("%w: %w", store.ErrConflict, err) // another has the name: what was decided stands no more
+	}
+	if err != nil || snap.Info == nil || snap.Slots[s.SyncSlot()] == nil {
+		return err
+	}
+	v, err := s.visitOf(key, snap)
+	if err != nil || v.slot.Scopes == 0 {
+		return err // nothing was sent
+	}
+	ended := !head.ExpireTime.IsZero() && !s.txn.Now().Before(head.ExpireTime)
+	return s.putRetraction(ctx, v, snap.Slots, ended || v.policy.OnDelete == conversation.OnDeleteKeep)
+}
+
+// deletedMeanwhile is Deleting for a batch that was under way while its conversation was deleted.
+func (s *Service) deletedMeanwhile(ctx context.Context, v *visit) error {
+	v.slot.Scopes |= userBit | sessionBit
+	return s.putRetraction(ctx, v, nil, v.policy.OnDelete == conversation.OnDeleteKeep)
+}
+
+// putRetraction writes an errand down, with the lineage that the conversation's slots hold.
+func (s *Service) putRetraction(ctx context.Context, v *visit, slots map[string][]byte, keepFacts bool) error {
+	id := v.head.Incarnation.String()
+	now := s.txn.Now()
+	e := &record.MemoryErrand{
+		Kind: retractErrand, Namespace: v.key.Namespace, Target: s.target.Name(), Created: now, Actor: v.info.ActorID,
+		Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Scopes: v.slot.Scopes, KeepFacts: keepFacts,
+	}
+	out := map[string][]byte{}
+	for n := range v.slot.Lineages {
+		if value := slots[v.lineageSlot(n)]; value != nil {
+			out[savedSlot(id, e.Lineages)] = value
+			e.Lineages++
+		}
+	}
+	out[errandsOfDeleted+id] = record.EncodeMemoryErrand(e)
+	return s.put(ctx, partitionOf(v.key.Namespace), out)
+}
+
+func savedSlot(id string, n int32) string { return fmt.Sprintf("%s%s/%06d", savedLineage, id, n) }
+
+// deletionWithin is how long an errand waits for the deletion that it was written down for.
+const deletionWithin = time.Hour
+
+// retractDeleted takes back what a deleted conversation said. done says that the errand is over.
+func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id string) (done bool, err error) {
+	key := store.Key{Namespace: e.Namespace, Conversation: e.Conversation}
+	snap, err := s.unguarded.Read(ctx, key, store.Query{})
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return false, err
+	}
+	now := s.txn.Now()
+	if err == nil && snap.Head.State == store.Live && snap.Head.Incarnation == e.Incarnation {
+		e.NextTry = now.Add(fallback)
+		return now.Sub(e.Created) > deletionWithin, nil // it was not deleted after all
+	}
+	lines, err := s.savedIDs(ctx, e, id)
+	if err != nil {
+		return false, err
+	}
+	for _, scope := range scopesOf(key, e.Actor, e.Scopes) {
+		for _, ids := range lines {
+			q := &memory.Retraction{Conversation: e.Conversation, Incarnation: e.Incarnation, Range: everything, IDs: ids, KeepFacts: e.KeepFacts}
+			deleted, err := s.retractAll(ctx, scope, q)
+			if e.Deleted += deleted; err != nil {
+				return false, err
+			}
+		}
+	}
+	// A batch may have been under way in another process that does not live to take it back.
+	e.Looks++
+	e.NextTry = now.Add(leaseTime)
+	return e.Looks > 1, nil
+}
+
+// savedIDs are the memories that a deleted conversation led to, a slot's at a time; one empty list if none are known.
+func (s *Service) savedIDs(ctx context.Context, e *record.MemoryErrand, id string) ([][]string, error) {
+	if e.Lineages == 0 {
+		return [][]string{nil}, nil
+	}
+	snap, err := s.partition(ctx, partitionOf(e.Namespace), store.Query{SlotsOf: savedLineage + id + "/"})
+	if err != nil {
+		return nil, err
+	}
+	var out [][]string
+	for _, value := range snap.Slots {
+		line, err := record.DecodeMemoryLineage(value)
+		if err != nil {
+			return nil, err
+		}
+		var ids []string
+		for _, o := range line.Origins {
+			ids = append(ids, o.IDs...)
+		}
+		out = append(out, ids)
+	}
+	if len(out) == 0 {
+		out = [][]string{nil}
+	}
+	return out, nil
+}

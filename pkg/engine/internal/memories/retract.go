@@ -1,0 +1,274 @@
+package memories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// editsPage is how many edits are read at a time: what they show comes with them.
+const editsPage = 100
+
+// everything is all messages of a conversation.
+var everything = conversation.Range{End: math.MaxInt32}
+
+// lookAtEdits takes back what edits took away or changed since they were last looked at. It says whether it did something.
+func (v *visit) lookAtEdits(ctx context.Context, seen *verdict) (more bool, next time.Time, err error) {
+	gone, again, err := v.changed(ctx)
+	if err != nil {
+		return false, next, err
+	}
+	if len(gone) == 0 && len(again) == 0 {
+		v.slot.Edits = v.head.EditSeq // the next change of the slot writes it down
+		return false, next, nil
+	}
+	if err := v.lease(ctx, func(*record.MemorySync) {}); err != nil {
+		return false, next, err
+	}
+	taken, slots, failure := v.retract(ctx, gone)
+	if ctx.Err() != nil {
+		v.letGo()
+		return false, next, ctx.Err()
+	}
+	if failure != nil {
+		next, err = v.failed(ctx, failure, seen)
+		return false, next, err
+	}
+	// What went with them, because a target knows batches and not messages, goes again.
+	again = append(again, conversation.SubtractRanges(taken, gone)...)
+	*seen = verdict{reached: true}
+	return true, next, v.release(ctx, slots, func(slot *record.MemorySync) {
+		slot.Edits = max(slot.Edits, v.head.EditSeq)
+		slot.Again = conversation.SubtractRanges(slot.Again, gone)
+		slot.Again = conversation.MergeRanges(append(slot.Again, again...))
+		v.landed(slot)
+	})
+}
+
+// changed is what of the messages that were given is to be taken back, and what is to be given again then.
+func (v *visit) changed(ctx context.Context) (gone, again []conversation.Range, err error) {
+	given := []conversation.Range{{End: v.slot.Next}}
+	for after := v.slot.Edits; after < v.head.EditSeq; after += editsPage {
+		snap, err := v.unguarded.Read(ctx, v.key, store.Query{
+			Incarnation: v.head.Incarnation, Edits: &store.EditRange{After: after, Upto: min(after+editsPage, v.head.EditSeq)},
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range snap.Edits {
+			e := &snap.Edits[i]
+			if !concerns(e) {
+				continue
+			}
+			about := conversation.IntersectRanges(given, []conversation.Range{e.Range})
+			if e.Kind != conversation.EditHide && e.Kind != conversation.EditUnhide {
+				if about, err = v.said(ctx, about); err != nil {
+					return nil, nil, err
+				}
+			}
+			if e.Kind != conversation.EditUnhide {
+				gone = append(gone, about...)
+			}
+			if e.Kind == conversation.EditUnhide || e.Kind == conversation.EditCorrect {
+				again = append(again, about...)
+			}
+		}
+	}
+	return conversation.MergeRanges(gone), conversation.MergeRanges(again), nil
+}
+
+// said leaves out messages that are no one's words: results of tools are erased all the time.
+func (v *visit) said(ctx context.Context, ranges []conversation.Range) ([]conversation.Range, error) {
+	var out []conversation.Range
+	for _, r := range ranges {
+		for at := r.First; at < r.End; at += collectPage {
+			snap, err := v.unguarded.Read(ctx, v.key, store.Query{
+				Incarnation: v.head.Incarnation,
+				Ranges:      []store.MessageRange{{Range: conversation.Range{First: at, End: min(at+collectPage, r.End)}}},
+			})
+			if err != nil {
+				return nil, err
+			}
+			for i := range snap.Messages {
+				if m := &snap.Messages[i]; m.Role == conversation.RoleUser || m.Role == conversation.RoleAssistant {
+					out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
+				}
+			}
+		}
+	}
+	return conversation.MergeRanges(out), nil
+}
+
+// takeBack takes back a batch of which nobody knows whether the target has it, and that is not what would be sent any more.
+func (v *visit) takeBack(ctx context.Context, f record.MemoryFlight, seen *verdict) (next time.Time, more bool, err error) {
+	if err := v.lease(ctx, func(*record.MemorySync) {}); err != nil {
+		return next, false, err
+	}
+	r := conversation.Range{First: f.First, End: f.End}
+	taken, slots, failure := v.retract(ctx, []conversation.Range{r})
+	if ctx.Err() != nil {
+		v.letGo()
+		return next, false, ctx.Err()
+	}
+	if failure != nil {
+		next, err = v.failed(ctx, failure, seen)
+		return next, false, err
+	}
+	*seen = verdict{reached: true}
+	again := conversation.IntersectRanges(conversation.SubtractRanges(taken, []conversation.Range{r}), []conversation.Range{{End: v.slot.Next}})
+	return next, true, v.release(ctx, slots, func(slot *record.MemorySync) {
+		v.landed(slot)
+		slot.Again = conversation.MergeRanges(append(slot.Again, again...))
+	})
+}
+
+// retract takes back ranges of messages, to the borders of the batches that they went in where those are known. It returns what it took,
+// and what that changes of the slots about lineage.
+func (v *visit) retract(ctx context.Context, ranges []conversation.Range) (taken []conversation.Range, slots map[string][]byte, err error) {
+	lines, err := v.readLineage(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	call, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	taken, ids, slots := lines.take(ranges)
+	for _, scope := range scopesOf(v.key, v.info.ActorID, v.slot.Scopes) {
+		for _, r := range taken {
+			q := &memory.Retraction{Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Range: r, IDs: ids}
+			if _, err := v.retractAll(call, scope, q); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return taken, slots, nil
+}
+
+// retractAll takes back until nothing is left, out of views too. A target that refuses to keeps what it has: asking again would not help.
+func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.Retraction) (deleted int64, err error) {
+	for more := true; more; {
+		f, err := s.target.Retract(ctx, scope, q)
+		if errors.Is(err, memory.ErrRefused) {
+			s.tell(errKept)
+			break
+		}
+		if err != nil && !errors.Is(err, memory.ErrNotFound) {
+			return deleted, err
+		}
+		deleted, more = deleted+f.Deleted, f.More
+	}
+	return deleted, s.unshow(ctx, scope, func(m memory.Memory) bool { return isOf(&m, q) })
+}
+
+// errKept is told of what a target does not take back.
+var errKept = errors.New("memories: a memory refused to take messages back")
+
+// isOf says whether a memory is one that a retraction is about.
+func isOf(m *memory.Memory, q *memory.Retraction) bool {
+	if q.KeepFacts && m.Kind == memory.Fact {
+		return false
+	}
+	if slices.Contains(q.IDs, m.ID) {
+		return true
+	}
+	return slices.ContainsFunc(m.Sources, func(s memory.Source) bool {
+		same := s.Conversation == q.Conversation && (s.Incarnation.IsZero() || s.Incarnation == q.Incarnation)
+		return same && q.Range.Overlaps(conversation.Range{First: s.First, End: s.Last + 1})
+	})
+}
+
+// lineage is which memories the batches of a conversation led to, as far as it is on record.
+type lineage struct {
+	service *Service
+	slots   map[string]record.MemoryLineage
+}
+
+func (v *visit) readLineage(ctx context.Context) (*lineage, error) {
+	out := &lineage{service: v.Service, slots: map[string]record.MemoryLineage{}}
+	if v.slot.Lineages == 0 {
+		return out, nil
+	}
+	snap, err := v.unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, SlotsOf: v.lineageSlots()})
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range snap.Slots {
+		if out.slots[name], err = record.DecodeMemoryLineage(value); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// take takes the batches out that messages of the ranges went in: their ranges, with those that were asked for, and their memories.
+func (l *lineage) take(ranges []conversation.Range) (taken []conversation.Range, ids []string, changed map[string][]byte) {
+	taken, changed = slices.Clone(ranges), map[string][]byte{}
+	for name, line := range l.slots {
+		left := record.MemoryLineage{}
+		for _, o := range line.Origins {
+			if !slices.ContainsFunc(ranges, o.Range.Overlaps) {
+				left.Origins = append(left.Origins, o)
+				continue
+			}
+			taken, ids = append(taken, o.Range), append(ids, o.IDs...)
+		}
+		if len(left.Origins) < len(line.Origins) {
+			changed[name] = record.EncodeMemoryLineage(&left)
+		}
+	}
+	return conversation.MergeRanges(taken), ids, changed
+}
+
+// A slot of lineage grows to so many bytes, and one batch adds so many at most: a few thousand ids.
+const lineageBytes = 32 << 10
+
+// lineageWith adds a batch to what is on record, and says how many slots there are then.
+func (v *visit) lineageWith(ctx context.Context, o record.MemoryOrigin) (slots map[string][]byte, count int32, err error) {
+	count = v.slot.Lineages
+	if len(o.IDs) == 0 || !v.limits.ReturnsIDs {
+		return nil, count, nil
+	}
+	line := record.MemoryLineage{}
+	if count > 0 {
+		name := v.lineageSlot(count - 1)
+		snap, err := v.unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{name}})
+		if err != nil {
+			return nil, count, err
+		}
+		if line, err = record.DecodeMemoryLineage(snap.Slots[name]); err != nil {
+			return nil, count, err
+		}
+	}
+	slots = map[string][]byte{}
+	for ids := range slices.Chunk(o.IDs, idsAtOnce) {
+		more := record.MemoryOrigin{Range: o.Range, IDs: ids}
+		if count == 0 || len(record.EncodeMemoryLineage(&line))+size(ids) > lineageBytes {
+			line, count = record.MemoryLineage{}, count+1
+		}
+		line.Origins = append(line.Origins, more)
+		slots[v.lineageSlot(count-1)] = record.EncodeMemoryLineage(&line)
+	}
+	return slots, count, nil
+}
+
+// idsAtOnce ids of a target's make one entry, so that it fits in a slot.
+const idsAtOnce = 100
+
+func size(ids []string) (n int) {
+	for _, id := range ids {
+		n += len(id) + 4
+	}
+	return n
+}
+
+// sessionName is what a session of an incarnation is called outside.
+func sessionName(incarnation conversation.ID, session int32) string {
+	return fmt.Sprintf("%s-%d", incarnation, session)
+}

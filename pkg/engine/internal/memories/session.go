@@ -1,0 +1,152 @@
+package memories
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// EndSession says that a conversation pauses: what is not remembered yet is sent now, and an append begins the next session.
+func (s *Service) EndSession(ctx context.Context, key store.Key) (session int32, sync []Sync, err error) {
+	if err := s.requireTarget(); err != nil {
+		return 0, nil, err
+	}
+	err = s.txn.Do(ctx, key, func() error {
+		v, err := s.look(ctx, key)
+		if err != nil {
+			return err
+		}
+		state, err := v.backlog(ctx)
+		if err != nil {
+			return err
+		}
+		session = state.session
+		if !v.policy.Remembers() || v.head.Messages == 0 || slices.Contains(v.slot.Ends, v.head.Messages) {
+			return nil
+		}
+		return v.endHere(ctx)
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	s.worker.at(key, s.txn.Now())
+	sync, err = s.Sync(ctx, key)
+	return session, sync, err
+}
+
+// endHere writes down that the session ends behind the last message. A crash right after loses nothing: the sweeper finds it.
+func (v *visit) endHere(ctx context.Context) error {
+	next := v.slot
+	next.Ends = append(slices.Clone(next.Ends), v.head.Messages)
+	if v.stored == nil {
+		next.Edits = v.head.EditSeq
+	}
+	now := v.txn.Now()
+	c := &store.Change{
+		Expect: v.head.Version, Head: v.head,
+		Slots: map[string][]byte{v.SyncSlot(): record.EncodeMemorySync(&next)}, ExpectSlots: map[string][]byte{v.SyncSlot(): v.stored},
+	}
+	c.Head.Version++
+	c.Head.NextDue = txn.Earliest(c.Head.NextDue, now)
+	return v.store.Commit(ctx, v.key, c)
+}
+
+// Sync says how far a conversation is remembered.
+func (s *Service) Sync(ctx context.Context, key store.Key) ([]Sync, error) {
+	if err := s.requireTarget(); err != nil {
+		return nil, err
+	}
+	v, err := s.look(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if !v.policy.Remembers() {
+		return nil, nil
+	}
+	state, err := v.backlog(ctx)
+	if err != nil {
+		return nil, txn.Failure(err)
+	}
+	out := Sync{
+		Target: s.target.Name(), SyncedTo: v.slot.Next, Lag: state.messages, State: InSync, Skipped: v.slot.Skipped, Session: state.session, Reason: v.slot.Reason,
+	}
+	if state.messages == 0 {
+		out.SyncedTo = state.end
+	}
+	_, _, sends := v.scope()
+	switch {
+	case !sends:
+		out.State, out.Reason = Waiting, "the conversation has no actor_id"
+	case v.slot.State == slotStopped:
+		out.State, out.NextTry = Stopped, v.slot.NextTry
+	case v.slot.State == slotRetrying:
+		out.State, out.NextTry = Retrying, v.slot.NextTry
+	case v.slot.Flight != nil:
+		out.State = Sending
+	case state.messages > 0:
+		out.State, out.NextTry = Waiting, latest(state.due, v.slot.NextTry)
+	}
+	return []Sync{out}, nil
+}
+
+// look reads a conversation for a caller.
+func (s *Service) look(ctx context.Context, key store.Key) (*visit, error) {
+	snap, err := s.txn.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.visitOf(key, snap)
+	if err != nil {
+		return nil, err
+	}
+	if v.since, err = s.readSince(ctx); err != nil {
+		return nil, err
+	}
+	return v, v.readMark(ctx)
+}
+
+// backlog is what waits, as callers are told.
+type backlog struct {
+	messages int32
+	session  int32 // of the last message
+	end      int32 // where units end that nothing joins any more
+	due      time.Time
+}
+
+// backlogRuns bounds how much is looked through for a caller: what lies behind counts as it is on record.
+const backlogRuns = 64
+
+// backlog counts what waits.
+func (v *visit) backlog(ctx context.Context) (*backlog, error) {
+	end := v.head.Messages
+	out := &backlog{session: max(v.slot.Session, 1), end: max(closedEnd(&v.head), v.slot.Next)}
+	for _, r := range v.slot.Again {
+		out.messages += r.Len()
+	}
+	rest := *v
+	for range backlogRuns {
+		if rest.slot.Next >= end {
+			return out, nil
+		}
+		r, err := rest.collect(ctx, conversation.Range{First: rest.slot.Next, End: end}, backlogRun)
+		if err != nil {
+			return nil, err
+		}
+		if out.due.IsZero() && len(r.messages) > 0 {
+			out.due = v.dueAt(r)
+		}
+		out.messages, out.session = out.messages+int32(len(r.messages)), r.session
+		rest.slot.Ends = slices.Clone(rest.slot.Ends)
+		r.moveOn(&rest.slot)
+	}
+	out.messages += end - rest.slot.Next
+	return out, nil
+}
+
+// backlogRun is how many messages are looked at, at a time.
+const backlogRun = 256

@@ -1,0 +1,275 @@
+package memories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// The slots beside the head of a conversation that is remembered: how far, and which memories its messages led to.
+const (
+	syncPrefix    = "memory/sync/"
+	lineagePrefix = "memory/lineage/"
+)
+
+// SyncSlot is the slot that says how far a conversation is remembered; empty where nothing is.
+func (s *Service) SyncSlot() string {
+	if s.target == nil {
+		return ""
+	}
+	return syncPrefix + s.target.Name()
+}
+
+// Slots are SyncSlot, for a query; none where nothing is remembered.
+func (s *Service) Slots() []string {
+	if s.target == nil {
+		return nil
+	}
+	return []string{s.SyncSlot()}
+}
+
+func (s *Service) lineageSlots() string { return lineagePrefix + s.target.Name() + "/" }
+
+func (s *Service) lineageSlot(n int32) string { return fmt.Sprintf("%s%06d", s.lineageSlots(), n) }
+
+// What became of a slot that a call meant to change.
+var (
+	errGone = errors.New("memories: the conversation is gone")
+	errLost = errors.New("memories: somebody else sends")
+)
+
+// visit is a look at what a conversation still has to give to the memory.
+type visit struct {
+	*Service
+	key    store.Key
+	head   store.Head
+	info   *store.Info
+	policy conversation.MemoryPolicy
+	ttl    time.Duration // 0 for none
+	slot   record.MemorySync
+	stored []byte // what the slot holds; nil for nothing
+	marked time.Time
+	since  time.Time
+}
+
+// visitOf is a look at what was read with Info and SyncSlot.
+func (s *Service) visitOf(key store.Key, snap *store.Snapshot) (*visit, error) {
+	policy := snap.Info.Policy.Or(s.defaults)
+	v := &visit{Service: s, key: key, head: snap.Head, info: snap.Info, policy: policy.Memory, stored: snap.Slots[s.SyncSlot()]}
+	v.ttl = conversation.ValueOr(policy.TTL, 0)
+	return v, v.parse()
+}
+
+func (v *visit) parse() (err error) {
+	v.slot = record.MemorySync{}
+	if v.stored == nil {
+		return nil
+	}
+	if v.slot, err = record.DecodeMemorySync(v.stored); err != nil {
+		return conversation.Errorf(conversation.CorruptRecord, "the stored state of a memory's sync is damaged").Because(err)
+	}
+	return nil
+}
+
+// open reads a conversation; nil if there is none any more.
+func (s *Service) open(ctx context.Context, key store.Key) (*visit, error) {
+	snap, err := s.unguarded.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
+	if errors.Is(err, store.ErrNotFound) || err == nil && s.txn.Live(&snap.Head) != nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.visitOf(key, snap)
+}
+
+// The bits of scopes.
+const (
+	userBit    = 1
+	sessionBit = 2
+)
+
+// scope is where the conversation's messages go; ok is false where they go nowhere.
+func (v *visit) scope() (scope memory.Scope, bit int32, ok bool) {
+	if !v.policy.Remembers() {
+		return scope, 0, false
+	}
+	kind, bit := memory.ScopeUser, int32(userBit)
+	if v.policy.SyncScope == conversation.MemoryScopeSession {
+		kind, bit = memory.ScopeSession, sessionBit
+	}
+	scope, err := scopeIn(v.key, v.info, kind)
+	return scope, bit, err == nil
+}
+
+// scopesOf are the scopes that a conversation's messages went to.
+func scopesOf(key store.Key, actor string, bits int32) []memory.Scope {
+	var out []memory.Scope
+	if bits&userBit != 0 && actor != "" {
+		out = append(out, memory.Scope{Namespace: key.Namespace, Kind: memory.ScopeUser, ID: actor})
+	}
+	if bits&sessionBit != 0 {
+		out = append(out, memory.Scope{Namespace: key.Namespace, Kind: memory.ScopeSession, ID: key.Conversation})
+	}
+	return out
+}
+
+// leased says whether somebody else is at it.
+func (v *visit) leased() bool {
+	return v.slot.Owner != "" && v.slot.Owner != v.owner && v.txn.Now().Before(v.slot.Until)
+}
+
+// update changes the slot, with others beside it. change may be called several times, each time on what the slot holds by then, and gives up
+// with an error.
+func (v *visit) update(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync) error) error {
+	for range maxRetries {
+		next := v.slot
+		next.Ends, next.Again = slices.Clone(next.Ends), slices.Clone(next.Again)
+		if err := change(&next); err != nil {
+			return err
+		}
+		value := record.EncodeMemorySync(&next)
+		c := &store.Change{
+			Aside: true, Head: store.Head{Incarnation: v.head.Incarnation},
+			Slots: map[string][]byte{v.SyncSlot(): value}, ExpectSlots: map[string][]byte{v.SyncSlot(): v.stored},
+		}
+		maps.Copy(c.Slots, slots)
+		err := v.unguarded.Commit(ctx, v.key, c)
+		if err == nil {
+			v.stored, v.slot = value, next
+			return nil
+		}
+		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err := v.reread(ctx); err != nil {
+			return err
+		}
+	}
+	return errLost
+}
+
+// maxRetries is how often a slot is changed anew that others change too.
+const maxRetries = 8
+
+// reread reads the slot again.
+func (v *visit) reread(ctx context.Context) error {
+	snap, err := v.unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{v.SyncSlot()}})
+	if errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.State != store.Live {
+		return errGone
+	}
+	if err != nil {
+		return err
+	}
+	v.stored = snap.Slots[v.SyncSlot()]
+	return v.parse()
+}
+
+// callTime bounds one call of the target, and leaseTime is longer: who takes a lease makes one call under it.
+const (
+	callTime  = time.Minute
+	leaseTime = callTime + 15*time.Second
+)
+
+// lease makes this process the one that sends.
+func (v *visit) lease(ctx context.Context, change func(*record.MemorySync)) error {
+	return v.update(ctx, nil, func(slot *record.MemorySync) error {
+		if v.leased() {
+			return errLost
+		}
+		slot.Owner, slot.Until = v.owner, v.txn.Now().Add(leaseTime)
+		change(slot)
+		return nil
+	})
+}
+
+// release changes the slot and gives the lease back. It is an error if somebody else has taken it.
+func (v *visit) release(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync)) error {
+	return v.update(ctx, slots, func(slot *record.MemorySync) error {
+		if slot.Owner != v.owner {
+			return errLost
+		}
+		slot.Owner, slot.Until = "", time.Time{}
+		change(slot)
+		return nil
+	})
+}
+
+// letGo gives the lease back after the context has ended, so that whoever comes next need not wait for it to run out.
+func (v *visit) letGo() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = v.release(ctx, nil, func(*record.MemorySync) {})
+}
+
+// mark reads until when the conversation's actor is forgotten.
+func (v *visit) readMark(ctx context.Context) error {
+	if v.info.ActorID == "" {
+		return nil
+	}
+	m, err := v.markOf(ctx, v.key.Namespace, v.info.ActorID)
+	v.marked = m.Time
+	return err
+}
+
+// remembersFrom says whether a message of a time is to be remembered: not what was said before its actor was forgotten, nor before the store
+// knew the target.
+func (v *visit) remembersFrom(at time.Time) bool { return at.After(v.marked) && !at.Before(v.since) }
+
+// since is when the store began to know the target.
+type since struct {
+	turn  chan struct{}
+	known bool
+	at    time.Time
+}
+
+// sinceMargin is how far the clocks of processes may differ.
+const sinceMargin = time.Minute
+
+var targetsKey = store.Key{Namespace: partitionPrefix, Conversation: "targets"}
+
+// readSince finds out when the store began to know the target, and writes it down the first time. What was said before is not sent, or a
+// target that is new would get years of it.
+func (s *Service) readSince(ctx context.Context) (time.Time, error) {
+	if s.backfill {
+		return time.Time{}, nil
+	}
+	select {
+	case s.since.turn <- struct{}{}:
+		defer func() { <-s.since.turn }()
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	}
+	if s.since.known {
+		return s.since.at, nil
+	}
+	name := strings.TrimPrefix(s.SyncSlot(), syncPrefix)
+	err := s.txn.Do(ctx, targetsKey, func() error {
+		snap, err := s.partition(ctx, targetsKey, store.Query{Slots: []string{name}})
+		if err != nil {
+			return err
+		}
+		if value := snap.Slots[name]; value != nil {
+			m, err := record.DecodeMemoryMark(value)
+			s.since.at = m.Time
+			return err
+		}
+		s.since.at = s.begun.Add(-sinceMargin)
+		return s.unguarded.Commit(ctx, targetsKey, &store.Change{
+			Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.txn.Now()),
+			Slots: map[string][]byte{name: record.EncodeMemoryMark(&record.MemoryMark{Time: s.since.at})},
+		})
+	})
+	s.since.known = err == nil
+	return s.since.at, err
+}

@@ -1,0 +1,203 @@
+package memories
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// errand does what is due of a key: of a conversation, or of what is to be forgotten in a namespace.
+func (s *Service) errand(ctx context.Context, key store.Key) (next time.Time, seen verdict) {
+	err := txn.Guard(func() (err error) {
+		if IsPartition(key) {
+			next, seen, err = s.forgetDue(ctx, key)
+		} else {
+			next, seen, err = s.syncDue(ctx, key)
+		}
+		return err
+	})
+	if err == nil || ctx.Err() != nil {
+		return next, seen
+	}
+	s.tell(err)
+	return s.txn.Now().Add(jitter(time.Second, storeFailures)), seen
+}
+
+// storeFailures is how many failures a failure of the store counts for: it is tried again within half a minute.
+const storeFailures = 5
+
+func (s *Service) tell(err error) {
+	if s.onError != nil {
+		s.onError(err)
+	}
+}
+
+// syncDue gives the memory what is due of a conversation: first what is under way, then deletions, then what was said.
+func (s *Service) syncDue(ctx context.Context, key store.Key) (next time.Time, seen verdict, err error) {
+	for range stepsAtOnce {
+		v, err := s.open(ctx, key)
+		if v == nil || err != nil {
+			return next, seen, err
+		}
+		next, more, err := v.step(ctx, &seen)
+		switch {
+		case errors.Is(err, errGone):
+			return time.Time{}, seen, s.deletedMeanwhile(ctx, v)
+		case errors.Is(err, errLost):
+			return s.txn.Now().Add(time.Second), seen, nil
+		case err != nil || !more:
+			return next, seen, err
+		}
+	}
+	return s.txn.Now(), seen, ctx.Err()
+}
+
+// stepsAtOnce is how much is done for one conversation before the others have their turn.
+const stepsAtOnce = 16
+
+// step does one thing, and says whether there may be more. Otherwise next is when to look again; zero for never.
+func (v *visit) step(ctx context.Context, seen *verdict) (next time.Time, more bool, err error) {
+	now := v.txn.Now()
+	switch {
+	case v.leased():
+		return v.slot.Until, false, nil
+	case v.slot.NextTry.After(now):
+		return v.slot.NextTry, false, nil
+	}
+	if v.since, err = v.readSince(ctx); err != nil {
+		return next, false, err
+	}
+	if err := v.readMark(ctx); err != nil {
+		return next, false, err
+	}
+	if v.slot.Flight != nil {
+		return v.resume(ctx, seen)
+	}
+	if v.stored != nil && v.slot.Edits < v.head.EditSeq {
+		if more, next, err := v.lookAtEdits(ctx, seen); more || err != nil || !next.IsZero() {
+			return next, more, err
+		}
+	}
+	scope, bit, sends := v.scope()
+	if !sends {
+		return next, false, v.note(ctx)
+	}
+	if len(v.slot.Again) > 0 {
+		return v.sendAgain(ctx, scope, bit, seen)
+	}
+	r, due, err := v.waiting(ctx)
+	switch {
+	case err != nil:
+		return next, false, err
+	case len(r.messages) == 0 && r.span.Len() >= collectPage:
+		return next, true, v.pass(ctx, r)
+	case due.IsZero() || due.After(now):
+		return due, false, v.note(ctx)
+	}
+	return v.send(ctx, scope, bit, r, false, seen)
+}
+
+// note writes down that edits were looked at which change nothing, so that nobody looks at them again.
+func (v *visit) note(ctx context.Context) error {
+	if v.stored == nil || v.slot.Edits >= v.head.EditSeq {
+		return nil
+	}
+	return v.update(ctx, nil, func(slot *record.MemorySync) error {
+		slot.Edits = max(slot.Edits, v.head.EditSeq)
+		return nil
+	})
+}
+
+// pass goes over messages of which nothing is remembered.
+func (v *visit) pass(ctx context.Context, r *run) error {
+	return v.update(ctx, nil, func(slot *record.MemorySync) error {
+		if slot.Next == r.span.First && slot.Flight == nil {
+			r.moveOn(slot)
+		}
+		return nil
+	})
+}
+
+// moveOn lets a slot go on behind a run.
+func (r *run) moveOn(slot *record.MemorySync) {
+	slot.Next = max(slot.Next, r.span.End)
+	slot.Session, slot.SessionStart, slot.Passed = r.session, r.start, r.last
+	slot.Ends = slices.DeleteFunc(slot.Ends, func(end int32) bool { return end < slot.Next })
+}
+
+// sendAgain sends the first of what is to be sent again.
+func (v *visit) sendAgain(ctx context.Context, scope memory.Scope, bit int32, seen *verdict) (next time.Time, more bool, err error) {
+	if next = v.slot.Sent.Add(v.limits.Interval); !v.slot.Sent.IsZero() && next.After(v.txn.Now()) {
+		return next, false, nil
+	}
+	first := v.slot.Again[0]
+	r, err := v.collect(ctx, first, v.most())
+	if err != nil {
+		return next, false, err
+	}
+	if len(r.messages) == 0 {
+		return next, true, v.update(ctx, nil, func(slot *record.MemorySync) error {
+			slot.Again = conversation.SubtractRanges(slot.Again, []conversation.Range{r.span, {First: first.First, End: first.First + 1}})
+			return nil
+		})
+	}
+	return v.send(ctx, scope, bit, r, true, seen)
+}
+
+// send sends a run: it is on record as under way before it goes.
+func (v *visit) send(ctx context.Context, scope memory.Scope, bit int32, r *run, again bool, seen *verdict) (next time.Time, more bool, err error) {
+	b, err := v.batch(ctx, r, scope)
+	if err != nil {
+		return next, false, err
+	}
+	f := &record.MemoryFlight{
+		First: r.span.First, End: r.span.End, SHA256: digest(b), Key: v.ids().String(), Session: r.session, Sent: v.txn.Now(), Again: again,
+	}
+	b.Key = f.Key
+	err = v.update(ctx, nil, func(slot *record.MemorySync) error {
+		if v.leased() || slot.Flight != nil || !again && slot.Next != r.span.First {
+			return errLost
+		}
+		slot.Owner, slot.Until, slot.Flight, slot.Scopes = v.owner, v.txn.Now().Add(leaseTime), f, slot.Scopes|bit
+		if slot.Edits == 0 || v.stored == nil {
+			slot.Edits = max(slot.Edits, v.head.EditSeq)
+		}
+		return nil
+	})
+	if err != nil {
+		return next, false, err
+	}
+	return v.deliver(ctx, b, r, false, seen)
+}
+
+// resume goes on with a batch that was under way: the same messages go again under the same key. What has changed since is taken back.
+func (v *visit) resume(ctx context.Context, seen *verdict) (next time.Time, more bool, err error) {
+	f := *v.slot.Flight
+	scope, _, sends := v.scope()
+	if !sends {
+		return v.takeBack(ctx, f, seen)
+	}
+	r, err := v.collect(ctx, conversation.Range{First: f.First, End: f.End}, int(f.End-f.First))
+	if err != nil {
+		return next, false, err
+	}
+	b, err := v.batch(ctx, r, scope)
+	if err != nil {
+		return next, false, err
+	}
+	if len(b.Messages) == 0 || digest(b) != f.SHA256 || r.span.End != f.End {
+		return v.takeBack(ctx, f, seen)
+	}
+	b.Key, b.Session = f.Key, sessionName(v.head.Incarnation, f.Session)
+	if err := v.lease(ctx, func(*record.MemorySync) {}); err != nil {
+		return next, false, err
+	}
+	return v.deliver(ctx, b, r, f.Pending || !v.limits.Idempotent, seen)
+}
