@@ -30,10 +30,7 @@ func (r Record) Texts(ctx context.Context, namespace, name string, incarnation c
 	}
 	w := view.New(key, snap)
 	if err := w.Load(ctx, r.Store, rangesOf(indices, snap.Head.Messages)...); err != nil {
-		if conversation.KindOf(err) == conversation.ConversationNotFound {
-			return nil, nil // deleted meanwhile
-		}
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	var out []memory.Message
 	for _, i := range indices {
@@ -43,13 +40,21 @@ func (r Record) Texts(ctx context.Context, namespace, name string, incarnation c
 		}
 		text, err := said(ctx, r.Store, key, incarnation, m, maxChars)
 		if err != nil {
-			return nil, err
+			return nil, unlessGone(err)
 		}
 		if text != "" {
 			out = append(out, memory.Message{Index: i, Role: m.Role, Name: m.Name, Text: text, Time: m.CreateTime})
 		}
 	}
 	return out, nil
+}
+
+// unlessGone is the error of a read, but for that of a conversation that was deleted meanwhile: it has no words.
+func unlessGone(err error) error {
+	if conversation.KindOf(err) == conversation.ConversationNotFound {
+		return nil
+	}
+	return err
 }
 
 // rangesOf are messages that are on record, as ranges.
