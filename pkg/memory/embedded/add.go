@@ -56,7 +56,7 @@ func (t *Target) draw(ctx context.Context, b *memory.Batch) ([]Extracted, error)
 	if !b.Infer || t.Extract == nil {
 		return nil, nil
 	}
-	x, err := t.load(ctx, Partition(b.Scope))
+	x, err := t.load(ctx, b.Scope)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (d *draft) idsOf(b *memory.Batch) (ids []string) {
 
 // Settle implements memory.Target: a batch that is sent again changes nothing, so that nothing is ever to be settled.
 func (t *Target) Settle(ctx context.Context, b *memory.Batch) (memory.Receipt, error) {
-	x, err := t.load(ctx, Partition(b.Scope))
+	x, err := t.load(ctx, b.Scope)
 	if err != nil {
 		return memory.Receipt{}, err
 	}

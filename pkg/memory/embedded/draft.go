@@ -221,6 +221,9 @@ func (d *draft) pack(revision uint64) (*packing, error) {
 
 // revise takes what is removed out of a segment and puts what is replaced into it. What does not fit any more is over.
 func (p *packing) revise(s *segment) (_ *segment, over []*entry) {
+	if s.stale {
+		return p.empty(s)
+	}
 	if len(p.removed)+len(p.replaced) == 0 {
 		return s, nil
 	}
@@ -251,6 +254,22 @@ func (p *packing) revise(s *segment) (_ *segment, over []*entry) {
 	}
 	p.dirty[out] = true
 	return out, over
+}
+
+// empty takes everything out of a segment, to be written elsewhere.
+func (p *packing) empty(s *segment) (_ *segment, entries []*entry) {
+	for i := range s.entries {
+		e := &s.entries[i]
+		if by := p.replaced[e]; by != nil {
+			e = by
+		}
+		if !p.removed[e] {
+			entries = append(entries, e)
+		}
+	}
+	out := &segment{segmentRef: s.segmentRef}
+	p.dirty[out] = true
+	return out, entries
 }
 
 // append adds an entry to the last segment, or begins another one.

@@ -159,7 +159,7 @@ type Stats struct {
 
 // Stats says what a scope holds.
 func (t *Target) Stats(ctx context.Context, s memory.Scope) (Stats, error) {
-	x, err := t.load(ctx, Partition(s))
+	x, err := t.load(ctx, s)
 	if err != nil {
 		return Stats{}, err
 	}
