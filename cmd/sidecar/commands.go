@@ -17,6 +17,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/policies"
 	"github.com/palimpsest-context/palimpsest/internal/replay"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/memory/agentcore"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
 
@@ -137,6 +138,7 @@ func defaults(stateDir string) kong.Vars {
 
 		"content_cache_bytes":             defaultContentCacheBytes.String(),
 		"summary_deadline":                defaultSummaryDeadline.String(),
+		"memory_namespace":                agentcore.DefaultNamespace,
 		"summary_tokens_per_minute":       strconv.Itoa(defaultSummaryTokensPerMinute),
 		"summary_tokens_per_conversation": strconv.Itoa(defaultSummaryTokensPerConversation),
 	}

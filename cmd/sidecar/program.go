@@ -58,7 +58,12 @@ func (p *program) run(ctx context.Context, s *settings, security *security, seen
 		return errors.Join(err, listen.Close(listeners), closeStore(kept))
 	}
 	defer summaries.close() // the server has stopped by then: nobody asks any more
-	e, err := newEngine(s, warm, seen.traced(kept), summaries.service, security.authenticator, seen.builds(), p.log)
+	memory, err := newMemory(ctx, &s.memorySettings)
+	if err != nil {
+		return errors.Join(err, listen.Close(listeners), closeStore(kept))
+	}
+	defer memory.close() // as above
+	e, err := newEngine(s, warm, seen.traced(kept), summaries.service, memory, security.authenticator, seen.builds(), p.log)
 	if err == nil {
 		seen.follow(kept, e, summaries.service)
 		err = p.serve(ctx, s, e, security, seen, state, listeners)
@@ -146,6 +151,9 @@ func (p *program) announce(s *settings, e *engine.Engine, listeners []net.Listen
 		zap.String("store", s.Store),
 		zap.String("durability", string(e.Durability())),
 		zap.String("version", version),
+	}
+	if s.Memory != "" {
+		fields = append(fields, zap.String("memory", s.Memory))
 	}
 	if s.Store == storeBolt {
 		fields = append(fields, zap.String("data_dir", s.DataDir))

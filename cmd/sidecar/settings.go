@@ -40,6 +40,7 @@ type settings struct {
 
 	lifecycleSettings
 	summarySettings
+	memorySettings
 	operationsSettings
 	quotaSettings
 }
@@ -65,6 +66,7 @@ func (s *settings) check() error {
 		s.checkPolicy(),
 		s.checkLifecycle(),
 		s.checkSummaries(),
+		s.checkMemory(),
 		s.checkOperations(),
 		s.checkQuotas(),
 	}

@@ -34,7 +34,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// This file and stores.go are the places that name implementations.
+// This file, stores.go and memories.go are the places that name implementations.
 
 // The flags that name folders of a store.
 const (
@@ -68,7 +68,7 @@ func refusalOf(err error) string {
 	}
 }
 
-func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Service, authenticator *access.Authenticator, observer engine.Observer, log *zap.Logger) (*engine.Engine, error) {
+func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.Service, memory *remembering, authenticator *access.Authenticator, observer engine.Observer, log *zap.Logger) (*engine.Engine, error) {
 	counters, err := newCounters()
 	if err != nil {
 		return nil, err
@@ -97,6 +97,9 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 		CacheBytes:        warm.windows,
 		ContentCacheBytes: warm.contents,
 		Summaries:         summaries,
+		Memory:            memory.target,
+		NewMemory:         memory.made,
+		MemoryBackfill:    s.MemoryBackfill,
 		Observer:          observer,
 		Quotas:            s.quotas(authenticator),
 		OnError:           func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },

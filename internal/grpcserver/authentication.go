@@ -27,10 +27,13 @@ func isProbe(method string) bool {
 
 // isAgents says whether an RPC is for agents too. All others, what a later version adds among them, are for operators.
 func isAgents(method string) bool {
-	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
 	switch service {
 	case pb.ContextService_ServiceDesc.ServiceName, pb.ConversationService_ServiceDesc.ServiceName, pb.ContentService_ServiceDesc.ServiceName:
 		return true
+	case pb.MemoryService_ServiceDesc.ServiceName:
+		// A handler asks for an operator where it is a field that needs one.
+		return name != "ForgetActor" && name != "GetForget"
 	default:
 		return false
 	}

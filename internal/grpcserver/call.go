@@ -37,7 +37,8 @@ type callKey struct{}
 // Methods are the full names of all methods that a server has, reflection's apart.
 func Methods() (full []string) {
 	for _, d := range []grpc.ServiceDesc{
-		pb.ContentService_ServiceDesc, pb.ContextService_ServiceDesc, pb.ConversationService_ServiceDesc, pb.PolicyService_ServiceDesc,
+		pb.ContentService_ServiceDesc, pb.ContextService_ServiceDesc, pb.ConversationService_ServiceDesc, pb.MemoryService_ServiceDesc,
+		pb.PolicyService_ServiceDesc,
 		healthpb.Health_ServiceDesc,
 	} {
 		for i := range d.Methods {

@@ -4,6 +4,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/contentservice"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/contextservice"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/conversationservice"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/memoryservice"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/policyservice"
 )
 
@@ -12,5 +13,6 @@ type Engine interface {
 	contextservice.Engine
 	conversationservice.Engine
 	contentservice.Engine
+	memoryservice.Engine
 	policyservice.Engine
 }

@@ -19,6 +19,7 @@ func services() []protoreflect.ServiceDescriptor {
 		pb.File_palimpsest_v1_conversation_service_proto.Services().Get(0),
 		pb.File_palimpsest_v1_policy_service_proto.Services().Get(0),
 		pb.File_palimpsest_v1_content_service_proto.Services().Get(0),
+		pb.File_palimpsest_v1_memory_service_proto.Services().Get(0),
 	}
 }
 
@@ -87,7 +88,7 @@ func compare(m protoreflect.MessageDescriptor, told []rules.Facts, comments map[
 				faults = append(faults, string(field.FullName())+": "+fault)
 			}
 		}
-		if field.Message() != nil && r.Nested == nil && !r.Ignored && field.Message().FullName() != "google.protobuf.Duration" {
+		if field.Message() != nil && r.Nested == nil && !r.Ignored && field.Message().ParentFile().Package() != "google.protobuf" {
 			faults = append(faults, string(field.FullName())+": its message has no rules")
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/contentservice"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/contextservice"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/conversationservice"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/memoryservice"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/policyservice"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 )
@@ -76,7 +77,7 @@ type edge struct {
 
 // allRules are the rules of every request of the API.
 func allRules() rules.Book {
-	return rules.NewBook(contextservice.Rules(), conversationservice.Rules(), contentservice.Rules(), policyservice.Rules())
+	return rules.NewBook(contextservice.Rules(), conversationservice.Rules(), contentservice.Rules(), memoryservice.Rules(), policyservice.Rules())
 }
 
 // New returns a server that does not listen yet.
@@ -94,6 +95,7 @@ func New(o Options) *Server {
 	pb.RegisterContentServiceServer(services, contentservice.New(o.Engine, e.admission))
 	pb.RegisterContextServiceServer(services, contextservice.New(o.Engine, e.admission))
 	pb.RegisterConversationServiceServer(services, conversationservice.New(health.drained, o.Engine, e.admission))
+	pb.RegisterMemoryServiceServer(services, memoryservice.New(o.Engine))
 	pb.RegisterPolicyServiceServer(services, policyservice.New(o.Engine))
 	healthpb.RegisterHealthServer(services, out.health)
 	if o.Reflection {

@@ -26,6 +26,7 @@ type Commands struct {
 	Explain       ExplainCommand       `cmd:"" help:"Tell a message's life: what was done to it, when and why, and what the model sees of it now."`
 	Sources       SourcesCommand       `cmd:"" help:"List the contents that are kept outside of the view: what citations stand for, and what was stored."`
 	Retrieve      RetrieveCommand      `cmd:"" help:"Print a content, a part of it, or the passages that answer a search."`
+	Memories      MemoriesCommand      `cmd:"" help:"Show and change what is remembered across conversations."`
 
 	Create CreateCommand `cmd:"" help:"Create a conversation, with a policy or an owner of its own; an append alone creates one too."`
 	Append AppendCommand `cmd:"" help:"Append a message, or several: to begin a conversation too."`
@@ -70,6 +71,7 @@ type session struct {
 	loop     pb.ContextServiceClient
 	record   pb.ConversationServiceClient
 	contents pb.ContentServiceClient
+	memories pb.MemoryServiceClient
 	policies pb.PolicyServiceClient
 	out      *sheet.Sheet
 	remark   *sheet.Sheet
@@ -88,6 +90,7 @@ func (s *Sidecar) run(env *Env, work func(*session) error) error {
 		loop:     pb.NewContextServiceClient(conn),
 		record:   pb.NewConversationServiceClient(conn),
 		contents: pb.NewContentServiceClient(conn),
+		memories: pb.NewMemoryServiceClient(conn),
 		policies: pb.NewPolicyServiceClient(conn),
 		out:      sheet.New(env.Stdout, s.JSON, s.ASCII),
 		remark:   sheet.New(env.Stderr, false, s.ASCII),

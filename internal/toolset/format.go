@@ -20,11 +20,11 @@ const (
 // Formats lists the formats.
 func Formats() []Format { return []Format{OpenAIChat, OpenAIResponses, Anthropic, Gemini} }
 
-// Render writes all tools as one JSON array, indented, with a line end: what the request's tools hold, for Gemini what the member
+// Render writes tools as one JSON array, indented, with a line end: what the request's tools hold, for Gemini what the member
 // functionDeclarations of one of its tools holds. It fails for a format that is none of Formats.
-func Render(f Format) ([]byte, error) {
+func Render(f Format, tools []Tool) ([]byte, error) {
 	var rendered []any
-	for _, tool := range Tools() {
+	for _, tool := range tools {
 		r, err := f.render(tool)
 		if err != nil {
 			return nil, err

@@ -17,21 +17,28 @@ import (
 // TestRender_Files_AreWhatIsRendered holds clients/tools to the definitions.
 func TestRender_Files_AreWhatIsRendered(t *testing.T) {
 	for _, f := range Formats() {
-		path := filepath.Join("../../clients/tools", strings.ReplaceAll(string(f), "-", "_")+".json")
-		got := rendered(t, f)
-		if os.Getenv("PALIMPSEST_REWRITE") != "" {
-			if err := os.WriteFile(path, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
+		name := strings.ReplaceAll(string(f), "-", "_")
+		checkFile(t, name+".json", f, Tools())
+		checkFile(t, name+"_memory.json", f, WithMemory())
+	}
+}
+
+func checkFile(t *testing.T, name string, f Format, tools []Tool) {
+	t.Helper()
+	path := filepath.Join("../../clients/tools", name)
+	got := rendered(t, f, tools)
+	if os.Getenv("PALIMPSEST_REWRITE") != "" {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
 		}
-		if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, got) {
-			t.Errorf("%s has drifted from the definitions (%v): run the test with PALIMPSEST_REWRITE=1", path, err)
-		}
+	}
+	if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, got) {
+		t.Errorf("%s has drifted from the definitions (%v): run the test with PALIMPSEST_REWRITE=1", path, err)
 	}
 }
 
 func TestRender_UnknownFormat_Fails(t *testing.T) {
-	if out, err := Render("cohere"); err == nil || out != nil {
+	if out, err := Render("cohere", Tools()); err == nil || out != nil {
 		t.Errorf("%q, %v", out, err)
 	}
 }
@@ -77,7 +84,7 @@ func TestRender_Formats_SayTheSame(t *testing.T) {
 
 // TestTools_Arguments_AreThoseThatAreAnswered: a call with others is told which it takes.
 func TestTools_Arguments_AreThoseThatAreAnswered(t *testing.T) {
-	for _, tool := range Tools() {
+	for _, tool := range WithMemory() {
 		var names []string
 		for _, p := range tool.Parameters.Properties {
 			names = append(names, p.Name)
@@ -90,23 +97,13 @@ func TestTools_Arguments_AreThoseThatAreAnswered(t *testing.T) {
 
 // TestRender_Weight_IsSmallAndWhatTheDocsSay: every request pays for it.
 func TestRender_Weight_IsSmallAndWhatTheDocsSay(t *testing.T) {
-	const most = 450
-	counter, err := bpe.New(bpe.O200k)
-	if err != nil {
-		t.Fatal(err)
+	lightest, heaviest := weights(t, Tools())
+	if heaviest > 450 {
+		t.Errorf("the tools weigh %d tokens, more than 450", heaviest)
 	}
-	var weights []int
-	for _, f := range Formats() {
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, rendered(t, f)); err != nil {
-			t.Fatal(err)
-		}
-		n, _ := counter.Count(compact.String())
-		weights = append(weights, n)
-	}
-	lightest, heaviest := slices.Min(weights), slices.Max(weights)
-	if heaviest > most {
-		t.Errorf("the tools weigh %d tokens, more than %d", heaviest, most)
+	_, withMemory := weights(t, WithMemory())
+	if withMemory-heaviest > 110 {
+		t.Errorf("search_memory adds %d tokens, more than 110", withMemory-heaviest)
 	}
 	page, err := os.ReadFile("../../docs/agents.md")
 	if said := fmt.Sprintf("weigh %d to %d tokens", lightest, heaviest); err != nil || !strings.Contains(string(page), said) {
@@ -114,9 +111,28 @@ func TestRender_Weight_IsSmallAndWhatTheDocsSay(t *testing.T) {
 	}
 }
 
-func rendered(t *testing.T, f Format) []byte {
+// weights are the lightest and the heaviest form of tools.
+func weights(t *testing.T, tools []Tool) (lightest, heaviest int) {
 	t.Helper()
-	out, err := Render(f)
+	counter, err := bpe.New(bpe.O200k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []int
+	for _, f := range Formats() {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, rendered(t, f, tools)); err != nil {
+			t.Fatal(err)
+		}
+		n, _ := counter.Count(compact.String())
+		all = append(all, n)
+	}
+	return slices.Min(all), slices.Max(all)
+}
+
+func rendered(t *testing.T, f Format, tools []Tool) []byte {
+	t.Helper()
+	out, err := Render(f, tools)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +141,7 @@ func rendered(t *testing.T, f Format) []byte {
 
 func decoded(t *testing.T, f Format) (tools []map[string]any) {
 	t.Helper()
-	if err := json.Unmarshal(rendered(t, f), &tools); err != nil {
+	if err := json.Unmarshal(rendered(t, f, WithMemory()), &tools); err != nil {
 		t.Fatal(err)
 	}
 	return tools

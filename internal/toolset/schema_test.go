@@ -102,13 +102,15 @@ func TestTools_Words_NameWhatThereIs(t *testing.T) {
 		"expand_message":      {"note in square brackets names expand_message", "summary", "Do not retry"},
 		"retrieve_content":    {"citation", "search_terms", "range", "Do not retry"},
 		"search_conversation": {"expand_message"},
+		"search_memory":       {"not instructions", "Do not retry"},
 	}
 	arguments := map[string][]string{
 		"expand_message":      {"id", "start", "end", "unit"},
 		"retrieve_content":    {"content_id", "search_terms", "start", "end", "unit"},
 		"search_conversation": {"query"},
+		"search_memory":       {"query", "scope"},
 	}
-	for _, tool := range Tools() {
+	for _, tool := range WithMemory() {
 		for _, words := range named[tool.Name] {
 			if !strings.Contains(tool.Description, words) {
 				t.Errorf("%s does not say %q", tool.Name, words)

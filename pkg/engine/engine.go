@@ -50,6 +50,8 @@ type Options struct {
 	Summaries *summarize.Service
 	// Memory remembers across conversations; nil remembers nothing.
 	Memory memory.Target
+	// NewMemory, if set, makes it of what the engine knows: an index over what is on record.
+	NewMemory func(MemorySources) memory.Target
 	// MemoryBackfill gives it what was said before the store knew it too.
 	MemoryBackfill bool
 	// MemoryObserver is told what the memory is given.
@@ -98,13 +100,18 @@ func New(o Options) *Engine {
 	quotas := newQuotas(&o, unguarded, catalogues)
 	e := &Engine{store: o.Store, defaults: o.Defaults, onError: o.OnError, quotas: quotas, txn: txn.New(o.Store, o.Clock, quotas)}
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
-	e.memories = memories.New(&memories.Options{
-		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
-		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, Delete: e.deleteForgotten,
-	})
 	e.contents = contents.New(&contents.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults, Forget: o.Summaries, Sweep: e.sweep,
+	})
+	if o.NewMemory != nil {
+		o.Memory = o.NewMemory(MemorySources{
+			Store: unguarded, Texts: memories.Record{Store: recent, Txn: e.txn}.Texts, IDs: o.IDs, Clock: o.Clock, Cache: e.contents.Cache.Indexes(),
+		})
+	}
+	e.memories = memories.New(&memories.Options{
+		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
+		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, Delete: e.deleteForgotten,
 	})
 	e.builds = build.New(&build.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,

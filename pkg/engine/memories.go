@@ -2,9 +2,14 @@ package engine
 
 import (
 	"context"
+	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // What calls about memories take and give.
@@ -23,11 +28,32 @@ type (
 	MemorySync = memories.Sync
 	// Forgetting says how far forgetting an actor is.
 	Forgetting = memories.Forgetting
+	// Memory is one thing that is remembered.
+	Memory = memory.Memory
+	// MemorySource is where a memory was said.
+	MemorySource = memory.Source
+	// MemoryListing is a page of memories.
+	MemoryListing = memory.Listing
+	// MemoryKind says where a memory comes from.
+	MemoryKind = memory.Kind
+	// MemoryScopeKind says whose memories a scope holds.
+	MemoryScopeKind = memory.ScopeKind
 	// MemoryObserver is told what a memory is given.
 	MemoryObserver = memories.Observer
 	// MemoryOutcome says what became of a batch.
 	MemoryOutcome = memories.Outcome
 )
+
+// MemorySources is what a memory over the record is made of.
+type MemorySources struct {
+	Store store.Store
+	// Texts are the words of messages on record. What is hidden, erased or gone is left out.
+	Texts func(ctx context.Context, namespace, conversation string, incarnation conversation.ID, indices []int32) ([]memory.Message, error)
+	IDs   func() conversation.ID
+	Clock func() time.Time
+	// Cache keeps indexes ready, under the bound of the content cache.
+	Cache *contents.Indexes
+}
 
 // SearchMemories finds the memories that answer a query, best first.
 func (e *Engine) SearchMemories(ctx context.Context, r SearchMemoriesRequest) (*SearchMemoriesResult, error) {
@@ -35,17 +61,29 @@ func (e *Engine) SearchMemories(ctx context.Context, r SearchMemoriesRequest) (*
 }
 
 // ListMemories lists memories, superseded ones too.
-func (e *Engine) ListMemories(ctx context.Context, r ListMemoriesRequest) (memory.Listing, error) {
+func (e *Engine) ListMemories(ctx context.Context, r ListMemoriesRequest) (MemoryListing, error) {
+	if err := checkActor(ctx, r.Of.ActorID); err != nil {
+		return MemoryListing{}, err
+	}
 	return e.memories.List(ctx, r)
 }
 
 // AddMemory remembers a text as it is and returns the memory's id.
 func (e *Engine) AddMemory(ctx context.Context, r AddMemoryRequest) (id string, err error) {
+	if err := checkActor(ctx, r.Of.ActorID); err != nil {
+		return "", err
+	}
+	if err := checkExpiry(r.ExpireTime, e.txn.Now()); err != nil {
+		return "", err
+	}
 	return e.memories.Add(ctx, r)
 }
 
 // DeleteMemory forgets a memory, and says whether it was there.
 func (e *Engine) DeleteMemory(ctx context.Context, of MemoriesOf, id string) (deleted bool, err error) {
+	if err := checkActor(ctx, of.ActorID); err != nil {
+		return false, err
+	}
 	return e.memories.Delete(ctx, of, id)
 }
 
@@ -61,12 +99,35 @@ func (e *Engine) MemorySync(ctx context.Context, key Key) ([]MemorySync, error) 
 
 // ForgetActor begins to forget everything that is remembered of an actor, and deletes their conversations if asked to.
 func (e *Engine) ForgetActor(ctx context.Context, namespace, actor string, deleteConversations bool) (*Forgetting, error) {
+	if err := checkActor(ctx, actor); err != nil {
+		return nil, err
+	}
 	return e.memories.ForgetActor(ctx, namespace, actor, deleteConversations)
 }
 
 // Forget says how far a ForgetActor is.
 func (e *Engine) Forget(ctx context.Context, namespace, id string) (*Forgetting, error) {
 	return e.memories.Forget(ctx, namespace, id)
+}
+
+// checkActor refuses a call about an actor by name that does not speak for that actor.
+func checkActor(ctx context.Context, actor string) error {
+	if actor == "" {
+		return nil
+	}
+	return actors.Check(ctx, actor)
+}
+
+// maxMemoryAge is how long a memory with an end is kept at most: stores and services hold times up to a year that is not far off.
+const maxMemoryAge = 10 * 366 * 24 * time.Hour
+
+func checkExpiry(expire, now time.Time) error {
+	if expire.IsZero() || expire.After(now) && expire.Before(now.Add(maxMemoryAge)) {
+		return nil
+	}
+	err := conversation.Errorf(conversation.InvalidField, "the memory's expire_time is not ahead, or too far")
+	err.Violations = []conversation.Violation{{Field: "expire_time", Text: "must lie within the next 10 years"}}
+	return err
 }
 
 // MemoryWaiting is how many conversations of this process wait to be remembered.

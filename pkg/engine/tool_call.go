@@ -129,6 +129,9 @@ func (r *answer) text() string {
 }
 
 func (a *answering) answer(ctx context.Context, tool string, call *conversation.ToolCall) (answer, error) {
+	if tool == conversation.ToolSearchMemory {
+		a.recalled = &conversation.Recalled{Memories: true} // an error is no more to be cited than what is found
+	}
 	args, err := toolcalls.Parse(tool, call.Arguments.Inline)
 	if err != nil {
 		return answer{}, err
@@ -138,6 +141,8 @@ func (a *answering) answer(ctx context.Context, tool string, call *conversation.
 		return a.expand(ctx, args)
 	case conversation.ToolRetrieve:
 		return a.retrieve(ctx, args)
+	case conversation.ToolSearchMemory:
+		return a.searchMemory(ctx, args)
 	default:
 		return a.search(ctx, args)
 	}

@@ -146,8 +146,10 @@ type Limits struct {
 	Concurrency int           // calls at a time; at least 1
 	Idempotent  bool          // a batch sent again changes nothing; otherwise Settle must be asked before it is
 	Async       bool          // what was added is found later, and what was forgotten may be made anew by work under way
-	ReturnsIDs  bool          // receipts name the memories, so that messages can be taken back one by one
-	ForgetsOne  bool          // Delete of single memories and of a conversation's share are possible
+	// ReturnsIDs: the target knows which messages its memories come from. Receipts name them, messages can be taken back one by one, and a
+	// query leaves out what one conversation said. Otherwise it does what it can, and says what it cannot in Forgetting.Residue.
+	ReturnsIDs bool
+	ForgetsOne bool // Delete of single memories is possible
 }
 
 // Target is a back end that remembers. All methods are safe for concurrent use, and end within their context. They return the errors of this

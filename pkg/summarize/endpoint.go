@@ -9,18 +9,15 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/internal/endpoint"
 )
 
 // What a provider's server may take of us.
 const (
-	maxBodyBytes   = 1 << 20
-	maxHeaderBytes = 64 << 10
-	connectTime    = 10 * time.Second
-	idleTime       = 30 * time.Second
+	maxBodyBytes = 1 << 20
 	// headerTime is for calls whose context has no deadline. Answers are not streamed, so a model may think before it sends the header.
 	headerTime = 5 * time.Minute
 )
@@ -47,12 +44,9 @@ type Endpoint struct {
 // NewEndpoint returns the endpoint at a path below the base URL, or what [CheckEndpoint] says of that. The header, which holds the key, is
 // sent with every request. Close closes idle connections.
 func NewEndpoint(o EndpointOptions, header http.Header, path ...string) (*Endpoint, error) {
-	if err := CheckEndpoint(o.URL, o.Key != ""); err != nil {
-		return nil, err
-	}
-	base, err := url.Parse(o.URL)
+	base, err := endpoint.Parse(o.URL, o.Key != "")
 	if err != nil {
-		return nil, errBadURL
+		return nil, err
 	}
 	header.Set("User-Agent", cmp.Or(o.UserAgent, "palimpsest"))
 	header.Set("Content-Type", "application/json")
@@ -60,45 +54,15 @@ func NewEndpoint(o EndpointOptions, header http.Header, path ...string) (*Endpoi
 	return &Endpoint{
 		url:    base.JoinPath(path...).String(),
 		header: header,
-		client: &http.Client{
-			Transport:     transport(),
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		client: endpoint.NewClient(endpoint.Options{HeaderTime: headerTime, Parallel: defaultParallel}),
 	}, nil
 }
-
-func transport() *http.Transport {
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: connectTime}).DialContext,
-		ForceAttemptHTTP2:      true,
-		TLSHandshakeTimeout:    connectTime,
-		ResponseHeaderTimeout:  headerTime,
-		IdleConnTimeout:        idleTime,
-		MaxIdleConnsPerHost:    defaultParallel,
-		MaxResponseHeaderBytes: maxHeaderBytes,
-		DisableCompression:     true, // answers are short, and their size would only be limited after decompression
-	}
-}
-
-var errBadURL = errors.New("must be a URL such as https://host/v1 or http://localhost:11434/v1, without a user, a password or a fragment")
 
 // CheckEndpoint returns an error that explains what is wrong with an endpoint's URL without quoting it; nil if it is valid: http or https,
 // but never plain http to another machine if there is a key.
 func CheckEndpoint(raw string, withKey bool) error {
-	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		return errBadURL
-	}
-	if withKey && u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		return errors.New("must be https: there is a key, and over plain http everybody on the way could read it")
-	}
-	return nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	_, err := endpoint.Parse(raw, withKey)
+	return err
 }
 
 // Close closes idle connections.
@@ -163,23 +127,9 @@ func connectionFailure(ctx context.Context, err error) *Failure {
 }
 
 func statusFailure(response *http.Response) *Failure {
-	f := &Failure{Reason: Status, Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
+	f := &Failure{Reason: Status, Status: response.StatusCode, RetryAfter: endpoint.RetryAfter(response.Header)}
 	if f.Status == http.StatusTooManyRequests {
 		f.Reason = RateLimited
 	}
 	return f
-}
-
-// retryAfter parses a Retry-After header: seconds, or a date, which is compared with the server's own clock.
-func retryAfter(h http.Header) time.Duration {
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	until, errUntil := http.ParseTime(value)
-	now, errNow := http.ParseTime(h.Get("Date"))
-	if errUntil != nil || errNow != nil {
-		return 0
-	}
-	return max(until.Sub(now), 0)
 }

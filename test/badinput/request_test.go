@@ -24,7 +24,7 @@ func TestRequest_OfEveryFault_IsRefusedAndChangesNothing(t *testing.T) {
 	for _, table := range [][]row{
 		identityRows(), messageRows(), partRows(), appendRows(), budgetRows(), buildRows(), listRows(), updateRows(), profileRows(), largeRows(), windowRows(),
 		expirationRows(), additionRows(), expandRows(), policyRows(), catalogueRows(), correctionRows(), retrievalRows(), contentSearchRows(), runRows(), citationRows(),
-		w.handleRows(),
+		w.handleRows(), memoryRows(), memoryPolicyRows(),
 	} {
 		for _, r := range table {
 			t.Run(r.rpc+"/"+r.what, func(t *testing.T) {
@@ -116,6 +116,22 @@ func (w *world) sendCatalogue(t *testing.T, request any) (err error) {
 		_, err = w.Policies.ListPrompts(w.ctx, r)
 	case *pb.DeletePromptRequest:
 		_, err = w.Policies.DeletePrompt(w.ctx, r)
+	case *pb.SearchMemoriesRequest:
+		_, err = w.Memories.SearchMemories(w.ctx, r)
+	case *pb.ListMemoriesRequest:
+		_, err = w.Memories.ListMemories(w.ctx, r)
+	case *pb.AddMemoryRequest:
+		_, err = w.Memories.AddMemory(w.ctx, r)
+	case *pb.DeleteMemoryRequest:
+		_, err = w.Memories.DeleteMemory(w.ctx, r)
+	case *pb.EndSessionRequest:
+		_, err = w.Memories.EndSession(w.ctx, r)
+	case *pb.GetMemorySyncRequest:
+		_, err = w.Memories.GetMemorySync(w.ctx, r)
+	case *pb.ForgetActorRequest:
+		_, err = w.Memories.ForgetActor(w.ctx, r)
+	case *pb.GetForgetRequest:
+		_, err = w.Memories.GetForget(w.ctx, r)
 	default:
 		return w.sendContent(t, request)
 	}

@@ -71,6 +71,15 @@ func rows() map[string]row {
 		"/palimpsest.v1.ContentService/ListSources":     plain(`{` + id + `}`),
 		"/palimpsest.v1.ContentService/EndRun":          plain(`{` + id + `,"runId":"run"}`),
 
+		"/palimpsest.v1.MemoryService/SearchMemories": plain(`{` + id + `,"query":"canary","scopes":["MEMORY_SCOPE_SESSION"]}`),
+		"/palimpsest.v1.MemoryService/ListMemories":   plain(`{` + id + `,"scope":"MEMORY_SCOPE_SESSION"}`),
+		"/palimpsest.v1.MemoryService/AddMemory":      plain(`{` + id + `,"scope":"MEMORY_SCOPE_SESSION","text":"more"}`),
+		"/palimpsest.v1.MemoryService/DeleteMemory":   plain(`{` + id + `,"scope":"MEMORY_SCOPE_SESSION","memoryId":"m"}`),
+		"/palimpsest.v1.MemoryService/EndSession":     plain(`{` + id + `}`),
+		"/palimpsest.v1.MemoryService/GetMemorySync":  plain(`{` + id + `}`),
+		"/palimpsest.v1.MemoryService/ForgetActor":    operators(codes.OK, codes.OK, `{"actorId":"$ID"}`),
+		"/palimpsest.v1.MemoryService/GetForget":      operators(codes.NotFound, codes.NotFound, `{"forgetId":"$ID"}`),
+
 		"/palimpsest.v1.PolicyService/PutModelProfile":    operators(codes.OK, codes.OK, `{`+profile+`}`),
 		"/palimpsest.v1.PolicyService/GetModelProfile":    operators(codes.OK, codes.NotFound, `{"model":"$ID"}`),
 		"/palimpsest.v1.PolicyService/ListModelProfiles":  {requests: []string{`{"pageSize":1000}`}, operator: true, lists: true},

@@ -32,6 +32,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	remembering "github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/memory/memorytest"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/neutral"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/openaichat"
@@ -139,7 +141,7 @@ func newWorld(t testing.TB, kept store.Store) *world {
 	summaries := summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract})
 	w.engine = engine.New(engine.Options{
 		Store: kept, Counters: []tokens.Counter{o200k(), chars4.New()}, Formats: []provider.Format{neutral.New(), openaichat.New()},
-		Clock: clock, CacheBytes: 8 << 20, ContentCacheBytes: 8 << 20, Summaries: summaries, OnError: func(err error) { t.Error(err) },
+		Clock: clock, CacheBytes: 8 << 20, ContentCacheBytes: 8 << 20, Summaries: summaries, Memory: newTarget(), OnError: func(err error) { t.Error(err) },
 		IDs: func() (id conversation.ID) {
 			n := w.ids.Add(1)
 			for i := range 8 {
@@ -174,6 +176,13 @@ func newWorld(t testing.TB, kept store.Store) *world {
 		_ = kept.Close()
 	})
 	return w
+}
+
+// newTarget is a memory that keeps scopes apart and nothing else: whose memories a caller reaches is decided before it is asked.
+func newTarget() remembering.Target {
+	return memorytest.NewReference(remembering.Limits{
+		MaxMessages: 20, MaxChars: 1000, MaxNote: 16_000, Concurrency: 1, Idempotent: true, ReturnsIDs: true, ForgetsOne: true,
+	})
 }
 
 func logReload(t testing.TB, err error) {
@@ -297,6 +306,8 @@ func (w *world) converse(t testing.TB, token, id string, ttl bool) things {
 		{"message":{"role":"ROLE_ASSISTANT","parts":[{"toolCall":{"callId":"c","name":"read","argumentsJson":"{}"}}]}},
 		{"message":{"role":"ROLE_TOOL","parts":[{"toolResult":{"callId":"c","text":"canary result"}}]}},
 		{"message":{"role":"ROLE_ASSISTANT","parts":[{"text":"canary answer"}]}}]}`, &pb.BatchAppendMessagesRequest{}))
+	must(t, err)
+	_, err = pb.NewMemoryServiceClient(w.conn).AddMemory(ctx, parse(t, `{"conversationId":"`+id+`","scope":"MEMORY_SCOPE_SESSION","text":"canary memory"}`, &pb.AddMemoryRequest{}))
 	must(t, err)
 	built, err := contexts.BuildContext(ctx, &pb.BuildContextRequest{ConversationId: id, Format: pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT})
 	must(t, err)

@@ -205,11 +205,11 @@ func (MemorySyncState) EnumDescriptor() ([]byte, []int) {
 type SearchMemoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the conversation that asks; 1 to 256 bytes, no control characters. Its actor and agent say whose memories are
-	// searched. What only it said itself is not found.
+	// searched. What only it said itself is found by scope SESSION alone.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	// Required. What to look for, in words; 1 to 10,000 bytes.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Optional. The scopes to search; at most 4. USER by default. A USER scope needs a conversation with an actor_id (NO_ACTOR).
+	// Optional. The scopes to search, each once; at most 4. USER by default. A USER scope needs a conversation with an actor_id (NO_ACTOR).
 	Scopes []MemoryScope `protobuf:"varint,3,rep,packed,name=scopes,proto3,enum=palimpsest.v1.MemoryScope" json:"scopes,omitempty"`
 	// Optional. The largest number of memories; 0 to 100; 10 by default, and for 0.
 	MaxResults int32 `protobuf:"varint,4,opt,name=max_results,json=maxResults,proto3" json:"max_results,omitempty"`
@@ -287,7 +287,7 @@ func (x *SearchMemoriesRequest) GetMinScore() float64 {
 // SearchMemoriesResponse answers SearchMemories.
 type SearchMemoriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The memories that were found, best first.
+	// Output only. The memories that were found, best first, as many as have room in 3.5 MiB.
 	Memories []*Memory `protobuf:"bytes,1,rep,name=memories,proto3" json:"memories,omitempty"`
 	// Output only. The scopes that could not be searched, and why.
 	Degradations  []*Degradation `protobuf:"bytes,2,rep,name=degradations,proto3" json:"degradations,omitempty"`
@@ -533,7 +533,7 @@ type AddMemoryRequest struct {
 	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	// Optional. A JSON object of the caller's own, kept byte for byte and never shown to a model; at most 4,096 bytes.
 	MetadataJson string `protobuf:"bytes,5,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
-	// Optional. The time at which the memory is forgotten. Never by default.
+	// Optional. The time at which the memory is forgotten, within the next 10 years. Never by default.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	// Optional. An id that makes a retry safe; at most 256 bytes. The same id in the same scope adds one memory only.
 	RequestId     string `protobuf:"bytes,7,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
@@ -707,7 +707,7 @@ type DeleteMemoryRequest struct {
 	Of isDeleteMemoryRequest_Of `protobuf_oneof:"of"`
 	// Optional. The scope. USER by default. Where credentials are on, AGENT and ORG are for operators alone.
 	Scope MemoryScope `protobuf:"varint,3,opt,name=scope,proto3,enum=palimpsest.v1.MemoryScope" json:"scope,omitempty"`
-	// Required. The id of the memory; 1 to 256 bytes.
+	// Required. The id of the memory; 1 to 256 bytes, no control characters.
 	MemoryId      string `protobuf:"bytes,4,opt,name=memory_id,json=memoryId,proto3" json:"memory_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1151,7 +1151,7 @@ func (x *ForgetActorResponse) GetForget() *Forget {
 // GetForgetRequest asks how far a ForgetActor is.
 type GetForgetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The id that ForgetActor returned; 1 to 64 bytes.
+	// Required. The id that ForgetActor returned; 1 to 64 bytes, no control characters.
 	ForgetId      string `protobuf:"bytes,1,opt,name=forget_id,json=forgetId,proto3" json:"forget_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

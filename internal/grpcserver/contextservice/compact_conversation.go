@@ -48,7 +48,7 @@ func toCompactResponse(r *engine.CompactResult) *pb.CompactConversationResponse 
 			TokensSaved:    r.Saved,
 		},
 		Events:       convert.Each(r.Events, convert.ToEvent),
-		Degradations: convert.Each(r.Degradations, toDegradation),
+		Degradations: convert.Each(r.Degradations, convert.ToDegradation),
 		Revision:     r.Revision,
 		Duplicate:    r.Duplicate,
 	}

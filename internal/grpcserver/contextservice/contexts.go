@@ -23,7 +23,7 @@ func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
 		Prefix:       toPrefixReport(&r.Prefix),
 		Decisions:    convert.Each(r.Decisions, toDecision),
 		Events:       convert.Each(r.Events, convert.ToEvent),
-		Degradations: convert.Each(r.Degradations, toDegradation),
+		Degradations: convert.Each(r.Degradations, convert.ToDegradation),
 		Compaction:   toCompactionStatus(r),
 	}
 	setCoordinates(out, r)

@@ -4,12 +4,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
-
-func toDegradation(d engine.Degradation) *pb.Degradation {
-	return &pb.Degradation{Asked: d.Asked, Reason: d.Reason, Done: d.Done, Code: d.Code}
-}
 
 func toDecision(d conversation.Decision) *pb.Decision {
 	return &pb.Decision{

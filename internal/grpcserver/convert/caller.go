@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/palimpsest-context/palimpsest/internal/access"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
@@ -15,6 +16,14 @@ func WithCaller(ctx context.Context, c *access.Caller) context.Context {
 // Key names a conversation of the caller's namespace.
 func Key(ctx context.Context, conversation string) engine.Key {
 	return engine.Key{Namespace: Namespace(ctx), Conversation: conversation}
+}
+
+// RequireOperator refuses a call whose caller is no operator, by what of it is for operators alone.
+func RequireOperator(ctx context.Context, what string) error {
+	if access.CallerOf(ctx).Role == access.Operator {
+		return nil
+	}
+	return conversation.Errorf(conversation.PermissionDenied, "%s needs the credential of an operator", what)
 }
 
 // Namespace is the caller's.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/alias"
 )
@@ -56,6 +57,15 @@ func Duration[M any](field, span string, most time.Duration, get func(M) *durati
 // DurationRange is a time with a least, which span says in words.
 func DurationRange[M any](field, span string, least, most time.Duration, get func(M) *durationpb.Duration) Rule[M] {
 	return durationIf(field, span, "must be "+span, get, func(d time.Duration) bool { return least <= d && d <= most })
+}
+
+// Time is a point in time that the API can write.
+func Time[M any](field string, get func(M) *timestamppb.Timestamp) Rule[M] {
+	return Rule[M]{Facts{Field: field}, func(c *Checker, m M) {
+		if t := get(m); t != nil && t.CheckValid() != nil {
+			c.Fail("must be a time of the years 1 to 9999")
+		}
+	}}
 }
 
 // durationIf is a time that is good if it says so. The range of a Duration of the API is wider than Go's, which takes the

@@ -19,9 +19,9 @@ func forgetCases() []check {
 	}
 }
 
-func (b *box) forget(s memory.Scope) memory.Forgetting {
+func (b *box) forget(s memory.Scope) {
 	b.Helper()
-	return b.repeat(func() (memory.Forgetting, error) { return b.target.Forget(b.ctx, s) })
+	b.repeat(func() (memory.Forgetting, error) { return b.target.Forget(b.ctx, s) })
 }
 
 func (b *box) retract(s memory.Scope, r *memory.Retraction) memory.Forgetting {
@@ -46,7 +46,8 @@ func (b *box) repeat(call func() (memory.Forgetting, error)) (all memory.Forgett
 
 func deleted(b *box) {
 	if !b.limits.ForgetsOne {
-		b.Skip("single memories cannot be deleted")
+		b.Log("single memories cannot be deleted")
+		return
 	}
 	s := b.user("anna")
 	one, two, three := b.put(s, facts()[0]), b.put(s, facts()[1]), b.put(s, facts()[2])
@@ -85,7 +86,7 @@ func retracted(b *box) {
 // gone holds a retraction to having taken texts away, or to saying that it cannot.
 func (b *box) gone(s memory.Scope, all memory.Forgetting, texts ...string) {
 	b.Helper()
-	if b.limits.ForgetsOne {
+	if b.limits.ForgetsOne && b.limits.ReturnsIDs {
 		b.forgot(s, texts...)
 	} else if slices.ContainsFunc(texts, func(text string) bool { return count(b.list(s, 50), text) > 0 }) && len(all.Residue) == 0 {
 		b.Error("what was to be taken back is there, and no residue says so")

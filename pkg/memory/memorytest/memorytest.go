@@ -125,7 +125,7 @@ func (b *box) eventually(wrong func() string) {
 	if b.limits.Async {
 		end = end.Add(b.o.Patience)
 	}
-	for {
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		what := wrong()
 		if what == "" {
 			return
@@ -133,7 +133,7 @@ func (b *box) eventually(wrong func() string) {
 		if !time.Now().Before(end) {
 			b.Fatal(what)
 		}
-		b.sleep(30 * time.Millisecond)
+		b.sleep(pause)
 	}
 }
 

@@ -53,7 +53,7 @@ func searchExcept(b *box) {
 	for i, want := range []int{0, 1, 1} {
 		found, err := b.target.Search(b.ctx, s, &memory.Query{Text: facts()[i], Limit: 20, Except: "this", Now: now()})
 		b.must(err)
-		if got := count(found, facts()[i]); min(got, 1) != want {
+		if got := count(found, facts()[i]); min(got, 1) != want && (want == 1 || b.limits.ReturnsIDs) {
 			b.Errorf("fact %d is found %d times", i, got)
 		}
 	}
@@ -61,7 +61,7 @@ func searchExcept(b *box) {
 
 func listPages(b *box) {
 	s := b.user("anna")
-	var want []string
+	want := make([]string, 0, 7)
 	for _, text := range facts()[:7] {
 		want = append(want, b.put(s, text))
 	}

@@ -25,6 +25,7 @@ type Client struct {
 	Conversations pb.ConversationServiceClient
 	Policies      pb.PolicyServiceClient
 	Contents      pb.ContentServiceClient
+	Memories      pb.MemoryServiceClient
 	Connection    *grpc.ClientConn
 }
 
@@ -41,6 +42,7 @@ func (s *Sidecar) Dial() (*Client, error) {
 		Conversations: pb.NewConversationServiceClient(connection),
 		Policies:      pb.NewPolicyServiceClient(connection),
 		Contents:      pb.NewContentServiceClient(connection),
+		Memories:      pb.NewMemoryServiceClient(connection),
 		Connection:    connection,
 	}, nil
 }

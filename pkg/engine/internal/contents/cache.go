@@ -9,6 +9,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // Cache keeps what searches and ranges of contents need ready, the least recently used leaving first once all takes more than
@@ -29,7 +30,8 @@ type Cache struct {
 type cacheKey struct {
 	incarnation conversation.ID
 	kind        cacheKind
-	number      int64 // of the content, or of the block of messages
+	number      int64     // of the content, or of the block of messages
+	partition   store.Key // of an index
 }
 
 type cacheKind int8
@@ -38,6 +40,7 @@ const (
 	documentKind cacheKind = iota
 	outlineKind
 	messagesKind
+	indexKind
 )
 
 // cacheEntry is something that is ready: a document, an outline, or a block of messages, as its key says.
@@ -102,13 +105,13 @@ func (l *Cache) put(key cacheKey, s cacheEntry) {
 
 // Messages is what was kept for a block of messages; nil for nothing.
 func (l *Cache) Messages(incarnation conversation.ID, block int32) any {
-	s, _ := l.get(cacheKey{incarnation, messagesKind, int64(block)})
+	s, _ := l.get(cacheKey{incarnation: incarnation, kind: messagesKind, number: int64(block)})
 	return s.value
 }
 
 // PutMessages keeps a block of messages ready, which takes so many bytes.
 func (l *Cache) PutMessages(incarnation conversation.ID, block int32, value any, bytes int64) {
-	l.put(cacheKey{incarnation, messagesKind, int64(block)}, cacheEntry{value: value, bytes: bytes})
+	l.put(cacheKey{incarnation: incarnation, kind: messagesKind, number: int64(block)}, cacheEntry{value: value, bytes: bytes})
 }
 
 // Clear forgets everything.
@@ -122,15 +125,15 @@ func (l *Cache) Clear() {
 func (l *Cache) Drop(incarnation conversation.ID, number int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries.Remove(cacheKey{incarnation, documentKind, number})
-	l.entries.Remove(cacheKey{incarnation, outlineKind, number})
+	l.entries.Remove(cacheKey{incarnation: incarnation, kind: documentKind, number: number})
+	l.entries.Remove(cacheKey{incarnation: incarnation, kind: outlineKind, number: number})
 }
 
 // DropMessage forgets the block of messages that a message is in.
 func (l *Cache) DropMessage(incarnation conversation.ID, index int32) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.entries.Remove(cacheKey{incarnation, messagesKind, int64(index / BlockMessages)})
+	l.entries.Remove(cacheKey{incarnation: incarnation, kind: messagesKind, number: int64(index / BlockMessages)})
 }
 
 // idleAfter is how long something stays ready without being used. Making it ready again takes some tens of milliseconds.

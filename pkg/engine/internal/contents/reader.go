@@ -93,7 +93,7 @@ func (h *Reader) Read(ctx context.Context, from, to int64) ([]byte, error) {
 
 // outline finds ranges in the content.
 func (h *Reader) outline(ctx context.Context) (*content.Outline, error) {
-	key := cacheKey{h.Incarnation, outlineKind, h.number}
+	key := cacheKey{incarnation: h.Incarnation, kind: outlineKind, number: h.number}
 	if o, ok := cached[*content.Outline](h.Service.Cache, key); ok {
 		return o, nil
 	}
@@ -143,7 +143,7 @@ func (h *Reader) add(ctx context.Context, s *excerptSearch) error {
 
 // document is the content ready to be searched.
 func (h *Reader) document(ctx context.Context) (*search.Document, error) {
-	key := cacheKey{h.Incarnation, documentKind, h.number}
+	key := cacheKey{incarnation: h.Incarnation, kind: documentKind, number: h.number}
 	if d, ok := cached[*search.Document](h.Service.Cache, key); ok {
 		return d, nil
 	}

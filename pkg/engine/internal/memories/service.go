@@ -169,15 +169,17 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 		r.Limit = defaultResults
 	}
 	result := &SearchResult{}
+	var failed error
 	for _, kind := range r.Scopes {
 		found, err := s.searchScope(ctx, snap.Info, &r, kind)
 		if err != nil {
+			failed = err
 			result.Degradations = append(result.Degradations, degradation(err))
 		}
 		result.Memories = append(result.Memories, found...)
 	}
-	if len(result.Degradations) == len(r.Scopes) && len(r.Scopes) == 1 {
-		return nil, s.failure(ctx, err)
+	if len(result.Degradations) == len(r.Scopes) {
+		return nil, s.failure(ctx, failed)
 	}
 	byScore(result.Memories)
 	result.Memories = result.Memories[:min(len(result.Memories), r.Limit)]
@@ -189,9 +191,11 @@ func (s *Service) searchScope(ctx context.Context, info *store.Info, r *SearchRe
 	if err != nil {
 		return nil, err
 	}
-	return s.target.Search(ctx, scope, &memory.Query{
-		Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Except: r.Key.Conversation, Now: s.txn.Now(),
-	})
+	q := &memory.Query{Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Now: s.txn.Now()}
+	if scope.Kind != memory.ScopeSession {
+		q.Except = r.Key.Conversation // whose own messages SearchMessages finds
+	}
+	return s.target.Search(ctx, scope, q)
 }
 
 // List lists memories, superseded ones too.

@@ -18,6 +18,7 @@ type Arguments struct {
 	ContentID string
 	Terms     []string
 	Query     string
+	Scope     string
 	Ranged    bool
 	From, End int64
 	Unit      contents.ContentUnit
@@ -47,7 +48,7 @@ func Parse(tool, text string) (*Arguments, error) {
 	if err := foreignArguments(tool, given); err != nil {
 		return nil, err
 	}
-	a := &Arguments{ContentID: strings.Trim(stringIn(given["content_id"]), "[]\"'` "), Query: stringIn(given["query"])}
+	a := &Arguments{ContentID: strings.Trim(stringIn(given["content_id"]), "[]\"'` "), Query: stringIn(given["query"]), Scope: stringIn(given["scope"])}
 	if len(a.Query) > maxQuery {
 		return nil, Invalid("query", "it is longer than 65,536 bytes")
 	}
@@ -67,6 +68,9 @@ func foreignArguments(tool string, given map[string]json.RawMessage) error {
 		return nil
 	}
 	for _, other := range conversation.RecallToolNames() {
+		if other == conversation.ToolSearchMemory {
+			continue // which most models are not offered
+		}
 		for _, name := range conversation.RecallArguments(other) {
 			if !slices.Contains(own, name) && says(given[name]) {
 				return conversation.Errorf(conversation.InvalidField, "%s takes %s; %s is an argument of %s", tool, strings.Join(own, ", "), name, other)

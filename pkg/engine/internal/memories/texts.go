@@ -1,0 +1,68 @@
+package memories
+
+import (
+	"context"
+	"errors"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Record tells what was said, for a memory that keeps no texts of its own. The store shows it everything: whose memories may be seen is
+// decided by their scope.
+type Record struct {
+	Store store.Store
+	Txn   *txn.Manager
+}
+
+// Texts are the words of messages on record. What is hidden, erased or gone is left out.
+func (r Record) Texts(ctx context.Context, namespace, name string, incarnation conversation.ID, indices []int32) ([]memory.Message, error) {
+	key := store.Key{Namespace: namespace, Conversation: name}
+	snap, err := r.Store.Read(ctx, key, store.Query{Incarnation: incarnation, Info: true})
+	if errors.Is(err, store.ErrNotFound) || err == nil && (r.Txn.Live(&snap.Head) != nil || snap.Info == nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, txn.Failure(err)
+	}
+	w := view.New(key, snap)
+	if err := w.Load(ctx, r.Store, rangesOf(indices, snap.Head.Messages)...); err != nil {
+		return nil, unlessGone(err)
+	}
+	var out []memory.Message
+	for _, i := range indices {
+		m, ok := w.Message(i)
+		if !ok || w.View.Hidden(conversation.Range{First: i, End: i + 1}) {
+			continue
+		}
+		text, err := said(ctx, r.Store, key, incarnation, m, maxChars)
+		if err != nil {
+			return nil, unlessGone(err)
+		}
+		if text != "" {
+			out = append(out, memory.Message{Index: i, Role: m.Role, Name: m.Name, Text: text, Time: m.CreateTime})
+		}
+	}
+	return out, nil
+}
+
+// unlessGone is the error of a read, but for that of a conversation that was deleted meanwhile: it has no words.
+func unlessGone(err error) error {
+	if conversation.KindOf(err) == conversation.ConversationNotFound {
+		return nil
+	}
+	return err
+}
+
+// rangesOf are messages that are on record, as ranges.
+func rangesOf(indices []int32, end int32) (out []conversation.Range) {
+	for _, i := range indices {
+		if i >= 0 && i < end {
+			out = append(out, conversation.Range{First: i, End: i + 1})
+		}
+	}
+	return conversation.MergeRanges(out)
+}
