@@ -135,7 +135,14 @@ var engines struct {
 // newRemembering is an engine with a memory and a sweeper, by the clock of the bubble.
 func newRemembering(t *testing.T, s store.Store, target memory.Target, policy conversation.MemoryPolicy, change func(*engine.Options)) *bench {
 	t.Helper()
-	b := &bench{store: s}
+	b, end := startRemembering(s, target, policy, change)
+	t.Cleanup(end)
+	return b
+}
+
+// startRemembering is newRemembering for one that ends before its test.
+func startRemembering(s store.Store, target memory.Target, policy conversation.MemoryPolicy, change func(*engine.Options)) (b *bench, end func()) {
+	b = &bench{store: s}
 	engines.Lock()
 	engines.n++
 	number := engines.n
@@ -155,18 +162,17 @@ func newRemembering(t *testing.T, s store.Store, target memory.Target, policy co
 		change(&o)
 	}
 	b.Engine = engine.New(o)
-	ctx, end := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_ = b.Run(ctx)
 	}()
-	t.Cleanup(func() {
-		end()
+	return b, func() {
+		cancel()
 		<-done
 		b.Close()
-	})
-	return b
+	}
 }
 
 func (b *bench) create(t *testing.T, id, actor string, p conversation.Policy) {

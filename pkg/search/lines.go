@@ -1,9 +1,6 @@
 package search
 
-import (
-	"iter"
-	"slices"
-)
+import "iter"
 
 // Line is a message as the codes of its terms: what is kept outside and searched again without reading the text.
 type Line struct {
@@ -32,8 +29,8 @@ type Thread []Line
 type LineHit struct {
 	Line  int32   // counted over all threads, in order
 	Score float64 // comparable within one search alone
-	// Share is which part of the query the line covers with those around it, 0 to 1: by weight, without function words. Words that no line
-	// contains count as the rarest.
+	// Share is which part of the query the line covers with those beside it, 0 to 1: by how rare words are, without function words. Words
+	// that no line contains count as the rarest, so that a request about something else has a small share of everything.
 	Share float64
 }
 
@@ -92,55 +89,4 @@ func (threads lineThreads) threads(give func(from, end int)) {
 			at += len(t)
 		}
 	}
-}
-
-// shareReach is how far around a line the others count for its share.
-const shareReach = 1
-
-// lineShares computes which share of a query lines cover. It is not safe for concurrent use.
-type lineShares struct {
-	*messageRanking
-	lines   []Thread
-	ends    []int32 // of the threads, counted over all
-	weights []float64
-	all     float64
-	seen    []int32 // of each word, the last line that it was counted for
-	number  int32
-}
-
-func (r *messageRanking) newShares(threads []Thread) *lineShares {
-	var plain rankingParams
-	s := &lineShares{messageRanking: r, lines: threads, weights: make([]float64, len(r.df)), seen: make([]int32, len(r.df))}
-	for w, df := range r.df {
-		if r.query.words[w].canAnswer {
-			s.weights[w] = plain.idf(int(df), r.count)
-			s.all += s.weights[w]
-		}
-	}
-	end := int32(0)
-	for _, t := range threads {
-		end += int32(len(t))
-		s.ends = append(s.ends, end)
-	}
-	return s
-}
-
-func (s *lineShares) of(at int32) float64 {
-	thread, _ := slices.BinarySearch(s.ends, at+1)
-	lines := s.lines[thread]
-	place := int(at-s.ends[thread]) + len(lines)
-	s.number++
-	covered := 0.0
-	for i := max(0, place-shareReach); i < min(len(lines), place+shareReach+1); i++ {
-		s.words.scan(lines[i].Codes, func(word, _ int32) {
-			if s.seen[word] != s.number {
-				s.seen[word] = s.number
-				covered += s.weights[word]
-			}
-		})
-	}
-	if s.all == 0 {
-		return 1
-	}
-	return min(1, covered/s.all)
 }

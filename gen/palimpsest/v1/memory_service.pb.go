@@ -205,7 +205,7 @@ func (MemorySyncState) EnumDescriptor() ([]byte, []int) {
 type SearchMemoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the conversation that asks; 1 to 256 bytes, no control characters. Its actor and agent say whose memories are
-	// searched. What only it said itself is not found.
+	// searched. What only it said itself is found by scope SESSION alone.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	// Required. What to look for, in words; 1 to 10,000 bytes.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`

@@ -53,8 +53,12 @@ func (d *draft) nextNumber() int64 {
 
 func (d *draft) add(e *entry) { d.added = append(d.added, e) }
 
-// remove takes an entry away that was there before this draft.
+// remove takes an entry away, which was there before this draft or came by it.
 func (d *draft) remove(e *entry) {
+	if at := slices.Index(d.added, e); at >= 0 {
+		d.added = slices.Delete(d.added, at, at+1)
+		return
+	}
 	delete(d.replaced, e)
 	d.removed[e] = true
 }
@@ -173,6 +177,11 @@ func (d *draft) dropOldestOf(kind entryKind, number int, bytes int64) {
 	var all []*entry
 	for e := range d.entries() {
 		if e.kind == kind && !d.removed[e] {
+			all = append(all, e)
+		}
+	}
+	for _, e := range d.added {
+		if e.kind == kind {
 			all = append(all, e)
 		}
 	}

@@ -53,8 +53,8 @@ func (x *index) held() (n int64) {
 		n += s.held()
 		lines += int64(len(s.entries))
 	}
-	perLine := int64(unsafe.Sizeof(search.Line{}) + 2*unsafe.Sizeof(&entry{}))
-	return n + lines*perLine
+	const grown = 3 // pointers for each of two, because lists grow in steps
+	return n + lines*int64(unsafe.Sizeof(search.Line{})+grown*unsafe.Sizeof(&entry{}))
 }
 
 // sorted are the entries of an index by what they are asked for.
@@ -91,10 +91,16 @@ func (t *talkEntries) search(index int32) (at int, found bool) {
 
 func sortEntries(x *index) *sorted {
 	s := &sorted{byKey: map[talkKey]*talkEntries{}, keys: map[string]*entry{}}
+	var last *talkEntries
+	lines := 0
 	for e := range x.entries() {
+		lines++
 		switch e.kind {
 		case saidEntry, goneEntry:
-			s.talkOf(e.talk).entries = append(s.talkOf(e.talk).entries, e)
+			if last == nil || last.talk != e.talk && last.talkKey != e.talk.talkKey {
+				last = s.talkOf(e.talk)
+			}
+			last.entries = append(last.entries, e)
 		case factEntry:
 			s.facts = append(s.facts, e)
 		case noteEntry:
@@ -106,6 +112,7 @@ func sortEntries(x *index) *sorted {
 	slices.SortFunc(s.facts, byNumber)
 	slices.SortFunc(s.notes, byNumber)
 	slices.SortFunc(s.talks, func(a, b *talkEntries) int { return cmp.Compare(a.number, b.number) })
+	s.lines = make([]*entry, 0, lines)
 	s.thread()
 	return s
 }

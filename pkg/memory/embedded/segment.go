@@ -74,6 +74,7 @@ type segment struct {
 	segmentRef
 	entries []entry
 	bytes   int // as stored
+	talks   int // that the entries name
 }
 
 // talk is a conversation.
@@ -213,6 +214,7 @@ func decodeSegment(ref segmentRef, b []byte) (*segment, error) {
 	for range cap(talks) {
 		talks = append(talks, &talk{r.signed(), talkKey{r.text(), r.id()}})
 	}
+	s.talks = len(talks)
 	n, before := r.count(), int64(0)
 	s.entries = make([]entry, 0, n)
 	for range n {
@@ -288,7 +290,8 @@ func (e *entry) size() int {
 
 // held is how much memory a segment takes.
 func (s *segment) held() int64 {
-	n := int64(unsafe.Sizeof(*s)) + int64(s.bytes) + int64(cap(s.entries))*int64(unsafe.Sizeof(entry{}))
+	const perTalk = 2*int64(unsafe.Sizeof(talk{})) + 64 // here, and where entries are sorted
+	n := int64(unsafe.Sizeof(*s)) + int64(s.bytes) + int64(s.talks)*perTalk + int64(cap(s.entries))*int64(unsafe.Sizeof(entry{}))
 	for i := range s.entries {
 		if m := s.entries[i].more; m != nil {
 			n += int64(unsafe.Sizeof(*m)) + int64(len(m.text)+len(m.saidBy)+len(m.key)+len(m.metadata)) + int64(cap(m.sources))*int64(unsafe.Sizeof(source{}))

@@ -99,7 +99,6 @@ func (v *visit) waiting(ctx context.Context) (*run, time.Time, error) {
 		return nil, time.Time{}, err
 	}
 	if len(r.messages) > 0 {
-		r.over = r.over || idle || v.ended()
 		return r, v.dueAt(r), nil
 	}
 	if open := (conversation.Range{First: r.span.End, End: v.head.Messages}); open.Len() > 0 { // a unit that nothing closes is over with its session

@@ -199,7 +199,8 @@ func (w *worker) do(key store.Key, e *errand) {
 	w.dispatch()
 }
 
-// busy says whether a key is being looked at, or is about to be, and when.
+// busy says whether a key is being looked at, or is about to be, and when. While the target fails for all, that is a while from now: the
+// sweeper is to do little for each of many that wait.
 func (w *worker) busy(key store.Key) (at time.Time, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,7 +208,10 @@ func (w *worker) busy(key store.Key) (at time.Time, is bool) {
 		return time.Time{}, false
 	}
 	now := w.clock()
-	return now.Add(w.breaker.wait(now, 0)), true
+	if w.breaker.wait(now, 0) > 0 {
+		return now.Add(longestWait), true
+	}
+	return now, true
 }
 
 // The breaker: after so many failures in a row it lets nothing through for a while, and then one errand, whose success ends it.
