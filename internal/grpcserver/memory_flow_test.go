@@ -82,7 +82,7 @@ func TestMemories_Added_AreListedFoundAndDeleted(t *testing.T) {
 func TestListMemories_Pages_HoldEachMemoryOnce(t *testing.T) {
 	_, memories, _ := startRemembering(t)
 	var want []string
-	for n := range 250 {
+	for n := range 600 {
 		text := fmt.Sprintf("%03d %s", n, strings.Repeat("x", 15_900))
 		if _, err := memories.AddMemory(t.Context(), addTo("c", text)); err != nil {
 			t.Fatal(err)
