@@ -21,7 +21,7 @@ IN_MEMORY := scripts/in-memory.sh
 LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
 
 # Where goroutines share state. Pure packages would only make it slower.
-RACE_DIRS := pkg/store pkg/engine pkg/summarize/openai pkg/summarize/anthropic pkg/tokens internal/access internal/grpcserver internal/ops internal/metrics internal/tracing internal/demo internal/replay internal/inspect cmd test/isolation
+RACE_DIRS := pkg/store pkg/engine pkg/memory pkg/summarize/openai pkg/summarize/anthropic pkg/tokens internal/access internal/grpcserver internal/ops internal/metrics internal/tracing internal/demo internal/replay internal/inspect cmd test/isolation
 # The extractive summarizer shares nothing, and its tests hold it to its speed.
 RACE_PKGS  = ./pkg/summarize $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
 
@@ -71,7 +71,11 @@ test: setup-test test-sidecar ## Run all tests but those of speed, with clients 
 test-stores: setup-test test-sidecar ## Run the tests of Postgres and Redis, on servers that they start
 	@$(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -timeout 20m $(TESTFLAGS) $(STORE_PKGS)
 
-test test-stores test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
+.PHONY: test-memory
+test-memory: setup-test test-sidecar ## Run the tests of long-term memory, with Mem0's own package and a model that answers by rules
+	@TESTFLAGS='$(TESTFLAGS)' $(IN_MEMORY) scripts/test-memory.sh $(OUTCOMES)
+
+test test-stores test-memory test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
 
 .PHONY: test-sidecar
 test-sidecar:

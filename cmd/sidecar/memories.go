@@ -27,6 +27,7 @@ const (
 // memorySettings say what remembers across conversations. The key is no flag, and no key of the configuration file, as those of summaries.
 type memorySettings struct {
 	Memory           string        `help:"What remembers across conversations, for those whose policy switches memory on: embedded (an index in the store), mem0 (Mem0's platform), mem0-server (a Mem0 server of one's own) or agentcore (Amazon Bedrock AgentCore Memory). Nothing if it is not set." env:"PALIMPSEST_MEMORY" enum:",embedded,mem0,mem0-server,agentcore" default:""`
+	MemoryBackfill   bool          `help:"Remember what was said before the store first knew this memory, too. Without it, only what is said from then on." env:"PALIMPSEST_MEMORY_BACKFILL"`
 	MemoryURL        string        `name:"memory-url" help:"Base URL of the memory: of a mem0-server, such as http://localhost:8888; for the others one in place of their own. https, but on this machine." env:"PALIMPSEST_MEMORY_URL" placeholder:"URL"`
 	MemoryAPIKeyFile string        `name:"memory-api-key-file" help:"File with the key for mem0 or mem0-server, read again when it changes; or set PALIMPSEST_MEMORY_API_KEY." env:"PALIMPSEST_MEMORY_API_KEY_FILE" type:"path" placeholder:"FILE"`
 	MemoryInsecure   bool          `help:"Send what is remembered, and the key, to a mem0-server on another machine without TLS." env:"PALIMPSEST_MEMORY_INSECURE"`
@@ -53,6 +54,7 @@ func (s *memorySettings) checkMemoryFlags() error {
 		name       string
 		set, taken bool
 	}{
+		{"backfill", s.MemoryBackfill, s.Memory != ""},
 		{"url", s.MemoryURL != "", isMem0 || isAgentCore},
 		{"api-key-file", s.MemoryAPIKeyFile != "", isMem0},
 		{"insecure", s.MemoryInsecure, s.Memory == memoryMem0Server},

@@ -99,6 +99,7 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 		Summaries:         summaries,
 		Memory:            memory.target,
 		NewMemory:         memory.made,
+		MemoryBackfill:    s.MemoryBackfill,
 		Observer:          observer,
 		Quotas:            s.quotas(authenticator),
 		OnError:           func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },

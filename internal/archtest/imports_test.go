@@ -37,7 +37,8 @@ const (
 
 var (
 	transport = []string{"google.golang.org/grpc", "github.com/grpc-ecosystem"}
-	drivers   = []string{"go.etcd.io/bbolt", "github.com/jackc", "github.com/redis"}
+	databases = []string{"go.etcd.io/bbolt", "github.com/jackc", "github.com/redis"}
+	drivers   = append([]string{"github.com/aws"}, databases...)
 	outside   = slices.Concat([]string{"context", "os", "net", "go.uber.org/zap"}, drivers, transport)
 )
 
@@ -135,9 +136,18 @@ var layers = []layer{
 		}, deny: slices.Concat(drivers, transport),
 	},
 	{
+		name: "memory at AWS", why: "it alone knows AWS's library, whose errors tell what was asked",
+		dirs:  []string{"pkg/memory/agentcore"},
+		allow: []string{vocabulary, "./pkg/memory", "./internal/endpoint"}, deny: slices.Concat(databases, transport),
+	},
+	{
 		name: "memories", why: "they do not know each other, nor who calls them",
-		dirs: []string{"pkg/memory/*", "pkg/memory/*/*"}, allow: []string{vocabulary, "./pkg/memory", "./internal/endpoint"},
-		deny: slices.Concat(drivers, transport),
+		dirs:  []string{"pkg/memory/*"},
+		allow: []string{vocabulary, "./pkg/memory", "./internal/endpoint"}, deny: slices.Concat(drivers, transport),
+	},
+	{
+		name: "a memory's servers", why: "tests of any package start them, so they know none",
+		dirs: []string{"pkg/memory/mem0/mem0test", "pkg/memory/agentcore/agentcoretest"}, deny: slices.Concat(databases, transport),
 	},
 	{
 		name: "plan", why: "what a build does is decided from values: without a context nothing can be read, and nothing can wait",
@@ -247,8 +257,8 @@ var layers = []layer{
 		dirs: []string{"internal/dial"}, allow: []string{"./internal/listen"}, deny: drivers,
 	},
 	{
-		name: "addresses of services", why: "whoever calls an HTTP service trusts the same addresses",
-		dirs: []string{"internal/endpoint"}, deny: slices.Concat(drivers, transport),
+		name: "clients of HTTP services", why: "how they connect does not depend on what is asked",
+		dirs: []string{"internal/endpoint"}, stdlibOnly: true,
 	},
 	{
 		name: "listening", why: "who may connect does not depend on what is served",

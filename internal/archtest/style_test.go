@@ -172,27 +172,35 @@ func exportedReceiver(fn *ast.FuncDecl) bool {
 	return exported
 }
 
-// Beside the back ends under pkg/store.
-var notBackEnds = []string{"record", "storetest", "move"}
+// suites are what holds back ends to a contract: each folder under one but those that are none must call it.
+var suites = []struct {
+	under, name string
+	not         []string
+}{
+	{"pkg/store", "storetest", []string{"record", "storetest", "move"}},
+	{"pkg/memory", "memorytest", []string{"memorytest"}},
+}
 
 func checkBackEndsConform(t *tree) (found []string) {
-	conforms := map[string]bool{}
-	for _, f := range t.files {
-		if path.Dir(f.dir) != "pkg/store" || slices.Contains(notBackEnds, path.Base(f.dir)) {
-			continue
+	for _, suite := range suites {
+		conforms := map[string]bool{}
+		for _, f := range t.files {
+			if path.Dir(f.dir) != suite.under || slices.Contains(suite.not, path.Base(f.dir)) {
+				continue
+			}
+			conforms[f.dir] = conforms[f.dir] || (f.test && callsRunOf(f, suite.name))
 		}
-		conforms[f.dir] = conforms[f.dir] || (f.test && callsStoretestRun(f))
-	}
-	for dir, ok := range conforms {
-		if !ok {
-			found = append(found, dir+": a back end must pass the conformance suite: no test calls storetest.Run")
+		for dir, ok := range conforms {
+			if !ok {
+				found = append(found, dir+": a back end must pass the conformance suite: no test calls "+suite.name+".Run")
+			}
 		}
 	}
 	slices.Sort(found)
 	return found
 }
 
-func callsStoretestRun(f *file) bool {
+func callsRunOf(f *file, suite string) bool {
 	calls := false
 	ast.Inspect(f.syntax, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -203,7 +211,7 @@ func callsStoretestRun(f *file) bool {
 		if !ok || selector.Sel.Name != "Run" && selector.Sel.Name != "RunCases" {
 			return true
 		}
-		if x, ok := selector.X.(*ast.Ident); ok && x.Name == "storetest" {
+		if x, ok := selector.X.(*ast.Ident); ok && x.Name == suite {
 			calls = true
 		}
 		return true

@@ -33,6 +33,7 @@ type fake struct {
 	pb.UnimplementedContextServiceServer
 	pb.UnimplementedConversationServiceServer
 	pb.UnimplementedContentServiceServer
+	pb.UnimplementedMemoryServiceServer
 
 	conversation  *pb.Conversation
 	conversations []*pb.ListConversationsResponse // pages
@@ -49,7 +50,11 @@ type fake struct {
 	sources       []*pb.ListSourcesResponse     // pages
 	contents      []*pb.RetrieveContentResponse // pages
 	found         *pb.SearchContentResponse
-	absent        error // of contents
+	absent        error                      // of contents
+	memories      []*pb.ListMemoriesResponse // pages
+	recalled      *pb.SearchMemoriesResponse
+	sync          []*pb.MemorySync
+	forgets       []*pb.Forget // one after the other
 
 	built    []*pb.BuildContextRequest
 	listed   []*pb.ListMessagesRequest
@@ -58,6 +63,7 @@ type fake struct {
 	sourced  []*pb.ListSourcesRequest
 	read     []*pb.RetrieveContentRequest
 	searched *pb.SearchContentRequest
+	asked    []proto.Message // about memories
 }
 
 func (f *fake) ListSources(_ context.Context, r *pb.ListSourcesRequest) (*pb.ListSourcesResponse, error) {
@@ -158,6 +164,7 @@ func (f *fake) serve(t *testing.T) string {
 	pb.RegisterContextServiceServer(server, f)
 	pb.RegisterConversationServiceServer(server, f)
 	pb.RegisterContentServiceServer(server, f)
+	pb.RegisterMemoryServiceServer(server, f)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	return listener.Addr().String()

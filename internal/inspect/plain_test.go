@@ -33,12 +33,13 @@ func poison(m protoreflect.Message, text string) {
 }
 
 func poisoned() *fake {
-	f := story()
+	f := recallingFake()
 	f.conversations = []*pb.ListConversationsResponse{{Conversations: []*pb.Conversation{f.conversation}}}
 	f.messages = []*pb.ListMessagesResponse{{Messages: []*pb.Message{f.message}, Summaries: []*pb.Summary{{Id: "s7", Text: "x"}}}}
 	f.expansions = []*pb.ExpandMessageResponse{{Children: []*pb.ExpandedChild{{Child: &pb.ExpandedChild_Message{Message: f.message}}}}}
 	f.manifest = &pb.GetManifestResponse{Manifest: f.manifests[0], Messages: f.build.GetMessages()}
-	all := []proto.Message{f.conversation, f.build, f.message, f.manifest, f.messages[0].Summaries[0]}
+	all := []proto.Message{f.conversation, f.build, f.message, f.manifest, f.messages[0].Summaries[0], f.memories[0], f.memories[1], f.sync[0], f.forgets[3]}
+	f.forgets = f.forgets[3:4]
 	for _, e := range f.events {
 		all = append(all, e)
 	}
@@ -68,6 +69,11 @@ func TestCommands_HostileText_NothingReachesTheTerminal(t *testing.T) {
 			"conversations": &ConversationsCommand{Sidecar: flags},
 			"messages":      &MessagesCommand{Sidecar: flags, Conversation: "c", textWidth: wide},
 			"expand":        &ExpandCommand{Sidecar: flags, Conversation: "c", Target: index, textWidth: wide},
+			"memories":      &MemoriesListCommand{Sidecar: flags, whose: whose{Actor: "a", Scope: "user"}},
+			"search":        &MemoriesSearchCommand{Sidecar: flags, Conversation: "c", Query: "q", Max: 10},
+			"sync":          &MemoriesSyncCommand{Sidecar: flags, Conversation: "c"},
+			"end session":   &MemoriesEndSessionCommand{Sidecar: flags, Conversation: "c"},
+			"forget":        &MemoriesForgetCommand{Sidecar: flags, Actor: "a"},
 			"explain":       &ExplainCommand{Sidecar: flags, Conversation: "c", Message: index, textWidth: wide},
 		} {
 			out, remarks, err := run(t, c, "80")

@@ -50,12 +50,12 @@ type Options struct {
 	Summaries *summarize.Service
 	// Memory remembers across conversations; nil remembers nothing.
 	Memory memory.Target
+	// NewMemory, if set, makes it of what the engine knows: an index over what is on record.
+	NewMemory func(MemorySources) memory.Target
 	// MemoryBackfill gives it what was said before the store knew it too.
 	MemoryBackfill bool
 	// MemoryObserver is told what the memory is given.
 	MemoryObserver MemoryObserver
-	// NewMemory, if set, makes it of what the engine knows: an index over what is on record.
-	NewMemory func(MemorySources) memory.Target
 	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
 	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.

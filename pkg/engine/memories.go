@@ -28,10 +28,6 @@ type (
 	MemorySync = memories.Sync
 	// Forgetting says how far forgetting an actor is.
 	Forgetting = memories.Forgetting
-	// MemoryObserver is told what a memory is given.
-	MemoryObserver = memories.Observer
-	// MemoryOutcome says what became of a batch.
-	MemoryOutcome = memories.Outcome
 	// Memory is one thing that is remembered.
 	Memory = memory.Memory
 	// MemorySource is where a memory was said.
@@ -42,6 +38,10 @@ type (
 	MemoryKind = memory.Kind
 	// MemoryScopeKind says whose memories a scope holds.
 	MemoryScopeKind = memory.ScopeKind
+	// MemoryObserver is told what a memory is given.
+	MemoryObserver = memories.Observer
+	// MemoryOutcome says what became of a batch.
+	MemoryOutcome = memories.Outcome
 )
 
 // MemorySources is what a memory over the record is made of.
@@ -110,15 +110,6 @@ func (e *Engine) Forget(ctx context.Context, namespace, id string) (*Forgetting,
 	return e.memories.Forget(ctx, namespace, id)
 }
 
-// MemoryWaiting is how many conversations of this process wait to be remembered.
-func (e *Engine) MemoryWaiting() int { return e.memories.Waiting() }
-
-// deleteForgotten deletes a conversation of an actor that is forgotten.
-func (e *Engine) deleteForgotten(ctx context.Context, key Key) error {
-	_, err := e.conversations.Delete(ctx, key, Request{})
-	return err
-}
-
 // checkActor refuses a call about an actor by name that does not speak for that actor.
 func checkActor(ctx context.Context, actor string) error {
 	if actor == "" {
@@ -136,5 +127,14 @@ func checkExpiry(expire, now time.Time) error {
 	}
 	err := conversation.Errorf(conversation.InvalidField, "the memory's expire_time is not ahead, or too far")
 	err.Violations = []conversation.Violation{{Field: "expire_time", Text: "must lie within the next 10 years"}}
+	return err
+}
+
+// MemoryWaiting is how many conversations of this process wait to be remembered.
+func (e *Engine) MemoryWaiting() int { return e.memories.Waiting() }
+
+// deleteForgotten deletes a conversation of an actor that is forgotten.
+func (e *Engine) deleteForgotten(ctx context.Context, key Key) error {
+	_, err := e.conversations.Delete(ctx, key, Request{})
 	return err
 }

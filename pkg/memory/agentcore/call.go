@@ -8,7 +8,6 @@ import (
 	"net/http/httptrace"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,10 +31,11 @@ const (
 	deletesOne               // a lost answer leaves the outcome open; a 404 is about one thing
 )
 
-// attempt is what became of a call's one request.
+// attempt is what became of a call's one request. From its connection on it may have been done: that it was written is known too late, when
+// the service may have answered already.
 type attempt struct {
-	began      atomic.Bool
-	written    atomic.Bool
+	began      bool
+	connected  bool
 	status     int
 	retryAfter time.Duration
 }
@@ -102,13 +102,13 @@ func (a *attempt) failure(ctx context.Context, e effect, err error) error {
 	switch {
 	case a.status >= 300:
 		return a.refusal(e, err)
-	case a.written.Load() && (e == changes || e == deletesOne):
+	case a.connected && (e == changes || e == deletesOne):
 		return memory.ErrOutcomeUnknown
 	case ctx.Err() != nil:
 		return &memory.UnavailableError{Cause: "timeout"}
 	case a.status != 0:
 		return &memory.UnavailableError{Cause: "answer"}
-	case a.began.Load():
+	case a.began:
 		return &memory.UnavailableError{Cause: "connection"}
 	default:
 		return unsent(err)
@@ -167,8 +167,8 @@ func (c sender) Do(r *http.Request) (*http.Response, error) {
 	if a == nil {
 		a = &attempt{}
 	}
-	a.began.Store(true)
-	trace := &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { a.written.Store(i.Err == nil) }}
+	a.began = true
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.connected = true }}
 	response, err := c.client.Do(r.WithContext(httptrace.WithClientTrace(r.Context(), trace))) //nolint:gosec // the SDK built it, on the operator's address
 	if err != nil {
 		return nil, err

@@ -162,8 +162,13 @@ func TestTarget_LostAnswers_LeaveChangesOpen(t *testing.T) {
 			server.Always(&fault)
 			reads, changes := calls(target)
 			for call, do := range reads {
-				if err := do(t.Context()); !errors.Is(err, memory.ErrUnavailable) {
+				err := do(t.Context())
+				if !errors.Is(err, memory.ErrUnavailable) {
 					t.Errorf("%s: %v", call, err)
+				}
+				var unavailable *memory.UnavailableError
+				if errors.As(err, &unavailable) && (unavailable.Cause == "timeout") != (fault.Delay > 0) {
+					t.Errorf("%s: the cause is %q", call, unavailable.Cause)
 				}
 			}
 			for call, do := range changes {

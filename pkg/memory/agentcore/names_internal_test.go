@@ -1,9 +1,13 @@
 package agentcore
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/bedrockagentcore/types"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
@@ -166,4 +170,18 @@ func FuzzRangeOf(f *testing.F) {
 			t.Errorf("%+v", r)
 		}
 	})
+}
+
+func TestExpiryOf_IsAtLeastWhatTheServiceTakes(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	for after, days := range map[time.Duration]int32{time.Minute: 31, 31 * 24 * time.Hour: 32, 40*24*time.Hour - 1: 40, math.MaxInt64: 106752} {
+		got, ok := expiryOf(&memory.Note{Time: begin, ExpireTime: begin.Add(after)}).(*types.RecordExpirySpecificationMemberRecordExpiryDurationDays)
+		if !ok || got.Value != days {
+			t.Errorf("%v: %+v", after, got)
+		}
+	}
+	if expiryOf(&memory.Note{Time: begin}) != nil {
+		t.Error("a note that does not expire does")
+	}
 }

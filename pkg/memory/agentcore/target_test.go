@@ -239,6 +239,22 @@ func TestTarget_Retract_BySessions(t *testing.T) {
 	}
 }
 
+func TestTarget_Retract_ASessionOfMoreFactsThanGoAtOnce(t *testing.T) {
+	t.Parallel()
+	server := agentcoretest.Start(t, agentcoretest.Options{Namespace: withSessions})
+	target := open(t, server, func(o *agentcore.Options) { o.Namespace = withSessions })
+	must[memory.Receipt](t)(target.Add(t.Context(), batch("talk", "1", "a", 0, "I am allergic to walnuts.")))
+	var texts []string
+	for i := range 100 {
+		texts = append(texts, fmt.Sprintf("My locker is number %d. My oven is number %d.", i, i))
+	}
+	must[memory.Receipt](t)(target.Add(t.Context(), batch("talk", "2", "b", 1, texts...)))
+	all := repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Retract(ctx, anna(), part(1, 101)) })
+	if got := list(t, target); len(got) != 1 || all.Deleted != 201 || len(all.Residue) != 0 {
+		t.Errorf("%d are left after %+v", len(got), all)
+	}
+}
+
 func TestTarget_Retract_WhatIsKeptAsItIs_GoesByMessage(t *testing.T) {
 	t.Parallel()
 	target := open(t, agentcoretest.Start(t, agentcoretest.Options{}))
@@ -334,5 +350,16 @@ func TestTarget_AServiceThatMatchesPrefixes_ShowsNobodyAnothersMemories(t *testi
 	repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Forget(ctx, anna()) })
 	if _, records, found := server.Holds("oven two"); records != 1 || !found {
 		t.Error("forgetting anna forgot anna2")
+	}
+}
+
+func TestTarget_Forget_WhatAnotherForgotMeanwhile_IsForgotten(t *testing.T) {
+	t.Parallel()
+	server := agentcoretest.Start(t, agentcoretest.Options{})
+	target := open(t, server)
+	must[memory.Receipt](t)(target.Add(t.Context(), batch("talk", "1", "a", 0, "I am allergic to walnuts.")))
+	server.Next(agentcoretest.Fault{}, agentcoretest.Fault{}, agentcoretest.Fault{}, agentcoretest.Fault{Status: 404, Code: "ResourceNotFoundException"})
+	if f := must[memory.Forgetting](t)(target.Forget(t.Context(), anna())); f.Deleted != 2 {
+		t.Errorf("%+v", f)
 	}
 }

@@ -24,7 +24,7 @@ func (t *Target) Add(ctx context.Context, b *memory.Batch) (memory.Receipt, erro
 	var out memory.Receipt
 	err = t.change(ctx, b.Scope, func(d *draft) error {
 		d.addMessages(b)
-		d.addFacts(b, drawn)
+		d.addFacts(drawn)
 		out.IDs = d.idsOf(b)
 		return nil
 	})

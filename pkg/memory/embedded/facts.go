@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
-	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
 
 // maxSources is how many sources a fact keeps: the newest. With the last of them the fact goes.
@@ -33,7 +32,7 @@ func (e *entry) supersededBy(number int64) *entry {
 }
 
 // addFacts adds what was drawn from the messages that this draft adds.
-func (d *draft) addFacts(b *memory.Batch, drawn []Extracted) {
+func (d *draft) addFacts(drawn []Extracted) {
 	said := map[int32]*entry{}
 	for _, e := range d.added {
 		if e.kind == saidEntry {

@@ -201,6 +201,16 @@ func TestFacts_AndTheirMessages_AreOneAnswer(t *testing.T) {
 	}
 }
 
+func TestFacts_InALongerMessage_AreOneAnswerWithIt(t *testing.T) {
+	t.Parallel()
+	w, s := memoryWorld(t), user("anna")
+	target := w.process()
+	add(t, target, talk(s, "talk", 0, day(0), "Good to see you all. I am allergic to walnuts. Let us eat at eight, or whenever the others come."))
+	if found := find(t, target, s, "walnuts"); len(found) != 1 || len(list(t, target, s)) != 2 {
+		t.Errorf("%q", textsOf(found))
+	}
+}
+
 func TestFacts_FailingExtraction_LeavesTheBatchForLater(t *testing.T) {
 	t.Parallel()
 	w, s := memoryWorld(t), user("anna")

@@ -185,6 +185,11 @@ func (d *dialogue) ask(t *testing.T, target memory.Target, floor float64, all *r
 		found, err := target.Search(t.Context(), user(d.ID), &memory.Query{Text: q.Question, Limit: 10, Floor: floor, Except: "new", Now: day(60)})
 		must(t, err)
 		all.add(found, wanted)
+		for i := range found {
+			if found[i].Score < floor || found[i].Score > 1 || i > 0 && found[i].Score > found[i-1].Score {
+				t.Fatalf("a score of %v at place %d", found[i].Score, i)
+			}
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -83,6 +84,17 @@ func (c *client) do(ctx context.Context, q *call, out any) error {
 	return nil
 }
 
+// shrinking asks for ever less until the answer is not too large. It returns how much was asked for in the end.
+func shrinking(most int, ask func(most int) error) (int, error) {
+	for {
+		err := ask(most)
+		if most == 1 || !errors.Is(err, errTooLarge) {
+			return most, err
+		}
+		most = max(most/4, 1)
+	}
+}
+
 // broken says how a call ended that has no answer. The error itself holds addresses.
 func broken(ctx context.Context) string {
 	if ctx.Err() != nil {
@@ -111,10 +123,15 @@ func (c *client) request(ctx context.Context, q *call) (*http.Request, error) {
 	if q.body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if c.key != nil {
-		if key := c.key(); key != "" {
-			request.Header.Set(c.header, c.prefix+key)
-		}
+	if c.key == nil {
+		return request, nil
+	}
+	key := c.key()
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fmt.Errorf("%w: the secret has characters that no header can have", memory.ErrDenied)
+	}
+	if key != "" {
+		request.Header.Set(c.header, c.prefix+key)
 	}
 	return request, nil
 }
@@ -141,7 +158,7 @@ func (q *call) refused(response *http.Response, body []byte) error {
 		return &memory.UnavailableError{After: endpoint.RetryAfter(response.Header), Cause: cause}
 	case http.StatusForbidden:
 		return fmt.Errorf("%w: %w", memory.ErrDenied, errForbidden)
-	case http.StatusUnauthorized, http.StatusMethodNotAllowed:
+	case http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		return fmt.Errorf("%w: %s", memory.ErrDenied, cause)
 	case http.StatusNotFound:
 		if q.single {

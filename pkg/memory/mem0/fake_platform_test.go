@@ -112,8 +112,8 @@ func (p *fakePlatform) act(route string, arguments map[string]string, r *http.Re
 		}
 		return http.StatusNotFound, map[string]any{"error": "Memory not found!"}
 	case "DELETE /v1/batch/":
-		for _, m := range body["memories"].([]any) {
-			p.drop(func(s *stored) bool { return s.id == m.(map[string]any)["memory_id"] })
+		for _, m := range as[[]any](body["memories"]) {
+			p.drop(func(s *stored) bool { return s.id == as[map[string]any](m)["memory_id"] })
 		}
 		return http.StatusOK, map[string]any{"message": "Successfully deleted memories"}
 	default: // DELETE /v2/entities/{entity_type}/{entity_id}/
@@ -122,8 +122,7 @@ func (p *fakePlatform) act(route string, arguments map[string]string, r *http.Re
 }
 
 func (p *fakePlatform) addMemories(body map[string]any) (int, any) {
-	user, _ := body["user_id"].(string)
-	agent, _ := body["agent_id"].(string)
+	user, agent := as[string](body["user_id"]), as[string](body["agent_id"])
 	if user == "" && agent == "" || user != "" && agent != "" {
 		p.t.Error("an add must have one id, or facts are parted by speaker")
 	}
@@ -183,8 +182,8 @@ func matches(f map[string]any, s *stored) bool {
 	for name, v := range f {
 		switch name {
 		case "AND":
-			for _, part := range v.([]any) {
-				if !matches(part.(map[string]any), s) {
+			for _, part := range as[[]any](v) {
+				if !matches(as[map[string]any](part), s) {
 					return false
 				}
 			}
@@ -197,7 +196,7 @@ func matches(f map[string]any, s *stored) bool {
 				return false
 			}
 		case "metadata":
-			for key, want := range v.(map[string]any) {
+			for key, want := range as[map[string]any](v) {
 				if s.metadata[key] != want {
 					return false
 				}
@@ -215,7 +214,7 @@ func scoped(filters any) bool {
 }
 
 func (p *fakePlatform) list(r *http.Request, body map[string]any) (int, any) {
-	filters := body["filters"].(map[string]any)
+	filters := as[map[string]any](body["filters"])
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	size, _ := strconv.Atoi(r.URL.Query().Get("page_size"))
 	if !scoped(filters) || page < 1 || size < 1 || size > 200 {
@@ -239,13 +238,13 @@ func (p *fakePlatform) list(r *http.Request, body map[string]any) (int, any) {
 }
 
 func (p *fakePlatform) search(body map[string]any) (int, any) {
-	filters := body["filters"].(map[string]any)
+	filters := as[map[string]any](body["filters"])
 	if !scoped(filters) {
 		return http.StatusBadRequest, map[string]any{}
 	}
 	rows := p.visible(func(s *stored) bool { return matches(filters, s) })
 	results := []any{}
-	for _, h := range search(rows, body["query"].(string), number(body["threshold"], 0.1), int(number(body["top_k"], 10))) {
+	for _, h := range search(rows, as[string](body["query"]), number(body["threshold"], 0.1), int(number(body["top_k"], 10))) {
 		m := h.platform("run_id")
 		m["score"] = h.score
 		results = append(results, m)

@@ -62,8 +62,8 @@ func addToServer(f *fake, body map[string]any) (int, any) {
 
 // searchServer has flat filters: ids beside metadata, with "*" for any value.
 func searchServer(f *fake, body map[string]any) (int, any) {
-	filters, _ := body["filters"].(map[string]any)
-	if filters["user_id"] == nil && filters["agent_id"] == nil || strings.TrimSpace(body["query"].(string)) == "" {
+	filters := as[map[string]any](body["filters"])
+	if filters["user_id"] == nil && filters["agent_id"] == nil || strings.TrimSpace(as[string](body["query"])) == "" {
 		return http.StatusBadRequest, map[string]any{"detail": "filters must contain an id, and a query words"}
 	}
 	rows := f.visible(func(s *stored) bool {
@@ -80,7 +80,7 @@ func searchServer(f *fake, body map[string]any) (int, any) {
 		return true
 	})
 	results := []any{}
-	for _, h := range search(rows, body["query"].(string), number(body["threshold"], 0.1), int(number(body["top_k"], 20))) {
+	for _, h := range search(rows, as[string](body["query"]), number(body["threshold"], 0.1), int(number(body["top_k"], 20))) {
 		m := h.server()
 		m["score"] = h.score
 		results = append(results, m)

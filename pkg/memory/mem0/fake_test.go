@@ -76,13 +76,11 @@ func (f *fake) uuid() string {
 
 // add keeps what an add sends: every message, or, where it infers, the sentences of users that are not there yet.
 func (f *fake) add(body map[string]any) (added []*stored) {
-	user, _ := body["user_id"].(string)
-	agent, _ := body["agent_id"].(string)
-	metadata, _ := body["metadata"].(map[string]any)
+	user, agent := as[string](body["user_id"]), as[string](body["agent_id"])
+	metadata := as[map[string]any](body["metadata"])
 	infer := body["infer"] != false
-	messages, _ := body["messages"].([]any)
-	for _, m := range messages {
-		role, text := m.(map[string]any)["role"].(string), m.(map[string]any)["content"].(string)
+	for _, m := range as[[]any](body["messages"]) {
+		role, text := as[string](as[map[string]any](m)["role"]), as[string](as[map[string]any](m)["content"])
 		texts := []string{text}
 		if infer {
 			texts = sentences(text)
@@ -160,6 +158,12 @@ func search(rows []*stored, query string, threshold float64, most int) (out []hi
 	}
 	slices.SortStableFunc(out, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	return out[:min(len(out), most)]
+}
+
+// as is a value of JSON; the zero value where it is another.
+func as[T any](v any) T {
+	out, _ := v.(T)
+	return out
 }
 
 func number(v any, otherwise float64) float64 {

@@ -38,7 +38,7 @@ const PlatformURL = "https://api.mem0.ai"
 // What a target takes.
 const (
 	maxMessages = 20
-	maxChars    = 10_000 // code points of a message or a note; a page of a hundred is below what an answer may weigh
+	maxChars    = 10_000 // code points of a message or a note; a page of such is below what an answer may weigh
 )
 
 // Options configures a target.

@@ -114,31 +114,39 @@ type row struct {
 
 // read checks a row once more: it must lie in the scope, and be ours.
 func (r *row) read(s memory.Scope) (m memory.Memory, d metadata, ok bool) {
-	if r.ID == "" || (identity{r.User, r.Agent}) != identityOf(s) || r.Run != "" || r.Session != "" {
+	if !isID(r.ID) || (identity{r.User, r.Agent}) != identityOf(s) || r.Run != "" || r.Session != "" {
 		return m, d, false
 	}
 	if json.Unmarshal(r.Metadata, &d) != nil || d.Scope != scopeName(s.Kind) {
 		return m, d, false
 	}
+	if d.Kind == kindSaid {
+		d.narrow(r.Memory)
+	}
 	m = memory.Memory{
 		ID: r.ID, Text: r.Memory, Time: moment(d.Time), Scope: s, Score: min(max(r.Score, 0), 1), ExpireTime: moment(d.Expires),
-		SupersededBy: r.Replaced, Metadata: d.Note,
+		SupersededBy: r.Replaced,
+	}
+	if d.Time == 0 {
+		m.Time, _ = time.Parse(time.RFC3339, r.Created) // zero where the service does not say either
 	}
 	switch d.Kind {
 	case kindAdded:
 		m.Kind = memory.Added
-	case kindFact:
-		m.Kind, m.SaidBy = memory.Fact, d.By
-		if m.SaidBy == "" {
-			m.SaidBy = r.Attributed
+		if json.Valid([]byte(d.Note)) {
+			m.Metadata = d.Note
 		}
-		m.Sources = []memory.Source{d.source(d.First, d.Last, d.Time)}
+		return m, d, true
+	case kindFact:
+		m.Kind = memory.Fact
 	case kindSaid:
 		m.Kind = memory.Said
-		d.narrow(r.Memory)
-		m.SaidBy, m.Time, m.Sources = d.By, moment(d.Time), []memory.Source{d.source(d.First, d.Last, d.Time)}
 	default:
 		return m, d, false
+	}
+	m.SaidBy, m.Sources = d.By, []memory.Source{d.source()}
+	if d.By == "" && (r.Attributed == "user" || r.Attributed == "assistant") {
+		m.SaidBy = r.Attributed
 	}
 	return m, d, true
 }
@@ -157,8 +165,8 @@ func (d *metadata) narrow(text string) {
 	}
 }
 
-func (d *metadata) source(first, last int32, ms int64) memory.Source {
-	out := memory.Source{Conversation: d.Conversation, First: first, Last: last, Time: moment(ms)}
+func (d *metadata) source() memory.Source {
+	out := memory.Source{Conversation: d.Conversation, First: d.First, Last: d.Last, Time: moment(d.Time)}
 	if id, err := hex.DecodeString(d.Incarnation); err == nil && len(id) == len(out.Incarnation) {
 		copy(out.Incarnation[:], id)
 	}

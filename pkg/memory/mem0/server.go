@@ -66,21 +66,20 @@ func (i identity) flat(field, value string) map[string]any {
 	return out
 }
 
-// all lists what the server shows of an id, and whether that is everything. What weighs too much for an answer is asked for in part.
-func (v *server) all(ctx context.Context, id identity) (rows []row, complete bool, err error) {
+// all lists what the server shows of an id, and whether that is everything.
+func (v *server) all(ctx context.Context, id identity) ([]row, bool, error) {
 	name, value := id.field()
 	var out struct {
 		Results []row `json:"results"`
 	}
-	for most := mostListed; ; most /= 4 {
-		err := v.do(ctx, &call{
+	most, err := shrinking(mostListed, func(most int) error {
+		out.Results = nil
+		return v.do(ctx, &call{
 			method: http.MethodGet, path: []string{"memories"},
 			query: url.Values{name: {value}, "top_k": {strconv.Itoa(most)}, "show_expired": {"true"}},
 		}, &out)
-		if !errors.Is(err, errTooLarge) || most < 4 {
-			return out.Results, len(out.Results) < most, err
-		}
-	}
+	})
+	return out.Results, len(out.Results) < most, err
 }
 
 // list cuts pages of what the server shows, in the order in which memories came, and by id where they came together. A token is the place
@@ -114,10 +113,14 @@ func (v *server) marked(ctx context.Context, id identity, field, value string) (
 	if err != nil || complete {
 		return rows, complete, err
 	}
-	found, err := v.find(ctx, map[string]any{
-		"query": "memory", "filters": id.flat(field, value), "top_k": mostFound, "threshold": 0, "show_expired": true,
+	_, err = shrinking(mostFound, func(most int) error {
+		found, err := v.find(ctx, map[string]any{
+			"query": "memory", "filters": id.flat(field, value), "top_k": most, "threshold": 0, "show_expired": true,
+		})
+		rows = append(rows, found...)
+		return err
 	})
-	return append(rows, found...), false, err
+	return rows, false, err
 }
 
 func (v *server) get(ctx context.Context, memoryID string) (*row, error) {

@@ -166,7 +166,11 @@ func (t *Target) Search(ctx context.Context, s memory.Scope, q *memory.Query) ([
 	if isBlank(text) || q.Limit < 1 {
 		return nil, nil
 	}
-	rows, err := t.api.search(ctx, identityOf(s), text, 3*q.Limit+10, min(max(q.Floor, 0), 1))
+	var rows []row
+	_, err := shrinking(3*q.Limit+10, func(most int) (err error) {
+		rows, err = t.api.search(ctx, identityOf(s), text, most, min(max(q.Floor, 0), 1))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,9 @@ func forgetCases() []check {
 	}
 }
 
-func (b *box) forget(s memory.Scope) memory.Forgetting {
+func (b *box) forget(s memory.Scope) {
 	b.Helper()
-	return b.repeat(func() (memory.Forgetting, error) { return b.target.Forget(b.ctx, s) })
+	b.repeat(func() (memory.Forgetting, error) { return b.target.Forget(b.ctx, s) })
 }
 
 func (b *box) retract(s memory.Scope, r *memory.Retraction) memory.Forgetting {

@@ -28,7 +28,8 @@ func TestReference_KeepsTheContract(t *testing.T) {
 
 func loseOnce(_ testing.TB, target memory.Target) {
 	var lost atomic.Bool
-	target.(*memorytest.Reference).Break(func(call string) memorytest.Fault {
+	reference, _ := target.(*memorytest.Reference)
+	reference.Break(func(call string) memorytest.Fault {
 		if (call == "Add" || call == "Put") && lost.CompareAndSwap(false, true) {
 			return memorytest.Fault{After: memory.ErrOutcomeUnknown}
 		}

@@ -61,7 +61,7 @@ func searchExcept(b *box) {
 
 func listPages(b *box) {
 	s := b.user("anna")
-	var want []string
+	want := make([]string, 0, 7)
 	for _, text := range facts()[:7] {
 		want = append(want, b.put(s, text))
 	}

@@ -164,7 +164,7 @@ func (w *watched) failure(ctx context.Context, err error, private []string) {
 func names(s memory.Scope) []string { return []string{s.Namespace, s.ID, s.ExternalID()} }
 
 func batchTexts(b *memory.Batch) []string {
-	out := []string{b.Conversation, b.Key}
+	out := append(make([]string, 0, len(b.Messages)+2), b.Conversation, b.Key)
 	for i := range b.Messages {
 		out = append(out, b.Messages[i].Text)
 	}

@@ -114,7 +114,7 @@ func (v *visit) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.
 	}
 	for i := range r.messages {
 		m := &r.messages[i]
-		text, err := v.text(ctx, m)
+		text, err := said(ctx, v.unguarded, v.key, v.head.Incarnation, m, cmp.Or(v.limits.MaxChars, maxChars))
 		if err != nil {
 			return nil, err
 		}
@@ -123,24 +123,23 @@ func (v *visit) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.
 	return b, nil
 }
 
-// text is what was said in a message.
-func (v *visit) text(ctx context.Context, m *conversation.Message) (string, error) {
+// said reads what was said in a message: at most so many code points of it.
+func said(ctx context.Context, kept store.Store, key store.Key, incarnation conversation.ID, m *conversation.Message, most int) (string, error) {
 	var texts []string
-	left := cmp.Or(v.limits.MaxChars, maxChars)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if !isSaid(m, p) || left <= 0 {
+		if !isSaid(m, p) || most <= 0 {
 			continue
 		}
 		text := p.Text.Inline
 		if ref := p.Text.Ref; ref != nil {
 			var err error
-			if text, err = v.beginning(ctx, ref, int64(left)*utf8.UTFMax); err != nil {
+			if text, err = beginning(ctx, kept, key, incarnation, ref, int64(most)*utf8.UTFMax); err != nil {
 				return "", err
 			}
 		}
-		text = firstChars(text, left)
-		left -= utf8.RuneCountInString(text) + 1
+		text = firstChars(text, most)
+		most -= utf8.RuneCountInString(text) + 1
 		texts = append(texts, text)
 	}
 	return strings.Join(texts, "\n"), nil
@@ -150,11 +149,9 @@ func (v *visit) text(ctx context.Context, m *conversation.Message) (string, erro
 const maxChars = 100_000
 
 // beginning reads the first bytes of a stored content.
-func (v *visit) beginning(ctx context.Context, ref *conversation.ContentRef, most int64) (string, error) {
+func beginning(ctx context.Context, kept store.Store, key store.Key, incarnation conversation.ID, ref *conversation.ContentRef, most int64) (string, error) {
 	length := min(ref.Bytes, most)
-	snap, err := v.unguarded.Read(ctx, v.key, store.Query{
-		Incarnation: v.head.Incarnation, Contents: []store.ContentRange{{ID: ref.ID, Length: length}},
-	})
+	snap, err := kept.Read(ctx, key, store.Query{Incarnation: incarnation, Contents: []store.ContentRange{{ID: ref.ID, Length: length}}})
 	if err != nil {
 		return "", txn.Failure(err)
 	}

@@ -3,8 +3,6 @@ package memories
 import (
 	"context"
 	"errors"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -32,10 +30,7 @@ func (r Record) Texts(ctx context.Context, namespace, name string, incarnation c
 	}
 	w := view.New(key, snap)
 	if err := w.Load(ctx, r.Store, rangesOf(indices, snap.Head.Messages)...); err != nil {
-		if conversation.KindOf(err) == conversation.ConversationNotFound {
-			return nil, nil // deleted meanwhile
-		}
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	var out []memory.Message
 	for _, i := range indices {
@@ -43,15 +38,23 @@ func (r Record) Texts(ctx context.Context, namespace, name string, incarnation c
 		if !ok || w.View.Hidden(conversation.Range{First: i, End: i + 1}) {
 			continue
 		}
-		text, err := r.said(ctx, w, m)
+		text, err := said(ctx, r.Store, key, incarnation, m, maxChars)
 		if err != nil {
-			return nil, err
+			return nil, unlessGone(err)
 		}
 		if text != "" {
 			out = append(out, memory.Message{Index: i, Role: m.Role, Name: m.Name, Text: text, Time: m.CreateTime})
 		}
 	}
 	return out, nil
+}
+
+// unlessGone is the error of a read, but for that of a conversation that was deleted meanwhile: it has no words.
+func unlessGone(err error) error {
+	if conversation.KindOf(err) == conversation.ConversationNotFound {
+		return nil
+	}
+	return err
 }
 
 // rangesOf are messages that are on record, as ranges.
@@ -62,46 +65,4 @@ func rangesOf(indices []int32, end int32) (out []conversation.Range) {
 		}
 	}
 	return conversation.MergeRanges(out)
-}
-
-// maxSaid bounds the bytes of a message's text: no memory takes more of one.
-const maxSaid = 400_000
-
-// said is what a user or the assistant said in a message.
-func (r Record) said(ctx context.Context, w *view.Loaded, m *conversation.Message) (string, error) {
-	var texts []string
-	left := int64(maxSaid)
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Kind != conversation.PartText || p.Plugin != "" || p.Text.Erased != nil || left <= 0 {
-			continue
-		}
-		text := p.Text.Inline
-		if p.Text.Ref != nil {
-			whole, err := r.beginning(ctx, w, p.Text.Ref, left)
-			if err != nil {
-				return "", err
-			}
-			text = whole
-		}
-		texts, left = append(texts, text), left-int64(len(text))
-	}
-	return strings.Join(texts, "\n"), nil
-}
-
-// beginning reads the first bytes of a stored text, up to the end of a character.
-func (r Record) beginning(ctx context.Context, w *view.Loaded, ref *conversation.ContentRef, most int64) (string, error) {
-	length := min(ref.Bytes, most)
-	snap, err := r.Store.Read(ctx, w.Key, store.Query{Incarnation: w.Head.Incarnation, Contents: []store.ContentRange{{ID: ref.ID, Length: length}}})
-	if err != nil {
-		return "", txn.Failure(err)
-	}
-	text := snap.Contents[0]
-	for len(text) > 0 && int64(len(text)) < ref.Bytes {
-		if c, size := utf8.DecodeLastRune(text); c != utf8.RuneError || size != 1 {
-			break
-		}
-		text = text[:len(text)-1]
-	}
-	return string(text), nil
 }

@@ -34,7 +34,8 @@ const startTime = 2 * time.Minute
 // Server is a running one.
 type Server struct {
 	*Faults
-	URL string
+	URL    string
+	Folder string // where it keeps what it keeps
 }
 
 // Start runs a server until the test ends, with nothing in it. Without an interpreter it leaves the test out, and says so.
@@ -49,7 +50,7 @@ func Start(t testing.TB) *Server {
 	if err := os.WriteFile(script, []byte(server), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(python, script, folder, AdminKey, UserKey)
+	cmd := exec.Command(python, script, folder, AdminKey, UserKey) //nolint:gosec,noctx // whoever runs the tests names the interpreter; it ends with its input
 	said := &log{}
 	cmd.Stderr = said
 	in, err := cmd.StdinPipe()
@@ -79,7 +80,7 @@ func Start(t testing.TB) *Server {
 	faults := Before(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
 	front := httptest.NewServer(faults)
 	t.Cleanup(front.Close)
-	return &Server{Faults: faults, URL: front.URL}
+	return &Server{Faults: faults, URL: front.URL, Folder: folder}
 }
 
 // log keeps what a program says.
