@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/internal/dbtest"
-	"github.com/palimpsest-context/palimpsest/internal/recordings"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -230,14 +229,7 @@ func TestMemories_TwoProcesses_KnowTheSame(t *testing.T) {
 // changes what an earlier one has recalled.
 func TestMemories_ThousandBuilds_LegalAndInTheirBudget(t *testing.T) {
 	t.Parallel()
-	type dialogue struct {
-		ID       string
-		Messages []struct{ Name, Content string }
-	}
-	var d dialogue
-	if err := json.NewDecoder(strings.NewReader(recordings.Text(t, "locomo10", "conversations.jsonl"))).Decode(&d); err != nil {
-		t.Fatal(err)
-	}
+	d := dialogues(t)[0]
 	policy := atOnce()
 	policy.Recall = conversation.RecallPolicy{Floor: new(0.1), MaxViewPercent: new(int32(20)), Deadline: new(5 * time.Second)}
 	p := start(t, memorystore.New(memorystore.Options{}), policy)
