@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -405,67 +404,4 @@ func hostile(random *rand.Rand) string {
 		}
 	}
 	return strings.ToValidUTF8(b.String(), "")
-}
-
-// TestMemories_ForgetActor_LeavesNoByte: of an actor that is forgotten with the records, nothing is left in any answer, nor in the file.
-func TestMemories_ForgetActor_LeavesNoByte(t *testing.T) {
-	t.Parallel()
-	const canary = "kanarienvogel"
-	path := filepath.Join(t.TempDir(), "store.db")
-	s, err := bolt.Open(path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := start(t, s, atOnce())
-	for i := range 3 {
-		id := fmt.Sprintf("c%d", i)
-		p.create(id, "ann")
-		p.say(id, conversation.RoleUser, fmt.Sprintf("My %s number %d sings in the kitchen, never feed it after 8.", canary, i))
-		p.build(id, conversation.FormatNeutral, 10_000)
-		p.say(id, conversation.RoleAssistant, "I will not feed the "+canary+".")
-		p.inSync(id)
-	}
-	p.create("after", "ann")
-	p.say("after", conversation.RoleUser, "What sings in the kitchen, my "+canary+" number 1?")
-	if r := p.build("after", conversation.FormatNeutral, 10_000); r.Tokens.Memories == 0 {
-		t.Fatalf("nothing was recalled: %+v", r.Events)
-	}
-	if _, err := p.AddMemory(t.Context(), engine.AddMemoryRequest{Of: engine.MemoriesOf{Key: key("after")}, Text: "The " + canary + " is yellow."}); err != nil {
-		t.Fatal(err)
-	}
-	if !holds(t, path, canary) {
-		t.Fatal("the file never held it in the clear: this test sees nothing")
-	}
-	f, err := p.ForgetActor(t.Context(), "default", "ann", true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.eventually("forgotten", time.Minute, func() bool {
-		if f, err = p.Forget(t.Context(), "default", f.ID); err != nil {
-			t.Fatal(err)
-		}
-		return f.DoneTime != time.Time{}
-	})
-	if f.Conversations != 4 || len(f.Residue) > 0 {
-		t.Errorf("%+v", f)
-	}
-	list, err := p.ListMemories(t.Context(), engine.ListMemoriesRequest{Of: engine.MemoriesOf{Key: key(""), ActorID: "ann"}, Limit: 100})
-	if err != nil || len(list.Memories) > 0 {
-		t.Errorf("%+v, %v", list, err)
-	}
-	p.eventually("no byte is left in the file", time.Minute, func() bool {
-		if err := p.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return !holds(t, path, canary)
-	})
-}
-
-func holds(t *testing.T, path, text string) bool {
-	t.Helper()
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Contains(string(file), text)
 }
