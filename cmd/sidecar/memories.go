@@ -96,6 +96,8 @@ type remembering struct {
 	target memory.Target
 	made   func(engine.MemorySources) memory.Target
 	close  func()
+	// observer is told what it is given.
+	observer engine.MemoryObserver
 }
 
 // newMemory makes a client of the memory that settings name; nothing is asked of it. It is closed after the engine.

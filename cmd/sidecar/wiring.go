@@ -100,6 +100,7 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 		Memory:            memory.target,
 		NewMemory:         memory.made,
 		MemoryBackfill:    s.MemoryBackfill,
+		MemoryObserver:    memory.observer,
 		Observer:          observer,
 		Quotas:            s.quotas(authenticator),
 		OnError:           func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },

@@ -7,6 +7,9 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
 )
 
 // AppendCommand is `sidecar append`.
@@ -17,6 +20,7 @@ type AppendCommand struct {
 	Role         string   `help:"Who says it: system, user, assistant or tool; user by default, and tool with --call-id." enum:",system,user,assistant,tool" default:""`
 	CallID       string   `name:"call-id" help:"The id of the call that the text is the result of." placeholder:"ID"`
 	Tag          []string `help:"A label; repeatable."`
+	Actor        string   `help:"Whose conversation it is, by the id of an actor: what is remembered across conversations goes by it. It is set where there is none, and never changed." placeholder:"ID"`
 	File         string   `help:"File of messages in JSON instead of a text: one or several, each as {\"role\": \"user\", \"text\": \"...\"} or as protobuf maps the API's Message; - is standard input." placeholder:"FILE"`
 }
 
@@ -26,6 +30,7 @@ func (c *AppendCommand) Help() string {
 
     sidecar append order-1881 "Where is my order?"
     sidecar append order-1881 --role assistant "I will look."
+    sidecar append order-1882 --actor ann "The same address as last time, please."
     echo '{"role": "assistant", "parts": [{"toolCall": {"callId": "1", "name": "find", "argumentsJson": "{}"}}]}' |
       sidecar append order-1881 --file -
     find_order 1881 | sidecar append order-1881 --call-id 1 -`
@@ -52,6 +57,9 @@ func (c *AppendCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
+		if err := c.setActor(ctx, s); err != nil {
+			return err
+		}
 		r := &pb.BatchAppendMessagesRequest{ConversationId: c.Conversation}
 		for _, m := range messages {
 			r.Items = append(r.Items, &pb.BatchAppendItem{Message: m})
@@ -65,6 +73,23 @@ func (c *AppendCommand) Run(ctx context.Context, env *Env) error {
 			return nil
 		})
 	})
+}
+
+// setActor says whose the conversation is: as it begins, or in one that is nobody's yet.
+func (c *AppendCommand) setActor(ctx context.Context, s *session) error {
+	if c.Actor == "" {
+		return nil
+	}
+	_, err := s.record.CreateConversation(ctx, &pb.CreateConversationRequest{
+		Conversation: &pb.Conversation{Id: c.Conversation, ActorId: c.Actor},
+	})
+	if status.Code(err) != codes.AlreadyExists {
+		return err
+	}
+	_, err = s.record.UpdateConversation(ctx, &pb.UpdateConversationRequest{
+		Conversation: &pb.Conversation{Id: c.Conversation, ActorId: c.Actor}, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"actor_id"}},
+	})
+	return err
 }
 
 func (c *AppendCommand) messages(env *Env) ([]*pb.Message, error) {

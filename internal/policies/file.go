@@ -81,7 +81,7 @@ func (r *reader) read(n *yaml.Node) *File {
 		case "tools":
 			r.pairs(value, func(tool, value *yaml.Node) { file.Tools = append(file.Tools, r.tool(tool.Value, value)) })
 		default:
-			r.fault(key, "unknown key %q", key.Value)
+			r.fault(key, "unknown key %q: a policy has conversation and tools", key.Value)
 		}
 	})
 	return file

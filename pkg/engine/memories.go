@@ -44,6 +44,9 @@ type (
 	MemoryOutcome = memories.Outcome
 )
 
+// MemoryTaken is the outcome of a batch that the memory has; the others are why it has not.
+const MemoryTaken = memories.OutcomeTaken
+
 // MemorySources is what a memory over the record is made of.
 type MemorySources struct {
 	Store store.Store

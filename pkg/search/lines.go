@@ -2,6 +2,10 @@ package search
 
 import "iter"
 
+// Coding is the version of the codes that lines have. Lines of different ones are not searched together: whoever changes how texts are read,
+// stemmed or coded raises it, and who keeps lines prepares them anew.
+const Coding = 1
+
 // Line is a message as the codes of its terms: what is kept outside and searched again without reading the text.
 type Line struct {
 	Codes    []byte

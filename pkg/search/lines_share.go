@@ -12,6 +12,9 @@ const (
 	shareBeside = 0.7 // what a word counts that stands beside a line and not in it
 	shareReach  = 1   // how many lines to each side count
 	shareFewest = 2   // words that a line must cover of a query that has more
+
+	// shareFewLines is how many lines there are taken to be at least: in a handful, a word that stands in one of them would seem common.
+	shareFewLines = 1_000
 )
 
 // courtesies are words that requests about anything have: greetings, thanks, asking for help, and the lightest verbs. Covering them is no
@@ -49,7 +52,7 @@ func (r *messageRanking) newShares(threads []Thread) *lineShares {
 		if !word.canAnswer {
 			continue
 		}
-		weight := math.Pow(plain.idf(int(df), r.count), shareRarity)
+		weight := math.Pow(plain.idf(int(df), max(r.count, shareFewLines)), shareRarity)
 		s.all += weight
 		s.words++
 		if !isCourtesy(word.text) {

@@ -10,6 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // Add implements memory.Target. Messages that are there already, or are not younger than the scope's last Forget, change nothing.
@@ -40,7 +41,7 @@ func checkBatch(b *memory.Batch) error {
 		return checkScope(b.Scope)
 	case len(b.Messages) > maxBatch:
 		return refused("a batch of too many messages")
-	case b.Conversation == "", len(b.Conversation) > maxName, b.Incarnation.IsZero():
+	case b.Conversation == "", len(b.Conversation) > store.MaxName, b.Incarnation.IsZero():
 		return refused("a batch without a conversation, or with one whose name is too long")
 	case slices.ContainsFunc(b.Messages, func(m memory.Message) bool { return m.Index < 0 }):
 		return refused("a message before the first")
@@ -56,7 +57,7 @@ func (t *Target) draw(ctx context.Context, b *memory.Batch) ([]Extracted, error)
 	if !b.Infer || t.Extract == nil {
 		return nil, nil
 	}
-	x, err := t.load(ctx, Partition(b.Scope))
+	x, err := t.load(ctx, b.Scope)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (d *draft) idsOf(b *memory.Batch) (ids []string) {
 
 // Settle implements memory.Target: a batch that is sent again changes nothing, so that nothing is ever to be settled.
 func (t *Target) Settle(ctx context.Context, b *memory.Batch) (memory.Receipt, error) {
-	x, err := t.load(ctx, Partition(b.Scope))
+	x, err := t.load(ctx, b.Scope)
 	if err != nil {
 		return memory.Receipt{}, err
 	}
@@ -191,7 +192,7 @@ func (t *Target) Put(ctx context.Context, s memory.Scope, n *memory.Note) (id st
 		switch {
 		case d.forgotten(e.time):
 			return refused("a note from before the scope was forgotten")
-		case len(d.sorted().notes) >= MaxNotes:
+		case len(d.sorted().notes) >= MaxNotes, d.sizeOfNotes() > t.MaxBytes/2:
 			return refused("the scope holds as many notes as it may")
 		}
 		e.more = &details{number: d.nextNumber(), text: n.Text, key: n.Key, metadata: n.Metadata, expire: millis(n.ExpireTime)}
@@ -205,9 +206,17 @@ func (t *Target) Put(ctx context.Context, s memory.Scope, n *memory.Note) (id st
 	return id, nil
 }
 
+// sizeOfNotes is how many bytes the notes take.
+func (d *draft) sizeOfNotes() (n int64) {
+	for _, e := range d.sorted().notes {
+		n += int64(e.size())
+	}
+	return n
+}
+
 func checkNote(n *memory.Note) error {
 	switch {
-	case n.Key == "" || len(n.Key) > maxName:
+	case n.Key == "" || len(n.Key) > maxKey:
 		return refused("a note without a key")
 	case len(n.Text) > 4*maxNote || utf8.RuneCountInString(n.Text) > maxNote:
 		return refused("a note that is too long")

@@ -43,7 +43,7 @@ func (t *Target) change(ctx context.Context, s memory.Scope, decide func(*draft)
 }
 
 func (t *Target) attempt(ctx context.Context, s memory.Scope, key store.Key, decide func(*draft) error) error {
-	x, err := t.load(ctx, key)
+	x, err := t.load(ctx, s)
 	if err != nil {
 		return err
 	}

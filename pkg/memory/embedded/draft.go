@@ -17,14 +17,15 @@ type draft struct {
 	removed   map[*entry]bool
 	replaced  map[*entry]*entry // what stands in an entry's place
 	added     []*entry
-	talks     map[talkKey]*talk // that have no entry yet
-	erases    bool              // what is removed must not be left anywhere
+	talks     map[talkKey]*talk     // that have no entry yet
+	stated    map[string]*statement // what facts say, by text
+	erases    bool                  // what is removed must not be left anywhere
 	marked    bool
 }
 
 func newDraft(x *index, s memory.Scope, now int64) *draft {
 	d := &draft{
-		index: x, tag: tagOf(s), directory: x.directory, now: now, removed: map[*entry]bool{}, replaced: map[*entry]*entry{}, talks: map[talkKey]*talk{},
+		index: x, tag: tagOf(s), directory: x.directory, now: now, removed: map[*entry]bool{}, replaced: map[*entry]*entry{}, talks: map[talkKey]*talk{}, stated: map[string]*statement{},
 	}
 	d.directory.segments = nil
 	return d
@@ -150,10 +151,10 @@ func (d *draft) dropOldest(maxMessages int, maxBytes int64) {
 	}
 	messages, facts, size := d.count()
 	if messages > maxMessages || size > maxBytes {
-		d.dropOldestOf(saidEntry, messages-maxMessages, size-maxBytes)
+		size -= d.dropOldestOf(saidEntry, messages-maxMessages, size-maxBytes)
 	}
-	if facts > MaxFacts {
-		d.dropOldestOf(factEntry, facts-MaxFacts, 0)
+	if facts > MaxFacts || size > maxBytes {
+		d.dropOldestOf(factEntry, facts-MaxFacts, size-maxBytes)
 	}
 }
 
@@ -173,7 +174,8 @@ func (d *draft) count() (messages, facts int, size int64) {
 	return counts[saidEntry], counts[factEntry], size + d.stored()
 }
 
-func (d *draft) dropOldestOf(kind entryKind, number int, bytes int64) {
+// dropOldestOf removes so many entries and bytes, and returns how many bytes it removed.
+func (d *draft) dropOldestOf(kind entryKind, number int, bytes int64) (dropped int64) {
 	var all []*entry
 	for e := range d.entries() {
 		if e.kind == kind && !d.removed[e] {
@@ -187,13 +189,14 @@ func (d *draft) dropOldestOf(kind entryKind, number int, bytes int64) {
 	}
 	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(a.time, b.time) })
 	for _, e := range all {
-		if number <= 0 && bytes <= 0 {
-			return
+		if number <= 0 && dropped >= bytes {
+			break
 		}
 		d.remove(e)
 		d.directory.left++
-		number, bytes = number-1, bytes-int64(e.size())
+		number, dropped = number-1, dropped+int64(e.size())
 	}
+	return dropped
 }
 
 // packing puts entries into segments.
@@ -221,6 +224,9 @@ func (d *draft) pack(revision uint64) (*packing, error) {
 
 // revise takes what is removed out of a segment and puts what is replaced into it. What does not fit any more is over.
 func (p *packing) revise(s *segment) (_ *segment, over []*entry) {
+	if s.stale {
+		return p.empty(s)
+	}
 	if len(p.removed)+len(p.replaced) == 0 {
 		return s, nil
 	}
@@ -251,6 +257,22 @@ func (p *packing) revise(s *segment) (_ *segment, over []*entry) {
 	}
 	p.dirty[out] = true
 	return out, over
+}
+
+// empty takes everything out of a segment, to be written elsewhere.
+func (p *packing) empty(s *segment) (_ *segment, entries []*entry) {
+	for i := range s.entries {
+		e := &s.entries[i]
+		if by := p.replaced[e]; by != nil {
+			e = by
+		}
+		if !p.removed[e] {
+			entries = append(entries, e)
+		}
+	}
+	out := &segment{segmentRef: s.segmentRef}
+	p.dirty[out] = true
+	return out, entries
 }
 
 // append adds an entry to the last segment, or begins another one.

@@ -25,7 +25,7 @@ const (
 	DefaultMaxMessages = 50_000   // the newest
 	DefaultMaxBytes    = 48 << 20 // of all segments; the oldest messages leave
 	MaxFacts           = 10_000   // the newest
-	MaxNotes           = 10_000   // more are refused
+	MaxNotes           = 10_000   // more are refused, and more than half of the bytes
 )
 
 // The bounds of what comes in.
@@ -35,7 +35,7 @@ const (
 	maxNote     = 4_000  // code points
 	maxMetadata = 8 << 10
 	maxCodes    = 40 << 10 // bytes of one text's codes: an entry fits in a segment
-	maxName     = 1 << 10  // bytes of a conversation's name, a key
+	maxKey      = 256      // bytes of a note's key
 )
 
 // Texts returns those of a conversation's messages that may be shown, in any order. Hidden, erased and deleted ones are left out.
@@ -159,7 +159,7 @@ type Stats struct {
 
 // Stats says what a scope holds.
 func (t *Target) Stats(ctx context.Context, s memory.Scope) (Stats, error) {
-	x, err := t.load(ctx, Partition(s))
+	x, err := t.load(ctx, s)
 	if err != nil {
 		return Stats{}, err
 	}

@@ -10,6 +10,9 @@ import (
 // maxSources is how many sources a fact keeps: the newest. With the last of them the fact goes.
 const maxSources = 32
 
+// maxSpeaker is how much is kept of who says a fact, in code points.
+const maxSpeaker = 100
+
 // citing is the fact with other sources.
 func (e *entry) citing(sources []source) *entry {
 	more := *e.more
@@ -39,7 +42,7 @@ func (d *draft) addFacts(drawn []Extracted) {
 			said[e.index] = e
 		}
 	}
-	for i := range drawn {
+	for i := range drawn[:min(len(drawn), maxExtracted*len(said))] {
 		if e := d.newFact(&drawn[i], said); e != nil {
 			d.settleFact(e)
 		}
@@ -59,16 +62,26 @@ func (d *draft) newFact(x *Extracted, said map[int32]*entry) *entry {
 	if len(sources) == 0 || len(sources) > maxSources || text == "" {
 		return nil
 	}
-	e := &entry{kind: factEntry, more: &details{text: text, saidBy: x.SaidBy}}
+	e := &entry{kind: factEntry, more: &details{text: text, saidBy: facts.Clean(x.SaidBy, maxSpeaker)}}
 	return e.citing(sources)
+}
+
+// statement is what a fact says.
+func (d *draft) statement(e *entry) *statement {
+	s := d.stated[e.more.text]
+	if s == nil {
+		s = newStatement(e.more.text)
+		d.stated[e.more.text] = s
+	}
+	return s
 }
 
 // settleFact adds a fact, or its sources to one that says the same, and decides which facts it contradicts.
 func (d *draft) settleFact(e *entry) {
-	states := newStatement(e.more.text)
+	states := d.statement(e)
 	all := d.facts()
 	for _, known := range all {
-		if known.more.saidBy == e.more.saidBy && newStatement(known.more.text).words == states.words {
+		if known.more.saidBy == e.more.saidBy && d.statement(known).words == states.words {
 			again := known.citing(mergeSources(known.more.sources, e.more.sources))
 			again.more.superseded = 0 // decided anew: it may be the newest again
 			d.replace(known, again)
@@ -86,7 +99,7 @@ func (d *draft) contradict(e *entry, states *statement, all []*entry) {
 	var newer *entry
 	for _, known := range all {
 		switch {
-		case known.more.number == e.more.number, known.more.saidBy != e.more.saidBy, !states.contradicts(newStatement(known.more.text)):
+		case known.more.number == e.more.number, known.more.saidBy != e.more.saidBy, !states.contradicts(d.statement(known)):
 		case known.time > e.time:
 			if newer == nil || known.time > newer.time {
 				newer = known

@@ -16,7 +16,7 @@ func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (memo
 	if p.Token != "" && !ok || p.Limit < 1 {
 		return memory.Listing{}, refused("a token of no page, or a page of nothing")
 	}
-	x, err := t.load(ctx, Partition(s))
+	x, err := t.load(ctx, s)
 	if err != nil {
 		return memory.Listing{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -11,8 +12,9 @@ import (
 const loadAttempts = 3
 
 // load returns a scope as it is now.
-func (t *Target) load(ctx context.Context, key store.Key) (*index, error) {
-	if x, err := t.refresh(ctx, key); x != nil || err != nil {
+func (t *Target) load(ctx context.Context, s memory.Scope) (*index, error) {
+	key := Partition(s)
+	if x, err := t.refresh(ctx, s, key); x != nil || err != nil {
 		return x, contractError(ctx, err)
 	}
 	done, err := t.loads.Wait(ctx, key) // of many searches of a scope that is not ready, one reads all of it
@@ -20,15 +22,15 @@ func (t *Target) load(ctx context.Context, key store.Key) (*index, error) {
 		return nil, contractError(ctx, err)
 	}
 	defer done()
-	x, err := t.refresh(ctx, key)
+	x, err := t.refresh(ctx, s, key)
 	if x == nil && err == nil {
-		x, err = t.readAll(ctx, key)
+		x, err = t.readAll(ctx, s, key)
 	}
 	return x, contractError(ctx, err)
 }
 
 // refresh returns the scope if it is ready, with what changed since read anew; nil if all is to be read.
-func (t *Target) refresh(ctx context.Context, key store.Key) (*index, error) {
+func (t *Target) refresh(ctx context.Context, s memory.Scope, key store.Key) (*index, error) {
 	x, _ := t.Cache.Get(key).(*index)
 	if x == nil {
 		return nil, nil
@@ -46,14 +48,14 @@ func (t *Target) refresh(ctx context.Context, key store.Key) (*index, error) {
 	case snap.Head.Version == x.head.Version:
 		return x, nil
 	}
-	return t.readChanged(ctx, key, x, snap)
+	return t.readChanged(ctx, s, key, x, snap)
 }
 
 // readChanged reads the segments that an index lacks.
-func (t *Target) readChanged(ctx context.Context, key store.Key, x *index, snap *store.Snapshot) (*index, error) {
+func (t *Target) readChanged(ctx context.Context, s memory.Scope, key store.Key, x *index, snap *store.Snapshot) (*index, error) {
 	have := map[segmentRef]*segment{}
-	for _, s := range x.segments {
-		have[s.segmentRef] = s
+	for _, kept := range x.segments {
+		have[kept.segmentRef] = kept
 	}
 	for range loadAttempts {
 		newer, lacks, err := assemble(snap, have)
@@ -61,8 +63,7 @@ func (t *Target) readChanged(ctx context.Context, key store.Key, x *index, snap 
 			return nil, err
 		}
 		if len(lacks) == 0 {
-			t.Cache.Put(key, newer, newer.held())
-			return newer, nil
+			return t.ready(ctx, s, key, newer)
 		}
 		q := store.Query{Incarnation: x.head.Incarnation, Slots: append(lacks, directorySlot)}
 		if snap, err = t.Store.Read(ctx, key, q); errors.Is(err, store.ErrNotFound) {
@@ -79,7 +80,7 @@ func (t *Target) readChanged(ctx context.Context, key store.Key, x *index, snap 
 }
 
 // readAll reads a scope in one snapshot.
-func (t *Target) readAll(ctx context.Context, key store.Key) (*index, error) {
+func (t *Target) readAll(ctx context.Context, s memory.Scope, key store.Key) (*index, error) {
 	snap, err := t.Store.Read(ctx, key, store.Query{SlotsOf: directorySlot})
 	if errors.Is(err, store.ErrNotFound) {
 		return newIndex(store.Head{}, directory{}, nil), nil
@@ -96,6 +97,14 @@ func (t *Target) readAll(ctx context.Context, key store.Key) (*index, error) {
 	}
 	if len(lacks) > 0 {
 		return nil, errDamaged
+	}
+	return t.ready(ctx, s, key, x)
+}
+
+// ready keeps an index whose lines can be searched.
+func (t *Target) ready(ctx context.Context, s memory.Scope, key store.Key, x *index) (*index, error) {
+	if err := t.recode(ctx, s, x); err != nil {
+		return nil, err
 	}
 	t.Cache.Put(key, x, x.held())
 	return x, nil

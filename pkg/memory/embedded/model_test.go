@@ -195,7 +195,8 @@ func (m *model) check(*rapid.T) {
 		m.Fatalf("%d memories are listed, %d are to be there", len(got), len(want))
 	}
 	for _, text := range m.said {
-		found, err := target.Search(m.Context(), m.scope, &memory.Query{Text: text[:strings.Index(text, " ")], Limit: 1, Now: day(0)})
+		word, _, _ := strings.Cut(text, " ")
+		found, err := target.Search(m.Context(), m.scope, &memory.Query{Text: word, Limit: 1, Now: day(0)})
 		if m.must(err); len(found) != 1 || trimmed(found[0]) != text && found[0].Text != text {
 			m.Fatalf("%d memories are found of one that is there", len(found))
 		}

@@ -18,7 +18,7 @@ func (t *Target) Search(ctx context.Context, s memory.Scope, q *memory.Query) ([
 	if err := checkScope(s); err != nil {
 		return nil, err
 	}
-	x, err := t.load(ctx, Partition(s))
+	x, err := t.load(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -73,8 +73,10 @@ func decodeDirectory(b []byte) (d directory, err error) {
 type segment struct {
 	segmentRef
 	entries []entry
-	bytes   int // as stored
-	talks   int // that the entries name
+	bytes   int  // as stored
+	talks   int  // that the entries name
+	coding  byte // search.Coding of the lines
+	stale   bool // the lines are not those that are stored: see recode
 }
 
 // talk is a conversation.
@@ -139,7 +141,7 @@ func (s *segment) encode() []byte {
 		}
 	})
 	w := writer{b: make([]byte, 0, s.bytes+64)}
-	w.b = append(w.b, layout)
+	w.b = append(w.b, layout, search.Coding)
 	w.number(uint64(len(talks)))
 	w.b = append(w.b, list.b...)
 	w.number(uint64(len(s.entries)))
@@ -210,6 +212,7 @@ func decodeSegment(ref segmentRef, b []byte) (*segment, error) {
 	if r.byte() != layout {
 		return nil, errDamaged
 	}
+	s.coding = r.byte()
 	talks := make([]*talk, 0, r.count())
 	for range cap(talks) {
 		talks = append(talks, &talk{r.signed(), talkKey{r.text(), r.id()}})

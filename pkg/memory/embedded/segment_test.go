@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,5 +153,38 @@ func TestDraft_ManyChanges_KeepSegmentsInBounds(t *testing.T) {
 	}
 	if most := int(x.stored()/(segmentBytes/3)) + 2; len(x.segments) > most {
 		t.Errorf("%d segments for %d bytes", len(x.segments), x.stored())
+	}
+}
+
+// What was written is read for ever: these are slots of layout 1, one entry of each kind.
+func TestSegment_Layout1_IsRead(t *testing.T) {
+	of := &talk{7, talkKey{"a talk", conversation.ID{1, 2, 3}}}
+	want := []entry{
+		{kind: saidEntry, talk: of, index: 3, time: 1_772_366_400_000, line: search.Line{Codes: []byte{1, 2, 3}, Language: 2, Opening: 1, Question: true}},
+		{kind: factEntry, time: 1_772_366_400_000, line: search.Line{Codes: []byte{4, 5, 6}}, more: &details{
+			number: 5, text: "A fact.", saidBy: "user", superseded: 9, expire: 12, sources: []source{{of, 3, 4, 1_772_366_400_000}},
+		}},
+		{kind: noteEntry, time: 1_772_366_300_000, line: search.Line{Codes: []byte{7, 8, 9}}, more: &details{number: 6, text: "A note.", key: "k", metadata: "{}"}},
+		{kind: goneEntry, talk: of, index: 4, time: 1_772_366_400_000},
+	}
+	const stored = "0101010e06612074616c6b01020300000000000000000000000000048180a8a8949567000302010301020302000000030405060a1812074120666163742e047573657200000100030480a8a894956703bf9a0c0000030708090c00000741206e6f74652e00016b027b7d0004c09a0c0004"
+	value := (&segment{entries: want}).encode()
+	if got := hex.EncodeToString(value); got != stored {
+		t.Errorf("layout 1 is written otherwise: %s", got)
+	}
+	old, err := hex.DecodeString(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := decodeSegment(segmentRef{}, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, again.entries, sameEntries); diff != "" {
+		t.Error(diff)
+	}
+	old[0] = layout + 1
+	if _, err := decodeSegment(segmentRef{}, old); err == nil {
+		t.Error("a layout that is not known is read")
 	}
 }
