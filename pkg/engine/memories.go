@@ -58,6 +58,11 @@ type MemorySources struct {
 	Cache *contents.Indexes
 }
 
+// MemoryOf is a memory that needs nothing of the engine.
+func MemoryOf(t memory.Target) func(MemorySources) memory.Target {
+	return func(MemorySources) memory.Target { return t }
+}
+
 // SearchMemories finds the memories that answer a query, best first.
 func (e *Engine) SearchMemories(ctx context.Context, r SearchMemoriesRequest) (*SearchMemoriesResult, error) {
 	return e.memories.Search(ctx, r)

@@ -85,7 +85,7 @@ func start(t *testing.T, s store.Store, defaults conversation.MemoryPolicy) *pro
 		Formats:  []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
 		Defaults: conversation.Policy{Memory: defaults},
 		OnError:  func(err error) { t.Errorf("in the background: %v", err) },
-		NewMemory: func(from engine.MemorySources) memory.Target {
+		Memory: func(from engine.MemorySources) memory.Target {
 			return embedded.New(embedded.Options{
 				Store: from.Store, Texts: from.Texts, IDs: from.IDs, Clock: from.Clock, Cache: from.Cache, Extract: embedded.Extractive,
 			})
