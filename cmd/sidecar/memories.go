@@ -91,11 +91,12 @@ func (s *memorySettings) checkMemoryKind() error {
 	return nil
 }
 
-// remembering is a memory, or how the engine makes one of what it knows.
+// remembering is how the engine makes a memory; nil for none.
 type remembering struct {
-	target memory.Target
-	made   func(engine.MemorySources) memory.Target
-	close  func()
+	made  func(engine.MemorySources) memory.Target
+	close func()
+	// observer is told what it is given.
+	observer engine.MemoryObserver
 }
 
 // newMemory makes a client of the memory that settings name; nothing is asked of it. It is closed after the engine.
@@ -112,7 +113,7 @@ func newMemory(ctx context.Context, s *memorySettings) (*remembering, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--memory agentcore: %w", err)
 		}
-		return &remembering{target: t, close: t.Close}, nil
+		return &remembering{made: engine.MemoryOf(t), close: t.Close}, nil
 	default:
 		return newMem0(s)
 	}
@@ -133,7 +134,7 @@ func newMem0(s *memorySettings) (*remembering, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--memory %s: %w", s.Memory, err)
 	}
-	return &remembering{target: t, close: t.Close}, nil
+	return &remembering{made: engine.MemoryOf(t), close: t.Close}, nil
 }
 
 // newEmbedded makes the index over what is on record.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -124,6 +125,15 @@ func (o *observation) builds() engine.Observer {
 	return out
 }
 
+// memory is what the engine tells of what it gives a memory of a name.
+func (o *observation) memory(name string) engine.MemoryObserver {
+	if o.metrics == nil || name == "" {
+		return engine.MemoryObserver{}
+	}
+	o.metrics.ExpectMemory(strings.TrimSuffix(name, "-server")) // as it calls itself
+	return engine.MemoryObserver{Sent: o.metrics.MemorySent}
+}
+
 // modelCalled is what the summarizer tells of its calls; nil if nobody listens.
 func (o *observation) modelCalled() func(summarize.CallReport) {
 	if o.metrics == nil {
@@ -190,6 +200,7 @@ func (o *observation) follow(kept store.Store, e *engine.Engine, summaries *summ
 		Sweeps:   func() metrics.Sweeps { return metrics.Sweeps(e.Stats().Sweeps) },
 		Breakers: func() map[string]int { return summaries.Stats().OpenBreakers },
 		Pending:  func() int64 { return summaries.Stats().Pending },
+		Memories: func() int64 { return int64(e.MemoryWaiting()) },
 	}
 	if isFile {
 		sources.Store = func() metrics.Store { return storeStats(file) }

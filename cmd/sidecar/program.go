@@ -63,6 +63,7 @@ func (p *program) run(ctx context.Context, s *settings, security *security, seen
 		return errors.Join(err, listen.Close(listeners), closeStore(kept))
 	}
 	defer memory.close() // as above
+	memory.observer = seen.memory(s.Memory)
 	e, err := newEngine(s, warm, seen.traced(kept), summaries.service, memory, security.authenticator, seen.builds(), p.log)
 	if err == nil {
 		seen.follow(kept, e, summaries.service)

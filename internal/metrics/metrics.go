@@ -30,6 +30,7 @@ type Metrics struct {
 	builds     *builds
 	models     *models
 	commits    *commits
+	memories   *memories
 }
 
 // New returns metrics in a registry of their own.
@@ -37,12 +38,13 @@ func New(o Options) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), namespaces: newNamespaces()}
 	m.calls = newCalls(&o, m.namespaces)
 	m.builds, m.models, m.commits = newBuilds(m.namespaces), newModels(), newCommits()
+	m.memories = newMemories()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "palimpsest_build_info", Help: "Always 1; the label is the version of the sidecar.", ConstLabels: prometheus.Labels{"version": o.Version},
 	})
 	info.Set(1)
 	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	for _, group := range [][]prometheus.Collector{m.calls.all(), m.builds.all(), m.models.all(), m.commits.all()} {
+	for _, group := range [][]prometheus.Collector{m.calls.all(), m.builds.all(), m.models.all(), m.commits.all(), m.memories.all()} {
 		m.registry.MustRegister(group...)
 	}
 	return m
@@ -80,4 +82,5 @@ const (
 	labelCache     = "cache"
 	labelLane      = "lane"
 	labelQuota     = "quota"
+	labelTarget    = "target"
 )

@@ -31,6 +31,7 @@ func full(t *testing.T) *Metrics {
 	call(t, m, buildMethod, nil)
 	m.Built("default", &engine.BuildResult{}, time.Second)
 	m.ExpectProvider("openai")
+	m.ExpectMemory("mem0")
 	m.Committed(3, time.Millisecond)
 	m.Read(Sources{
 		Ready: func() bool { return true }, Writable: func() bool { return false },
@@ -42,6 +43,7 @@ func full(t *testing.T) *Metrics {
 		Pending:   func() int64 { return 4 },
 		Quotas:    func() []Quota { return []Quota{{Namespace: "default", Name: "conversations", Used: 1, Limit: 9}} },
 		Spans:     func() Spans { return Spans{Dropped: 6} },
+		Memories:  func() int64 { return 2 },
 	})
 	return m
 }

@@ -14,6 +14,7 @@ type Sources struct {
 	Pending   func() (summaries int64)
 	Quotas    func() []Quota
 	Spans     func() Spans
+	Memories  func() (waiting int64)
 }
 
 // Store is the state of the store, in bytes.
@@ -82,7 +83,7 @@ func newCollector(s Sources, n *namespaces) *collector {
 	c := &collector{}
 	for _, r := range []*reading{
 		readFlags(s.Ready, s.Writable), readStore(s.Store), readCaches(s.Caches), readAdmission(s.Admission), readSweeps(s.Sweeps),
-		readModels(s.Breakers, s.Pending), readQuotas(s.Quotas, n), readSpans(s.Spans),
+		readModels(s.Breakers, s.Pending), readQuotas(s.Quotas, n), readSpans(s.Spans), readMemories(s.Memories),
 	} {
 		if r != nil {
 			c.readings = append(c.readings, *r)

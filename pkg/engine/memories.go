@@ -44,6 +44,9 @@ type (
 	MemoryOutcome = memories.Outcome
 )
 
+// MemoryTaken is the outcome of a batch that the memory has; the others are why it has not.
+const MemoryTaken = memories.OutcomeTaken
+
 // MemorySources is what a memory over the record is made of.
 type MemorySources struct {
 	Store store.Store
@@ -53,6 +56,11 @@ type MemorySources struct {
 	Clock func() time.Time
 	// Cache keeps indexes ready, under the bound of the content cache.
 	Cache *contents.Indexes
+}
+
+// MemoryOf is a memory that needs nothing of the engine.
+func MemoryOf(t memory.Target) func(MemorySources) memory.Target {
+	return func(MemorySources) memory.Target { return t }
 }
 
 // SearchMemories finds the memories that answer a query, best first.

@@ -10,6 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/memory/memorytest"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 var immediate = conversation.MemoryPolicy{Sync: conversation.SyncImmediate}
@@ -415,6 +416,29 @@ func TestMemories_Erasure_Retracts(t *testing.T) {
 // TestMemories_PolicyOff_IsNeverSent: what was said while nothing was to be remembered stays out when the policy changes.
 func TestMemories_PolicyOff_IsNeverSent(t *testing.T) {
 	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
-		t.Skip("records do not keep policy.memory yet")
+		off := func(off bool) {
+			t.Helper()
+			if _, err := b.Update(ctx, engine.UpdateRequest{Key: keyOf("c"), Change: func(i store.Info) (store.Info, error) {
+				i.Policy.Memory.On = ptr(!off)
+				return i, nil
+			}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.say(t, "c", "a")
+		pass(3 * time.Second)
+		off(true)
+		b.say(t, "c", "off")
+		pass(3 * time.Second)
+		off(false)
+		b.say(t, "c", "b")
+		pass(time.Minute)
+		wantSaid(t, target, "a b")
+		off(true)
+		if _, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: 2}); err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		wantSaid(t, target, "a") // what is taken back is, also while nothing is sent
 	})
 }

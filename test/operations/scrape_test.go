@@ -21,7 +21,7 @@ var row = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([^|]*) \\|"
 // a workload that moves them.
 func TestScrape_SmallWorkload_HasAllThatIsNamed(t *testing.T) {
 	t.Parallel()
-	w := start(t, "--quota-conversations", "1000", "--quota-bytes", "1GiB", "--quota-model-calls", "1000", "--quota-model-spend", "1000")
+	w := start(t, "--quota-conversations", "1000", "--quota-bytes", "1GiB", "--quota-model-calls", "1000", "--quota-model-spend", "1000", "--memory", "embedded")
 	w.work(t.Context(), "c")
 	got := parse(t, w.scrape())
 	quotas := map[string]float64{}

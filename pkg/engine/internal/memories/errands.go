@@ -110,7 +110,8 @@ func (w *work) id() string { return w.name[strings.LastIndexByte(w.name, '/')+1:
 func (w *work) run(ctx context.Context, seen *verdict) error {
 	call, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	over, err := false, error(nil)
+	var over bool
+	var err error
 	if w.Kind == retractErrand {
 		over, err = w.retractDeleted(call, &w.MemoryErrand, w.id())
 	} else {

@@ -35,7 +35,7 @@ func (v *visit) lookAtEdits(ctx context.Context, seen *verdict) (more bool, next
 	}
 	taken, slots, failure := v.retract(ctx, gone)
 	if ctx.Err() != nil {
-		v.letGo()
+		v.letGo(ctx)
 		return false, next, ctx.Err()
 	}
 	if failure != nil {
@@ -116,7 +116,7 @@ func (v *visit) takeBack(ctx context.Context, f record.MemoryFlight, seen *verdi
 	r := conversation.Range{First: f.First, End: f.End}
 	taken, slots, failure := v.retract(ctx, []conversation.Range{r})
 	if ctx.Err() != nil {
-		v.letGo()
+		v.letGo(ctx)
 		return next, false, ctx.Err()
 	}
 	if failure != nil {

@@ -33,7 +33,7 @@ func (v *visit) deliver(ctx context.Context, b *memory.Batch, r *run, ask bool, 
 		receipt, err = v.target.Add(call, b)
 	}
 	if ctx.Err() != nil {
-		v.letGo()
+		v.letGo(ctx)
 		return next, false, ctx.Err()
 	}
 	v.observe(r, outcomeOf(receipt, err))

@@ -84,11 +84,13 @@ func (v *visit) parse() (err error) {
 // open reads a conversation; nil if there is none any more.
 func (s *Service) open(ctx context.Context, key store.Key) (*visit, error) {
 	snap, err := s.unguarded.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
-	if errors.Is(err, store.ErrNotFound) || err == nil && s.txn.Live(&snap.Head) != nil {
-		return nil, nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, nil //nolint:nilerr // it is the answer
+	case err != nil:
 		return nil, err
+	case s.txn.Live(&snap.Head) != nil:
+		return nil, nil
 	}
 	return s.visitOf(key, snap)
 }
@@ -210,8 +212,8 @@ func (v *visit) release(ctx context.Context, slots map[string][]byte, change fun
 }
 
 // letGo gives the lease back after the context has ended, so that whoever comes next need not wait for it to run out.
-func (v *visit) letGo() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+func (v *visit) letGo(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = v.release(ctx, nil, func(*record.MemorySync) {})
 }

@@ -262,5 +262,5 @@ func jitter(first time.Duration, failures int) time.Duration {
 	if failures < 10 {
 		most = min(first<<failures, longestWait)
 	}
-	return min(time.Second+rand.N(most), longestWait) //nolint:gosec // nobody gains by guessing it
+	return min(time.Second+rand.N(most), longestWait)
 }

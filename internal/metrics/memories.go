@@ -1,0 +1,53 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// memories counts what memories across conversations are given.
+type memories struct {
+	batches  *prometheus.CounterVec
+	messages *prometheus.CounterVec
+	waited   *prometheus.HistogramVec
+}
+
+func newMemories() *memories {
+	return &memories{
+		batches:  counter("memory_batches_total", "Batches of messages that a memory was given, or given again, by what became of them.", labelTarget, labelOutcome),
+		messages: counter("memory_messages_total", "Messages that a memory has taken.", labelTarget),
+		waited: histogram("memory_lag_seconds", "How old the first message of a batch was when a memory took it.",
+			[]float64{1, 5, 30, 60, 300, 900, 1800, 3600, 14400, 86400}, labelTarget),
+	}
+}
+
+func (s *memories) all() []prometheus.Collector {
+	return []prometheus.Collector{s.batches, s.messages, s.waited}
+}
+
+// ExpectMemory gives a memory its series before it is given anything.
+func (m *Metrics) ExpectMemory(target string) {
+	m.memories.batches.WithLabelValues(target, string(engine.MemoryTaken))
+	m.memories.messages.WithLabelValues(target)
+	m.memories.waited.WithLabelValues(target)
+}
+
+// MemorySent counts a batch that a memory was given.
+func (m *Metrics) MemorySent(target string, outcome engine.MemoryOutcome, messages int, waited time.Duration) {
+	m.memories.batches.WithLabelValues(target, string(outcome)).Inc()
+	if outcome == engine.MemoryTaken {
+		m.memories.messages.WithLabelValues(target).Add(float64(messages))
+		m.memories.waited.WithLabelValues(target).Observe(waited.Seconds())
+	}
+}
+
+func readMemories(waiting func() int64) *reading {
+	if waiting == nil {
+		return nil
+	}
+	waits := desc("memory_waiting_conversations", "Conversations of this process that wait until a memory is given what was said.")
+	return &reading{[]*prometheus.Desc{waits}, func(give func(value)) { give(value{waits, isGauge, float64(waiting()), nil}) }}
+}
