@@ -141,6 +141,9 @@ func newMem0(s *memorySettings) (*remembering, error) {
 func newEmbedded(from engine.MemorySources) memory.Target {
 	return embedded.New(embedded.Options{
 		Store: from.Store, Texts: from.Texts, IDs: from.IDs, Clock: from.Clock, Cache: from.Cache, Extract: embedded.Extractive,
+		Model: func(ctx context.Context, b *memory.Batch, said []memory.Message) ([]byte, error) {
+			return from.Facts(ctx, b.Scope.Namespace, b.Conversation, said)
+		},
 	})
 }
 

@@ -105,7 +105,7 @@ func New(o Options) *Engine {
 	var target memory.Target
 	if o.Memory != nil {
 		target = o.Memory(MemorySources{
-			Store: unguarded, Texts: memories.Record{Store: recent, Txn: e.txn}.Texts, IDs: o.IDs, Clock: o.Clock, Cache: e.contents.Cache.Indexes(),
+			Store: unguarded, Texts: memories.Record{Store: recent, Txn: e.txn}.Texts, Facts: factsBy(o.Summaries), IDs: o.IDs, Clock: o.Clock, Cache: e.contents.Cache.Indexes(),
 		})
 	}
 	e.memories = memories.New(&memories.Options{
