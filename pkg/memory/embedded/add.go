@@ -54,7 +54,7 @@ func keyOf(b *memory.Batch) talkKey { return talkKey{b.Conversation, b.Incarnati
 
 // draw draws facts from those messages of a batch that the scope does not know yet. It is not part of deciding: a model may take its time.
 func (t *Target) draw(ctx context.Context, b *memory.Batch) ([]Extracted, error) {
-	if !b.Infer || t.Extract == nil {
+	if !b.Infer || b.Extract == conversation.ExtractNone || t.Extract == nil {
 		return nil, nil
 	}
 	x, err := t.load(ctx, b.Scope)
