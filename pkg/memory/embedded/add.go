@@ -54,7 +54,7 @@ func keyOf(b *memory.Batch) talkKey { return talkKey{b.Conversation, b.Incarnati
 
 // draw draws facts from those messages of a batch that the scope does not know yet. It is not part of deciding: a model may take its time.
 func (t *Target) draw(ctx context.Context, b *memory.Batch) ([]Extracted, error) {
-	if !b.Infer || b.Extraction == conversation.ExtractNone || t.Extract == nil {
+	if !b.Infer || b.Extract == conversation.ExtractNone || t.Extract == nil {
 		return nil, nil
 	}
 	x, err := t.load(ctx, b.Scope)
@@ -68,7 +68,7 @@ func (t *Target) draw(ctx context.Context, b *memory.Batch) ([]Extracted, error)
 	if len(said) == 0 {
 		return nil, nil
 	}
-	if b.Extraction == conversation.ExtractModel && t.Model != nil {
+	if b.Extract == conversation.ExtractModel && t.Model != nil {
 		if drawn, err := t.byModel(ctx, b, said); err == nil || ctx.Err() != nil {
 			return drawn, err
 		}

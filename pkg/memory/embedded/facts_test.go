@@ -307,3 +307,21 @@ func TestCheckedFacts_OfAModel_AreHeldToWhatTheyCite(t *testing.T) {
 		}
 	}
 }
+
+// TestFacts_ExtractNone_AreNotDrawn, and what was said is kept all the same.
+func TestFacts_ExtractNone_AreNotDrawn(t *testing.T) {
+	t.Parallel()
+	w, s := memoryWorld(t), user("anna")
+	o := w.options()
+	o.Extract = eachMessage
+	target := w.with(o)
+	b := talk(s, "talk", 0, day(1), "I live in Lisbon.")
+	b.Extract = conversation.ExtractNone
+	if _, err := target.Add(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	listing, err := target.List(t.Context(), s, &memory.Page{Limit: 10})
+	if err != nil || len(listing.Memories) != 1 || listing.Memories[0].Kind != memory.Said {
+		t.Errorf("%+v, %v", listing.Memories, err)
+	}
+}

@@ -96,7 +96,11 @@ func (s *Service) recallScope(ctx context.Context, scope memory.Scope, key store
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateFor)
 	defer cancel()
 	err := txn.Guard(func() (err error) {
-		a.found, err = s.target.Search(ctx, scope, &memory.Query{Text: q.Text, Limit: q.Limit, Floor: q.Floor, Except: key.Conversation, Now: now})
+		query := memory.Query{Text: q.Text, Limit: q.Limit, Floor: q.Floor, Now: now}
+		if scope.Kind != memory.ScopeSession { // what is in view of the conversation itself is left out later
+			query.Except = key.Conversation
+		}
+		a.found, err = s.target.Search(ctx, scope, &query)
 		return err
 	})
 	s.recalled.note(s.txn.Now(), err != nil)
