@@ -28,7 +28,9 @@ RACE_PKGS  = ./pkg/summarize $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
 # What is about databases that sidecars share.
 STORE_DIRS := pkg/store/postgres pkg/store/redis test/shared internal/dbtest
 STORE_PKGS := $(addprefix ./,$(STORE_DIRS))
-NOT_STORES  = $(filter-out $(addprefix github.com/palimpsest-context/palimpsest/,$(STORE_DIRS)),$(shell go list ./...))
+# What has a lane of its own is left out of the others.
+OTHER_LANES := $(addprefix github.com/palimpsest-context/palimpsest/,$(STORE_DIRS) pkg/memory pkg/memory/% test/memories)
+ALL_ELSE   = $(filter-out $(OTHER_LANES),$(shell go list ./...))
 
 # What takes longest begins first, or a core is idle at the end; and one package more than there are cores runs, since many wait.
 SLOWEST := $(addprefix ./,internal/replay test/faults test/summaries test/interop test/property test/citations pkg/search test/losses pkg/store/bolt pkg/engine)
@@ -63,7 +65,7 @@ image: ##- Build the container image bin/image/palimpsest.tar (ARCH='amd64 arm64
 test: setup-test test-sidecar ## Run all tests but those of speed, with clients in other languages; the same every time
 	@rm -f $(OUTCOMES)
 # What fails is in the outcomes: all of it runs, and the total is the verdict.
-	@$(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -timeout 20m $(TESTFLAGS) $(SLOWEST) $(NOT_STORES) 2>/dev/null || true
+	@$(IN_MEMORY) $(TESTSUM) run -o $(OUTCOMES) -- $(AT_ONCE) -timeout 20m $(TESTFLAGS) $(SLOWEST) $(ALL_ELSE) 2>/dev/null || true
 	@scripts/interop.sh $(OUTCOMES) || true
 	@$(TESTSUM) total $(OUTCOMES)
 

@@ -91,11 +91,10 @@ func (s *memorySettings) checkMemoryKind() error {
 	return nil
 }
 
-// remembering is a memory, or how the engine makes one of what it knows.
+// remembering is how the engine makes a memory; nil for none.
 type remembering struct {
-	target memory.Target
-	made   func(engine.MemorySources) memory.Target
-	close  func()
+	made  func(engine.MemorySources) memory.Target
+	close func()
 	// observer is told what it is given.
 	observer engine.MemoryObserver
 }
@@ -114,7 +113,7 @@ func newMemory(ctx context.Context, s *memorySettings) (*remembering, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--memory agentcore: %w", err)
 		}
-		return &remembering{target: t, close: t.Close}, nil
+		return &remembering{made: engine.MemoryOf(t), close: t.Close}, nil
 	default:
 		return newMem0(s)
 	}
@@ -135,13 +134,16 @@ func newMem0(s *memorySettings) (*remembering, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--memory %s: %w", s.Memory, err)
 	}
-	return &remembering{target: t, close: t.Close}, nil
+	return &remembering{made: engine.MemoryOf(t), close: t.Close}, nil
 }
 
 // newEmbedded makes the index over what is on record.
 func newEmbedded(from engine.MemorySources) memory.Target {
 	return embedded.New(embedded.Options{
 		Store: from.Store, Texts: from.Texts, IDs: from.IDs, Clock: from.Clock, Cache: from.Cache, Extract: embedded.Extractive,
+		Model: func(ctx context.Context, b *memory.Batch, said []memory.Message) ([]byte, error) {
+			return from.Facts(ctx, b.Scope.Namespace, b.Conversation, said)
+		},
 	})
 }
 

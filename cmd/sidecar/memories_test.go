@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
 
@@ -42,7 +43,7 @@ func TestNewMemory_Mem0Server_ShowsTheKeyAsItIsNow(t *testing.T) {
 	scope := memory.Scope{Namespace: "n", Kind: memory.ScopeUser, ID: "a"}
 	for _, step := range []struct{ written, want string }{{"one", "one"}, {"two\n", "two"}, {"", "two"}} {
 		write(step.written)
-		if _, err := made.target.Search(t.Context(), scope, &memory.Query{Text: "x", Limit: 1}); err != nil || shown != step.want {
+		if _, err := made.made(engine.MemorySources{}).Search(t.Context(), scope, &memory.Query{Text: "x", Limit: 1}); err != nil || shown != step.want {
 			t.Errorf("shown %q, want %q: %v", shown, step.want, err)
 		}
 	}
@@ -57,7 +58,7 @@ func TestNewMemory_AgentCore_AsksNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer made.close()
-	if made.target.Name() != memoryAgentCore {
-		t.Errorf("it is %s", made.target.Name())
+	if made.made(engine.MemorySources{}).Name() != memoryAgentCore {
+		t.Errorf("it is %s", made.made(engine.MemorySources{}).Name())
 	}
 }

@@ -23,7 +23,7 @@ import (
 func startRemembering(t *testing.T) (*sidecar, pb.MemoryServiceClient, *memorytest.Reference) {
 	t.Helper()
 	target := memorytest.NewReference(remembering.Limits{MaxMessages: 20, MaxChars: 1000, MaxNote: 16_000, Concurrency: 1, Idempotent: true, ReturnsIDs: true, ForgetsOne: true})
-	s := start(t, realEngine(t, func(o *engine.Options) { o.Memory = target }))
+	s := start(t, realEngine(t, func(o *engine.Options) { o.Memory = engine.MemoryOf(target) }))
 	for id, actor := range map[string]string{"c": "anna", "nobody": ""} {
 		_, err := s.conversations.CreateConversation(t.Context(), &pb.CreateConversationRequest{Conversation: &pb.Conversation{Id: id, ActorId: actor}})
 		if err != nil {

@@ -48,10 +48,8 @@ type Options struct {
 	ContentCacheBytes int64
 	// Summaries makes summaries and extracts; nil knows no model. The caller closes it after the engine's last call.
 	Summaries *summarize.Service
-	// Memory remembers across conversations; nil remembers nothing.
-	Memory memory.Target
-	// NewMemory, if set, makes it of what the engine knows: an index over what is on record.
-	NewMemory func(MemorySources) memory.Target
+	// Memory makes what remembers across conversations, of what the engine lends it; nil remembers nothing.
+	Memory func(MemorySources) memory.Target
 	// MemoryBackfill gives it what was said before the store knew it too.
 	MemoryBackfill bool
 	// MemoryObserver is told what the memory is given.
@@ -104,13 +102,14 @@ func New(o Options) *Engine {
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults, Forget: o.Summaries, Sweep: e.sweep,
 	})
-	if o.NewMemory != nil {
-		o.Memory = o.NewMemory(MemorySources{
-			Store: unguarded, Texts: memories.Record{Store: recent, Txn: e.txn}.Texts, IDs: o.IDs, Clock: o.Clock, Cache: e.contents.Cache.Indexes(),
+	var target memory.Target
+	if o.Memory != nil {
+		target = o.Memory(MemorySources{
+			Store: unguarded, Texts: memories.Record{Store: recent, Txn: e.txn}.Texts, Facts: factsBy(o.Summaries), IDs: o.IDs, Clock: o.Clock, Cache: e.contents.Cache.Indexes(),
 		})
 	}
 	e.memories = memories.New(&memories.Options{
-		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: o.Memory, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
+		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: target, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
 		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, Delete: e.deleteForgotten,
 	})
 	e.builds = build.New(&build.Options{

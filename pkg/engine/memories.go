@@ -10,6 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // What calls about memories take and give.
@@ -52,10 +53,29 @@ type MemorySources struct {
 	Store store.Store
 	// Texts are the words of messages on record. What is hidden, erased or gone is left out.
 	Texts func(ctx context.Context, namespace, conversation string, incarnation conversation.ID, indices []int32) ([]memory.Message, error)
+	// Facts has a model draw facts from what users said: its JSON, unchecked. An error where no model is configured, or it fails.
+	Facts func(ctx context.Context, namespace, conversation string, said []memory.Message) ([]byte, error)
 	IDs   func() conversation.ID
 	Clock func() time.Time
 	// Cache keeps indexes ready, under the bound of the content cache.
 	Cache *contents.Indexes
+}
+
+// factsBy asks the models of summaries for facts.
+func factsBy(s *summarize.Service) func(ctx context.Context, namespace, conversation string, said []memory.Message) ([]byte, error) {
+	return func(ctx context.Context, namespace, conversation string, said []memory.Message) ([]byte, error) {
+		messages := make([]summarize.FactsMessage, len(said))
+		for i := range said {
+			messages[i] = summarize.FactsMessage{Index: said[i].Index, Name: said[i].Name, Text: said[i].Text}
+		}
+		answer, err := s.Facts(ctx, summarize.Scope{Namespace: namespace, Conversation: conversation}, messages)
+		return []byte(answer), err
+	}
+}
+
+// MemoryOf is a memory that needs nothing of the engine.
+func MemoryOf(t memory.Target) func(MemorySources) memory.Target {
+	return func(MemorySources) memory.Target { return t }
 }
 
 // SearchMemories finds the memories that answer a query, best first.

@@ -12,13 +12,13 @@ import (
 	memorystore "github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// TestEngine_NewMemory_Texts_AreWhatMayBeShown: a memory that keeps no texts of its own shows none that the record does not.
-func TestEngine_NewMemory_Texts_AreWhatMayBeShown(t *testing.T) {
+// TestEngine_Memory_Texts_AreWhatMayBeShown: a memory that keeps no texts of its own shows none that the record does not.
+func TestEngine_Memory_Texts_AreWhatMayBeShown(t *testing.T) {
 	t.Parallel()
 	var from engine.MemorySources
 	b := newBenchWith(memorystore.New(memorystore.Options{}), func(o *engine.Options) {
 		o.CacheBytes, o.ContentCacheBytes = 1<<20, 1<<20
-		o.NewMemory = func(s engine.MemorySources) memory.Target {
+		o.Memory = func(s engine.MemorySources) memory.Target {
 			from = s
 			return &fakeMemory{}
 		}
@@ -59,12 +59,12 @@ func TestEngine_NewMemory_Texts_AreWhatMayBeShown(t *testing.T) {
 	}
 }
 
-func TestEngine_NewMemory_Cache_IsBoundByThatOfContents(t *testing.T) {
+func TestEngine_Memory_Cache_IsBoundByThatOfContents(t *testing.T) {
 	t.Parallel()
 	var from engine.MemorySources
 	b := newBenchWith(memorystore.New(memorystore.Options{}), func(o *engine.Options) {
 		o.ContentCacheBytes = 1000
-		o.NewMemory = func(s engine.MemorySources) memory.Target {
+		o.Memory = func(s engine.MemorySources) memory.Target {
 			from = s
 			return &fakeMemory{}
 		}

@@ -79,7 +79,7 @@ func remembered(id, said string) memory.Memory {
 // newRecalling is an engine whose conversation "c" is ann's and recalls what the fakeMemory says.
 func newRecalling(t testing.TB, o *fakeMemory, change func(*conversation.MemoryPolicy)) *bench {
 	t.Helper()
-	b := newBenchWith(memorystore.New(memorystore.Options{}), func(e *engine.Options) { e.Memory, e.CacheBytes = o, 1<<20 })
+	b := newBenchWith(memorystore.New(memorystore.Options{}), func(e *engine.Options) { e.Memory, e.CacheBytes = engine.MemoryOf(o), 1<<20 })
 	p := conversation.MemoryPolicy{On: ptr(true)}
 	if change != nil {
 		change(&p)

@@ -150,7 +150,7 @@ func startRemembering(s store.Store, target memory.Target, policy conversation.M
 	policy.On = ptr(true)
 	o := engine.Options{
 		Store: s, Counters: []tokens.Counter{named{chars4.New(), "o200k"}}, Formats: []provider.Format{openaichat.New()},
-		Clock: time.Now, Defaults: sliding(), Memory: target, OnError: func(error) {},
+		Clock: time.Now, Defaults: sliding(), Memory: engine.MemoryOf(target), OnError: func(error) {},
 		IDs: func() conversation.ID {
 			id := b.id()
 			binary.BigEndian.PutUint64(id[:8], number)

@@ -57,7 +57,7 @@ func memoryScope(word string) (memory.ScopeKind, error) {
 
 // memoryFailure words for the model why a memory does not answer, as an error that its result tells.
 func memoryFailure(err error) error {
-	text := ""
+	var text string
 	switch conversation.KindOf(err) {
 	case conversation.MemoryDisabled:
 		text = "nothing is remembered here: do not retry"

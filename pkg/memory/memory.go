@@ -84,6 +84,8 @@ type Batch struct {
 	Session  string // which stretch of the conversation it is; letters, digits, hyphens and underscores, at most 100 bytes
 	Messages []Message
 	Infer    bool // whether the target draws facts from it; otherwise it keeps it as it is
+	// Extraction is how a target that has a choice draws facts.
+	Extraction conversation.MemoryExtraction
 }
 
 // Receipt says what became of a batch.

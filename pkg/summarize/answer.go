@@ -16,6 +16,9 @@ const (
 // readAnswer returns the filtered summary in an answer, or the reason to refuse it (behaviour §5): not the requested JSON, empty, an echo,
 // over its cap, or not shorter than the content.
 func readAnswer(a Answer, r *Request) (string, Reason) {
+	if r.Facts {
+		return readFacts(a)
+	}
 	summary, ok := findSummary(a.Text)
 	switch {
 	case !ok && a.Truncated:

@@ -26,6 +26,9 @@ func (d *Service) keyOf(r *Request) key {
 	text(r.Prompt.ID)
 	number(int(r.Prompt.Version))
 	text(r.Prompt.Template)
+	if r.Facts {
+		text("facts")
+	}
 	number(int(r.Prompt.MaxOutput))
 	number(r.Target)
 	for _, model := range d.ModelsOf(&r.Prompt) {

@@ -21,6 +21,8 @@ type Request struct {
 	Prompt  conversation.Prompt // its Template is empty for the built-in one
 	// Span is true if Content is a document of [SpanContent].
 	Span bool
+	// Facts is true if Content is a document of [FactsContent]: the answer is a JSON object of facts, which the caller checks.
+	Facts bool
 	// What the prompt may tell the model about the content.
 	MessageType string
 	Tool        string

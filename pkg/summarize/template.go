@@ -13,7 +13,7 @@ import (
 )
 
 // The prompts of our own. system goes with every call, whoever wrote its template; compact is the built-in template for contents,
-// span for stretches of conversation.
+// span for stretches of conversation, facts for what is remembered of them.
 var (
 	//go:embed prompts/system.md
 	systemPrompt string
@@ -21,6 +21,8 @@ var (
 	compactPrompt string
 	//go:embed prompts/span.md
 	spanPrompt string
+	//go:embed prompts/facts.md
+	factsPrompt string
 )
 
 // How many characters of a content are sent; a longer one loses its middle. The head tells what a text is and the tail how it ended, and
@@ -106,15 +108,19 @@ func (r *Request) template() string {
 	if r.Prompt.Template != "" {
 		return r.Prompt.Template
 	}
-	if r.Span {
+	switch {
+	case r.Facts:
+		return factsPrompt
+	case r.Span:
 		return spanPrompt
+	default:
+		return compactPrompt
 	}
-	return compactPrompt
 }
 
 // contentJSON returns the content as JSON. A span already is, and its length was limited by whoever made it.
 func (r *Request) contentJSON() string {
-	if r.Span && json.Valid([]byte(r.Content)) {
+	if (r.Span || r.Facts) && json.Valid([]byte(r.Content)) {
 		return r.Content
 	}
 	return encodeJSON(truncated(r.Content))

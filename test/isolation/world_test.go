@@ -141,7 +141,7 @@ func newWorld(t testing.TB, kept store.Store) *world {
 	summaries := summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract})
 	w.engine = engine.New(engine.Options{
 		Store: kept, Counters: []tokens.Counter{o200k(), chars4.New()}, Formats: []provider.Format{neutral.New(), openaichat.New()},
-		Clock: clock, CacheBytes: 8 << 20, ContentCacheBytes: 8 << 20, Summaries: summaries, Memory: newTarget(), OnError: func(err error) { t.Error(err) },
+		Clock: clock, CacheBytes: 8 << 20, ContentCacheBytes: 8 << 20, Summaries: summaries, Memory: engine.MemoryOf(newTarget()), OnError: func(err error) { t.Error(err) },
 		IDs: func() (id conversation.ID) {
 			n := w.ids.Add(1)
 			for i := range 8 {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/internal/dbtest"
-	"github.com/palimpsest-context/palimpsest/internal/recordings"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -87,7 +85,7 @@ func start(t *testing.T, s store.Store, defaults conversation.MemoryPolicy) *pro
 		Formats:  []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
 		Defaults: conversation.Policy{Memory: defaults},
 		OnError:  func(err error) { t.Errorf("in the background: %v", err) },
-		NewMemory: func(from engine.MemorySources) memory.Target {
+		Memory: func(from engine.MemorySources) memory.Target {
 			return embedded.New(embedded.Options{
 				Store: from.Store, Texts: from.Texts, IDs: from.IDs, Clock: from.Clock, Cache: from.Cache, Extract: embedded.Extractive,
 			})
@@ -230,14 +228,7 @@ func TestMemories_TwoProcesses_KnowTheSame(t *testing.T) {
 // changes what an earlier one has recalled.
 func TestMemories_ThousandBuilds_LegalAndInTheirBudget(t *testing.T) {
 	t.Parallel()
-	type dialogue struct {
-		ID       string
-		Messages []struct{ Name, Content string }
-	}
-	var d dialogue
-	if err := json.NewDecoder(strings.NewReader(recordings.Text(t, "locomo10", "conversations.jsonl"))).Decode(&d); err != nil {
-		t.Fatal(err)
-	}
+	d := dialogues(t)[0]
 	policy := atOnce()
 	policy.Recall = conversation.RecallPolicy{Floor: new(0.1), MaxViewPercent: new(int32(20)), Deadline: new(5 * time.Second)}
 	p := start(t, memorystore.New(memorystore.Options{}), policy)
@@ -413,67 +404,4 @@ func hostile(random *rand.Rand) string {
 		}
 	}
 	return strings.ToValidUTF8(b.String(), "")
-}
-
-// TestMemories_ForgetActor_LeavesNoByte: of an actor that is forgotten with the records, nothing is left in any answer, nor in the file.
-func TestMemories_ForgetActor_LeavesNoByte(t *testing.T) {
-	t.Parallel()
-	const canary = "kanarienvogel"
-	path := filepath.Join(t.TempDir(), "store.db")
-	s, err := bolt.Open(path, bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := start(t, s, atOnce())
-	for i := range 3 {
-		id := fmt.Sprintf("c%d", i)
-		p.create(id, "ann")
-		p.say(id, conversation.RoleUser, fmt.Sprintf("My %s number %d sings in the kitchen, never feed it after 8.", canary, i))
-		p.build(id, conversation.FormatNeutral, 10_000)
-		p.say(id, conversation.RoleAssistant, "I will not feed the "+canary+".")
-		p.inSync(id)
-	}
-	p.create("after", "ann")
-	p.say("after", conversation.RoleUser, "What sings in the kitchen, my "+canary+" number 1?")
-	if r := p.build("after", conversation.FormatNeutral, 10_000); r.Tokens.Memories == 0 {
-		t.Fatalf("nothing was recalled: %+v", r.Events)
-	}
-	if _, err := p.AddMemory(t.Context(), engine.AddMemoryRequest{Of: engine.MemoriesOf{Key: key("after")}, Text: "The " + canary + " is yellow."}); err != nil {
-		t.Fatal(err)
-	}
-	if !holds(t, path, canary) {
-		t.Fatal("the file never held it in the clear: this test sees nothing")
-	}
-	f, err := p.ForgetActor(t.Context(), "default", "ann", true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.eventually("forgotten", time.Minute, func() bool {
-		if f, err = p.Forget(t.Context(), "default", f.ID); err != nil {
-			t.Fatal(err)
-		}
-		return f.DoneTime != time.Time{}
-	})
-	if f.Conversations != 4 || len(f.Residue) > 0 {
-		t.Errorf("%+v", f)
-	}
-	list, err := p.ListMemories(t.Context(), engine.ListMemoriesRequest{Of: engine.MemoriesOf{Key: key(""), ActorID: "ann"}, Limit: 100})
-	if err != nil || len(list.Memories) > 0 {
-		t.Errorf("%+v, %v", list, err)
-	}
-	p.eventually("no byte is left in the file", time.Minute, func() bool {
-		if err := p.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return !holds(t, path, canary)
-	})
-}
-
-func holds(t *testing.T, path, text string) bool {
-	t.Helper()
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Contains(string(file), text)
 }

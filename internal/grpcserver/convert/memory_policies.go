@@ -111,9 +111,5 @@ func toScopes(list *[]conversation.MemoryScope) *pb.MemoryScopeList {
 
 // numbers are the values of an enum as those of its twin. An empty list is nil, as protobuf reads it.
 func numbers[To, From ~int8 | ~int32](list []From) []To {
-	var out []To
-	for _, v := range list {
-		out = append(out, To(v))
-	}
-	return out
+	return Each(list, func(v From) To { return To(v) })
 }

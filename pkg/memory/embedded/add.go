@@ -54,7 +54,7 @@ func keyOf(b *memory.Batch) talkKey { return talkKey{b.Conversation, b.Incarnati
 
 // draw draws facts from those messages of a batch that the scope does not know yet. It is not part of deciding: a model may take its time.
 func (t *Target) draw(ctx context.Context, b *memory.Batch) ([]Extracted, error) {
-	if !b.Infer || t.Extract == nil {
+	if !b.Infer || b.Extraction == conversation.ExtractNone || t.Extract == nil {
 		return nil, nil
 	}
 	x, err := t.load(ctx, b.Scope)
@@ -68,7 +68,21 @@ func (t *Target) draw(ctx context.Context, b *memory.Batch) ([]Extracted, error)
 	if len(said) == 0 {
 		return nil, nil
 	}
+	if b.Extraction == conversation.ExtractModel && t.Model != nil {
+		if drawn, err := t.byModel(ctx, b, said); err == nil || ctx.Err() != nil {
+			return drawn, err
+		}
+	}
 	return t.Extract(ctx, said)
+}
+
+// byModel draws facts by a model. Where it fails, the caller does without: what is said is found all the same.
+func (t *Target) byModel(ctx context.Context, b *memory.Batch, said []memory.Message) ([]Extracted, error) {
+	answer, err := t.Model(ctx, b, said)
+	if err != nil {
+		return nil, err
+	}
+	return CheckedFacts(answer, said)
 }
 
 // isNew says whether a message is to be added.

@@ -61,6 +61,9 @@ type Options struct {
 	Cache Cache
 	// Extract draws facts from batches that ask for it; nil draws none.
 	Extract Extract
+	// Model has a model draw facts, for batches that ask for it, and returns its answer for CheckedFacts. Where it is nil or fails, Extract
+	// serves.
+	Model func(ctx context.Context, b *memory.Batch, said []memory.Message) (answer []byte, err error)
 	// MaxMessages and MaxBytes bound a scope; 0 for the defaults.
 	MaxMessages int
 	MaxBytes    int64

@@ -43,6 +43,7 @@ func ofContract(err error) bool {
 
 var (
 	errDamaged = errors.New("embedded: a slot of the index cannot be read")
+	errPanic   = errors.New("embedded: reading texts panicked")
 	errMoved   = errors.New("embedded: the scope moved each time")
 )
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
@@ -66,7 +68,7 @@ func (e *entry) expired(now int64) bool {
 }
 
 // spare is how many more hits are read than are needed: some say what others said.
-const spare = 6
+const spare = 4
 
 // fill takes hits until there are enough, or no more.
 func (a *answer) fill(ctx context.Context, hits iter.Seq[search.LineHit]) error {
@@ -152,23 +154,9 @@ func repeats(a, b *memory.Memory) bool {
 
 // memories are what entries stand for, each at its place. A message that may not be shown any more has no ID.
 func (t *Target) memories(ctx context.Context, s memory.Scope, entries []*entry) ([]memory.Memory, error) {
-	wanted := map[talkKey][]int32{}
-	for _, e := range entries {
-		if e.kind == saidEntry {
-			wanted[e.talk.talkKey] = append(wanted[e.talk.talkKey], e.index)
-		}
-	}
-	texts := map[talkKey]map[int32]memory.Message{}
-	for talk, indices := range wanted {
-		slices.Sort(indices)
-		messages, err := t.Texts(ctx, s.Namespace, talk.name, talk.incarnation, indices)
-		if err != nil {
-			return nil, err
-		}
-		texts[talk] = map[int32]memory.Message{}
-		for _, m := range messages {
-			texts[talk][m.Index] = m
-		}
+	texts, err := t.read(ctx, s.Namespace, entries)
+	if err != nil {
+		return nil, err
 	}
 	out, tag := make([]memory.Memory, len(entries)), tagOf(s)
 	for i, e := range entries {
@@ -179,6 +167,47 @@ func (t *Target) memories(ctx context.Context, s memory.Scope, entries []*entry)
 		}
 	}
 	return out, nil
+}
+
+// readers is how many conversations are read at a time: a store beyond a network takes its time for each.
+const readers = 4
+
+// read reads the messages among entries, of each conversation at once.
+func (t *Target) read(ctx context.Context, namespace string, entries []*entry) (map[talkKey]map[int32]memory.Message, error) {
+	wanted := map[talkKey][]int32{}
+	for _, e := range entries {
+		if e.kind == saidEntry {
+			wanted[e.talk.talkKey] = append(wanted[e.talk.talkKey], e.index)
+		}
+	}
+	texts := make(map[talkKey]map[int32]memory.Message, len(wanted))
+	for talk := range wanted {
+		texts[talk] = map[int32]memory.Message{}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	for talk, indices := range wanted {
+		byIndex := texts[talk]
+		group.Go(func() error {
+			slices.Sort(indices)
+			messages, err := t.textsOf(ctx, namespace, talk, indices)
+			for _, m := range messages {
+				byIndex[m.Index] = m
+			}
+			return err
+		})
+	}
+	return texts, group.Wait()
+}
+
+// textsOf reads messages of a conversation. It recovers: nobody above it does.
+func (t *Target) textsOf(ctx context.Context, namespace string, talk talkKey, indices []int32) (_ []memory.Message, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errPanic
+		}
+	}()
+	return t.Texts(ctx, namespace, talk.name, talk.incarnation, indices)
 }
 
 // said is a message as a memory.

@@ -14,6 +14,7 @@ func slotCases() []check {
 		{"NamespacePartition", namespacePartition},
 		{"ExpectSlotsGuards", expectSlots},
 		{"AsideLeavesTheHead", asideLeavesTheHead},
+		{"ErasedAreGone", erasedSlots},
 	}
 }
 
@@ -35,6 +36,20 @@ func slotsSetReadRemove(b *box) {
 	}
 	k.set(map[string][]byte{"s1": nil, "s2": []byte("two"), "s9": nil})
 	b.equal(b.read(k.key, store.Query{Slots: []string{"s1", "s2", "s9"}}).Slots, map[string][]byte{"s2": []byte("two")})
+}
+
+// erasedSlots: a commit that erases sets and removes slots as others do.
+func erasedSlots(b *box) {
+	k := b.begin(name("a"))
+	k.set(map[string][]byte{"s1": []byte("one"), "s2": []byte("two")})
+	c := k.change()
+	c.Slots, c.Erases = map[string][]byte{"s1": nil, "s2": []byte("three")}, true
+	if !c.Frees() {
+		b.Error("what erases is refused in a full store")
+	}
+	k.commit(c)
+	b.equal(b.read(k.key, store.Query{AllSlots: true}).Slots, map[string][]byte{"s2": []byte("three")})
+	k.refused(&store.Change{Aside: true, Erases: true, Head: store.Head{Incarnation: k.head.Incarnation}, Slots: map[string][]byte{"s2": nil}}, store.ErrInvalid)
 }
 
 func slotsByPrefix(b *box) {

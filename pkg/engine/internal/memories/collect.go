@@ -110,7 +110,7 @@ func closedEnd(h *store.Head) int32 {
 func (v *visit) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.Batch, error) {
 	b := &memory.Batch{
 		Scope: scope, Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Session: sessionName(v.head.Incarnation, r.session),
-		Infer: conversation.ValueOr(v.policy.Infer, true),
+		Infer: conversation.ValueOr(v.policy.Infer, true), Extraction: v.policy.Extract,
 	}
 	for i := range r.messages {
 		m := &r.messages[i]

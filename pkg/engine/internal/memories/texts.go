@@ -2,7 +2,6 @@ package memories
 
 import (
 	"context"
-	"errors"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -22,11 +21,11 @@ type Record struct {
 func (r Record) Texts(ctx context.Context, namespace, name string, incarnation conversation.ID, indices []int32) ([]memory.Message, error) {
 	key := store.Key{Namespace: namespace, Conversation: name}
 	snap, err := r.Store.Read(ctx, key, store.Query{Incarnation: incarnation, Info: true})
-	if errors.Is(err, store.ErrNotFound) || err == nil && (r.Txn.Live(&snap.Head) != nil || snap.Info == nil) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, txn.Failure(err)
+		return nil, unlessGone(txn.Failure(err))
+	}
+	if gone := r.Txn.Live(&snap.Head); gone != nil || snap.Info == nil {
+		return nil, unlessGone(gone)
 	}
 	w := view.New(key, snap)
 	if err := w.Load(ctx, r.Store, rangesOf(indices, snap.Head.Messages)...); err != nil {
@@ -49,12 +48,14 @@ func (r Record) Texts(ctx context.Context, namespace, name string, incarnation c
 	return out, nil
 }
 
-// unlessGone is the error of a read, but for that of a conversation that was deleted meanwhile: it has no words.
+// unlessGone is the error of a read, but for that of a conversation that is deleted: it has no words.
 func unlessGone(err error) error {
-	if conversation.KindOf(err) == conversation.ConversationNotFound {
+	switch conversation.KindOf(err) {
+	case conversation.ConversationNotFound, conversation.ConversationDeleted:
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 // rangesOf are messages that are on record, as ranges.
