@@ -60,7 +60,7 @@ func TestMemories_Delete_ForgetsAndKeepsFacts(t *testing.T) {
 				pass(3 * time.Second)
 				wantSaid(t, target, "a")
 				b.delete(t, "c")
-				pass(3 * time.Minute)
+				pass(10 * time.Minute)
 				wantSaid(t, target, c.left)
 				if n := b.errands(t); n != 0 {
 					t.Errorf("%d errands are left", n)
@@ -366,6 +366,30 @@ func TestMemories_TwoEngines_OneSends(t *testing.T) {
 		pass(10 * time.Minute)
 		wantSaid(t, target, strings.Join(counted(60), " "))
 		if got := target.asked(); strings.Contains(got, "Settle") || strings.Contains(got, "Retract") {
+			t.Error(got)
+		}
+	})
+}
+
+// TestMemories_LongCall_KeepsItsLease: longer than a lease is, while another process looks on.
+func TestMemories_LongCall_KeepsItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storemem.New(storemem.Options{})
+		target := newListener(mem0Like)
+		target.Break(func(call string) memorytest.Fault {
+			if call == "Add" {
+				time.Sleep(3 * time.Minute)
+			}
+			return memorytest.Fault{}
+		})
+		one, two := newRemembering(t, s, target, immediate, nil), newRemembering(t, s, target, immediate, nil)
+		one.create(t, "c", "ann", conversation.Policy{})
+		one.say(t, "c", "a")
+		pass(time.Minute)
+		two.say(t, "c", "b")
+		pass(10 * time.Minute)
+		wantSaid(t, target, "a b")
+		if got := target.asked(); got != "Add Add" {
 			t.Error(got)
 		}
 	})

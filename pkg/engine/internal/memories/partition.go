@@ -151,6 +151,9 @@ func (s *Service) putRetraction(ctx context.Context, v *visit, slots map[string]
 
 func savedSlot(id string, n int32) string { return fmt.Sprintf("%s%s/%06d", savedLineage, id, n) }
 
+// strayTime is how long a target may work on a batch whose sender is gone.
+const strayTime = 5 * time.Minute
+
 // deletionWithin is how long an errand waits for the deletion that it was written down for.
 const deletionWithin = time.Hour
 
@@ -179,9 +182,9 @@ func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id
 			}
 		}
 	}
-	// A batch may have been under way in another process that does not live to take it back.
+	// A batch may have been under way in another process that did not live to take it back.
 	e.Looks++
-	e.NextTry = now.Add(leaseTime)
+	e.NextTry = now.Add(strayTime)
 	return e.Looks > 1, nil
 }
 

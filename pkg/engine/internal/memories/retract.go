@@ -138,18 +138,19 @@ func (v *visit) retract(ctx context.Context, ranges []conversation.Range) (taken
 	if err != nil {
 		return nil, nil, err
 	}
-	call, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
 	taken, ids, slots := lines.take(ranges)
-	for _, scope := range scopesOf(v.key, v.info.ActorID, v.slot.Scopes) {
-		for _, r := range taken {
-			q := &memory.Retraction{Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Range: r, IDs: ids}
-			if _, err := v.retractAll(call, scope, q); err != nil {
-				return nil, nil, err
+	scopes := scopesOf(v.key, v.info.ActorID, v.slot.Scopes)
+	v.underLease(ctx, func(ctx context.Context) {
+		for _, scope := range scopes {
+			for _, r := range taken {
+				q := &memory.Retraction{Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Range: r, IDs: ids}
+				if _, err = v.retractAll(ctx, scope, q); err != nil {
+					return
+				}
 			}
 		}
-	}
-	return taken, slots, nil
+	})
+	return taken, slots, err
 }
 
 // retractAll takes back until nothing is left, out of views too. A target that refuses to keeps what it has: asking again would not help.

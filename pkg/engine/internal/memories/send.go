@@ -23,15 +23,15 @@ var errSkipped = errors.New("memories: a memory refused a message, which was pas
 
 // deliver gives the target a batch that is on record as under way. ask says that it may have it, and must be asked first.
 func (v *visit) deliver(ctx context.Context, b *memory.Batch, r *run, ask bool, seen *verdict) (next time.Time, more bool, err error) {
-	call, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
 	receipt, err := memory.Receipt{}, memory.ErrNotFound
-	if ask {
-		receipt, err = v.target.Settle(call, b)
-	}
-	if errors.Is(err, memory.ErrNotFound) {
-		receipt, err = v.target.Add(call, b)
-	}
+	v.underLease(ctx, func(ctx context.Context) {
+		if ask {
+			receipt, err = v.target.Settle(ctx, b)
+		}
+		if errors.Is(err, memory.ErrNotFound) {
+			receipt, err = v.target.Add(ctx, b)
+		}
+	})
 	if ctx.Err() != nil {
 		v.letGo(ctx)
 		return next, false, ctx.Err()

@@ -181,11 +181,42 @@ func (v *visit) reread(ctx context.Context) error {
 	return v.parse()
 }
 
-// callTime bounds one call of the target, and leaseTime is longer: who takes a lease makes one call under it.
+// A lease is renewed while the target is asked, so that it ends soon after a process does. How long a call may take is the target's own
+// affair, within callTime.
 const (
-	callTime  = time.Minute
-	leaseTime = callTime + 15*time.Second
+	leaseTime = 30 * time.Second
+	renewal   = leaseTime / 3
+	callTime  = 15 * time.Minute
 )
+
+// underLease calls the target while the lease is renewed. A call whose lease is lost is given up.
+func (v *visit) underLease(ctx context.Context, call func(ctx context.Context)) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	ended, renewed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(renewed)
+		ticker := time.NewTicker(renewal)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+			}
+			switch err := v.renew(ctx); {
+			case errors.Is(err, errLost):
+				cancel()
+				return
+			case errors.Is(err, errGone):
+				return // what comes of the call is taken back
+			}
+		}
+	}()
+	call(ctx)
+	close(ended)
+	<-renewed
+}
 
 // lease makes this process the one that sends.
 func (v *visit) lease(ctx context.Context, change func(*record.MemorySync)) error {
@@ -195,6 +226,17 @@ func (v *visit) lease(ctx context.Context, change func(*record.MemorySync)) erro
 		}
 		slot.Owner, slot.Until = v.owner, v.txn.Now().Add(leaseTime)
 		change(slot)
+		return nil
+	})
+}
+
+// renew makes a lease longer that this process has.
+func (v *visit) renew(ctx context.Context) error {
+	return v.update(ctx, nil, func(slot *record.MemorySync) error {
+		if slot.Owner != v.owner {
+			return errLost
+		}
+		slot.Until = v.txn.Now().Add(leaseTime)
 		return nil
 	})
 }
