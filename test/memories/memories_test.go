@@ -2,6 +2,7 @@ package memories
 
 import (
 	"context"
+	crand "crypto/rand"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -106,9 +107,7 @@ func start(t *testing.T, s store.Store, defaults conversation.MemoryPolicy) *pro
 }
 
 func newID() (id conversation.ID) {
-	for i := range id {
-		id[i] = byte(rand.Uint32())
-	}
+	_, _ = crand.Read(id[:])
 	return id
 }
 

@@ -325,3 +325,44 @@ func TestFacts_ExtractNone_AreNotDrawn(t *testing.T) {
 		t.Errorf("%+v, %v", listing.Memories, err)
 	}
 }
+
+// TestFacts_ByModel_AreCheckedOrDoneWithout: what a model draws is held against the messages; where it fails, sentences serve.
+func TestFacts_ByModel_AreCheckedOrDoneWithout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer string
+		err    error
+		want   []string
+	}{
+		"good":     {answer: `{"facts":[{"text":"Anna is allergic to walnuts.","said_by":"user","indices":[0]}]}`, want: []string{"Anna is allergic to walnuts."}},
+		"invented": {answer: `{"facts":[{"text":"Allergic to walnuts since 1987.","said_by":"user","indices":[0]}]}`},
+		"broken":   {answer: `{"facts":`, want: []string{"I am allergic to walnuts, says Anna."}},
+		"away":     {err: errors.New("away"), want: []string{"I am allergic to walnuts, says Anna."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, s := memoryWorld(t), user("anna")
+			o := w.options()
+			o.Extract = eachMessage
+			o.Model = func(context.Context, *memory.Batch, []memory.Message) ([]byte, error) { return []byte(c.answer), c.err }
+			target, b := w.with(o), talk(s, "talk", 0, day(0), "I am allergic to walnuts, says Anna.")
+			b.Extract = conversation.ExtractModel
+			add(t, target, b)
+			if got := textsOf(list(t, target, s, memory.Fact)); !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSearch_FewMemories_ReachTheFloor: the first thing that a user tells is found as the thousandth is.
+func TestSearch_FewMemories_ReachTheFloor(t *testing.T) {
+	t.Parallel()
+	w, s := memoryWorld(t), user("anna")
+	target := w.process()
+	add(t, target, talk(s, "talk", 0, day(0), "I prefer window seats on night trains."))
+	found, err := target.Search(t.Context(), s, &memory.Query{Text: "Which seats on the night train to Rome?", Limit: 5, Floor: 0.25, Now: day(1)})
+	if err != nil || len(found) == 0 {
+		t.Errorf("%v, %v", found, err)
+	}
+}
