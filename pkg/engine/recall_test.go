@@ -24,9 +24,12 @@ type fakeMemory struct {
 	answers []memory.Memory
 	err     error
 	delay   time.Duration
+	cold    bool
 	asked   []memory.Query
 	scopes  []memory.Scope
 }
+
+func (o *fakeMemory) Cold(memory.Scope) bool { return o.cold }
 
 func (o *fakeMemory) Name() string { return "fake" }
 
@@ -182,7 +185,8 @@ func TestEngine_Build_NotRecalled_SaysWhy(t *testing.T) {
 		{name: "late", want: conversation.ReasonMemoryDeadline, memory: &fakeMemory{answers: react, delay: time.Second},
 			policy: func(p *conversation.MemoryPolicy) { p.Recall.Deadline = ptr(20 * time.Millisecond) }},
 		{name: "away", want: conversation.ReasonMemoryUnavailable, memory: &fakeMemory{err: memory.ErrUnavailable}},
-		{name: "cold", want: conversation.ReasonMemoryIndexCold, memory: &fakeMemory{err: memory.ErrIndexCold}},
+		{name: "cold", want: conversation.ReasonMemoryIndexCold, memory: &fakeMemory{answers: react, delay: time.Second, cold: true},
+			policy: func(p *conversation.MemoryPolicy) { p.Recall.Deadline = ptr(20 * time.Millisecond) }},
 		{name: "in view", want: conversation.ReasonMemoryInView, memory: &fakeMemory{answers: react}, said: "I prefer React over Vue. Which framework then?"},
 		{name: "too long", want: conversation.ReasonMemoryOverCap, memory: &fakeMemory{answers: react},
 			policy: func(p *conversation.MemoryPolicy) { p.Recall.MaxTokens = ptr(int32(10)) }},

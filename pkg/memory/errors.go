@@ -15,8 +15,6 @@ var (
 	ErrRefused = errors.New("memory: refused")
 	// ErrDenied: the credential is not accepted, or what the target is configured with is not there.
 	ErrDenied = errors.New("memory: denied")
-	// ErrIndexCold: what is searched is being loaded; the next search will find it ready.
-	ErrIndexCold = errors.New("memory: the index is being loaded")
 	// ErrNotFound: there is nothing under this name.
 	ErrNotFound = errors.New("memory: not found")
 )

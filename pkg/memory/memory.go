@@ -188,6 +188,12 @@ type Target interface {
 	Forget(ctx context.Context, s Scope) (Forgetting, error)
 }
 
+// Indexed is a target that keeps indexes ready in this process.
+type Indexed interface {
+	// Cold says whether nothing of a scope is ready: the next search loads it first.
+	Cold(s Scope) bool
+}
+
 // Retraction names messages of a conversation that are to be forgotten.
 type Retraction struct {
 	Conversation string

@@ -100,7 +100,10 @@ func New(o Options) *Target {
 	return &Target{Options: o}
 }
 
-var _ memory.Target = (*Target)(nil)
+var (
+	_ memory.Target  = (*Target)(nil)
+	_ memory.Indexed = (*Target)(nil)
+)
 
 // Name implements memory.Target.
 func (t *Target) Name() string { return Name }

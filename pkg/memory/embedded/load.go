@@ -29,6 +29,12 @@ func (t *Target) load(ctx context.Context, s memory.Scope) (*index, error) {
 	return x, contractError(ctx, err)
 }
 
+// Cold implements memory.Indexed.
+func (t *Target) Cold(s memory.Scope) bool {
+	_, ready := t.Cache.Get(Partition(s)).(*index)
+	return !ready
+}
+
 // refresh returns the scope if it is ready, with what changed since read anew; nil if all is to be read.
 func (t *Target) refresh(ctx context.Context, s memory.Scope, key store.Key) (*index, error) {
 	x, _ := t.Cache.Get(key).(*index)

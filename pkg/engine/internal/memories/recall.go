@@ -69,6 +69,10 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 	case s.recalled.paused(now):
 		return nil, conversation.ReasonMemoryUnavailable
 	}
+	late := conversation.ReasonMemoryDeadline
+	if indexed, ok := s.target.(memory.Indexed); ok && slices.ContainsFunc(scopes, indexed.Cold) {
+		late = conversation.ReasonMemoryIndexCold
+	}
 	answers := make(chan answer, len(scopes))
 	for _, scope := range scopes {
 		go func() { answers <- s.recallScope(ctx, scope, key, q, now) }()
@@ -83,7 +87,7 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 			found = append(found, a.found...)
 			reason = max(reason, reasonOf(a.err))
 		case <-timer.C:
-			return answerOf(found, conversation.ReasonMemoryDeadline)
+			return answerOf(found, late)
 		case <-ctx.Done():
 			return nil, conversation.ReasonMemoryDeadline
 		}
@@ -122,8 +126,6 @@ func reasonOf(err error) conversation.Reason {
 	switch {
 	case err == nil:
 		return conversation.ReasonMemoryBelowFloor
-	case errors.Is(err, memory.ErrIndexCold):
-		return conversation.ReasonMemoryIndexCold
 	case errors.Is(err, context.DeadlineExceeded):
 		return conversation.ReasonMemoryDeadline
 	default:
