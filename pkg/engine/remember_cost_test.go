@@ -15,6 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/memory/memorytest"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	storemem "github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store/move"
 )
 
 // counting is a store that counts calls.
@@ -206,4 +207,33 @@ func BenchmarkMemories_Append_DeadTarget(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestMemories_MovedStore_GoesOn: what waits to be sent and to be forgotten moves with everything else.
+func TestMemories_MovedStore_GoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		from, to := storemem.New(storemem.Options{}), storemem.New(storemem.Options{})
+		target := newListener(mem0Like)
+		b, end := startRemembering(from, target, immediate, nil)
+		for _, id := range []string{"c", "d"} {
+			b.create(t, id, "ann", conversation.Policy{})
+			b.say(t, id, "of "+id)
+		}
+		pass(time.Minute)
+		target.Break(everyCall("Retract", memorytest.Fault{Before: &memory.UnavailableError{}}))
+		b.delete(t, "d")
+		b.say(t, "c", "waits")
+		pass(time.Second)
+		end()
+		target.Break(nil)
+		if _, err := move.Copy(ctx, from, to, move.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		newRemembering(t, to, target, immediate, nil)
+		pass(30 * time.Minute)
+		wantSaid(t, target, "of c waits")
+		if strings.Contains(target.asked(), "Settle") {
+			t.Error(target.asked())
+		}
+	})
 }

@@ -388,7 +388,8 @@ func TestMemories_Edits_WithoutMeaning(t *testing.T) {
 	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
 		b.say(t, "c", "a")
 		pass(3 * time.Second)
-		b.edit(t, "c", conversation.Edit{Kind: conversation.EditRemove, Range: conversation.Range{First: 0, End: 1}})
+		b.edit(t, "c", conversation.Edit{Kind: conversation.EditRemove, Range: conversation.Range{First: 0, End: 1}},
+			conversation.Edit{Kind: conversation.EditRecall, Range: conversation.Range{First: 0, End: 1}, Erases: true})
 		b.say(t, "c", "b")
 		pass(2 * time.Hour)
 		wantSaid(t, target, "a b")

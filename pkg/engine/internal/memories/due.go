@@ -151,6 +151,8 @@ func concerns(e *conversation.Edit) bool {
 	switch e.Kind {
 	case conversation.EditHide, conversation.EditUnhide, conversation.EditCorrect:
 		return true
+	case conversation.EditRecall: // what a block lost was said elsewhere
+		return false
 	default:
 		return e.Erases
 	}

@@ -86,11 +86,12 @@ func (s *Service) open(ctx context.Context, key store.Key) (*visit, error) {
 	snap, err := s.unguarded.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return nil, nil //nolint:nilerr // it is the answer
+		return nil, nil
 	case err != nil:
 		return nil, err
-	case s.txn.Live(&snap.Head) != nil:
-		return nil, nil
+	}
+	if gone := s.txn.Live(&snap.Head); gone != nil {
+		return nil, nil //nolint:nilerr // there is nothing to do
 	}
 	return s.visitOf(key, snap)
 }
