@@ -16,8 +16,6 @@ import (
 	storemem "github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-var both = &[]conversation.Role{conversation.RoleUser, conversation.RoleAssistant}
-
 // outboxKey is where what is to be forgotten lies.
 var outboxKey = store.Key{Namespace: "memory:default", Conversation: "outbox"}
 
@@ -133,6 +131,54 @@ func TestMemories_Delete_WhileSending(t *testing.T) {
 		if !strings.Contains(target.asked(), "Add Retract") {
 			t.Error(target.asked())
 		}
+	})
+}
+
+// TestMemories_Delete_AnswerComesLate: later than any call should take.
+func TestMemories_Delete_AnswerComesLate(t *testing.T) {
+	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
+		target.Break(func(call string) memorytest.Fault {
+			if call == "Add" {
+				time.Sleep(10 * time.Minute)
+			}
+			return memorytest.Fault{}
+		})
+		b.say(t, "c", "a")
+		pass(3 * time.Second)
+		b.delete(t, "c")
+		pass(9 * time.Minute)
+		if n := b.errands(t); n != 0 {
+			t.Fatalf("%d errands", n)
+		}
+		pass(10 * time.Minute)
+		wantSaid(t, target, "")
+	})
+}
+
+// TestMemories_Delete_SenderIsKilled: its batch arrives after another process deleted the conversation, and nobody hears of it.
+func TestMemories_Delete_SenderIsKilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storemem.New(storemem.Options{})
+		target := newListener(embeddedLike)
+		mortal := &mortalStore{Store: s}
+		first := newRemembering(t, mortal, target, immediate, nil)
+		first.create(t, "c", "ann", conversation.Policy{})
+		target.Break(func(call string) memorytest.Fault {
+			if call == "Add" {
+				mortal.dead.Store(true)
+				time.Sleep(30 * time.Second)
+			}
+			return memorytest.Fault{}
+		})
+		first.say(t, "c", "a")
+		pass(3 * time.Second)
+		newRemembering(t, s, target, immediate, nil).delete(t, "c")
+		pass(25 * time.Second)
+		if !strings.Contains(target.asked(), "Retract") {
+			t.Fatal("nothing was taken back yet")
+		}
+		pass(10 * time.Minute)
+		wantSaid(t, target, "")
 	})
 }
 

@@ -141,7 +141,7 @@ func (k *killing) check(b *bench, id string) {
 		got, want = sorted(got), sorted(want)
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {
-		k.Errorf("%s: the target has\n%s\nof\n%s", id, got, want)
+		k.Errorf("%s: the target lacks %s, and has beside it %s, of %d messages", id, less(want, got), less(got, want), len(want))
 	}
 	if len(want) < 10 {
 		k.Errorf("%s: only %d messages", id, len(want))
@@ -159,6 +159,20 @@ func (b *bench) shown(t *testing.T, id string) (out []conversation.Message) {
 	for _, m := range b.records(t, id) {
 		if !view.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
 			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// less is a list without what another has, each as often as it is there.
+func less(list, other []string) (out []string) {
+	left := map[string]int{}
+	for _, s := range other {
+		left[s]++
+	}
+	for _, s := range list {
+		if left[s]--; left[s] < 0 {
+			out = append(out, s)
 		}
 	}
 	return out

@@ -353,6 +353,35 @@ func TestMemories_Correction_ReplacesWords(t *testing.T) {
 	})
 }
 
+// TestMemories_LostAnswer_ThenCorrected: nobody knows whether the target has the old words, so they are taken back first. That the answer to
+// that is lost too, and the words are what they were, makes no difference.
+func TestMemories_LostAnswer_ThenCorrected(t *testing.T) {
+	for name, limits := range map[string]memory.Limits{"idempotent": embeddedLike, "not": mem0Like} {
+		t.Run(name, func(t *testing.T) {
+			remembering(t, limits, immediate, func(t *testing.T, b *bench, target *listener) {
+				lost := memorytest.Fault{After: memory.ErrOutcomeUnknown}
+				target.Break(firstCalls(1, "Add", lost))
+				b.append(t, "c", user("a"), user("b"))
+				pass(2001 * time.Millisecond)
+				target.Break(firstCalls(1, "Retract", lost))
+				correct := func(s string) {
+					_, err := b.Correct(ctx, engine.CorrectRequest{Key: keyOf("c"), Index: ptr(int32(1)), Parts: []engine.CorrectedPart{{Text: s}}})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				correct("B")
+				for !strings.Contains(target.asked(), "Retract") {
+					pass(time.Millisecond)
+				}
+				correct("b")
+				pass(time.Minute)
+				wantSaid(t, target, "a b")
+			})
+		})
+	}
+}
+
 // TestMemories_Edits_WithoutMeaning: what builds do to the view is no matter for the memory.
 func TestMemories_Edits_WithoutMeaning(t *testing.T) {
 	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {

@@ -39,6 +39,7 @@ type MemoryFlight struct {
 	Sent       time.Time
 	Pending    bool // the target works on it
 	Again      bool // it is sent again
+	Void       bool // it is being taken back, and never sent again under its key
 }
 
 // MemoryLineage is which memories batches led to.
@@ -201,7 +202,8 @@ func writeMemoryFlight(b []byte, f *MemoryFlight) []byte {
 	b = appendInt(b, 5, f.Session)
 	b = appendTime(b, 6, f.Sent)
 	b = appendBool(b, 7, f.Pending)
-	return appendBool(b, 8, f.Again)
+	b = appendBool(b, 8, f.Again)
+	return appendBool(b, 9, f.Void)
 }
 
 func readMemoryFlight(r *reader, f *MemoryFlight) {
@@ -223,6 +225,8 @@ func readMemoryFlight(r *reader, f *MemoryFlight) {
 			f.Pending = r.bool()
 		case 8:
 			f.Again = r.bool()
+		case 9:
+			f.Void = r.bool()
 		}
 	}
 }

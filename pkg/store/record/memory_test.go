@@ -17,7 +17,7 @@ func memorySamples(at time.Time, id conversation.ID) map[string]sample {
 			Next: 12, Edits: 7, Session: 2, SessionStart: 5, Passed: at, Ends: []int32{12, 14}, Again: []conversation.Range{{First: 2, End: 4}},
 			Owner: "00ff", Until: at.Add(5), Attempts: 3, NextTry: at.Add(6), State: 1, Reason: "429", Skipped: 1, Size: 4, Sent: at.Add(7),
 			Flight: &MemoryFlight{
-				First: 12, End: 16, SHA256: [32]byte{31: 9}, Key: "0a1b", Session: 3, Sent: at.Add(8), Pending: true, Again: true,
+				First: 12, End: 16, SHA256: [32]byte{31: 9}, Key: "0a1b", Session: 3, Sent: at.Add(8), Pending: true, Again: true, Void: true,
 			},
 			Lineages: 2, Scopes: 3,
 		}, EncodeMemorySync, DecodeMemorySync),

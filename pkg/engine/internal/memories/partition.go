@@ -107,12 +107,18 @@ func (s *Service) Deleting(ctx context.Context, key store.Key, head *store.Head)
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("%w: %w", store.ErrConflict, err) // another has the name: what was decided stands no more
 	}
-	if err != nil || snap.Info == nil || snap.Slots[s.SyncSlot()] == nil {
+	if err != nil || snap.Info == nil {
 		return err
 	}
 	v, err := s.visitOf(key, snap)
-	if err != nil || v.slot.Scopes == 0 {
-		return err // nothing was sent
+	if err != nil {
+		return err
+	}
+	if _, bit, sends := v.scope(); sends && head.Messages > 0 {
+		v.slot.Scopes |= bit // a first batch may go right now
+	}
+	if v.slot.Scopes == 0 {
+		return nil
 	}
 	ended := !head.ExpireTime.IsZero() && !s.txn.Now().Before(head.ExpireTime)
 	return s.putRetraction(ctx, v, snap.Slots, ended || v.policy.OnDelete == conversation.OnDeleteKeep)

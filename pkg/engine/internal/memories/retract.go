@@ -109,7 +109,8 @@ func (v *visit) said(ctx context.Context, ranges []conversation.Range) ([]conver
 
 // takeBack takes back a batch of which nobody knows whether the target has it, and that is not what would be sent any more.
 func (v *visit) takeBack(ctx context.Context, f record.MemoryFlight, seen *verdict) (next time.Time, more bool, err error) {
-	if err := v.lease(ctx, func(*record.MemorySync) {}); err != nil {
+	f.Void = true // the target may know its key, and would not take it again
+	if err := v.lease(ctx, func(slot *record.MemorySync) { slot.Flight = &f }); err != nil {
 		return next, false, err
 	}
 	r := conversation.Range{First: f.First, End: f.End}

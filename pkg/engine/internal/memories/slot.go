@@ -135,6 +135,10 @@ func (v *visit) update(ctx context.Context, slots map[string][]byte, change func
 	for range maxRetries {
 		next := v.slot
 		next.Ends, next.Again = slices.Clone(next.Ends), slices.Clone(next.Again)
+		if next.Flight != nil {
+			flight := *next.Flight
+			next.Flight = &flight
+		}
 		if err := change(&next); err != nil {
 			return err
 		}

@@ -181,7 +181,7 @@ func (v *visit) send(ctx context.Context, scope memory.Scope, bit int32, r *run,
 func (v *visit) resume(ctx context.Context, seen *verdict) (next time.Time, more bool, err error) {
 	f := *v.slot.Flight
 	scope, _, sends := v.scope()
-	if !sends {
+	if !sends || f.Void {
 		return v.takeBack(ctx, f, seen)
 	}
 	r, err := v.collect(ctx, conversation.Range{First: f.First, End: f.End}, int(f.End-f.First))

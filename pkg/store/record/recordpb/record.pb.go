@@ -5892,7 +5892,9 @@ type MemoryFlight struct {
 	// The target works on it.
 	Pending bool `protobuf:"varint,7,opt,name=pending,proto3" json:"pending,omitempty"`
 	// It is sent again.
-	Again         bool `protobuf:"varint,8,opt,name=again,proto3" json:"again,omitempty"`
+	Again bool `protobuf:"varint,8,opt,name=again,proto3" json:"again,omitempty"`
+	// It is being taken back, and never sent again under its key.
+	Void          bool `protobuf:"varint,9,opt,name=void,proto3" json:"void,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5979,6 +5981,13 @@ func (x *MemoryFlight) GetPending() bool {
 func (x *MemoryFlight) GetAgain() bool {
 	if x != nil {
 		return x.Again
+	}
+	return false
+}
+
+func (x *MemoryFlight) GetVoid() bool {
+	if x != nil {
+		return x.Void
 	}
 	return false
 }
@@ -6968,7 +6977,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x04sent\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\x04sent\x12:\n" +
 	"\x06flight\x18\x11 \x01(\v2\".palimpsest.record.v1.MemoryFlightR\x06flight\x12\x1a\n" +
 	"\blineages\x18\x12 \x01(\x05R\blineages\x12\x16\n" +
-	"\x06scopes\x18\x13 \x01(\x05R\x06scopes\"\xda\x01\n" +
+	"\x06scopes\x18\x13 \x01(\x05R\x06scopes\"\xee\x01\n" +
 	"\fMemoryFlight\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x05R\x05first\x12\x10\n" +
 	"\x03end\x18\x02 \x01(\x05R\x03end\x12\x16\n" +
@@ -6977,7 +6986,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\asession\x18\x05 \x01(\x05R\asession\x12.\n" +
 	"\x04sent\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04sent\x12\x18\n" +
 	"\apending\x18\a \x01(\bR\apending\x12\x14\n" +
-	"\x05again\x18\b \x01(\bR\x05again\"M\n" +
+	"\x05again\x18\b \x01(\bR\x05again\x12\x12\n" +
+	"\x04void\x18\t \x01(\bR\x04void\"M\n" +
 	"\rMemoryLineage\x12<\n" +
 	"\aorigins\x18\x01 \x03(\v2\".palimpsest.record.v1.MemoryOriginR\aorigins\"H\n" +
 	"\fMemoryOrigin\x12\x14\n" +
