@@ -1350,7 +1350,9 @@ type MemorySync struct {
 	// Output only. The number of messages that the back end refused and that were passed over.
 	SkippedMessages int32 `protobuf:"varint,7,opt,name=skipped_messages,json=skippedMessages,proto3" json:"skipped_messages,omitempty"`
 	// Output only. The number of the current session, from 1.
-	Session       int32 `protobuf:"varint,8,opt,name=session,proto3" json:"session,omitempty"`
+	Session int32 `protobuf:"varint,8,opt,name=session,proto3" json:"session,omitempty"`
+	// Output only. What the back end keeps of messages that were taken back, corrected or erased, in words.
+	Residue       []string `protobuf:"bytes,9,rep,name=residue,proto3" json:"residue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1441,6 +1443,13 @@ func (x *MemorySync) GetSession() int32 {
 	return 0
 }
 
+func (x *MemorySync) GetResidue() []string {
+	if x != nil {
+		return x.Residue
+	}
+	return nil
+}
+
 var File_palimpsest_v1_memory_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_memory_service_proto_rawDesc = "" +
@@ -1517,7 +1526,7 @@ const file_palimpsest_v1_memory_service_proto_rawDesc = "" +
 	"\x14GetMemorySyncRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\"F\n" +
 	"\x15GetMemorySyncResponse\x12-\n" +
-	"\x04sync\x18\x01 \x03(\v2\x19.palimpsest.v1.MemorySyncR\x04sync\"\xae\x02\n" +
+	"\x04sync\x18\x01 \x03(\v2\x19.palimpsest.v1.MemorySyncR\x04sync\"\xc8\x02\n" +
 	"\n" +
 	"MemorySync\x12\x16\n" +
 	"\x06target\x18\x01 \x01(\tR\x06target\x12\x1b\n" +
@@ -1527,7 +1536,8 @@ const file_palimpsest_v1_memory_service_proto_rawDesc = "" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x125\n" +
 	"\bnext_try\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\anextTry\x12)\n" +
 	"\x10skipped_messages\x18\a \x01(\x05R\x0fskippedMessages\x12\x18\n" +
-	"\asession\x18\b \x01(\x05R\asession*c\n" +
+	"\asession\x18\b \x01(\x05R\asession\x12\x18\n" +
+	"\aresidue\x18\t \x03(\tR\aresidue*c\n" +
 	"\rForgetRecords\x12\x1e\n" +
 	"\x1aFORGET_RECORDS_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13FORGET_RECORDS_KEEP\x10\x01\x12\x19\n" +

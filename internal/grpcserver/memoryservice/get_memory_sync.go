@@ -32,6 +32,7 @@ func toSync(s engine.MemorySync) *pb.MemorySync {
 		Reason:          s.Reason,
 		NextTry:         convert.ToTime(s.NextTry),
 		SkippedMessages: s.Skipped,
+		Residue:         s.Residue,
 		Session:         s.Session,
 	}
 }

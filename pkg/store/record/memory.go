@@ -25,8 +25,9 @@ type MemorySync struct {
 	Size         int32     // how many messages a batch has at most, because larger ones were refused; 0 for no such bound
 	Sent         time.Time // when the last batch was acknowledged
 	Flight       *MemoryFlight
-	Lineages     int32 // slots
-	Scopes       int32 // the kinds of scopes that were sent to, as bits
+	Lineages     int32    // slots
+	Scopes       int32    // the kinds of scopes that were sent to, as bits
+	Residue      []string // what the target keeps of what was taken back
 	Unknown      string
 }
 
@@ -137,6 +138,9 @@ func writeMemorySync(b []byte, s *MemorySync) []byte {
 	b = appendOptional(b, 17, s.Flight, writeMemoryFlight)
 	b = appendInt(b, 18, s.Lineages)
 	b = appendInt(b, 19, s.Scopes)
+	for _, what := range s.Residue {
+		b = appendElement(b, 20, what)
+	}
 	return append(b, s.Unknown...)
 }
 
@@ -189,6 +193,8 @@ func readMemorySyncRest(r *reader, s *MemorySync) {
 		s.Lineages = r.int32()
 	case 19:
 		s.Scopes = r.int32()
+	case 20:
+		s.Residue = append(s.Residue, r.text())
 	default:
 		s.Unknown += r.raw
 	}

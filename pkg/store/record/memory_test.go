@@ -19,7 +19,7 @@ func memorySamples(at time.Time, id conversation.ID) map[string]sample {
 			Flight: &MemoryFlight{
 				First: 12, End: 16, SHA256: [32]byte{31: 9}, Key: "0a1b", Session: 3, Sent: at.Add(8), Pending: true, Again: true, Void: true,
 			},
-			Lineages: 2, Scopes: 3,
+			Lineages: 2, Scopes: 3, Residue: []string{"its history"},
 		}, EncodeMemorySync, DecodeMemorySync),
 		"memory-lineage": inSlot(MemoryLineage{Origins: []MemoryOrigin{
 			{Range: conversation.Range{First: 0, End: 4}, IDs: []string{"a", "b"}}, {Range: conversation.Range{First: 4, End: 9}, IDs: []string{"c"}},

@@ -141,11 +141,7 @@ func (w *work) forgetScope(ctx context.Context, scope memory.Scope) error {
 			return err
 		}
 		w.Deleted, more = w.Deleted+f.Deleted, f.More
-		for _, what := range f.Residue {
-			if !slices.Contains(w.Residue, what) {
-				w.Residue = append(w.Residue, what)
-			}
-		}
+		w.Residue = withResidue(w.Residue, f.Residue)
 	}
 	return nil
 }

@@ -176,16 +176,24 @@ func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id
 	for _, scope := range scopesOf(key, e.Actor, e.Scopes) {
 		for _, ids := range lines {
 			q := &memory.Retraction{Conversation: e.Conversation, Incarnation: e.Incarnation, Range: everything, IDs: ids, KeepFacts: e.KeepFacts}
-			deleted, err := s.retractAll(ctx, scope, q)
-			if e.Deleted += deleted; err != nil {
+			taken, err := s.retractAll(ctx, scope, q)
+			e.Residue = withResidue(e.Residue, taken.Residue)
+			if e.Deleted += taken.Deleted; err != nil {
 				return false, err
 			}
 		}
 	}
-	// A batch may have been under way in another process that did not live to take it back.
+	// A batch may have been under way in another process that did not live to take it back, and a target may go on drawing facts.
+	looks := []time.Duration{strayTime}
+	if s.limits.Async {
+		looks = append(looks, laterLooks[:]...)
+	}
+	if int(e.Looks) == len(looks) {
+		return true, nil
+	}
+	e.NextTry = now.Add(looks[e.Looks])
 	e.Looks++
-	e.NextTry = now.Add(strayTime)
-	return e.Looks > 1, nil
+	return false, nil
 }
 
 // savedIDs are the memories that a deleted conversation led to, a slot's at a time; one empty list if none are known.

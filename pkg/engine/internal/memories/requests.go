@@ -72,6 +72,7 @@ type Sync struct {
 	NextTry  time.Time
 	Skipped  int32
 	Session  int32
+	Residue  []string // what the target keeps of what was taken back
 }
 
 // ForgetState says how far forgetting an actor is.

@@ -33,7 +33,7 @@ func (v *visit) lookAtEdits(ctx context.Context, seen *verdict) (more bool, next
 	if err := v.lease(ctx, func(*record.MemorySync) {}); err != nil {
 		return false, next, err
 	}
-	taken, slots, failure := v.retract(ctx, gone)
+	taken, slots, residue, failure := v.retract(ctx, gone)
 	if ctx.Err() != nil {
 		v.letGo(ctx)
 		return false, next, ctx.Err()
@@ -49,8 +49,20 @@ func (v *visit) lookAtEdits(ctx context.Context, seen *verdict) (more bool, next
 		slot.Edits = max(slot.Edits, v.head.EditSeq)
 		slot.Again = conversation.SubtractRanges(slot.Again, gone)
 		slot.Again = conversation.MergeRanges(append(slot.Again, again...))
+		slot.Residue = withResidue(slot.Residue, residue)
 		v.landed(slot)
 	})
+}
+
+// withResidue adds what a target keeps to what is known of it, each once.
+func withResidue(known, more []string) []string {
+	const most = 8 // a target says a few things, again and again
+	for _, r := range more {
+		if !slices.Contains(known, r) && len(known) < most {
+			known = append(slices.Clip(known), r)
+		}
+	}
+	return known
 }
 
 // changed is what of the messages that were given is to be taken back, and what is to be given again then.
@@ -114,7 +126,7 @@ func (v *visit) takeBack(ctx context.Context, f record.MemoryFlight, seen *verdi
 		return next, false, err
 	}
 	r := conversation.Range{First: f.First, End: f.End}
-	taken, slots, failure := v.retract(ctx, []conversation.Range{r})
+	taken, slots, residue, failure := v.retract(ctx, []conversation.Range{r})
 	if ctx.Err() != nil {
 		v.letGo(ctx)
 		return next, false, ctx.Err()
@@ -128,15 +140,16 @@ func (v *visit) takeBack(ctx context.Context, f record.MemoryFlight, seen *verdi
 	return next, true, v.release(ctx, slots, func(slot *record.MemorySync) {
 		v.landed(slot)
 		slot.Again = conversation.MergeRanges(append(slot.Again, again...))
+		slot.Residue = withResidue(slot.Residue, residue)
 	})
 }
 
 // retract takes back ranges of messages, to the borders of the batches that they went in where those are known. It returns what it took,
-// and what that changes of the slots about lineage.
-func (v *visit) retract(ctx context.Context, ranges []conversation.Range) (taken []conversation.Range, slots map[string][]byte, err error) {
+// what that changes of the slots about lineage, and what the target keeps all the same.
+func (v *visit) retract(ctx context.Context, ranges []conversation.Range) (taken []conversation.Range, slots map[string][]byte, residue []string, err error) {
 	lines, err := v.readLineage(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	taken, ids, slots := lines.take(ranges)
 	scopes := scopesOf(v.key, v.info.ActorID, v.slot.Scopes)
@@ -144,29 +157,32 @@ func (v *visit) retract(ctx context.Context, ranges []conversation.Range) (taken
 		for _, scope := range scopes {
 			for _, r := range taken {
 				q := &memory.Retraction{Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Range: r, IDs: ids}
-				if _, err = v.retractAll(ctx, scope, q); err != nil {
+				var all memory.Forgetting
+				if all, err = v.retractAll(ctx, scope, q); err != nil {
 					return
 				}
+				residue = withResidue(residue, all.Residue)
 			}
 		}
 	})
-	return taken, slots, err
+	return taken, slots, residue, err
 }
 
 // retractAll takes back until nothing is left, out of views too. A target that refuses to keeps what it has: asking again would not help.
-func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.Retraction) (deleted int64, err error) {
+func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.Retraction) (all memory.Forgetting, err error) {
 	for more := true; more; {
 		f, err := s.target.Retract(ctx, scope, q)
 		if errors.Is(err, memory.ErrRefused) {
 			s.tell(errKept)
+			all.Residue = withResidue(all.Residue, []string{"what the memory refused to take back"})
 			break
 		}
 		if err != nil && !errors.Is(err, memory.ErrNotFound) {
-			return deleted, err
+			return all, err
 		}
-		deleted, more = deleted+f.Deleted, f.More
+		all.Deleted, all.Residue, more = all.Deleted+f.Deleted, withResidue(all.Residue, f.Residue), f.More
 	}
-	return deleted, s.unshow(ctx, scope, func(m memory.Memory) bool { return isOf(&m, q) })
+	return all, s.unshow(ctx, scope, func(m memory.Memory) bool { return isOf(&m, q) })
 }
 
 // errKept is told of what a target does not take back.
@@ -177,7 +193,7 @@ func isOf(m *memory.Memory, q *memory.Retraction) bool {
 	if q.KeepFacts && m.Kind == memory.Fact {
 		return false
 	}
-	if slices.Contains(q.IDs, m.ID) {
+	if slices.Contains(q.IDs, m.ID) || m.Kind == memory.Fact && len(m.Sources) == 0 { // nobody knows what it was drawn from
 		return true
 	}
 	return slices.ContainsFunc(m.Sources, func(s memory.Source) bool {

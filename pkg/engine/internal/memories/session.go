@@ -74,6 +74,7 @@ func (s *Service) Sync(ctx context.Context, key store.Key) ([]Sync, error) {
 	}
 	out := Sync{
 		Target: s.target.Name(), SyncedTo: v.slot.Next, Lag: state.messages, State: InSync, Skipped: v.slot.Skipped, Session: state.session, Reason: v.slot.Reason,
+		Residue: v.slot.Residue,
 	}
 	if state.messages == 0 {
 		out.SyncedTo = state.end

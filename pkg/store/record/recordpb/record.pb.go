@@ -5712,7 +5712,9 @@ type MemorySync struct {
 	// How many slots of lineage there are.
 	Lineages int32 `protobuf:"varint,18,opt,name=lineages,proto3" json:"lineages,omitempty"`
 	// The kinds of scopes that were sent to, as bits.
-	Scopes        int32 `protobuf:"varint,19,opt,name=scopes,proto3" json:"scopes,omitempty"`
+	Scopes int32 `protobuf:"varint,19,opt,name=scopes,proto3" json:"scopes,omitempty"`
+	// What the target keeps of what was taken back, in words.
+	Residue       []string `protobuf:"bytes,20,rep,name=residue,proto3" json:"residue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5878,6 +5880,13 @@ func (x *MemorySync) GetScopes() int32 {
 		return x.Scopes
 	}
 	return 0
+}
+
+func (x *MemorySync) GetResidue() []string {
+	if x != nil {
+		return x.Residue
+	}
+	return nil
 }
 
 // A batch that is on its way.
@@ -6955,7 +6964,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\brequests\x18\x02 \x03(\v2#.palimpsest.record.v1.FormerRequestR\brequests\"7\n" +
 	"\rFormerRequest\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\x04R\x04hash\x12\x12\n" +
-	"\x04time\x18\x02 \x01(\x03R\x04time\"\x87\x05\n" +
+	"\x04time\x18\x02 \x01(\x03R\x04time\"\xa1\x05\n" +
 	"\n" +
 	"MemorySync\x12\x12\n" +
 	"\x04next\x18\x01 \x01(\x05R\x04next\x12\x14\n" +
@@ -6977,7 +6986,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x04sent\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\x04sent\x12:\n" +
 	"\x06flight\x18\x11 \x01(\v2\".palimpsest.record.v1.MemoryFlightR\x06flight\x12\x1a\n" +
 	"\blineages\x18\x12 \x01(\x05R\blineages\x12\x16\n" +
-	"\x06scopes\x18\x13 \x01(\x05R\x06scopes\"\xee\x01\n" +
+	"\x06scopes\x18\x13 \x01(\x05R\x06scopes\x12\x18\n" +
+	"\aresidue\x18\x14 \x03(\tR\aresidue\"\xee\x01\n" +
 	"\fMemoryFlight\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x05R\x05first\x12\x10\n" +
 	"\x03end\x18\x02 \x01(\x05R\x03end\x12\x16\n" +
