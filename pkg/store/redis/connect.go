@@ -81,6 +81,7 @@ func (s *Store) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.scripts = newScripts("PUBLISH")
 	s.tune(a.options)
 	first, clustered, err := s.first(ctx, a)
 	if err != nil {
@@ -96,7 +97,7 @@ func (s *Store) connect(ctx context.Context) error {
 	if a.options.DB != 0 {
 		return errors.New("a cluster has one database: the URL names another")
 	}
-	s.publish = "SPUBLISH"
+	s.scripts = newScripts("SPUBLISH")
 	s.cluster = redis.NewClusterClient(s.clusterOptions(a))
 	return nil
 }

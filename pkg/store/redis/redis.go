@@ -95,7 +95,6 @@ type Store struct {
 	space    space
 	codec    *record.Codec
 	scripts  *scripts
-	publish  string // the command that wakes other processes
 	single   *redis.Client
 	cluster  *redis.ClusterClient
 	volatile bool
@@ -105,6 +104,7 @@ type Store struct {
 	waiters waiters
 	seen    seen
 	health  health
+	lines   lines
 
 	epochs   epochs
 	admitted atomic.Bool // what the database holds is known, and ours
@@ -121,7 +121,7 @@ var _ store.Store = (*Store)(nil)
 // Open connects to the server, and makes an empty database one of this layout, unless a store must exist.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o = o.withDefaults()
-	s := &Store{options: o, space: space{o.Prefix}, codec: record.New(), scripts: newScripts(), publish: "PUBLISH"}
+	s := &Store{options: o, space: newSpace(o.Prefix), codec: record.New()}
 	s.health.changed = o.OnState
 	if err := s.connect(ctx); err != nil {
 		return nil, err
