@@ -5,17 +5,21 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/dbtest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store/postgres"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+	"github.com/palimpsest-context/palimpsest/pkg/store/redis"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
@@ -70,8 +74,14 @@ type crew struct {
 
 func newCrew(t *testing.T, s store.Store, n int, m *alone) *crew {
 	t.Helper()
-	c := &crew{s: s, model: m, key: engine.Key{Namespace: "default", Conversation: "c"}}
-	for range n {
+	return newCrewOver(t, slices.Repeat([]store.Store{s}, n), m)
+}
+
+// newCrewOver makes processes that each have a store of their own over what they share.
+func newCrewOver(t *testing.T, stores []store.Store, m *alone) *crew {
+	t.Helper()
+	c := &crew{s: stores[0], model: m, key: engine.Key{Namespace: "default", Conversation: "c"}}
+	for _, s := range stores {
 		mortal := &mortalStore{Store: s}
 		c.stores = append(c.stores, mortal)
 		c.processes = append(c.processes, worldOf(mortal, m, nil))
@@ -80,7 +90,9 @@ func newCrew(t *testing.T, s store.Store, n int, m *alone) *crew {
 		for _, w := range c.processes {
 			w.close()
 		}
-		_ = s.Close()
+		for _, s := range stores {
+			_ = s.Close()
+		}
 	})
 	c.processes[0].summarizing(t, c.key, maxWait)
 	return c
@@ -141,6 +153,39 @@ func TestEngines_OneStore_PrepareOnceAndPublishOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			takeTurns(t, newCrew(t, s, n, &alone{wait: 50 * time.Millisecond}), 20*time.Millisecond)
+		})
+	}
+}
+
+// TestEngines_OneServer_PrepareOnceAndPublishOnce: the same, over servers, which each process reaches by connections of its own.
+func TestEngines_OneServer_PrepareOnceAndPublishOnce(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) func() (store.Store, error){
+		"postgres": func(t *testing.T) func() (store.Store, error) {
+			server := dbtest.StartPostgres(t)
+			return func() (store.Store, error) {
+				return postgres.Open(t.Context(), postgres.Options{DSN: server.DSN, PoolSize: 4})
+			}
+		},
+		"redis": func(t *testing.T) func() (store.Store, error) {
+			server := dbtest.StartRedis(t)
+			return func() (store.Store, error) {
+				return redis.Open(t.Context(), redis.Options{URL: "redis://" + server.Address})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			open := open(t)
+			var stores []store.Store
+			for range 3 {
+				s, err := open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				stores = append(stores, s)
+			}
+			takeTurns(t, newCrewOver(t, stores, &alone{wait: 50 * time.Millisecond}), 20*time.Millisecond)
 		})
 	}
 }
