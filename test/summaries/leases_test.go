@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -70,6 +71,7 @@ type crew struct {
 	stores    []*mortalStore
 	key       engine.Key
 	steps     int
+	together  bool // all processes build at each step, at the same time
 }
 
 func newCrew(t *testing.T, s store.Store, n int, m *alone) *crew {
@@ -104,6 +106,17 @@ func (c *crew) step(t *testing.T, process int) *engine.BuildResult {
 	c.steps++
 	w := c.processes[process]
 	w.say(t, c.key, grows(c.steps)...)
+	if c.together {
+		var building sync.WaitGroup
+		defer building.Wait()
+		for _, other := range slices.Delete(slices.Clone(c.processes), process, process+1) {
+			building.Go(func() {
+				if _, err := other.Build(t.Context(), engine.BuildRequest{Key: c.key, Format: conversation.FormatAnthropic}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
 	got, err := w.Build(t.Context(), engine.BuildRequest{Key: c.key, Format: conversation.FormatAnthropic})
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +156,7 @@ func TestEngines_OneStore_PrepareOnceAndPublishOnce(t *testing.T) {
 	for name, n := range map[string]int{"two": 2, "three": 3} {
 		t.Run(name+" on memory", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				takeTurns(t, newCrew(t, memory.New(memory.Options{}), n, &alone{wait: 10 * time.Second}), 4*time.Second)
+				takeTurns(t, newCrew(t, memory.New(memory.Options{}), n, &alone{wait: 10 * time.Second}), 120, 4*time.Second)
 			})
 		})
 		t.Run(name+" on bolt", func(t *testing.T) {
@@ -152,12 +165,13 @@ func TestEngines_OneStore_PrepareOnceAndPublishOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			takeTurns(t, newCrew(t, s, n, &alone{wait: 50 * time.Millisecond}), 20*time.Millisecond)
+			takeTurns(t, newCrew(t, s, n, &alone{wait: 50 * time.Millisecond}), 120, 20*time.Millisecond)
 		})
 	}
 }
 
-// TestEngines_OneServer_PrepareOnceAndPublishOnce: the same, over servers, which each process reaches by connections of its own.
+// TestEngines_OneServer_PrepareOnceAndPublishOnce: the same, over servers, which each process reaches by connections
+// of its own, and all build at the same time.
 func TestEngines_OneServer_PrepareOnceAndPublishOnce(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T) func() (store.Store, error){
@@ -185,14 +199,16 @@ func TestEngines_OneServer_PrepareOnceAndPublishOnce(t *testing.T) {
 				}
 				stores = append(stores, s)
 			}
-			takeTurns(t, newCrewOver(t, stores, &alone{wait: 50 * time.Millisecond}), 20*time.Millisecond)
+			c := newCrewOver(t, stores, &alone{wait: 50 * time.Millisecond})
+			c.together = true
+			takeTurns(t, c, 80, 20*time.Millisecond)
 		})
 	}
 }
 
-func takeTurns(t *testing.T, c *crew, pause time.Duration) {
+func takeTurns(t *testing.T, c *crew, steps int, pause time.Duration) {
 	t.Helper()
-	for i := range 120 {
+	for i := range steps {
 		c.step(t, i%len(c.processes))
 		time.Sleep(pause)
 	}
