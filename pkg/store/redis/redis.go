@@ -29,7 +29,8 @@ import (
 // Options are the settings of a store.
 type Options struct {
 	// URL is redis://[user[:password]@]host:port[/database], rediss:// for TLS, unix:// for a socket; more nodes of a cluster follow as
-	// ?addr=host:port&addr=... . Whether it is a cluster is found out.
+	// ?addr=host:port&addr=... . Whether it is a cluster is found out. With ?ca_file=path the server's certificate is held to the authorities
+	// in that file, in PEM, instead of the system's.
 	URL string
 	// Prefix is what all keys begin with; empty: "palimpsest:". It must not hold braces.
 	Prefix string
