@@ -73,7 +73,10 @@ func compare(t *testing.T, mixed, alone []*process.Sidecar, seed uint64, logs st
 	for kind, nodes := range [][]*process.Sidecar{mixed, alone} {
 		for i := range versionTalks {
 			running.Go(func() {
-				v := &versioned{t: t, nodes: nodes, id: fmt.Sprintf("v%d-%d-%d", kind, seed, i), logs: logs, random: rand.New(rand.NewPCG(seed, uint64(i)))}
+				v := &versioned{
+					t: t, nodes: nodes, id: fmt.Sprintf("v%d-%d-%d", kind, seed, i), logs: logs,
+					random: rand.New(rand.NewPCG(seed, uint64(i))), routes: rand.New(rand.NewPCG(seed, uint64(1000+i))),
+				}
 				sums[kind][i] = v.talk()
 			})
 		}
@@ -89,13 +92,14 @@ func compare(t *testing.T, mixed, alone []*process.Sidecar, seed uint64, logs st
 	return builds
 }
 
-// versioned is a conversation at some sidecars. What is said is drawn from the seed alone; where it goes is not.
+// versioned is a conversation at some sidecars. What is said does not depend on where it goes.
 type versioned struct {
 	t      *testing.T
 	nodes  []*process.Sidecar
 	id     string
 	logs   string
-	random *rand.Rand
+	random *rand.Rand // what is said
+	routes *rand.Rand // where
 	sums   []string
 
 	decided int // decisions of builds
@@ -176,7 +180,7 @@ func (v *versioned) build(turn int) bool {
 
 // call makes a call at one of the sidecars.
 func (v *versioned) call(run func(context.Context, *process.Client) error) bool {
-	client, err := v.nodes[rand.IntN(len(v.nodes))].Dial()
+	client, err := v.nodes[v.routes.IntN(len(v.nodes))].Dial()
 	if err == nil {
 		defer client.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -59,7 +59,7 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, how st
 	l, unlessGone := &launch{how: how, caller: ctx}, context.Context(unless{ctx})
 	w.args[launchArg] = l
 	began := time.Now()
-	err = s.onNode(unlessGone, partition, func(c *redis.Client) error {
+	err = s.onNode(unlessGone, partition, func(c *redis.Client) error { //nolint:contextcheck // it is the caller's, without its deadline
 		if err := s.ready(unlessGone, c); err != nil {
 			return err
 		}

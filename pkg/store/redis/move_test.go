@@ -124,7 +124,7 @@ func TestStore_SlotMovesUnderAppends_NothingIsLost(t *testing.T) {
 	for _, k := range talks {
 		running.Go(func() {
 			for moving.Err() == nil {
-				ctx, cancel := context.WithTimeout(context.Background(), 40*time.Millisecond)
+				ctx, cancel := context.WithTimeout(t.Context(), 40*time.Millisecond)
 				err := k.append(ctx, s)
 				if _, other := s.Read(ctx, k.key, store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{End: 3}}}}); err == nil {
 					err = other
@@ -177,7 +177,7 @@ func neighbours(t *testing.T, s *redis.Store, cluster *dbtest.Cluster) []*talk {
 		must(t, k.append(t.Context(), s))
 		for _, address := range cluster.Addresses {
 			for _, key := range operator(t, address).Keys(t.Context(), "*h*\x01"+k.key.Conversation).Val() {
-				tag := key[:strings.Index(key, "}")]
+				tag, _, _ := strings.Cut(key, "}")
 				if byTag[tag] = append(byTag[tag], k); len(byTag[tag]) == 3 {
 					return byTag[tag]
 				}
