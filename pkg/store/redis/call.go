@@ -51,7 +51,7 @@ type unless struct{ context.Context }
 func (unless) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
 
 // runScript runs a script that writes on the node of a partition. The answer is a string, or a list of one.
-func (s *Store) runScript(ctx context.Context, partition int, sc *script, how string, w *writes) (answer any, err error) {
+func (s *Store) runScript(ctx context.Context, partition int, sc *script, how string, w *writes) (answer any, err error) { //nolint:contextcheck // see unless
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, how st
 	l, unlessGone := &launch{how: how, caller: ctx}, context.Context(unless{ctx})
 	w.args[launchArg] = l
 	began := time.Now()
-	err = s.onNode(unlessGone, partition, func(c *redis.Client) error { //nolint:contextcheck // it is the caller's, without its deadline
+	err = s.onNode(unlessGone, partition, func(c *redis.Client) error { //nolint:contextcheck // see unless
 		if err := s.ready(unlessGone, c); err != nil {
 			return err
 		}

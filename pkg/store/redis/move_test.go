@@ -124,7 +124,7 @@ func TestStore_SlotMovesUnderAppends_NothingIsLost(t *testing.T) {
 	for _, k := range talks {
 		running.Go(func() {
 			for moving.Err() == nil {
-				ctx, cancel := context.WithTimeout(t.Context(), 40*time.Millisecond)
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(moving), 40*time.Millisecond)
 				err := k.append(ctx, s)
 				if _, other := s.Read(ctx, k.key, store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{End: 3}}}}); err == nil {
 					err = other
