@@ -12,9 +12,10 @@ import (
 // A commit goes out by itself while few are on their way to its node. Behind those, commits of any callers gather, and go together: the
 // server reads and answers them in one go, and both sides are spared most of what a trip costs.
 const (
-	lanes    = 16                    // commits, or bundles of them, on their way to a node before others gather
-	bundle   = 64                    // commits that go together, at most
-	heavy    = 64 << 10              // bytes from which a commit is no part of a bundle: all others would wait for it
+	lanes = 16 // commits, or bundles of them, on their way to a node before others gather
+	// bundle is how many bytes go together. A server reads 16 KiB of a connection at a time, and syncs before it reads on: more in one bundle
+	// would take as many syncs one after the other. A commit of more goes by itself.
+	bundle   = 14 << 10
 	patience = 50 * time.Millisecond // how long a commit waits before it goes by itself after all
 )
 
@@ -29,6 +30,7 @@ type line struct {
 type dispatch struct {
 	cmd    *redis.Cmd
 	launch *launch
+	weight int
 	turn   chan []*dispatch // gives those to send, itself the first; nil once another has sent it
 }
 
@@ -87,7 +89,7 @@ func (l *line) join(cmd *redis.Cmd, la *launch) *dispatch {
 		return nil
 	}
 	d := &dispatch{cmd: cmd, launch: la}
-	if weight(cmd.Args()) < heavy {
+	if d.weight = weight(cmd.Args()); d.weight < bundle {
 		d.turn = make(chan []*dispatch, 1)
 		l.waiting = append(l.waiting, d)
 	}
@@ -145,9 +147,9 @@ func (l *line) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var together []*dispatch
-	taken := 0
+	taken, sum := 0, 0
 	for _, d := range l.waiting {
-		if len(together) == bundle {
+		if sum += d.weight; sum > bundle {
 			break
 		}
 		taken++

@@ -184,7 +184,7 @@ func many(t *testing.T, s *redis.Store, c *driver.Client) {
 		bares[i] = func() error { return b.append(t.Context()) }
 	}
 	var best [2]float64
-	for range 5 {
+	for range 12 {
 		for i, ways := range []*[callers]func() error{&ours, &bares} {
 			best[i] = max(best[i], throughput(t, ways))
 		}
@@ -202,7 +202,7 @@ func throughput(t *testing.T, ways *[callers]func() error) float64 {
 	began := time.Now()
 	for _, way := range ways {
 		running.Go(func() {
-			for time.Since(began) < 500*time.Millisecond {
+			for time.Since(began) < 250*time.Millisecond {
 				if err := way(); err != nil {
 					t.Error(err)
 					return
