@@ -30,31 +30,29 @@ func decode[T any](c *Codec, k kind, value []byte, read func(*reader, *T)) (T, e
 	} else {
 		r.rest = string(payload)
 	}
-	return decoded(k, &r, read)
-}
-
-// decodeText is decode for a value that does not change: what is read shares it.
-func decodeText[T any](c *Codec, k kind, value string, read func(*reader, *T)) (T, error) {
-	var v T
-	payload, _, err := c.open(k, unsafe.Slice(unsafe.StringData(value), len(value))) //nolint:gosec // nobody writes to it
-	if err != nil {
-		return v, err
-	}
-	return decoded(k, &reader{rest: alias(payload)}, read)
-}
-
-// alias is bytes as a text, without a copy.
-func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // nobody writes to them any more
-
-func decoded[T any](k kind, r *reader, read func(*reader, *T)) (T, error) {
-	var v T
-	read(r, &v)
+	read(&r, &v)
 	if r.bad {
 		var none T
 		return none, damaged(k, "it is not well formed")
 	}
 	return v, nil
 }
+
+// decodeText is decode into a zero, for a value that does not change: what is read shares it.
+func decodeText[T any](c *Codec, k kind, value string, into *T, read func(*reader, *T)) error {
+	payload, _, err := c.open(k, unsafe.Slice(unsafe.StringData(value), len(value))) //nolint:gosec // nobody writes to it
+	if err != nil {
+		return err
+	}
+	r := reader{rest: alias(payload)}
+	if read(&r, into); r.bad {
+		return damaged(k, "it is not well formed")
+	}
+	return nil
+}
+
+// alias is bytes as a text, without a copy.
+func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // nobody writes to them any more
 
 // EncodeMessage makes the stored value of a message.
 func (c *Codec) EncodeMessage(m *conversation.Message) []byte {
@@ -72,9 +70,9 @@ func (c *Codec) DecodeMessage(value []byte) (conversation.Message, error) {
 	return decode(c, kindMessage, value, readMessage)
 }
 
-// DecodeMessageText is DecodeMessage for a value that is a string already: the message shares it.
-func (c *Codec) DecodeMessageText(value string) (conversation.Message, error) {
-	return decodeText(c, kindMessage, value, readMessage)
+// DecodeMessageText is DecodeMessage into a zero, for a value that is a string already: the message shares it.
+func (c *Codec) DecodeMessageText(value string, into *conversation.Message) error {
+	return decodeText(c, kindMessage, value, into, readMessage)
 }
 
 // EncodeEdit makes the stored value of an edit.

@@ -288,11 +288,11 @@ func (r *reading) decodeMessages(v []any) error {
 			continue
 		}
 		marked := text(value)
-		m, err := r.s.codec.DecodeMessageText(marked[min(messageMark, len(marked)):])
-		if err != nil {
+		n := len(r.snap.Messages)
+		r.snap.Messages = append(r.snap.Messages, conversation.Message{})
+		if err := r.s.codec.DecodeMessageText(marked[min(messageMark, len(marked)):], &r.snap.Messages[n]); err != nil {
 			return err
 		}
-		r.snap.Messages = append(r.snap.Messages, m)
 	}
 	return nil
 }
