@@ -4,7 +4,8 @@
 //
 // Conversations are spread over 256 partitions by a hash of their names. Every key has the tag of its partition, {0} to {255}, so that what
 // one commit touches lies on one node, indexes too (keys.go). A commit is one script, which checks all and then writes, because nothing rolls
-// back (lua/commit.lua). A read is one MULTI on the incarnation that the name led to last, and one more if it leads to another.
+// back (lua/commit.lua); head and messages are one hash, so that most need nothing else (lua/append.lua). A read is one MULTI on the
+// incarnation that the name led to last, and one more if it leads to another; of head and messages alone it is one command.
 //
 // # What survives
 //
