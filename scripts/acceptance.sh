@@ -25,7 +25,7 @@ part "servers killed under load" env PALIMPSEST_FAULT_ROUNDS="${ROUNDS:-20}" go 
 part "several sidecars, killed" env PALIMPSEST_SHARED_SECONDS="${SHARED:-120}" go test -count=1 -v -timeout 1h -run 'Shared' ./test/shared
 if [[ -n "${OTHER:-}" ]]; then
   part "two versions on one store" env PALIMPSEST_OTHER_SIDECAR="$OTHER" PALIMPSEST_SHARED_SECONDS=600 go test -count=1 -v -timeout 1h \
-    -run 'Shared.*Linearizable' ./test/shared
+    -run 'Shared.*(Linearizable|ContextsOfOne)' ./test/shared
 fi
 part "a million messages" env PALIMPSEST_SOAK=1m go test -count=1 -v -timeout 1h -run 'Soak' ./test/shared
 part "times beside bare statements" env PALIMPSEST_TEST_SPEED=1 PALIMPSEST_STORE_BARS=1 go test -count=1 -v -timeout 1h -p 1 -run 'Speed' ./pkg/store/postgres ./pkg/store/redis

@@ -30,8 +30,8 @@ func TestSpeed_Alone_Runs(t *testing.T) {
 
 func TestBar_Asked_IsTheBarItself(t *testing.T) {
 	t.Setenv(BarsVariable, "")
-	if Bar(1.5) != 3 {
-		t.Error("beside other work it is twice the bar")
+	if Bar(2) != 3 {
+		t.Error("beside other work it is half as much again")
 	}
 	t.Setenv(BarsVariable, "1")
 	if Bar(1.5) != 1.5 {

@@ -5,17 +5,22 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/dbtest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/store/postgres"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+	"github.com/palimpsest-context/palimpsest/pkg/store/redis"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
@@ -66,12 +71,19 @@ type crew struct {
 	stores    []*mortalStore
 	key       engine.Key
 	steps     int
+	together  bool // all processes build at each step, at the same time
 }
 
 func newCrew(t *testing.T, s store.Store, n int, m *alone) *crew {
 	t.Helper()
-	c := &crew{s: s, model: m, key: engine.Key{Namespace: "default", Conversation: "c"}}
-	for range n {
+	return newCrewOver(t, slices.Repeat([]store.Store{s}, n), m)
+}
+
+// newCrewOver makes processes that each have a store of their own over what they share.
+func newCrewOver(t *testing.T, stores []store.Store, m *alone) *crew {
+	t.Helper()
+	c := &crew{s: stores[0], model: m, key: engine.Key{Namespace: "default", Conversation: "c"}}
+	for _, s := range stores {
 		mortal := &mortalStore{Store: s}
 		c.stores = append(c.stores, mortal)
 		c.processes = append(c.processes, worldOf(mortal, m, nil))
@@ -80,7 +92,9 @@ func newCrew(t *testing.T, s store.Store, n int, m *alone) *crew {
 		for _, w := range c.processes {
 			w.close()
 		}
-		_ = s.Close()
+		for _, s := range stores {
+			_ = s.Close()
+		}
 	})
 	c.processes[0].summarizing(t, c.key, maxWait)
 	return c
@@ -92,6 +106,17 @@ func (c *crew) step(t *testing.T, process int) *engine.BuildResult {
 	c.steps++
 	w := c.processes[process]
 	w.say(t, c.key, grows(c.steps)...)
+	if c.together {
+		var building sync.WaitGroup
+		defer building.Wait()
+		for _, other := range slices.Delete(slices.Clone(c.processes), process, process+1) {
+			building.Go(func() {
+				if _, err := other.Build(t.Context(), engine.BuildRequest{Key: c.key, Format: conversation.FormatAnthropic}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
 	got, err := w.Build(t.Context(), engine.BuildRequest{Key: c.key, Format: conversation.FormatAnthropic})
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +156,7 @@ func TestEngines_OneStore_PrepareOnceAndPublishOnce(t *testing.T) {
 	for name, n := range map[string]int{"two": 2, "three": 3} {
 		t.Run(name+" on memory", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				takeTurns(t, newCrew(t, memory.New(memory.Options{}), n, &alone{wait: 10 * time.Second}), 4*time.Second)
+				takeTurns(t, newCrew(t, memory.New(memory.Options{}), n, &alone{wait: 10 * time.Second}), 120, 4*time.Second)
 			})
 		})
 		t.Run(name+" on bolt", func(t *testing.T) {
@@ -140,14 +165,50 @@ func TestEngines_OneStore_PrepareOnceAndPublishOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			takeTurns(t, newCrew(t, s, n, &alone{wait: 50 * time.Millisecond}), 20*time.Millisecond)
+			takeTurns(t, newCrew(t, s, n, &alone{wait: 50 * time.Millisecond}), 120, 20*time.Millisecond)
 		})
 	}
 }
 
-func takeTurns(t *testing.T, c *crew, pause time.Duration) {
+// TestEngines_OneServer_PrepareOnceAndPublishOnce: the same, over servers, which each process reaches by connections
+// of its own, and all build at the same time.
+func TestEngines_OneServer_PrepareOnceAndPublishOnce(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) func() (store.Store, error){
+		"postgres": func(t *testing.T) func() (store.Store, error) {
+			server := dbtest.StartPostgres(t)
+			return func() (store.Store, error) {
+				return postgres.Open(t.Context(), postgres.Options{DSN: server.DSN, PoolSize: 4})
+			}
+		},
+		"redis": func(t *testing.T) func() (store.Store, error) {
+			server := dbtest.StartRedis(t)
+			return func() (store.Store, error) {
+				return redis.Open(t.Context(), redis.Options{URL: "redis://" + server.Address})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			open := open(t)
+			var stores []store.Store
+			for range 3 {
+				s, err := open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				stores = append(stores, s)
+			}
+			c := newCrewOver(t, stores, &alone{wait: 50 * time.Millisecond})
+			c.together = true
+			takeTurns(t, c, 80, 20*time.Millisecond)
+		})
+	}
+}
+
+func takeTurns(t *testing.T, c *crew, steps int, pause time.Duration) {
 	t.Helper()
-	for i := range 120 {
+	for i := range steps {
 		c.step(t, i%len(c.processes))
 		time.Sleep(pause)
 	}

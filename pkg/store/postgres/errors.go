@@ -97,7 +97,11 @@ func (s *Store) fault(err error, committing bool) error {
 		s.heed(e)
 		return refused(e)
 	}
-	s.state.broken()
+	if committing && tookTooLong(err) { // the connection was well when it began: the driver closes it, and the watcher asks the server
+		s.state.suspect()
+	} else {
+		s.state.broken()
+	}
 	switch {
 	case pgconn.SafeToRetry(err):
 		return fmt.Errorf("%w: %w: %s", store.ErrUnavailable, errAgain, reason(err))
@@ -127,6 +131,10 @@ func (s *Store) ended(waiting context.Context, err error) error {
 	return fmt.Errorf("%w: %s", store.ErrUnavailable, reason(err))
 }
 
+func tookTooLong(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err)
+}
+
 // reason says why a connection failed, without a word of its address, names, or of what was sent.
 func reason(err error) string {
 	var e *pgconn.PgError
@@ -134,7 +142,7 @@ func reason(err error) string {
 	switch {
 	case errors.As(err, &e):
 		return "the server answered " + e.Code
-	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
+	case tookTooLong(err):
 		return "the server took too long"
 	case errors.As(err, &errno):
 		return errno.Error()

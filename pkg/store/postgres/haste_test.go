@@ -92,6 +92,24 @@ func TestStore_OwnLimit_ResetsThePool(t *testing.T) {
 	await(t, func() bool { return s.pool.Stat().TotalConns() < 3 })
 }
 
+// TestStore_CommitOverItsLimit_LeavesThePool: a commit that waits for another's lock as long as it may has its own connection closed.
+func TestStore_CommitOverItsLimit_LeavesThePool(t *testing.T) {
+	t.Parallel()
+	dsn := dbtest.SharedPostgres(t).DSN
+	s := opened(t, Options{DSN: dsn, PoolSize: 6})
+	k := newTalk(0)
+	must(t, k.append(t.Context(), s))
+	filled(t, s)()
+	s.options.CommitTimeout = 200 * time.Millisecond // making the schema takes longer
+	locked(t, dsn, s.sql("SELECT FROM {s}.conversations FOR UPDATE"))
+	if err := s.Commit(t.Context(), k.key, k.appending()); !errors.Is(err, store.ErrOutcomeUnknown) {
+		t.Error(err)
+	}
+	if n := s.pool.Stat().IdleConns(); n < 5 {
+		t.Errorf("%d of 6 connections are left", n)
+	}
+}
+
 // TestStore_Answers_LeaveThePool: who answers with an error is there. A server that has become read-only is the wrong one.
 func TestStore_Answers_LeaveThePool(t *testing.T) {
 	t.Parallel()

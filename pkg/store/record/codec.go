@@ -1,24 +1,35 @@
 package record
 
 import (
+	"unsafe"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 func encode[T any](c *Codec, k kind, v *T, write func([]byte, *T) []byte) []byte {
+	return encodeTo(c, nil, k, v, write)
+}
+
+func encodeTo[T any](c *Codec, out []byte, k kind, v *T, write func([]byte, *T) []byte) []byte {
 	buf := c.borrow()
 	defer c.giveBack(buf)
 	*buf = write(*buf, v)
-	return c.seal(k, *buf)
+	return c.sealTo(out, k, *buf)
 }
 
 func decode[T any](c *Codec, k kind, value []byte, read func(*reader, *T)) (T, error) {
 	var v T
-	payload, err := c.open(k, value)
+	payload, own, err := c.open(k, value)
 	if err != nil {
 		return v, err
 	}
-	r := reader{rest: string(payload)}
+	r := reader{}
+	if own {
+		r.rest = alias(payload)
+	} else {
+		r.rest = string(payload)
+	}
 	read(&r, &v)
 	if r.bad {
 		var none T
@@ -27,15 +38,41 @@ func decode[T any](c *Codec, k kind, value []byte, read func(*reader, *T)) (T, e
 	return v, nil
 }
 
+// decodeText is decode into a zero, for a value that does not change: what is read shares it.
+func decodeText[T any](c *Codec, k kind, value string, into *T, read func(*reader, *T)) error {
+	payload, _, err := c.open(k, unsafe.Slice(unsafe.StringData(value), len(value))) //nolint:gosec // nobody writes to it
+	if err != nil {
+		return err
+	}
+	r := reader{rest: alias(payload)}
+	if read(&r, into); r.bad {
+		return damaged(k, "it is not well formed")
+	}
+	return nil
+}
+
+// alias is bytes as a text, without a copy.
+func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // nobody writes to them any more
+
 // EncodeMessage makes the stored value of a message.
 func (c *Codec) EncodeMessage(m *conversation.Message) []byte {
 	return encode(c, kindMessage, m, writeMessage)
+}
+
+// AppendMessage appends to a buffer what EncodeMessage makes.
+func (c *Codec) AppendMessage(out []byte, m *conversation.Message) []byte {
+	return encodeTo(c, out, kindMessage, m, writeMessage)
 }
 
 // DecodeMessage reads what EncodeMessage made. As with all Decode methods, nothing of value is kept, and all damage is
 // store.ErrCorrupt.
 func (c *Codec) DecodeMessage(value []byte) (conversation.Message, error) {
 	return decode(c, kindMessage, value, readMessage)
+}
+
+// DecodeMessageText is DecodeMessage into a zero, for a value that is a string already: the message shares it.
+func (c *Codec) DecodeMessageText(value string, into *conversation.Message) error {
+	return decodeText(c, kindMessage, value, into, readMessage)
 }
 
 // EncodeEdit makes the stored value of an edit.
@@ -58,6 +95,11 @@ func (c *Codec) DecodeManifest(value []byte) (conversation.Manifest, error) {
 
 // EncodeHead makes the stored value of a head.
 func (c *Codec) EncodeHead(h *store.Head) []byte { return encode(c, kindHead, h, writeHead) }
+
+// AppendHead appends to a buffer what EncodeHead makes.
+func (c *Codec) AppendHead(out []byte, h *store.Head) []byte {
+	return encodeTo(c, out, kindHead, h, writeHead)
+}
 
 // DecodeHead reads what EncodeHead made.
 func (c *Codec) DecodeHead(value []byte) (store.Head, error) {
@@ -95,9 +137,9 @@ func (c *Codec) EncodeChunk(data []byte) []byte { return c.seal(kindChunk, data)
 func (c *Codec) DecodeChunk(value []byte) ([]byte, error) { return c.raw(kindChunk, value) }
 
 func (c *Codec) raw(k kind, value []byte) ([]byte, error) {
-	payload, err := c.open(k, value)
-	if err != nil {
-		return nil, err
+	payload, own, err := c.open(k, value)
+	if err != nil || own && payload != nil {
+		return payload, err
 	}
 	return append(make([]byte, 0, len(payload)), payload...), nil
 }

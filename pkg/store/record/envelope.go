@@ -76,18 +76,31 @@ func newDecompressor() (*zstd.Decoder, error) {
 }
 
 // seal puts a payload into an envelope of its own.
-func (c *Codec) seal(k kind, payload []byte) []byte {
+func (c *Codec) seal(k kind, payload []byte) []byte { return c.sealTo(nil, k, payload) }
+
+// sealTo puts it behind what is in out.
+func (c *Codec) sealTo(out []byte, k kind, payload []byte) []byte {
 	if len(payload) >= compressFrom && len(payload) <= maxPayload {
-		if out, ok := c.compress(k, payload); ok {
+		if out, ok := c.compress(out, k, payload); ok {
 			return out
 		}
 	}
-	out := make([]byte, headerBytes, headerBytes+len(payload))
-	return finish(append(out, payload...), k, 0)
+	return envelope(out, k, 0, payload)
+}
+
+// envelope puts a payload behind a header, in one allocation at most.
+func envelope(out []byte, k kind, flags byte, payload []byte) []byte {
+	from := len(out)
+	if need := from + headerBytes + len(payload); cap(out) < need {
+		out = append(make([]byte, 0, need), out...)
+	}
+	out = append(out[:from+headerBytes], payload...)
+	finish(out[from:], k, flags)
+	return out
 }
 
 // compress is false if compression does not save an eighth: reading would pay for it each time.
-func (c *Codec) compress(k kind, payload []byte) ([]byte, bool) {
+func (c *Codec) compress(out []byte, k kind, payload []byte) ([]byte, bool) {
 	z, err := c.compressor()
 	if err != nil {
 		return nil, false
@@ -98,8 +111,7 @@ func (c *Codec) compress(k kind, payload []byte) ([]byte, bool) {
 	if len(*buf) > len(payload)-len(payload)/8 {
 		return nil, false
 	}
-	out := make([]byte, headerBytes, headerBytes+len(*buf))
-	return finish(append(out, *buf...), k, flagZstd), true
+	return envelope(out, k, flagZstd, *buf), true
 }
 
 func finish(value []byte, k kind, flags byte) []byte {
@@ -113,29 +125,30 @@ func checksum(value []byte) uint32 {
 	return crc32.Update(crc32.Checksum(value[5:], table), table, value[:1])
 }
 
-// open returns the payload of an envelope, which may be part of the value. Every fault is store.ErrCorrupt.
-func (c *Codec) open(k kind, value []byte) ([]byte, error) {
+// open returns the payload of an envelope, and whether it is no part of the value. Every fault is store.ErrCorrupt.
+func (c *Codec) open(k kind, value []byte) (payload []byte, own bool, err error) {
 	if len(value) < headerBytes {
-		return nil, damaged(k, "it is cut short")
+		return nil, false, damaged(k, "it is cut short")
 	}
 	if value[0] != format {
-		return nil, damaged(k, "its format is unknown")
+		return nil, false, damaged(k, "its format is unknown")
 	}
 	if binary.LittleEndian.Uint32(value[1:5]) != checksum(value) {
-		return nil, damaged(k, "its checksum does not match")
+		return nil, false, damaged(k, "its checksum does not match")
 	}
 	if kind(value[5]) != k {
-		return nil, damaged(k, "it is another kind of record")
+		return nil, false, damaged(k, "it is another kind of record")
 	}
-	switch payload := value[headerBytes:]; value[6] {
+	switch payload = value[headerBytes:]; value[6] {
 	case 0:
-		return payload, nil
+		return payload, false, nil
 	case flagZstd:
-		return c.decompress(k, payload)
+		payload, err = c.decompress(k, payload)
+		return payload, true, err
 	case flagEncrypted, flagEncrypted | flagZstd:
-		return nil, damaged(k, "it is encrypted")
+		return nil, false, damaged(k, "it is encrypted")
 	default:
-		return nil, damaged(k, "its flags are unknown")
+		return nil, false, damaged(k, "its flags are unknown")
 	}
 }
 

@@ -76,7 +76,7 @@ func writeGolden(t *testing.T, file string, value []byte) {
 // payload is what the envelope holds. Compressors may become better; what they made must open, not come again.
 func payload(t *testing.T, value []byte) []byte {
 	t.Helper()
-	p, err := New().open(kind(value[5]), value)
+	p, _, err := New().open(kind(value[5]), value)
 	if err != nil {
 		t.Fatal(err)
 	}

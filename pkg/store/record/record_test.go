@@ -111,7 +111,7 @@ func roundTrips[T any](t *testing.T, name string, encode func(*Codec, *T) []byte
 			var want T
 			draw(rt, reflect.ValueOf(&want).Elem(), rapid.String())
 			value := encode(c, &want)
-			payload, err := c.open(kind(value[5]), value)
+			payload, _, err := c.open(kind(value[5]), value)
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -11,57 +11,66 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// launch is the first argument of a script that writes. The driver asks for its bytes when it writes the command, and not before: until
-// then the caller may go, and from then on nothing cuts the command off.
-type launch struct{ state atomic.Int32 }
+// launch is the first argument of a script that writes: what kind of call it is. The driver asks for its bytes when it writes the command,
+// and not before: until then the caller may go, and from then on nothing cuts the command off.
+type launch struct {
+	how    string
+	caller context.Context
+	state  atomic.Int32
+}
 
 const (
 	waiting int32 = iota
+	taken         // to go with others: nobody can take it out any more
 	sent
-	refused
 )
 
 // MarshalBinary implements encoding.BinaryMarshaler.
 func (l *launch) MarshalBinary() ([]byte, error) {
-	if l.state.CompareAndSwap(waiting, sent) || l.state.Load() == sent {
-		return []byte{'1'}, nil
+	if l.state.Load() == waiting && l.caller.Err() != nil {
+		return nil, errNeverSent
 	}
-	return nil, errNeverSent
+	l.state.Store(sent)
+	return []byte(l.how), nil
 }
 
-func (l *launch) refuse() bool { return l.state.CompareAndSwap(waiting, refused) }
+// take is false if the caller has gone.
+func (l *launch) take() bool {
+	if l.caller.Err() != nil {
+		return false
+	}
+	l.state.Store(taken)
+	return true
+}
 
-func (l *launch) begun() bool { return l.state.Load() == sent }
+// unless is a caller's context for what waits until it can be sent. It has no deadline, which the driver would hold an answer to: the
+// client's own timeouts bound that.
+type unless struct{ context.Context }
+
+// Deadline implements context.Context.
+func (unless) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
 
 // runScript runs a script that writes on the node of a partition. The answer is a string, or a list of one.
-func (s *Store) runScript(ctx context.Context, partition int, sc *script, w *writes) (answer any, err error) {
+func (s *Store) runScript(ctx context.Context, partition int, sc *script, how string, w *writes) (answer any, err error) { //nolint:contextcheck // see unless
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.calls.Done()
-	l := &launch{}
-	w.args[0], w.args[1] = l, w.kinds
-	sending, cancel := context.WithCancel(context.WithoutCancel(ctx)) // the client's own timeouts bound it
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		if l.refuse() {
-			cancel()
-		}
-	})
-	defer stop()
+	l, unlessGone := &launch{how: how, caller: ctx}, context.Context(unless{ctx})
+	w.args[launchArg] = l
 	began := time.Now()
-	err = s.onNode(sending, partition, func(c *redis.Client) error {
-		if err := s.ready(sending, c); err != nil {
+	err = s.onNode(unlessGone, partition, func(c *redis.Client) error { //nolint:contextcheck // see unless
+		if err := s.ready(unlessGone, c); err != nil {
 			return err
 		}
-		answer, err = s.eval(sending, c, sc, w.keys, w.args)
+		answer, err = s.eval(unlessGone, c, sc, l, w)
 		if said(err) != "" && !midway(err) {
-			l.state.CompareAndSwap(sent, waiting) // it answered, and so nothing is under way
+			l.state.Store(waiting) // it answered, and so nothing is under way
 		}
 		return err
 	})
 	if err != nil {
-		return nil, s.failed(ctx, err, l.begun())
+		return nil, s.failed(ctx, err, l.state.Load() == sent)
 	}
 	s.options.OnCommit(1, time.Since(began))
 	return answer, nil
@@ -73,12 +82,14 @@ func (s *Store) mark(ctx context.Context, to redis.Scripter, key string, command
 }
 
 // eval runs a script by its name, or whole if the server does not know it.
-func (s *Store) eval(ctx context.Context, c *redis.Client, sc *script, keys []string, args []any) (any, error) {
-	answer, err := c.EvalSha(ctx, sc.sha, keys, args...).Result()
-	if noScript(err) {
-		answer, err = c.Eval(ctx, sc.text, keys, args...).Result()
+func (s *Store) eval(ctx context.Context, c *redis.Client, sc *script, l *launch, w *writes) (any, error) {
+	cmd := redis.NewCmd(ctx, w.command("evalsha", sc.sha)...)
+	s.lines.to(c.Options().Addr).send(ctx, c, l, cmd)
+	if noScript(cmd.Err()) {
+		cmd = redis.NewCmd(ctx, w.command("eval", sc.text)...)
+		_ = c.Process(ctx, cmd)
 	}
-	return answer, err
+	return cmd.Result()
 }
 
 // onNode runs a call on the node of a partition, and again while the cluster moves it: an answer that says so has written nothing.

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -27,8 +25,7 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	p, id := s.space.place(key), c.Head.Incarnation
 	w := s.commitArgs(p, c)
 	err := s.claiming(ctx, p, id, c.Expect == 0 && !c.Aside, func(claimed string) (any, error) {
-		w.args[howArg] = s.how(c, claimed)
-		return s.runScript(ctx, p.partition, sc, w)
+		return s.runScript(ctx, p.partition, sc, how(c, claimed), w)
 	})
 	if err != nil {
 		return err
@@ -40,40 +37,48 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	return nil
 }
 
-// howArg is where the arguments of commit.lua say what kind of change it is.
-const howArg = 2
-
-// how is what a change is, a character for each question (commit.lua), and how others are told.
-func (s *Store) how(c *store.Change, claimed string) string {
-	kind := "c"
-	if c.Aside {
+// how is what a change is, a character for each question (commit.lua).
+func how(c *store.Change, claimed string) string {
+	kind, follows, staged, listed := "c", flag(c.Head.Version == c.Expect+1), flag(c.Staged()), flag(lists(c))
+	switch {
+	case c.Aside:
 		kind = "a"
+	case follows == "1" && listed == "0" && c.Head.State == store.Live && fieldsOf(c) <= plainFields:
+		kind = "p" // append.lua
 	}
-	return kind + flag(c.Head.Version == c.Expect+1) + flag(c.Staged()) + claimed + flag(lists(c)) + flag(c.Head.State == store.Deleted) + s.publish
+	return kind + follows + staged + claimed + listed
+}
+
+// plainFields is how many fields append.lua writes at once: what Lua can put on its stack is bounded.
+const plainFields = 500
+
+// fieldsOf is how many fields a change writes beside the head's own.
+func fieldsOf(c *store.Change) int {
+	n := len(c.Messages) + len(c.ReplaceMessages)
+	if c.Info != nil {
+		n++
+	}
+	return n
 }
 
 // commitArgs are the arguments of commit.lua, in its order.
 func (s *Store) commitArgs(p place, c *store.Change) *writes {
 	h := &c.Head
-	w := s.writing(p, h.Incarnation)
-	w.add(nil, strconv.FormatUint(c.Expect, 10), h.Incarnation[:], counts(int(h.Messages)-len(c.Messages), h.EditSeq-int64(len(c.Edits))),
-		strconv.FormatUint(h.Version, 10), counts(int(h.Messages), h.EditSeq), s.encodeHead(c), due(h.NextDue), due(h.UpdateTime), h.Epoch)
-	if h.Epoch != "" {
-		w.key(kindEpoch)
+	fields := fieldsOf(c)
+	w := s.writing(p, 2*fields)
+	room := make([]byte, 2*guardBytes+usualHead)
+	guard := appendGuard(room[:0:guardBytes], h, store.Live, c.Expect, h.Messages-int32(len(c.Messages)), h.EditSeq-int64(len(c.Edits)))
+	w.add(guard, s.encodeHead(room[guardBytes:guardBytes], c), due(h.NextDue), h.Epoch, due(h.UpdateTime), 2*fields)
+	if c.Info != nil {
+		w.add("n", s.codec.EncodeInfo(c.Info))
 	}
-	if c.Staged() {
-		w.key(kindMessages)
-	}
+	w.messages(c.Messages)
+	w.messages(c.ReplaceMessages)
 	if lists(c) {
 		w.lists(c)
 	}
 	w.change(c)
 	return w
-}
-
-// counts is how many messages and edits there are.
-func counts(messages int, edits int64) string {
-	return strconv.Itoa(messages) + "/" + strconv.FormatInt(edits, 10)
 }
 
 // lists says whether a change has what commit.lua has to look at first, or at all outcomes.
@@ -83,8 +88,6 @@ func lists(c *store.Change) bool {
 
 func (w *writes) lists(c *store.Change) {
 	w.add(len(c.Uploads), len(c.Release), len(c.ExpectSlots))
-	w.key(kindContents)
-	w.key(kindSlots)
 	for i := range c.Uploads {
 		w.add(c.Uploads[i][:])
 	}
@@ -96,11 +99,15 @@ func (w *writes) lists(c *store.Change) {
 	}
 }
 
-func (s *Store) encodeHead(c *store.Change) []byte {
+// usualHead is how long most heads are at most.
+const usualHead = 192
+
+func (s *Store) encodeHead(room []byte, c *store.Change) []byte {
 	if c.Aside {
 		return nil
 	}
-	return s.codec.EncodeHead(&c.Head)
+	h := &c.Head
+	return s.codec.AppendHead(appendGuard(room, h, h.State, h.Version, h.Messages, h.EditSeq), h)
 }
 
 func flag(yes bool) string {
@@ -119,46 +126,40 @@ func slotHash(value []byte) string {
 
 const slotHashBytes = 16
 
-// writes are the keys and the arguments of a script that writes. The arguments end with the steps that it takes (write in lua/write.lua).
+// writes are a command of a script that writes. Its arguments end with the steps that it takes (write in lua/steps.lua).
 type writes struct {
-	s     *Store
-	p     place
-	id    conversation.ID
-	keys  []string
-	kinds []byte
-	args  []any
+	s    *Store
+	args []any
 }
 
-// writing begins with what all such scripts have: room for the launch and the kinds, and the keys.
-func (s *Store) writing(p place, id conversation.ID) *writes {
-	w := &writes{s: s, p: p, id: id, keys: make([]string, 0, 10), args: make([]any, 2, 32)}
-	w.keys = append(w.keys, p.base+kindSeal, p.head(), p.of(kindIncarnation, id), p.base+kindDue, p.base+kindNames)
-	return w
+// launchArg is where the arguments of a script begin.
+const launchArg = 7
+
+// writing begins with what all such scripts have: the keys, and room for the launch.
+func (s *Store) writing(p place, fields int) *writes {
+	args := make([]any, launchArg+1, launchArg+10+fields)
+	part := &s.space.parts[p.partition]
+	args[2], args[3], args[4], args[5], args[6] = 4, part.seal, part.epoch, p.head(), part.heard
+	return &writes{s: s, args: args}
+}
+
+// command is that of a script, by its name or whole.
+func (w *writes) command(name, script string) []any {
+	w.args[0], w.args[1] = name, script
+	return w.args
 }
 
 func (w *writes) add(args ...any) { w.args = append(w.args, args...) }
 
-// key has the records of a kind among the keys.
-func (w *writes) key(kind string) string {
-	if !strings.Contains(string(w.kinds), kind) {
-		w.kinds = append(w.kinds, kind...)
-		w.keys = append(w.keys, w.p.record(kind, w.id))
-	}
-	return kind
-}
-
 func (w *writes) change(c *store.Change) {
-	if c.Info != nil {
-		w.set(kindHead, "n", w.s.codec.EncodeInfo(c.Info))
-	}
 	if c.DropManifests > 0 {
-		w.add("l", w.key(kindManifests), seqBytes(c.DropManifests))
+		w.add("l", kindManifests, seqBytes(c.DropManifests))
 	}
 	if !c.DropOutcomes.IsZero() {
-		w.add("o", w.key(kindOutcomes), appendTime(nil, c.DropOutcomes))
+		w.add("o", kindOutcomes, appendTime(nil, c.DropOutcomes))
 	}
-	w.records(c.Messages, c.Edits, nil)
-	w.records(c.ReplaceMessages, c.ReplaceEdits, c.ReplaceManifests)
+	w.records(c.Edits, nil)
+	w.records(c.ReplaceEdits, c.ReplaceManifests)
 	if c.Manifest != nil {
 		w.manifest(c.Manifest)
 	}
@@ -168,24 +169,17 @@ func (w *writes) change(c *store.Change) {
 	w.slots(c.Slots)
 }
 
-func (w *writes) set(kind string, field any, value []byte) {
-	if kind != kindHead {
-		w.key(kind)
+func (w *writes) set(kind string, field any, value []byte) { w.add("h", kind, field, value) }
+
+// messages are fields and values.
+func (w *writes) messages(ms []conversation.Message) {
+	for i := range ms {
+		mark := markMessage(make([]byte, 0, messageMark), ms[i].Commit, ms[i].Tokens)
+		w.add(int64(ms[i].Index), w.s.codec.AppendMessage(mark, &ms[i]))
 	}
-	w.add("h", kind, field, value)
 }
 
-func (w *writes) records(ms []conversation.Message, es []conversation.Edit, fs []conversation.Manifest) {
-	var entries []byte
-	for i := range ms {
-		w.set(kindMessages, int64(ms[i].Index), w.s.codec.EncodeMessage(&ms[i]))
-		entries = appendEntry(entries, ms[i].Commit, ms[i].Tokens)
-		if i+1 == len(ms) || ms[i+1].Index != ms[i].Index+1 {
-			first := int64(ms[i].Index) + 1 - int64(len(entries)/entryBytes)
-			w.add("r", w.key(kindCommits), first*entryBytes, entries)
-			entries = nil
-		}
-	}
+func (w *writes) records(es []conversation.Edit, fs []conversation.Manifest) {
 	for i := range es {
 		w.edit(&es[i])
 	}
@@ -197,16 +191,16 @@ func (w *writes) records(ms []conversation.Message, es []conversation.Edit, fs [
 // edit writes an edit and how it is found by the messages that it is about. One about no message lies with the message after it.
 func (w *writes) edit(e *conversation.Edit) {
 	w.set(kindEdits, e.Seq, w.s.codec.EncodeEdit(e))
-	w.add("r", w.key(kindEditCommits), (e.Seq-1)*entryBytes, appendEntry(nil, e.Commit, 0))
+	w.add("r", kindEditCommits, (e.Seq-1)*entryBytes, editEntry(e.Commit))
 	if store.AboutRange(e.Kind) || e.Range.Len() > 1 {
-		w.add("z", w.key(kindWide), e.Seq, e.Seq)
+		w.add("z", kindWide, e.Seq, e.Seq)
 		return
 	}
-	w.add("z", w.key(kindNarrow), e.Range.First, e.Seq)
+	w.add("z", kindNarrow, e.Range.First, e.Seq)
 }
 
 func (w *writes) manifest(m *conversation.Manifest) {
-	w.add("m", w.key(kindManifests), seqBytes(m.Seq), seqBytes(m.Seq+1), seqBytes(m.Seq)+string(w.s.codec.EncodeManifest(m)))
+	w.add("m", kindManifests, seqBytes(m.Seq), seqBytes(m.Seq+1), seqBytes(m.Seq)+string(w.s.codec.EncodeManifest(m)))
 }
 
 func (w *writes) outcome(o *store.Outcome) {
@@ -216,7 +210,7 @@ func (w *writes) outcome(o *store.Outcome) {
 func (w *writes) slots(slots map[string][]byte) {
 	for name, value := range slots {
 		if value == nil {
-			w.add("d", w.key(kindSlots), name)
+			w.add("d", kindSlots, name)
 			continue
 		}
 		w.set(kindSlots, name, append([]byte(slotHash(value)), w.s.codec.EncodeSlot(value)...))

@@ -2,10 +2,13 @@ package redis
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,18 +32,40 @@ func parse(o *Options) (*address, error) {
 		return nil, errors.New("the URL of the Redis server cannot be read")
 	}
 	q := u.Query()
-	more := q["addr"]
+	more, authorities := q["addr"], q.Get("ca_file")
 	q.Del("addr")
+	q.Del("ca_file")
 	u.RawQuery = q.Encode()
 	ro, err := redis.ParseURL(u.String())
 	if err != nil {
 		return nil, errors.New("the URL of the Redis server is not one: redis://, rediss:// or unix://, host:port, and a database if any")
 	}
 	a := &address{options: ro, nodes: append([]string{ro.Addr}, more...)}
+	if authorities != "" {
+		if err := trust(ro.TLSConfig, authorities); err != nil {
+			return nil, err
+		}
+	}
 	if strings.ContainsAny(o.Prefix, "{}") {
 		return nil, errors.New("the prefix of keys must not hold braces")
 	}
 	return a, a.secure(o)
+}
+
+// trust has a server's certificate be of the authorities in a file, instead of those that the system knows.
+func trust(c *tls.Config, path string) error {
+	if c == nil {
+		return errors.New("the URL names authorities (ca_file), which is for TLS (rediss://)")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return errors.New("the file of authorities of the Redis server (ca_file) cannot be read")
+	}
+	c.RootCAs = x509.NewCertPool()
+	if !c.RootCAs.AppendCertsFromPEM(data) {
+		return errors.New("the file of authorities of the Redis server (ca_file) has no certificate")
+	}
+	return nil
 }
 
 // secure refuses to send conversations in the clear over a network.
@@ -81,6 +106,7 @@ func (s *Store) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.scripts = newScripts("PUBLISH")
 	s.tune(a.options)
 	first, clustered, err := s.first(ctx, a)
 	if err != nil {
@@ -96,7 +122,7 @@ func (s *Store) connect(ctx context.Context) error {
 	if a.options.DB != 0 {
 		return errors.New("a cluster has one database: the URL names another")
 	}
-	s.publish = "SPUBLISH"
+	s.scripts = newScripts("SPUBLISH")
 	s.cluster = redis.NewClusterClient(s.clusterOptions(a))
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"strconv"
 	"strings"
 	"time"
@@ -17,20 +16,20 @@ import (
 const partitions = 256
 
 // layout is the version of all that the keys hold.
-const layout = 1
+const layout = 2
 
 // The kinds of keys, behind prefix and tag.
 const (
 	kindSeal  = "z" // string: there while the store is sealed
 	kindEpoch = "e" // string
+	kindHeard = "q" // string: there, for a while, after a process began to listen to what the partition is told
 	kindDue   = "d" // sorted set: incarnation | upload, by microseconds
 	kindNames = "l" // sorted set: names, in byte order
-	kindHead  = "h" // hash by name: i(ncarnation), v(ersion), s(tate), c(ounts), d(ue), h(ead), n (attributes)
+	kindHead  = "h" // hash by name: h(ead), n (attributes), x (where staged messages ended, if not as the head said), and messages by index
 
 	// The rest are followed by an incarnation.
 	kindIncarnation = "i" // hash: k(ey), s(tate), d(ue), x (Delete has begun)
-	kindMessages    = "m" // hash by index
-	kindCommits     = "c" // string of entries by index
+	kindMessages    = "m" // hash by index, of messages to which no name leads: staged, or replaced
 	kindEdits       = "n" // hash by seq
 	kindEditCommits = "f" // string of entries by seq - 1
 	kindNarrow      = "x" // sorted set: seq, by the message that the edit is about
@@ -46,14 +45,30 @@ const (
 const idBytes = 16
 
 // space makes keys: those of one prefix.
-type space struct{ prefix string }
+type space struct {
+	prefix string
+	parts  *[partitions]part
+}
+
+// part is what is known of a partition's keys beforehand.
+type part struct {
+	base               string
+	seal, epoch, heard any // arguments of all scripts that write
+}
+
+func newSpace(prefix string) space {
+	sp := space{prefix: prefix, parts: &[partitions]part{}}
+	for i := range sp.parts {
+		base := prefix + "{" + strconv.Itoa(i) + "}"
+		sp.parts[i] = part{base, base + kindSeal, base + kindEpoch, base + kindHeard}
+	}
+	return sp
+}
 
 func (sp space) metaKey() string { return sp.prefix + "meta" }
 
 // base is what all keys of a partition begin with.
-func (sp space) base(partition int) string {
-	return sp.prefix + "{" + strconv.Itoa(partition) + "}"
-}
+func (sp space) base(partition int) string { return sp.parts[partition].base }
 
 // place is where a conversation lies.
 type place struct {
@@ -69,21 +84,22 @@ func (sp space) place(key store.Key) place {
 	return place{key: key, partition: p, base: sp.base(p), name: name}
 }
 
-func (p place) head() string  { return p.base + kindHead + p.name }
+func (p place) head() string { return p.base + kindHead + p.name }
+
+// messages is where those of an incarnation lie: beside the head, so that an append is one command, unless they are staged.
+func (p place) messages(id conversation.ID, staged bool) string {
+	if staged {
+		return p.of(kindMessages, id)
+	}
+	return p.head()
+}
+
 func (p place) epoch() string { return p.base + kindEpoch }
 
 func (p place) of(kind string, id conversation.ID) string { return p.base + kind + string(id[:]) }
 
 func (p place) chunk(id, upload conversation.ID, number int) string {
 	return p.of(kindChunk, id) + string(upload[:]) + string(binary.BigEndian.AppendUint32(nil, uint32(number)))
-}
-
-// record is the key of the records of a kind.
-func (p place) record(kind string, id conversation.ID) string {
-	if kind == kindEpoch {
-		return p.epoch()
-	}
-	return p.of(kind, id)
 }
 
 // owner is where it is written whose an incarnation is, and its partition.
@@ -93,9 +109,11 @@ func (sp space) owner(id conversation.ID) (key string, partition int) {
 }
 
 func partitionOf(name string) int {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	sum := h.Sum64()
+	const start, prime = 14695981039346656037, 1099511628211 // FNV-1a
+	sum := uint64(start)
+	for i := range len(name) {
+		sum = (sum ^ uint64(name[i])) * prime
+	}
 	return int((sum ^ sum>>32) % partitions)
 }
 
@@ -111,6 +129,14 @@ const (
 
 func spaceName(namespace string) string {
 	return strings.ReplaceAll(namespace, "\x00", nameZero) + nameEnd
+}
+
+// told is what a message of a commit is about: it comes over a channel that is named as the seal, and is the key of the head.
+func told(channel, head string) (store.Key, error) {
+	if len(head) < len(channel) {
+		return store.Key{}, fmt.Errorf("a message of another kind: %w", store.ErrCorrupt)
+	}
+	return keyOf(head[len(channel):])
 }
 
 func keyOf(name string) (store.Key, error) {
@@ -164,11 +190,43 @@ func outcomeField(k store.RequestKey) string {
 
 func seqBytes(seq int64) string { return string(binary.BigEndian.AppendUint64(nil, uint64(seq))) }
 
-// entryBytes is the size of an entry of a log: commit, whether it is there, tokens.
+// entryBytes is the size of an entry of the log of edits: commit, whether it is there.
 const entryBytes = 16
 
-func appendEntry(b []byte, commit uint64, tokens int32) []byte {
-	b = binary.BigEndian.AppendUint64(b, commit)
-	b = append(b, 1, 0, 0, 0)
-	return binary.BigEndian.AppendUint32(b, uint32(tokens))
+func editEntry(commit uint64) []byte {
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, entryBytes), commit)
+	return append(b, 1, 0, 0, 0, 0, 0, 0, 0)
+}
+
+// messageMark is how much stands before a message, for scripts: commit and tokens.
+const messageMark = 12
+
+func markMessage(b []byte, commit uint64, tokens int32) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(b, commit), uint32(tokens))
+}
+
+// A guard stands before a head: what a commit compares, in fields of fixed size. They are incarnation, state, version, numbers of messages and
+// edits, and when it is due.
+const (
+	guardState   = idBytes
+	guardVersion = guardState + 1
+	guardBytes   = guardVersion + 8 + 4 + 8 + timeBytes
+)
+
+func appendGuard(b []byte, h *store.Head, state store.State, version uint64, messages int32, edits int64) []byte {
+	b = append(b, h.Incarnation[:]...)
+	b = append(b, flag(state == store.Deleted)...)
+	b = binary.BigEndian.AppendUint64(b, version)
+	b = binary.BigEndian.AppendUint32(b, uint32(messages))
+	b = binary.BigEndian.AppendUint64(b, uint64(edits))
+	return appendTime(b, h.NextDue)
+}
+
+// unguard parts a stored head from its guard.
+func unguard(value string) (leads conversation.ID, version uint64, head string, err error) {
+	if len(value) < guardBytes {
+		return leads, 0, "", fmt.Errorf("a head is cut short: %w", store.ErrCorrupt)
+	}
+	copy(leads[:], value)
+	return leads, binary.BigEndian.Uint64([]byte(value[guardVersion:])), value[guardBytes:], nil
 }

@@ -216,7 +216,11 @@ func (s *Store) entry(cmd redis.Cmder) (e store.Entry, ok bool, err error) {
 	if v[0] == nil {
 		return e, false, nil
 	}
-	if e.Head, err = s.codec.DecodeHead(alias(text(v[0]))); err == nil && v[1] != nil {
+	_, _, head, err := unguard(text(v[0]))
+	if err != nil {
+		return e, false, err
+	}
+	if e.Head, err = s.codec.DecodeHead(alias(head)); err == nil && v[1] != nil {
 		e.Info, err = s.codec.DecodeInfo(alias(text(v[1])))
 	}
 	return e, true, err

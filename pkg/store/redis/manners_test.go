@@ -326,7 +326,7 @@ func TestOpen_OtherLayout_IsRefused(t *testing.T) {
 	address, prefix := dbtest.SharedRedis(t).Address, prefixOf(t.Name())
 	c := driver.NewClient(&driver.Options{Addr: address})
 	t.Cleanup(func() { must(t, c.Close()) })
-	must(t, c.HSet(t.Context(), prefix+"meta", "layout", "2").Err())
+	must(t, c.HSet(t.Context(), prefix+"meta", "layout", "3").Err())
 	_, err := redis.Open(t.Context(), redis.Options{URL: "redis://" + address, Prefix: prefix})
 	wants(t, err, store.ErrInvalid)
 }

@@ -2,7 +2,10 @@ package redis_test
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,7 +71,7 @@ func newMove(t *testing.T, cluster *dbtest.Cluster, k *talk) *move {
 		id, err := c.Do(t.Context(), "cluster", "myid").Text()
 		must(t, err)
 		m.ids = append(m.ids, id)
-		for _, key := range c.Keys(t.Context(), "*h*"+k.key.Conversation).Val() {
+		for _, key := range c.Keys(t.Context(), "*h*\x01"+k.key.Conversation).Val() {
 			m.from, m.to = i, (i+1)%len(cluster.Addresses)
 			m.tag = key[:strings.Index(key, "}")+1]
 			m.slot = c.ClusterKeySlot(t.Context(), key).Val()
@@ -104,5 +107,90 @@ func (m *move) end(t *testing.T) {
 	m.set(t, m.to, "node", m.ids[m.to])
 	for i := range m.nodes {
 		m.set(t, i, "node", m.ids[m.to])
+	}
+}
+
+// TestStore_SlotMovesUnderAppends_NothingIsLost moves a slot to and fro, key by key, while conversations in it are appended to and read.
+// Whoever is refused is told so before anything was written: that it is UNAVAILABLE, and never a conflict or an unknown outcome.
+func TestStore_SlotMovesUnderAppends_NothingIsLost(t *testing.T) {
+	t.Parallel()
+	cluster := dbtest.StartCluster(t)
+	s := closing(t, open(t, redis.Options{URL: "redis://" + cluster.Addresses[0]}))
+	talks := neighbours(t, s, cluster)
+	moving, stop := context.WithCancel(t.Context())
+	defer stop()
+	var running sync.WaitGroup
+	var refused, stood atomic.Int64
+	for _, k := range talks {
+		running.Go(func() {
+			for moving.Err() == nil {
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(moving), 40*time.Millisecond)
+				err := k.append(ctx, s)
+				if _, other := s.Read(ctx, k.key, store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{End: 3}}}}); err == nil {
+					err = other
+				}
+				cancel()
+				switch {
+				case err == nil:
+					stood.Add(1)
+				case errors.Is(err, store.ErrUnavailable), errors.Is(err, context.DeadlineExceeded): // or it was over before the call
+					refused.Add(1)
+				default:
+					t.Errorf("version %d: %v", k.head.Version, err)
+				}
+			}
+		})
+	}
+	m := newMove(t, cluster, talks[0])
+	for range 4 {
+		m.begin(t)
+		for range 12 {
+			m.some(t, 1)
+			time.Sleep(10 * time.Millisecond)
+		}
+		m.keys(t, "")
+		m.end(t)
+		time.Sleep(100 * time.Millisecond)
+		m.from, m.to = m.to, m.from
+	}
+	stop()
+	running.Wait()
+	for _, k := range talks {
+		snap, err := s.Read(t.Context(), k.key, store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{End: k.head.Messages}}}})
+		must(t, err)
+		if snap.Head.Version != k.head.Version || len(snap.Messages) != int(k.head.Messages) {
+			t.Errorf("version %d with %d messages, acknowledged were %d with %d", snap.Head.Version, len(snap.Messages), k.head.Version, k.head.Messages)
+		}
+	}
+	t.Logf("%d stood, %d refused", stood.Load(), refused.Load())
+	if stood.Load() == 0 || refused.Load() == 0 {
+		t.Errorf("%d stood, %d were refused", stood.Load(), refused.Load())
+	}
+}
+
+// neighbours are conversations of one partition.
+func neighbours(t *testing.T, s *redis.Store, cluster *dbtest.Cluster) []*talk {
+	t.Helper()
+	byTag := map[string][]*talk{}
+	for n := 0; ; n++ {
+		k := newTalk(n)
+		must(t, k.append(t.Context(), s))
+		for _, address := range cluster.Addresses {
+			for _, key := range operator(t, address).Keys(t.Context(), "*h*\x01"+k.key.Conversation).Val() {
+				tag, _, _ := strings.Cut(key, "}")
+				if byTag[tag] = append(byTag[tag], k); len(byTag[tag]) == 3 {
+					return byTag[tag]
+				}
+			}
+		}
+	}
+}
+
+// some moves a number of keys.
+func (m *move) some(t *testing.T, n int) {
+	t.Helper()
+	host, port, _ := strings.Cut(m.cluster.Addresses[m.to], ":")
+	for _, key := range m.nodes[m.from].ClusterGetKeysInSlot(t.Context(), int(m.slot), n).Val() {
+		must(t, m.nodes[m.from].Do(t.Context(), "migrate", host, port, key, 0, 5000).Err())
 	}
 }

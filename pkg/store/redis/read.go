@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -42,6 +43,7 @@ type reading struct {
 	p      place
 	q      *store.Query
 	guess  conversation.ID
+	staged bool // no name leads to it yet
 	edited bool // it has edits
 	bare   bool // ask for the head alone
 	apart  bool // not as a MULTI: it is right if the head is the same before and after
@@ -62,20 +64,21 @@ type take struct {
 
 // try is nil without an error if it has to be sent once more.
 func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
-	r.again, r.snap = false, &store.Snapshot{}
+	r.again, r.snap, r.takes = false, &store.Snapshot{}, r.takes[:0]
+	one, withEdits := r.one(), r.edited
 	var head, epoch, staged, last redis.Cmder
-	err := r.s.transact(ctx, r.p.partition, r.apart, func(pipe redis.Pipeliner, whole bool) {
+	err := r.s.transact(ctx, r.p.partition, r.apart || one, func(pipe redis.Pipeliner, whole bool) {
 		r.pipe, r.whole, r.takes = pipe, whole, r.takes[:0]
-		head = pipe.HMGet(ctx, r.p.head(), "i", "h", "n")
-		epoch = pipe.Get(ctx, r.p.epoch())
-		if !r.q.Incarnation.IsZero() {
+		epoch = pipe.Get(ctx, r.p.epoch()) // before the head: what is newer than its epoch is only built on once more
+		head = r.ask(ctx, one)
+		if !r.q.Incarnation.IsZero() && !one {
 			staged = pipe.HMGet(ctx, r.p.of(kindIncarnation, r.q.Incarnation), incarnationFields...)
 		}
-		if !r.bare {
+		if !r.bare && !one {
 			r.plan(ctx)
 		}
 		if r.apart {
-			last = pipe.HMGet(ctx, r.p.head(), "i", "h", "n")
+			last = r.ask(ctx, false)
 		}
 	})
 	switch {
@@ -87,7 +90,15 @@ func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
 	case r.apart && !same(head, last):
 		return nil, nil
 	}
-	leads, err := r.head(head, staged)
+	v, err := values(head)
+	if err != nil || len(v) < headFields {
+		return nil, store.ErrCorrupt
+	}
+	if one && !r.q.Incarnation.IsZero() && !leadsTo(v, r.q.Incarnation) {
+		r.guess, r.staged = r.q.Incarnation, true
+		return nil, nil
+	}
+	leads, isStaged, err := r.head(v, staged)
 	if err != nil {
 		return nil, err
 	}
@@ -95,11 +106,51 @@ func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
 	switch {
 	case r.bare && (!r.records() || r.q.IfNewer != 0 && r.q.IfNewer == r.snap.Head.Version):
 		return r.snap, nil
-	case r.bare || leads != r.guess:
-		r.bare, r.guess, r.edited = false, leads, r.snap.Head.EditSeq > 0
+	case r.bare || leads != r.guess || isStaged != r.staged || r.q.Edits != nil && r.edited && !withEdits:
+		r.bare, r.guess, r.staged = false, leads, isStaged
 		return nil, nil
+	case one:
+		return r.snap, r.decodeMessages(v[headFields:])
 	}
 	return r.collect()
+}
+
+// headFields is how many fields of a head are asked for: itself, the attributes, and whether what it began with does not fit it.
+const headFields = 3
+
+// one says whether a single command gives all: head and messages are one hash. Then no MULTI is needed.
+func (r *reading) one() bool {
+	q := r.q
+	if r.bare {
+		return q.Incarnation.IsZero()
+	}
+	if r.guess.IsZero() || r.staged || r.apart || r.edited && q.Edits != nil || len(q.Slots)+len(q.Contents) > 0 || q.Since != nil || q.Request != nil ||
+		q.Manifest != nil || q.SlotsOf != "" || q.AllSlots || q.Outcomes != nil || q.Stored != nil {
+		return false
+	}
+	for i := range q.Ranges {
+		if !exact(&q.Ranges[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// ask asks for the head, and with it for all messages of the query.
+func (r *reading) ask(ctx context.Context, messages bool) redis.Cmder {
+	args := append(make([]any, 0, 128), "hmget", r.p.head(), "h", "n", "x")
+	if messages && !r.bare {
+		for i := range r.q.Ranges {
+			args = appendIndices(args, &r.q.Ranges[i])
+		}
+	}
+	cmd := redis.NewSliceCmd(ctx, args...)
+	_ = r.pipe.Process(ctx, cmd)
+	return cmd
+}
+
+func leadsTo(head []any, id conversation.ID) bool {
+	return strings.HasPrefix(text(head[0]), string(id[:]))
 }
 
 // same says whether two answers are the same: nothing was committed between them.
@@ -122,29 +173,32 @@ func (r *reading) collect() (*store.Snapshot, error) {
 }
 
 // head reads the head, and which incarnation it is of.
-func (r *reading) head(cmd, staged redis.Cmder) (leads conversation.ID, err error) {
-	v, err := values(cmd)
-	if err != nil || len(v) != 3 {
-		return leads, store.ErrCorrupt
-	}
-	copy(leads[:], text(v[0]))
-	if !leads.IsZero() && (r.q.Incarnation.IsZero() || leads == r.q.Incarnation) {
-		if r.snap.Head, err = r.s.codec.DecodeHead(alias(text(v[1]))); err != nil {
-			return leads, err
+func (r *reading) head(v []any, staged redis.Cmder) (leads conversation.ID, isStaged bool, err error) {
+	var head string
+	if v[0] != nil {
+		if leads, _, head, err = unguard(text(v[0])); err != nil {
+			return leads, false, err
 		}
-		r.s.seen.put(r.p.key, sight{leads, r.snap.Head.EditSeq > 0})
-		return leads, r.info(v[2])
+	}
+	if !leads.IsZero() && (r.q.Incarnation.IsZero() || leads == r.q.Incarnation) {
+		if r.snap.Head, err = r.s.codec.DecodeHead(alias(head)); err != nil {
+			return leads, false, err
+		}
+		r.edited = r.snap.Head.EditSeq > 0 || v[2] != nil
+		r.s.seen.put(r.p.key, sight{leads, r.edited})
+		return leads, false, r.info(v[1])
 	}
 	if staged != nil {
 		inc, err := incarnationOf(staged)
 		if err != nil {
-			return leads, err
+			return leads, false, err
 		}
 		if inc.state == "S" && inc.name == r.p.name && !inc.dying {
-			return r.q.Incarnation, nil
+			r.edited = true
+			return r.q.Incarnation, true, nil
 		}
 	}
-	return leads, fmt.Errorf("%w: the name leads nowhere", store.ErrNotFound)
+	return leads, false, fmt.Errorf("%w: the name leads nowhere", store.ErrNotFound)
 }
 
 func (r *reading) info(v any) error {
@@ -183,27 +237,39 @@ func (r *reading) script(ctx context.Context, sc *script, keys []string, read fu
 // exactRange is the longest range of messages that is asked for by index, without a script. What is not there costs a few bytes.
 const exactRange = 2000
 
+func bounds(q *store.MessageRange) (first, end int32) { return max(q.First, 0), max(q.End, 0) }
+
+func exact(q *store.MessageRange) bool {
+	first, end := bounds(q)
+	return int(end)-int(first) <= exactRange && q.Limit == 0 && q.MaxTokens == 0
+}
+
+func appendIndices(args []any, q *store.MessageRange) []any {
+	first, end := bounds(q)
+	from := len(args)
+	args = slices.Grow(args, max(int(end)-int(first), 0))
+	for i := first; i < end; i++ {
+		args = append(args, int64(i))
+	}
+	if q.Reverse {
+		slices.Reverse(args[from:])
+	}
+	return args
+}
+
 func (r *reading) messages(ctx context.Context, q *store.MessageRange) {
-	first, end := max(q.First, 0), max(q.End, 0)
-	n := int(end) - int(first)
-	if n <= 0 {
+	first, end := bounds(q)
+	if first >= end {
 		return
 	}
-	if n <= exactRange && q.Limit == 0 && q.MaxTokens == 0 {
-		fields := make([]any, 0, n+2)
-		fields = append(fields, "hmget", r.of(kindMessages))
-		for i := first; i < end; i++ {
-			fields = append(fields, int64(i))
-		}
-		if q.Reverse {
-			slices.Reverse(fields[2:])
-		}
-		cmd := redis.NewSliceCmd(ctx, fields...)
+	if exact(q) {
+		args := appendIndices([]any{"hmget", r.p.messages(r.guess, r.staged)}, q)
+		cmd := redis.NewSliceCmd(ctx, args...)
 		_ = r.pipe.Process(ctx, cmd)
 		r.take(cmd, r.readMessages)
 		return
 	}
-	r.script(ctx, r.s.scripts.messages, []string{r.of(kindMessages), r.of(kindCommits)}, r.readMessages,
+	r.script(ctx, r.s.scripts.messages, []string{r.p.messages(r.guess, r.staged)}, r.readMessages,
 		int64(first), int64(end), q.Limit, q.MaxTokens, flag(q.Reverse))
 }
 
@@ -221,11 +287,12 @@ func (r *reading) decodeMessages(v []any) error {
 		if value == nil {
 			continue
 		}
-		m, err := r.s.codec.DecodeMessage(alias(text(value)))
-		if err != nil {
+		marked := text(value)
+		n := len(r.snap.Messages)
+		r.snap.Messages = append(r.snap.Messages, conversation.Message{})
+		if err := r.s.codec.DecodeMessageText(marked[min(messageMark, len(marked)):], &r.snap.Messages[n]); err != nil {
 			return err
 		}
-		r.snap.Messages = append(r.snap.Messages, m)
 	}
 	return nil
 }
@@ -235,13 +302,7 @@ func (r *reading) edits(ctx context.Context) {
 	if q == nil {
 		return
 	}
-	if !r.edited { // nearly free, where a script is not
-		r.take(r.pipe.StrLen(ctx, r.of(kindEditCommits)), func(cmd redis.Cmder) error {
-			n, ok := cmd.(*redis.IntCmd)
-			r.edited = !ok || n.Val() > 0
-			r.again = r.again || r.edited
-			return nil
-		})
+	if !r.edited {
 		return
 	}
 	args := []any{q.After, q.Upto}
@@ -279,7 +340,7 @@ func (r *reading) since(ctx context.Context) {
 	if q == nil {
 		return
 	}
-	keys := []string{r.of(kindMessages), r.of(kindCommits), r.of(kindEdits), r.of(kindEditCommits)}
+	keys := []string{r.p.messages(r.guess, r.staged), r.of(kindEdits), r.of(kindEditCommits)}
 	r.script(ctx, r.s.scripts.since, keys, func(cmd redis.Cmder) error {
 		messages, edits, err := pair(cmd)
 		if err != nil {

@@ -4,7 +4,8 @@
 //
 // Conversations are spread over 256 partitions by a hash of their names. Every key has the tag of its partition, {0} to {255}, so that what
 // one commit touches lies on one node, indexes too (keys.go). A commit is one script, which checks all and then writes, because nothing rolls
-// back (lua/commit.lua). A read is one MULTI on the incarnation that the name led to last, and one more if it leads to another.
+// back (lua/commit.lua); head and messages are one hash, so that most need nothing else (lua/append.lua). A read is one MULTI on the
+// incarnation that the name led to last, and one more if it leads to another; of head and messages alone it is one command.
 //
 // # What survives
 //
@@ -29,7 +30,8 @@ import (
 // Options are the settings of a store.
 type Options struct {
 	// URL is redis://[user[:password]@]host:port[/database], rediss:// for TLS, unix:// for a socket; more nodes of a cluster follow as
-	// ?addr=host:port&addr=... . Whether it is a cluster is found out.
+	// ?addr=host:port&addr=... . Whether it is a cluster is found out. With ?ca_file=path the server's certificate is held to the authorities
+	// in that file, in PEM, instead of the system's.
 	URL string
 	// Prefix is what all keys begin with; empty: "palimpsest:". It must not hold braces.
 	Prefix string
@@ -95,7 +97,6 @@ type Store struct {
 	space    space
 	codec    *record.Codec
 	scripts  *scripts
-	publish  string // the command that wakes other processes
 	single   *redis.Client
 	cluster  *redis.ClusterClient
 	volatile bool
@@ -105,6 +106,7 @@ type Store struct {
 	waiters waiters
 	seen    seen
 	health  health
+	lines   lines
 
 	epochs   epochs
 	admitted atomic.Bool // what the database holds is known, and ours
@@ -121,7 +123,7 @@ var _ store.Store = (*Store)(nil)
 // Open connects to the server, and makes an empty database one of this layout, unless a store must exist.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o = o.withDefaults()
-	s := &Store{options: o, space: space{o.Prefix}, codec: record.New(), scripts: newScripts(), publish: "PUBLISH"}
+	s := &Store{options: o, space: newSpace(o.Prefix), codec: record.New()}
 	s.health.changed = o.OnState
 	if err := s.connect(ctx); err != nil {
 		return nil, err

@@ -29,6 +29,9 @@ func TestStore_Commit_NobodyMayBeTold_Stands(t *testing.T) {
 	c := operator(t, r.Address)
 	must(t, c.Do(t.Context(), "acl", "setuser", "mute", "on", ">secret", "~palimpsest:*", "resetchannels", "+@all").Err())
 	s := closing(t, open(t, redis.Options{URL: "redis://mute:secret@" + r.Address}))
+	for i := range 256 {
+		must(t, c.Set(t.Context(), fmt.Sprintf("palimpsest:{%d}q", i), 1, 0).Err()) // somebody listens
+	}
 	k := newTalk(0)
 	must(t, k.append(t.Context(), s)) // commit.lua
 	must(t, k.append(t.Context(), s)) // append.lua
@@ -42,13 +45,19 @@ func TestStore_Commit_EndsHalfWay_IsUnknown(t *testing.T) {
 	s := closing(t, open(t, redis.Options{URL: "redis://" + r.Address}))
 	k := newTalk(0)
 	must(t, k.append(t.Context(), s))
-	logs := c.Keys(t.Context(), "palimpsest:*}c*").Val()
-	if len(logs) != 1 {
-		t.Fatalf("%d logs of commits", len(logs))
+	change := k.next(10)
+	change.Slots = map[string][]byte{"a": []byte("b")}
+	must(t, s.Commit(t.Context(), k.key, change))
+	k.head = change.Head
+	slots := c.Keys(t.Context(), "palimpsest:*}s*").Val()
+	if len(slots) != 1 {
+		t.Fatalf("%d keys of slots", len(slots))
 	}
-	must(t, c.Del(t.Context(), logs[0]).Err())
-	must(t, c.RPush(t.Context(), logs[0], "x").Err())
-	wants(t, k.append(t.Context(), s), store.ErrOutcomeUnknown)
+	must(t, c.Del(t.Context(), slots[0]).Err())
+	must(t, c.RPush(t.Context(), slots[0], "x").Err())
+	change = k.next(10)
+	change.Slots = map[string][]byte{"a": []byte("b")}
+	wants(t, s.Commit(t.Context(), k.key, change), store.ErrOutcomeUnknown)
 }
 
 // fill has no memory left on a server.

@@ -16,6 +16,12 @@ var luaWrite string
 //go:embed lua/begin.lua
 var luaBegin string
 
+//go:embed lua/steps.lua
+var luaSteps string
+
+//go:embed lua/more.lua
+var luaMore string
+
 //go:embed lua/append.lua
 var luaAppend string
 
@@ -33,6 +39,9 @@ var luaMark string
 
 //go:embed lua/disclaim.lua
 var luaDisclaim string
+
+//go:embed lua/log.lua
+var luaLog string
 
 //go:embed lua/messages.lua
 var luaMessages string
@@ -72,17 +81,19 @@ type scripts struct {
 	messages, since, edits, slots, fields *script
 }
 
-func newScripts() *scripts {
+// newScripts makes them with the command that tells others of commits.
+func newScripts(publish string) *scripts {
+	begin := "local PUBLISH = '" + publish + "'\n" + luaBegin
 	read := func(text string) *script { return newScript(flagReads, luaCommon, text) }
 	return &scripts{
-		commit: newScript("", luaBegin, luaAppend, luaCommon, luaWrite, luaCommit),
-		erase:  newScript(flagFrees, luaBegin, luaAppend, luaCommon, luaWrite, luaCommit),
-		stage:  newScript("", luaBegin, luaCommon, luaWrite, luaStage),
-		remove: newScript(flagFrees, luaBegin, luaCommon, luaWrite, luaDelete),
+		commit: newScript("", begin, luaAppend, luaSteps, luaMore, luaCommon, luaWrite, luaCommit),
+		erase:  newScript(flagFrees, begin, luaAppend, luaSteps, luaMore, luaCommon, luaWrite, luaCommit),
+		stage:  newScript("", begin, luaSteps, luaCommon, luaWrite, luaStage),
+		remove: newScript(flagFrees, begin, luaSteps, luaCommon, luaWrite, luaDelete),
 
 		mark: newScript(flagFrees, luaMark), disclaim: newScript(flagFrees, luaDisclaim),
 		probe: newScript(flagFrees, "return 1"), // whether a script that writes may begin
 
-		messages: read(luaMessages), since: read(luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
+		messages: read(luaLog + luaMessages), since: read(luaLog + luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
 	}
 }

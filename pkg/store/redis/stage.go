@@ -32,7 +32,7 @@ func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error
 }
 
 // stageClaimArg is where the arguments of stage.lua say that the incarnation is claimed.
-const stageClaimArg = 7
+const stageClaimArg = launchArg + 6
 
 // register runs stage.lua.
 func (s *Store) register(ctx context.Context, p place, u *store.Upload) error {
@@ -40,20 +40,17 @@ func (s *Store) register(ctx context.Context, p place, u *store.Upload) error {
 	if !u.ID.IsZero() {
 		id = u.ID[:]
 	}
-	w := s.writing(p, u.Incarnation)
-	w.add(u.Incarnation[:], due(u.Time.Add(store.UploadGrace)), flag(u.Records()), id, int64(u.Chunk)+1, "0")
-	if id != nil {
-		w.key(kindContents)
-		w.kinds, w.keys = append(w.kinds, kindChunk...), append(w.keys, p.chunk(u.Incarnation, u.ID, int(u.Chunk)))
-	}
-	w.records(u.Messages, u.Edits, u.Manifests)
+	w := s.writing(p, 2*len(u.Messages))
+	w.add(u.Incarnation[:], due(u.Time.Add(store.UploadGrace)), flag(u.Records()), id, int64(u.Chunk)+1, "0", 2*len(u.Messages))
+	w.messages(u.Messages)
+	w.records(u.Edits, u.Manifests)
 	for i := range u.Outcomes {
 		w.outcome(&u.Outcomes[i])
 	}
 	w.slots(u.Slots)
 	err := s.claiming(ctx, p, u.Incarnation, false, func(claimed string) (any, error) {
 		w.args[stageClaimArg] = claimed
-		return s.runScript(ctx, p.partition, s.scripts.stage, w)
+		return s.runScript(ctx, p.partition, s.scripts.stage, "", w)
 	})
 	return stagedElsewhere(err)
 }
@@ -155,12 +152,7 @@ func (s *Store) remove(ctx context.Context, p place, d store.Deletion) (any, err
 	if d.Upload != (conversation.ID{}) {
 		upload = d.Upload[:]
 	}
-	w := s.writing(p, d.Incarnation)
+	w := s.writing(p, 0)
 	w.add(d.Incarnation[:], upload, flag(d.KeepHead), d.Limit)
-	for _, kind := range []string{
-		kindMessages, kindCommits, kindEdits, kindEditCommits, kindNarrow, kindWide, kindManifests, kindOutcomes, kindSlots, kindContents, kindChunk,
-	} {
-		w.key(kind)
-	}
-	return s.runScript(ctx, p.partition, s.scripts.remove, w)
+	return s.runScript(ctx, p.partition, s.scripts.remove, "", w)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -42,7 +41,7 @@ func over(ctx context.Context, err error) error {
 
 func (s *Store) version(ctx context.Context, key store.Key) (uint64, error) {
 	p := s.space.place(key)
-	cmds, err := s.pipeline(ctx, p.partition, func(pipe redis.Pipeliner) { pipe.HGet(ctx, p.head(), "v") })
+	cmds, err := s.pipeline(ctx, p.partition, func(pipe redis.Pipeliner) { pipe.HGet(ctx, p.head(), "h") })
 	if err != nil {
 		return 0, err
 	}
@@ -50,15 +49,12 @@ func (s *Store) version(ctx context.Context, key store.Key) (uint64, error) {
 }
 
 func versionOf(cmd redis.Cmder) (uint64, error) {
-	version := word(cmd)
-	if version == "" {
+	head := word(cmd)
+	if head == "" {
 		return 0, nil
 	}
-	v, err := strconv.ParseUint(version, 10, 64)
-	if err != nil {
-		return 0, store.ErrCorrupt
-	}
-	return v, nil
+	_, version, _, err := unguard(head)
+	return version, err
 }
 
 // waiters are the keys that this process waits for.
@@ -140,7 +136,7 @@ func (s *Store) versions(ctx context.Context, keys []store.Key) (map[store.Key]u
 	}
 	found, err := s.everywhere(ctx, slices.Collect(maps.Keys(byPartition)), func(pipe redis.Pipeliner, p int) (cmds []redis.Cmder) {
 		for _, at := range byPartition[p] {
-			cmds = append(cmds, pipe.HGet(ctx, at.head(), "v"))
+			cmds = append(cmds, pipe.HGet(ctx, at.head(), "h"))
 		}
 		return cmds
 	})
@@ -175,10 +171,14 @@ func (s *Store) listen(ctx context.Context) {
 	}
 }
 
+const (
+	anew     = 30 * time.Second
+	heardFor = 3 * anew // how long commits tell of themselves after somebody listened
+)
+
 // hear subscribes to the partitions of what is waited for, and of what comes, until a connection breaks or half a minute is over: partitions
 // move, and what nobody waits for any more is dropped then.
 func (s *Store) hear(ctx context.Context) {
-	const anew = 30 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, anew)
 	e := &ears{s: s, heard: make(map[int]bool), nodes: make(map[*redis.Client]*redis.PubSub)}
 	e.fail = func() { s.pause(ctx); cancel() }
@@ -222,12 +222,14 @@ func (e *ears) add(ctx context.Context, partition int) (err error) {
 		return nil
 	}
 	e.heard[partition] = true
-	channel, c := e.s.space.base(partition), e.s.single
+	channel, c := e.s.space.base(partition)+kindSeal, e.s.single
 	if e.s.cluster != nil {
 		if c, err = e.s.cluster.MasterForKey(ctx, channel); err != nil {
 			return err
 		}
 	}
+	// Without the mark nobody is told, and the poller finds what there is.
+	_ = e.s.mark(ctx, c, e.s.space.base(partition)+kindHeard, "SET", "1", "EX", int(heardFor/time.Second)).Err()
 	sub, begun := e.nodes[c]
 	if !begun {
 		sub = c.Subscribe(ctx)
@@ -254,7 +256,7 @@ func (e *ears) receive(ctx context.Context, sub *redis.PubSub) {
 			return
 		}
 		if m, ok := message.(*redis.Message); ok {
-			if key, err := keyOf(m.Payload); err == nil {
+			if key, err := told(m.Channel, m.Payload); err == nil {
 				e.s.wakes.Wake(key)
 			}
 		}

@@ -16,6 +16,13 @@ local function each(values, call)
   end
 end
 
+-- last is where staged messages end.
+local function last(key)
+  local n = 0
+  for _, field in ipairs(redis.call('HKEYS', key)) do n = math.max(n, tonumber(field) + 1) end
+  return n
+end
+
 local function fetch(key, fields)
   local out = {}
   each(fields, function(...)

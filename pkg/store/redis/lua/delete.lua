@@ -1,23 +1,24 @@
-local inc, upload, keep, left = ARGV[3], ARGV[4], ARGV[5] == '1', tonumber(ARGV[6])
-local name = HEAD:sub(#SEAL + 1)
+if marks[1] then return 'SEALED' end
+local upload, keep, left = ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
+local name, INC = HEAD:sub(#SEAL + 1), of('i')
 local rec = redis.call('HMGET', INC, 's', 'd', 'k')
 if not rec[1] then return 'ABSENT' end
 if rec[3] ~= name then return {rec[3]} end
 local leads = rec[1] == 'H'
-local live = leads and redis.call('HGET', HEAD, 's') == '0'
+local live = leads and head and head:byte(17) == 48
 
 -- clearContent removes chunks of a content, and it when it has no more.
 local function clearContent(id, state, due, chunks)
   local cut = math.min(left, chunks)
   for i = chunks - cut, chunks - 1 do
-    redis.call('UNLINK', K.k .. id .. struct.pack('>I4', i))
+    redis.call('UNLINK', of('k') .. id .. struct.pack('>I4', i))
   end
   left = left - cut
   if cut < chunks then
     setContent(id, state, due, chunks - cut)
     return false
   end
-  redis.call('HDEL', K.u, id)
+  redis.call('HDEL', of('u'), id)
   redis.call('ZREM', DUE, inc .. id)
   return true
 end
@@ -40,7 +41,7 @@ if live then return 'CONFLICT' end
 redis.call('HSET', INC, 'x', '1')
 local tombstone = leads and keep
 if leads then redis.call('HDEL', HEAD, 'n') end
-redis.call('UNLINK', K.c, K.f, K.x, K.y)
+redis.call('UNLINK', of('f'), of('x'), of('y'))
 
 local function clear(key)
   local n = redis.call('HLEN', key)
@@ -53,15 +54,29 @@ local function clear(key)
   left = left - n
 end
 
-clear(K.m)
-clear(K.n)
-clear(K.s)
-if not tombstone then clear(K.o) end
+-- clearMessages leaves the head of what a name leads to.
+local function clearMessages()
+  local n = redis.call('HLEN', HEAD) - 1
+  if n <= 0 or left <= 0 then return end
+  if n <= left then
+    redis.call('UNLINK', HEAD)
+    redis.call('HSET', HEAD, 'h', head)
+  else
+    each(redis.call('HRANDFIELD', HEAD, left), function(...) redis.call('HDEL', HEAD, ...) end)
+    redis.call('HSET', HEAD, 'h', head)
+  end
+  left = left - n
+end
+
+if leads then clearMessages() else clear(of('m')) end
+clear(of('n'))
+clear(of('s'))
+if not tombstone then clear(of('o')) end
 if left > 0 then
-  left = left - redis.call('ZREMRANGEBYRANK', K.g, 0, left - 1)
+  left = left - redis.call('ZREMRANGEBYRANK', of('g'), 0, left - 1)
 end
 while left > 0 do
-  local ids = redis.call('HRANDFIELD', K.u, math.min(left, 100))
+  local ids = redis.call('HRANDFIELD', of('u'), math.min(left, 100))
   if #ids == 0 then break end
   for _, id in ipairs(ids) do
     if left > 0 and clearContent(id, content(id)) then left = left - 1 end
@@ -71,7 +86,7 @@ if left <= 0 then return 'MORE' end
 if tombstone then return 'DONE' end
 if leads then
   redis.call('DEL', HEAD)
-  redis.call('ZREM', NAMES, name)
+  redis.call('ZREM', BASE .. 'l', name)
 end
 redis.call('ZREM', DUE, inc .. NONE)
 redis.call('DEL', INC)

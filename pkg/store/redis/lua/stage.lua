@@ -1,14 +1,15 @@
-local inc, due, id = ARGV[3], ARGV[4], ARGV[6]
-local name = HEAD:sub(#SEAL + 1)
+if marks[1] then return 'SEALED' end
+local due, id, fields = ARGV[3], ARGV[5], tonumber(ARGV[8])
+local name, INC = HEAD:sub(#SEAL + 1), of('i')
 local rec = redis.call('HMGET', INC, 's', 'd', 'x', 'k')
 local staged = not rec[1] or rec[1] == 'S'
 if not rec[1] then
-  if ARGV[8] ~= '1' then return 'CLAIM' end
+  if ARGV[7] ~= '1' then return 'CLAIM' end
 elseif rec[3] then
   return 'GONE'
 elseif not staged then
-  if rec[1] ~= 'H' or rec[4] ~= name or redis.call('HGET', HEAD, 's') ~= '0' then return 'GONE' end
-  if ARGV[5] == '1' then return 'CONFLICT' end
+  if rec[1] ~= 'H' or rec[4] ~= name or not head or head:byte(17) ~= 48 then return 'GONE' end
+  if ARGV[4] == '1' then return 'CONFLICT' end
 elseif rec[4] ~= name then
   return 'CONFLICT'
 end
@@ -30,9 +31,10 @@ if id ~= '' then
   elseif not staged then
     redis.call('ZADD', DUE, due:sub(13), inc .. id)
   end
-  setContent(id, staged and 'k' or 'p', at, math.max(chunks or 0, tonumber(ARGV[7])))
+  setContent(id, staged and 'k' or 'p', at, math.max(chunks or 0, tonumber(ARGV[6])))
   -- The chunk itself is set where this is: what Delete removed cannot come back.
-  redis.call('SET', K.k, '', 'NX')
+  redis.call('SET', of('k') .. id .. struct.pack('>I4', tonumber(ARGV[6]) - 1), '', 'NX')
 end
-write(9)
+setMessages(of('m'), 9, 8 + fields)
+write(9 + fields)
 return 'OK'
