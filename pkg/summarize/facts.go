@@ -30,7 +30,7 @@ func (d *Service) Facts(ctx context.Context, s Scope, messages []FactsMessage) (
 	if failure := d.withoutModel(&r.Prompt); failure != nil {
 		return "", failure
 	}
-	d.Start(r)
+	d.Start(r) //nolint:contextcheck // as all requests, it has its own deadline
 	d.Wait(ctx, []*Request{r})
 	result, ok := d.Result(r)
 	switch {

@@ -159,7 +159,7 @@ func (d *disk) holds(t *testing.T, text string) (held bool) {
 	t.Helper()
 	err := filepath.WalkDir(d.folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
-			return nil // it is gone by now
+			return nil //nolint:nilerr // it is gone by now
 		}
 		file, err := os.ReadFile(path)
 		held = held || err == nil && bytes.Contains(file, []byte(text))
