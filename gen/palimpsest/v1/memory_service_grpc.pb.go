@@ -42,7 +42,7 @@ type MemoryServiceClient interface {
 	ListMemories(ctx context.Context, in *ListMemoriesRequest, opts ...grpc.CallOption) (*ListMemoriesResponse, error)
 	// AddMemory remembers a text as it is. It survives the conversation that it was added from.
 	AddMemory(ctx context.Context, in *AddMemoryRequest, opts ...grpc.CallOption) (*AddMemoryResponse, error)
-	// DeleteMemory forgets one memory. The blocks of recalled memories that quote it lose it too, before the next build.
+	// DeleteMemory forgets one memory. The blocks of recalled memories that quote it lose it too, before the call answers.
 	DeleteMemory(ctx context.Context, in *DeleteMemoryRequest, opts ...grpc.CallOption) (*DeleteMemoryResponse, error)
 	// EndSession says that the conversation pauses: what is not remembered yet is sent now. An append begins the next session.
 	EndSession(ctx context.Context, in *EndSessionRequest, opts ...grpc.CallOption) (*EndSessionResponse, error)
@@ -156,7 +156,7 @@ type MemoryServiceServer interface {
 	ListMemories(context.Context, *ListMemoriesRequest) (*ListMemoriesResponse, error)
 	// AddMemory remembers a text as it is. It survives the conversation that it was added from.
 	AddMemory(context.Context, *AddMemoryRequest) (*AddMemoryResponse, error)
-	// DeleteMemory forgets one memory. The blocks of recalled memories that quote it lose it too, before the next build.
+	// DeleteMemory forgets one memory. The blocks of recalled memories that quote it lose it too, before the call answers.
 	DeleteMemory(context.Context, *DeleteMemoryRequest) (*DeleteMemoryResponse, error)
 	// EndSession says that the conversation pauses: what is not remembered yet is sent now. An append begins the next session.
 	EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error)
