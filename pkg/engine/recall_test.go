@@ -225,6 +225,18 @@ func TestEngine_Build_NotRecalled_SaysWhy(t *testing.T) {
 	}
 }
 
+// TestEngine_Build_RequestWithoutRoom_RecallsNothing: where a message is cut to fit, no block stands before what is left of it.
+func TestEngine_Build_RequestWithoutRoom_RecallsNothing(t *testing.T) {
+	t.Parallel()
+	o := &fakeMemory{answers: []memory.Memory{remembered("m1", "The frontend framework is React.")}}
+	b := newRecalling(t, o, func(p *conversation.MemoryPolicy) { p.Recall.MaxViewPercent = ptr(int32(50)) })
+	b.append(t, "c", user(framework+" "+words(900)), call("1"), result("1", words(400)))
+	r := b.build(t, "c", conversation.FormatOpenAIChat, 1_000)
+	if len(r.Events) == 0 || r.Events[len(r.Events)-1].Reason != conversation.ReasonMemoryOverCap || r.Tokens.Memories != 0 {
+		t.Errorf("events %+v, tokens %+v", r.Events, r.Tokens)
+	}
+}
+
 // TestEngine_DeleteMemory_LeavesBlocks: what is forgotten is in no view and in no record any more; the rest of its block stays.
 func TestEngine_DeleteMemory_LeavesBlocks(t *testing.T) {
 	t.Parallel()

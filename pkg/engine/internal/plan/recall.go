@@ -94,7 +94,11 @@ func (d recalling) apply() error {
 		return nil
 	}
 	found, skipped := d.Waits.Recall.Memories, d.Waits.Recall.Skipped
-	if skipped == 0 {
+	switch {
+	case skipped != 0:
+	case !d.Composed.Whole(conversation.Range{First: d.recallFor, End: d.recallFor + 1}): // not even the message has the room it wants
+		skipped = conversation.ReasonMemoryOverCap
+	default:
 		found, skipped = d.choose(found)
 	}
 	if skipped != 0 {
