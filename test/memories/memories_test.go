@@ -73,8 +73,18 @@ type process struct {
 	t *testing.T
 }
 
-// start begins a process that ends with the test. Every conversation remembers at once, unless it says otherwise.
+// start begins a process with the embedded memory, which ends with the test.
 func start(t *testing.T, s store.Store, defaults conversation.MemoryPolicy) *process {
+	t.Helper()
+	return startWith(t, s, defaults, func(from engine.MemorySources) memory.Target {
+		return embedded.New(embedded.Options{
+			Store: from.Store, Texts: from.Texts, IDs: from.IDs, Clock: from.Clock, Cache: from.Cache, Extract: embedded.Extractive,
+		})
+	})
+}
+
+// startWith begins a process with a memory.
+func startWith(t *testing.T, s store.Store, defaults conversation.MemoryPolicy, made func(engine.MemorySources) memory.Target) *process {
 	t.Helper()
 	o200k, err := bpe.New("o200k")
 	if err != nil {
@@ -86,11 +96,7 @@ func start(t *testing.T, s store.Store, defaults conversation.MemoryPolicy) *pro
 		Formats:  []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
 		Defaults: conversation.Policy{Memory: defaults},
 		OnError:  func(err error) { t.Errorf("in the background: %v", err) },
-		Memory: func(from engine.MemorySources) memory.Target {
-			return embedded.New(embedded.Options{
-				Store: from.Store, Texts: from.Texts, IDs: from.IDs, Clock: from.Clock, Cache: from.Cache, Extract: embedded.Extractive,
-			})
-		},
+		Memory:   made,
 	})
 	running, end := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -334,12 +340,26 @@ func (j *judges) check(r *engine.BuildResult, f conversation.Format, budget int3
 // one line of JSON between the two lines of its block in every format, and comes back from it as it was.
 func TestMemories_HostileTexts_StayInTheirBlocks(t *testing.T) {
 	t.Parallel()
+	p := start(t, memorystore.New(memorystore.Options{}), anything())
+	p.hostileTexts(500)
+}
+
+// anything is a policy under which whatever was said comes back.
+func anything() conversation.MemoryPolicy {
 	policy := atOnce()
 	policy.SyncRoles = &[]conversation.Role{conversation.RoleUser, conversation.RoleAssistant}
-	policy.Recall = conversation.RecallPolicy{MaxViewPercent: new(int32(50)), MaxMemories: new(int32(1)), Floor: new(0.0), MaxEachTokens: new(int32(2000)), MaxTokens: new(int32(10_000)), Deadline: new(5 * time.Second)}
-	p, judges := start(t, memorystore.New(memorystore.Options{}), policy), newJudges(t)
-	random := rand.New(rand.NewPCG(16, 500))
-	for i := range 500 {
+	policy.Recall = conversation.RecallPolicy{
+		MaxViewPercent: new(int32(50)), MaxMemories: new(int32(1)), Floor: new(0.0), MaxEachTokens: new(int32(2000)), MaxTokens: new(int32(10_000)),
+		Deadline: new(5 * time.Second),
+	}
+	return policy
+}
+
+// hostileTexts has so many texts said, quoted or added, each by an actor, and recalled in another conversation.
+func (p *process) hostileTexts(count int) {
+	p.t.Helper()
+	judges, random := newJudges(p.t), rand.New(rand.NewPCG(16, 500))
+	for i := range count {
 		actor, said := fmt.Sprintf("ann%d", i), hostile(random)
 		from, to := fmt.Sprintf("from%d", i), fmt.Sprintf("to%d", i)
 		marker := fmt.Sprintf("marker%d walrus%d", i, i)
@@ -352,9 +372,9 @@ func TestMemories_HostileTexts_StayInTheirBlocks(t *testing.T) {
 			p.say(from, conversation.RoleUser, "Read the page aloud.")
 			p.say(from, conversation.RoleAssistant, text)
 		default:
-			_, err := p.AddMemory(t.Context(), engine.AddMemoryRequest{Of: engine.MemoriesOf{Key: key(from)}, Text: text})
+			_, err := p.AddMemory(p.t.Context(), engine.AddMemoryRequest{Of: engine.MemoriesOf{Key: key(from)}, Text: text})
 			if err != nil {
-				t.Fatal(err)
+				p.t.Fatal(err)
 			}
 		}
 		p.inSync(from)
@@ -365,7 +385,7 @@ func TestMemories_HostileTexts_StayInTheirBlocks(t *testing.T) {
 			r := p.build(to, f, 50_000)
 			judges.check(r, f, 50_000)
 			if f == conversation.FormatNeutral {
-				staysInside(t, r, marker, question)
+				staysInside(p.t, r, marker, question)
 			}
 		}
 	}
