@@ -151,6 +151,7 @@ type Limits struct {
 	// ReturnsIDs: the target knows which messages its memories come from. Receipts name them, messages can be taken back one by one, and a
 	// query leaves out what one conversation said. Otherwise it does what it can, and says what it cannot in Forgetting.Residue.
 	ReturnsIDs bool
+	RetractsOne bool // Retract takes back exactly the messages it names: what went in their batches stays
 	ForgetsOne bool // Delete of single memories is possible
 }
 
