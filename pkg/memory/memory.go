@@ -150,8 +150,9 @@ type Limits struct {
 	Async       bool          // what was added is found later, and what was forgotten may be made anew by work under way
 	// ReturnsIDs: the target knows which messages its memories come from. Receipts name them, messages can be taken back one by one, and a
 	// query leaves out what one conversation said. Otherwise it does what it can, and says what it cannot in Forgetting.Residue.
-	ReturnsIDs bool
-	ForgetsOne bool // Delete of single memories is possible
+	ReturnsIDs  bool
+	RetractsOne bool // Retract takes back exactly the messages it names: what went in their batches stays
+	ForgetsOne  bool // Delete of single memories is possible
 }
 
 // Target is a back end that remembers. All methods are safe for concurrent use, and end within their context. They return the errors of this

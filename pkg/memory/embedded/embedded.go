@@ -111,7 +111,7 @@ func (t *Target) Name() string { return Name }
 // Limits implements memory.Target.
 func (t *Target) Limits() memory.Limits {
 	return memory.Limits{
-		MaxMessages: maxBatch, MaxChars: maxChars, MaxNote: maxNote, Concurrency: 8, Idempotent: true, ReturnsIDs: true, ForgetsOne: true,
+		MaxMessages: maxBatch, MaxChars: maxChars, MaxNote: maxNote, Concurrency: 8, Idempotent: true, ReturnsIDs: true, RetractsOne: true, ForgetsOne: true,
 	}
 }
 

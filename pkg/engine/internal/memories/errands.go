@@ -68,8 +68,14 @@ func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time,
 		if now := s.txn.Now(); !w.NextTry.After(now) && !seen.failed && !seen.denied && now.Sub(begun) < errandsFor {
 			err = w.run(ctx, &seen)
 		}
-		if err != nil || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return next, seen, err
+		}
+		if err != nil { // what cannot be read holds up its own errand alone
+			s.tell(err)
+			err = nil
+			next = txn.Earliest(next, s.txn.Now().Add(jitter(time.Second, storeFailures)))
+			continue
 		}
 		if !w.over {
 			next = txn.Earliest(next, latest(w.NextTry, s.txn.Now()))

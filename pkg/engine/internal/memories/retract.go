@@ -250,7 +250,7 @@ const lineageBytes = 32 << 10
 // lineageWith adds a batch to what is on record, and says how many slots there are then.
 func (v *visit) lineageWith(ctx context.Context, o record.MemoryOrigin) (slots map[string][]byte, count int32, err error) {
 	count = v.slot.Lineages
-	if len(o.IDs) == 0 || !v.limits.ReturnsIDs {
+	if len(o.IDs) == 0 || !v.limits.ReturnsIDs || v.limits.RetractsOne {
 		return nil, count, nil
 	}
 	line := record.MemoryLineage{}

@@ -246,9 +246,13 @@ func (d recalling) newSeenWords(found []conversation.RecalledMemory) *seenWords 
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
 		for j := range u.Items {
+			share := sameWords
+			if u.Items[j].Message.Index == d.recallFor { // a question has the words of its answer, but for the answer
+				share = 1
+			}
 			for p := range u.Items[j].Parts {
 				if part := &u.Items[j].Parts[p]; part.Kind == conversation.PartText {
-					s.compare(setOf(wordsOf(part.Text.Inline, wanted)))
+					s.compare(setOf(wordsOf(part.Text.Inline, wanted)), share)
 				}
 			}
 		}
@@ -256,12 +260,12 @@ func (d recalling) newSeenWords(found []conversation.RecalledMemory) *seenWords 
 	return s
 }
 
-func (s *seenWords) compare(text map[string]bool) {
+func (s *seenWords) compare(text map[string]bool, share float64) {
 	if len(text) == 0 {
 		return
 	}
 	for i := range s.words {
-		s.known[i] = s.known[i] || covers(text, s.words[i])
+		s.known[i] = s.known[i] || covers(text, s.words[i], share)
 	}
 }
 
@@ -270,18 +274,18 @@ func (s *seenWords) inView(i int) bool { return s.known[i] }
 // twice says whether a memory before it says the same.
 func (s *seenWords) twice(i int) bool {
 	return slices.ContainsFunc(s.all[:i], func(other map[string]bool) bool {
-		return len(other) > 0 && covers(other, s.words[i])
+		return len(other) > 0 && covers(other, s.words[i], sameWords)
 	})
 }
 
-func covers(text map[string]bool, words []string) bool {
+func covers(text map[string]bool, words []string, share float64) bool {
 	n := 0
 	for _, w := range words {
 		if text[w] {
 			n++
 		}
 	}
-	return len(words) > 0 && float64(n) >= sameWords*float64(len(words))
+	return len(words) > 0 && float64(n) >= share*float64(len(words))
 }
 
 // wordsOf are the words of a text, each once: those of a set, if there is one.
