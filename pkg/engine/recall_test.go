@@ -50,12 +50,16 @@ func (o *fakeMemory) Search(ctx context.Context, s memory.Scope, q *memory.Query
 	return answers, err
 }
 
-func (o *fakeMemory) Delete(_ context.Context, _ memory.Scope, ids []string) (int, error) {
+func (o *fakeMemory) Delete(_ context.Context, _ memory.Scope, ids []string) (gone []string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	before := len(o.answers)
-	o.answers = slices.DeleteFunc(o.answers, func(m memory.Memory) bool { return slices.Contains(ids, m.ID) })
-	return before - len(o.answers), nil
+	o.answers = slices.DeleteFunc(o.answers, func(m memory.Memory) bool {
+		if slices.Contains(ids, m.ID) {
+			gone = append(gone, m.ID)
+		}
+		return slices.Contains(ids, m.ID)
+	})
+	return gone, nil
 }
 
 func (o *fakeMemory) set(change func(o *fakeMemory)) {

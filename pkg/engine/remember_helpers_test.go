@@ -65,9 +65,9 @@ func (r *listener) Retract(ctx context.Context, s memory.Scope, q *memory.Retrac
 	return r.Reference.Retract(ctx, s, q)
 }
 
-func (r *listener) Forget(ctx context.Context, s memory.Scope) (memory.Forgetting, error) {
+func (r *listener) Forget(ctx context.Context, s memory.Scope, until time.Time) (memory.Forgetting, error) {
 	r.note("Forget")
-	return r.Reference.Forget(ctx, s)
+	return r.Reference.Forget(ctx, s, until)
 }
 
 // texts are what the target remembers, in the order it came.

@@ -49,8 +49,8 @@ func TestEngine_AnswerToolCall_SearchMemory(t *testing.T) {
 		t.Errorf("asked %+v of %+v", q, o.scopes[0])
 	}
 	askMemory(t, b, "c", `{"query":"framework","scope":"conversation"}`, 0)
-	session := memory.Scope{Namespace: "default", Kind: memory.ScopeSession, ID: "c"}
-	if q := o.asked[1]; q.Except != "" || o.scopes[1] != session {
+	session := memory.Scope{Namespace: "default", Kind: memory.ScopeSession, ID: o.scopes[1].ID}
+	if q := o.asked[1]; q.Except != "" || o.scopes[1] != session || !strings.HasPrefix(session.ID, "c#") {
 		t.Errorf("asked %+v of %+v", q, o.scopes[1])
 	}
 	o.set(func(o *fakeMemory) { o.answers = nil })

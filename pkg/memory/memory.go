@@ -178,15 +178,17 @@ type Target interface {
 	// List returns memories page by page, superseded ones too.
 	List(ctx context.Context, s Scope, p *Page) (Listing, error)
 
-	// Delete takes memories away; ids that are not in the scope change nothing. It returns how many went.
-	Delete(ctx context.Context, s Scope, ids []string) (deleted int, err error)
+	// Delete takes memories away; ids that are not in the scope change nothing. It returns the ids of all that went: a target may take others
+	// along that say the same, such as the facts that only a deleted message stated.
+	Delete(ctx context.Context, s Scope, ids []string) (gone []string, err error)
 
 	// Retract takes back what a conversation's messages from an index on led to, of one incarnation; from 0 on, all of it. It is repeated
 	// while Forgetting.More. A target that cannot tell which memories those are names them in Residue.
 	Retract(ctx context.Context, s Scope, r *Retraction) (Forgetting, error)
 
-	// Forget takes away everything of a scope. It is repeated while Forgetting.More.
-	Forget(ctx context.Context, s Scope) (Forgetting, error)
+	// Forget takes away everything of a scope that came by a time. What came later may go too, where the target cannot tell. It is repeated
+	// while Forgetting.More.
+	Forget(ctx context.Context, s Scope, until time.Time) (Forgetting, error)
 }
 
 // Indexed is a target that keeps indexes ready in this process.

@@ -55,7 +55,7 @@ func calls(target *agentcore.Target) (reads, changes map[string]func(context.Con
 			return err
 		},
 		"Delete": func(ctx context.Context) error { _, err := target.Delete(ctx, anna(), []string{id}); return err }, // looks first
-		"Forget": func(ctx context.Context) error { _, err := target.Forget(ctx, anna()); return err },               // looks first
+		"Forget": func(ctx context.Context) error { _, err := target.Forget(ctx, anna(), time.Now()); return err },   // looks first
 		"Retract": func(ctx context.Context) error {
 			_, err := target.Retract(ctx, anna(), &memory.Retraction{Conversation: "talk", Range: conversation.Range{End: 9}})
 			return err

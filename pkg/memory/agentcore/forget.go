@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"time"
 
 	ac "github.com/aws/aws-sdk-go-v2/service/bedrockagentcore"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockagentcore/types"
@@ -26,19 +27,18 @@ const (
 )
 
 // Delete implements memory.Target. The service deletes by id alone, so that each is first looked at.
-func (t *Target) Delete(ctx context.Context, s memory.Scope, ids []string) (deleted int, err error) {
+func (t *Target) Delete(ctx context.Context, s memory.Scope, ids []string) (gone []string, err error) {
 	for some := range slices.Chunk(ids, mostAtOnce) {
 		mine, err := t.mine(ctx, s, some)
 		if err != nil {
-			return deleted, err
+			return gone, err
 		}
-		n, err := t.deleteRecords(ctx, mine)
-		deleted += n
-		if err != nil {
-			return deleted, err
+		if _, err := t.deleteRecords(ctx, mine); err != nil {
+			return gone, err
 		}
+		gone = append(gone, mine...)
 	}
-	return deleted, nil
+	return gone, nil
 }
 
 // mine are those ids that are of records of a scope.
@@ -81,8 +81,8 @@ func (t *Target) deleteRecords(ctx context.Context, ids []string) (int, error) {
 	return len(out.SuccessfulRecords), firstFailure(out.FailedRecords)
 }
 
-// Forget implements memory.Target: first the events, so that nothing new is drawn from them, then the records.
-func (t *Target) Forget(ctx context.Context, s memory.Scope) (f memory.Forgetting, err error) {
+// Forget implements memory.Target: first the events, so that nothing new is drawn from them, then the records, whenever they came.
+func (t *Target) Forget(ctx context.Context, s memory.Scope, _ time.Time) (f memory.Forgetting, err error) {
 	var goes going
 	for session, err := range t.sessions(ctx, actorOf(s), "") {
 		if err != nil {

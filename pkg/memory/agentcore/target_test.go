@@ -305,11 +305,11 @@ func TestTarget_Forget_MoreThanGoesAtOnce(t *testing.T) {
 	must[memory.Receipt](t)(target.Add(t.Context(), kept))
 	kept.Scope.ID = "bert"
 	must[memory.Receipt](t)(target.Add(t.Context(), kept))
-	first := must[memory.Forgetting](t)(target.Forget(t.Context(), anna()))
+	first := must[memory.Forgetting](t)(target.Forget(t.Context(), anna(), time.Now()))
 	if !first.More || first.Deleted != 200 {
 		t.Errorf("at once: %+v", first)
 	}
-	repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Forget(ctx, anna()) })
+	repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Forget(ctx, anna(), time.Now()) })
 	if events, records, _ := server.Holds(""); events != 0 || records != 100 {
 		t.Errorf("%d events and %d records are left, and bert has 100", events, records)
 	}
@@ -323,11 +323,11 @@ func TestTarget_Forget_AnswersThatAreLost_AreMadeUpFor(t *testing.T) {
 	// Sessions, events, records, the event; then, without sessions, the records that go.
 	for _, before := range []int{0, 1, 2, 3, 2} {
 		server.Next(append(make([]agentcoretest.Fault, before), agentcoretest.Fault{Lose: true})...)
-		if f, err := target.Forget(t.Context(), anna()); !errors.Is(err, memory.ErrUnavailable) && !errors.Is(err, memory.ErrOutcomeUnknown) {
+		if f, err := target.Forget(t.Context(), anna(), time.Now()); !errors.Is(err, memory.ErrUnavailable) && !errors.Is(err, memory.ErrOutcomeUnknown) {
 			t.Errorf("without answer %d: %+v, %v", before, f, err)
 		}
 	}
-	repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Forget(ctx, anna()) })
+	repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Forget(ctx, anna(), time.Now()) })
 	if events, records, found := server.Holds(canary); events+records != 0 || found {
 		t.Errorf("%d events, %d records", events, records)
 	}
@@ -347,7 +347,7 @@ func TestTarget_AServiceThatMatchesPrefixes_ShowsNobodyAnothersMemories(t *testi
 	if got := must[[]memory.Memory](t)(target.Search(t.Context(), anna(), query(canary))); len(got) != 1 || got[0].Text != "The walnuts are in oven one." {
 		t.Errorf("found: %+v", got)
 	}
-	repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Forget(ctx, anna()) })
+	repeat(t, func(ctx context.Context) (memory.Forgetting, error) { return target.Forget(ctx, anna(), time.Now()) })
 	if _, records, found := server.Holds("oven two"); records != 1 || !found {
 		t.Error("forgetting anna forgot anna2")
 	}
@@ -359,7 +359,7 @@ func TestTarget_Forget_WhatAnotherForgotMeanwhile_IsForgotten(t *testing.T) {
 	target := open(t, server)
 	must[memory.Receipt](t)(target.Add(t.Context(), batch("talk", "1", "a", 0, "I am allergic to walnuts.")))
 	server.Next(agentcoretest.Fault{}, agentcoretest.Fault{}, agentcoretest.Fault{}, agentcoretest.Fault{Status: 404, Code: "ResourceNotFoundException"})
-	if f := must[memory.Forgetting](t)(target.Forget(t.Context(), anna())); f.Deleted != 2 {
+	if f := must[memory.Forgetting](t)(target.Forget(t.Context(), anna(), time.Now())); f.Deleted != 2 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -41,7 +41,7 @@ func fill(t *testing.T, target memory.Target, s memory.Scope) (note string) {
 func ways(s memory.Scope, note string) map[string]func(t *testing.T, target memory.Target) {
 	return map[string]func(t *testing.T, target memory.Target){
 		"Forget": func(t *testing.T, target memory.Target) {
-			f, err := target.Forget(t.Context(), s)
+			f, err := target.Forget(t.Context(), s, time.Now().AddDate(10, 0, 0))
 			must(t, err)
 			if f.More || f.Deleted != 10 || len(f.Residue) > 0 {
 				t.Errorf("%+v", f)
@@ -53,8 +53,8 @@ func ways(s memory.Scope, note string) map[string]func(t *testing.T, target memo
 			})
 			must(t, err)
 			n, err := target.Delete(t.Context(), s, []string{note})
-			if err != nil || n != 1 || f.Deleted != 5 {
-				t.Errorf("%d, %v, %+v", n, err, f)
+			if err != nil || len(n) != 1 || f.Deleted != 5 {
+				t.Errorf("%v, %v, %+v", n, err, f)
 			}
 		},
 	}

@@ -77,7 +77,7 @@ func TestTarget_Processes_SeeEachOthersChanges(t *testing.T) {
 		}
 		one, two = two, one
 	}
-	_, err := one.Forget(t.Context(), s)
+	_, err := one.Forget(t.Context(), s, time.Now().AddDate(10, 0, 0))
 	must(t, err)
 	if found := find(t, two, s, "bees"); len(found) > 0 {
 		t.Errorf("forgotten, and the other process finds %v", textsOf(found))
@@ -239,7 +239,7 @@ func TestTarget_ResentBatches_BringNothingBack(t *testing.T) {
 		t.Errorf("%q", left)
 	}
 	w.now.Store(day(1).UnixMilli())
-	_, err := target.Forget(t.Context(), s)
+	_, err := target.Forget(t.Context(), s, time.Now().AddDate(10, 0, 0))
 	must(t, err)
 	add(t, target, b)
 	add(t, target, talk(s, "talk", 2, day(1).Add(time.Second), "They make honey."))

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
@@ -10,7 +11,7 @@ import (
 
 // Delete implements memory.Target. With a message go the facts that it alone says, and with a fact the messages that say nothing else: what
 // was deleted under one name does not come back under another.
-func (t *Target) Delete(ctx context.Context, s memory.Scope, ids []string) (deleted int, err error) {
+func (t *Target) Delete(ctx context.Context, s memory.Scope, ids []string) (gone []string, err error) {
 	err = t.change(ctx, s, func(d *draft) error {
 		named := map[place]bool{}
 		for _, id := range ids {
@@ -18,17 +19,21 @@ func (t *Target) Delete(ctx context.Context, s memory.Scope, ids []string) (dele
 				named[p] = true
 			}
 		}
-		deleted, d.erases = 0, true
+		gone, d.erases = nil, true
 		for e := range d.entries() {
-			if !named[e.place()] {
-				continue
+			if named[e.place()] {
+				d.delete(e)
 			}
-			deleted++
-			d.delete(e)
+		}
+		for e := range d.entries() {
+			buried := d.replaced[e] != nil && d.replaced[e].kind == goneEntry
+			if e.kind != goneEntry && (buried || d.removed[e]) {
+				gone = append(gone, e.id(d.tag))
+			}
 		}
 		return nil
 	})
-	return deleted, err
+	return gone, err
 }
 
 // delete deletes one memory.
@@ -107,17 +112,21 @@ func (d *draft) retractFacts(of func(*talk) bool, within conversation.Range) {
 }
 
 // Forget implements memory.Target. It leaves a mark, so that nothing older comes again with a batch that is under way.
-func (t *Target) Forget(ctx context.Context, s memory.Scope) (memory.Forgetting, error) {
+func (t *Target) Forget(ctx context.Context, s memory.Scope, until time.Time) (memory.Forgetting, error) {
 	var out memory.Forgetting
 	err := t.change(ctx, s, func(d *draft) error {
 		out.Deleted = 0
+		mark := min(until.UnixMilli(), d.now)
 		for e := range d.entries() {
+			if e.time > mark {
+				continue
+			}
 			d.remove(e)
 			if e.kind != goneEntry {
 				out.Deleted++
 			}
 		}
-		d.directory.mark, d.directory.left = max(d.directory.mark, d.now), 0
+		d.directory.mark, d.directory.left = max(d.directory.mark, mark), 0
 		d.erases, d.marked = true, true
 		return nil
 	})

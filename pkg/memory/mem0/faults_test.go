@@ -68,7 +68,7 @@ func calls(tg *mem0.Target) map[string]func(context.Context) error {
 			_, err := tg.Retract(ctx, s, &memory.Retraction{Conversation: "talk"})
 			return err
 		},
-		"Forget": func(ctx context.Context) error { _, err := tg.Forget(ctx, s); return err },
+		"Forget": func(ctx context.Context) error { _, err := tg.Forget(ctx, s, time.Now()); return err },
 		"Delete": func(ctx context.Context) error {
 			_, err := tg.Delete(ctx, s, []string{"00000000-0000-0000-0000-000000000000"})
 			return err
@@ -360,7 +360,7 @@ func TestTarget_PlatformForget_IsAskedForOnce(t *testing.T) {
 	p.mu.Unlock()
 	for range 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		f, err := tg.Forget(ctx, anna())
+		f, err := tg.Forget(ctx, anna(), time.Now())
 		cancel()
 		if err == nil && !f.More || err != nil && !errors.Is(err, memory.ErrUnavailable) {
 			t.Fatalf("%+v, %v", f, err)
@@ -386,7 +386,7 @@ func TestTarget_ServerWithoutAdministrator_ForgetsOneByOne(t *testing.T) {
 		}
 		return mem0test.Fault{}
 	})
-	f, err := tg.Forget(t.Context(), anna())
+	f, err := tg.Forget(t.Context(), anna(), time.Now())
 	if err != nil || f.More || f.Deleted != 3 || len(f.Residue) == 0 || len(s.rows) > 0 {
 		t.Errorf("%+v, %v, %d left", f, err, len(s.rows))
 	}

@@ -96,7 +96,7 @@ func TestTarget_RealServer_ForgetsAndSaysWhatStays(t *testing.T) {
 		if n := len(list(t, tg)); n != 1 {
 			t.Fatalf("%d memories", n)
 		}
-		f, err := tg.Forget(t.Context(), anna())
+		f, err := tg.Forget(t.Context(), anna(), time.Now())
 		if err != nil || f.More || f.Deleted != 1 || len(f.Residue) != 1 || len(list(t, tg)) > 0 {
 			t.Errorf("%+v, %v", f, err)
 		}

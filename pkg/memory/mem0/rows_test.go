@@ -67,8 +67,8 @@ func TestTarget_ForeignRows_AreLeftOut(t *testing.T) {
 				t.Errorf("%s: %d memories are found, %v", name, len(found), err)
 			}
 			n, err := tg.Delete(t.Context(), anna(), []string{id})
-			if err != nil || n > 0 {
-				t.Errorf("%s: %d deleted, %v", name, n, err)
+			if err != nil || len(n) > 0 {
+				t.Errorf("%s: %v deleted, %v", name, n, err)
 			}
 		}
 	})

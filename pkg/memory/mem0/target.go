@@ -198,12 +198,12 @@ func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (memo
 }
 
 // Delete implements memory.Target. Mem0 deletes by id whatever the scope: each memory is read first.
-func (t *Target) Delete(ctx context.Context, s memory.Scope, ids []string) (int, error) {
-	mine, err := t.owned(ctx, s, ids, func(*memory.Memory) bool { return true })
-	if err != nil || len(mine) == 0 {
-		return 0, err
+func (t *Target) Delete(ctx context.Context, s memory.Scope, ids []string) (gone []string, err error) {
+	gone, err = t.owned(ctx, s, ids, func(*memory.Memory) bool { return true })
+	if err != nil || len(gone) == 0 {
+		return nil, err
 	}
-	return len(mine), t.api.remove(ctx, mine)
+	return gone, t.api.remove(ctx, gone)
 }
 
 // owned are those of the ids that are memories of a scope.
@@ -263,7 +263,7 @@ func (t *Target) Retract(ctx context.Context, s memory.Scope, r *memory.Retracti
 }
 
 // Forget implements memory.Target. The platform queues it: a call waits for a moment, and the next one goes on waiting.
-func (t *Target) Forget(ctx context.Context, s memory.Scope) (memory.Forgetting, error) {
+func (t *Target) Forget(ctx context.Context, s memory.Scope, _ time.Time) (memory.Forgetting, error) {
 	id := identityOf(s)
 	name := eventKey(id, "")
 	out := memory.Forgetting{Residue: []string{t.api.residue()}}

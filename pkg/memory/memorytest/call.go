@@ -36,7 +36,7 @@ func endedContext(b *box) {
 			_, err := b.target.Retract(ended, s, &memory.Retraction{Conversation: "talk"})
 			return err
 		},
-		"Forget": func() error { _, err := b.target.Forget(ended, s); return err },
+		"Forget": func() error { _, err := b.target.Forget(ended, s, now()); return err },
 	} {
 		begin := time.Now()
 		err := call()

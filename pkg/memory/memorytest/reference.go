@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -273,9 +274,15 @@ func (r *Reference) List(ctx context.Context, s memory.Scope, p *memory.Page) (m
 }
 
 // Delete implements memory.Target.
-func (r *Reference) Delete(ctx context.Context, s memory.Scope, ids []string) (int, error) {
-	f, err := r.drop(ctx, "Delete", func(m *memory.Memory) bool { return m.Scope == s && slices.Contains(ids, m.ID) })
-	return int(f.Deleted), err
+func (r *Reference) Delete(ctx context.Context, s memory.Scope, ids []string) (gone []string, err error) {
+	_, err = r.drop(ctx, "Delete", func(m *memory.Memory) bool {
+		goes := m.Scope == s && slices.Contains(ids, m.ID)
+		if goes {
+			gone = append(gone, m.ID)
+		}
+		return goes
+	})
+	return gone, err
 }
 
 // Retract implements memory.Target.
@@ -291,8 +298,8 @@ func (r *Reference) Retract(ctx context.Context, s memory.Scope, q *memory.Retra
 }
 
 // Forget implements memory.Target.
-func (r *Reference) Forget(ctx context.Context, s memory.Scope) (memory.Forgetting, error) {
-	return r.drop(ctx, "Forget", func(m *memory.Memory) bool { return m.Scope == s })
+func (r *Reference) Forget(ctx context.Context, s memory.Scope, until time.Time) (memory.Forgetting, error) {
+	return r.drop(ctx, "Forget", func(m *memory.Memory) bool { return m.Scope == s && !m.Time.After(until) })
 }
 
 func (r *Reference) drop(ctx context.Context, call string, which func(*memory.Memory) bool) (memory.Forgetting, error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
@@ -115,14 +116,11 @@ func (w *watched) memories(s memory.Scope, all []memory.Memory) {
 }
 
 // Delete implements memory.Target.
-func (w *watched) Delete(ctx context.Context, s memory.Scope, ids []string) (int, error) {
+func (w *watched) Delete(ctx context.Context, s memory.Scope, ids []string) ([]string, error) {
 	w.t.Helper()
-	n, err := w.Target.Delete(ctx, s, ids)
+	gone, err := w.Target.Delete(ctx, s, ids)
 	w.failure(ctx, err, append(names(s), ids...))
-	if n < 0 || n > len(ids) {
-		w.t.Errorf("%d of %d are deleted", n, len(ids))
-	}
-	return n, err
+	return gone, err
 }
 
 // Retract implements memory.Target.
@@ -134,9 +132,9 @@ func (w *watched) Retract(ctx context.Context, s memory.Scope, r *memory.Retract
 }
 
 // Forget implements memory.Target.
-func (w *watched) Forget(ctx context.Context, s memory.Scope) (memory.Forgetting, error) {
+func (w *watched) Forget(ctx context.Context, s memory.Scope, until time.Time) (memory.Forgetting, error) {
 	w.t.Helper()
-	f, err := w.Target.Forget(ctx, s)
+	f, err := w.Target.Forget(ctx, s, until)
 	w.failure(ctx, err, names(s))
 	return f, err
 }

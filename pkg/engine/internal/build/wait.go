@@ -21,7 +21,9 @@ func (b *Service) waitForModels(ctx context.Context, key store.Key, w *plan.Wait
 			b.waitForSpans(ctx, w)
 		}
 		if q := w.Recall.Wanted; q != nil {
+			began := time.Now()
 			w.Recall.Answer(b.memories.Recall(ctx, key, q))
+			w.Recall.Left = max(0, q.MaxWait-time.Since(began))
 		}
 	}
 	if w.Around == nil {

@@ -2,6 +2,7 @@ package memories
 
 import (
 	"context"
+	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
@@ -17,8 +18,12 @@ const blocksPage = 256
 // of the namespace's. What the blocks said of them goes from the record.
 func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memory.Memory) bool) error {
 	namespace, actor := scope.Namespace, ""
-	if scope.Kind == memory.ScopeUser {
+	switch scope.Kind {
+	case memory.ScopeUser:
 		actor = scope.ID
+	case memory.ScopeSession:
+		name := scope.ID[:max(0, strings.LastIndexByte(scope.ID, '#'))]
+		return s.unshowIn(ctx, store.Key{Namespace: namespace, Conversation: name}, gone)
 	}
 	for after := ""; ; {
 		page, err := s.unguarded.List(ctx, namespace, after, blocksPage)
@@ -27,12 +32,11 @@ func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memo
 		}
 		for i := range page {
 			after = page[i].ID
-			if page[i].Head.State != store.Live || actor != "" && page[i].Info.ActorID != actor {
+			h := &page[i].Head
+			if h.State != store.Live || actor != "" && page[i].Info.ActorID != actor || h.EditSeq == 0 && !isUnseen(h) {
 				continue
 			}
-			key := store.Key{Namespace: namespace, Conversation: page[i].ID}
-			err := s.txn.Do(ctx, key, func() error { return s.forgetBlocks(ctx, key, gone) })
-			if err != nil && !isGone(err) {
+			if err := s.unshowIn(ctx, store.Key{Namespace: namespace, Conversation: page[i].ID}, gone); err != nil {
 				return err
 			}
 		}
@@ -42,17 +46,24 @@ func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memo
 	}
 }
 
-// forgetBlocks is one attempt at one conversation.
+// unshowIn is unshow for one conversation.
+func (s *Service) unshowIn(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
+	err := s.txn.Do(ctx, key, func() error { return s.forgetBlocks(ctx, key, gone) })
+	if isGone(err) {
+		return nil
+	}
+	return err
+}
+
+// isUnseen says whether no build has shown the request yet: one may be about to, with what was found before it was forgotten.
+func isUnseen(h *store.Head) bool { return h.Request >= 0 && h.Request >= h.Seen }
+
+// forgetBlocks is one attempt at one conversation. A build that is under way finds that the conversation has moved, and asks anew.
 func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
 	snap, err := s.unguarded.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
 	if err != nil {
 		return err
 	}
-	counter, err := s.views.Counter(snap.Info.Counter)
-	if err != nil {
-		return err
-	}
-	count := func(text string) int { n, _ := counter.Count(text); return n }
 	now := s.txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now)}
 	view := (&conversation.View{}).Fold(snap.Edits)
@@ -63,13 +74,22 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 		}
 		index := e.Range.First
 		if shown := view.Recalled(index); shown != nil && shown == &e.Parts[0].Shown {
+			counter, err := s.views.Counter(snap.Info.Counter)
+			if err != nil {
+				return err
+			}
+			count := func(text string) int { n, _ := counter.Count(text); return n }
 			c.Edits = append(c.Edits, withoutMemories(e, gone, count))
 		}
 		blank := *e
 		blank.Parts = nil
 		c.ReplaceEdits = append(c.ReplaceEdits, blank)
 	}
-	if len(c.ReplaceEdits) == 0 {
+	policy := snap.Info.Policy.Or(s.defaults)
+	switch {
+	case len(c.ReplaceEdits) > 0:
+		c.Head.Revision++
+	case !isUnseen(&snap.Head) || !policy.Memory.Recalls():
 		return nil
 	}
 	for i := range c.Edits {
@@ -77,7 +97,6 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 		c.Head.EditSeq++
 		e.Seq, e.Turn, e.Time, e.Commit = c.Head.EditSeq, c.Head.Turn, now, c.Head.Version
 	}
-	c.Head.Revision++
 	return s.txn.Commit(ctx, key, &snap.Head, c)
 }
 

@@ -126,7 +126,10 @@ func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 		if err := w.forgetScope(ctx, scope); err != nil {
 			return false, err
 		}
-		if err := w.unshow(ctx, scope, func(m memory.Memory) bool { return !m.Time.After(w.Created) }); err != nil {
+		if err := w.unshow(ctx, scope, func(m memory.Memory) bool {
+			own := m.Scope.Kind == memory.ScopeUser || m.Scope.Kind == memory.ScopeSession
+			return own && !m.Time.After(w.Created)
+		}); err != nil {
 			return false, err
 		}
 	}
@@ -136,7 +139,7 @@ func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 // forgetScope takes everything of a scope away.
 func (w *work) forgetScope(ctx context.Context, scope memory.Scope) error {
 	for more := true; more; {
-		f, err := w.target.Forget(ctx, scope)
+		f, err := w.target.Forget(ctx, scope, w.Created)
 		if err != nil && !errors.Is(err, memory.ErrNotFound) {
 			return err
 		}
@@ -178,7 +181,10 @@ func (w *work) left(ctx context.Context, scope memory.Scope) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(page.Memories, func(m memory.Memory) bool { return !m.Time.After(w.Created) }) {
+		if slices.ContainsFunc(page.Memories, func(m memory.Memory) bool {
+			own := m.Scope.Kind == memory.ScopeUser || m.Scope.Kind == memory.ScopeSession
+			return own && !m.Time.After(w.Created)
+		}) {
 			return true, nil
 		}
 		if token = page.Next; token == "" {
@@ -211,28 +217,15 @@ func (w *work) forgetConversations(ctx context.Context) error {
 
 func (w *work) forgetConversation(ctx context.Context, entry *store.Entry) error {
 	key := store.Key{Namespace: w.Namespace, Conversation: entry.ID}
-	snap, err := w.unguarded.Read(ctx, key, store.Query{Slots: []string{w.SyncSlot()}})
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if value := snap.Slots[w.SyncSlot()]; value != nil {
-		slot, err := record.DecodeMemorySync(value)
-		if err != nil {
+	for _, scope := range scopesOf(key, entry.Head.Incarnation, "", sessionBit) {
+		if err := w.forgetScope(ctx, scope); err != nil {
 			return err
-		}
-		for _, scope := range scopesOf(key, "", slot.Scopes) {
-			if err := w.forgetScope(ctx, scope); err != nil {
-				return err
-			}
 		}
 	}
 	if !w.Records || entry.Head.CreateTime.After(w.Created) {
 		return nil
 	}
-	err = w.remove(ctx, key)
+	err := w.remove(ctx, key)
 	if kind := conversation.KindOf(err); kind == conversation.ConversationDeleted || kind == conversation.ConversationNotFound {
 		return nil
 	}

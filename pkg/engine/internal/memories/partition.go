@@ -127,7 +127,21 @@ func (s *Service) Deleting(ctx context.Context, key store.Key, head *store.Head)
 // deletedMeanwhile is Deleting for a batch that was under way while its conversation was deleted.
 func (s *Service) deletedMeanwhile(ctx context.Context, v *visit) error {
 	v.slot.Scopes |= userBit | sessionBit
-	return s.putRetraction(ctx, v, nil, v.policy.OnDelete == conversation.OnDeleteKeep)
+	name := errandsOfDeleted + v.head.Incarnation.String()
+	snap, err := s.partition(ctx, partitionOf(v.key.Namespace), store.Query{Slots: []string{name}})
+	if err != nil {
+		return err
+	}
+	value := snap.Slots[name]
+	if value == nil {
+		return s.putRetraction(ctx, v, nil, v.policy.OnDelete == conversation.OnDeleteKeep)
+	}
+	e, err := record.DecodeMemoryErrand(value) // what Deleting wrote down: it knows the lineage, and why it was deleted
+	if err != nil {
+		return err
+	}
+	e.Scopes, e.Looks, e.NextTry = e.Scopes|v.slot.Scopes, 0, time.Time{}
+	return s.put(ctx, partitionOf(v.key.Namespace), map[string][]byte{name: record.EncodeMemoryErrand(&e)})
 }
 
 // putRetraction writes an errand down, with the lineage that the conversation's slots hold.
@@ -173,14 +187,9 @@ func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id
 	if err != nil {
 		return false, err
 	}
-	for _, scope := range scopesOf(key, e.Actor, e.Scopes) {
-		for _, ids := range lines {
-			q := &memory.Retraction{Conversation: e.Conversation, Incarnation: e.Incarnation, Range: everything, IDs: ids, KeepFacts: e.KeepFacts}
-			taken, err := s.retractAll(ctx, scope, q)
-			e.Residue = withResidue(e.Residue, taken.Residue)
-			if e.Deleted += taken.Deleted; err != nil {
-				return false, err
-			}
+	for _, scope := range scopesOf(key, e.Incarnation, e.Actor, e.Scopes) {
+		if err := s.retractFrom(ctx, e, scope, lines); err != nil {
+			return false, err
 		}
 	}
 	// A batch may have been under way in another process that did not live to take it back, and a target may go on drawing facts.
@@ -194,6 +203,36 @@ func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id
 	e.NextTry = now.Add(looks[e.Looks])
 	e.Looks++
 	return false, nil
+}
+
+// retractFrom takes what a deleted conversation said out of one scope. Its own scope goes as a whole: nobody asks there any more.
+func (s *Service) retractFrom(ctx context.Context, e *record.MemoryErrand, scope memory.Scope, lines [][]string) error {
+	if scope.Kind == memory.ScopeSession {
+		for more := true; more; {
+			f, err := s.target.Forget(ctx, scope, s.txn.Now())
+			if err != nil && !errors.Is(err, memory.ErrNotFound) {
+				return err
+			}
+			e.Deleted, e.Residue, more = e.Deleted+f.Deleted, withResidue(e.Residue, f.Residue), f.More
+		}
+		return nil
+	}
+	var all memory.Forgetting
+	var taken []*memory.Retraction
+	for _, ids := range lines {
+		q := &memory.Retraction{Conversation: e.Conversation, Incarnation: e.Incarnation, Range: everything, IDs: ids, KeepFacts: e.KeepFacts}
+		f, err := s.retractAll(ctx, scope, q)
+		all.Deleted, all.Residue = all.Deleted+f.Deleted, withResidue(all.Residue, f.Residue)
+		if err != nil {
+			return err
+		}
+		taken = append(taken, q)
+	}
+	e.Deleted, e.Residue = e.Deleted+all.Deleted, withResidue(e.Residue, all.Residue)
+	if e.Looks > 0 && all.Deleted == 0 { // the first look has taken it out of views
+		return nil
+	}
+	return s.unshowTaken(ctx, scope, taken, all.Deleted > 0)
 }
 
 // savedIDs are the memories that a deleted conversation led to, a slot's at a time; one empty list if none are known.

@@ -115,7 +115,7 @@ func (s *Service) recallScope(ctx context.Context, scope memory.Scope, key store
 func recallScopes(key store.Key, q *plan.RecallQuery) (out []memory.Scope) {
 	info := &store.Info{ActorID: q.Actor, AgentID: q.Agent}
 	for _, kind := range q.Scopes {
-		if scope, err := scopeIn(key, info, memory.ScopeKind(kind)); err == nil {
+		if scope, err := scopeIn(key, q.Incarnation, info, memory.ScopeKind(kind)); err == nil {
 			out = append(out, scope)
 		}
 	}

@@ -152,23 +152,28 @@ func (v *visit) retract(ctx context.Context, ranges []conversation.Range) (taken
 		return nil, nil, nil, err
 	}
 	taken, ids, slots := lines.take(ranges)
-	scopes := scopesOf(v.key, v.info.ActorID, v.slot.Scopes)
+	scopes := scopesOf(v.key, v.head.Incarnation, v.info.ActorID, v.slot.Scopes)
 	v.underLease(ctx, func(ctx context.Context) {
 		for _, scope := range scopes {
+			var all memory.Forgetting
+			var gone []*memory.Retraction
 			for _, r := range taken {
 				q := &memory.Retraction{Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Range: r, IDs: ids}
-				var all memory.Forgetting
-				if all, err = v.retractAll(ctx, scope, q); err != nil {
+				var f memory.Forgetting
+				if f, err = v.retractAll(ctx, scope, q); err != nil {
 					return
 				}
-				residue = withResidue(residue, all.Residue)
+				gone, all.Deleted, residue = append(gone, q), all.Deleted+f.Deleted, withResidue(residue, f.Residue)
+			}
+			if err = v.unshowTaken(ctx, scope, gone, all.Deleted > 0); err != nil {
+				return
 			}
 		}
 	})
 	return taken, slots, residue, err
 }
 
-// retractAll takes back until nothing is left, out of views too. A target that refuses to keeps what it has: asking again would not help.
+// retractAll takes back until nothing is left. A target that refuses to keeps what it has: asking again would not help.
 func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.Retraction) (all memory.Forgetting, err error) {
 	for more := true; more; {
 		f, err := s.target.Retract(ctx, scope, q)
@@ -182,7 +187,19 @@ func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.
 		}
 		all.Deleted, all.Residue, more = all.Deleted+f.Deleted, withResidue(all.Residue, f.Residue), f.More
 	}
-	return all, s.unshow(ctx, scope, func(m memory.Memory) bool { return isOf(&m, q) })
+	return all, nil
+}
+
+// unshowTaken takes what retractions took back out of views. Facts of which nobody knows what they were drawn from go with it, if the
+// target has let go of anything.
+func (s *Service) unshowTaken(ctx context.Context, scope memory.Scope, taken []*memory.Retraction, deleted bool) error {
+	if len(taken) == 0 {
+		return nil
+	}
+	return s.unshow(ctx, scope, func(m memory.Memory) bool {
+		return deleted && m.Kind == memory.Fact && len(m.Sources) == 0 && !taken[0].KeepFacts ||
+			slices.ContainsFunc(taken, func(q *memory.Retraction) bool { return isOf(&m, q) })
+	})
 }
 
 // errKept is told of what a target does not take back.
@@ -193,7 +210,7 @@ func isOf(m *memory.Memory, q *memory.Retraction) bool {
 	if q.KeepFacts && m.Kind == memory.Fact {
 		return false
 	}
-	if slices.Contains(q.IDs, m.ID) || m.Kind == memory.Fact && len(m.Sources) == 0 { // nobody knows what it was drawn from
+	if slices.Contains(q.IDs, m.ID) {
 		return true
 	}
 	return slices.ContainsFunc(m.Sources, func(s memory.Source) bool {

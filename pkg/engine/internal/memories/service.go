@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -13,6 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // Options is what a Service is made of.
@@ -128,17 +130,22 @@ func (s *Service) scopeOf(ctx context.Context, of Of) (memory.Scope, error) {
 	if err != nil {
 		return memory.Scope{}, err
 	}
-	return scopeIn(of.Key, snap.Info, of.Scope)
+	return scopeIn(of.Key, snap.Head.Incarnation, snap.Info, of.Scope)
+}
+
+// sessionID is what a conversation's own scope is called: who uses its id again finds nothing of it.
+func sessionID(key store.Key, incarnation conversation.ID) string {
+	return key.Conversation + "#" + incarnation.String()
 }
 
 // scopeIn is a scope as a conversation's attributes name it.
-func scopeIn(key store.Key, info *store.Info, kind memory.ScopeKind) (memory.Scope, error) {
+func scopeIn(key store.Key, incarnation conversation.ID, info *store.Info, kind memory.ScopeKind) (memory.Scope, error) {
 	scope := memory.Scope{Namespace: key.Namespace, Kind: kind}
 	switch kind {
 	case memory.ScopeOrg:
 		return scope, nil
 	case memory.ScopeSession:
-		scope.ID = key.Conversation
+		scope.ID = sessionID(key, incarnation)
 	case memory.ScopeAgent:
 		scope.ID = info.AgentID
 	default:
@@ -171,7 +178,7 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 	result := &SearchResult{}
 	var failed error
 	for _, kind := range r.Scopes {
-		found, err := s.searchScope(ctx, snap.Info, &r, kind)
+		found, err := s.searchScope(ctx, snap.Head.Incarnation, snap.Info, &r, kind)
 		if err != nil {
 			failed = err
 			result.Degradations = append(result.Degradations, degradation(err))
@@ -186,8 +193,8 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 	return result, nil
 }
 
-func (s *Service) searchScope(ctx context.Context, info *store.Info, r *SearchRequest, kind memory.ScopeKind) ([]memory.Memory, error) {
-	scope, err := scopeIn(r.Key, info, kind)
+func (s *Service) searchScope(ctx context.Context, incarnation conversation.ID, info *store.Info, r *SearchRequest, kind memory.ScopeKind) ([]memory.Memory, error) {
+	scope, err := scopeIn(r.Key, incarnation, info, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +229,22 @@ func (s *Service) Add(ctx context.Context, r AddRequest) (string, error) {
 	id, err := s.target.Put(ctx, scope, &memory.Note{
 		Key: hex.EncodeToString(sum[:16]), Text: r.Text, Metadata: r.Metadata, Time: s.txn.Now(), ExpireTime: r.ExpireTime,
 	})
+	if err == nil && scope.Kind == memory.ScopeSession {
+		err = s.noteSession(ctx, r.Of.Key)
+	}
 	return id, s.failure(ctx, err)
+}
+
+// noteSession notes that a conversation's own scope holds something, which goes with it.
+func (s *Service) noteSession(ctx context.Context, key store.Key) error {
+	v, err := s.open(ctx, key)
+	if err != nil {
+		return err
+	}
+	return v.update(ctx, nil, func(slot *record.MemorySync) error {
+		slot.Scopes |= sessionBit
+		return nil
+	})
 }
 
 // failure turns what a target says into errors of the domain.
@@ -259,9 +281,11 @@ func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := s.target.Delete(ctx, scope, []string{id})
+	gone, err := s.target.Delete(ctx, scope, []string{id})
 	if err == nil {
-		err = s.unshow(ctx, scope, func(m memory.Memory) bool { return m.ID == id && m.Scope.Kind == scope.Kind })
+		err = s.unshow(ctx, scope, func(m memory.Memory) bool {
+			return m.Scope.Kind == scope.Kind && (m.ID == id || slices.Contains(gone, m.ID))
+		})
 	}
-	return n > 0, s.failure(ctx, err)
+	return len(gone) > 0, s.failure(ctx, err)
 }

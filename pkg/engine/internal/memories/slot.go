@@ -111,18 +111,18 @@ func (v *visit) scope() (scope memory.Scope, bit int32, ok bool) {
 	if v.policy.SyncScope == conversation.MemoryScopeSession {
 		kind, bit = memory.ScopeSession, sessionBit
 	}
-	scope, err := scopeIn(v.key, v.info, kind)
+	scope, err := scopeIn(v.key, v.head.Incarnation, v.info, kind)
 	return scope, bit, err == nil
 }
 
 // scopesOf are the scopes that a conversation's messages went to.
-func scopesOf(key store.Key, actor string, bits int32) []memory.Scope {
+func scopesOf(key store.Key, incarnation conversation.ID, actor string, bits int32) []memory.Scope {
 	var out []memory.Scope
 	if bits&userBit != 0 && actor != "" {
 		out = append(out, memory.Scope{Namespace: key.Namespace, Kind: memory.ScopeUser, ID: actor})
 	}
 	if bits&sessionBit != 0 {
-		out = append(out, memory.Scope{Namespace: key.Namespace, Kind: memory.ScopeSession, ID: key.Conversation})
+		out = append(out, memory.Scope{Namespace: key.Namespace, Kind: memory.ScopeSession, ID: sessionID(key, incarnation)})
 	}
 	return out
 }

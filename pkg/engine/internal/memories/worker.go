@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -43,7 +44,7 @@ type worker struct {
 
 // errand is what is known of a key that waits.
 type errand struct {
-	due      time.Time // zero: queued or running
+	due      time.Time // zero: queued; while it runs, when it is wanted again
 	timer    *time.Timer
 	running  bool
 	again    bool  // it is wanted again once it has run
@@ -116,6 +117,7 @@ func (w *worker) schedule(key store.Key, due time.Time) {
 		w.errands[key] = e
 	case e.running:
 		e.again = e.again || wait <= 0
+		e.due = txn.Earliest(e.due, due)
 		return
 	case e.timer == nil, !due.Before(e.due): // queued, or it happens earlier
 		return
@@ -156,7 +158,7 @@ func (w *worker) dispatch() {
 		key := w.queue[0]
 		w.queue = w.queue[1:]
 		e := w.errands[key]
-		e.running, e.messages, e.tokens = true, 0, 0
+		e.running, e.due, e.messages, e.tokens = true, time.Time{}, 0, 0
 		w.running++
 		w.background.Add(1)
 		go w.do(key, e)
@@ -183,6 +185,7 @@ func (w *worker) do(key store.Key, e *errand) {
 	w.running--
 	w.breaker.learn(v, w.clock())
 	e.running = false
+	next = txn.Earliest(next, e.due) // what came meanwhile may be due before
 	switch again := e.again; {
 	case again:
 		e.again = false

@@ -19,19 +19,23 @@ func (d *Attempt) recalling() recalling { return recalling{d} }
 
 // RecallQuery is what a build asks the memory for.
 type RecallQuery struct {
-	Text    string // of the message
-	Actor   string
-	Agent   string
-	Scopes  []conversation.MemoryScope
-	Limit   int
-	Floor   float64
-	MaxWait time.Duration
+	Text  string // of the message
+	Actor string
+	Agent string
+	// Incarnation is which conversation of its id asks.
+	Incarnation conversation.ID
+	Scopes      []conversation.MemoryScope
+	Limit       int
+	Floor       float64
+	MaxWait     time.Duration
 }
 
 // Recall is what a build has asked the memory for, over all of its attempts.
 type Recall struct {
-	Wanted   *RecallQuery // of the attempt at hand
-	Index    int32        // the message that it is asked for
+	Wanted   *RecallQuery  // of the attempt at hand
+	Index    int32         // the message that it is asked for
+	Version  uint64        // the conversation's when it was asked: what is forgotten meanwhile moves it
+	Left     time.Duration // of the time that it may take, once it was asked
 	Done     bool
 	Memories []conversation.RecalledMemory
 	Skipped  conversation.Reason // why there are none; 0 where there are some
@@ -53,11 +57,15 @@ func (d recalling) ask() error {
 		return nil
 	}
 	r := &d.Waits.Recall
-	if r.Done && r.Index == index {
+	if r.Done && r.Index == index && r.Version == d.Loaded.Head.Version {
 		d.recallFor = index
 		return nil
 	}
-	if r.Index, r.Done = index, false; d.DryRun {
+	wait := conversation.ValueOr(p.Recall.Deadline, conversation.DefaultRecallDeadline)
+	if r.Done && r.Index == index {
+		wait = r.Left // something has happened to the conversation since: ask again, in what is left of the time
+	}
+	if r.Index, r.Version, r.Done = index, d.Loaded.Head.Version, false; d.DryRun {
 		d.recallFor = index
 		r.Answer(nil, conversation.ReasonMemoryDryRun)
 		return nil
@@ -71,10 +79,10 @@ func (d recalling) ask() error {
 		return err
 	}
 	r.Wanted = &RecallQuery{
-		Text: ends(words, queryChars), Actor: d.Loaded.Info.ActorID, Agent: d.Loaded.Info.AgentID, Scopes: p.RecallScopes(),
+		Text: ends(words, queryChars), Actor: d.Loaded.Info.ActorID, Agent: d.Loaded.Info.AgentID, Incarnation: d.Loaded.Head.Incarnation, Scopes: p.RecallScopes(),
 		Limit:   2 * int(conversation.ValueOr(p.Recall.MaxMemories, conversation.DefaultMaxMemories)), // some are in view already
 		Floor:   conversation.ValueOr(p.Recall.Floor, conversation.DefaultRecallFloor),
-		MaxWait: conversation.ValueOr(p.Recall.Deadline, conversation.DefaultRecallDeadline),
+		MaxWait: wait,
 	}
 	return ErrWait
 }

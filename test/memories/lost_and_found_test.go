@@ -27,7 +27,7 @@ type hooked struct {
 	before func() // once, before a scope is forgotten
 }
 
-func (h *hooked) Forget(ctx context.Context, s memory.Scope) (memory.Forgetting, error) {
+func (h *hooked) Forget(ctx context.Context, s memory.Scope, until time.Time) (memory.Forgetting, error) {
 	h.mu.Lock()
 	before := h.before
 	h.before = nil
@@ -35,7 +35,7 @@ func (h *hooked) Forget(ctx context.Context, s memory.Scope) (memory.Forgetting,
 	if before != nil {
 		before()
 	}
-	return h.Target.Forget(ctx, s)
+	return h.Target.Forget(ctx, s, until)
 }
 
 func (h *hooked) Search(ctx context.Context, s memory.Scope, q *memory.Query) ([]memory.Memory, error) {
@@ -85,7 +85,7 @@ func (p *process) all(of engine.MemoriesOf) []memory.Memory {
 }
 
 // A memory that was deleted must not come again because another message of its batch is corrected or rewound.
-func TestReview_DeletedMemory_StaysDeleted_WhenANeighbourIsCorrected(t *testing.T) {
+func TestMemories_DeletedMemory_StaysDeleted_WhenANeighbourIsCorrected(t *testing.T) {
 	p, _ := startHooked(t, memorystore.New(memorystore.Options{}), conversation.MemoryPolicy{On: new(true)})
 	p.begin("c", "ann")
 	p.begin("asks", "ann")
@@ -121,7 +121,7 @@ func TestReview_DeletedMemory_StaysDeleted_WhenANeighbourIsCorrected(t *testing.
 }
 
 // What goes from the index with the memory that DeleteMemory names must leave blocks, too.
-func TestReview_DeleteMemory_TakesWhatGoesWithItOutOfBlocks(t *testing.T) {
+func TestMemories_DeleteMemory_TakesWhatGoesWithItOutOfBlocks(t *testing.T) {
 	p, _ := startHooked(t, memorystore.New(memorystore.Options{}), atOnce())
 	p.begin("c", "ann")
 	p.begin("asks", "ann")
@@ -157,7 +157,7 @@ func TestReview_DeleteMemory_TakesWhatGoesWithItOutOfBlocks(t *testing.T) {
 }
 
 // A memory that answers a question is not in view because the question has the same words but for the answer.
-func TestReview_Recall_TheAnswerIsNotInTheQuestion(t *testing.T) {
+func TestMemories_Recall_TheAnswerIsNotInTheQuestion(t *testing.T) {
 	p, _ := startHooked(t, memorystore.New(memorystore.Options{}), atOnce())
 	p.begin("c", "ann")
 	p.begin("asks", "ann")
@@ -185,7 +185,7 @@ func (p *process) notShown(id, text string) {
 }
 
 // What is forgotten while a build that found it is under way must not stay in that build's block.
-func TestReview_Forgotten_WhileABuildIsUnderWay(t *testing.T) {
+func TestMemories_Forgotten_WhileABuildIsUnderWay(t *testing.T) {
 	for _, how := range []string{"DeleteMemory", "ForgetActor"} {
 		t.Run(how, func(t *testing.T) {
 			policy := atOnce()
@@ -228,7 +228,7 @@ func TestReview_Forgotten_WhileABuildIsUnderWay(t *testing.T) {
 }
 
 // What was added for one conversation must not outlive it: ForgetActor with the records, and another actor's conversation under its name.
-func TestReview_SessionScope_OutlivesItsConversation(t *testing.T) {
+func TestMemories_SessionScope_OutlivesItsConversation(t *testing.T) {
 	p, _ := startHooked(t, memorystore.New(memorystore.Options{}), atOnce())
 	p.begin("c", "ann")
 	p.say("c", conversation.RoleUser, "Hello there, this is ann.")
@@ -251,7 +251,7 @@ func TestReview_SessionScope_OutlivesItsConversation(t *testing.T) {
 }
 
 // The next conversation of a name, another actor's, must not be shown what was kept for the one before it.
-func TestReview_SessionScope_IsNotTheNextActors(t *testing.T) {
+func TestMemories_SessionScope_IsNotTheNextActors(t *testing.T) {
 	p, _ := startHooked(t, memorystore.New(memorystore.Options{}), atOnce())
 	p.begin("support", "ann")
 	_, err := p.AddMemory(t.Context(), engine.AddMemoryRequest{Of: engine.MemoriesOf{Key: key("support"), Scope: memory.ScopeSession}, Text: "The canary of ann is yellow."})
@@ -268,7 +268,7 @@ func TestReview_SessionScope_IsNotTheNextActors(t *testing.T) {
 }
 
 // What is cut to 150 tokens must not be counted whole, again and again, behind the deadline.
-func TestReview_Recall_LongMessages_CostOfCutting(t *testing.T) {
+func TestMemories_Recall_LongMessages_CostOfCutting(t *testing.T) {
 	p := start(t, memorystore.New(memorystore.Options{}), atOnce())
 	p.create("c", "ann")
 	p.create("asks", "ann")
@@ -291,22 +291,8 @@ type other struct{ tokens.Counter }
 
 func (other) Name() string { return "other" }
 
-// listing counts the pages of conversations that are read.
-type listing struct {
-	store.Store
-	mu    sync.Mutex
-	pages int
-}
-
-func (l *listing) List(ctx context.Context, namespace, after string, limit int) ([]store.Entry, error) {
-	l.mu.Lock()
-	l.pages++
-	l.mu.Unlock()
-	return l.Store.List(ctx, namespace, after, limit)
-}
-
 // One conversation that cannot be read must not keep the namespace's other actors from being forgotten.
-func TestReview_ForgetActor_OneDamagedConversation_HoldsUpNobodyElse(t *testing.T) {
+func TestMemories_ForgetActor_OneDamagedConversation_HoldsUpNobodyElse(t *testing.T) {
 	s := memorystore.New(memorystore.Options{})
 	first := engine.New(engine.Options{Store: s, Counters: []tokens.Counter{other{chars4.New()}, chars4.New()}, Clock: time.Now, IDs: newID, Formats: []provider.Format{neutral.New()}})
 	if _, err := first.Create(t.Context(), engine.CreateRequest{Key: key("odd"), Info: engine.Info{ActorID: "ann", Counter: "other"}}); err != nil {
@@ -333,32 +319,8 @@ func TestReview_ForgetActor_OneDamagedConversation_HoldsUpNobodyElse(t *testing.
 	}
 }
 
-// What one deletion costs must not grow with the namespace.
-func TestReview_Delete_ReadsTheWholeNamespace(t *testing.T) {
-	s := &listing{Store: memorystore.New(memorystore.Options{})}
-	p, _ := startHooked(t, s, atOnce())
-	for i := range 1030 {
-		p.begin("c"+strings.Repeat("x", i%5)+string(rune('a'+i%26))+time.Duration(i).String(), "actor")
-	}
-	p.begin("gone", "ann")
-	p.say("gone", conversation.RoleUser, "Never remembered so far.")
-	p.inSync("gone")
-	s.mu.Lock()
-	s.pages = 0
-	s.mu.Unlock()
-	if _, err := p.Delete(t.Context(), key("gone"), engine.Request{}); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(500 * time.Millisecond)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pages > 2 {
-		t.Errorf("one deletion read %d pages of 256 conversations, the first of 2 looks", s.pages)
-	}
-}
-
 // What is said and added after ForgetActor was called is not forgotten by it.
-func TestReview_ForgetActor_KeepsWhatCameAfterIt(t *testing.T) {
+func TestMemories_ForgetActor_KeepsWhatCameAfterIt(t *testing.T) {
 	p, h := startHooked(t, memorystore.New(memorystore.Options{}), atOnce())
 	p.begin("c", "ann")
 	p.begin("asks", "ann")
