@@ -33,7 +33,7 @@ func (a *answering) searchMemory(ctx context.Context, args *toolcalls.Arguments)
 	}
 	limited, cancel := context.WithTimeout(ctx, memoryDeadline)
 	defer cancel()
-	found, err := a.engine.SearchMemories(limited, memories.SearchRequest{Key: a.key, Query: args.Query, Scopes: []memory.ScopeKind{scope}})
+	found, err := a.engine.SearchMemories(limited, memories.SearchRequest{Key: a.key, Query: args.Query, Scopes: []memory.ScopeKind{scope}, ForModel: true})
 	switch {
 	case err == nil:
 		return a.memories(found.Memories), nil

@@ -153,3 +153,13 @@ func TestEngine_Append_SearchedMemories_AreNeitherCitedNorFound(t *testing.T) {
 		})
 	}
 }
+
+// TestEngine_AnswerToolCall_SearchMemory_PolicyOff_FindsNothing: a conversation that is kept out of memory does not reach it by its model.
+func TestEngine_AnswerToolCall_SearchMemory_PolicyOff_FindsNothing(t *testing.T) {
+	t.Parallel()
+	o := &fakeMemory{answers: []memory.Memory{remembered("m1", "I prefer React.")}}
+	b := newRecalling(t, o, func(p *conversation.MemoryPolicy) { p.On = ptr(false) })
+	if got := askMemory(t, b, "c", `{"query":"framework"}`, 0); got.Result.State != conversation.ResultError || o.questions() != 0 {
+		t.Errorf("%+v after %d questions", got.Result, o.questions())
+	}
+}

@@ -228,7 +228,7 @@ func TestMemories_Forgotten_WhileABuildIsUnderWay(t *testing.T) {
 }
 
 // What was added for one conversation must not outlive it: ForgetActor with the records, and another actor's conversation under its name.
-func TestMemories_SessionScope_OutlivesItsConversation(t *testing.T) {
+func TestMemories_SessionScope_EndsWithItsConversation(t *testing.T) {
 	p, _ := startHooked(t, memorystore.New(memorystore.Options{}), atOnce())
 	p.begin("c", "ann")
 	p.say("c", conversation.RoleUser, "Hello there, this is ann.")

@@ -24,6 +24,8 @@ type SearchRequest struct {
 	Scopes   []memory.ScopeKind // empty: ScopeUser
 	Limit    int                // 0: 10
 	MinScore float64
+	// ForModel: a model asks, and finds nothing where the conversation's policy has memory off.
+	ForModel bool
 }
 
 // SearchResult is what was found, best first, and what could not be searched.

@@ -169,6 +169,9 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 	if err != nil {
 		return nil, err
 	}
+	if policy := snap.Info.Policy.Or(s.defaults); r.ForModel && !policy.Memory.Remembers() {
+		return nil, conversation.Errorf(conversation.MemoryDisabled, "the conversation's policy has memory off")
+	}
 	if len(r.Scopes) == 0 {
 		r.Scopes = []memory.ScopeKind{memory.ScopeUser}
 	}
