@@ -116,9 +116,8 @@ func (t *Target) Forget(ctx context.Context, s memory.Scope, until time.Time) (m
 	var out memory.Forgetting
 	err := t.change(ctx, s, func(d *draft) error {
 		out.Deleted = 0
-		mark := min(until.UnixMilli(), d.now)
 		for e := range d.entries() {
-			if e.time > mark {
+			if e.time > until.UnixMilli() {
 				continue
 			}
 			d.remove(e)
@@ -126,7 +125,7 @@ func (t *Target) Forget(ctx context.Context, s memory.Scope, until time.Time) (m
 				out.Deleted++
 			}
 		}
-		d.directory.mark, d.directory.left = max(d.directory.mark, mark), 0
+		d.directory.mark, d.directory.left = max(d.directory.mark, min(until.UnixMilli(), d.now)), 0
 		d.erases, d.marked = true, true
 		return nil
 	})
