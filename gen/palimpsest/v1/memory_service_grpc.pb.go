@@ -40,7 +40,7 @@ type MemoryServiceClient interface {
 	SearchMemories(ctx context.Context, in *SearchMemoriesRequest, opts ...grpc.CallOption) (*SearchMemoriesResponse, error)
 	// ListMemories lists memories, superseded ones too.
 	ListMemories(ctx context.Context, in *ListMemoriesRequest, opts ...grpc.CallOption) (*ListMemoriesResponse, error)
-	// AddMemory remembers a text as it is. It survives the conversation that it was added from.
+	// AddMemory remembers a text as it is. It survives the conversation that it was added from, but for scope SESSION.
 	AddMemory(ctx context.Context, in *AddMemoryRequest, opts ...grpc.CallOption) (*AddMemoryResponse, error)
 	// DeleteMemory forgets one memory. The blocks of recalled memories that quote it lose it too, before the call answers.
 	DeleteMemory(ctx context.Context, in *DeleteMemoryRequest, opts ...grpc.CallOption) (*DeleteMemoryResponse, error)
@@ -154,7 +154,7 @@ type MemoryServiceServer interface {
 	SearchMemories(context.Context, *SearchMemoriesRequest) (*SearchMemoriesResponse, error)
 	// ListMemories lists memories, superseded ones too.
 	ListMemories(context.Context, *ListMemoriesRequest) (*ListMemoriesResponse, error)
-	// AddMemory remembers a text as it is. It survives the conversation that it was added from.
+	// AddMemory remembers a text as it is. It survives the conversation that it was added from, but for scope SESSION.
 	AddMemory(context.Context, *AddMemoryRequest) (*AddMemoryResponse, error)
 	// DeleteMemory forgets one memory. The blocks of recalled memories that quote it lose it too, before the call answers.
 	DeleteMemory(context.Context, *DeleteMemoryRequest) (*DeleteMemoryResponse, error)

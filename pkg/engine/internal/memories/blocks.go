@@ -65,7 +65,8 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 		return err
 	}
 	now := s.txn.Now()
-	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now)}
+	c := &store.Change{Expect: snap.Head.Version, Head: snap.Head}
+	c.Head.Version++
 	view := (&conversation.View{}).Fold(snap.Edits)
 	for i := range snap.Edits {
 		e := &snap.Edits[i]
@@ -89,6 +90,7 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 	switch {
 	case len(c.ReplaceEdits) > 0:
 		c.Head.Revision++
+		c.Head.UpdateTime = now
 	case !isUnseen(&snap.Head) || !policy.Memory.Recalls():
 		return nil
 	}
