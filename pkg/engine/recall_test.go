@@ -229,6 +229,24 @@ func TestEngine_Build_NotRecalled_SaysWhy(t *testing.T) {
 	}
 }
 
+// TestEngine_Build_MemoryThatFails_IsLeftAlone: after five failures in a row builds do not ask any more, and go on.
+func TestEngine_Build_MemoryThatFails_IsLeftAlone(t *testing.T) {
+	t.Parallel()
+	o := &fakeMemory{err: memory.ErrUnavailable}
+	b := newRecalling(t, o, nil)
+	for i := range 7 {
+		b.append(t, "c", user(fmt.Sprint(framework, i)))
+		r := b.build(t, "c", conversation.FormatOpenAIChat, 10_000)
+		if len(r.Events) != 1 || r.Events[0].Reason != conversation.ReasonMemoryUnavailable {
+			t.Errorf("build %d: %+v", i, r.Events)
+		}
+		b.append(t, "c", answer("Either."))
+	}
+	if n := o.questions(); n != 5 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
 // TestEngine_Build_RequestWithoutRoom_RecallsNothing: where a message is cut to fit, no block stands before what is left of it.
 func TestEngine_Build_RequestWithoutRoom_RecallsNothing(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -13,6 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/sony/gobreaker/v2"
 )
 
 const (
@@ -25,29 +25,12 @@ const (
 	breakerPause    = 30 * time.Second
 )
 
-// failures leaves a memory alone that fails when builds ask it.
-type failures struct {
-	mu    sync.Mutex
-	inRow int
-	until time.Time
-}
-
-func (b *failures) paused(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return now.Before(b.until)
-}
-
-func (b *failures) note(now time.Time, failed bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !failed {
-		b.inRow = 0
-		return
-	}
-	if b.inRow++; b.inRow >= breakerFailures {
-		b.inRow, b.until = 0, now.Add(breakerPause)
-	}
+// newBreaker leaves a memory alone that fails when builds ask it.
+func newBreaker() *gobreaker.CircuitBreaker[[]memory.Memory] {
+	return gobreaker.NewCircuitBreaker[[]memory.Memory](gobreaker.Settings{
+		Timeout:     breakerPause,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakerFailures },
+	})
 }
 
 // answer is what one scope's search came to.
@@ -66,7 +49,7 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 		return nil, conversation.ReasonMemoryNoActor
 	case search.NewQuery(q.Text).ContentWords() < leastWords:
 		return nil, conversation.ReasonMemoryQueryEmpty
-	case s.recalled.paused(now):
+	case s.breaker.State() == gobreaker.StateOpen:
 		return nil, conversation.ReasonMemoryUnavailable
 	}
 	late := conversation.ReasonMemoryDeadline
@@ -99,16 +82,17 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 func (s *Service) recallScope(ctx context.Context, scope memory.Scope, key store.Key, q *plan.RecallQuery, now time.Time) (a answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateFor)
 	defer cancel()
-	err := txn.Guard(func() (err error) {
+	a.found, a.err = s.breaker.Execute(func() (found []memory.Memory, err error) {
 		query := memory.Query{Text: q.Text, Limit: q.Limit, Floor: q.Floor, Now: now}
 		if scope.Kind != memory.ScopeSession { // what is in view of the conversation itself is left out later
 			query.Except = key.Conversation
 		}
-		a.found, err = s.target.Search(ctx, scope, &query)
-		return err
+		err = txn.Guard(func() (err error) {
+			found, err = s.target.Search(ctx, scope, &query)
+			return err
+		})
+		return found, err
 	})
-	s.recalled.note(s.txn.Now(), err != nil)
-	a.err = err
 	return a
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+	"github.com/sony/gobreaker/v2"
 )
 
 // Options is what a Service is made of.
@@ -72,15 +73,15 @@ type Service struct {
 	since  since
 	worker *worker
 
-	views    *view.Loader
-	recalled failures
+	views   *view.Loader
+	breaker *gobreaker.CircuitBreaker[[]memory.Memory]
 }
 
 // New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
 	s := &Service{
 		store: o.Store, unguarded: o.Unguarded, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError,
-		observer: o.Observer, backfill: o.Backfill, remove: o.Delete, views: o.Views,
+		observer: o.Observer, backfill: o.Backfill, remove: o.Delete, views: o.Views, breaker: newBreaker(),
 	}
 	if s.target == nil {
 		return s
