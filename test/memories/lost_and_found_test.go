@@ -346,3 +346,40 @@ func TestMemories_ForgetActor_KeepsWhatCameAfterIt(t *testing.T) {
 		t.Error("what AddMemory acknowledged after ForgetActor is gone")
 	}
 }
+
+// What an actor is forgotten for leaves blocks; what an operator told all agents of the namespace stays in them.
+func TestMemories_ForgetActor_LeavesWhatIsEverybodys(t *testing.T) {
+	t.Parallel()
+	policy := atOnce()
+	policy.Recall = conversation.RecallPolicy{
+		Scopes: &[]conversation.MemoryScope{conversation.MemoryScopeUser, conversation.MemoryScopeOrg}, MaxViewPercent: new(int32(50)), Floor: new(0.0), Deadline: new(5 * time.Second),
+	}
+	p := start(t, memorystore.New(memorystore.Options{}), policy)
+	p.create("told", "ann")
+	p.say("told", conversation.RoleUser, "My refund for order walrus17 was promised by Peter on Monday.")
+	p.inSync("told")
+	_, err := p.AddMemory(t.Context(), engine.AddMemoryRequest{Of: engine.MemoriesOf{Key: key("told"), Scope: memory.ScopeOrg}, Text: "A refund of any order takes fourteen days everywhere."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.create("asks", "ann")
+	p.say("asks", conversation.RoleUser, "When does the refund of my order walrus17 come?")
+	shown := func() string {
+		parts := p.build("asks", conversation.FormatNeutral, 10_000).Messages[0].Parts
+		return parts[0].Text.Inline
+	}
+	if before := shown(); !strings.Contains(before, "Peter") || !strings.Contains(before, "fourteen") {
+		t.Fatalf("recalled: %s", before)
+	}
+	f, err := p.ForgetActor(t.Context(), "default", "ann", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("forgotten", time.Minute, func() bool {
+		f, err = p.Forget(t.Context(), "default", f.ID)
+		return err == nil && !f.DoneTime.IsZero()
+	})
+	if after := shown(); strings.Contains(after, "Peter") || !strings.Contains(after, "fourteen") {
+		t.Errorf("shown: %s", after)
+	}
+}
