@@ -155,6 +155,27 @@ func TestMemories_Delete_AnswerComesLate(t *testing.T) {
 	})
 }
 
+// TestMemories_TTL_AnswerComesLate: a batch that is on its way while a conversation ends by itself changes nothing of what stays.
+func TestMemories_TTL_AnswerComesLate(t *testing.T) {
+	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
+		b.create(t, "t", "ann", conversation.Policy{TTL: ptr(5 * time.Minute)})
+		b.say(t, "t", "a")
+		pass(time.Minute)
+		wantSaid(t, target, "a")
+		target.Break(func(call string) memorytest.Fault {
+			if call == "Add" {
+				time.Sleep(7 * time.Minute)
+			}
+			return memorytest.Fault{}
+		})
+		b.say(t, "t", "b")
+		pass(time.Hour)
+		if got := target.said(); !strings.HasPrefix(got, "a") {
+			t.Errorf("what was learned is gone: %q", got)
+		}
+	})
+}
+
 // TestMemories_Delete_SenderIsKilled: its batch arrives after another process deleted the conversation, and nobody hears of it.
 func TestMemories_Delete_SenderIsKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
