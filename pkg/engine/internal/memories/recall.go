@@ -6,13 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sony/gobreaker/v2"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
-	"github.com/sony/gobreaker/v2"
 )
 
 const (

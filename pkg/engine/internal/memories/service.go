@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sony/gobreaker/v2"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -15,7 +17,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
-	"github.com/sony/gobreaker/v2"
 )
 
 // Options is what a Service is made of.
