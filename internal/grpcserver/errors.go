@@ -40,7 +40,7 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 	case conversation.PendingToolCalls, conversation.EmptyContext, conversation.NoMessages, conversation.ContextCannotFit, conversation.TurnPassed,
 		conversation.ManifestNotRebuildable, conversation.NotEdited, conversation.OriginalErased, conversation.ExpansionTooLarge,
 		conversation.NothingToCompact, conversation.AlreadyRewound, conversation.NothingToUndo, conversation.NotCorrectable, conversation.ContentNotText, conversation.RunEnded,
-		conversation.MemoryDisabled, conversation.NoActor:
+		conversation.MemoryDisabled, conversation.NoActor, conversation.HistoryDiverged, conversation.HistoryAmbiguous, conversation.HistoryPrefixUnknown:
 		return codes.FailedPrecondition, true
 	case conversation.ReplyTooLarge, conversation.LimitExceeded, conversation.StoreFull, conversation.Overloaded,
 		conversation.QuotaExceeded:

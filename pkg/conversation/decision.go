@@ -76,6 +76,7 @@ const (
 	ReasonMemoryIndexCold
 	ReasonMemoryDryRun
 	ReasonMemoryForgotten
+	ReasonResidueDropped
 )
 
 // Expired says whether the reason is that of an expiry.

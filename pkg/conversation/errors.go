@@ -58,6 +58,9 @@ const (
 	NoActor                Kind = "NO_ACTOR"
 	MemoryUnavailable      Kind = "MEMORY_UNAVAILABLE"
 	ForgetNotFound         Kind = "FORGET_NOT_FOUND"
+	HistoryDiverged        Kind = "HISTORY_DIVERGED"
+	HistoryAmbiguous       Kind = "HISTORY_AMBIGUOUS"
+	HistoryPrefixUnknown   Kind = "HISTORY_PREFIX_UNKNOWN"
 	Cancelled              Kind = "CANCELLED"
 	Internal               Kind = "INTERNAL"
 )
@@ -68,6 +71,7 @@ type Error struct {
 	Text       string
 	Violations []Violation
 	Quota      *QuotaRefusal // of QuotaExceeded
+	Divergence *Divergence   // of HistoryDiverged
 	Cause      error         // for the log alone
 }
 
@@ -76,6 +80,9 @@ type QuotaRefusal struct {
 	Limit      string // such as conversations; never an id
 	RetryAfter time.Duration
 }
+
+// Divergence is where a caller's list differs from the record, both counted from 0.
+type Divergence struct{ Element, Message int32 }
 
 // Violation is one fault of a request.
 type Violation struct {

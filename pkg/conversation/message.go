@@ -135,6 +135,8 @@ type Part struct {
 	Citation *Citation
 	// Recalled is what a text of recalled memories was made of; nil for all other parts. Only views have such parts.
 	Recalled *RecalledMemories
+	// Residue is what its provider said of the part that no field holds; nil for most.
+	Residue *Residue
 
 	// Unknown is what a newer version wrote.
 	Unknown string
@@ -279,6 +281,12 @@ type Reasoning struct {
 type Opaque struct {
 	Provider string
 	JSON     Content
+}
+
+// Residue is members of a provider's JSON that a part's fields do not hold. Only that provider's formats show them.
+type Residue struct {
+	Provider string
+	JSON     string // an object, byte for byte
 }
 
 // Contents returns pointers to every run of content in the parts, in order. It is how large content is moved out to chunks

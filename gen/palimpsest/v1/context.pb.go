@@ -630,7 +630,11 @@ type Rendered struct {
 	// Output only. The positions of blocks, counted from 0, at which a cache breakpoint pays.
 	CacheBreakpoints []int32 `protobuf:"varint,4,rep,packed,name=cache_breakpoints,json=cacheBreakpoints,proto3" json:"cache_breakpoints,omitempty"`
 	// Output only. The number of blocks of the context. A block is a role and its bytes; system blocks come first.
-	Blocks        int32 `protobuf:"varint,5,opt,name=blocks,proto3" json:"blocks,omitempty"`
+	Blocks int32 `protobuf:"varint,5,opt,name=blocks,proto3" json:"blocks,omitempty"`
+	// Output only. The arguments of the SDK's call, a JSON object, if complete was set: messages and tools for OPENAI_CHAT; instructions,
+	// input, tools, store (false) and include for OPENAI_RESPONSES; system, messages and tools for ANTHROPIC; systemInstruction, contents
+	// and tools for GEMINI. What is empty is left out. But for cache marks, it holds messages_json byte for byte.
+	RequestJson   string `protobuf:"bytes,6,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -698,6 +702,13 @@ func (x *Rendered) GetBlocks() int32 {
 		return x.Blocks
 	}
 	return 0
+}
+
+func (x *Rendered) GetRequestJson() string {
+	if x != nil {
+		return x.RequestJson
+	}
+	return ""
 }
 
 // TokenReport says how much a context weighs, and how much each mechanism saved.
@@ -1589,14 +1600,15 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x06origin\x18\x05 \x01(\v2\x15.palimpsest.v1.OriginR\x06origin\x12\x1b\n" +
 	"\tend_index\x18\x06 \x01(\x05R\bendIndex\x12\x1c\n" +
 	"\tshortened\x18\a \x01(\bR\tshortened\x12\x12\n" +
-	"\x04name\x18\b \x01(\tR\x04name\"\xbc\x01\n" +
+	"\x04name\x18\b \x01(\tR\x04name\"\xdf\x01\n" +
 	"\bRendered\x12\x1f\n" +
 	"\vsystem_json\x18\x01 \x01(\fR\n" +
 	"systemJson\x12#\n" +
 	"\rmessages_json\x18\x02 \x01(\fR\fmessagesJson\x12%\n" +
 	"\x0econtent_sha256\x18\x03 \x01(\tR\rcontentSha256\x12+\n" +
 	"\x11cache_breakpoints\x18\x04 \x03(\x05R\x10cacheBreakpoints\x12\x16\n" +
-	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\"\x9d\x04\n" +
+	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\x12!\n" +
+	"\frequest_json\x18\x06 \x01(\tR\vrequestJson\"\x9d\x04\n" +
 	"\vTokenReport\x12\x14\n" +
 	"\x05fixed\x18\x01 \x01(\x03R\x05fixed\x12\x1a\n" +
 	"\bmessages\x18\x02 \x01(\x03R\bmessages\x12\x1c\n" +

@@ -80,9 +80,9 @@ type AppendMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The message to append.
+	// Required, unless provider_input is set. The message to append.
 	Message *Message `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// Optional. What plugins add to a message of role user or tool; at most 64.
+	// Optional. What plugins add to a message of role user or tool; at most 64. Not with provider_input.
 	AdditionalContent []*AdditionalContent `protobuf:"bytes,3,rep,name=additional_content,json=additionalContent,proto3" json:"additional_content,omitempty"`
 	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
 	// outcome.
@@ -92,10 +92,12 @@ type AppendMessageRequest struct {
 	// Optional. Settings that replace those of the message, of its results and of action policies.
 	ExpirationOverride *ExpirationOverride `protobuf:"bytes,6,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
 	// Optional. True to return both variants of the message. The append is refused if they could exceed 3.5 MiB together. False by
-	// default.
+	// default. Not with provider_input.
 	ReturnVariants bool `protobuf:"varint,7,opt,name=return_variants,json=returnVariants,proto3" json:"return_variants,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Required, unless message is set. A provider's JSON in place of message. It may become several messages, or none.
+	ProviderInput *ProviderInput `protobuf:"bytes,8,opt,name=provider_input,json=providerInput,proto3" json:"provider_input,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AppendMessageRequest) Reset() {
@@ -177,10 +179,17 @@ func (x *AppendMessageRequest) GetReturnVariants() bool {
 	return false
 }
 
+func (x *AppendMessageRequest) GetProviderInput() *ProviderInput {
+	if x != nil {
+		return x.ProviderInput
+	}
+	return nil
+}
+
 // AppendMessageResponse answers AppendMessage.
 type AppendMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The receipt of the message.
+	// Output only. The receipt of the message; with provider_input, of its last message, and unset if nothing was appended.
 	Receipt *Receipt `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	// Output only. The events that this append caused.
 	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
@@ -188,8 +197,14 @@ type AppendMessageResponse struct {
 	DisplayMessage *Message `protobuf:"bytes,3,opt,name=display_message,json=displayMessage,proto3" json:"display_message,omitempty"`
 	// Output only. The message as later builds show it, if return_variants was set.
 	PersistentMessage *Message `protobuf:"bytes,4,opt,name=persistent_message,json=persistentMessage,proto3" json:"persistent_message,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Output only. The receipts of all messages that provider_input became, in order.
+	Receipts []*Receipt `protobuf:"bytes,5,rep,name=receipts,proto3" json:"receipts,omitempty"`
+	// Output only. The calls that wait for a result, in order.
+	Calls []*AppendedCall `protobuf:"bytes,6,rep,name=calls,proto3" json:"calls,omitempty"`
+	// Output only. How a HISTORY was read; unset for all else.
+	History       *HistoryResult `protobuf:"bytes,7,opt,name=history,proto3" json:"history,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AppendMessageResponse) Reset() {
@@ -250,17 +265,40 @@ func (x *AppendMessageResponse) GetPersistentMessage() *Message {
 	return nil
 }
 
+func (x *AppendMessageResponse) GetReceipts() []*Receipt {
+	if x != nil {
+		return x.Receipts
+	}
+	return nil
+}
+
+func (x *AppendMessageResponse) GetCalls() []*AppendedCall {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+func (x *AppendMessageResponse) GetHistory() *HistoryResult {
+	if x != nil {
+		return x.History
+	}
+	return nil
+}
+
 // BatchAppendItem is one message of a batch.
 type BatchAppendItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The message to append.
+	// Required, unless provider_input is set. The message to append.
 	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	// Optional. What plugins add to a message of role user or tool; at most 64.
+	// Optional. What plugins add to a message of role user or tool; at most 64. Not with provider_input.
 	AdditionalContent []*AdditionalContent `protobuf:"bytes,2,rep,name=additional_content,json=additionalContent,proto3" json:"additional_content,omitempty"`
 	// Optional. Settings that replace those of the message, of its results and of action policies.
 	ExpirationOverride *ExpirationOverride `protobuf:"bytes,3,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Required, unless message is set. A provider's JSON in place of message; not a HISTORY. It may become several messages, or none.
+	ProviderInput *ProviderInput `protobuf:"bytes,4,opt,name=provider_input,json=providerInput,proto3" json:"provider_input,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BatchAppendItem) Reset() {
@@ -310,6 +348,13 @@ func (x *BatchAppendItem) GetAdditionalContent() []*AdditionalContent {
 func (x *BatchAppendItem) GetExpirationOverride() *ExpirationOverride {
 	if x != nil {
 		return x.ExpirationOverride
+	}
+	return nil
+}
+
+func (x *BatchAppendItem) GetProviderInput() *ProviderInput {
+	if x != nil {
+		return x.ProviderInput
 	}
 	return nil
 }
@@ -394,7 +439,9 @@ type BatchAppendMessagesResponse struct {
 	// Output only. The receipts of the messages, in order.
 	Receipts []*Receipt `protobuf:"bytes,1,rep,name=receipts,proto3" json:"receipts,omitempty"`
 	// Output only. The events that the batch caused.
-	Events        []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	// Output only. The calls that wait for a result, in order.
+	Calls         []*AppendedCall `protobuf:"bytes,3,rep,name=calls,proto3" json:"calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -443,6 +490,77 @@ func (x *BatchAppendMessagesResponse) GetEvents() []*LifecycleEvent {
 	return nil
 }
 
+func (x *BatchAppendMessagesResponse) GetCalls() []*AppendedCall {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+// BuildAppend is what a build puts on record before it builds, in one commit with it.
+type BuildAppend struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. The messages in order; at most 1,000. Required unless provider_input is set; not together with it.
+	Items []*BatchAppendItem `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Optional. A provider's JSON in place of items, a HISTORY for instance.
+	ProviderInput *ProviderInput `protobuf:"bytes,2,opt,name=provider_input,json=providerInput,proto3" json:"provider_input,omitempty"`
+	// Optional. The index that the first message must get; 0 to 2,147,483,647. The call is refused if it would get another one.
+	ExpectedIndex *int32 `protobuf:"varint,3,opt,name=expected_index,json=expectedIndex,proto3,oneof" json:"expected_index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BuildAppend) Reset() {
+	*x = BuildAppend{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BuildAppend) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BuildAppend) ProtoMessage() {}
+
+func (x *BuildAppend) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BuildAppend.ProtoReflect.Descriptor instead.
+func (*BuildAppend) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *BuildAppend) GetItems() []*BatchAppendItem {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+func (x *BuildAppend) GetProviderInput() *ProviderInput {
+	if x != nil {
+		return x.ProviderInput
+	}
+	return nil
+}
+
+func (x *BuildAppend) GetExpectedIndex() int32 {
+	if x != nil && x.ExpectedIndex != nil {
+		return *x.ExpectedIndex
+	}
+	return 0
+}
+
 // BuildContextRequest asks what the model should see now.
 type BuildContextRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -482,13 +600,30 @@ type BuildContextRequest struct {
 	// never answered.]". Results that are appended directly after the build replace it in later builds; further calls begin a unit of
 	// their own. False by default: the build is refused with PENDING_TOOL_CALLS.
 	CloseOpenCalls bool `protobuf:"varint,14,opt,name=close_open_calls,json=closeOpenCalls,proto3" json:"close_open_calls,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Optional. What to append first. The append and the build are one commit, under one request_id: a build that is refused puts nothing
+	// on record, and neither does a dry run, which answers as if it had. A conversation that does not exist is created. Such a build waits
+	// for no model: where a summary is not ready, the sidecar's own extract is used.
+	Append *BuildAppend `protobuf:"bytes,15,opt,name=append,proto3" json:"append,omitempty"`
+	// Optional. True to fill rendered.request_json: system prompt, context and tools, as the provider's SDK takes them. Then system_prompt
+	// and tools_json of fixed_input are part of it. Not for NEUTRAL. False by default.
+	Complete bool `protobuf:"varint,16,opt,name=complete,proto3" json:"complete,omitempty"`
+	// Optional. True to add the tools by which the model gets text back (expand_message, retrieve_content, search_conversation, and
+	// search_memory where the conversation has a memory) to the tools of request_json. They are counted with the fixed input. Requires
+	// complete. False by default.
+	RecallTools bool `protobuf:"varint,17,opt,name=recall_tools,json=recallTools,proto3" json:"recall_tools,omitempty"`
+	// Optional. The usage as the provider reported it, the JSON object itself, in place of last_usage; at most 65,536 bytes.
+	LastUsageJson string `protobuf:"bytes,18,opt,name=last_usage_json,json=lastUsageJson,proto3" json:"last_usage_json,omitempty"`
+	// Optional. True to mark request_json for the provider's prompt cache: cache_control for Anthropic, on the last tool, the last system
+	// block and at cache_breakpoints, at most 4 with those of the caller; prompt_cache_key for OpenAI, a keyed hash of the conversation.
+	// Nothing for Gemini, which caches by itself. Requires complete. False by default.
+	PromptCache   bool `protobuf:"varint,19,opt,name=prompt_cache,json=promptCache,proto3" json:"prompt_cache,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BuildContextRequest) Reset() {
 	*x = BuildContextRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +635,7 @@ func (x *BuildContextRequest) String() string {
 func (*BuildContextRequest) ProtoMessage() {}
 
 func (x *BuildContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +648,7 @@ func (x *BuildContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BuildContextRequest.ProtoReflect.Descriptor instead.
 func (*BuildContextRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{5}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *BuildContextRequest) GetConversationId() string {
@@ -614,6 +749,41 @@ func (x *BuildContextRequest) GetCloseOpenCalls() bool {
 	return false
 }
 
+func (x *BuildContextRequest) GetAppend() *BuildAppend {
+	if x != nil {
+		return x.Append
+	}
+	return nil
+}
+
+func (x *BuildContextRequest) GetComplete() bool {
+	if x != nil {
+		return x.Complete
+	}
+	return false
+}
+
+func (x *BuildContextRequest) GetRecallTools() bool {
+	if x != nil {
+		return x.RecallTools
+	}
+	return false
+}
+
+func (x *BuildContextRequest) GetLastUsageJson() string {
+	if x != nil {
+		return x.LastUsageJson
+	}
+	return ""
+}
+
+func (x *BuildContextRequest) GetPromptCache() bool {
+	if x != nil {
+		return x.PromptCache
+	}
+	return false
+}
+
 // BuildContextResponse is what the model should see now.
 type BuildContextResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -642,14 +812,20 @@ type BuildContextResponse struct {
 	// Output only. The hash of the policy in force, 16 hexadecimal digits.
 	PolicyHash string `protobuf:"bytes,12,opt,name=policy_hash,json=policyHash,proto3" json:"policy_hash,omitempty"`
 	// Output only. True if the request id was used before. The answer is then the first outcome, built again.
-	Duplicate     bool `protobuf:"varint,13,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
+	Duplicate bool `protobuf:"varint,13,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
+	// Output only. The receipts of the messages that were appended, in order. None for a dry run.
+	Receipts []*Receipt `protobuf:"bytes,14,rep,name=receipts,proto3" json:"receipts,omitempty"`
+	// Output only. The calls among these messages that wait for a result, in order.
+	Calls []*AppendedCall `protobuf:"bytes,15,rep,name=calls,proto3" json:"calls,omitempty"`
+	// Output only. How a HISTORY was read; unset for all else.
+	History       *HistoryResult `protobuf:"bytes,16,opt,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BuildContextResponse) Reset() {
 	*x = BuildContextResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -661,7 +837,7 @@ func (x *BuildContextResponse) String() string {
 func (*BuildContextResponse) ProtoMessage() {}
 
 func (x *BuildContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -674,7 +850,7 @@ func (x *BuildContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BuildContextResponse.ProtoReflect.Descriptor instead.
 func (*BuildContextResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{6}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *BuildContextResponse) GetTurn() int32 {
@@ -768,6 +944,27 @@ func (x *BuildContextResponse) GetDuplicate() bool {
 	return false
 }
 
+func (x *BuildContextResponse) GetReceipts() []*Receipt {
+	if x != nil {
+		return x.Receipts
+	}
+	return nil
+}
+
+func (x *BuildContextResponse) GetCalls() []*AppendedCall {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+func (x *BuildContextResponse) GetHistory() *HistoryResult {
+	if x != nil {
+		return x.History
+	}
+	return nil
+}
+
 // ExpandMessageRequest asks for the original of a message, or for what a summary stands for.
 type ExpandMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -814,7 +1011,7 @@ type ExpandMessageRequest struct {
 
 func (x *ExpandMessageRequest) Reset() {
 	*x = ExpandMessageRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -826,7 +1023,7 @@ func (x *ExpandMessageRequest) String() string {
 func (*ExpandMessageRequest) ProtoMessage() {}
 
 func (x *ExpandMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -839,7 +1036,7 @@ func (x *ExpandMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandMessageRequest.ProtoReflect.Descriptor instead.
 func (*ExpandMessageRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ExpandMessageRequest) GetConversationId() string {
@@ -1045,7 +1242,7 @@ type ExpandMessageResponse struct {
 
 func (x *ExpandMessageResponse) Reset() {
 	*x = ExpandMessageResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1057,7 +1254,7 @@ func (x *ExpandMessageResponse) String() string {
 func (*ExpandMessageResponse) ProtoMessage() {}
 
 func (x *ExpandMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1070,7 +1267,7 @@ func (x *ExpandMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandMessageResponse.ProtoReflect.Descriptor instead.
 func (*ExpandMessageResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ExpandMessageResponse) GetMessage() *Message {
@@ -1156,7 +1353,7 @@ type ExpandedChild struct {
 
 func (x *ExpandedChild) Reset() {
 	*x = ExpandedChild{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1168,7 +1365,7 @@ func (x *ExpandedChild) String() string {
 func (*ExpandedChild) ProtoMessage() {}
 
 func (x *ExpandedChild) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1181,7 +1378,7 @@ func (x *ExpandedChild) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandedChild.ProtoReflect.Descriptor instead.
 func (*ExpandedChild) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ExpandedChild) GetChild() isExpandedChild_Child {
@@ -1250,15 +1447,17 @@ type ReportUsageRequest struct {
 	ManifestId string `protobuf:"bytes,2,opt,name=manifest_id,json=manifestId,proto3" json:"manifest_id,omitempty"`
 	// Optional. The model that was called; at most 256 bytes. The model of the build by default.
 	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
-	// Required. The reported usage. A report of zeros only is ignored.
-	Usage         *Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
+	// Required, unless usage_json is set. The reported usage. A report of zeros only is ignored.
+	Usage *Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
+	// Optional. The usage as the provider reported it, the JSON object itself, in place of usage; at most 65,536 bytes.
+	UsageJson     string `protobuf:"bytes,5,opt,name=usage_json,json=usageJson,proto3" json:"usage_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReportUsageRequest) Reset() {
 	*x = ReportUsageRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +1469,7 @@ func (x *ReportUsageRequest) String() string {
 func (*ReportUsageRequest) ProtoMessage() {}
 
 func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1283,7 +1482,7 @@ func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageRequest.ProtoReflect.Descriptor instead.
 func (*ReportUsageRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReportUsageRequest) GetConversationId() string {
@@ -1314,6 +1513,13 @@ func (x *ReportUsageRequest) GetUsage() *Usage {
 	return nil
 }
 
+func (x *ReportUsageRequest) GetUsageJson() string {
+	if x != nil {
+		return x.UsageJson
+	}
+	return ""
+}
+
 // ReportUsageResponse answers ReportUsage.
 type ReportUsageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1327,7 +1533,7 @@ type ReportUsageResponse struct {
 
 func (x *ReportUsageResponse) Reset() {
 	*x = ReportUsageResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1339,7 +1545,7 @@ func (x *ReportUsageResponse) String() string {
 func (*ReportUsageResponse) ProtoMessage() {}
 
 func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1352,7 +1558,7 @@ func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageResponse.ProtoReflect.Descriptor instead.
 func (*ReportUsageResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReportUsageResponse) GetFactor() float64 {
@@ -1386,7 +1592,7 @@ type CompactionOptions struct {
 
 func (x *CompactionOptions) Reset() {
 	*x = CompactionOptions{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1604,7 @@ func (x *CompactionOptions) String() string {
 func (*CompactionOptions) ProtoMessage() {}
 
 func (x *CompactionOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1617,7 @@ func (x *CompactionOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionOptions.ProtoReflect.Descriptor instead.
 func (*CompactionOptions) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CompactionOptions) GetStrategy() CompactionStrategy {
@@ -1451,7 +1657,7 @@ type CompactConversationRequest struct {
 
 func (x *CompactConversationRequest) Reset() {
 	*x = CompactConversationRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1463,7 +1669,7 @@ func (x *CompactConversationRequest) String() string {
 func (*CompactConversationRequest) ProtoMessage() {}
 
 func (x *CompactConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1476,7 +1682,7 @@ func (x *CompactConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactConversationRequest.ProtoReflect.Descriptor instead.
 func (*CompactConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{13}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CompactConversationRequest) GetConversationId() string {
@@ -1515,7 +1721,7 @@ type CompactionResult struct {
 
 func (x *CompactionResult) Reset() {
 	*x = CompactionResult{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1733,7 @@ func (x *CompactionResult) String() string {
 func (*CompactionResult) ProtoMessage() {}
 
 func (x *CompactionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1746,7 @@ func (x *CompactionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionResult.ProtoReflect.Descriptor instead.
 func (*CompactionResult) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{14}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CompactionResult) GetSummaries() []*Summary {
@@ -1583,7 +1789,7 @@ type CompactConversationResponse struct {
 
 func (x *CompactConversationResponse) Reset() {
 	*x = CompactConversationResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1801,7 @@ func (x *CompactConversationResponse) String() string {
 func (*CompactConversationResponse) ProtoMessage() {}
 
 func (x *CompactConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1814,7 @@ func (x *CompactConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactConversationResponse.ProtoReflect.Descriptor instead.
 func (*CompactConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{15}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CompactConversationResponse) GetResult() *CompactionResult {
@@ -1662,7 +1868,7 @@ type RewindConversationRequest struct {
 
 func (x *RewindConversationRequest) Reset() {
 	*x = RewindConversationRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1880,7 @@ func (x *RewindConversationRequest) String() string {
 func (*RewindConversationRequest) ProtoMessage() {}
 
 func (x *RewindConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1893,7 @@ func (x *RewindConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindConversationRequest.ProtoReflect.Descriptor instead.
 func (*RewindConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{16}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RewindConversationRequest) GetConversationId() string {
@@ -1734,7 +1940,7 @@ type RewindConversationResponse struct {
 
 func (x *RewindConversationResponse) Reset() {
 	*x = RewindConversationResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +1952,7 @@ func (x *RewindConversationResponse) String() string {
 func (*RewindConversationResponse) ProtoMessage() {}
 
 func (x *RewindConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +1965,7 @@ func (x *RewindConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindConversationResponse.ProtoReflect.Descriptor instead.
 func (*RewindConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{17}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RewindConversationResponse) GetStartIndex() int32 {
@@ -1817,7 +2023,7 @@ type UndoRewindRequest struct {
 
 func (x *UndoRewindRequest) Reset() {
 	*x = UndoRewindRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1829,7 +2035,7 @@ func (x *UndoRewindRequest) String() string {
 func (*UndoRewindRequest) ProtoMessage() {}
 
 func (x *UndoRewindRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1842,7 +2048,7 @@ func (x *UndoRewindRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoRewindRequest.ProtoReflect.Descriptor instead.
 func (*UndoRewindRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{18}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UndoRewindRequest) GetConversationId() string {
@@ -1880,7 +2086,7 @@ type UndoRewindResponse struct {
 
 func (x *UndoRewindResponse) Reset() {
 	*x = UndoRewindResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1892,7 +2098,7 @@ func (x *UndoRewindResponse) String() string {
 func (*UndoRewindResponse) ProtoMessage() {}
 
 func (x *UndoRewindResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1905,7 +2111,7 @@ func (x *UndoRewindResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoRewindResponse.ProtoReflect.Descriptor instead.
 func (*UndoRewindResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{19}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UndoRewindResponse) GetStartIndex() int32 {
@@ -1969,7 +2175,7 @@ type Correction struct {
 
 func (x *Correction) Reset() {
 	*x = Correction{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1981,7 +2187,7 @@ func (x *Correction) String() string {
 func (*Correction) ProtoMessage() {}
 
 func (x *Correction) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1994,7 +2200,7 @@ func (x *Correction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correction.ProtoReflect.Descriptor instead.
 func (*Correction) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{20}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Correction) GetPartIndex() int32 {
@@ -2076,7 +2282,7 @@ type CorrectMessageRequest struct {
 
 func (x *CorrectMessageRequest) Reset() {
 	*x = CorrectMessageRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2088,7 +2294,7 @@ func (x *CorrectMessageRequest) String() string {
 func (*CorrectMessageRequest) ProtoMessage() {}
 
 func (x *CorrectMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2101,7 +2307,7 @@ func (x *CorrectMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectMessageRequest.ProtoReflect.Descriptor instead.
 func (*CorrectMessageRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{21}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CorrectMessageRequest) GetConversationId() string {
@@ -2205,7 +2411,7 @@ type CorrectMessageResponse struct {
 
 func (x *CorrectMessageResponse) Reset() {
 	*x = CorrectMessageResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2217,7 +2423,7 @@ func (x *CorrectMessageResponse) String() string {
 func (*CorrectMessageResponse) ProtoMessage() {}
 
 func (x *CorrectMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2230,7 +2436,7 @@ func (x *CorrectMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectMessageResponse.ProtoReflect.Descriptor instead.
 func (*CorrectMessageResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{22}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CorrectMessageResponse) GetMessage() *Message {
@@ -2293,7 +2499,7 @@ type AnswerToolCallRequest struct {
 
 func (x *AnswerToolCallRequest) Reset() {
 	*x = AnswerToolCallRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2305,7 +2511,7 @@ func (x *AnswerToolCallRequest) String() string {
 func (*AnswerToolCallRequest) ProtoMessage() {}
 
 func (x *AnswerToolCallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2318,7 +2524,7 @@ func (x *AnswerToolCallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerToolCallRequest.ProtoReflect.Descriptor instead.
 func (*AnswerToolCallRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{23}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AnswerToolCallRequest) GetConversationId() string {
@@ -2355,7 +2561,7 @@ type AnswerToolCallResponse struct {
 
 func (x *AnswerToolCallResponse) Reset() {
 	*x = AnswerToolCallResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2367,7 +2573,7 @@ func (x *AnswerToolCallResponse) String() string {
 func (*AnswerToolCallResponse) ProtoMessage() {}
 
 func (x *AnswerToolCallResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2380,7 +2586,7 @@ func (x *AnswerToolCallResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerToolCallResponse.ProtoReflect.Descriptor instead.
 func (*AnswerToolCallResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{24}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AnswerToolCallResponse) GetToolResult() *ToolResult {
@@ -2401,7 +2607,7 @@ var File_palimpsest_v1_context_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\n" +
-	"#palimpsest/v1/context_service.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/content.proto\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1epalimpsest/v1/expiration.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\x1a\x1dpalimpsest/v1/retention.proto\"\x9d\x03\n" +
+	"#palimpsest/v1/context_service.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/content.proto\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1epalimpsest/v1/expiration.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\x1a\"palimpsest/v1/provider_input.proto\x1a\x1dpalimpsest/v1/retention.proto\"\xe2\x03\n" +
 	"\x14AppendMessageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x120\n" +
 	"\amessage\x18\x02 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x12O\n" +
@@ -2410,27 +2616,38 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12*\n" +
 	"\x0eexpected_index\x18\x05 \x01(\x05H\x00R\rexpectedIndex\x88\x01\x01\x12R\n" +
 	"\x13expiration_override\x18\x06 \x01(\v2!.palimpsest.v1.ExpirationOverrideR\x12expirationOverride\x12'\n" +
-	"\x0freturn_variants\x18\a \x01(\bR\x0ereturnVariantsB\x11\n" +
-	"\x0f_expected_index\"\x88\x02\n" +
+	"\x0freturn_variants\x18\a \x01(\bR\x0ereturnVariants\x12C\n" +
+	"\x0eprovider_input\x18\b \x01(\v2\x1c.palimpsest.v1.ProviderInputR\rproviderInputB\x11\n" +
+	"\x0f_expected_index\"\xa7\x03\n" +
 	"\x15AppendMessageResponse\x120\n" +
 	"\areceipt\x18\x01 \x01(\v2\x16.palimpsest.v1.ReceiptR\areceipt\x125\n" +
 	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12?\n" +
 	"\x0fdisplay_message\x18\x03 \x01(\v2\x16.palimpsest.v1.MessageR\x0edisplayMessage\x12E\n" +
-	"\x12persistent_message\x18\x04 \x01(\v2\x16.palimpsest.v1.MessageR\x11persistentMessage\"\xe8\x01\n" +
+	"\x12persistent_message\x18\x04 \x01(\v2\x16.palimpsest.v1.MessageR\x11persistentMessage\x122\n" +
+	"\breceipts\x18\x05 \x03(\v2\x16.palimpsest.v1.ReceiptR\breceipts\x121\n" +
+	"\x05calls\x18\x06 \x03(\v2\x1b.palimpsest.v1.AppendedCallR\x05calls\x126\n" +
+	"\ahistory\x18\a \x01(\v2\x1c.palimpsest.v1.HistoryResultR\ahistory\"\xad\x02\n" +
 	"\x0fBatchAppendItem\x120\n" +
 	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x12O\n" +
 	"\x12additional_content\x18\x02 \x03(\v2 .palimpsest.v1.AdditionalContentR\x11additionalContent\x12R\n" +
-	"\x13expiration_override\x18\x03 \x01(\v2!.palimpsest.v1.ExpirationOverrideR\x12expirationOverride\"\xd9\x01\n" +
+	"\x13expiration_override\x18\x03 \x01(\v2!.palimpsest.v1.ExpirationOverrideR\x12expirationOverride\x12C\n" +
+	"\x0eprovider_input\x18\x04 \x01(\v2\x1c.palimpsest.v1.ProviderInputR\rproviderInput\"\xd9\x01\n" +
 	"\x1aBatchAppendMessagesRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x124\n" +
 	"\x05items\x18\x02 \x03(\v2\x1e.palimpsest.v1.BatchAppendItemR\x05items\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x03 \x01(\tR\trequestId\x12*\n" +
 	"\x0eexpected_index\x18\x04 \x01(\x05H\x00R\rexpectedIndex\x88\x01\x01B\x11\n" +
-	"\x0f_expected_index\"\x88\x01\n" +
+	"\x0f_expected_index\"\xbb\x01\n" +
 	"\x1bBatchAppendMessagesResponse\x122\n" +
 	"\breceipts\x18\x01 \x03(\v2\x16.palimpsest.v1.ReceiptR\breceipts\x125\n" +
-	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\"\xa0\x05\n" +
+	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x121\n" +
+	"\x05calls\x18\x03 \x03(\v2\x1b.palimpsest.v1.AppendedCallR\x05calls\"\xc7\x01\n" +
+	"\vBuildAppend\x124\n" +
+	"\x05items\x18\x01 \x03(\v2\x1e.palimpsest.v1.BatchAppendItemR\x05items\x12C\n" +
+	"\x0eprovider_input\x18\x02 \x01(\v2\x1c.palimpsest.v1.ProviderInputR\rproviderInput\x12*\n" +
+	"\x0eexpected_index\x18\x03 \x01(\x05H\x00R\rexpectedIndex\x88\x01\x01B\x11\n" +
+	"\x0f_expected_index\"\xde\x06\n" +
 	"\x13BuildContextRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x17\n" +
 	"\x04turn\x18\x02 \x01(\x05H\x00R\x04turn\x88\x01\x01\x12\x1b\n" +
@@ -2449,9 +2666,14 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x0fpolicy_override\x18\v \x01(\v2\x15.palimpsest.v1.PolicyR\x0epolicyOverride\x12\x17\n" +
 	"\adry_run\x18\f \x01(\bR\x06dryRun\x12+\n" +
 	"\x0fmax_reply_bytes\x18\r \x01(\x05H\x01R\rmaxReplyBytes\x88\x01\x01\x12(\n" +
-	"\x10close_open_calls\x18\x0e \x01(\bR\x0ecloseOpenCallsB\a\n" +
+	"\x10close_open_calls\x18\x0e \x01(\bR\x0ecloseOpenCalls\x122\n" +
+	"\x06append\x18\x0f \x01(\v2\x1a.palimpsest.v1.BuildAppendR\x06append\x12\x1a\n" +
+	"\bcomplete\x18\x10 \x01(\bR\bcomplete\x12!\n" +
+	"\frecall_tools\x18\x11 \x01(\bR\vrecallTools\x12&\n" +
+	"\x0flast_usage_json\x18\x12 \x01(\tR\rlastUsageJson\x12!\n" +
+	"\fprompt_cache\x18\x13 \x01(\bR\vpromptCacheB\a\n" +
 	"\x05_turnB\x12\n" +
-	"\x10_max_reply_bytes\"\xee\x04\n" +
+	"\x10_max_reply_bytes\"\x8d\x06\n" +
 	"\x14BuildContextResponse\x12\x12\n" +
 	"\x04turn\x18\x01 \x01(\x05R\x04turn\x12\x1f\n" +
 	"\vmanifest_id\x18\x02 \x01(\tR\n" +
@@ -2470,7 +2692,10 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\fdegradations\x18\v \x03(\v2\x1a.palimpsest.v1.DegradationR\fdegradations\x12\x1f\n" +
 	"\vpolicy_hash\x18\f \x01(\tR\n" +
 	"policyHash\x12\x1c\n" +
-	"\tduplicate\x18\r \x01(\bR\tduplicate\"\xc4\x04\n" +
+	"\tduplicate\x18\r \x01(\bR\tduplicate\x122\n" +
+	"\breceipts\x18\x0e \x03(\v2\x16.palimpsest.v1.ReceiptR\breceipts\x121\n" +
+	"\x05calls\x18\x0f \x03(\v2\x1b.palimpsest.v1.AppendedCallR\x05calls\x126\n" +
+	"\ahistory\x18\x10 \x01(\v2\x1c.palimpsest.v1.HistoryResultR\ahistory\"\xc4\x04\n" +
 	"\x14ExpandMessageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12%\n" +
 	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndex\x12\x1f\n" +
@@ -2513,13 +2738,15 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\vstart_index\x18\x03 \x01(\x05R\n" +
 	"startIndex\x12\x1b\n" +
 	"\tend_index\x18\x04 \x01(\x05R\bendIndexB\a\n" +
-	"\x05child\"\xa0\x01\n" +
+	"\x05child\"\xbf\x01\n" +
 	"\x12ReportUsageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x1f\n" +
 	"\vmanifest_id\x18\x02 \x01(\tR\n" +
 	"manifestId\x12\x14\n" +
 	"\x05model\x18\x03 \x01(\tR\x05model\x12*\n" +
-	"\x05usage\x18\x04 \x01(\v2\x14.palimpsest.v1.UsageR\x05usage\"G\n" +
+	"\x05usage\x18\x04 \x01(\v2\x14.palimpsest.v1.UsageR\x05usage\x12\x1d\n" +
+	"\n" +
+	"usage_json\x18\x05 \x01(\tR\tusageJson\"G\n" +
 	"\x13ReportUsageResponse\x12\x16\n" +
 	"\x06factor\x18\x01 \x01(\x01R\x06factor\x12\x18\n" +
 	"\acounted\x18\x02 \x01(\bR\acounted\"\xc4\x01\n" +
@@ -2640,7 +2867,7 @@ func file_palimpsest_v1_context_service_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_context_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(ExpandMode)(0),                     // 0: palimpsest.v1.ExpandMode
 	(*AppendMessageRequest)(nil),        // 1: palimpsest.v1.AppendMessageRequest
@@ -2648,127 +2875,143 @@ var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(*BatchAppendItem)(nil),             // 3: palimpsest.v1.BatchAppendItem
 	(*BatchAppendMessagesRequest)(nil),  // 4: palimpsest.v1.BatchAppendMessagesRequest
 	(*BatchAppendMessagesResponse)(nil), // 5: palimpsest.v1.BatchAppendMessagesResponse
-	(*BuildContextRequest)(nil),         // 6: palimpsest.v1.BuildContextRequest
-	(*BuildContextResponse)(nil),        // 7: palimpsest.v1.BuildContextResponse
-	(*ExpandMessageRequest)(nil),        // 8: palimpsest.v1.ExpandMessageRequest
-	(*ExpandMessageResponse)(nil),       // 9: palimpsest.v1.ExpandMessageResponse
-	(*ExpandedChild)(nil),               // 10: palimpsest.v1.ExpandedChild
-	(*ReportUsageRequest)(nil),          // 11: palimpsest.v1.ReportUsageRequest
-	(*ReportUsageResponse)(nil),         // 12: palimpsest.v1.ReportUsageResponse
-	(*CompactionOptions)(nil),           // 13: palimpsest.v1.CompactionOptions
-	(*CompactConversationRequest)(nil),  // 14: palimpsest.v1.CompactConversationRequest
-	(*CompactionResult)(nil),            // 15: palimpsest.v1.CompactionResult
-	(*CompactConversationResponse)(nil), // 16: palimpsest.v1.CompactConversationResponse
-	(*RewindConversationRequest)(nil),   // 17: palimpsest.v1.RewindConversationRequest
-	(*RewindConversationResponse)(nil),  // 18: palimpsest.v1.RewindConversationResponse
-	(*UndoRewindRequest)(nil),           // 19: palimpsest.v1.UndoRewindRequest
-	(*UndoRewindResponse)(nil),          // 20: palimpsest.v1.UndoRewindResponse
-	(*Correction)(nil),                  // 21: palimpsest.v1.Correction
-	(*CorrectMessageRequest)(nil),       // 22: palimpsest.v1.CorrectMessageRequest
-	(*CorrectMessageResponse)(nil),      // 23: palimpsest.v1.CorrectMessageResponse
-	(*AnswerToolCallRequest)(nil),       // 24: palimpsest.v1.AnswerToolCallRequest
-	(*AnswerToolCallResponse)(nil),      // 25: palimpsest.v1.AnswerToolCallResponse
-	(*Message)(nil),                     // 26: palimpsest.v1.Message
-	(*AdditionalContent)(nil),           // 27: palimpsest.v1.AdditionalContent
-	(*ExpirationOverride)(nil),          // 28: palimpsest.v1.ExpirationOverride
-	(*Receipt)(nil),                     // 29: palimpsest.v1.Receipt
-	(*LifecycleEvent)(nil),              // 30: palimpsest.v1.LifecycleEvent
-	(ContextFormat)(0),                  // 31: palimpsest.v1.ContextFormat
-	(*Budget)(nil),                      // 32: palimpsest.v1.Budget
-	(*FixedInput)(nil),                  // 33: palimpsest.v1.FixedInput
-	(*Usage)(nil),                       // 34: palimpsest.v1.Usage
-	(*Policy)(nil),                      // 35: palimpsest.v1.Policy
-	(*ContextMessage)(nil),              // 36: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),                    // 37: palimpsest.v1.Rendered
-	(*TokenReport)(nil),                 // 38: palimpsest.v1.TokenReport
-	(*PrefixReport)(nil),                // 39: palimpsest.v1.PrefixReport
-	(*Decision)(nil),                    // 40: palimpsest.v1.Decision
-	(*CompactionStatus)(nil),            // 41: palimpsest.v1.CompactionStatus
-	(*Degradation)(nil),                 // 42: palimpsest.v1.Degradation
-	(*Span)(nil),                        // 43: palimpsest.v1.Span
-	(CompactionStrategy)(0),             // 44: palimpsest.v1.CompactionStrategy
-	(*Summary)(nil),                     // 45: palimpsest.v1.Summary
-	(*MessageRange)(nil),                // 46: palimpsest.v1.MessageRange
-	(*ToolCall)(nil),                    // 47: palimpsest.v1.ToolCall
-	(*ToolResult)(nil),                  // 48: palimpsest.v1.ToolResult
+	(*BuildAppend)(nil),                 // 6: palimpsest.v1.BuildAppend
+	(*BuildContextRequest)(nil),         // 7: palimpsest.v1.BuildContextRequest
+	(*BuildContextResponse)(nil),        // 8: palimpsest.v1.BuildContextResponse
+	(*ExpandMessageRequest)(nil),        // 9: palimpsest.v1.ExpandMessageRequest
+	(*ExpandMessageResponse)(nil),       // 10: palimpsest.v1.ExpandMessageResponse
+	(*ExpandedChild)(nil),               // 11: palimpsest.v1.ExpandedChild
+	(*ReportUsageRequest)(nil),          // 12: palimpsest.v1.ReportUsageRequest
+	(*ReportUsageResponse)(nil),         // 13: palimpsest.v1.ReportUsageResponse
+	(*CompactionOptions)(nil),           // 14: palimpsest.v1.CompactionOptions
+	(*CompactConversationRequest)(nil),  // 15: palimpsest.v1.CompactConversationRequest
+	(*CompactionResult)(nil),            // 16: palimpsest.v1.CompactionResult
+	(*CompactConversationResponse)(nil), // 17: palimpsest.v1.CompactConversationResponse
+	(*RewindConversationRequest)(nil),   // 18: palimpsest.v1.RewindConversationRequest
+	(*RewindConversationResponse)(nil),  // 19: palimpsest.v1.RewindConversationResponse
+	(*UndoRewindRequest)(nil),           // 20: palimpsest.v1.UndoRewindRequest
+	(*UndoRewindResponse)(nil),          // 21: palimpsest.v1.UndoRewindResponse
+	(*Correction)(nil),                  // 22: palimpsest.v1.Correction
+	(*CorrectMessageRequest)(nil),       // 23: palimpsest.v1.CorrectMessageRequest
+	(*CorrectMessageResponse)(nil),      // 24: palimpsest.v1.CorrectMessageResponse
+	(*AnswerToolCallRequest)(nil),       // 25: palimpsest.v1.AnswerToolCallRequest
+	(*AnswerToolCallResponse)(nil),      // 26: palimpsest.v1.AnswerToolCallResponse
+	(*Message)(nil),                     // 27: palimpsest.v1.Message
+	(*AdditionalContent)(nil),           // 28: palimpsest.v1.AdditionalContent
+	(*ExpirationOverride)(nil),          // 29: palimpsest.v1.ExpirationOverride
+	(*ProviderInput)(nil),               // 30: palimpsest.v1.ProviderInput
+	(*Receipt)(nil),                     // 31: palimpsest.v1.Receipt
+	(*LifecycleEvent)(nil),              // 32: palimpsest.v1.LifecycleEvent
+	(*AppendedCall)(nil),                // 33: palimpsest.v1.AppendedCall
+	(*HistoryResult)(nil),               // 34: palimpsest.v1.HistoryResult
+	(ContextFormat)(0),                  // 35: palimpsest.v1.ContextFormat
+	(*Budget)(nil),                      // 36: palimpsest.v1.Budget
+	(*FixedInput)(nil),                  // 37: palimpsest.v1.FixedInput
+	(*Usage)(nil),                       // 38: palimpsest.v1.Usage
+	(*Policy)(nil),                      // 39: palimpsest.v1.Policy
+	(*ContextMessage)(nil),              // 40: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),                    // 41: palimpsest.v1.Rendered
+	(*TokenReport)(nil),                 // 42: palimpsest.v1.TokenReport
+	(*PrefixReport)(nil),                // 43: palimpsest.v1.PrefixReport
+	(*Decision)(nil),                    // 44: palimpsest.v1.Decision
+	(*CompactionStatus)(nil),            // 45: palimpsest.v1.CompactionStatus
+	(*Degradation)(nil),                 // 46: palimpsest.v1.Degradation
+	(*Span)(nil),                        // 47: palimpsest.v1.Span
+	(CompactionStrategy)(0),             // 48: palimpsest.v1.CompactionStrategy
+	(*Summary)(nil),                     // 49: palimpsest.v1.Summary
+	(*MessageRange)(nil),                // 50: palimpsest.v1.MessageRange
+	(*ToolCall)(nil),                    // 51: palimpsest.v1.ToolCall
+	(*ToolResult)(nil),                  // 52: palimpsest.v1.ToolResult
 }
 var file_palimpsest_v1_context_service_proto_depIdxs = []int32{
-	26, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
-	27, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	28, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	29, // 3: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
-	30, // 4: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	26, // 5: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
-	26, // 6: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
-	26, // 7: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
-	27, // 8: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	28, // 9: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	3,  // 10: palimpsest.v1.BatchAppendMessagesRequest.items:type_name -> palimpsest.v1.BatchAppendItem
-	29, // 11: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
-	30, // 12: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	31, // 13: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
-	32, // 14: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
-	33, // 15: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
-	34, // 16: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
-	28, // 17: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	35, // 18: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
-	36, // 19: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
-	37, // 20: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
-	38, // 21: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
-	39, // 22: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
-	40, // 23: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
-	30, // 24: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	41, // 25: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
-	42, // 26: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
-	0,  // 27: palimpsest.v1.ExpandMessageRequest.mode:type_name -> palimpsest.v1.ExpandMode
-	43, // 28: palimpsest.v1.ExpandMessageRequest.chars:type_name -> palimpsest.v1.Span
-	43, // 29: palimpsest.v1.ExpandMessageRequest.lines:type_name -> palimpsest.v1.Span
-	43, // 30: palimpsest.v1.ExpandMessageRequest.items:type_name -> palimpsest.v1.Span
-	26, // 31: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
-	43, // 32: palimpsest.v1.ExpandMessageResponse.returned:type_name -> palimpsest.v1.Span
-	10, // 33: palimpsest.v1.ExpandMessageResponse.children:type_name -> palimpsest.v1.ExpandedChild
-	30, // 34: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	26, // 35: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
-	34, // 36: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
-	44, // 37: palimpsest.v1.CompactionOptions.strategy:type_name -> palimpsest.v1.CompactionStrategy
-	13, // 38: palimpsest.v1.CompactConversationRequest.options:type_name -> palimpsest.v1.CompactionOptions
-	45, // 39: palimpsest.v1.CompactionResult.summaries:type_name -> palimpsest.v1.Summary
-	46, // 40: palimpsest.v1.CompactionResult.compacted_range:type_name -> palimpsest.v1.MessageRange
-	15, // 41: palimpsest.v1.CompactConversationResponse.result:type_name -> palimpsest.v1.CompactionResult
-	30, // 42: palimpsest.v1.CompactConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	42, // 43: palimpsest.v1.CompactConversationResponse.degradations:type_name -> palimpsest.v1.Degradation
-	30, // 44: palimpsest.v1.RewindConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	30, // 45: palimpsest.v1.UndoRewindResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	21, // 46: palimpsest.v1.CorrectMessageRequest.corrections:type_name -> palimpsest.v1.Correction
-	26, // 47: palimpsest.v1.CorrectMessageResponse.message:type_name -> palimpsest.v1.Message
-	30, // 48: palimpsest.v1.CorrectMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	47, // 49: palimpsest.v1.AnswerToolCallRequest.tool_call:type_name -> palimpsest.v1.ToolCall
-	48, // 50: palimpsest.v1.AnswerToolCallResponse.tool_result:type_name -> palimpsest.v1.ToolResult
-	1,  // 51: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
-	4,  // 52: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
-	6,  // 53: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
-	8,  // 54: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
-	14, // 55: palimpsest.v1.ContextService.CompactConversation:input_type -> palimpsest.v1.CompactConversationRequest
-	17, // 56: palimpsest.v1.ContextService.RewindConversation:input_type -> palimpsest.v1.RewindConversationRequest
-	19, // 57: palimpsest.v1.ContextService.UndoRewind:input_type -> palimpsest.v1.UndoRewindRequest
-	22, // 58: palimpsest.v1.ContextService.CorrectMessage:input_type -> palimpsest.v1.CorrectMessageRequest
-	24, // 59: palimpsest.v1.ContextService.AnswerToolCall:input_type -> palimpsest.v1.AnswerToolCallRequest
-	11, // 60: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
-	2,  // 61: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
-	5,  // 62: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
-	7,  // 63: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
-	9,  // 64: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
-	16, // 65: palimpsest.v1.ContextService.CompactConversation:output_type -> palimpsest.v1.CompactConversationResponse
-	18, // 66: palimpsest.v1.ContextService.RewindConversation:output_type -> palimpsest.v1.RewindConversationResponse
-	20, // 67: palimpsest.v1.ContextService.UndoRewind:output_type -> palimpsest.v1.UndoRewindResponse
-	23, // 68: palimpsest.v1.ContextService.CorrectMessage:output_type -> palimpsest.v1.CorrectMessageResponse
-	25, // 69: palimpsest.v1.ContextService.AnswerToolCall:output_type -> palimpsest.v1.AnswerToolCallResponse
-	12, // 70: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
-	61, // [61:71] is the sub-list for method output_type
-	51, // [51:61] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	27, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
+	28, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	29, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	30, // 3: palimpsest.v1.AppendMessageRequest.provider_input:type_name -> palimpsest.v1.ProviderInput
+	31, // 4: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
+	32, // 5: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	27, // 6: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
+	27, // 7: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
+	31, // 8: palimpsest.v1.AppendMessageResponse.receipts:type_name -> palimpsest.v1.Receipt
+	33, // 9: palimpsest.v1.AppendMessageResponse.calls:type_name -> palimpsest.v1.AppendedCall
+	34, // 10: palimpsest.v1.AppendMessageResponse.history:type_name -> palimpsest.v1.HistoryResult
+	27, // 11: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
+	28, // 12: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	29, // 13: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	30, // 14: palimpsest.v1.BatchAppendItem.provider_input:type_name -> palimpsest.v1.ProviderInput
+	3,  // 15: palimpsest.v1.BatchAppendMessagesRequest.items:type_name -> palimpsest.v1.BatchAppendItem
+	31, // 16: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
+	32, // 17: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	33, // 18: palimpsest.v1.BatchAppendMessagesResponse.calls:type_name -> palimpsest.v1.AppendedCall
+	3,  // 19: palimpsest.v1.BuildAppend.items:type_name -> palimpsest.v1.BatchAppendItem
+	30, // 20: palimpsest.v1.BuildAppend.provider_input:type_name -> palimpsest.v1.ProviderInput
+	35, // 21: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
+	36, // 22: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
+	37, // 23: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
+	38, // 24: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
+	29, // 25: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	39, // 26: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
+	6,  // 27: palimpsest.v1.BuildContextRequest.append:type_name -> palimpsest.v1.BuildAppend
+	40, // 28: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
+	41, // 29: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
+	42, // 30: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
+	43, // 31: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
+	44, // 32: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
+	32, // 33: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	45, // 34: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
+	46, // 35: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
+	31, // 36: palimpsest.v1.BuildContextResponse.receipts:type_name -> palimpsest.v1.Receipt
+	33, // 37: palimpsest.v1.BuildContextResponse.calls:type_name -> palimpsest.v1.AppendedCall
+	34, // 38: palimpsest.v1.BuildContextResponse.history:type_name -> palimpsest.v1.HistoryResult
+	0,  // 39: palimpsest.v1.ExpandMessageRequest.mode:type_name -> palimpsest.v1.ExpandMode
+	47, // 40: palimpsest.v1.ExpandMessageRequest.chars:type_name -> palimpsest.v1.Span
+	47, // 41: palimpsest.v1.ExpandMessageRequest.lines:type_name -> palimpsest.v1.Span
+	47, // 42: palimpsest.v1.ExpandMessageRequest.items:type_name -> palimpsest.v1.Span
+	27, // 43: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
+	47, // 44: palimpsest.v1.ExpandMessageResponse.returned:type_name -> palimpsest.v1.Span
+	11, // 45: palimpsest.v1.ExpandMessageResponse.children:type_name -> palimpsest.v1.ExpandedChild
+	32, // 46: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	27, // 47: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
+	38, // 48: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
+	48, // 49: palimpsest.v1.CompactionOptions.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	14, // 50: palimpsest.v1.CompactConversationRequest.options:type_name -> palimpsest.v1.CompactionOptions
+	49, // 51: palimpsest.v1.CompactionResult.summaries:type_name -> palimpsest.v1.Summary
+	50, // 52: palimpsest.v1.CompactionResult.compacted_range:type_name -> palimpsest.v1.MessageRange
+	16, // 53: palimpsest.v1.CompactConversationResponse.result:type_name -> palimpsest.v1.CompactionResult
+	32, // 54: palimpsest.v1.CompactConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	46, // 55: palimpsest.v1.CompactConversationResponse.degradations:type_name -> palimpsest.v1.Degradation
+	32, // 56: palimpsest.v1.RewindConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	32, // 57: palimpsest.v1.UndoRewindResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	22, // 58: palimpsest.v1.CorrectMessageRequest.corrections:type_name -> palimpsest.v1.Correction
+	27, // 59: palimpsest.v1.CorrectMessageResponse.message:type_name -> palimpsest.v1.Message
+	32, // 60: palimpsest.v1.CorrectMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	51, // 61: palimpsest.v1.AnswerToolCallRequest.tool_call:type_name -> palimpsest.v1.ToolCall
+	52, // 62: palimpsest.v1.AnswerToolCallResponse.tool_result:type_name -> palimpsest.v1.ToolResult
+	1,  // 63: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
+	4,  // 64: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
+	7,  // 65: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
+	9,  // 66: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
+	15, // 67: palimpsest.v1.ContextService.CompactConversation:input_type -> palimpsest.v1.CompactConversationRequest
+	18, // 68: palimpsest.v1.ContextService.RewindConversation:input_type -> palimpsest.v1.RewindConversationRequest
+	20, // 69: palimpsest.v1.ContextService.UndoRewind:input_type -> palimpsest.v1.UndoRewindRequest
+	23, // 70: palimpsest.v1.ContextService.CorrectMessage:input_type -> palimpsest.v1.CorrectMessageRequest
+	25, // 71: palimpsest.v1.ContextService.AnswerToolCall:input_type -> palimpsest.v1.AnswerToolCallRequest
+	12, // 72: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
+	2,  // 73: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
+	5,  // 74: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
+	8,  // 75: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
+	10, // 76: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
+	17, // 77: palimpsest.v1.ContextService.CompactConversation:output_type -> palimpsest.v1.CompactConversationResponse
+	19, // 78: palimpsest.v1.ContextService.RewindConversation:output_type -> palimpsest.v1.RewindConversationResponse
+	21, // 79: palimpsest.v1.ContextService.UndoRewind:output_type -> palimpsest.v1.UndoRewindResponse
+	24, // 80: palimpsest.v1.ContextService.CorrectMessage:output_type -> palimpsest.v1.CorrectMessageResponse
+	26, // 81: palimpsest.v1.ContextService.AnswerToolCall:output_type -> palimpsest.v1.AnswerToolCallResponse
+	13, // 82: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
+	73, // [73:83] is the sub-list for method output_type
+	63, // [63:73] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_context_service_proto_init() }
@@ -2782,11 +3025,13 @@ func file_palimpsest_v1_context_service_proto_init() {
 	file_palimpsest_v1_expiration_proto_init()
 	file_palimpsest_v1_message_proto_init()
 	file_palimpsest_v1_policy_proto_init()
+	file_palimpsest_v1_provider_input_proto_init()
 	file_palimpsest_v1_retention_proto_init()
 	file_palimpsest_v1_context_service_proto_msgTypes[0].OneofWrappers = []any{}
 	file_palimpsest_v1_context_service_proto_msgTypes[3].OneofWrappers = []any{}
 	file_palimpsest_v1_context_service_proto_msgTypes[5].OneofWrappers = []any{}
-	file_palimpsest_v1_context_service_proto_msgTypes[7].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[6].OneofWrappers = []any{}
+	file_palimpsest_v1_context_service_proto_msgTypes[8].OneofWrappers = []any{
 		(*ExpandMessageRequest_MessageIndex)(nil),
 		(*ExpandMessageRequest_MessageId)(nil),
 		(*ExpandMessageRequest_SummaryId)(nil),
@@ -2794,16 +3039,16 @@ func file_palimpsest_v1_context_service_proto_init() {
 		(*ExpandMessageRequest_Lines)(nil),
 		(*ExpandMessageRequest_Items)(nil),
 	}
-	file_palimpsest_v1_context_service_proto_msgTypes[9].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[10].OneofWrappers = []any{
 		(*ExpandedChild_Message)(nil),
 		(*ExpandedChild_SummaryId)(nil),
 	}
-	file_palimpsest_v1_context_service_proto_msgTypes[12].OneofWrappers = []any{}
-	file_palimpsest_v1_context_service_proto_msgTypes[20].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[13].OneofWrappers = []any{}
+	file_palimpsest_v1_context_service_proto_msgTypes[21].OneofWrappers = []any{
 		(*Correction_Text)(nil),
 		(*Correction_Json)(nil),
 	}
-	file_palimpsest_v1_context_service_proto_msgTypes[21].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[22].OneofWrappers = []any{
 		(*CorrectMessageRequest_MessageIndex)(nil),
 		(*CorrectMessageRequest_MessageId)(nil),
 	}
@@ -2813,7 +3058,7 @@ func file_palimpsest_v1_context_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_context_service_proto_rawDesc), len(file_palimpsest_v1_context_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -137,6 +137,14 @@ const (
 	ErrorReason_ERROR_REASON_MEMORY_UNAVAILABLE ErrorReason = 48
 	// NOT_FOUND. No ForgetActor has this id, or it was too long ago.
 	ErrorReason_ERROR_REASON_FORGET_NOT_FOUND ErrorReason = 49
+	// FAILED_PRECONDITION. The caller's whole list differs from the record, or its first message does with REWIND. The error's metadata
+	// names the place in the list (list_index) and the message on record (message_index), both counted from 0.
+	ErrorReason_ERROR_REASON_HISTORY_DIVERGED ErrorReason = 50
+	// FAILED_PRECONDITION. The front of the caller's list was cut off, and what is left stands at several places of the record's end. Send
+	// more of it.
+	ErrorReason_ERROR_REASON_HISTORY_AMBIGUOUS ErrorReason = 51
+	// FAILED_PRECONDITION. The server does not know the prefix that known_sha256 names, or the record was changed since. Send the whole list.
+	ErrorReason_ERROR_REASON_HISTORY_PREFIX_UNKNOWN ErrorReason = 52
 )
 
 // Enum value maps for ErrorReason.
@@ -192,6 +200,9 @@ var (
 		47: "ERROR_REASON_NO_ACTOR",
 		48: "ERROR_REASON_MEMORY_UNAVAILABLE",
 		49: "ERROR_REASON_FORGET_NOT_FOUND",
+		50: "ERROR_REASON_HISTORY_DIVERGED",
+		51: "ERROR_REASON_HISTORY_AMBIGUOUS",
+		52: "ERROR_REASON_HISTORY_PREFIX_UNKNOWN",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":              0,
@@ -244,6 +255,9 @@ var (
 		"ERROR_REASON_NO_ACTOR":                 47,
 		"ERROR_REASON_MEMORY_UNAVAILABLE":       48,
 		"ERROR_REASON_FORGET_NOT_FOUND":         49,
+		"ERROR_REASON_HISTORY_DIVERGED":         50,
+		"ERROR_REASON_HISTORY_AMBIGUOUS":        51,
+		"ERROR_REASON_HISTORY_PREFIX_UNKNOWN":   52,
 	}
 )
 
@@ -278,7 +292,7 @@ var File_palimpsest_v1_error_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xc5\r\n" +
+	"\x19palimpsest/v1/error.proto\x12\rpalimpsest.v1*\xb5\x0e\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n" +
 	"\x1aERROR_REASON_INVALID_FIELD\x10\x01\x12'\n" +
@@ -330,7 +344,10 @@ const file_palimpsest_v1_error_proto_rawDesc = "" +
 	"\x1cERROR_REASON_MEMORY_DISABLED\x10.\x12\x19\n" +
 	"\x15ERROR_REASON_NO_ACTOR\x10/\x12#\n" +
 	"\x1fERROR_REASON_MEMORY_UNAVAILABLE\x100\x12!\n" +
-	"\x1dERROR_REASON_FORGET_NOT_FOUND\x101B\xcf\x01\n" +
+	"\x1dERROR_REASON_FORGET_NOT_FOUND\x101\x12!\n" +
+	"\x1dERROR_REASON_HISTORY_DIVERGED\x102\x12\"\n" +
+	"\x1eERROR_REASON_HISTORY_AMBIGUOUS\x103\x12'\n" +
+	"#ERROR_REASON_HISTORY_PREFIX_UNKNOWN\x104B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"ErrorProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

@@ -349,6 +349,8 @@ const (
 	DecisionReason_DECISION_REASON_MEMORY_DRY_RUN DecisionReason = 48
 	// The memories were deleted, or what they come from.
 	DecisionReason_DECISION_REASON_MEMORY_FORGOTTEN DecisionReason = 49
+	// A part's residue is for another provider, and the part is rendered without it.
+	DecisionReason_DECISION_REASON_RESIDUE_DROPPED DecisionReason = 50
 )
 
 // Enum value maps for DecisionReason.
@@ -404,6 +406,7 @@ var (
 		47: "DECISION_REASON_MEMORY_INDEX_COLD",
 		48: "DECISION_REASON_MEMORY_DRY_RUN",
 		49: "DECISION_REASON_MEMORY_FORGOTTEN",
+		50: "DECISION_REASON_RESIDUE_DROPPED",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -456,6 +459,7 @@ var (
 		"DECISION_REASON_MEMORY_INDEX_COLD":       47,
 		"DECISION_REASON_MEMORY_DRY_RUN":          48,
 		"DECISION_REASON_MEMORY_FORGOTTEN":        49,
+		"DECISION_REASON_RESIDUE_DROPPED":         50,
 	}
 )
 
@@ -912,7 +916,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x14DECISION_KIND_HIDDEN\x10\v\x12\x17\n" +
 	"\x13DECISION_KIND_CITED\x10\f\x12\x1b\n" +
 	"\x17DECISION_KIND_CORRECTED\x10\r\x12\x1a\n" +
-	"\x16DECISION_KIND_RECALLED\x10\x0e*\xac\x0e\n" +
+	"\x16DECISION_KIND_RECALLED\x10\x0e*\xd1\x0e\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -964,7 +968,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\"DECISION_REASON_MEMORY_UNAVAILABLE\x10.\x12%\n" +
 	"!DECISION_REASON_MEMORY_INDEX_COLD\x10/\x12\"\n" +
 	"\x1eDECISION_REASON_MEMORY_DRY_RUN\x100\x12$\n" +
-	" DECISION_REASON_MEMORY_FORGOTTEN\x101B\xcf\x01\n" +
+	" DECISION_REASON_MEMORY_FORGOTTEN\x101\x12#\n" +
+	"\x1fDECISION_REASON_RESIDUE_DROPPED\x102B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"EventProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

@@ -675,7 +675,9 @@ type Part struct {
 	Variant PartVariant `protobuf:"varint,10,opt,name=variant,proto3,enum=palimpsest.v1.PartVariant" json:"variant,omitempty"`
 	// Output only. What is left of the part's content, if it was erased. Where a tool result or text was deleted with its run, its
 	// citation stands in its place.
-	Erasure       *Erasure `protobuf:"bytes,11,opt,name=erasure,proto3" json:"erasure,omitempty"`
+	Erasure *Erasure `protobuf:"bytes,11,opt,name=erasure,proto3" json:"erasure,omitempty"`
+	// Optional. What a provider said of the part that no other field holds, for its own formats alone.
+	Residue       *Residue `protobuf:"bytes,13,opt,name=residue,proto3" json:"residue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -817,6 +819,13 @@ func (x *Part) GetErasure() *Erasure {
 	return nil
 }
 
+func (x *Part) GetResidue() *Residue {
+	if x != nil {
+		return x.Residue
+	}
+	return nil
+}
+
 type isPart_Content interface {
 	isPart_Content()
 }
@@ -877,6 +886,62 @@ func (*Part_Opaque) isPart_Content() {}
 
 func (*Part_Recalled) isPart_Content() {}
 
+// Residue is what a provider's JSON says of a part beyond what the part's fields hold, such as citations of a text or the kind of a call.
+// It is merged back where the part is rendered in full for that provider, and left out, with a decision, for others.
+type Residue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. The name of the provider: openai, anthropic, gemini; 1 to 256 bytes.
+	Provider string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	// Required. The members, a JSON object; 2 bytes to 1 MiB.
+	Json          string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Residue) Reset() {
+	*x = Residue{}
+	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Residue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Residue) ProtoMessage() {}
+
+func (x *Residue) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Residue.ProtoReflect.Descriptor instead.
+func (*Residue) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Residue) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *Residue) GetJson() string {
+	if x != nil {
+		return x.Json
+	}
+	return ""
+}
+
 // Permanent keeps a part in all later builds. It has no settings.
 type Permanent struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -886,7 +951,7 @@ type Permanent struct {
 
 func (x *Permanent) Reset() {
 	*x = Permanent{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -898,7 +963,7 @@ func (x *Permanent) String() string {
 func (*Permanent) ProtoMessage() {}
 
 func (x *Permanent) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[4]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -911,7 +976,7 @@ func (x *Permanent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Permanent.ProtoReflect.Descriptor instead.
 func (*Permanent) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{5}
 }
 
 // Retention says how long the builds after the first one show a part.
@@ -930,7 +995,7 @@ type Retention struct {
 
 func (x *Retention) Reset() {
 	*x = Retention{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -942,7 +1007,7 @@ func (x *Retention) String() string {
 func (*Retention) ProtoMessage() {}
 
 func (x *Retention) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[5]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -955,7 +1020,7 @@ func (x *Retention) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retention.ProtoReflect.Descriptor instead.
 func (*Retention) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{5}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Retention) GetPolicy() isRetention_Policy {
@@ -1014,7 +1079,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1026,7 +1091,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[6]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1039,7 +1104,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{6}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Erasure) GetOriginalLengthBytes() int64 {
@@ -1076,7 +1141,7 @@ type Media struct {
 
 func (x *Media) Reset() {
 	*x = Media{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1088,7 +1153,7 @@ func (x *Media) String() string {
 func (*Media) ProtoMessage() {}
 
 func (x *Media) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1101,7 +1166,7 @@ func (x *Media) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Media.ProtoReflect.Descriptor instead.
 func (*Media) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Media) GetMimeType() string {
@@ -1176,7 +1241,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1188,7 +1253,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1201,7 +1266,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -1262,7 +1327,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1274,7 +1339,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1287,7 +1352,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -1420,7 +1485,7 @@ type ResultSource struct {
 
 func (x *ResultSource) Reset() {
 	*x = ResultSource{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1432,7 +1497,7 @@ func (x *ResultSource) String() string {
 func (*ResultSource) ProtoMessage() {}
 
 func (x *ResultSource) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1445,7 +1510,7 @@ func (x *ResultSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultSource.ProtoReflect.Descriptor instead.
 func (*ResultSource) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ResultSource) GetType() SourceType {
@@ -1486,7 +1551,7 @@ type RecalledFrom struct {
 
 func (x *RecalledFrom) Reset() {
 	*x = RecalledFrom{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1498,7 +1563,7 @@ func (x *RecalledFrom) String() string {
 func (*RecalledFrom) ProtoMessage() {}
 
 func (x *RecalledFrom) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1511,7 +1576,7 @@ func (x *RecalledFrom) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecalledFrom.ProtoReflect.Descriptor instead.
 func (*RecalledFrom) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RecalledFrom) GetSource() isRecalledFrom_Source {
@@ -1584,7 +1649,7 @@ type ToolResultParts struct {
 
 func (x *ToolResultParts) Reset() {
 	*x = ToolResultParts{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1596,7 +1661,7 @@ func (x *ToolResultParts) String() string {
 func (*ToolResultParts) ProtoMessage() {}
 
 func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1609,7 +1674,7 @@ func (x *ToolResultParts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultParts.ProtoReflect.Descriptor instead.
 func (*ToolResultParts) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolResultParts) GetParts() []*ToolResultPart {
@@ -1635,7 +1700,7 @@ type ToolResultPart struct {
 
 func (x *ToolResultPart) Reset() {
 	*x = ToolResultPart{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1647,7 +1712,7 @@ func (x *ToolResultPart) String() string {
 func (*ToolResultPart) ProtoMessage() {}
 
 func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1660,7 +1725,7 @@ func (x *ToolResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultPart.ProtoReflect.Descriptor instead.
 func (*ToolResultPart) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{13}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ToolResultPart) GetContent() isToolResultPart_Content {
@@ -1723,7 +1788,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1735,7 +1800,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1748,7 +1813,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{14}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Reasoning) GetText() string {
@@ -1792,7 +1857,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1804,7 +1869,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1817,7 +1882,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{15}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1864,7 +1929,7 @@ type MessageView struct {
 
 func (x *MessageView) Reset() {
 	*x = MessageView{}
-	mi := &file_palimpsest_v1_message_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1876,7 +1941,7 @@ func (x *MessageView) String() string {
 func (*MessageView) ProtoMessage() {}
 
 func (x *MessageView) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_message_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_message_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1889,7 +1954,7 @@ func (x *MessageView) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageView.ProtoReflect.Descriptor instead.
 func (*MessageView) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{16}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *MessageView) GetLevel() ViewLevel {
@@ -2001,7 +2066,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x04name\x18\x13 \x01(\tR\x04name\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
-	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xe4\x04\n" +
+	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\x96\x05\n" +
 	"\x04Part\x12\x14\n" +
 	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x12,\n" +
 	"\x05media\x18\x02 \x01(\v2\x14.palimpsest.v1.MediaH\x00R\x05media\x126\n" +
@@ -2016,8 +2081,12 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x06plugin\x18\t \x01(\tR\x06plugin\x124\n" +
 	"\avariant\x18\n" +
 	" \x01(\x0e2\x1a.palimpsest.v1.PartVariantR\avariant\x120\n" +
-	"\aerasure\x18\v \x01(\v2\x16.palimpsest.v1.ErasureR\aerasureB\t\n" +
-	"\acontent\"\v\n" +
+	"\aerasure\x18\v \x01(\v2\x16.palimpsest.v1.ErasureR\aerasure\x120\n" +
+	"\aresidue\x18\r \x01(\v2\x16.palimpsest.v1.ResidueR\aresidueB\t\n" +
+	"\acontent\"9\n" +
+	"\aResidue\x12\x1a\n" +
+	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\tR\x04json\"\v\n" +
 	"\tPermanent\"n\n" +
 	"\tRetention\x128\n" +
 	"\tpermanent\x18\x01 \x01(\v2\x18.palimpsest.v1.PermanentH\x00R\tpermanent\x12\x1d\n" +
@@ -2136,7 +2205,7 @@ func file_palimpsest_v1_message_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_message_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_palimpsest_v1_message_proto_goTypes = []any{
 	(Role)(0),                     // 0: palimpsest.v1.Role
 	(MessageType)(0),              // 1: palimpsest.v1.MessageType
@@ -2147,61 +2216,63 @@ var file_palimpsest_v1_message_proto_goTypes = []any{
 	(*Message)(nil),               // 6: palimpsest.v1.Message
 	(*ActionRef)(nil),             // 7: palimpsest.v1.ActionRef
 	(*Part)(nil),                  // 8: palimpsest.v1.Part
-	(*Permanent)(nil),             // 9: palimpsest.v1.Permanent
-	(*Retention)(nil),             // 10: palimpsest.v1.Retention
-	(*Erasure)(nil),               // 11: palimpsest.v1.Erasure
-	(*Media)(nil),                 // 12: palimpsest.v1.Media
-	(*ToolCall)(nil),              // 13: palimpsest.v1.ToolCall
-	(*ToolResult)(nil),            // 14: palimpsest.v1.ToolResult
-	(*ResultSource)(nil),          // 15: palimpsest.v1.ResultSource
-	(*RecalledFrom)(nil),          // 16: palimpsest.v1.RecalledFrom
-	(*ToolResultParts)(nil),       // 17: palimpsest.v1.ToolResultParts
-	(*ToolResultPart)(nil),        // 18: palimpsest.v1.ToolResultPart
-	(*Reasoning)(nil),             // 19: palimpsest.v1.Reasoning
-	(*Opaque)(nil),                // 20: palimpsest.v1.Opaque
-	(*MessageView)(nil),           // 21: palimpsest.v1.MessageView
-	(*Expiration)(nil),            // 22: palimpsest.v1.Expiration
-	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
-	(*Citation)(nil),              // 24: palimpsest.v1.Citation
-	(*RecalledMemories)(nil),      // 25: palimpsest.v1.RecalledMemories
-	(SourceType)(0),               // 26: palimpsest.v1.SourceType
+	(*Residue)(nil),               // 9: palimpsest.v1.Residue
+	(*Permanent)(nil),             // 10: palimpsest.v1.Permanent
+	(*Retention)(nil),             // 11: palimpsest.v1.Retention
+	(*Erasure)(nil),               // 12: palimpsest.v1.Erasure
+	(*Media)(nil),                 // 13: palimpsest.v1.Media
+	(*ToolCall)(nil),              // 14: palimpsest.v1.ToolCall
+	(*ToolResult)(nil),            // 15: palimpsest.v1.ToolResult
+	(*ResultSource)(nil),          // 16: palimpsest.v1.ResultSource
+	(*RecalledFrom)(nil),          // 17: palimpsest.v1.RecalledFrom
+	(*ToolResultParts)(nil),       // 18: palimpsest.v1.ToolResultParts
+	(*ToolResultPart)(nil),        // 19: palimpsest.v1.ToolResultPart
+	(*Reasoning)(nil),             // 20: palimpsest.v1.Reasoning
+	(*Opaque)(nil),                // 21: palimpsest.v1.Opaque
+	(*MessageView)(nil),           // 22: palimpsest.v1.MessageView
+	(*Expiration)(nil),            // 23: palimpsest.v1.Expiration
+	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
+	(*Citation)(nil),              // 25: palimpsest.v1.Citation
+	(*RecalledMemories)(nil),      // 26: palimpsest.v1.RecalledMemories
+	(SourceType)(0),               // 27: palimpsest.v1.SourceType
 }
 var file_palimpsest_v1_message_proto_depIdxs = []int32{
 	0,  // 0: palimpsest.v1.Message.role:type_name -> palimpsest.v1.Role
 	8,  // 1: palimpsest.v1.Message.parts:type_name -> palimpsest.v1.Part
 	1,  // 2: palimpsest.v1.Message.message_type:type_name -> palimpsest.v1.MessageType
 	7,  // 3: palimpsest.v1.Message.actions:type_name -> palimpsest.v1.ActionRef
-	22, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
-	23, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
-	21, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
-	12, // 7: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
-	13, // 8: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
-	14, // 9: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
-	19, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
-	24, // 11: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
-	20, // 12: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
-	25, // 13: palimpsest.v1.Part.recalled:type_name -> palimpsest.v1.RecalledMemories
-	10, // 14: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
+	23, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
+	24, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	22, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
+	13, // 7: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
+	14, // 8: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
+	15, // 9: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
+	20, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
+	25, // 11: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
+	21, // 12: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
+	26, // 13: palimpsest.v1.Part.recalled:type_name -> palimpsest.v1.RecalledMemories
+	11, // 14: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
 	2,  // 15: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
-	11, // 16: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
-	9,  // 17: palimpsest.v1.Retention.permanent:type_name -> palimpsest.v1.Permanent
-	3,  // 18: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
-	17, // 19: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
-	22, // 20: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
-	7,  // 21: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
-	16, // 22: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
-	24, // 23: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
-	15, // 24: palimpsest.v1.ToolResult.source:type_name -> palimpsest.v1.ResultSource
-	26, // 25: palimpsest.v1.ResultSource.type:type_name -> palimpsest.v1.SourceType
-	18, // 26: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
-	12, // 27: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
-	4,  // 28: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
-	23, // 29: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
-	30, // [30:30] is the sub-list for method output_type
-	30, // [30:30] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	12, // 16: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
+	9,  // 17: palimpsest.v1.Part.residue:type_name -> palimpsest.v1.Residue
+	10, // 18: palimpsest.v1.Retention.permanent:type_name -> palimpsest.v1.Permanent
+	3,  // 19: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
+	18, // 20: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
+	23, // 21: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
+	7,  // 22: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
+	17, // 23: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
+	25, // 24: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
+	16, // 25: palimpsest.v1.ToolResult.source:type_name -> palimpsest.v1.ResultSource
+	27, // 26: palimpsest.v1.ResultSource.type:type_name -> palimpsest.v1.SourceType
+	19, // 27: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
+	13, // 28: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
+	4,  // 29: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
+	24, // 30: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
+	31, // [31:31] is the sub-list for method output_type
+	31, // [31:31] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_message_proto_init() }
@@ -2223,25 +2294,25 @@ func file_palimpsest_v1_message_proto_init() {
 		(*Part_Opaque)(nil),
 		(*Part_Recalled)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[5].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[6].OneofWrappers = []any{
 		(*Retention_Permanent)(nil),
 		(*Retention_KeepLast)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[7].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[8].OneofWrappers = []any{
 		(*Media_Data)(nil),
 		(*Media_Uri)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[9].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[10].OneofWrappers = []any{
 		(*ToolResult_Text)(nil),
 		(*ToolResult_Json)(nil),
 		(*ToolResult_Parts)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[11].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[12].OneofWrappers = []any{
 		(*RecalledFrom_ContentId)(nil),
 		(*RecalledFrom_MessageIndex)(nil),
 		(*RecalledFrom_Memories)(nil),
 	}
-	file_palimpsest_v1_message_proto_msgTypes[13].OneofWrappers = []any{
+	file_palimpsest_v1_message_proto_msgTypes[14].OneofWrappers = []any{
 		(*ToolResultPart_Text)(nil),
 		(*ToolResultPart_Media)(nil),
 	}
@@ -2251,7 +2322,7 @@ func file_palimpsest_v1_message_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_message_proto_rawDesc), len(file_palimpsest_v1_message_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   17,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
