@@ -31,14 +31,12 @@ type Completion struct {
 // Request writes the arguments of a provider's call: but for cache marks, with the bytes of the context as they are.
 func (a *Assembly) Request(c *Completion) []byte {
 	shape := &a.traits.Request
-	tools, system, messages := c.Tools, a.System(), []byte(nil)
+	tools, blocks := c.Tools, a.blocks
 	if shape.CacheMark != "" && len(c.Marks) > 0 {
 		marked := a.marked(c)
-		tools = marked.tools
-		system, messages = assembleSystem(a.traits, marked.blocks), assembleMessages(a.traits, marked.blocks)
-	} else {
-		messages = a.Messages()
+		tools, blocks = marked.tools, marked.blocks
 	}
+	system, messages := assembleSystem(a.traits, blocks), assembleMessages(a.traits, blocks)
 	out := make([]byte, 0, len(system)+len(messages)+sizeOf(tools)+len(c.Instructions)+256)
 	member := func(key string) {
 		if key == "" {

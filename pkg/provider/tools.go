@@ -51,7 +51,8 @@ type toolName struct {
 func namesOf(tool json.RawMessage) []string {
 	var n toolNames
 	_ = json.Unmarshal(tool, &n) // what has another form has no name that is ours
-	names := []string{n.Name, n.Function.Name}
+	names := make([]string, 0, 2+len(n.Declarations)+len(n.SnakeDeclarations))
+	names = append(names, n.Name, n.Function.Name)
 	for _, d := range slices.Concat(n.Declarations, n.SnakeDeclarations) {
 		names = append(names, d.Name)
 	}
@@ -60,7 +61,7 @@ func namesOf(tool json.RawMessage) []string {
 
 // WithTools adds tools behind those of a request, but for those whose names it has.
 func WithTools(f conversation.Format, tools []json.RawMessage, more []Tool) []json.RawMessage {
-	var known []string
+	known := make([]string, 0, 2*len(tools))
 	for _, t := range tools {
 		known = append(known, namesOf(t)...)
 	}
