@@ -26,6 +26,10 @@ type (
 	Request = txn.Request
 	// BuildRequest asks what the model should see now.
 	BuildRequest = plan.Request
+	// StepRequest asks for messages to be put on record and for what the model should see then, in one commit.
+	StepRequest = build.StepRequest
+	// StepResult is what the model should see, and what was put on record for it.
+	StepResult = build.StepResult
 	// BudgetOverride is a request's budget; nil fields are not set.
 	BudgetOverride = plan.BudgetOverride
 	// BuildResult is what the model should see now.

@@ -222,8 +222,8 @@ func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
 	if r := m.Parts[x.part].Result; r != nil { // which call it answers is known since the message has its place
 		x.shown.Result.Ordinal = r.Ordinal
 	}
-	if x.large() {
-		if err := slots.Share(x.sum, contents.WholeOf(&m.Parts[x.part]).Ref.ID); err != nil {
+	if ref := contents.WholeOf(&m.Parts[x.part]).Ref; x.large() && ref != nil { // a dry run has staged nothing
+		if err := slots.Share(x.sum, ref.ID); err != nil {
 			return err
 		}
 	}
