@@ -52,6 +52,7 @@ type attempt struct {
 	uploads   []conversation.ID
 	used      bool // a commit refers to the uploads, or may
 	cited     *citationPlan
+	handles   map[blockAt]conversation.ID // see citationPlan
 	result    *AppendResult
 }
 

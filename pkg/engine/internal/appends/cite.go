@@ -29,6 +29,7 @@ type citationPlan struct {
 	shares  map[blockAt]conversation.ContentRef  // contents whose bytes are stored already
 	staged  map[blockAt]conversation.ContentRef  // as of the last staging
 	fresh   map[[32]byte]conversation.ContentRef // staged by this append
+	ids     map[blockAt]conversation.ID          // of handles: a summary that is written between two attempts may hold one
 }
 
 // blockAt is a part of a message of a request.
@@ -61,7 +62,7 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 	}
 	c := &citationPlan{
 		service: a.service, counter: placement.Scale{Counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
-		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
+		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(), ids: a.handles,
 	}
 	calls, err := placement.AnswersOf(&snap.Head, a.request.Messages, a.field)
 	if err != nil {

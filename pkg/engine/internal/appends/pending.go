@@ -22,7 +22,7 @@ func (as *Service) Begin(r AppendRequest, dry bool) *Pending {
 }
 
 func (as *Service) begin(r AppendRequest, dry bool) *attempt {
-	a := &attempt{service: as, request: r, fresh: as.ids(), dry: dry, former: &conversations.FormerRequests{}}
+	a := &attempt{service: as, request: r, fresh: as.ids(), dry: dry, former: &conversations.FormerRequests{}, handles: map[blockAt]conversation.ID{}}
 	for i := range r.Extras {
 		r.Messages[i].Parts = retention.Layout(r.Messages[i].Parts, r.Extras[i].Additions)
 	}
