@@ -26,6 +26,12 @@ type (
 	Request = txn.Request
 	// BuildRequest asks what the model should see now.
 	BuildRequest = plan.Request
+	// Completion says what a build's answer holds beside the context.
+	Completion = plan.Completion
+	// RecallTools are the sidecar's own tools, as a format's requests hold them.
+	RecallTools = plan.RecallTools
+	// Tool is the definition of a tool.
+	Tool = provider.Tool
 	// BudgetOverride is a request's budget; nil fields are not set.
 	BudgetOverride = plan.BudgetOverride
 	// BuildResult is what the model should see now.
