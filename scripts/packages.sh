@@ -36,8 +36,14 @@ build_python() {
 __version__ = "$(python_version)"
 SIDECAR = "$version"
 VERSION
-  local python="$PWD/bin/doors-venv/bin/python"
-  (cd "$stage" && "$python" -m hatchling build -d "$out" >/dev/null)
+  local venv="$PWD/bin/packages-venv" wanted="$PWD/clients/python/build.txt"
+  if ! cmp -s "$wanted" "$venv/installed.txt"; then
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$wanted"
+    cp "$wanted" "$venv/installed.txt"
+  fi
+  (cd "$stage" && "$venv/bin/python" -m hatchling build -d "$out" >/dev/null 2>&1)
 }
 
 for language in "$@"; do "build_$language"; done

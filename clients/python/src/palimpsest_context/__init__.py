@@ -9,6 +9,7 @@
 `palimpsest_context.aio` has the same for asyncio.
 """
 
+from . import reasons
 from ._channel import Raw
 from ._core import Call
 from ._formats import Format
@@ -16,7 +17,6 @@ from ._version import __version__
 from .client import Conversation, Palimpsest, Stream
 from .errors import LocalSidecarError, OlderSidecarError, PalimpsestError, Violation
 from .reasons import *  # noqa: F403
-from .reasons import __all__ as _reasons
 
 __all__ = [
     "Call",
@@ -30,5 +30,5 @@ __all__ = [
     "Stream",
     "Violation",
     "__version__",
-    *_reasons,
 ]
+__all__ += reasons.__all__

@@ -90,26 +90,26 @@ class Interceptor:
         self._defaults = defaults
 
     def _complete(self, details: Any, ends: bool) -> Any:
-        completed = self._defaults.complete(details, ends)
+        completed: Any = self._defaults.complete(details, ends)
         metadata = grpc.aio.Metadata(*completed.metadata)
         return details._replace(timeout=completed.timeout, metadata=metadata)
 
 
-class UnaryUnary(Interceptor, grpc.aio.UnaryUnaryClientInterceptor):  # type: ignore[misc]
+class UnaryUnary(Interceptor, grpc.aio.UnaryUnaryClientInterceptor):
     async def intercept_unary_unary(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
         return await continuation(self._complete(client_call_details, ends=True), request)
 
 
-class UnaryStream(Interceptor, grpc.aio.UnaryStreamClientInterceptor):  # type: ignore[misc]
+class UnaryStream(Interceptor, grpc.aio.UnaryStreamClientInterceptor):
     async def intercept_unary_stream(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
         return await continuation(self._complete(client_call_details, ends=False), request)
 
 
-class StreamUnary(Interceptor, grpc.aio.StreamUnaryClientInterceptor):  # type: ignore[misc]
+class StreamUnary(Interceptor, grpc.aio.StreamUnaryClientInterceptor):
     async def intercept_stream_unary(self, continuation: Any, client_call_details: Any, request_iterator: Any) -> Any:
         return await continuation(self._complete(client_call_details, ends=False), request_iterator)
 
 
-class StreamStream(Interceptor, grpc.aio.StreamStreamClientInterceptor):  # type: ignore[misc]
+class StreamStream(Interceptor, grpc.aio.StreamStreamClientInterceptor):
     async def intercept_stream_stream(self, continuation: Any, client_call_details: Any, request_iterator: Any) -> Any:
         return await continuation(self._complete(client_call_details, ends=False), request_iterator)

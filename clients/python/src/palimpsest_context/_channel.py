@@ -23,12 +23,17 @@ class Raw:
     """The generated stubs, over the client's channel: its token and its deadline go with each call that names none of its own."""
 
     def __init__(self, channel: Any) -> None:
-        self.context: Any = context_service_pb2_grpc.ContextServiceStub(channel)
-        self.conversation: Any = conversation_service_pb2_grpc.ConversationServiceStub(channel)
-        self.content: Any = content_service_pb2_grpc.ContentServiceStub(channel)
-        self.memory: Any = memory_service_pb2_grpc.MemoryServiceStub(channel)
-        self.policy: Any = policy_service_pb2_grpc.PolicyServiceStub(channel)
+        self.context = stub(context_service_pb2_grpc.ContextServiceStub, channel)
+        self.conversation = stub(conversation_service_pb2_grpc.ConversationServiceStub, channel)
+        self.content = stub(content_service_pb2_grpc.ContentServiceStub, channel)
+        self.memory = stub(memory_service_pb2_grpc.MemoryServiceStub, channel)
+        self.policy = stub(policy_service_pb2_grpc.PolicyServiceStub, channel)
         self.health: Any = Health(channel)
+
+
+def stub(of: Any, channel: Any) -> Any:
+    """What is generated has no types."""
+    return of(channel)
 
 
 class Health:
@@ -52,7 +57,7 @@ class Defaults:
         return Details(details, timeout, (*(details.metadata or ()), *self._metadata))
 
 
-class Details(grpc.ClientCallDetails):  # type: ignore[misc]
+class Details(grpc.ClientCallDetails):
     """The details of a call, completed."""
 
     def __init__(self, of: Any, timeout: Optional[float], metadata: Tuple[Tuple[str, Any], ...]) -> None:

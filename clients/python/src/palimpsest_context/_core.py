@@ -133,7 +133,7 @@ class ConversationCore:
         result = self._recalled.pop(call_id, None) or tool_result(call_id, name, value, error)
         self._pending.append(tool_item(result))
 
-    def _input(self, value: Any, format: Optional[str], shape: int, **more: Any) -> Any:
+    def _input(self, value: Any, format: Optional[str], shape: Any, **more: Any) -> Any:
         return provider_input_pb2.ProviderInput(
             format=formats.code(self.format_of(format)), json=formats.dumped(value), shape=shape, **more
         )
@@ -220,7 +220,7 @@ class ConversationCore:
         made.fixed_input.tools_json = formats.dumped(tools) if tools else ""
         return parsed(wanted, made)
 
-    def add(self, reply: Any, format: Optional[str], aborted: bool, shape: Optional[int] = None) -> Steps[List[Call]]:
+    def add(self, reply: Any, format: Optional[str], aborted: bool, shape: Any = None) -> Steps[List[Call]]:
         """Puts a reply on record, behind what was said before it."""
         if shape is None:
             # Of a list the sidecar would think that it is the whole conversation.

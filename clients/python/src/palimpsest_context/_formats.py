@@ -106,7 +106,7 @@ def recall_tools(format: str, memory: bool) -> List[Dict[str, Any]]:
     """The definitions of the tools by which a model gets text back."""
     code(format)
     name = TOOL_FILES[format] + ("_memory" if memory else "") + ".json"
-    tools: List[Dict[str, Any]] = json.loads((resources.files(__package__) / "tools" / name).read_text(encoding="utf-8"))
+    tools: List[Dict[str, Any]] = json.loads((resources.files("palimpsest_context") / "tools" / name).read_text(encoding="utf-8"))
     return tools
 
 

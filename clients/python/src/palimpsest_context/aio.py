@@ -71,7 +71,7 @@ class Palimpsest:
         return self._driver.raw
 
     async def close(self) -> None:
-        self._driver.close()
+        await self._driver.close()
         if self._core.local:
             await asyncio.to_thread(self._core.local.stop)
 
