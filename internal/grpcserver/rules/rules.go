@@ -25,7 +25,9 @@ type Rule[M any] struct {
 func (r Rule[M]) Also(check func(c *Checker, m M)) Rule[M] {
 	first := r.Check
 	r.Check = func(c *Checker, m M) {
-		first(c, m)
+		if first != nil {
+			first(c, m)
+		}
 		check(c, m)
 	}
 	return r
