@@ -2,12 +2,10 @@ package provider
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -51,8 +49,8 @@ func (r *Reading) Fail(n *Node, format string, args ...any) {
 // document checks that the whole text is JSON, so that its parts can be read without further checks.
 func (r *Reading) document(text string) (root Node, ok bool) {
 	text = strings.Trim(text, " \t\r\n")
-	if !utf8.ValidString(text) || !json.Valid([]byte(text)) {
-		r.Fail(&Node{}, "is no JSON in UTF-8")
+	if !isDocument(text) {
+		r.Fail(&Node{}, "must be JSON in UTF-8, at most %d levels deep", maxNesting)
 		return Node{}, false
 	}
 	return Node{JSON: present(text)}, true
