@@ -94,7 +94,7 @@ func (l *list) isDone(c *cursor, skip bool) bool {
 		return false
 	}
 	for i := c.piece; i < len(s.pieces) && !c.anyText; i++ {
-		if !skip || !s.pieces[i].isMadeUp() {
+		if !skip || !l.isPieceMadeUp(c.segment, i) {
 			return false
 		}
 	}
@@ -118,7 +118,7 @@ func (l *list) places(c cursor, assistant, skip bool) []cursor {
 				out = append(out, c.begin(n))
 				break
 			}
-			if !skip || !l.segments[n].isMadeUp() {
+			if !skip || !l.isMadeUp(n) {
 				break
 			}
 		}
@@ -127,7 +127,7 @@ func (l *list) places(c cursor, assistant, skip bool) []cursor {
 		return out
 	}
 	for _, at := range out {
-		if s := &l.segments[at.segment]; at.offset == 0 && at.piece < len(s.pieces) && s.pieces[at.piece].isMadeUp() {
+		if s := &l.segments[at.segment]; at.offset == 0 && at.piece < len(s.pieces) && l.isPieceMadeUp(at.segment, at.piece) {
 			at.piece++
 			out = append(out, at)
 		}

@@ -92,3 +92,16 @@ func callsByOrdinal(tape []Entry) map[int32]*conversation.ToolCall {
 	}
 	return out
 }
+
+// resultsIn is how many results a tape has.
+func resultsIn(tape []Entry) int {
+	n := 0
+	for i := range tape {
+		for p := range tape[i].Parts {
+			if f := tape[i].Parts[p].Forms; len(f) > 0 && f[0].Result != nil {
+				n++
+			}
+		}
+	}
+	return n
+}

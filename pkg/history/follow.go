@@ -20,6 +20,7 @@ type trail struct {
 	anywhere bool
 
 	calls  map[int32]*conversation.ToolCall
+	open   int // how many calls of the tape have no result in it
 	newest int
 	// steps are the cursors before each entry, and behind the last that the list has.
 	steps    [][]cursor
@@ -29,6 +30,7 @@ type trail struct {
 // follow follows the list along the tape as far as it goes.
 func (l *list) follow(tape []Entry, strict, anywhere bool) *trail {
 	t := &trail{list: l, tape: tape, strict: strict, anywhere: anywhere, calls: callsByOrdinal(tape), newest: newestReply(tape)}
+	t.open = len(t.calls) - resultsIn(tape)
 	at := []cursor{{segment: -1}}
 	t.steps = append(t.steps, at)
 	for i := range tape {
@@ -73,15 +75,12 @@ func distinct(cursors []cursor) []cursor {
 // entry follows one message. The newest reply may stand in other words, with the same calls; a reply with calls may stand without its words.
 func (t *trail) entry(c cursor, i int, e *Entry) []cursor {
 	out := t.parts(c, e)
-	if len(out) > 0 || e.Role != conversation.RoleAssistant {
+	newest := i >= t.newest && (c.segment >= 0 || !t.anywhere)
+	if e.Role != conversation.RoleAssistant || !newest && (t.strict || !e.hasCalls()) {
 		return out
 	}
-	newest := i >= t.newest && (c.segment >= 0 || !t.anywhere)
-	if !newest && (t.strict || !e.hasCalls()) {
-		return nil
-	}
 	for _, at := range t.list.places(c, true, !t.strict) {
-		if s := &t.list.segments[at.segment]; newest || len(s.pieces) == 0 {
+		if s := &t.list.segments[at.segment]; !at.anyText && (newest || len(s.pieces) == 0) {
 			at.anyText, at.place = true, place{piece: len(s.pieces)}
 			out = append(out, t.parts(at, e)...)
 		}
@@ -246,13 +245,42 @@ func (t *trail) output(at cursor, r *conversation.ToolResult) []cursor {
 // agreed is how many entries the list has before it differs, or ends.
 func (t *trail) agreed() int { return len(t.steps) - 1 }
 
-// ends are the places where the list may go on behind the first n entries: between two parts of it, and with all calls of a reply whose
-// words count for nothing.
+// ends are the places where the list may go on behind the first n entries. Words of the newest reply that count for nothing are told apart from
+// none that do.
 func (t *trail) ends(n int) []cursor {
-	return slices.DeleteFunc(slices.Clone(t.steps[n]), func(c cursor) bool {
-		if c.segment < 0 {
-			return t.anywhere
+	ends := slices.DeleteFunc(slices.Clone(t.steps[n]), func(c cursor) bool { return !t.isEnd(&c) })
+	if slices.ContainsFunc(ends, func(c cursor) bool { return !c.anyText }) {
+		ends = slices.DeleteFunc(ends, func(c cursor) bool { return c.anyText })
+	}
+	return ends
+}
+
+// isEnd says whether a list may go on behind a cursor: it stands between two parts, and nothing that the assistant said before is left.
+func (t *trail) isEnd(c *cursor) bool {
+	if c.segment < 0 {
+		return !t.anywhere
+	}
+	s := &t.list.segments[c.segment]
+	switch {
+	case c.offset > 0, t.anywhere && t.list.orphans(c) > t.open:
+		return false
+	case c.anyText:
+		return c.calls > 0 && c.calls == len(s.calls)
+	case c.calls > 0 && c.piece < len(s.pieces) && s.pieces[c.piece].at.before(s.calls[c.calls-1].at):
+		return false
+	case c.piece > 0 && c.calls < len(s.calls) && s.calls[c.calls].at.before(s.pieces[c.piece-1].at):
+		return false
+	}
+	return true
+}
+
+// orphans are how many results are left behind a cursor whose calls were cut off with the list's front.
+func (l *list) orphans(c *cursor) int {
+	n := 0
+	for i := range l.segments[0].results {
+		if l.segments[0].results[i].call == nil && c.segment == 0 && !c.results.has(i) {
+			n++
 		}
-		return c.offset > 0 || c.anyText && c.calls < len(t.list.segments[c.segment].calls)
-	})
+	}
+	return n
 }

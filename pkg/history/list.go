@@ -27,6 +27,10 @@ type segment struct {
 // spot is where a part of the list stands.
 type spot struct{ message, part int }
 
+func (s spot) before(o spot) bool {
+	return s.message < o.message || s.message == o.message && s.part < o.part
+}
+
 // piece is a text or media.
 type piece struct {
 	text  string
@@ -95,10 +99,11 @@ func (l *list) segment(assistant bool) *segment {
 	return &l.segments[len(l.segments)-1]
 }
 
-// isMadeUp says whether a format may have put all of the segment there, so that the record has nothing of it.
-func (s *segment) isMadeUp() bool {
+// isMadeUp says whether formats may have put all of a segment there, so that the record has nothing of it.
+func (l *list) isMadeUp(segment int) bool {
+	s := &l.segments[segment]
 	for i := range s.pieces {
-		if !s.pieces[i].isMadeUp() {
+		if !l.isPieceMadeUp(segment, i) {
 			return false
 		}
 	}
@@ -110,8 +115,17 @@ func (s *segment) isMadeUp() bool {
 	return !s.assistant
 }
 
-func (p *piece) isMadeUp() bool {
-	return p.media == nil && (p.text == provider.OpenerText || p.text == provider.ContinueText)
+// isPieceMadeUp says so of a text: one opens a list, and one follows on an assistant who had the last word.
+func (l *list) isPieceMadeUp(segment, i int) bool {
+	p := &l.segments[segment].pieces[i]
+	switch {
+	case p.media != nil || i > 0:
+		return false
+	case segment == 0:
+		return p.text == provider.OpenerText
+	default:
+		return p.text == provider.ContinueText
+	}
 }
 
 func (r *listResult) isMadeUp() bool {
