@@ -54,6 +54,8 @@ type Options struct {
 	MemoryBackfill bool
 	// MemoryObserver is told what the memory is given.
 	MemoryObserver MemoryObserver
+	// RecallTools are the tools by which a model gets text back, which builds may offer it; nil for none.
+	RecallTools RecallTools
 	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
 	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.
@@ -124,7 +126,7 @@ func New(o Options) *Engine {
 	})
 	e.builds = build.New(&build.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
-		Memories: e.memories, Appends: e.appends, IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer,
+		Memories: e.memories, Appends: e.appends, IDs: o.IDs, Defaults: o.Defaults, RecallTools: o.RecallTools, OnError: o.OnError, Observer: o.Observer,
 	})
 	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, e.memories, o.Defaults)
 	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)

@@ -143,11 +143,8 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	if _, err := plan.NextTurn(w.Head.Turn, r); err != nil { // before anything is learned from a report
 		return nil, nil, err
 	}
-	in := &plan.Input{Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now(), Recalls: b.memories.Enabled()}
-	if in.Format, err = b.views.Format(r.Format); err != nil {
-		return nil, nil, err
-	}
-	if in.Counter, err = b.views.Counter(w.Info.Counter); err != nil {
+	in, err := b.input(w, r)
+	if err != nil {
 		return nil, nil, err
 	}
 	if in.Known, err = b.catalogues.Read(ctx, w.Key.Namespace); err != nil {
@@ -161,6 +158,18 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	}
 	d.Previous, err = b.views.Previous(ctx, d.Composer)
 	return d, report, err
+}
+
+// input is what needs no reading of what a build is decided on.
+func (b *Service) input(w *view.Loaded, r *plan.Request) (in *plan.Input, err error) {
+	in = &plan.Input{
+		Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now(), Recalls: b.memories.Enabled(), RecallTools: b.recallTools,
+	}
+	if in.Format, err = b.views.Format(r.Format); err != nil {
+		return nil, err
+	}
+	in.Counter, err = b.views.Counter(w.Info.Counter)
+	return in, err
 }
 
 // lastUsage learns from what the provider reported for the previous build, or for the one that an answer since was reported with.
@@ -202,7 +211,7 @@ func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *pla
 		return nil, false, err
 	}
 	result.Prefix = d.Prefix(d.Previous, &manifest)
-	result.AddSystemPrompt(d.Format, r.Fixed, d.Composed)
+	d.Finish(result, assembly)
 	if r.DryRun {
 		result.Manifest.Seq, result.Revision = 0, g.stored.Revision
 	}
@@ -283,7 +292,13 @@ func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outc
 	if err != nil {
 		return nil, err
 	}
-	result.AddSystemPrompt(b.views.Formats[m.Format], r.Fixed, out)
+	in, err := b.input(w, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.FinishRepeated(in, result, out); err != nil {
+		return nil, err
+	}
 	result.Revision, result.Duplicate = o.Revision, true
 	result.Tokens = plan.TokenReport{
 		Fixed: m.FixedTokens, Messages: out.Tokens(), Total: plan.Scaled(m.FixedTokens+out.Tokens(), m.Factor),
