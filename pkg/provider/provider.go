@@ -39,6 +39,8 @@ type Traits struct {
 	NoBlank                bool // text of white space alone is as forbidden as empty text
 	// NameField is true if messages have a field for the speaker; without one, a user's name precedes the text.
 	NameField bool
+	// Request is how a request holds the context; without Messages, the format is no provider's.
+	Request RequestShape
 }
 
 // UnitContext is what a unit's blocks depend on besides the unit.

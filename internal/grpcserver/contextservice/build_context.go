@@ -28,6 +28,9 @@ func buildContextRules() rules.Table[*pb.BuildContextRequest] {
 		rules.Message("policy_override", (*pb.BuildContextRequest).GetPolicyOverride, schema.Policy()),
 		rules.Anything[*pb.BuildContextRequest]("dry_run"),
 		rules.Anything[*pb.BuildContextRequest]("close_open_calls"),
+		completeRule(),
+		onlyComplete("recall_tools", (*pb.BuildContextRequest).GetRecallTools),
+		onlyComplete("prompt_cache", (*pb.BuildContextRequest).GetPromptCache),
 		paging.ReplyBytes(func(r *pb.BuildContextRequest) *int32 { return r.MaxReplyBytes }),
 	}
 }
@@ -37,6 +40,24 @@ func turnRule() rules.Rule[*pb.BuildContextRequest] {
 	return turn.Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
 		if r.Turn != nil && r.GetSameTurn() {
 			c.Fail("must not be set together with same_turn")
+		}
+	})
+}
+
+func completeRule() rules.Rule[*pb.BuildContextRequest] {
+	return rules.Anything[*pb.BuildContextRequest]("complete").Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
+		neutral := r.GetFormat() == pb.ContextFormat_CONTEXT_FORMAT_UNSPECIFIED || r.GetFormat() == pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL
+		if r.GetComplete() && neutral {
+			c.Fail("must not be set for NEUTRAL, which is no provider's")
+		}
+	})
+}
+
+// onlyComplete is the rule of a field that says more of a complete request.
+func onlyComplete(field string, get func(*pb.BuildContextRequest) bool) rules.Rule[*pb.BuildContextRequest] {
+	return rules.Anything[*pb.BuildContextRequest](field).Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
+		if get(r) && !r.GetComplete() {
+			c.Fail("requires complete")
 		}
 	})
 }
@@ -62,6 +83,7 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 		Override:       fromOverride(req.GetExpirationOverride()),
 		DryRun:         req.GetDryRun(),
 		CloseOpenCalls: req.GetCloseOpenCalls(),
+		Complete:       engine.Completion{On: req.GetComplete(), RecallTools: req.GetRecallTools(), PromptCache: req.GetPromptCache()},
 		Check:          reply.check,
 		Waiting:        admission.ExchangeOf(ctx).WithoutReply,
 	})

@@ -15,6 +15,7 @@ func New() provider.Format {
 		SystemApart: true, SystemPrefix: "[", SystemSuffix: "]",
 		Merge: true, ContentKey: "content", UserFirst: true, UserLast: true,
 		TextPrefix: `{"type":"text","text":`, TextSuffix: `}`, NoBlank: true,
+		Request: provider.RequestShape{System: "system", Messages: "messages", CacheMark: `"cache_control":{"type":"ephemeral"}`},
 	}, writer{})
 }
 

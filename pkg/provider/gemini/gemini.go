@@ -16,6 +16,7 @@ func New() provider.Format {
 		SystemApart: true, SystemPrefix: `{"parts":[`, SystemSuffix: "]}",
 		Merge: true, ContentKey: "parts", UserFirst: true, UserLast: true,
 		TextPrefix: `{"text":`, TextSuffix: `}`,
+		Request: provider.RequestShape{System: "systemInstruction", Messages: "contents"},
 	}, writer{})
 }
 

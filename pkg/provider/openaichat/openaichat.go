@@ -13,6 +13,7 @@ func New() provider.Format {
 	return provider.NewFormat(conversation.FormatOpenAIChat, provider.Traits{
 		Name: "openai-chat", Provider: "openai", NameField: true,
 		TextPrefix: `{"role":"user","content":`, TextSuffix: `}`,
+		Request: provider.RequestShape{Messages: "messages", CacheKey: "prompt_cache_key"},
 	}, writer{})
 }
 

@@ -14,6 +14,10 @@ func New() provider.Format {
 	return provider.NewFormat(conversation.FormatOpenAIResponses, provider.Traits{
 		Name: "openai-responses", Provider: "openai",
 		TextPrefix: `{"type":"message","role":"user","content":[{"type":"input_text","text":`, TextSuffix: `}]}`,
+		Request: provider.RequestShape{
+			Instructions: "instructions", Messages: "input", CacheKey: "prompt_cache_key",
+			Rest: `,"store":false,"include":["reasoning.encrypted_content"]`, // nothing is kept there, so reasoning must come along
+		},
 	}, writer{})
 }
 
