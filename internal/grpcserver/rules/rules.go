@@ -29,7 +29,9 @@ func (r Rule[M]) Also(check func(c *Checker, m M)) Rule[M] {
 		return r
 	}
 	r.Check = func(c *Checker, m M) {
-		first(c, m)
+		if first != nil {
+			first(c, m)
+		}
 		check(c, m)
 	}
 	return r
