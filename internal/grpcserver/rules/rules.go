@@ -24,6 +24,10 @@ type Rule[M any] struct {
 // Also adds a check to those of the rule.
 func (r Rule[M]) Also(check func(c *Checker, m M)) Rule[M] {
 	first := r.Check
+	if first == nil {
+		r.Check = check
+		return r
+	}
 	r.Check = func(c *Checker, m M) {
 		if first != nil {
 			first(c, m)
