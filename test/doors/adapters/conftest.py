@@ -1,6 +1,7 @@
-"""A sidecar for each test, and the fakes' counts from zero."""
+"""A client of the sidecar that the tests share, a conversation of each test's own, and the fakes' counts from zero."""
 
 import uuid
+from typing import Iterator
 
 import pytest
 import toy
@@ -8,13 +9,12 @@ from palimpsest_context import Palimpsest
 
 
 @pytest.fixture
-def palimpsest():
+def palimpsest() -> Iterator[Palimpsest]:
     toy.reset()
-    with Palimpsest.local() as client:
+    with Palimpsest(toy.ADDRESS) as client:
         yield client
 
 
 @pytest.fixture
-def name():
-    """A conversation of the test's own."""
+def name() -> str:
     return f"toy-{uuid.uuid4()}"
