@@ -43,7 +43,9 @@ class PalimpsestMiddleware(AgentMiddleware):
         return self._recall(request) if request.tool_call["name"] in self._recalls else handler(request)
 
     async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
-        return await asyncio.to_thread(self._recall, request) if request.tool_call["name"] in self._recalls else await handler(request)
+        if request.tool_call["name"] in self._recalls:
+            return await asyncio.to_thread(self._recall, request)
+        return await handler(request)
 
     def _of(self, request: Any) -> Any:
         return self.conversation(request.runtime.execution_info.thread_id)
@@ -51,7 +53,7 @@ class PalimpsestMiddleware(AgentMiddleware):
     def _view(self, request: ModelRequest) -> ModelRequest:
         whole = convert_to_openai_messages(request.messages)
         originals = {_key(sent): message for sent, message in zip(whole, request.messages)}
-        system = request.system_message.text if request.system_message else None
+        system = request.system_message.text if request.system_message else ""
         tools = [convert_to_openai_tool(tool) for tool in request.tools]
         conversation = self._of(request)
         conversation.sync(whole, format="openai", system=system, tools=tools, rewind=self.rewind)
@@ -65,7 +67,8 @@ class PalimpsestMiddleware(AgentMiddleware):
 
     def _recall(self, request: Any) -> ToolMessage:
         call = request.tool_call
-        return ToolMessage(self._of(request).recall(call["name"], call["args"], call["id"]), tool_call_id=call["id"], name=call["name"])
+        text = self._of(request).recall(call["name"], call["args"], call["id"])
+        return ToolMessage(text, tool_call_id=call["id"], name=call["name"])
 
 
 def _tool(name: str, description: str, parameters: dict[str, Any]) -> StructuredTool:
@@ -74,7 +77,8 @@ def _tool(name: str, description: str, parameters: dict[str, Any]) -> Structured
 
 
 def _key(message: dict[str, Any]) -> str:
-    calls = [(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"])) for call in message.get("tool_calls") or []]
+    functions = [(call["id"], call["function"]) for call in message.get("tool_calls") or []]
+    calls = [(id, function["name"], json.loads(function["arguments"])) for id, function in functions]
     return json.dumps([message["role"], message.get("content") or "", calls, message.get("tool_call_id")], sort_keys=True)
 
 

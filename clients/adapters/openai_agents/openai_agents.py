@@ -35,7 +35,7 @@ class PalimpsestRun(RunHooks[Any]):
             self.conversation.sync,
             data.model_data.input,
             format="responses",
-            system=system,
+            system=system or "",
             tools=[_definition(tool) for tool in offered if isinstance(tool, FunctionTool)],
             rewind=self.rewind,
         )
@@ -43,14 +43,13 @@ class PalimpsestRun(RunHooks[Any]):
 
     async def on_llm_end(self, context: Any, agent: Any, response: ModelResponse) -> None:
         """Puts the reply on record at once: its tools have effects."""
-        output = [item if isinstance(item, dict) else item.model_dump(mode="json") for item in response.output]
         usage = {
             "input_tokens": response.usage.input_tokens,
             "input_tokens_details": response.usage.input_tokens_details.model_dump(),
             "output_tokens": response.usage.output_tokens,
             "output_tokens_details": response.usage.output_tokens_details.model_dump(),
         }
-        await asyncio.to_thread(self.conversation.add, {"object": "response", "output": output, "usage": usage})
+        await asyncio.to_thread(self.conversation.add, {"object": "response", "output": response.output, "usage": usage})
 
     def _tool(self, name: str, description: str, parameters: dict[str, Any]) -> FunctionTool:
         async def recall(context: Any, arguments: str) -> str:
@@ -67,4 +66,5 @@ def _plain(item: Any) -> Any:
     """An assistant's message as plain text: the SDK's converter for Chat Completions refuses parts without an id."""
     if item.get("role") != "assistant" or isinstance(item["content"], str):
         return item
-    return {"role": "assistant", "content": "".join(part.get("text") or part.get("refusal") or "" for part in item["content"])}
+    said = (part.get("text") or part.get("refusal") or "" for part in item["content"])
+    return {"role": "assistant", "content": "".join(said)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 from strands.agent.conversation_manager import NullConversationManager
@@ -45,11 +44,11 @@ class PalimpsestPlugin(Plugin):
 
         return PythonAgentTool(name, {"name": name, "description": description, "inputSchema": {"json": parameters}}, recall)
 
-    async def _invoke(self, context: Any, model: Any) -> AsyncIterator[Any]:
+    async def _invoke(self, context: Any, model: Any) -> Any:
         messages = await asyncio.to_thread(self._view, context)
         async for event in model(context.replace(messages=messages)):
             if isinstance(event, ModelStopReason) and event.stop_reason != "cancelled":
-                await asyncio.to_thread(self.conversation.add, {"type": "message", **_sent(event.message), "usage": _usage(event.usage)})
+                await asyncio.to_thread(self.conversation.add, {"type": "message", "usage": _usage(event.usage), **_sent(event.message)})
             yield event
 
     def _view(self, context: Any) -> list[Any]:
@@ -58,13 +57,17 @@ class PalimpsestPlugin(Plugin):
         whole = [*earlier, {**last, "content": last["content"][:lasting]}]
         system = context.system_prompt or ""
         system = system if isinstance(system, str) else "".join(block.get("text", "") for block in system)
-        tools = [{"name": s["name"], "description": s["description"], "input_schema": s["inputSchema"]["json"]} for s in context.tool_specs]
+        tools = [_definition(spec) for spec in context.tool_specs]
         sent = [_sent(message) for message in whole]
         shown = self.conversation.sync(sent, format="anthropic", system=system, tools=tools, rewind=self.rewind)["messages"]
         # What is shown as it was said stays the agent's own message: it holds what the other format has no place for.
-        originals = {json.dumps(said): message for said, message in zip(sent, whole)}
-        view = [originals.get(json.dumps(_sent(message)), message) for message in map(_received, shown)]
+        originals = {json.dumps(said, sort_keys=True): message for said, message in zip(sent, whole)}
+        view = [originals.get(json.dumps(_sent(message), sort_keys=True), message) for message in map(_received, shown)]
         return [*view[:-1], {**view[-1], "content": view[-1]["content"] + last["content"][lasting:]}]
+
+
+def _definition(spec: Any) -> dict[str, Any]:
+    return {"name": spec["name"], "description": spec["description"], "input_schema": spec["inputSchema"]["json"]}
 
 
 def _sent(message: Any) -> dict[str, Any]:
@@ -87,23 +90,25 @@ def _block(kind: str, value: Any) -> dict[str, Any]:
 
 def _received(message: Any) -> Any:
     content = message["content"]
-    return {"role": message["role"], "content": [{"text": content}] if isinstance(content, str) else [_own(block) for block in content]}
+    blocks = [{"text": content}] if isinstance(content, str) else [_own(block) for block in content]
+    return {"role": message["role"], "content": blocks}
 
 
 def _own(block: Any) -> Any:
     if block["type"] == "tool_use":
         return {"toolUse": {"toolUseId": block["id"], "name": block["name"], "input": block["input"]}}
     if block["type"] == "tool_result":
+        status = "error" if block.get("is_error") else "success"
         content = _received({"role": "user", "content": block.get("content") or ""})["content"]
-        return {"toolResult": {"toolUseId": block["tool_use_id"], "status": "error" if block.get("is_error") else "success", "content": content}}
+        return {"toolResult": {"toolUseId": block["tool_use_id"], "status": status, "content": content}}
     if block["type"] == "image":
-        source = block["source"]
-        return {"image": {"format": source["media_type"].removeprefix("image/"), "source": {"bytes": base64.b64decode(source["data"])}}}
+        kind, data = block["source"]["media_type"].removeprefix("image/"), base64.b64decode(block["source"]["data"])
+        return {"image": {"format": kind, "source": {"bytes": data}}}
     return {"text": block["text"]}
 
 
 def _usage(usage: Any) -> dict[str, int]:
     """Providers differ in whether what they cached is part of inputTokens; all agree on what is part of the total."""
-    read, written = usage.get("cacheReadInputTokens", 0), usage.get("cacheWriteInputTokens", 0)
-    fresh = usage["totalTokens"] - usage["outputTokens"] - read - written
-    return {"input_tokens": fresh, "output_tokens": usage["outputTokens"], "cache_read_input_tokens": read, "cache_creation_input_tokens": written}
+    read, written, output = usage.get("cacheReadInputTokens", 0), usage.get("cacheWriteInputTokens", 0), usage["outputTokens"]
+    cached = {"cache_read_input_tokens": read, "cache_creation_input_tokens": written}
+    return {"input_tokens": usage["totalTokens"] - output - read - written, "output_tokens": output, **cached}
