@@ -95,11 +95,11 @@ func (chat) whole(r *request, a *answer) any {
 	if a.text != "" {
 		message["content"] = a.text
 	}
-	var calls []object
+	calls := make([]object, 0, len(a.calls))
 	for _, c := range a.calls {
 		calls = append(calls, object{"id": "call_" + c.id, "type": "function", "function": object{"name": c.name, "arguments": c.arguments}})
 	}
-	if calls != nil {
+	if len(calls) > 0 {
 		message["tool_calls"] = calls
 	}
 	return object{

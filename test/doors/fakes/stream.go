@@ -15,7 +15,7 @@ type event struct {
 	name string
 	data any
 	raw  string // in place of data
-	// cut: a stream that breaks off ends with this event; torn, with half of it.
+	// cut: a stream that breaks off ends with this event; torn, within its bytes.
 	cut, torn bool
 }
 
@@ -38,6 +38,9 @@ func (e event) bytes() []byte {
 	return b.Bytes()
 }
 
+// tornBytes end within the arguments of Gemini's call.
+const tornBytes = 76
+
 // pour writes events as server-sent events.
 func (s *server) pour(w http.ResponseWriter, r *http.Request, events []event, model string) {
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -46,7 +49,7 @@ func (s *server) pour(w http.ResponseWriter, r *http.Request, events []event, mo
 		data := e.bytes()
 		last := model == aborting && e.cut
 		if last && e.torn {
-			data = data[:len(data)/2]
+			data = data[:min(tornBytes, len(data)/2)]
 		}
 		if _, err := w.Write(data); err != nil || out.Flush() != nil {
 			return
