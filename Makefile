@@ -57,7 +57,7 @@ build: ## Build the static binary bin/sidecar
 
 .PHONY: packages
 packages: ## Build the clients' packages for Python, TypeScript and Java into bin/packages
-	@scripts/packages.sh
+	@scripts/packages.sh '$(VERSION)'
 
 .PHONY: image
 image: ##- Build the container image bin/image/palimpsest.tar (ARCH='amd64 arm64' makes an index of both)

@@ -35,7 +35,8 @@ def module(proto: str) -> str:
     values = VALUE.findall(proto)
     classes = "\n\n".join(class_of(comment, reason) for comment, reason in values)
     rows = "\n".join(f'    "{reason}": {class_name(reason)},' for _, reason in values)
-    return f"{HEAD}\n{classes}\n\nBY_REASON: Dict[str, Type[PalimpsestError]] = {{\n{rows}\n}}\n"
+    names = "\n".join(f'    "{class_name(reason)}",' for _, reason in sorted(values, key=lambda value: class_name(value[1])))
+    return f"{HEAD}__all__ = [\n{names}\n]\n\n\n{classes}\n\nBY_REASON: Dict[str, Type[PalimpsestError]] = {{\n{rows}\n}}\n"
 
 
 if __name__ == "__main__":

@@ -114,10 +114,6 @@ func New(o Options) *Engine {
 		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: target, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
 		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, Delete: e.deleteForgotten,
 	})
-	e.builds = build.New(&build.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
-		Memories: e.memories, IDs: o.IDs, Defaults: o.Defaults, RecallTools: o.RecallTools, OnError: o.OnError, Observer: o.Observer,
-	})
 	e.conversations = conversations.New(&conversations.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Memories: e.memories, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults,
@@ -127,6 +123,10 @@ func New(o Options) *Engine {
 		Store: o.Store, Recent: recent, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
 		Memories: e.memories,
 		IDs:      o.IDs, Defaults: o.Defaults, Tools: o.Tools,
+	})
+	e.builds = build.New(&build.Options{
+		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
+		Memories: e.memories, Appends: e.appends, IDs: o.IDs, Defaults: o.Defaults, RecallTools: o.RecallTools, OnError: o.OnError, Observer: o.Observer,
 	})
 	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, e.memories, o.Defaults)
 	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)

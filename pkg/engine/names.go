@@ -32,6 +32,10 @@ type (
 	RecallTools = plan.RecallTools
 	// Tool is the definition of a tool.
 	Tool = provider.Tool
+	// StepRequest asks for messages to be put on record and for what the model should see then, in one commit.
+	StepRequest = build.StepRequest
+	// StepResult is what the model should see, and what was put on record for it.
+	StepResult = build.StepResult
 	// BudgetOverride is a request's budget; nil fields are not set.
 	BudgetOverride = plan.BudgetOverride
 	// BuildResult is what the model should see now.

@@ -8,9 +8,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// silentError stands in an error that says nothing: Anthropic wants a text in it.
-const silentError = "[The call failed without a message.]"
-
 // New returns the format: the user opens and ends, roles alternate, and every block is a content block.
 func New() provider.Format {
 	return provider.NewFormat(conversation.FormatAnthropic, provider.Traits{
@@ -115,8 +112,8 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	}
 	if r.State == conversation.ResultError {
 		if len(out) == before {
-			out = append(out, `,"content":"`+silentError+`"`...)
-			more += s.Count(silentError)
+			out = append(out, `,"content":"`+provider.SilentError+`"`...)
+			more += s.Count(provider.SilentError)
 		}
 		out = append(out, `,"is_error":true`...)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
@@ -27,6 +28,7 @@ type Service struct {
 	catalogues  *catalogue.Reader
 	summaries   *summarize.Service
 	memories    *memories.Service
+	appends     *appends.Service
 	ids         func() conversation.ID
 	defaults    conversation.Policy
 	recallTools plan.RecallTools
@@ -51,6 +53,7 @@ type Options struct {
 	Catalogues  *catalogue.Reader
 	Summaries   *summarize.Service
 	Memories    *memories.Service
+	Appends     *appends.Service
 	IDs         func() conversation.ID
 	Defaults    conversation.Policy // the server's
 	RecallTools plan.RecallTools    // may be nil
@@ -61,7 +64,7 @@ type Options struct {
 // New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
 	b := &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries, memories: o.Memories,
+		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries, memories: o.Memories, appends: o.Appends,
 		ids: o.IDs, defaults: o.Defaults, recallTools: o.RecallTools, onError: o.OnError, observer: o.Observer, preparing: make(map[store.Key]*preparation),
 	}
 	b.base, b.end = context.WithCancel(context.Background())
