@@ -6,7 +6,7 @@ import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import { createClient, type CallOptions, type Client, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 
-import { PalimpsestError } from "./errors.js";
+import { PalimpsestError, type VersionError } from "./errors.js";
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from "./gen/grpc/health/v1/health_pb.js";
 import { checkVersion, versionHeader } from "./version.js";
 
