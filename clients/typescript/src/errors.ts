@@ -42,9 +42,10 @@ export class PalimpsestError extends Error {
     return new PalimpsestError(!cancelled && lost(error) ? new ConnectError(error.rawMessage, Code.Unavailable, undefined, undefined, error) : error);
   }
 
-  /** unknownOutcome says whether the call may have been carried out all the same. */
+  /** unknownOutcome says whether the call may have been carried out all the same: what the sidecar gives a reason for was not. */
   get unknownOutcome(): boolean {
-    return [Code.Unavailable, Code.DeadlineExceeded, Code.Canceled, Code.Unknown, Code.Internal].includes(this.code);
+    if ([Code.Unavailable, Code.DeadlineExceeded, Code.Canceled].includes(this.code)) return true;
+    return this.reason === undefined && [Code.Unknown, Code.Internal, Code.Aborted].includes(this.code);
   }
 
   /** retryable says whether the same call may succeed if it is sent again. */
