@@ -93,6 +93,7 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 		Store:             kept,
 		Counters:          counters,
 		Formats:           formats(),
+		Readers:           readers(),
 		Clock:             time.Now,
 		IDs:               newID,
 		Defaults:          policy,
@@ -199,6 +200,10 @@ func newCounters() ([]tokens.Counter, error) {
 
 func formats() []provider.Format {
 	return []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()}
+}
+
+func readers() []provider.Reader {
+	return []provider.Reader{openaichat.NewReader(), openairesponses.NewReader(), anthropic.NewReader(), gemini.NewReader()}
 }
 
 func newID() conversation.ID {
