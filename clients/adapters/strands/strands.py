@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import json
 from typing import Any
 
@@ -85,7 +86,11 @@ def _block(kind: str, value: Any) -> dict[str, Any]:
     if kind == "image" and "bytes" in value["source"]:
         data = base64.b64encode(value["source"]["bytes"]).decode()
         return {"type": "image", "source": {"type": "base64", "media_type": "image/" + value["format"], "data": data}}
-    return {"type": "text", "text": value if kind == "text" else json.dumps({kind: value}, default=repr)}
+    return {"type": "text", "text": value if kind == "text" else json.dumps({kind: value}, default=_digest)}
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _received(message: Any) -> Any:
