@@ -33,7 +33,7 @@ func newStepping(t *rapid.T) *stepping {
 		mode.Citations = conversation.CitationsPolicy{On: ptr(true), ThresholdChars: ptr(int32(400)), ReleaseOnEndRun: ptr(rapid.Bool().Draw(t, "releases"))}
 	}
 	if rapid.Bool().Draw(t, "ttl") {
-		mode.TTL, mode.TTLWithoutTombstone = ptr(4*time.Minute), ptr(rapid.Bool().Draw(t, "reusable"))
+		mode.TTL, mode.TTLWithoutTombstone = ptr(4*time.Minute), ptr(rapid.IntRange(0, 4).Draw(t, "tombstone") > 0)
 	}
 	cache := rapid.SampledFrom([]int64{0, 1 << 24}).Draw(t, "cache")
 	change := func(o *engine.Options) { o.CacheBytes, o.Defaults = cache, mode }
@@ -67,7 +67,17 @@ func (s *stepping) request() engine.BuildRequest {
 	return r
 }
 
-func (s *stepping) messages() ([]conversation.Message, []engine.AppendExtra) {
+// messages are those of one call: several units, sometimes.
+func (s *stepping) messages() (all []conversation.Message, extras []engine.AppendExtra) {
+	for range rapid.IntRange(1, 3).Draw(s.t, "units") {
+		more, with := s.unit()
+		all, extras = append(all, more...), append(extras, with...)
+		extras = append(extras, make([]engine.AppendExtra, len(all)-len(extras))...)
+	}
+	return all, extras
+}
+
+func (s *stepping) unit() ([]conversation.Message, []engine.AppendExtra) {
 	switch rapid.IntRange(0, 9).Draw(s.t, "open") {
 	case 0:
 		return []conversation.Message{call("o")}, nil

@@ -4,3 +4,6 @@ package provider
 func Assemble(t Traits, blocks []Block) (system, messages []byte) {
 	return assembleSystem(t, blocks), assembleMessages(t, blocks)
 }
+
+// IsDocument reports whether a text is JSON that readers go on with: what encoding/json must agree with.
+func IsDocument(s string) bool { return isDocument(s) }

@@ -63,3 +63,17 @@ func FuzzIsValue(f *testing.F) {
 		}
 	})
 }
+
+func FuzzIsDocument(f *testing.F) {
+	for _, s := range []string{`{"a":[1,-0.5e+3,true,null,"\u00e9\n"]}`, `01`, `[1,]`, `{"a"}`, `"\x"`, ` [ ] `, "\"\x01\"", `1.`, `-`, `{"a":1,}`, `"\u12"`, `nul`, `1 2`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if strings.Count(s, "[")+strings.Count(s, "{") > 900 {
+			t.Skip()
+		}
+		if got, want := provider.IsDocument(s), utf8.ValidString(s) && json.Valid([]byte(s)); got != want {
+			t.Errorf("%q: %v, want %v", s, got, want)
+		}
+	})
+}

@@ -30,7 +30,11 @@ type ReadRequest struct {
 	Shape Shape
 	// Model wrote the assistant's messages, where the JSON does not say.
 	Model string
-	// Aborted: the reply was cut off. Calls whose arguments are no whole JSON, and reasoning without its signature, are left out.
+	// OpenCalls are the calls on record that no result has answered, in order. Results that name their tool alone answer these.
+	OpenCalls []conversation.ToolCall
+	// Tail: what the list begins with was left out, so that no system message in it leads the conversation.
+	Tail bool
+	// Aborted: the reply was cut off, and its message, the last, is tagged so. Calls whose arguments are no whole JSON, and reasoning without its signature, are left out.
 	Aborted bool
 }
 

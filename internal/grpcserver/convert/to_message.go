@@ -91,6 +91,9 @@ func toPart(p *conversation.Part) *pb.Part {
 	out.Retention = toRetention(p.Retention)
 	out.Plugin = p.Plugin
 	out.Variant = pb.PartVariant(p.Variant)
+	if p.Residue != nil {
+		out.Residue = &pb.Residue{Provider: p.Residue.Provider, Json: p.Residue.JSON}
+	}
 	return out
 }
 

@@ -1,0 +1,287 @@
+package anthropic
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// NewReader returns the reader of Anthropic's messages and of what is sent for them.
+func NewReader() provider.Reader {
+	return provider.NewReader(conversation.FormatAnthropic, false, dialect{})
+}
+
+type dialect struct{}
+
+// Answers reports whether an object is a message with what only the API says of it.
+func (dialect) Answers(o *provider.Object) bool {
+	kind, role := o.Get("type"), o.Get("role")
+	return kind.JSON == `"message"` && role.JSON == `"assistant"` && (o.Has("id") || o.Has("usage") || o.Has("stop_reason"))
+}
+
+// Response reads a message of the model's.
+func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
+	r.SetModel(o.Get("model"))
+	role := o.Get("role")
+	if role.JSON != `"assistant"` {
+		r.Fail(&role, "must be assistant in an answer")
+		return provider.Node{}
+	}
+	d.message(r, o)
+	return o.Get("usage")
+}
+
+// List returns the messages of a request.
+func (dialect) List(o *provider.Object) provider.Node { return o.Get("messages") }
+
+// System reads the system prompt: a text or blocks of text.
+func (dialect) System(r *provider.Reading, o *provider.Object) {
+	n := o.Get("system")
+	if !n.Is('[') {
+		r.AddSystem(r.Text(n))
+		return
+	}
+	for _, block := range r.List(n) {
+		text := r.Object(block)
+		r.AddSystem(r.Text(text.Get("text")))
+	}
+}
+
+// Element reads a message.
+func (d dialect) Element(r *provider.Reading, n provider.Node) { d.message(r, r.Object(n)) }
+
+func (dialect) message(r *provider.Reading, o *provider.Object) {
+	role, content := o.Get("role"), o.Get("content")
+	if content.Missing() {
+		r.Fail(&content, "is required")
+	}
+	switch r.Text(role) {
+	case "user":
+		readUser(r, o.Node, content)
+	case "assistant":
+		r.Add(o.Node, conversation.RoleAssistant, "", readAssistant(r, content))
+	case "system":
+		r.Add(o.Node, conversation.RoleSystem, "", readSaid(r, content))
+	default:
+		r.Fail(&role, "must be user or assistant")
+	}
+}
+
+// readUser reads results as messages of the tools, and what is between them as the user's.
+func readUser(r *provider.Reading, n, content provider.Node) {
+	var parts []conversation.Part
+	role := conversation.RoleUser
+	for _, p := range readSaid(r, content) {
+		next := conversation.RoleUser
+		if p.Kind == conversation.PartToolResult {
+			next = conversation.RoleTool
+		}
+		if next != role {
+			r.Add(n, role, "", parts)
+			parts, role = nil, next
+		}
+		parts = append(parts, p)
+	}
+	r.Add(n, role, "", parts)
+}
+
+// readSaid reads what is given to the model: a text, or blocks.
+func readSaid(r *provider.Reading, content provider.Node) []conversation.Part {
+	if content.Is('"') {
+		return []conversation.Part{provider.Text(r.Text(content))}
+	}
+	var parts []conversation.Part
+	for _, block := range r.List(content) {
+		if p, ok := readGiven(r, r.Object(block)); ok {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
+	kind := o.Get("type")
+	switch r.Text(kind) {
+	case "text":
+		return readText(r, o), true
+	case "image", "document":
+		return readSource(r, o), true
+	case "search_result":
+		return readSearchResult(r, o), true
+	case "tool_result":
+		return readResult(r, o), true
+	}
+	r.Fail(&kind, "must be text, image, document, search_result or tool_result")
+	return p, false
+}
+
+// readText reads a text with its citations.
+func readText(r *provider.Reading, o *provider.Object) conversation.Part {
+	p := provider.Text(r.Text(o.Get("text")))
+	citations := o.Get("citations")
+	list := r.List(citations)
+	if len(list) == 0 {
+		return p
+	}
+	out := []byte{'['}
+	for i := range list {
+		// The id of a file is told with a citation, and refused in one.
+		w := provider.Rewriting{Nulls: []string{"title", "document_title"}, Drop: []string{"file_id"}, Top: true}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, r.Block(&w, list[i])...)
+	}
+	return r.WithResidue(p, "anthropic", provider.Members{{Key: "citations", JSON: string(append(out, ']'))}})
+}
+
+// readSource reads an image or a document.
+func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
+	var kept provider.Members
+	for _, key := range []string{"title", "context"} {
+		kept.AddText(r, o.Get(key))
+	}
+	kept.AddObject(r, o.Get("citations"))
+	source, image := r.Object(o.Get("source")), o.Get("type")
+	mime := "application/pdf"
+	if image.JSON == `"image"` {
+		mime = "image/png"
+	}
+	kind := source.Get("type")
+	switch r.Text(kind) {
+	case "base64":
+		p = r.Blob(source.Get("data"), r.Required(source.Get("media_type"), 256))
+	case "url":
+		url := source.Get("url")
+		if mime == "image/png" {
+			mime = provider.ImageType(r.Text(url))
+		}
+		p = r.Media(url, mime)
+	case "file":
+		p = r.Stored(source.Get("file_id"), mime)
+		kept.Add(source.Get("file_id"))
+	case "text":
+		p = provider.Text(r.Text(source.Get("data")))
+		kept.Say("type", "document")
+	case "content":
+		p = provider.Text(join(readSaid(r, source.Get("content"))))
+		kept.Say("type", "document")
+		kept.Add(o.Get("source"))
+	default:
+		r.Fail(&kind, "must be base64, url, file, text or content")
+	}
+	return r.WithResidue(p, "anthropic", kept)
+}
+
+// join puts the texts of pieces below each other.
+func join(parts []conversation.Part) string {
+	var texts []string
+	for i := range parts {
+		if parts[i].Kind == conversation.PartText {
+			texts = append(texts, parts[i].Text.Inline)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// readSearchResult reads a text that the model may cite.
+func readSearchResult(r *provider.Reading, o *provider.Object) conversation.Part {
+	var kept provider.Members
+	kept.Say("type", "search_result")
+	kept.AddText(r, o.Get("source"))
+	kept.AddText(r, o.Get("title"))
+	kept.AddObject(r, o.Get("citations"))
+	texts := readSaid(r, o.Get("content"))
+	if len(texts) != 1 {
+		kept.Add(o.Get("content"))
+	}
+	return r.WithResidue(provider.Text(join(texts)), "anthropic", kept)
+}
+
+// readResult reads a result. Pieces that are neither text nor media stay as they are beside what they say.
+func readResult(r *provider.Reading, o *provider.Object) conversation.Part {
+	result := r.Result(r.CallID(o.Get("tool_use_id")), "")
+	if r.True(o.Get("is_error")) {
+		result.State = conversation.ResultError
+	}
+	content := o.Get("content")
+	parts, whole := readPieces(r, content)
+	r.Pieces(content, &result, parts)
+	var kept provider.Members
+	if !whole {
+		kept.Add(content)
+	}
+	kept.AddText(r, o.Get("toolset_name"))
+	return r.WithResidue(provider.ResultPart(result), "anthropic", kept)
+}
+
+// readPieces reads the pieces of a result; whole reports whether they hold all of it.
+func readPieces(r *provider.Reading, content provider.Node) (parts []conversation.Part, whole bool) {
+	if !content.Is('[') {
+		return []conversation.Part{provider.Text(r.Text(content))}, true
+	}
+	whole = true
+	for _, piece := range r.List(content) {
+		o := r.Object(piece)
+		switch kind := o.Get("type"); kind.JSON {
+		case `"text"`, `"image"`, `"document"`, `"search_result"`:
+			p, _ := readGiven(r, o)
+			parts, whole = append(parts, p), whole && p.Residue == nil
+		default:
+			r.Required(kind, 256)
+			whole = false
+		}
+	}
+	for i := range parts {
+		parts[i].Residue = nil
+	}
+	return parts, whole
+}
+
+func readAssistant(r *provider.Reading, content provider.Node) (parts []conversation.Part) {
+	if content.Is('"') {
+		return []conversation.Part{provider.Text(r.Text(content))}
+	}
+	for _, block := range r.List(content) {
+		if p, ok := readBlock(r, r.Object(block)); ok {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// readBlock reads a block of the model's. Those of Anthropic's own tools stay as they are.
+func readBlock(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
+	kind := o.Get("type")
+	switch r.Required(kind, 256) {
+	case "text":
+		return readText(r, o), true
+	case "thinking":
+		return r.Reasoning("anthropic", r.Text(o.Get("thinking")), r.Text(o.Get("signature")))
+	case "tool_use":
+		return readCall(r, o)
+	case "image", "document", "search_result", "tool_result":
+		r.Fail(&kind, "is no block of the assistant's")
+		return p, false
+	default:
+		w := provider.Rewriting{Drop: []string{"cache_control"}, Top: true}
+		return provider.Opaque("anthropic", r.Block(&w, o.Node)), true
+	}
+}
+
+func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool) {
+	input := o.Get("input")
+	if !input.Missing() && !input.Is('{') {
+		r.Fail(&input, "must be an object")
+	}
+	arguments := "{}"
+	if input.Is('{') {
+		arguments = r.Arguments(input)
+	}
+	var kept provider.Members
+	kept.AddObject(r, o.Get("caller"))
+	kept.AddText(r, o.Get("toolset_name"))
+	p, ok := r.Call(r.CallID(o.Get("id")), r.ToolName(o.Get("name")), arguments)
+	return r.WithResidue(p, "anthropic", kept), ok
+}

@@ -1,0 +1,310 @@
+package gemini
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// NewReader returns the reader of Gemini's answers and of what is sent for them. Its SDKs write keys in snake_case or in camelCase.
+func NewReader() provider.Reader {
+	return provider.NewReader(conversation.FormatGemini, true, dialect{})
+}
+
+type dialect struct{}
+
+// Answers reports whether an object has candidates, or says why it has none.
+func (dialect) Answers(o *provider.Object) bool {
+	return o.Has("candidates") || o.Has("usageMetadata") || o.Has("promptFeedback")
+}
+
+// Response reads the one candidate.
+func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
+	r.SetModel(o.Get("modelVersion"))
+	candidates := r.List(o.Get("candidates"))
+	if len(candidates) > 1 {
+		n := o.Get("candidates")
+		r.Fail(&n, "must hold one candidate")
+		return provider.Node{}
+	}
+	for i := range candidates {
+		candidate := r.Object(candidates[i])
+		if content := candidate.Get("content"); !content.Missing() {
+			r.Join(content, readModel(r, r.Object(content)))
+		}
+	}
+	return o.Get("usageMetadata")
+}
+
+// List returns the contents of a request.
+func (dialect) List(o *provider.Object) provider.Node { return o.Get("contents") }
+
+// System reads the system instruction: a text, a content, or its parts.
+func (dialect) System(r *provider.Reading, o *provider.Object) {
+	n := o.Get("systemInstruction")
+	if n.Is('"') {
+		r.AddSystem(r.Text(n))
+		return
+	}
+	if n.Is('{') {
+		content := r.Object(n)
+		n = content.Get("parts")
+	}
+	for _, part := range r.List(n) {
+		if part.Is('"') {
+			r.AddSystem(r.Text(part))
+			continue
+		}
+		text := r.Object(part)
+		r.AddSystem(r.Text(text.Get("text")))
+	}
+}
+
+// Element reads a content, or a text of the user's.
+func (dialect) Element(r *provider.Reading, n provider.Node) {
+	if n.Is('"') {
+		r.Add(n, conversation.RoleUser, "", []conversation.Part{provider.Text(r.Text(n))})
+		return
+	}
+	o := r.Object(n)
+	role := o.Get("role")
+	switch r.Text(role) {
+	case "model":
+		r.Join(n, readModel(r, o))
+	case "", "user", "function", "tool":
+		readUser(r, o)
+	case "system":
+		readSystem(r, o)
+	default:
+		r.Fail(&role, "must be user or model")
+	}
+}
+
+func readSystem(r *provider.Reading, o *provider.Object) {
+	var parts []conversation.Part
+	for _, n := range r.List(o.Get("parts")) {
+		text := r.Object(n)
+		parts = append(parts, provider.Text(r.Text(text.Get("text"))))
+	}
+	r.Add(o.Node, conversation.RoleSystem, "", parts)
+}
+
+// readUser reads responses as messages of the tools, and what is between them as the user's.
+func readUser(r *provider.Reading, o *provider.Object) {
+	var parts []conversation.Part
+	role := conversation.RoleUser
+	for _, n := range r.List(o.Get("parts")) {
+		p, ok := readGiven(r, r.Object(n))
+		if !ok {
+			continue
+		}
+		next := conversation.RoleUser
+		if p.Kind == conversation.PartToolResult {
+			next = conversation.RoleTool
+		}
+		if next != role {
+			r.Add(o.Node, role, "", parts)
+			parts, role = nil, next
+		}
+		parts = append(parts, p)
+	}
+	r.Add(o.Node, role, "", parts)
+}
+
+func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
+	switch {
+	case o.Has("functionResponse"):
+		return readResponse(r, r.Object(o.Get("functionResponse")))
+	case o.Has("text"):
+		return r.WithResidue(provider.Text(r.Text(o.Get("text"))), "gemini", readBeside(r, o)), true
+	case o.Has("inlineData"), o.Has("fileData"):
+		return readMedia(r, o), true
+	}
+	r.Fail(&o.Node, "must hold text, inlineData, fileData or functionResponse")
+	return p, false
+}
+
+// besideKeys are the members that may stand beside what a part holds.
+func besideKeys() []string { return []string{"partMetadata", "videoMetadata", "mediaResolution"} }
+
+func readBeside(r *provider.Reading, o *provider.Object) (kept provider.Members) {
+	for _, key := range besideKeys() {
+		if n := o.Get(key); !n.Missing() {
+			r.Object(n)
+			kept = append(kept, provider.Member{Key: key, JSON: r.Block(rewriting(), n)})
+		}
+	}
+	return kept
+}
+
+// rewriting is how blocks of Gemini's own are kept: with the names that its API documents.
+func rewriting() *provider.Rewriting {
+	return &provider.Rewriting{Free: []string{"args", "response", "partMetadata"}, Camel: true}
+}
+
+func readMedia(r *provider.Reading, o *provider.Object) (p conversation.Part) {
+	kept := readBeside(r, o)
+	data := o.Get("inlineData")
+	if data.Missing() {
+		data = o.Get("fileData")
+	}
+	media := r.Object(data)
+	kept.AddText(r, media.Get("displayName"))
+	if mime := media.Get("mimeType"); media.Has("fileUri") {
+		p = r.Media(media.Get("fileUri"), r.OrElse(mime, "application/octet-stream"))
+	} else {
+		p = r.Blob(media.Get("data"), r.Required(mime, 256))
+	}
+	return r.WithResidue(p, "gemini", kept)
+}
+
+// readModel reads the parts of a content of the model's.
+func readModel(r *provider.Reading, o *provider.Object) (parts []conversation.Part) {
+	made := r.Calls()
+	for _, n := range r.List(o.Get("parts")) {
+		before := len(parts)
+		parts = readPart(r, parts, r.Object(n), made)
+		for i := before; i < len(parts); i++ {
+			if parts[i].Kind == conversation.PartToolCall {
+				made++
+			}
+		}
+	}
+	return parts
+}
+
+// readPart reads a part. A signature of anything but a thought stands before it, as reasoning of its own.
+func readPart(r *provider.Reading, parts []conversation.Part, o *provider.Object, made int) []conversation.Part {
+	signature := r.Text(o.Get("thoughtSignature"))
+	if r.True(o.Get("thought")) && o.Has("text") {
+		if p, ok := r.Reasoning("gemini", r.Text(o.Get("text")), signature); ok {
+			parts = append(parts, p)
+		}
+		return parts
+	}
+	p, ok := readMade(r, o, made)
+	if signature != "" && (ok && p.Kind != conversation.PartOpaque || !hasData(o)) {
+		if sign, ok := r.Reasoning("gemini", "", signature); ok {
+			parts = append(parts, sign)
+		}
+	}
+	if ok {
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// hasData reports whether a part holds more than a signature.
+func hasData(o *provider.Object) bool {
+	for _, key := range append(nativeKeys(), "text", "functionCall", "functionResponse", "inlineData", "fileData") {
+		if o.Has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// nativeKeys are the members that hold what only Gemini can read.
+func nativeKeys() []string {
+	return []string{"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
+}
+
+// readMade reads what the model made. A part that holds nothing is none.
+func readMade(r *provider.Reading, o *provider.Object, made int) (p conversation.Part, ok bool) {
+	switch {
+	case o.Has("functionCall"):
+		return readCall(r, o, made)
+	case o.Has("text"):
+		return r.WithResidue(provider.Text(r.Text(o.Get("text"))), "gemini", readBeside(r, o)), true
+	case o.Has("inlineData"), o.Has("fileData"):
+		return readMedia(r, o), true
+	case o.Has("functionResponse"):
+		n := o.Get("functionResponse")
+		r.Fail(&n, "is no part of the model's")
+		return p, false
+	case !o.Others("thought", "thoughtSignature"):
+		return p, false
+	default:
+		return provider.Opaque("gemini", r.Block(rewriting(), o.Node)), true
+	}
+}
+
+// readCall reads a call. The id that is made for one without is its place among the calls of its turn: the same wherever it is read.
+func readCall(r *provider.Reading, o *provider.Object, made int) (conversation.Part, bool) {
+	call := r.Object(o.Get("functionCall"))
+	args := call.Get("args")
+	if !args.Missing() && !args.Is('{') {
+		r.Fail(&args, "must be an object")
+	}
+	arguments := "{}"
+	if args.Is('{') {
+		arguments = r.Arguments(args)
+	}
+	id := r.Optional(call.Get("id"), 512)
+	if id == "" {
+		id = provider.MadeID(made)
+	}
+	p, ok := r.Call(id, r.ToolName(call.Get("name")), arguments)
+	return r.WithResidue(p, "gemini", readBeside(r, o)), ok
+}
+
+// readResponse reads a response. Most have no id: it answers the first open call of the name.
+func readResponse(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
+	name := r.ToolName(o.Get("name"))
+	id, ok := r.Answer(name, r.Optional(o.Get("id"), 512))
+	if !ok {
+		r.Fail(&o.Node, "answers no open call of this name")
+		return p, false
+	}
+	result := r.Result(id, "")
+	result.Name = name
+	kept := readOutput(r, o.Get("response"), &result)
+	for _, key := range []string{"willContinue", "scheduling"} {
+		kept.Add(o.Get(key))
+	}
+	kept = append(kept, readAttached(r, o.Get("parts"), &result)...)
+	return r.WithResidue(provider.ResultPart(result), "gemini", kept), true
+}
+
+// readOutput takes the text out of a response that holds nothing else, by the names that Google gives it.
+func readOutput(r *provider.Reading, n provider.Node, result *conversation.ToolResult) (kept provider.Members) {
+	if n.Missing() {
+		return nil
+	}
+	response := r.Object(n)
+	text, output, failure := response.Get("result"), response.Get("output"), response.Get("error")
+	switch one := !response.Others("result", "output", "error") && response.Len() == 1; {
+	case one && text.Is('"'):
+		result.Text.Inline = r.Text(text)
+	case one && output.Is('"'):
+		result.Text.Inline = r.Text(output)
+		kept = provider.Members{{Key: "response", JSON: `{"output":""}`}}
+	case one && failure.Is('"'):
+		result.Text.Inline, result.State = r.Text(failure), conversation.ResultError
+	case one && !failure.Missing():
+		result.Output, result.State = conversation.OutputJSON, conversation.ResultError
+		result.Text.Inline = strings.Clone(failure.JSON)
+	default:
+		result.Output, result.Text.Inline = conversation.OutputJSON, strings.Clone(n.JSON)
+	}
+	return kept
+}
+
+// readAttached reads the media of a response: they are pieces behind its text.
+func readAttached(r *provider.Reading, n provider.Node, result *conversation.ToolResult) (kept provider.Members) {
+	list := r.List(n)
+	if len(list) == 0 {
+		return nil
+	}
+	if result.Output == conversation.OutputJSON {
+		kept = provider.Members{{Key: "response", JSON: "{}"}}
+	}
+	pieces := []conversation.Part{provider.Text(result.Text.Inline)}
+	for _, part := range list {
+		pieces = append(pieces, readMedia(r, r.Object(part)))
+	}
+	result.Text.Inline = ""
+	r.Pieces(n, result, pieces)
+	return append(kept, provider.Member{Key: "parts", JSON: "[]"})
+}

@@ -1,0 +1,220 @@
+package provider
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Node is a value of a JSON document that was found valid, and where it stands. What is absent is a node too, so that faults can name it.
+type Node struct {
+	JSON  string // as it was sent, without the space around it; empty if it is absent, or null
+	up    *Node
+	key   string // in an object; empty in a list
+	index int
+}
+
+// Missing reports whether the value is absent or null.
+func (n *Node) Missing() bool { return n.JSON == "" }
+
+// Is reports which kind of value it is, by the first byte: { [ " t f or a digit.
+func (n *Node) Is(first byte) bool { return n.JSON != "" && n.JSON[0] == first }
+
+// place names where the value stands, such as choices[0].message; empty for the document.
+func (n *Node) place() string {
+	switch {
+	case n.up == nil:
+		return ""
+	case n.key == "":
+		return n.up.place() + "[" + strconv.Itoa(n.index) + "]"
+	}
+	if up := n.up.place(); up != "" {
+		return up + "." + n.key
+	}
+	return n.key
+}
+
+// present makes null absent.
+func present(json string) string {
+	if json == "null" {
+		return ""
+	}
+	return json
+}
+
+// Object is a JSON object whose members are read one by one.
+type Object struct {
+	Node    Node
+	members []Node
+}
+
+// Get returns a member; one that is missing if the object has none of the name.
+func (o *Object) Get(key string) Node {
+	for i := range o.members {
+		if o.members[i].key == key {
+			return o.members[i]
+		}
+	}
+	return Node{up: &o.Node, key: key}
+}
+
+// Has reports whether a member is there and not null.
+func (o *Object) Has(key string) bool {
+	n := o.Get(key)
+	return !n.Missing()
+}
+
+// Len is the number of members that are not null.
+func (o *Object) Len() int { return len(o.members) }
+
+// Others reports whether an object has members besides these.
+func (o *Object) Others(keys ...string) bool {
+	return slices.ContainsFunc(o.members, func(n Node) bool { return !slices.Contains(keys, n.key) })
+}
+
+// elements calls f with each value of a list, as it stands.
+func elements(list string, f func(i int, json string)) {
+	for i, n := skipSpace(list, 1), 0; list[i] != ']'; n++ {
+		end := valueEnd(list, i)
+		f(n, list[i:end])
+		if i = skipSpace(list, end); list[i] == ',' {
+			i = skipSpace(list, i+1)
+		}
+	}
+}
+
+// members calls f with each name, in its quotes, and value of an object, as they stand, until f says to stop.
+func members(object string, f func(key, json string) bool) {
+	for i := skipSpace(object, 1); object[i] != '}'; {
+		keyEnd := stringEnd(object, i)
+		at := skipSpace(object, skipSpace(object, keyEnd)+1)
+		end := valueEnd(object, at)
+		if !f(object[i:keyEnd], object[at:end]) {
+			return
+		}
+		if i = skipSpace(object, end); object[i] == ',' {
+			i = skipSpace(object, i+1)
+		}
+	}
+}
+
+func skipSpace(s string, i int) int {
+	for s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r' {
+		i++
+	}
+	return i
+}
+
+// stringEnd returns the index behind the string that begins at i.
+func stringEnd(s string, i int) int {
+	for i++; ; i++ {
+		i += strings.IndexByte(s[i:], '"')
+		escapes := 0
+		for s[i-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i + 1
+		}
+	}
+}
+
+// valueEnd returns the index behind the value that begins at i.
+func valueEnd(s string, i int) int {
+	depth := 0
+	for {
+		switch s[i] {
+		case '"':
+			i = stringEnd(s, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			depth--
+			i++
+		case ',', ':', ' ', '\n', '\t', '\r':
+			i++
+			continue
+		default:
+			for i < len(s) && !isEnd(s[i]) {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+}
+
+// isEnd reports whether a byte ends a number or a name.
+func isEnd(c byte) bool { return strings.IndexByte(",]} \n\t\r", c) >= 0 }
+
+// unquote returns what a JSON string says. It shares no memory with the document, which may be much larger.
+func unquote(quoted string) string {
+	s := quoted[1 : len(quoted)-1]
+	i := strings.IndexByte(s, '\\')
+	if i < 0 {
+		return strings.Clone(s)
+	}
+	out := make([]byte, 0, len(s))
+	for ; i >= 0; i = strings.IndexByte(s, '\\') {
+		out = append(out, s[:i]...)
+		var n int
+		out, n = appendUnescaped(out, s[i:])
+		s = s[i+n:]
+	}
+	return string(append(out, s...))
+}
+
+// appendUnescaped appends what the escape at the start of s stands for, and returns its length.
+func appendUnescaped(dst []byte, s string) (out []byte, length int) {
+	const letters, values = `bfnrt`, "\b\f\n\r\t"
+	if k := strings.IndexByte(letters, s[1]); k >= 0 {
+		return append(dst, values[k]), 2
+	}
+	if s[1] != 'u' {
+		return append(dst, s[1]), 2
+	}
+	r := rune(codeUnit(s, 0))
+	if !utf16.IsSurrogate(r) {
+		return utf8.AppendRune(dst, r), 6
+	}
+	if pair := utf16.DecodeRune(r, rune(codeUnit(s, 6))); pair != utf8.RuneError {
+		return utf8.AppendRune(dst, pair), 12
+	}
+	return utf8.AppendRune(dst, utf8.RuneError), 6
+}
+
+// camelKey makes lowerCamelCase of snake_case.
+func camelKey(key string) string {
+	if !strings.Contains(key, "_") {
+		return key
+	}
+	var b strings.Builder
+	for i := 0; i < len(key); i++ {
+		if key[i] == '_' && i+1 < len(key) && 'a' <= key[i+1] && key[i+1] <= 'z' && i > 0 {
+			i++
+			b.WriteByte(key[i] - 'a' + 'A')
+			continue
+		}
+		b.WriteByte(key[i])
+	}
+	return b.String()
+}
+
+// snakeKey makes snake_case of lowerCamelCase.
+func snakeKey(key string) string {
+	var b strings.Builder
+	for i := 0; i < len(key); i++ {
+		if 'A' <= key[i] && key[i] <= 'Z' {
+			b.WriteByte('_')
+			b.WriteByte(key[i] - 'A' + 'a')
+			continue
+		}
+		b.WriteByte(key[i])
+	}
+	return b.String()
+}

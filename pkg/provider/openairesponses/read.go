@@ -1,0 +1,263 @@
+package openairesponses
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// NewReader returns the reader of responses and of what is sent for them.
+func NewReader() provider.Reader {
+	return provider.NewReader(conversation.FormatOpenAIResponses, false, dialect{})
+}
+
+type dialect struct{}
+
+// Answers reports whether an object says that it is a response.
+func (dialect) Answers(o *provider.Object) bool {
+	object := o.Get("object")
+	return object.JSON == `"response"` && o.Has("output")
+}
+
+// Response reads the items of the output.
+func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
+	r.SetModel(o.Get("model"))
+	if !o.Has("output") {
+		n := o.Get("output")
+		r.Fail(&n, "is required")
+	}
+	for _, n := range r.List(o.Get("output")) {
+		d.Element(r, n)
+	}
+	return o.Get("usage")
+}
+
+// List returns the input of a request.
+func (dialect) List(o *provider.Object) provider.Node { return o.Get("input") }
+
+// System reads the instructions of a request: a text, or items.
+func (dialect) System(r *provider.Reading, o *provider.Object) {
+	n := o.Get("instructions")
+	if !n.Is('[') {
+		r.AddSystem(r.Text(n))
+		return
+	}
+	for _, item := range r.List(n) {
+		message := r.Object(item)
+		for _, p := range readContent(r, message.Get("content")) {
+			r.AddSystem(p.Text.Inline)
+		}
+	}
+}
+
+// Element reads an item.
+func (dialect) Element(r *provider.Reading, n provider.Node) {
+	if n.Is('"') {
+		r.Add(n, conversation.RoleUser, "", []conversation.Part{provider.Text(r.Text(n))})
+		return
+	}
+	o := r.Object(n)
+	kind := o.Get("type")
+	switch text := r.Text(kind); text {
+	case "message":
+		readMessage(r, o)
+	case "function_call", "custom_tool_call":
+		readCall(r, o, text)
+	case "computer_call", "local_shell_call", "shell_call", "apply_patch_call":
+		readAction(r, o, text)
+	case "function_call_output", "custom_tool_call_output", "computer_call_output", "local_shell_call_output", "shell_call_output", "apply_patch_call_output":
+		readResult(r, o, text)
+	case "":
+		if !o.Has("role") {
+			r.Fail(&kind, "is required")
+			return
+		}
+		readMessage(r, o)
+	default:
+		readItem(r, o)
+	}
+}
+
+func readMessage(r *provider.Reading, o *provider.Object) {
+	role, parts := o.Get("role"), readContent(r, o.Get("content"))
+	switch r.Text(role) {
+	case "user":
+		r.Add(o.Node, conversation.RoleUser, "", parts)
+	case "system":
+		r.Add(o.Node, conversation.RoleSystem, "", parts)
+	case "developer":
+		r.Add(o.Node, conversation.RoleSystem, "", r.Developer(parts))
+	case "assistant":
+		r.Join(o.Node, inPhase(r, o.Get("phase"), parts))
+	default:
+		r.Fail(&role, "must be user, assistant, system or developer")
+	}
+}
+
+// inPhase marks texts that are said on the way, or at the end.
+func inPhase(r *provider.Reading, phase provider.Node, parts []conversation.Part) []conversation.Part {
+	if r.Text(phase) == "" {
+		return parts
+	}
+	for i := range parts {
+		if parts[i].Kind == conversation.PartText && parts[i].Residue == nil {
+			parts[i] = r.WithResidue(parts[i], "openai", provider.Members{{Key: "phase", JSON: phase.JSON}})
+		}
+	}
+	return parts
+}
+
+// readContent reads a text or a list of pieces.
+func readContent(r *provider.Reading, n provider.Node) []conversation.Part {
+	if n.Is('"') {
+		return []conversation.Part{provider.Text(r.Text(n))}
+	}
+	if n.Missing() {
+		r.Fail(&n, "is required")
+	}
+	var parts []conversation.Part
+	for _, piece := range r.List(n) {
+		if p, ok := readPiece(r, r.Object(piece)); ok {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+func readPiece(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
+	kind := o.Get("type")
+	switch r.Text(kind) {
+	case "input_text", "output_text", "text":
+		return provider.Text(r.Text(o.Get("text"))), true
+	case "refusal":
+		return r.WithResidue(provider.Text(r.Text(o.Get("refusal"))), "openai", provider.Members{{Key: "type", JSON: `"refusal"`}}), true
+	case "input_image", "computer_screenshot":
+		return readImage(r, o), true
+	case "input_file":
+		return readFile(r, o), true
+	}
+	r.Fail(&kind, "must be input_text, input_image, input_file, output_text or refusal")
+	return p, false
+}
+
+func readImage(r *provider.Reading, o *provider.Object) (p conversation.Part) {
+	var kept provider.Members
+	url, id := o.Get("image_url"), o.Get("file_id")
+	if url.Missing() {
+		p = r.Stored(id, "image/png")
+		kept.AddText(r, id)
+	} else {
+		p = r.Media(url, provider.ImageType(r.Text(url)))
+	}
+	detail := o.Get("detail")
+	p.Media.Detail = r.Optional(detail, 64)
+	if p.Media.Detail == "original" {
+		kept.Add(detail)
+	}
+	return r.WithResidue(p, "openai", kept)
+}
+
+func readFile(r *provider.Reading, o *provider.Object) (p conversation.Part) {
+	const mime = "application/pdf"
+	var kept provider.Members
+	kept.AddText(r, o.Get("filename"))
+	switch data, url := o.Get("file_data"), o.Get("file_url"); {
+	case strings.HasPrefix(r.Text(data), "data:"):
+		p = r.Media(data, mime)
+	case !data.Missing():
+		p = r.Blob(data, mime)
+	case !url.Missing():
+		p = r.Media(url, mime)
+	default:
+		p = r.Stored(o.Get("file_id"), mime)
+		kept.AddText(r, o.Get("file_id"))
+	}
+	return r.WithResidue(p, "openai", kept)
+}
+
+func readCall(r *provider.Reading, o *provider.Object, kind string) {
+	var kept provider.Members
+	if kind == "custom_tool_call" {
+		kept.Say("type", "custom")
+	}
+	kept.AddText(r, o.Get("namespace"))
+	kept.AddObject(r, o.Get("caller"))
+	id, name := r.CallID(o.Get("call_id")), r.ToolName(o.Get("name"))
+	var p conversation.Part
+	var ok bool
+	if kind == "custom_tool_call" {
+		p, ok = r.CallOfText(id, name, r.Text(o.Get("input")))
+	} else {
+		p, ok = r.Call(id, name, r.Arguments(o.Get("arguments")))
+	}
+	if ok {
+		r.Join(o.Node, []conversation.Part{r.WithResidue(p, "openai", kept)})
+	}
+}
+
+// actionKeys are the members in which a call of a tool that OpenAI defines says what to do.
+func actionKeys() []string { return []string{"action", "actions", "operation"} }
+
+// readAction reads a call of a tool that OpenAI defines and the caller runs: it is answered like any other.
+func readAction(r *provider.Reading, o *provider.Object, kind string) {
+	var arguments, kept provider.Members
+	for _, key := range actionKeys() {
+		arguments.AddObject(r, o.Get(key))
+	}
+	kept.Say("type", kind)
+	for _, key := range []string{"id", "status", "pending_safety_checks", "environment", "caller"} {
+		kept.Add(o.Get(key))
+	}
+	p, ok := r.Call(r.CallID(o.Get("call_id")), strings.TrimSuffix(kind, "_call"), arguments.JSON())
+	if ok {
+		r.Join(o.Node, []conversation.Part{r.WithResidue(p, "openai", kept)})
+	}
+}
+
+func readResult(r *provider.Reading, o *provider.Object, kind string) {
+	id := o.Get("call_id")
+	if id.Missing() && kind == "local_shell_call_output" {
+		id = o.Get("id")
+	}
+	result := r.Result(r.CallID(id), "")
+	var kept provider.Members
+	switch output := o.Get("output"); kind {
+	case "computer_call_output":
+		r.Pieces(output, &result, []conversation.Part{readImage(r, r.Object(output))})
+	case "shell_call_output":
+		result.Output, result.Text.Inline = conversation.OutputJSON, strings.Clone(output.JSON)
+		if output.Missing() {
+			r.Fail(&output, "is required")
+		}
+		r.List(output)
+	case "function_call_output", "custom_tool_call_output":
+		parts := readContent(r, output)
+		r.Pieces(output, &result, parts)
+		if result.Output == conversation.OutputParts {
+			kept = append(kept, provider.Member{Key: "output", JSON: "[]"})
+		}
+	default:
+		result.Text.Inline = r.Text(output)
+	}
+	if status := o.Get("status"); kind == "apply_patch_call_output" && r.Text(status) == "failed" {
+		result.State = conversation.ResultError
+	}
+	for _, key := range []string{"acknowledged_safety_checks", "max_output_length", "caller"} {
+		kept.Add(o.Get(key))
+	}
+	r.Add(o.Node, conversation.RoleTool, "", []conversation.Part{r.WithResidue(provider.ResultPart(result), "openai", kept)})
+}
+
+// readItem reads an item that only OpenAI can read, in its place.
+func readItem(r *provider.Reading, o *provider.Object) {
+	status := o.Get("status")
+	unfinished := []string{"in_progress", "incomplete", "searching", "generating", "interpreting", "calling"}
+	kind := o.Get("type")
+	if r.Request.Aborted && (kind.JSON == `"reasoning"` && !o.Has("encrypted_content") || slices.Contains(unfinished, r.Text(status))) {
+		return
+	}
+	w := provider.Rewriting{Nulls: []string{"code", "outputs", "result", "param"}, Free: []string{"arguments", "tools", "input_schema", "attributes"}}
+	r.Join(o.Node, []conversation.Part{provider.Opaque("openai", r.Block(&w, o.Node))})
+}

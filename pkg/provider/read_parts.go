@@ -1,0 +1,244 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Text makes a part of text.
+func Text(text string) conversation.Part {
+	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
+}
+
+// Call makes a part of a call. What is not whole in a reply that was cut off is none: ok is false then.
+func (r *Reading) Call(id, name, arguments string) (p conversation.Part, ok bool) {
+	if r.Request.Aborted && !IsJSON(arguments) {
+		return p, false
+	}
+	r.open(id, name)
+	call := &conversation.ToolCall{CallID: id, Name: name, Arguments: conversation.Content{Inline: arguments}}
+	return conversation.Part{Kind: conversation.PartToolCall, Call: call}, true
+}
+
+// Reasoning makes a part of reasoning. In a reply that was cut off it is none without its signature: ok is false then.
+func (r *Reading) Reasoning(from, text, signature string) (p conversation.Part, ok bool) {
+	if text+signature == "" || r.Request.Aborted && signature == "" {
+		return p, false
+	}
+	reasoning := &conversation.Reasoning{Provider: from}
+	reasoning.Text.Inline, reasoning.Signature.Inline = text, signature
+	return conversation.Part{Kind: conversation.PartReasoning, Reasoning: reasoning}, true
+}
+
+// CallOfText makes a part of a call whose input is no JSON: nobody can tell whether one in a reply that was cut off is whole.
+func (r *Reading) CallOfText(id, name, input string) (p conversation.Part, ok bool) {
+	if r.Request.Aborted {
+		return p, false
+	}
+	return r.Call(id, name, input)
+}
+
+// Arguments reads the arguments of a call: a text of JSON, or, as some servers write them, the JSON itself.
+func (r *Reading) Arguments(n Node) string {
+	if n.Is('{') {
+		return strings.Clone(n.JSON)
+	}
+	return r.Text(n)
+}
+
+// Developer marks texts of the role that OpenAI calls developer.
+func (r *Reading) Developer(parts []conversation.Part) []conversation.Part {
+	for i := range parts {
+		parts[i] = r.WithResidue(parts[i], "openai", Members{{"role", `"developer"`}})
+	}
+	return parts
+}
+
+// Stored makes media of a file that the provider keeps: others are told its id alone.
+func (r *Reading) Stored(id Node, mime string) conversation.Part {
+	return r.mediaPart(&id, mime, conversation.Media{URI: "file:" + r.Required(id, maxReadCallID)})
+}
+
+// SetModel reads the model that answered.
+func (r *Reading) SetModel(n Node) {
+	if model := r.Optional(n, maxReadName); model != "" {
+		r.Input.Model = model
+	}
+}
+
+// Opaque makes a part of a block of the provider's own.
+func Opaque(from, block string) conversation.Part {
+	o := &conversation.Opaque{Provider: from, JSON: conversation.Content{Inline: block}}
+	return conversation.Part{Kind: conversation.PartOpaque, Opaque: o}
+}
+
+// ResultPart makes a part of a result.
+func ResultPart(result conversation.ToolResult) conversation.Part {
+	return conversation.Part{Kind: conversation.PartToolResult, Result: &result}
+}
+
+// maxSought bounds how many open calls of one tool are compared: more than a message can hold.
+const maxSought = maxReadCalls
+
+func (r *Reading) open(id, name string) {
+	if r.opened == nil {
+		r.opened = map[string][]string{}
+	}
+	r.opened[name] = append(r.opened[name], id)
+}
+
+// Answer returns the id of the call of a tool that a result without one answers: the first that is open in the list, else on record.
+func (r *Reading) Answer(name, id string) (answered string, ok bool) {
+	if r.known == nil {
+		r.known = map[string][]string{}
+		for i := range r.Request.OpenCalls {
+			c := &r.Request.OpenCalls[i]
+			r.known[c.Name] = append(r.known[c.Name], c.CallID)
+		}
+	}
+	for _, open := range []map[string][]string{r.opened, r.known} {
+		ids := open[name]
+		at := 0
+		if id != "" {
+			at = slices.Index(ids[:min(len(ids), maxSought)], id)
+		}
+		if at < 0 || len(ids) == 0 {
+			continue
+		}
+		answered = ids[at]
+		copy(ids[1:at+1], ids[:at]) // what is before it moves, because behind it many may be
+		open[name] = ids[1:]
+		return answered, true
+	}
+	return id, id != ""
+}
+
+// WithResidue gives a part the members that its fields do not hold; none if there are none.
+func (r *Reading) WithResidue(p conversation.Part, from string, kept Members) conversation.Part {
+	if len(kept) > 0 {
+		p.Residue = &conversation.Residue{Provider: from, JSON: kept.JSON()}
+	}
+	return p
+}
+
+// Members are members of an object, in order.
+type Members []Member
+
+// Member is a name and a value in JSON.
+type Member struct{ Key, JSON string }
+
+// Add adds a member unless it is missing.
+func (m *Members) Add(n Node) {
+	if !n.Missing() {
+		*m = append(*m, Member{n.key, n.JSON})
+	}
+}
+
+// AddText adds a member that must be a string, unless it is missing.
+func (m *Members) AddText(r *Reading, n Node) {
+	if r.Text(n) != "" {
+		m.Add(n)
+	}
+}
+
+// Say adds a member that is a string.
+func (m *Members) Say(key, text string) {
+	*m = append(*m, Member{key, string(AppendString(nil, text))})
+}
+
+// JSON writes the object.
+func (m Members) JSON() string {
+	var b strings.Builder
+	for i := range m {
+		b.WriteByte("{,"[min(i, 1)])
+		b.Write(AppendString(nil, m[i].Key))
+		b.WriteByte(':')
+		b.WriteString(m[i].JSON)
+	}
+	if len(m) == 0 {
+		return "{}"
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// Rewriting says how a block of the provider's own is kept.
+type Rewriting struct {
+	Nulls []string // members that are null are left out, but for these, which the provider demands
+	Free  []string // what is in these is nobody's but the caller's, and stays as it is
+	Drop  []string // members of the block that are left out, such as marks for a cache
+	Top   bool     // only the block's own members are looked at
+	Camel bool     // names in snake_case become camelCase
+}
+
+// Block writes a block without what its provider would refuse.
+func (r *Reading) Block(w *Rewriting, n Node) string {
+	if !n.Is('{') {
+		r.Fail(&n, "must be an object")
+		return "{}"
+	}
+	return string(w.object(make([]byte, 0, len(n.JSON)), n.JSON, true))
+}
+
+func (w *Rewriting) object(dst []byte, object string, top bool) []byte {
+	dst = append(dst, '{')
+	start := len(dst)
+	members(object, func(quoted, value string) bool {
+		key := unquote(quoted)
+		if w.Camel {
+			key = camelKey(key)
+		}
+		if value == "null" && !slices.Contains(w.Nulls, key) || top && slices.Contains(w.Drop, key) {
+			return true
+		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(AppendString(dst, key), ':')
+		dst = w.value(dst, value, w.Top || slices.Contains(w.Free, key))
+		return true
+	})
+	return append(dst, '}')
+}
+
+func (w *Rewriting) value(dst []byte, value string, asIs bool) []byte {
+	switch {
+	case asIs || value[0] != '{' && value[0] != '[':
+		return append(dst, value...)
+	case value[0] == '{':
+		return w.object(dst, value, false)
+	}
+	dst = append(dst, '[')
+	elements(value, func(i int, element string) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = w.value(dst, element, false)
+	})
+	return append(dst, ']')
+}
+
+// AddObject adds a member that must be an object or a list, unless it is missing.
+func (m *Members) AddObject(r *Reading, n Node) {
+	if !n.Missing() && !n.Is('{') && !n.Is('[') {
+		r.Fail(&n, "must be an object or a list")
+	}
+	m.Add(n)
+}
+
+// OrElse reads a string, or takes another where it is missing.
+func (r *Reading) OrElse(n Node, other string) string {
+	if n.Missing() {
+		return other
+	}
+	return r.Required(n, maxReadName)
+}
+
+// AddSystem adds a text that stands beside the list.
+func (r *Reading) AddSystem(text string) {
+	if text != "" {
+		r.Input.System = append(r.Input.System, text)
+	}
+}
