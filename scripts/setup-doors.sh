@@ -18,3 +18,7 @@ python_venv() { # FOLDER REQUIREMENTS...
 }
 
 python_venv bin/doors-venv test/doors/python/requirements.txt
+# Frameworks want versions of the same packages that do not go together.
+for wanted in test/doors/adapters/requirements/*.txt; do
+  python_venv "bin/doors-$(basename "$wanted" .txt)-venv" "$wanted"
+done
