@@ -14,7 +14,8 @@ func TestAdapters_Vercel_Plays(t *testing.T) {
 	need(t, "node", "npm")
 	project := vercelProject(t, typescriptTarball(t))
 	node := exec.Command("node", "--test", "--test-reporter=spec", "--test-timeout=60000", "dist/vercel.test.js")
-	t.Log(run(t, within(project, node, "PALIMPSEST_ADDRESS="+startSidecar(t), "FAKES="+startFakes(t))))
+	node.Env = append(os.Environ(), "PALIMPSEST_ADDRESS="+startSidecar(t), "FAKES="+startFakes(t))
+	t.Log(run(t, within(project, node)))
 }
 
 // vercelProject is a folder with the tests, what their lock file pins, and the package.
