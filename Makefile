@@ -29,7 +29,7 @@ RACE_PKGS  = ./pkg/summarize $(patsubst %,./%/...,$(wildcard $(RACE_DIRS)))
 STORE_DIRS := pkg/store/postgres pkg/store/redis test/shared internal/dbtest
 STORE_PKGS := $(addprefix ./,$(STORE_DIRS))
 # What has a lane of its own is left out of the others.
-OTHER_LANES := $(addprefix github.com/palimpsest-context/palimpsest/,$(STORE_DIRS) pkg/memory pkg/memory/% test/memories)
+OTHER_LANES := $(addprefix github.com/palimpsest-context/palimpsest/,$(STORE_DIRS) pkg/memory pkg/memory/% test/memories test/doors test/doors/%)
 ALL_ELSE   = $(filter-out $(OTHER_LANES),$(shell go list ./...))
 
 # What takes longest begins first, or a core is idle at the end; and one package more than there are cores runs, since many wait.
@@ -55,6 +55,10 @@ build: ## Build the static binary bin/sidecar
 	@mkdir -p bin
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/sidecar ./cmd/sidecar
 
+.PHONY: packages
+packages: ## Build the clients' packages for Python, TypeScript and Java into bin/packages
+	@scripts/packages.sh '$(VERSION)'
+
 .PHONY: image
 image: ##- Build the container image bin/image/palimpsest.tar (ARCH='amd64 arm64' makes an index of both)
 	@scripts/image.sh '$(VERSION)' $(ARCH)
@@ -77,7 +81,12 @@ test-stores: setup-test test-sidecar ## Run the tests of Postgres and Redis, on 
 test-memory: setup-test test-sidecar ## Run the tests of long-term memory, with Mem0's own package and a model that answers by rules
 	@TESTFLAGS='$(TESTFLAGS)' $(IN_MEMORY) scripts/test-memory.sh $(OUTCOMES)
 
-test test-stores test-memory test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
+.PHONY: test-doors
+test-doors: setup-test test-sidecar packages ## Run the tests of packages and adapters, installed from built files, against strict fakes of the providers
+	@scripts/setup-doors.sh
+	@$(TESTSUM) run -o $(OUTCOMES) -- -timeout 15m $(TESTFLAGS) ./test/doors/...
+
+test test-stores test-memory test-doors test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
 
 .PHONY: test-sidecar
 test-sidecar:

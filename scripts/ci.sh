@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 outcomes="$1"
 
 # Without vet: its analyzers are among those of lint.
-steps=(check-gen proto-lint proto-breaking lint test test-stores test-memory check-deploy test-speed race)
+steps=(check-gen proto-lint proto-breaking lint test test-stores test-memory test-doors check-deploy test-speed race)
 broken=()
 for step in "${steps[@]}"; do
   echo "==> $step"

@@ -85,6 +85,10 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 	if err != nil {
 		return nil, err
 	}
+	recallTools, err := newRecallTools()
+	if err != nil {
+		return nil, err
+	}
 	return engine.New(engine.Options{
 		Store:             kept,
 		Counters:          counters,
@@ -101,6 +105,7 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 		MemoryBackfill:    s.MemoryBackfill,
 		MemoryObserver:    memory.observer,
 		Observer:          observer,
+		RecallTools:       recallTools,
 		Quotas:            s.quotas(authenticator),
 		OnError:           func(err error) { log.Error("background work failed", zap.String("cause", causeOf(err))) },
 	}), nil

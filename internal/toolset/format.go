@@ -41,6 +41,21 @@ func Render(f Format, tools []Tool) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// Encode writes one tool, on one line: an element of what Render writes.
+func Encode(f Format, t Tool) (json.RawMessage, error) {
+	r, err := f.render(t)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return nil, fmt.Errorf("toolset: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
 func (f Format) render(t Tool) (any, error) {
 	switch f {
 	case OpenAIChat:

@@ -73,6 +73,8 @@ type Error struct {
 	Quota      *QuotaRefusal // of QuotaExceeded
 	Divergence *Divergence   // of HistoryDiverged
 	Cause      error         // for the log alone
+	// NothingAppended says of a call that would have appended first that nothing is on record of it.
+	NothingAppended bool
 }
 
 // QuotaRefusal says which limit of a namespace refused a call, and when it is worth coming again.
@@ -92,6 +94,13 @@ type Violation struct {
 
 // Error returns the safe text.
 func (e *Error) Error() string {
+	if e.NothingAppended {
+		return e.text() + "; nothing was appended"
+	}
+	return e.text()
+}
+
+func (e *Error) text() string {
 	if len(e.Violations) == 0 {
 		return e.Text
 	}

@@ -12,6 +12,11 @@ func (e *Engine) Build(ctx context.Context, r BuildRequest) (*BuildResult, error
 	return e.builds.Build(ctx, r)
 }
 
+// Step puts messages on record and builds, in one commit: if either is refused, nothing is on record.
+func (e *Engine) Step(ctx context.Context, r StepRequest) (*StepResult, error) {
+	return e.builds.Step(ctx, r)
+}
+
 // Compact makes a conversation's view smaller now, at its own budget. It begins no turn. It waits for a model as long as
 // summarizers may take, while nobody is kept from the conversation.
 func (e *Engine) Compact(ctx context.Context, r CompactRequest) (*CompactResult, error) {

@@ -32,6 +32,8 @@ type Options struct {
 	// Counters by name; o200k, cl100k and chars4 in a server.
 	Counters []tokens.Counter
 	Formats  []provider.Format
+	// Readers read providers' JSON; nil reads none.
+	Readers []provider.Reader
 	// Clock tells the time; time.Now in a server.
 	Clock func() time.Time
 	// IDs makes ids that cannot be guessed; crypto/rand in a server.
@@ -54,6 +56,8 @@ type Options struct {
 	MemoryBackfill bool
 	// MemoryObserver is told what the memory is given.
 	MemoryObserver MemoryObserver
+	// RecallTools are the tools by which a model gets text back, which builds may offer it; nil for none.
+	RecallTools RecallTools
 	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
 	Quotas func(namespace string) Quota
 	// OnError is told of failures of background work, which no caller sees.
@@ -73,6 +77,7 @@ type Engine struct {
 	quotas        *quota.Keeper
 	txn           *txn.Manager
 	views         *view.Loader
+	readers       map[conversation.Format]provider.Reader
 	contents      *contents.Service
 	transfer      *transfer.Service
 	builds        *build.Service
@@ -96,7 +101,7 @@ func New(o Options) *Engine {
 	}
 	blobs, catalogues := contents.NewBlobs(o.Store, o.IDs, o.Clock), catalogue.NewReader(o.Store, o.Clock, o.Models)
 	quotas := newQuotas(&o, unguarded, catalogues)
-	e := &Engine{store: o.Store, defaults: o.Defaults, onError: o.OnError, quotas: quotas, txn: txn.New(o.Store, o.Clock, quotas)}
+	e := &Engine{readers: readersByFormat(o.Readers), store: o.Store, defaults: o.Defaults, onError: o.OnError, quotas: quotas, txn: txn.New(o.Store, o.Clock, quotas)}
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
 	e.contents = contents.New(&contents.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,
@@ -112,10 +117,6 @@ func New(o Options) *Engine {
 		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: target, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
 		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, Delete: e.deleteForgotten,
 	})
-	e.builds = build.New(&build.Options{
-		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
-		Memories: e.memories, IDs: o.IDs, Defaults: o.Defaults, OnError: o.OnError, Observer: o.Observer,
-	})
 	e.conversations = conversations.New(&conversations.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Memories: e.memories, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults,
@@ -125,6 +126,10 @@ func New(o Options) *Engine {
 		Store: o.Store, Recent: recent, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
 		Memories: e.memories,
 		IDs:      o.IDs, Defaults: o.Defaults, Tools: o.Tools,
+	})
+	e.builds = build.New(&build.Options{
+		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
+		Memories: e.memories, Appends: e.appends, IDs: o.IDs, Defaults: o.Defaults, RecallTools: o.RecallTools, OnError: o.OnError, Observer: o.Observer,
 	})
 	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, e.memories, o.Defaults)
 	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)

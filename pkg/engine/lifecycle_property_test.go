@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,9 +40,13 @@ func newLifeline(t *rapid.T) *lifeline {
 
 // each does something on every engine; what they answer must be the same.
 func (l *lifeline) each(do func(b *bench) (string, error)) {
-	l.turnOf[0], l.turnOf[1] = l.turnOf[1], l.turnOf[0]
+	all := l.engines
+	if len(l.turnOf) > 0 {
+		l.turnOf[0], l.turnOf[1] = l.turnOf[1], l.turnOf[0]
+		all = []*bench{l.engines[0], l.engines[1], l.turnOf[0]}
+	}
 	var first string
-	for i, b := range []*bench{l.engines[0], l.engines[1], l.turnOf[0]} {
+	for i, b := range all {
 		got, err := do(b)
 		if err != nil {
 			got = string(conversation.KindOf(err))
@@ -84,7 +89,8 @@ func (l *lifeline) words() string {
 	return long(l.name(), rapid.SampledFrom([]int{10, 300, 1200, 2500, 34_000}).Draw(l.t, "chars"))
 }
 
-func (l *lifeline) append() {
+// drawn are messages to append, with what comes with them.
+func (l *lifeline) drawn() ([]conversation.Message, []engine.AppendExtra) {
 	var messages []conversation.Message
 	extras := []engine.AppendExtra{{}}
 	switch rapid.IntRange(0, 6).Draw(l.t, "what") {
@@ -106,13 +112,23 @@ func (l *lifeline) append() {
 				rapid.SampledFrom([]conversation.Retention{never, always, keepLast(1), keepLast(3)}).Draw(l.t, "kept")))
 		}
 	}
+	return messages, extras
+}
+
+// owned are copies of messages, which an engine may keep.
+func owned(messages []conversation.Message) []conversation.Message {
+	own := make([]conversation.Message, len(messages))
+	for i, m := range messages {
+		m.Parts = conversation.CloneParts(m.Parts)
+		own[i] = m
+	}
+	return own
+}
+
+func (l *lifeline) append() {
+	messages, extras := l.drawn()
 	l.each(func(b *bench) (string, error) {
-		own := make([]conversation.Message, len(messages))
-		for i, m := range messages {
-			m.Parts = conversation.CloneParts(m.Parts)
-			own[i] = m
-		}
-		r, err := b.Append(ctx, engine.AppendRequest{Key: keyOf("c"), Messages: own, Extras: append([]engine.AppendExtra(nil), extras...)})
+		r, err := b.Append(ctx, engine.AppendRequest{Key: keyOf("c"), Messages: owned(messages), Extras: append([]engine.AppendExtra(nil), extras...)})
 		if err != nil {
 			return "", err
 		}
@@ -166,7 +182,7 @@ func (l *lifeline) expand() {
 
 func (l *lifeline) pause() {
 	d := rapid.SampledFrom([]time.Duration{time.Second, 6 * time.Minute}).Draw(l.t, "pause")
-	for _, b := range []*bench{l.engines[0], l.engines[1], l.turnOf[0], l.turnOf[1]} {
+	for _, b := range append(slices.Clone(l.engines[:2]), l.turnOf...) {
 		b.now = b.now.Add(d)
 	}
 }

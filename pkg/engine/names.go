@@ -26,6 +26,16 @@ type (
 	Request = txn.Request
 	// BuildRequest asks what the model should see now.
 	BuildRequest = plan.Request
+	// Completion says what a build's answer holds beside the context.
+	Completion = plan.Completion
+	// RecallTools are the sidecar's own tools, as a format's requests hold them.
+	RecallTools = plan.RecallTools
+	// Tool is the definition of a tool.
+	Tool = provider.Tool
+	// StepRequest asks for messages to be put on record and for what the model should see then, in one commit.
+	StepRequest = build.StepRequest
+	// StepResult is what the model should see, and what was put on record for it.
+	StepResult = build.StepResult
 	// BudgetOverride is a request's budget; nil fields are not set.
 	BudgetOverride = plan.BudgetOverride
 	// BuildResult is what the model should see now.

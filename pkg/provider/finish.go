@@ -8,19 +8,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-const (
-	openerText   = "[Conversation continues.]"
-	continueText = "Continue."
-)
-
 // Opener returns the user block that precedes a context which another role opens.
 func Opener(t Traits, count func(string) int) Block {
-	return fixedBlock(t, openerText, count)
+	return fixedBlock(t, OpenerText, count)
 }
 
 // Continue returns the user block that follows a context which another role ends.
 func Continue(t Traits, count func(string) int) Block {
-	return fixedBlock(t, continueText, count)
+	return fixedBlock(t, ContinueText, count)
 }
 
 func fixedBlock(t Traits, text string, count func(string) int) Block {

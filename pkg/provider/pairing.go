@@ -1,16 +1,8 @@
 package provider
 
 import (
-	"fmt"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
-)
-
-// Fixed texts for what the record does not contain.
-const (
-	unansweredText = "[No result: the call was never answered.]"
-	systemHeader   = "[System message]\n"
 )
 
 // The reason for a synthetic message in the neutral form.
@@ -159,10 +151,10 @@ func (p *pairer) answer() {
 }
 
 func (p *pairer) closeUnanswered(a *callAnswer) {
-	call, weight := a.call, p.context.count(unansweredText)
+	call, weight := a.call, p.context.count(UnansweredText)
 	part := conversation.Part{Kind: conversation.PartToolResult, Tokens: weight, Result: &conversation.ToolResult{
 		CallID: CallID(call.Ordinal), Name: call.Name, Ordinal: call.Ordinal,
-		State: conversation.ResultError, Text: conversation.Content{Inline: unansweredText},
+		State: conversation.ResultError, Text: conversation.Content{Inline: UnansweredText},
 	}}
 	p.lines = append(p.lines, Line{Call: call, Message: Message{
 		Role: conversation.RoleTool, Parts: []conversation.Part{part}, Tokens: weight + tokens.PerMessage, Index: -1, Synthetic: neverAnswered,
@@ -192,11 +184,7 @@ func (p *pairer) addLeftover(it *conversation.Item, number int, rest []*conversa
 // whole weight, because a result is counted as one.
 func (p *pairer) lateResult(it *conversation.Item, part *conversation.Part) []conversation.Part {
 	r := part.Result
-	call := CallID(r.Ordinal)
-	if r.Name != "" {
-		call = fmt.Sprintf("%s (%s)", r.Name, call)
-	}
-	header := fmt.Sprintf("[Late result of %s]\n", call)
+	header := LateHeader(r)
 	tokens := p.context.count(header)
 	p.repair(it.Message.Index, conversation.ReasonResultLate, tokens)
 	parts := []conversation.Part{text(header, tokens+part.Tokens)}
@@ -219,7 +207,7 @@ func text(s string, tokens int32) conversation.Part {
 
 // summary writes a summary as the assistant's text: what it says comes from the past, and must not gain the system's authority.
 func (p *pairer) summary(e *conversation.Edit) Line {
-	header := fmt.Sprintf("[Summary of messages %d-%d. What it stands for: expand_message(\"s%d\")]\n\n", e.Range.First, e.Range.End-1, e.Summary.ID)
+	header := SummaryHeader(e)
 	weight := p.context.count(header) + e.Summary.Tokens
 	return Line{Message: Message{
 		Role: conversation.RoleAssistant, Parts: []conversation.Part{text(header+e.Summary.Text.Inline, weight)},

@@ -42,6 +42,8 @@ type Traits struct {
 	Residue []string
 	// NameField is true if messages have a field for the speaker; without one, a user's name precedes the text.
 	NameField bool
+	// Request is how a request holds the context; without Messages, the format is no provider's.
+	Request RequestShape
 }
 
 // UnitContext is what a unit's blocks depend on besides the unit.

@@ -127,8 +127,8 @@ func (s *UnitWriter) systemApart(l *Line) {
 	role := "system"
 	if !s.Context.Leading {
 		role = "user"
-		n := s.Context.count(systemHeader) + s.Context.growth(systemHeader, contents[0].Text)
-		contents[0].Text = systemHeader + contents[0].Text
+		n := s.Context.count(SystemHeader) + s.Context.growth(SystemHeader, contents[0].Text)
+		contents[0].Text = SystemHeader + contents[0].Text
 		contents[0].Tokens += n
 		s.Repair(l.Index, conversation.ReasonSystemAsUser, int64(n))
 	}

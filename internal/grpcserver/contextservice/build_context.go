@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-func buildContextRules() rules.Table[*pb.BuildContextRequest] {
+func buildContextRules(messages rules.Table[*pb.Message]) rules.Table[*pb.BuildContextRequest] {
 	return rules.Table[*pb.BuildContextRequest]{
 		schema.ConversationID("conversation_id", (*pb.BuildContextRequest).GetConversationId),
 		turnRule(),
@@ -28,6 +28,10 @@ func buildContextRules() rules.Table[*pb.BuildContextRequest] {
 		rules.Message("policy_override", (*pb.BuildContextRequest).GetPolicyOverride, schema.Policy()),
 		rules.Anything[*pb.BuildContextRequest]("dry_run"),
 		rules.Anything[*pb.BuildContextRequest]("close_open_calls"),
+		rules.Message("append", (*pb.BuildContextRequest).GetAppend, buildAppendRules(messages)),
+		completeRule(),
+		onlyComplete("recall_tools", (*pb.BuildContextRequest).GetRecallTools),
+		onlyComplete("prompt_cache", (*pb.BuildContextRequest).GetPromptCache),
 		paging.ReplyBytes(func(r *pb.BuildContextRequest) *int32 { return r.MaxReplyBytes }),
 	}
 }
@@ -41,6 +45,24 @@ func turnRule() rules.Rule[*pb.BuildContextRequest] {
 	})
 }
 
+func completeRule() rules.Rule[*pb.BuildContextRequest] {
+	return rules.Anything[*pb.BuildContextRequest]("complete").Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
+		neutral := r.GetFormat() == pb.ContextFormat_CONTEXT_FORMAT_UNSPECIFIED || r.GetFormat() == pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL
+		if r.GetComplete() && neutral {
+			c.Fail("must not be set for NEUTRAL, which is no provider's")
+		}
+	})
+}
+
+// onlyComplete is the rule of a field that says more of a complete request.
+func onlyComplete(field string, get func(*pb.BuildContextRequest) bool) rules.Rule[*pb.BuildContextRequest] {
+	return rules.Anything[*pb.BuildContextRequest](field).Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
+		if get(r) && !r.GetComplete() {
+			c.Fail("requires complete")
+		}
+	})
+}
+
 // BuildContext answers what the model should see now.
 func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
 	request, err := convert.FromRequest(req)
@@ -48,7 +70,7 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 		return nil, err
 	}
 	reply := buildReply{limit: s.admission.ReplyLimit(req.MaxReplyBytes)}
-	result, err := s.engine.Build(ctx, engine.BuildRequest{
+	r := engine.BuildRequest{
 		Key:            convert.Key(ctx, req.GetConversationId()),
 		Request:        request,
 		Turn:           req.Turn,
@@ -62,9 +84,14 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 		Override:       fromOverride(req.GetExpirationOverride()),
 		DryRun:         req.GetDryRun(),
 		CloseOpenCalls: req.GetCloseOpenCalls(),
+		Complete:       engine.Completion{On: req.GetComplete(), RecallTools: req.GetRecallTools(), PromptCache: req.GetPromptCache()},
 		Check:          reply.check,
 		Waiting:        admission.ExchangeOf(ctx).WithoutReply,
-	})
+	}
+	if req.GetAppend() != nil {
+		return s.step(ctx, req.GetAppend(), r, &reply)
+	}
+	result, err := s.engine.Build(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +104,7 @@ const coordinatesBytes = 64
 // buildReply holds the answer as it was measured before the commit, so that it is not converted again after it.
 type buildReply struct {
 	limit    int
+	appended *engine.AppendResult
 	result   *engine.BuildResult
 	response *pb.BuildContextResponse
 }
@@ -84,6 +112,7 @@ type buildReply struct {
 // check refuses an answer over the limit before it is committed.
 func (b *buildReply) check(r *engine.BuildResult) error {
 	b.result, b.response = r, toBuildResponse(r)
+	setAppended(b.response, b.appended)
 	return paging.CheckReply(b.response, b.limit, coordinatesBytes)
 }
 

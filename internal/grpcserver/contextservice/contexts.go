@@ -18,6 +18,7 @@ func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
 			ContentSha256:    hex.EncodeToString(r.SHA256[:]),
 			CacheBreakpoints: r.Breakpoints,
 			Blocks:           r.Blocks,
+			RequestJson:      string(r.RequestJSON),
 		},
 		Tokens:       toTokenReport(&r.Tokens),
 		Prefix:       toPrefixReport(&r.Prefix),

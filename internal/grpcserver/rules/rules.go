@@ -24,8 +24,14 @@ type Rule[M any] struct {
 // Also adds a check to those of the rule.
 func (r Rule[M]) Also(check func(c *Checker, m M)) Rule[M] {
 	first := r.Check
+	if first == nil {
+		r.Check = check
+		return r
+	}
 	r.Check = func(c *Checker, m M) {
-		first(c, m)
+		if first != nil {
+			first(c, m)
+		}
 		check(c, m)
 	}
 	return r

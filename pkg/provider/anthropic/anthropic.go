@@ -8,9 +8,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// silentError stands in an error that says nothing: Anthropic wants a text in it.
-const silentError = "[The call failed without a message.]"
-
 // New returns the format: the user opens and ends, roles alternate, and every block is a content block.
 func New() provider.Format {
 	return provider.NewFormat(conversation.FormatAnthropic, provider.Traits{
@@ -19,6 +16,7 @@ func New() provider.Format {
 		Merge: true, ContentKey: "content", UserFirst: true, UserLast: true,
 		TextPrefix: `{"type":"text","text":`, TextSuffix: `}`, NoBlank: true,
 		Residue: []string{"type", "citations", "title", "context", "file_id", "source", "content", "caller", "toolset_name"},
+		Request: provider.RequestShape{System: "system", Messages: "messages", CacheMark: `"cache_control":{"type":"ephemeral"}`},
 	}, writer{})
 }
 
@@ -161,8 +159,8 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	}
 	if r.State == conversation.ResultError {
 		if len(out) == before {
-			out = append(out, `,"content":"`+silentError+`"`...)
-			more += s.Count(silentError)
+			out = append(out, `,"content":"`+provider.SilentError+`"`...)
+			more += s.Count(provider.SilentError)
 		}
 		out = append(out, `,"is_error":true`...)
 	}

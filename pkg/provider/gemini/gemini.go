@@ -17,6 +17,7 @@ func New() provider.Format {
 		Merge: true, ContentKey: "parts", UserFirst: true, UserLast: true,
 		TextPrefix: `{"text":`, TextSuffix: `}`,
 		Residue: append(besideKeys(), "displayName", "response", "parts", "willContinue", "scheduling"),
+		Request: provider.RequestShape{System: "systemInstruction", Messages: "contents"},
 	}, writer{})
 }
 

@@ -14,6 +14,7 @@ func New() provider.Format {
 		Name: "openai-chat", Provider: "openai", NameField: true,
 		TextPrefix: `{"role":"user","content":`, TextSuffix: `}`,
 		Residue: []string{"role", "type", "file_id", "filename", "audio", "content"},
+		Request: provider.RequestShape{Messages: "messages", CacheKey: "prompt_cache_key"},
 	}, writer{})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/retention"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -24,15 +25,8 @@ import (
 
 // Append puts messages on record, all or nothing, in order. A conversation that does not exist is created.
 func (as *Service) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
-	a := &attempt{service: as, request: r, fresh: as.ids()}
-	for i := range r.Extras {
-		r.Messages[i].Parts = retention.Layout(r.Messages[i].Parts, r.Extras[i].Additions)
-	}
-	defer func() {
-		if !a.used {
-			a.discard(ctx)
-		}
-	}()
+	a := as.begin(r, false)
+	defer a.close(ctx)
 	err := as.txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
 	return a.result, err
 }
@@ -42,6 +36,7 @@ type attempt struct {
 	service *Service
 	request AppendRequest
 	fresh   conversation.ID               // the incarnation of a conversation that is yet to be
+	dry     bool                          // nothing is staged
 	after   uint64                        // the version of the deleted one that it follows on; 0 if there is none
 	former  *conversations.FormerRequests // and what it has to remember of that one
 
@@ -57,6 +52,7 @@ type attempt struct {
 	uploads   []conversation.ID
 	used      bool // a commit refers to the uploads, or may
 	cited     *citationPlan
+	handles   map[blockAt]conversation.ID // see citationPlan
 	result    *AppendResult
 }
 
@@ -115,6 +111,10 @@ func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 		a.result, err = a.service.repeatAppend(ctx, a.request.Key, first, a.request.Variants)
 		return err
 	}
+	if a.isEmpty(&snap.Head) {
+		a.result = &AppendResult{Revision: snap.Head.Revision}
+		return a.expected(snap.Head.Messages)
+	}
 	change, err := a.plan(ctx, snap)
 	if err != nil {
 		return err
@@ -125,11 +125,39 @@ func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 		return err
 	}
 	a.service.memories.Appended(a.request.Key, &change.Head, &a.inForce, change.Messages)
-	a.result = appended(change.Messages, change.Edits, change.Head.Revision, false)
+	a.result = a.outcome(change, change.Head.Revision)
 	if a.request.Variants {
 		a.result.variants(a.whole())
 	}
 	return nil
+}
+
+// isEmpty says whether there is nothing to put on record: not a message, and no report of a build.
+func (a *attempt) isEmpty(head *store.Head) bool {
+	return len(a.request.Messages) == 0 && (a.request.Usage == nil || head.ManifestSeq == 0)
+}
+
+// outcome is the answer to an append that a change makes.
+func (a *attempt) outcome(c *store.Change, revision int64) *AppendResult {
+	r := appended(c.Messages, c.Edits, revision, false)
+	r.Calls = openCalls(c.Messages, a.inForce.RecallTools())
+	a.inlineArguments(r.Calls, c.Head.Messages-int32(len(c.Messages)))
+	return r
+}
+
+// inlineArguments gives calls their arguments as the request has them, where what is on record refers to chunks.
+func (a *attempt) inlineArguments(calls []OpenCall, first int32) {
+	for i := range calls {
+		if calls[i].Call.Arguments.Ref == nil {
+			continue
+		}
+		at := calls[i].Message - first
+		for p := range a.staged[at].Parts {
+			if c := a.staged[at].Parts[p].Call; c != nil && c.Ordinal == calls[i].Call.Ordinal {
+				calls[i].Call.Arguments = a.request.Messages[at].Parts[p].Call.Arguments
+			}
+		}
+	}
 }
 
 // whole are the messages as they are on record, contents inline.
@@ -223,6 +251,7 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 		return nil, err
 	}
 	a.former.AddTo(c)
+	a.keepUsage(c)
 	policy := snap.Info.Policy.Or(a.service.defaults)
 	txn.RenewTTL(&c.Head, policy, now)
 	a.inForce = policy
@@ -231,6 +260,16 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
 	})
 	return c, nil
+}
+
+// keepUsage keeps what the provider reported for the last build until the next one counts it.
+func (a *attempt) keepUsage(c *store.Change) {
+	if u := a.request.Usage; u != nil && c.Head.ManifestSeq > 0 && u.Context() > 0 {
+		if c.Slots == nil {
+			c.Slots = make(map[string][]byte)
+		}
+		c.Slots[view.KeptUsageSlot] = view.KeepUsage(c.Head.ManifestSeq, *u)
+	}
 }
 
 func (a *attempt) expected(index int32) error {
@@ -383,6 +422,9 @@ func (r *resolver) resolve(m *conversation.Message, override *conversation.Expir
 
 // field is the path of a message in its request, for violations.
 func (a *attempt) field(i int) string {
+	if a.request.Fields != nil {
+		return a.request.Fields[i]
+	}
 	if a.request.Request.RPC == "AppendMessage" {
 		return "message"
 	}
@@ -402,6 +444,10 @@ func (as *Service) repeatAppend(ctx context.Context, key store.Key, o *store.Out
 		return nil, err
 	}
 	r := appended(snap.Messages, edits, o.Revision, true)
+	r.Calls = openCalls(snap.Messages, snap.Info.Policy.Or(as.defaults).RecallTools())
+	if err := as.wholeCalls(ctx, key, snap.Head.Incarnation, r.Calls); err != nil {
+		return nil, err
+	}
 	if !variants {
 		return r, nil
 	}

@@ -29,6 +29,7 @@ type citationPlan struct {
 	shares  map[blockAt]conversation.ContentRef  // contents whose bytes are stored already
 	staged  map[blockAt]conversation.ContentRef  // as of the last staging
 	fresh   map[[32]byte]conversation.ContentRef // staged by this append
+	ids     map[blockAt]conversation.ID          // of handles: a summary that is written between two attempts may hold one
 }
 
 // blockAt is a part of a message of a request.
@@ -61,7 +62,7 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 	}
 	c := &citationPlan{
 		service: a.service, counter: placement.Scale{Counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
-		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(),
+		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(), ids: a.handles,
 	}
 	calls, err := placement.AnswersOf(&snap.Head, a.request.Messages, a.field)
 	if err != nil {
@@ -222,8 +223,8 @@ func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
 	if r := m.Parts[x.part].Result; r != nil { // which call it answers is known since the message has its place
 		x.shown.Result.Ordinal = r.Ordinal
 	}
-	if x.large() {
-		if err := slots.Share(x.sum, contents.WholeOf(&m.Parts[x.part]).Ref.ID); err != nil {
+	if ref := contents.WholeOf(&m.Parts[x.part]).Ref; x.large() && ref != nil { // a dry run has staged nothing
+		if err := slots.Share(x.sum, ref.ID); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -12,6 +13,12 @@ import (
 type AppendRequest struct {
 	Key      store.Key
 	Messages []conversation.Message
+	// History, if set, is a whole list, of which Messages are what it adds: an attempt finds them, and callers leave them out.
+	History *History
+	// Fields are the paths of the messages in their request, for violations; nil for those of AppendMessage and BatchAppendMessages.
+	Fields []string
+	// Usage is what the provider reported of the call that gave the messages; nil for nothing. The next build counts it.
+	Usage *view.Usage
 	// Extras are what comes with the messages: nil, or one for each.
 	Extras        []AppendExtra
 	Request       txn.Request
@@ -26,6 +33,14 @@ type AppendExtra struct {
 	Override  *conversation.ExpirationOverride
 }
 
+// OpenCall is a call that waits for a result.
+type OpenCall struct {
+	Call    conversation.ToolCall // arguments inline
+	Message int32
+	// Recalls: it calls a tool of the sidecar's own.
+	Recalls bool
+}
+
 // AppendResult is the outcome of an append.
 type AppendResult struct {
 	Messages  []conversation.Message // as they are on record; large contents are references
@@ -36,4 +51,8 @@ type AppendResult struct {
 	Citations [][]contents.Cited
 	// Display and Persistent are the variants of the messages, contents inline, if they were asked for.
 	Display, Persistent []conversation.Message
+	// Calls are those of the messages that wait for a result.
+	Calls []OpenCall
+	// History says how a whole list was read; nil for all else.
+	History *HistoryResult
 }

@@ -14,13 +14,23 @@ import (
 func (c *citationPlan) describe(message int32, run string, x *citedPart) *contents.Record {
 	kind := content.KindOf("", x.text)
 	r := &contents.Record{
-		Handle: contents.NewHandle(x.number, c.service.ids()), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
+		Handle: contents.NewHandle(x.number, c.idOf(x.blockAt)), Type: sourceType(citations.SourceType(x.tool, kind, x.text)),
 		URL: citations.SourceURL(kind, x.text, x.args), ContentType: kind.MediaType(), Kind: int8(kind),
 		Bytes: int64(len(x.text)), Chars: int64(utf8.RuneCountInString(x.text)), SHA256: x.sum[:],
 		CitedBy: []int32{message}, Run: run, AtAppend: true, Message: message, Part: int32(x.part),
 	}
 	applySource(r, x.source)
 	return r
+}
+
+// idOf is what a part's handle is made with, the same in every attempt.
+func (c *citationPlan) idOf(at blockAt) conversation.ID {
+	id, ok := c.ids[at]
+	if !ok {
+		id = c.service.ids()
+		c.ids[at] = id
+	}
+	return id
 }
 
 // applySource takes over what the caller says of the source.

@@ -16,6 +16,9 @@ func (a *attempt) stage(ctx context.Context, incarnation conversation.ID) error 
 	}
 	a.discard(ctx) // of an attempt before this one
 	a.stagedFor, a.staged = incarnation, slices.Clone(a.request.Messages)
+	if a.dry {
+		return nil
+	}
 	if err := a.stageParts(ctx); err != nil {
 		a.discard(ctx)
 		return err

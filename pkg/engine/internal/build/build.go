@@ -18,14 +18,17 @@ import (
 // Build begins the next turn, unless the request says otherwise, and answers what the model should see now. A refused build
 // begins nothing and commits nothing.
 func (b *Service) Build(ctx context.Context, r plan.Request) (*plan.Result, error) {
+	return b.run(ctx, &r, &plan.WaitBudget{Around: r.Waiting}, b.attemptBuild)
+}
+
+// run makes attempts at a build until one is committed, or refused.
+func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, attempt attempt) (result *plan.Result, err error) {
 	if r.Format == conversation.FormatUnspecified {
 		r.Format = conversation.FormatNeutral
 	}
-	var result *plan.Result
-	w := &plan.WaitBudget{Around: r.Waiting}
 	for {
 		err := b.txn.Do(ctx, r.Key, func() (err error) {
-			result, err = b.attemptBuild(ctx, &r, w)
+			result, err = attempt(ctx, r, w)
 			return err
 		})
 		again, err := b.retryAfterWait(ctx, r.Key, w, err)
@@ -33,11 +36,14 @@ func (b *Service) Build(ctx context.Context, r plan.Request) (*plan.Result, erro
 			continue
 		}
 		if err == nil {
-			b.observer.built(&r, result, w.Waited)
+			b.observer.built(r, result, w.Waited)
 		}
 		return result, err
 	}
 }
+
+// attempt is one try of a build.
+type attempt func(context.Context, *plan.Request, *plan.WaitBudget) (*plan.Result, error)
 
 // retryAfterWait says whether there is to be another attempt, once what the last one lacked is there. Nobody is kept from the conversation meanwhile.
 func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.WaitBudget, err error) (bool, error) {
@@ -90,11 +96,24 @@ func (b *Service) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snaps
 		result, err = b.repeatBuild(ctx, w, first, r)
 		return result, false, err
 	}
-	d, report, err := b.decide(ctx, w, r, wait)
+	return b.buildOn(ctx, &ground{stored: &w.Head, window: w}, r, wait)
+}
+
+// ground is what a build is decided on.
+type ground struct {
+	stored *store.Head   // as it is on record
+	window *view.Loaded  // with what is appended
+	first  *store.Change // that appends it; nil for nothing
+	// appended, if set, adds to an answer what is appended.
+	appended func(*plan.Result)
+}
+
+func (b *Service) buildOn(ctx context.Context, g *ground, r *plan.Request, wait *plan.WaitBudget) (result *plan.Result, committed bool, err error) {
+	d, report, err := b.decide(ctx, g.window, r, wait)
 	if err != nil {
 		return nil, false, err
 	}
-	return b.finish(ctx, d, r, report)
+	return b.finish(ctx, g, d, r, report)
 }
 
 // decide has a plan made, with what it lacks loaded on the way. report is the manifest that last_usage counted for, nil for none.
@@ -124,11 +143,8 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	if _, err := plan.NextTurn(w.Head.Turn, r); err != nil { // before anything is learned from a report
 		return nil, nil, err
 	}
-	in := &plan.Input{Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now(), Recalls: b.memories.Enabled()}
-	if in.Format, err = b.views.Format(r.Format); err != nil {
-		return nil, nil, err
-	}
-	if in.Counter, err = b.views.Counter(w.Info.Counter); err != nil {
+	in, err := b.input(w, r)
+	if err != nil {
 		return nil, nil, err
 	}
 	if in.Known, err = b.catalogues.Read(ctx, w.Key.Namespace); err != nil {
@@ -144,12 +160,31 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	return d, report, err
 }
 
-// lastUsage learns from what the provider reported for the previous build.
+// input is what needs no reading of what a build is decided on.
+func (b *Service) input(w *view.Loaded, r *plan.Request) (in *plan.Input, err error) {
+	in = &plan.Input{
+		Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now(), Recalls: b.memories.Enabled(), RecallTools: b.recallTools,
+	}
+	if in.Format, err = b.views.Format(r.Format); err != nil {
+		return nil, err
+	}
+	in.Counter, err = b.views.Counter(w.Info.Counter)
+	return in, err
+}
+
+// lastUsage learns from what the provider reported for the previous build, or for the one that an answer since was reported with.
 func (b *Service) lastUsage(ctx context.Context, w *view.Loaded, r *plan.Request) (*conversation.Manifest, error) {
-	if r.LastUsage == nil || w.Head.ManifestSeq == 0 {
+	of, u, err := w.KeptUsage()
+	if err != nil {
+		return nil, err
+	}
+	if r.LastUsage != nil {
+		of, u = w.Head.ManifestSeq, *r.LastUsage
+	}
+	if of == 0 {
 		return nil, nil
 	}
-	m, err := b.views.Manifest(ctx, w, w.Head.ManifestSeq)
+	m, err := b.views.Manifest(ctx, w, of)
 	if err != nil {
 		return nil, view.IgnoreKind(err, conversation.ManifestNotFound)
 	}
@@ -157,7 +192,7 @@ func (b *Service) lastUsage(ctx context.Context, w *view.Loaded, r *plan.Request
 	if err != nil {
 		return nil, err
 	}
-	counted, err := w.ObserveUsage(m, m.Model, *r.LastUsage, profile)
+	counted, err := w.ObserveUsage(m, m.Model, u, profile)
 	if err != nil || !counted {
 		return nil, err
 	}
@@ -165,7 +200,7 @@ func (b *Service) lastUsage(ctx context.Context, w *view.Loaded, r *plan.Request
 }
 
 // finish makes the answer, lets the caller check it, and commits it.
-func (b *Service) finish(ctx context.Context, d *plan.Attempt, r *plan.Request, report *conversation.Manifest) (result *plan.Result, committed bool, err error) {
+func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *plan.Request, report *conversation.Manifest) (result *plan.Result, committed bool, err error) {
 	assembly := d.Cache().Assembly.With(d.Composed.Blocks)
 	c, manifest, err := d.Change(r, report, assembly)
 	if err != nil {
@@ -176,9 +211,12 @@ func (b *Service) finish(ctx context.Context, d *plan.Attempt, r *plan.Request, 
 		return nil, false, err
 	}
 	result.Prefix = d.Prefix(d.Previous, &manifest)
-	result.AddSystemPrompt(d.Format, r.Fixed, d.Composed)
+	d.Finish(result, assembly)
 	if r.DryRun {
-		result.Manifest.Seq, result.Revision = 0, d.Loaded.Head.Revision
+		result.Manifest.Seq, result.Revision = 0, g.stored.Revision
+	}
+	if g.appended != nil {
+		g.appended(result)
 	}
 	if r.Check != nil {
 		if err := r.Check(result); err != nil {
@@ -188,7 +226,7 @@ func (b *Service) finish(ctx context.Context, d *plan.Attempt, r *plan.Request, 
 	if r.DryRun {
 		return result, false, nil
 	}
-	if err := b.commit(ctx, d, c); err != nil {
+	if err := b.commit(ctx, g, d, c); err != nil {
 		if errors.Is(err, store.ErrOutcomeUnknown) { // it may stand
 			b.forgetErased(d)
 		}
@@ -205,8 +243,8 @@ func (b *Service) finish(ctx context.Context, d *plan.Attempt, r *plan.Request, 
 	return result, true, nil
 }
 
-// commit stages the texts of summaries and commits.
-func (b *Service) commit(ctx context.Context, d *plan.Attempt, c *store.Change) (err error) {
+// commit stages the texts of summaries and commits, together with what is appended.
+func (b *Service) commit(ctx context.Context, g *ground, d *plan.Attempt, c *store.Change) (err error) {
 	ctx, end := b.observer.step(ctx, StepCommit)
 	defer end()
 	if c.Edits, c.Uploads, err = b.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
@@ -218,7 +256,11 @@ func (b *Service) commit(ctx context.Context, d *plan.Attempt, c *store.Change) 
 	}
 	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
 	b.memories.NoteEdits(&c.Head, c.Edits)
-	err = b.txn.Commit(ctx, d.Loaded.Key, &d.Loaded.Head, c)
+	whole := c
+	if g.first != nil {
+		whole = joined(g.first, c)
+	}
+	err = b.txn.Commit(ctx, d.Loaded.Key, g.stored, whole)
 	if txn.MayStand(err) {
 		b.memories.Edited(d.Loaded.Key, c.Edits)
 	}
@@ -250,7 +292,13 @@ func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outc
 	if err != nil {
 		return nil, err
 	}
-	result.AddSystemPrompt(b.views.Formats[m.Format], r.Fixed, out)
+	in, err := b.input(w, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.FinishRepeated(in, result, out); err != nil {
+		return nil, err
+	}
 	result.Revision, result.Duplicate = o.Revision, true
 	result.Tokens = plan.TokenReport{
 		Fixed: m.FixedTokens, Messages: out.Tokens(), Total: plan.Scaled(m.FixedTokens+out.Tokens(), m.Factor),

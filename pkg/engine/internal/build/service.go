@@ -7,9 +7,11 @@ import (
 	"sync"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -18,18 +20,20 @@ import (
 
 // Service builds contexts, makes views smaller, and has summaries prepared behind answers.
 type Service struct {
-	store      store.Store
-	txn        *txn.Manager
-	views      *view.Loader
-	blobs      *contents.Blobs
-	contents   *contents.Service
-	catalogues *catalogue.Reader
-	summaries  *summarize.Service
-	memories   *memories.Service
-	ids        func() conversation.ID
-	defaults   conversation.Policy
-	onError    func(error)
-	observer   Observer
+	store       store.Store
+	txn         *txn.Manager
+	views       *view.Loader
+	blobs       *contents.Blobs
+	contents    *contents.Service
+	catalogues  *catalogue.Reader
+	summaries   *summarize.Service
+	memories    *memories.Service
+	appends     *appends.Service
+	ids         func() conversation.ID
+	defaults    conversation.Policy
+	recallTools plan.RecallTools
+	onError     func(error)
+	observer    Observer
 
 	base       context.Context // of background work; ends with Close
 	end        context.CancelFunc
@@ -41,25 +45,27 @@ type Service struct {
 
 // Options is what a service is made of.
 type Options struct {
-	Store      store.Store
-	Txn        *txn.Manager
-	Views      *view.Loader
-	Blobs      *contents.Blobs
-	Contents   *contents.Service
-	Catalogues *catalogue.Reader
-	Summaries  *summarize.Service
-	Memories   *memories.Service
-	IDs        func() conversation.ID
-	Defaults   conversation.Policy // the server's
-	OnError    func(error)         // is told of failures of background work; may be nil
-	Observer   Observer
+	Store       store.Store
+	Txn         *txn.Manager
+	Views       *view.Loader
+	Blobs       *contents.Blobs
+	Contents    *contents.Service
+	Catalogues  *catalogue.Reader
+	Summaries   *summarize.Service
+	Memories    *memories.Service
+	Appends     *appends.Service
+	IDs         func() conversation.ID
+	Defaults    conversation.Policy // the server's
+	RecallTools plan.RecallTools    // may be nil
+	OnError     func(error)         // is told of failures of background work; may be nil
+	Observer    Observer
 }
 
 // New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
 	b := &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries, memories: o.Memories,
-		ids: o.IDs, defaults: o.Defaults, onError: o.OnError, observer: o.Observer, preparing: make(map[store.Key]*preparation),
+		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries, memories: o.Memories, appends: o.Appends,
+		ids: o.IDs, defaults: o.Defaults, recallTools: o.RecallTools, onError: o.OnError, observer: o.Observer, preparing: make(map[store.Key]*preparation),
 	}
 	b.base, b.end = context.WithCancel(context.Background())
 	return b

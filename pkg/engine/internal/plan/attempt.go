@@ -54,8 +54,9 @@ type Attempt struct {
 	inherited          bool                  // the window is new, and starts where a smaller budget's does
 	answersReport      bool                  // the view is made smaller for the last report
 	displaced          []conversation.Range  // units that were brought back lately and have no room
-	recalls            bool                  // there is a memory
-	recallFor          int32                 // the message that memories are put before; -1 for none
+	completion         *completion
+	recalls            bool  // there is a memory
+	recallFor          int32 // the message that memories are put before; -1 for none
 }
 
 // Input is what an attempt is made of.
@@ -69,6 +70,8 @@ type Input struct {
 	Summaries readySummaries
 	Now       time.Time
 	Recalls   bool // there is a memory across conversations
+	// RecallTools are the sidecar's own tools; nil for none.
+	RecallTools RecallTools
 }
 
 // New gets everything together that a build is decided on, but for the build before it. It begins nothing: Run does.
@@ -82,11 +85,15 @@ func New(in *Input) (*Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
+	completion, err := newCompletion(in, s)
+	if err != nil {
+		return nil, err
+	}
 	kept := conversation.Kept{LeadingSystem: w.Head.LeadingSystem, Pins: w.Head.Pins}
 	return &Attempt{
 		Composer: view.NewComposer(w, kept, in.Format, r.Model, in.Counter), Settings: s, Summaries: in.Summaries,
 		Turn: turn, NewTurn: turn > w.Head.Turn, DryRun: r.DryRun, CloseOpenCalls: r.CloseOpenCalls, Now: in.Now,
-		Fixed: w.WeighFixed(r.Fixed, in.Counter).Tokens, recalls: in.Recalls, recallFor: -1,
+		Fixed: w.WeighFixed(completion.fixed, in.Counter).Tokens, completion: completion, recalls: in.Recalls, recallFor: -1,
 	}, nil
 }
 

@@ -51,6 +51,7 @@ func (d *Attempt) Change(r *Request, report *conversation.Manifest, a *provider.
 		c.ReplaceManifests = []conversation.Manifest{*report}
 		c.Slots[view.UsageSlot(report.Model)], c.Slots[view.UsedSlot] = w.Slots[view.UsageSlot(report.Model)], w.Slots[view.UsedSlot]
 	}
+	w.DropKeptUsage(c)
 	if err := d.reporting().markReportAnswered(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}

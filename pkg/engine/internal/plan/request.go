@@ -18,6 +18,7 @@ type Request struct {
 	Model          string
 	Budget         BudgetOverride
 	Fixed          view.FixedInput
+	Complete       Completion
 	LastUsage      *view.Usage
 	PolicyOverride conversation.Policy
 	// Override replaces settings of tool results and of messages that carry results, for what falls due in this build.
@@ -45,6 +46,7 @@ type Result struct {
 	Messages     []provider.Message // for the neutral format alone
 	System       []byte             // for the others
 	MessagesJSON []byte
+	RequestJSON  []byte // the whole request, if it was asked for
 	SHA256       [32]byte
 	Blocks       int32
 	Breakpoints  []int32

@@ -200,17 +200,18 @@ func (r *Result) addDecision(it *conversation.Item, kind conversation.DecisionKi
 // systemPromptOrigin says why the first message of a neutral answer is not on record.
 const systemPromptOrigin = "system_prompt"
 
-// AddSystemPrompt puts the system prompt of the fixed input before everything else in the answer, if it is asked for. Nothing else of the
-// build knows of it: it is weighed as fixed input, and the manifest, which cannot bring it back, is of what the record gives.
-func (r *Result) AddSystemPrompt(f provider.Format, in view.FixedInput, out *view.Composition) {
+// addSystemPrompt puts the system prompt of the fixed input before everything else in the answer, if it is asked for, and returns the context
+// with it. Nothing else of the build knows of it: it is weighed as fixed input, and the manifest, which cannot bring it back, is of what the
+// record gives.
+func (r *Result) addSystemPrompt(f provider.Format, in view.FixedInput, out *view.Composition, a *provider.Assembly) *provider.Assembly {
 	if !in.RenderSystem || in.SystemPrompt == "" {
-		return
+		return a
 	}
 	text := conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: in.SystemPrompt}}
 	item := conversation.Item{Message: &conversation.Message{Role: conversation.RoleSystem, Index: -1}, Parts: []conversation.Part{text}}
 	prompt := f.Unit(&conversation.Unit{Items: []conversation.Item{item}}, provider.UnitContext{Leading: true})
 	if len(prompt.Blocks) == 0 { // white space alone, where the provider takes none
-		return
+		return a
 	}
 	assembly := provider.NewAssembly(f.Traits()).With(slices.Concat(prompt.Blocks, out.Blocks))
 	r.SHA256, r.Blocks = assembly.Sum(), int32(len(assembly.Blocks()))
@@ -229,7 +230,8 @@ func (r *Result) AddSystemPrompt(f provider.Format, in view.FixedInput, out *vie
 			prompt.Messages[i].Synthetic, prompt.Messages[i].Tokens = systemPromptOrigin, 0
 		}
 		r.Messages = slices.Concat(prompt.Messages, r.Messages)
-		return
+		return assembly
 	}
 	r.System, r.MessagesJSON = assembly.System(), assembly.Messages()
+	return assembly
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -24,8 +25,8 @@ func Join(first, second *store.Change) *store.Change {
 	c.Messages = slices.Concat(first.Messages, second.Messages)
 	c.Edits = slices.Concat(first.Edits, second.Edits)
 	c.ReplaceManifests = slices.Concat(first.ReplaceManifests, second.ReplaceManifests)
-	c.ReplaceMessages = slices.Concat(first.ReplaceMessages, second.ReplaceMessages)
-	c.ReplaceEdits = slices.Concat(first.ReplaceEdits, second.ReplaceEdits)
+	c.ReplaceMessages = slices.Concat(first.ReplaceMessages, replaced(c.Messages, second.ReplaceMessages, sameMessage))
+	c.ReplaceEdits = slices.Concat(first.ReplaceEdits, replaced(c.Edits, second.ReplaceEdits, sameEdit))
 	c.Uploads = slices.Concat(first.Uploads, second.Uploads)
 	c.Release = slices.Concat(first.Release, second.Release)
 	c.DropManifests = max(first.DropManifests, second.DropManifests)
@@ -40,6 +41,23 @@ func Join(first, second *store.Change) *store.Change {
 	c.Erases = first.Erases || second.Erases
 	return &c
 }
+
+// replaced puts what replaces new records in their place, and returns what replaces records that are there before.
+func replaced[T any](fresh, by []T, same func(a, b *T) bool) (rest []T) {
+	for i := range by {
+		at := slices.IndexFunc(fresh, func(f T) bool { return same(&f, &by[i]) })
+		if at < 0 {
+			rest = append(rest, by[i])
+			continue
+		}
+		fresh[at] = by[i]
+	}
+	return rest
+}
+
+func sameMessage(a, b *conversation.Message) bool { return a.Index == b.Index }
+
+func sameEdit(a, b *conversation.Edit) bool { return a.Seq == b.Seq }
 
 func joinSlots(under, over map[string][]byte) map[string][]byte {
 	if len(under) == 0 {

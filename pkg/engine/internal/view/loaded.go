@@ -7,6 +7,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -40,6 +41,7 @@ type Loaded struct {
 	contents   map[conversation.ID]string
 	extraSlots map[string][]byte
 	missing    missing
+	unborn     bool // nothing is stored of the conversation: a change that is not committed yet creates it
 }
 
 // erased says whether another process has erased what an edit is about: messages that are warm here would still hold it.
@@ -177,20 +179,23 @@ func (w *Loaded) fold(more []conversation.Edit) {
 
 // ApplyCommit moves the window to what a build has committed.
 func (w *Loaded) ApplyCommit(c *store.Change, view *conversation.View) {
-	w.Head = c.Head
+	w.Head, w.unborn = c.Head, false
 	w.Edits = append(w.Edits, c.Edits...)
 	w.View = view
-	slots := make(map[string][]byte, len(w.Slots)+len(c.Slots))
-	for name, value := range w.Slots {
-		slots[name] = value
-	}
+	w.Slots = withSlots(w.Slots, c)
+}
+
+// withSlots are slots of builds as a change leaves them.
+func withSlots(before map[string][]byte, c *store.Change) map[string][]byte {
+	slots := make(map[string][]byte, len(before)+len(c.Slots))
+	maps.Copy(slots, before)
 	for name, value := range c.Slots {
 		slots[name] = value
-		if value == nil {
+		if value == nil || !strings.HasPrefix(name, BuildSlots) {
 			delete(slots, name)
 		}
 	}
-	w.Slots = slots
+	return slots
 }
 
 // Trim forgets messages and edits before the earliest start that a budget may still need, but for what is kept.

@@ -36,16 +36,19 @@ func (w *Loaded) loadExtras(ctx context.Context, s store.Store, m missing) error
 	if len(m.contents)+len(m.slots) == 0 {
 		return nil
 	}
+	if w.contents == nil {
+		w.contents = make(map[conversation.ID]string)
+	}
+	if w.extraSlots == nil {
+		w.extraSlots = make(map[string][]byte)
+	}
 	q := store.Query{Incarnation: w.Head.Incarnation, Slots: m.slots}
 	for _, c := range m.contents {
 		q.Contents = append(q.Contents, store.ContentRange{ID: c.ID, Length: -1})
 	}
-	snap, err := s.Read(ctx, w.Key, q)
+	snap, err := w.readMore(ctx, s, q)
 	if err != nil {
 		return txn.Failure(err)
-	}
-	if w.contents == nil {
-		w.contents, w.extraSlots = make(map[conversation.ID]string), make(map[string][]byte)
 	}
 	for i, c := range m.contents {
 		if int64(len(snap.Contents[i])) != c.Bytes {
@@ -57,6 +60,14 @@ func (w *Loaded) loadExtras(ctx context.Context, s store.Store, m missing) error
 		w.extraSlots[name] = snap.Slots[name]
 	}
 	return nil
+}
+
+// readMore reads more of the conversation. Of one that is yet to be, nothing is there.
+func (w *Loaded) readMore(ctx context.Context, s store.Store, q store.Query) (*store.Snapshot, error) {
+	if w.unborn {
+		return &store.Snapshot{Contents: make([][]byte, len(q.Contents))}, nil
+	}
+	return s.Read(ctx, w.Key, q)
 }
 
 // dropExtras forgets the contents and slots that were read for a plan: what was made of them is kept.

@@ -67,9 +67,11 @@ func (w *Loaded) rendering(k renderKey, t provider.Traits) *rendering {
 	return r
 }
 
-// dropUncommitted forgets what units were written as by edits that were never committed.
+// dropUncommitted forgets what units were written as by edits and with messages that were never committed.
 func (w *Loaded) dropUncommitted() {
 	for _, r := range w.renderings {
-		maps.DeleteFunc(r.Units, func(key unitKey, _ provider.UnitBlocks) bool { return key.edit > w.Head.EditSeq })
+		maps.DeleteFunc(r.Units, func(key unitKey, _ provider.UnitBlocks) bool {
+			return key.edit > w.Head.EditSeq || key.last >= w.Head.Messages
+		})
 	}
 }

@@ -1,0 +1,34 @@
+"""Palimpsest: a sidecar that owns an agent's conversation, and says what its model sees.
+
+    with Palimpsest.local() as p:
+        conversation = p.conversation("c1")
+        conversation.user("What is the weather in Kraków?")
+        reply = llm.chat.completions.create(**conversation.openai(model="..."))
+        calls = conversation.add(reply)
+
+`palimpsest_context.aio` has the same for asyncio.
+"""
+
+from . import reasons
+from ._channel import Raw
+from ._core import Call
+from ._formats import Format
+from ._version import __version__
+from .client import Conversation, Palimpsest, Stream
+from .errors import LocalSidecarError, OlderSidecarError, PalimpsestError, Violation
+from .reasons import *  # noqa: F403
+
+__all__ = [
+    "Call",
+    "Conversation",
+    "Format",
+    "LocalSidecarError",
+    "OlderSidecarError",
+    "Palimpsest",
+    "PalimpsestError",
+    "Raw",
+    "Stream",
+    "Violation",
+    "__version__",
+]
+__all__ += reasons.__all__

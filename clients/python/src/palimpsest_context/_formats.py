@@ -1,0 +1,131 @@
+"""Providers' JSON: what their SDKs hold as JSON for the sidecar, and the sidecar's answers as arguments for their SDKs."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib import resources
+from typing import Any, Dict, Iterator, List, Literal, Mapping, Optional, Sequence
+
+from .v1 import context_pb2
+
+Format = Literal["openai", "responses", "anthropic", "gemini"]
+
+CODES: Dict[str, Any] = {
+    "openai": context_pb2.CONTEXT_FORMAT_OPENAI_CHAT,
+    "responses": context_pb2.CONTEXT_FORMAT_OPENAI_RESPONSES,
+    "anthropic": context_pb2.CONTEXT_FORMAT_ANTHROPIC,
+    "gemini": context_pb2.CONTEXT_FORMAT_GEMINI,
+}
+TOOL_FILES = {"openai": "openai_chat", "responses": "openai_responses", "anthropic": "anthropic", "gemini": "gemini"}
+# What google-genai adds to an answer by itself.
+OF_THE_SDK = {"sdk_http_response", "parsed", "automatic_function_calling_history"}
+
+
+def code(format: str) -> Any:
+    if format not in CODES:
+        raise ValueError(f"{format!r} is no format; one of {', '.join(CODES)} is")
+    return CODES[format]
+
+
+def plain(value: Any) -> Any:
+    """What an SDK holds, as JSON has it."""
+    if hasattr(value, "model_dump"):
+        exclude = OF_THE_SDK if "sdk_http_response" in getattr(type(value), "model_fields", ()) else None
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=exclude, warnings=False)
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode()
+    return value
+
+
+def dumped(value: Any) -> str:
+    """JSON of what an SDK holds. A string is JSON already."""
+    return value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def chain(elements: Sequence[str]) -> str:
+    """The hash over the elements of a list, as the sidecar knows it by."""
+    state = bytes(32)
+    for element in elements:
+        state = hashlib.sha256(state + element.encode()).digest()
+    return state.hex()
+
+
+def arguments(format: str, request_json: str, model: str, extra: Mapping[str, Any]) -> Dict[str, Any]:
+    """The arguments of an SDK's call: the sidecar's, the model, and what the caller adds to them."""
+    request: Dict[str, Any] = json.loads(request_json)
+    named = {"model": model} if model else {}
+    if format != "gemini":
+        return {**named, **request, **extra}
+    added = dict(extra)
+    config = {**configuration(request), **(plain_mapping(added.pop("config", None)))}
+    contents = [unpacked(content) for content in request["contents"]]
+    return {**named, "contents": contents, **({"config": config} if config else {}), **added}
+
+
+def configuration(request: Mapping[str, Any]) -> Dict[str, Any]:
+    """google-genai takes beside the contents what the API has beside them."""
+    names = {"systemInstruction": "system_instruction", "tools": "tools"}
+    return {name: request[key] for key, name in names.items() if key in request}
+
+
+def plain_mapping(config: Any) -> Dict[str, Any]:
+    if config is None:
+        return {}
+    return dict(config) if isinstance(config, Mapping) else dict(config.model_dump(exclude_none=True))
+
+
+def unpacked(content: Dict[str, Any]) -> Dict[str, Any]:
+    """A content whose bytes are bytes: google-genai reads base64 in JSON alone, and dicts as they are."""
+    for part in blobs(content.get("parts", [])):
+        if "thoughtSignature" in part:
+            part["thoughtSignature"] = decoded(part["thoughtSignature"])
+        if "data" in part.get("inlineData", ()):
+            part["inlineData"]["data"] = decoded(part["inlineData"]["data"])
+    return content
+
+
+def blobs(parts: List[Dict[str, Any]]) -> Iterator[Dict[str, Any]]:
+    for part in parts:
+        yield part
+        yield from part.get("functionResponse", {}).get("parts", [])
+
+
+def decoded(text: str) -> bytes:
+    """The bytes of base64 in either alphabet, with padding or without."""
+    standard = text.replace("-", "+").replace("_", "/").rstrip("=")
+    return base64.b64decode(standard + "=" * (-len(standard) % 4))
+
+
+def recall_tools(format: str, memory: bool) -> List[Dict[str, Any]]:
+    """The definitions of the tools by which a model gets text back."""
+    code(format)
+    name = TOOL_FILES[format] + ("_memory" if memory else "") + ".json"
+    tools: List[Dict[str, Any]] = json.loads((resources.files("palimpsest_context") / "tools" / name).read_text(encoding="utf-8"))
+    return tools
+
+
+RECALLS = ("expand_message", "retrieve_content", "search_conversation", "search_memory")
+
+
+def recalls(name: str) -> bool:
+    """Whether the sidecar answers a tool's calls: one of its own, or one under a prefix that says whose it is."""
+    for known in RECALLS:
+        if name == known:
+            return True
+        prefix = name[: -len(known)]
+        if name.endswith(known) and prefix.endswith(("__", ".", "/", "-")):
+            return "palimpsest" in prefix.replace("__", "/").replace(".", "/").replace("-", "/").split("/")
+    return False
+
+
+def shown(value: Any) -> Optional[str]:
+    """What a tool returned, as text; None where it is better said in JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else None

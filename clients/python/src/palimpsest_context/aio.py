@@ -1,0 +1,213 @@
+"""The client for asyncio: the same names as in the package itself, awaited where they wait."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from types import TracebackType
+from typing import Any, AsyncIterable, AsyncIterator, Callable, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, Type, TypeVar
+
+import grpc
+
+from . import _formats as formats
+from ._awaiting import Driver
+from ._channel import Defaults, Raw
+from ._core import SECONDS, Call, ClientCore, ConversationCore
+from ._formats import Format
+from ._local import Local
+from ._stream import StreamCore
+
+E = TypeVar("E")
+
+
+class Palimpsest:
+    """A sidecar: `"127.0.0.1:7171"`, or `"unix:///run/palimpsest/palimpsest.sock"`.
+
+    One object is one channel: keep it for the life of the process. `timeout` is the deadline of each call in seconds, all tries together.
+    `credentials` are gRPC's own, for TLS.
+    """
+
+    def __init__(
+        self,
+        address: str = "127.0.0.1:7171",
+        *,
+        token: Optional[str] = None,
+        timeout: float = SECONDS,
+        credentials: Optional[grpc.ChannelCredentials] = None,
+    ) -> None:
+        self._core = ClientCore(timeout)
+        self._driver = Driver(address, credentials, Defaults(token, timeout))
+
+    @classmethod
+    def local(
+        cls, binary: Optional[str] = None, *, data_dir: Optional[str] = None, arguments: Sequence[str] = (), timeout: float = SECONDS
+    ) -> Palimpsest:
+        """Starts a sidecar for this program alone, and ends it with `close`. The first call waits until it serves.
+
+        The binary is the one that is named, that of PALIMPSEST_BINARY, or `palimpsest` or `sidecar` on PATH. It keeps conversations in
+        memory, or in `data_dir`. `arguments` are further ones of `sidecar serve`.
+        """
+        started = Local(binary, data_dir, arguments)
+        client = cls(started.target, timeout=timeout)
+        client._core.local = started
+        return client
+
+    def conversation(self, id: str, *, durable: str = "reply", **settings: Any) -> Conversation:
+        """The conversation with an id.
+
+        `settings` are fields of the API's Conversation, such as `policy`, `actor_id`, `agent_id` and `title`: with any of them the first
+        call creates the conversation, unless it is there. `durable="step"` keeps a reply until the next build, so that a step is one
+        commit: what was not built yet is lost with the process.
+        """
+        return Conversation(self._driver, ConversationCore(self._core, id, settings, durable))
+
+    def tools(self, format: Format, *, memory: bool = False) -> List[Dict[str, Any]]:
+        """The definitions of the tools by which a model gets text back, for a loop that offers them itself."""
+        return formats.recall_tools(format, memory)
+
+    @property
+    def raw(self) -> Raw:
+        """The generated stubs, for all that has no shorter form."""
+        return self._driver.raw
+
+    async def close(self) -> None:
+        await self._driver.close()
+        if self._core.local:
+            await asyncio.to_thread(self._core.local.stop)
+
+    async def __aenter__(self) -> Palimpsest:
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        await self.close()
+
+
+class Conversation:
+    """A conversation on record. It is used by one task at a time."""
+
+    def __init__(self, driver: Driver, core: ConversationCore) -> None:
+        self._driver, self._core = driver, core
+
+    @property
+    def id(self) -> str:
+        return self._core.id
+
+    @property
+    def built(self) -> Any:
+        """The whole answer of the last build, a BuildContextResponse: tokens, decisions, events, manifest_id."""
+        return self._core.built
+
+    def user(self, text: str, **fields: Any) -> None:
+        """What the user said. It goes on record with the next build. `fields` are those of the API's Message, such as `name` and `tags`."""
+        self._core.say("USER", text, fields)
+
+    def system(self, text: str, **fields: Any) -> None:
+        """An instruction that belongs on record. It goes there with the next build."""
+        self._core.say("SYSTEM", text, fields)
+
+    def message(self, message: Any, *, format: Optional[Format] = None) -> None:
+        """A message in a provider's JSON, such as one with an image. It goes on record with the next build."""
+        self._core.message(message, format)
+
+    def result(self, call_id: str, value: Any, *, name: str = "", error: bool = False) -> None:
+        """The result of a call that the program answers itself. It goes on record with the next build."""
+        self._core.result(call_id, value, name, error)
+
+    async def openai(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+        """What the model should see now, as arguments of `chat.completions.create`.
+
+        `build` has further fields of the API's BuildContextRequest, such as `budget`. All else goes into the arguments as it is.
+        """
+        return await self._driver.run(self._core.build("openai", model, system, tools, build, extra))
+
+    async def responses(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+        """The same as arguments of `responses.create`."""
+        return await self._driver.run(self._core.build("responses", model, system, tools, build, extra))
+
+    async def anthropic(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+        """The same as arguments of `messages.create` and `messages.stream`, which want `max_tokens` too."""
+        return await self._driver.run(self._core.build("anthropic", model, system, tools, build, extra))
+
+    async def gemini(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+        """The same as arguments of `models.generate_content` and its stream. `config` may hold all but the instruction and the tools."""
+        return await self._driver.run(self._core.build("gemini", model, system, tools, build, extra))
+
+    async def sync(
+        self,
+        messages: Sequence[Any],
+        *,
+        format: Format = "openai",
+        model: str = "",
+        system: str = "",
+        tools: Any = None,
+        rewind: bool = False,
+        build: Optional[Mapping[str, Any]] = None,
+    ) -> Dict[str, Any]:
+        """Brings the record up to a whole list, and says what the model should see of it.
+
+        Where the list differs from the record the call fails with HistoryDivergedError; with `rewind`, the record is taken back to there.
+        """
+        return await self._driver.run(self._core.sync(messages, format, model, system, tools, rewind, build))
+
+    async def add(self, reply: Any, *, format: Optional[Format] = None, aborted: bool = False) -> List[Call]:
+        """Puts a reply on record, as the provider's SDK returned it, with its usage. Returns the calls that wait for results."""
+        return await self._driver.run(self._core.add(reply, format, aborted))
+
+    def stream(self, events: AsyncIterable[E], *, format: Optional[Format] = None) -> Stream[E]:
+        """Passes the events of a reply through, and puts it on record when they end."""
+        return Stream(self._driver, StreamCore(self._core, format), events)
+
+    async def answer(self, calls: Iterable[Call], tools: Mapping[str, Callable[..., Any]]) -> None:
+        """Runs tools side by side; those that recall, the sidecar answers. A tool that raises is told to the model as an error. One that is not awaited runs in a thread.
+
+        The results go on record with the next build.
+        """
+        await self._driver.run(self._core.answer(calls, tools))
+
+    async def recall(self, name: str, arguments: Any, call_id: str) -> str:
+        """The text for a call of a recall tool, for a loop that runs tools itself. `result` of that call then keeps what it was recalled from."""
+        return await self._driver.run(self._core.recall(name, arguments, call_id))
+
+    async def waiting(self) -> List[Call]:
+        """The calls on record that wait for results: what a process that ended between a reply and its results left behind."""
+        return await self._driver.run(self._core.waiting())
+
+    async def flush(self) -> None:
+        """Puts on record what waits for the next build."""
+        await self._driver.run(self._core.flush())
+
+
+class Stream(Generic[E]):
+    """The events of one reply. When they end it is on record, and `calls` wait for results.
+
+    One that breaks off, by an error or because nobody reads on, is put on record as far as it is whole, marked as aborted.
+    """
+
+    def __init__(self, driver: Driver, core: StreamCore, events: AsyncIterable[E]) -> None:
+        self._driver, self._core, self._events = driver, core, events
+
+    @property
+    def calls(self) -> List[Call]:
+        return self._core.calls
+
+    async def __aiter__(self) -> AsyncIterator[E]:
+        async with self:
+            async for event in self._events:
+                self._core.feed(event)
+                yield event
+            await self._driver.run(self._core.end())
+
+    async def close(self) -> None:
+        """Ends the stream here."""
+        close = getattr(self._events, "close", None)
+        if close and not self._core.ended:
+            closing = close()
+            if inspect.isawaitable(closing):
+                await closing
+        await self._driver.run(self._core.end())
+
+    async def __aenter__(self) -> Stream[E]:
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        await self.close()

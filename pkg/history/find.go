@@ -1,0 +1,216 @@
+package history
+
+import (
+	"iter"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// Query asks where a list goes on behind a record.
+type Query struct {
+	List []provider.InputMessage
+	// Elements is how many elements the list has.
+	Elements int
+	// Record are the messages that stand, in order, without leading system messages.
+	Record []Entry
+	// Known: the list goes on behind a prefix that the record has, and Record behind what that prefix came to.
+	Known bool
+	// Views are the record as builds have shown it, where they left something out, to its end, newest first; nil for none. They are asked for if
+	// the list is not the record.
+	Views iter.Seq2[[]Entry, error]
+	// Rewind allows the list to take the place of a part of the record.
+	Rewind   bool
+	Contents Contents
+}
+
+// Reading is where a list goes on.
+type Reading struct {
+	// Rest are the messages to append, or parts of them.
+	Rest []provider.InputMessage
+	// Matched is how many elements nothing of Rest is made of.
+	Matched int
+	// Rewind is the message from which the record has to be taken back before; -1 if nothing has.
+	Rewind int32
+}
+
+// Find reads a list. One that is not the record, nor a view of it, nor the end of it is an error of kind HistoryDiverged, unless the record may
+// be rewound to where they differ; one that may be several ends is of kind HistoryAmbiguous. The list's parts are shared with the reading.
+func Find(q *Query) (*Reading, error) {
+	f := finder{query: q, list: newList(q.List, q.Contents)}
+	found, err := f.find()
+	if err != nil || found != nil {
+		return found, err
+	}
+	return f.diverge()
+}
+
+type finder struct {
+	query *Query
+	list  *list
+	// best is the trail that went furthest, over at entries of it.
+	best *trail
+	at   int
+}
+
+// find looks for a reading that takes nothing back.
+func (f *finder) find() (*Reading, error) {
+	for _, strict := range []bool{true, false} {
+		t := f.list.follow(f.query.Record, strict, false)
+		if r, err := f.accept(t); r != nil || err != nil {
+			return r, err
+		}
+		f.note(t)
+	}
+	if f.query.Known {
+		return nil, nil
+	}
+	if r, err := f.findView(); r != nil || err != nil {
+		return r, err
+	}
+	return f.findEnd()
+}
+
+// findView looks for the list among what builds have shown.
+func (f *finder) findView() (*Reading, error) {
+	if f.query.Views == nil {
+		return nil, nil
+	}
+	for view, err := range f.query.Views {
+		if err != nil {
+			return nil, err
+		}
+		t := f.list.follow(view, false, false)
+		if r, err := f.accept(t); r != nil || err != nil {
+			return r, err
+		}
+		f.note(t)
+	}
+	return nil, nil
+}
+
+// findEnd looks for the list's head at the end of the record: its front was cut off. A list that also begins as the record does may be one that
+// was edited.
+func (f *finder) findEnd() (*Reading, error) {
+	for _, strict := range []bool{true, false} {
+		t := f.list.follow(f.query.Record, strict, true)
+		if t.overflow {
+			return nil, ambiguous()
+		}
+		r, err := f.accept(t)
+		if r != nil && f.best != nil {
+			return nil, ambiguous()
+		}
+		if r != nil || err != nil {
+			return r, err
+		}
+	}
+	return nil, nil
+}
+
+// accept is the reading of a trail to the end of its tape; nil if it does not come there.
+func (f *finder) accept(t *trail) (*Reading, error) {
+	if t.agreed() < len(t.tape) || t.overflow {
+		return nil, nil
+	}
+	ends := t.ends(len(t.tape))
+	switch {
+	case len(ends) == 0:
+		return nil, nil
+	case len(ends) > 1 && (!t.strict || t.anywhere):
+		return nil, ambiguous()
+	}
+	return f.read(&ends[0], t.tape, -1), nil
+}
+
+func ambiguous() error {
+	return conversation.Errorf(conversation.HistoryAmbiguous, "the front of the list was cut off, and what is left stands at several places of the record")
+}
+
+// read is the reading behind a cursor, at the end of a tape.
+func (f *finder) read(c *cursor, tape []Entry, rewind int32) *Reading {
+	wordless := 0
+	for wordless < len(tape) && !tape[len(tape)-1-wordless].isSaid() {
+		wordless++
+	}
+	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind}
+	r.Matched = f.query.Elements
+	seen := 0
+	for i := range r.Rest {
+		m := &r.Rest[i]
+		r.Matched -= max(0, m.End-max(m.First, seen))
+		seen = max(seen, m.End)
+	}
+	return r
+}
+
+// note keeps the trail on which the list agrees longest with what it could go on from.
+func (f *finder) note(t *trail) {
+	for n := t.agreed(); n > 0; n-- {
+		if n < len(t.tape) && t.mayGoOn(n) && (f.best == nil || t.tape[n].Index > f.best.tape[f.at].Index) {
+			f.best, f.at = t, n
+			return
+		}
+	}
+}
+
+// mayGoOn says whether a list that agrees with the first n entries may go on in place of the others: they are all that follows on record, and
+// something was said before them.
+func (t *trail) mayGoOn(n int) bool {
+	if t.furthest(n) == nil {
+		return false
+	}
+	from := t.tape[n].Index
+	for i := range t.tape {
+		if before := t.tape[i].Index < from; before != (i < n) {
+			return false
+		}
+	}
+	return true
+}
+
+// furthest is the place behind n entries that leaves least of the list; nil if there is none behind anything that was said.
+func (t *trail) furthest(n int) *cursor {
+	var best *cursor
+	ends := t.ends(n)
+	for i := range ends {
+		if c := &ends[i]; c.segment >= 0 && (best == nil || c.behind(best)) {
+			best = c
+		}
+	}
+	return best
+}
+
+func (c *cursor) behind(o *cursor) bool {
+	if c.segment != o.segment {
+		return c.segment > o.segment
+	}
+	return c.piece+c.calls+c.results.len() > o.piece+o.calls+o.results.len()
+}
+
+// diverge rewinds to where the list differs, or says where that is.
+func (f *finder) diverge() (*Reading, error) {
+	q := f.query
+	if q.Rewind && f.best != nil {
+		return f.read(f.best.furthest(f.at), f.best.tape[:f.at], f.best.tape[f.at].Index), nil
+	}
+	if q.Rewind && q.Known {
+		return f.read(&cursor{segment: -1}, nil, q.Record[0].Index), nil
+	}
+	at, c := conversation.Divergence{Message: q.Record[0].Index}, &cursor{segment: -1}
+	if f.best != nil {
+		at.Message, c = f.best.tape[f.at].Index, f.best.furthest(f.at)
+	}
+	at.Element = int32(f.firstLeft(c))
+	err := conversation.Errorf(conversation.HistoryDiverged, "the list differs from the record at element %d, message %d", at.Element, at.Message)
+	err.Divergence = &at
+	return nil, err
+}
+
+// firstLeft is the first element of which something is left behind a cursor, or the number of elements.
+func (f *finder) firstLeft(c *cursor) int {
+	if rest := f.list.rest(c, 0); len(rest) > 0 {
+		return rest[0].First
+	}
+	return f.query.Elements
+}

@@ -1,0 +1,167 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// RequestShape says how a provider's request holds a context. Keys that a provider does not have are empty.
+type RequestShape struct {
+	System       string // of system_json
+	Instructions string // of a system prompt that stands in no block
+	Messages     string // of messages_json
+	// Rest are members that every request has, from the comma on.
+	Rest string
+	// CacheKey is the key of the name by which the provider finds its cache, CacheMark the member that marks a block for it.
+	CacheKey, CacheMark string
+}
+
+// maxCacheMarks is how many blocks of a request Anthropic takes a mark of.
+const maxCacheMarks = 4
+
+// Completion is what a request holds beside the context.
+type Completion struct {
+	Instructions string
+	Tools        []json.RawMessage
+	CacheKey     string  // empty for none
+	Marks        []int32 // blocks to mark for the cache, ascending; none where nothing is to be marked
+}
+
+// Request writes the arguments of a provider's call: but for cache marks, with the bytes of the context as they are.
+func (a *Assembly) Request(c *Completion) []byte {
+	shape := &a.traits.Request
+	tools, blocks := c.Tools, a.blocks
+	if shape.CacheMark != "" && len(c.Marks) > 0 {
+		marked := a.marked(c)
+		tools, blocks = marked.tools, marked.blocks
+	}
+	system, messages := assembleSystem(a.traits, blocks), assembleMessages(a.traits, blocks)
+	out := make([]byte, 0, len(system)+len(messages)+sizeOf(tools)+len(c.Instructions)+256)
+	member := func(key string) {
+		if key == "" {
+			return
+		}
+		out = append(out, ',')
+		out = AppendString(out, key)
+		out = append(out, ':')
+	}
+	if len(system) > 0 {
+		member(shape.System)
+		out = append(out, system...)
+	}
+	if c.Instructions != "" && shape.Instructions != "" {
+		member(shape.Instructions)
+		out = AppendString(out, c.Instructions)
+	}
+	member(shape.Messages)
+	out = append(out, messages...)
+	if len(tools) > 0 {
+		member("tools")
+		out = AppendArray(out, tools)
+	}
+	out = append(out, shape.Rest...)
+	if c.CacheKey != "" && shape.CacheKey != "" {
+		member(shape.CacheKey)
+		out = AppendString(out, c.CacheKey)
+	}
+	out[0] = '{'
+	return append(out, '}')
+}
+
+func sizeOf(elements []json.RawMessage) int {
+	n := 2
+	for _, e := range elements {
+		n += len(e) + 1
+	}
+	return n
+}
+
+// AppendArray appends elements as one JSON array.
+func AppendArray(dst []byte, elements []json.RawMessage) []byte {
+	dst = append(dst, '[')
+	for i, e := range elements {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, e...)
+	}
+	return append(dst, ']')
+}
+
+// markedRequest is what is marked for the provider's cache.
+type markedRequest struct {
+	tools  []json.RawMessage
+	blocks []Block
+	mark   string
+	left   int
+}
+
+// marked marks the end of the record first, then the last system block, then the others, at last the last tool: what stands later in a
+// request holds what stands before it. Marks of the caller's own stay, and count.
+func (a *Assembly) marked(c *Completion) *markedRequest {
+	m := &markedRequest{tools: slices.Clone(c.Tools), blocks: slices.Clone(a.blocks), mark: a.traits.Request.CacheMark, left: maxCacheMarks}
+	for _, t := range m.tools {
+		if hasMember(t, "cache_control") {
+			m.left--
+		}
+	}
+	for i := range m.blocks {
+		if hasMember(m.blocks[i].JSON, "cache_control") {
+			m.left--
+		}
+	}
+	m.markBlock(c.Marks[len(c.Marks)-1])
+	for i := len(m.blocks) - 1; i >= 0; i-- {
+		if m.blocks[i].System {
+			m.markBlock(int32(i))
+			break
+		}
+	}
+	for _, at := range slices.Backward(c.Marks[:len(c.Marks)-1]) {
+		m.markBlock(at)
+	}
+	if n := len(m.tools); n > 0 && m.left > 0 {
+		m.tools[n-1] = m.with(m.tools[n-1])
+	}
+	return m
+}
+
+// markBlock marks a block, or the last one before it in the same part of the request that takes a mark: thinking does not.
+func (m *markedRequest) markBlock(at int32) {
+	for i := int(at); i >= 0 && i < len(m.blocks) && m.left > 0 && m.blocks[i].System == m.blocks[at].System; i-- {
+		b := &m.blocks[i]
+		if bytes.HasPrefix(b.JSON, []byte(`{"type":"thinking"`)) || bytes.HasPrefix(b.JSON, []byte(`{"type":"redacted_thinking"`)) {
+			continue
+		}
+		b.JSON = m.with(b.JSON)
+		return
+	}
+}
+
+// with is an object with the mark as its last member, or as it is if it has one.
+func (m *markedRequest) with(object []byte) []byte {
+	object = bytes.TrimSpace(object)
+	if len(object) < 2 || object[len(object)-1] != '}' || hasMember(object, "cache_control") {
+		return object
+	}
+	m.left--
+	out := append(make([]byte, 0, len(object)+len(m.mark)+1), object[:len(object)-1]...)
+	if len(bytes.TrimSpace(out)) > 1 {
+		out = append(out, ',')
+	}
+	return append(append(out, m.mark...), '}')
+}
+
+// hasMember says whether an object has a member by this name, looked at only where its bytes hold the name at all.
+func hasMember(object []byte, name string) bool {
+	if !bytes.Contains(object, []byte(`"`+name+`"`)) {
+		return false
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return false
+	}
+	_, ok := members[name]
+	return ok
+}

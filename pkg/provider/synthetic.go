@@ -1,0 +1,30 @@
+package provider
+
+import (
+	"fmt"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// Fixed texts for what the record does not contain.
+const (
+	OpenerText     = "[Conversation continues.]"                 // the user's, before a context that another role opens
+	ContinueText   = "Continue."                                 // the user's, behind a context that another role ends
+	UnansweredText = "[No result: the call was never answered.]" // in place of a call's result
+	SystemHeader   = "[System message]\n"                        // before a system message that is shown as the user's text
+	SilentError    = "[The call failed without a message.]"      // in an error that says nothing: Anthropic wants a text in it
+)
+
+// LateHeader precedes a result that is shown as the user's text, because it answers no call of its unit.
+func LateHeader(r *conversation.ToolResult) string {
+	call := CallID(r.Ordinal)
+	if r.Name != "" {
+		call = fmt.Sprintf("%s (%s)", r.Name, call)
+	}
+	return fmt.Sprintf("[Late result of %s]\n", call)
+}
+
+// SummaryHeader precedes the text of a summary.
+func SummaryHeader(e *conversation.Edit) string {
+	return fmt.Sprintf("[Summary of messages %d-%d. What it stands for: expand_message(\"s%d\")]\n\n", e.Range.First, e.Range.End-1, e.Summary.ID)
+}

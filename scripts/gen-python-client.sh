@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Generates what the Python client has of the protos: stubs, and a class for each reason of errors.
+#   gen-python-client.sh          into the repository
+#   gen-python-client.sh FOLDER   the same tree, under FOLDER
+# The generator is old on purpose (clients/python/generator.txt), and lives in bin/python-gen-venv.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+package=clients/python/src/palimpsest_context
+out="${1:-.}/$package"
+venv=bin/python-gen-venv wanted=clients/python/generator.txt
+
+if ! cmp -s "$wanted" "$venv/installed.txt"; then
+  rm -rf "$venv"
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: -r "$wanted"
+  cp "$wanted" "$venv/installed.txt"
+fi
+
+# The messages get names of the package's own: Python knows one file and one message of a name in a process, and a program may have stubs of
+# another version of these protos. On the wire the names of messages do not show, and those of services stay as they are.
+protos="$(mktemp -d)"
+trap 'rm -rf "$protos"' EXIT
+mkdir -p "$protos/palimpsest_context/v1"
+for file in proto/palimpsest/v1/*.proto; do
+  sed -e 's/^package palimpsest\.v1;/package palimpsest_context.v1;/' -e 's|^import "palimpsest/v1/|import "palimpsest_context/v1/|' \
+    "$file" >"$protos/palimpsest_context/v1/$(basename "$file")"
+done
+cp clients/python/proto/status.proto "$protos/palimpsest_context/v1/"
+
+rm -rf "$out/v1"
+mkdir -p "$out/v1"
+"$venv/bin/python" -W ignore -m grpc_tools.protoc -I "$protos" --python_out="$out/.." --pyi_out="$out/.." --grpc_python_out="$out/.." \
+  "$protos"/palimpsest_context/v1/*.proto
+for file in "$out"/v1/*_pb2_grpc.py; do
+  # A proto without a service makes an empty file.
+  if ! grep -q '^class ' "$file"; then rm "$file"; else sed -i.bak 's|/palimpsest_context\.v1\.|/palimpsest.v1.|; s|'"'"'palimpsest_context\.v1\.\([A-Za-z]*\)'"'"', rpc|'"'"'palimpsest.v1.\1'"'"', rpc|' "$file"; fi
+done
+rm -f "$out"/v1/*.bak
+echo '"""The messages and services of the API, generated from its protos. They are no part of what the package promises."""' >"$out/v1/__init__.py"
+python3 clients/python/reasons.py proto/palimpsest/v1/error.proto >"$out/reasons.py"

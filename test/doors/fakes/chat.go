@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/internal/validate"
+)
+
+// created is when all answers were made.
+const created = 1790000000
+
+// chat plays OpenAI's Chat Completions.
+type chat struct{}
+
+func (chat) read(body []byte, r *request) []string {
+	m, faults := readMembers(body, "request",
+		"messages", "model", "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs", "max_completion_tokens",
+		"max_tokens", "metadata", "modalities", "moderation", "n", "parallel_tool_calls", "prediction", "presence_penalty", "prompt_cache_key",
+		"prompt_cache_options", "prompt_cache_retention", "reasoning_effort", "response_format", "safety_identifier", "seed", "service_tier", "stop",
+		"store", "stream", "stream_options", "temperature", "tool_choice", "tools", "top_logprobs", "top_p", "user", "verbosity",
+		"web_search_options")
+	if m == nil {
+		return faults
+	}
+	r.model, r.stream = m.text("model"), m.truth("stream")
+	r.mute = m.text("tool_choice") == "none"
+	r.single = m.has("parallel_tool_calls") && !m.truth("parallel_tool_calls")
+	faults = append(faults, m.required("model", "messages")...)
+	faults = append(faults, r.chatTools(m)...)
+	faults = append(faults, r.chatStream(m)...)
+	faults = append(faults, checkCacheKey(m)...)
+	return append(faults, r.judge(validate.OpenAIChat, nil, m["messages"])...)
+}
+
+// chatStream: options of a stream belong to a stream.
+func (r *request) chatStream(m members) []string {
+	if !m.has("stream_options") {
+		return nil
+	}
+	options, faults := readMembers(m["stream_options"], "stream_options", "include_usage", "include_obfuscation")
+	r.usage = options.truth("include_usage")
+	if !r.stream {
+		faults = append(faults, "stream_options: only allowed when stream is true")
+	}
+	return faults
+}
+
+func checkCacheKey(m members) []string {
+	if m.has("prompt_cache_key") && (m.text("prompt_cache_key") == "" || len(m.text("prompt_cache_key")) > 64) {
+		return []string{"prompt_cache_key: must be a text of at most 64 characters"}
+	}
+	return nil
+}
+
+func (r *request) chatTools(m members) []string {
+	tools, faults := m.list("tools")
+	if m.has("tools") && len(tools) == 0 {
+		faults = append(faults, "tools: [] is too short")
+	}
+	for i, raw := range tools {
+		where := fmt.Sprintf("tools[%d]", i)
+		tool, bad := readMembers(raw, where, "type", "function", "custom")
+		faults = append(faults, bad...)
+		faults = append(faults, tool.one("type", "function", "custom")...)
+		if tool.text("type") == "custom" {
+			custom, bad := readMembers(tool["custom"], where+".custom", "name", "description", "format")
+			faults = slices.Concat(faults, bad, r.offer(where, custom.text("name"), toolName))
+			continue
+		}
+		f, bad := readMembers(tool["function"], where+".function", "name", "description", "parameters", "strict")
+		faults = slices.Concat(faults, bad, tool.required("type"), r.offer(where, f.text("name"), toolName))
+		if f.has("parameters") {
+			faults = append(faults, checkSchema(where+".function.parameters", f["parameters"], f.truth("strict"))...)
+		}
+	}
+	for _, key := range []string{"tool_choice", "parallel_tool_calls"} {
+		if m.has(key) && len(tools) == 0 {
+			faults = append(faults, key+": only allowed when tools are specified")
+		}
+	}
+	return faults
+}
+
+func (chat) refusal(faults []string) any { return openAIRefusal(faults) }
+
+func openAIRefusal(faults []string) any {
+	return object{"error": object{"message": strings.Join(faults, "; "), "type": "invalid_request_error", "param": nil, "code": nil}}
+}
+
+func (chat) whole(r *request, a *answer) any {
+	message := object{"role": "assistant", "content": nil, "refusal": nil, "annotations": []any{}}
+	if a.text != "" {
+		message["content"] = a.text
+	}
+	calls := make([]object, 0, len(a.calls))
+	for _, c := range a.calls {
+		calls = append(calls, object{"id": "call_" + c.id, "type": "function", "function": object{"name": c.name, "arguments": c.arguments}})
+	}
+	if len(calls) > 0 {
+		message["tool_calls"] = calls
+	}
+	return object{
+		"id": "chatcmpl-" + a.id, "object": "chat.completion", "created": created, "model": r.model, "service_tier": "default",
+		"choices": []object{{"index": 0, "message": message, "logprobs": nil, "finish_reason": a.chatFinish()}},
+		"usage":   r.chatUsage(a),
+	}
+}
+
+func (a *answer) chatFinish() string {
+	if len(a.calls) > 0 {
+		return "tool_calls"
+	}
+	return "stop"
+}
+
+func (r *request) chatUsage(a *answer) object {
+	return object{
+		"prompt_tokens": r.tokens, "completion_tokens": a.weight(), "total_tokens": r.tokens + a.weight(),
+		"prompt_tokens_details":     object{"cached_tokens": r.cached(), "audio_tokens": 0},
+		"completion_tokens_details": object{"reasoning_tokens": 0, "audio_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0},
+	}
+}
+
+func (chat) events(r *request, a *answer) []event {
+	var out []event
+	chunk := func(choices []object, usage any) *event {
+		data := object{"id": "chatcmpl-" + a.id, "object": "chat.completion.chunk", "created": created, "model": r.model, "choices": choices}
+		if r.usage {
+			data["usage"] = usage
+		}
+		out = append(out, event{data: data})
+		return &out[len(out)-1]
+	}
+	delta := func(d object, finish any) *event {
+		return chunk([]object{{"index": 0, "delta": d, "logprobs": nil, "finish_reason": finish}}, nil)
+	}
+	delta(object{"role": "assistant", "content": "", "refusal": nil}, nil)
+	for i, piece := range pieces(a.text, 4) {
+		delta(object{"content": piece}, nil).cut = len(a.calls) == 0 && i == 1
+	}
+	for i, c := range a.calls {
+		delta(object{"tool_calls": []object{{
+			"index": i, "id": "call_" + c.id, "type": "function", "function": object{"name": c.name, "arguments": ""},
+		}}}, nil)
+		for j, piece := range pieces(c.arguments, 2) {
+			e := delta(object{"tool_calls": []object{{"index": i, "function": object{"arguments": piece}}}}, nil)
+			e.cut = i == len(a.calls)-1 && j == 0
+		}
+	}
+	delta(object{}, a.chatFinish())
+	if r.usage {
+		chunk([]object{}, r.chatUsage(a))
+	}
+	return append(out, event{raw: "[DONE]"})
+}
+
+// text is of a JSON value that is a string, or empty.
+func textOf(raw json.RawMessage) (s string) {
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/internal/validate"
+)
+
+// gemini plays Gemini's generateContent and streamGenerateContent.
+type gemini struct{}
+
+func (gemini) read(body []byte, r *request) []string {
+	m, faults := readMembers(body, "request", "contents", "systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config",
+		"safetySettings", "safety_settings", "generationConfig", "generation_config", "cachedContent", "cached_content", "serviceTier", "store",
+		"model", "labels")
+	if m == nil {
+		return faults
+	}
+	m.rename("system_instruction", "systemInstruction")
+	m.rename("tool_config", "toolConfig")
+	m.rename("generation_config", "generationConfig")
+	faults = append(faults, m.required("contents")...)
+	faults = append(faults, r.geminiTools(m)...)
+	faults = append(faults, checkGeneration(m)...)
+	faults = append(faults, checkSignatures(m["contents"])...)
+	return append(faults, r.judge(validate.Gemini, m["systemInstruction"], m["contents"])...)
+}
+
+// rename takes a member by its other name.
+func (m members) rename(from, to string) {
+	if m.has(from) {
+		m[to] = m[from]
+	}
+}
+
+func checkGeneration(m members) []string {
+	if !m.has("generationConfig") {
+		return nil
+	}
+	_, faults := readMembers(m["generationConfig"], "generationConfig", "candidateCount", "stopSequences", "maxOutputTokens", "temperature", "topP",
+		"topK", "seed", "responseMimeType", "responseSchema", "responseJsonSchema", "presencePenalty", "frequencyPenalty", "responseLogprobs",
+		"logprobs", "enableEnhancedCivicAnswers", "speechConfig", "thinkingConfig", "imageConfig", "mediaResolution", "responseModalities",
+		"audioTranscriptionConfig", "responseFormat")
+	return faults
+}
+
+func (r *request) geminiTools(m members) []string {
+	tools, faults := m.list("tools")
+	for i, raw := range tools {
+		where := fmt.Sprintf("tools[%d]", i)
+		tool, bad := readMembers(raw, where, "functionDeclarations", "function_declarations", "googleSearch", "google_search",
+			"googleSearchRetrieval", "codeExecution", "code_execution", "urlContext", "url_context", "computerUse", "fileSearch", "googleMaps",
+			"mcpServers")
+		tool.rename("function_declarations", "functionDeclarations")
+		declarations, worse := tool.list("functionDeclarations")
+		faults = slices.Concat(faults, bad, worse)
+		for j, declaration := range declarations {
+			faults = append(faults, r.declaration(fmt.Sprintf("%s.functionDeclarations[%d]", where, j), declaration)...)
+		}
+	}
+	if m.has("toolConfig") {
+		config, bad := readMembers(m["toolConfig"], "toolConfig",
+			"functionCallingConfig", "function_calling_config", "retrievalConfig", "includeServerSideToolInvocations")
+		config.rename("function_calling_config", "functionCallingConfig")
+		var calling struct {
+			Mode string `json:"mode"`
+		}
+		r.mute = json.Unmarshal(config["functionCallingConfig"], &calling) == nil && calling.Mode == "NONE"
+		faults = append(faults, bad...)
+	}
+	return faults
+}
+
+func (r *request) declaration(where string, raw json.RawMessage) []string {
+	f, faults := readMembers(raw, where, "name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema", "behavior",
+		"parameters_json_schema", "response_json_schema")
+	// Google's own SDK writes it so.
+	f.rename("parameters_json_schema", "parametersJsonSchema")
+	faults = append(faults, r.offer(where, f.text("name"), geminiToolName)...)
+	if f.has("parameters") && f.has("parametersJsonSchema") {
+		faults = append(faults, where+": parameters and parametersJsonSchema are mutually exclusive")
+	}
+	if f.has("parameters") {
+		faults = append(faults, checkGeminiSchema(where+".parameters", f["parameters"])...)
+	}
+	if f.has("parametersJsonSchema") {
+		faults = append(faults, checkSchema(where+".parametersJsonSchema", f["parametersJsonSchema"], false)...)
+	}
+	return faults
+}
+
+// signed are the parts that signatures are judged by.
+type signed struct {
+	Text             *string `json:"text"`
+	ThoughtSignature string  `json:"thoughtSignature"`
+	FunctionCall     *struct {
+		Name string `json:"name"`
+	} `json:"functionCall"`
+	FunctionResponse any `json:"functionResponse"`
+}
+
+// checkSignatures: since the user last spoke, the first call of each content carries its signature, and any signature is one that was given.
+func checkSignatures(raw json.RawMessage) (faults []string) {
+	var contents []struct {
+		Role  string   `json:"role"`
+		Parts []signed `json:"parts"`
+	}
+	if json.Unmarshal(raw, &contents) != nil {
+		return nil // the judge says what is wrong
+	}
+	spoke := 0
+	for i, c := range contents {
+		if c.Role == "user" && slices.ContainsFunc(c.Parts, func(p signed) bool { return p.Text != nil }) {
+			spoke = i
+		}
+	}
+	for i, c := range contents {
+		first := slices.IndexFunc(c.Parts, func(p signed) bool { return p.FunctionCall != nil })
+		for j, p := range c.Parts {
+			if fault := p.fault(j == first && i > spoke); fault != "" {
+				faults = append(faults, fmt.Sprintf("contents[%d].parts[%d]: %s", i, j, fault))
+			}
+		}
+	}
+	return faults
+}
+
+func (p signed) fault(needed bool) string {
+	switch {
+	case p.ThoughtSignature == "" && needed:
+		return "function call is missing a thought_signature"
+	case p.ThoughtSignature == "" || p.FunctionCall == nil || p.ThoughtSignature == "skip_thought_signature_validator":
+		return ""
+	case p.ThoughtSignature != sign(p.FunctionCall.Name):
+		return "thought signature is not valid"
+	}
+	return ""
+}
+
+// sign stands for the signature of a call.
+func sign(name string) string { return base64.StdEncoding.EncodeToString([]byte("signed:" + name)) }
+
+func (gemini) refusal(faults []string) any {
+	return object{"error": object{"code": 400, "message": strings.Join(faults, "; "), "status": "INVALID_ARGUMENT"}}
+}
+
+// parts of an answer: calls have no id, as Gemini often gives none, and the first carries the signature.
+func (a *answer) parts() (parts []object) {
+	if a.text != "" {
+		parts = append(parts, object{"text": a.text})
+	}
+	for i, c := range a.calls {
+		part := object{"functionCall": object{"name": c.name, "args": json.RawMessage(c.arguments)}}
+		if i == 0 {
+			part["thoughtSignature"] = sign(c.name)
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+func (gemini) whole(r *request, a *answer) any { return r.generated(a, a.parts(), "STOP") }
+
+func (r *request) generated(a *answer, parts []object, finish string) object {
+	candidate := object{"index": 0, "content": object{"role": "model", "parts": parts}}
+	if finish != "" {
+		candidate["finishReason"] = finish
+	}
+	return object{
+		"candidates": []object{candidate}, "modelVersion": r.model, "responseId": a.id,
+		"usageMetadata": object{
+			"promptTokenCount": r.tokens, "cachedContentTokenCount": r.cached(), "candidatesTokenCount": a.weight(), "thoughtsTokenCount": 0,
+			"totalTokenCount": r.tokens + a.weight(), "promptTokensDetails": []object{{"modality": "TEXT", "tokenCount": r.tokens}},
+		},
+	}
+}
+
+// events: a text grows, a call comes whole. A stream that breaks off breaks within the bytes of the last.
+func (gemini) events(r *request, a *answer) []event {
+	var out []event
+	parts := a.parts()
+	for i, part := range parts {
+		last := i == len(parts)-1
+		finish := ""
+		if last {
+			finish = "STOP"
+		}
+		text, ok := part["text"].(string)
+		if !ok {
+			out = append(out, event{data: r.generated(a, []object{part}, finish), cut: last, torn: true})
+			continue
+		}
+		grown := pieces(text, 4)
+		for j, piece := range grown {
+			end := ""
+			if j == len(grown)-1 {
+				end = finish
+			}
+			out = append(out, event{data: r.generated(a, []object{{"text": piece}}, end), cut: last && j == 1})
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// maxBody is more than any provider takes.
+const maxBody = 64 << 20
+
+// provider is one of the APIs that are played.
+type provider interface {
+	// read judges a request and returns what is wrong with it, if anything.
+	read(body []byte, asked *request) (faults []string)
+	// whole is the answer in one piece.
+	whole(r *request, a *answer) any
+	// events are the answer in pieces.
+	events(r *request, a *answer) []event
+	// refusal is how the provider says that it refuses.
+	refusal(faults []string) any
+}
+
+// server answers for all providers.
+type server struct {
+	mux   *http.ServeMux
+	stats *stats
+	pause time.Duration // between the pieces of fake-slow
+}
+
+func newServer(pause time.Duration) *server {
+	s := &server{mux: http.NewServeMux(), stats: newStats(), pause: pause}
+	s.mux.HandleFunc("POST /v1/chat/completions", s.handle(chat{}))
+	s.mux.HandleFunc("POST /v1/responses", s.handle(responses{}))
+	s.mux.HandleFunc("POST /v1/messages", s.handle(anthropic{}))
+	s.mux.HandleFunc("POST /v1beta/models/{call}", s.handle(gemini{}))
+	s.mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.stats.snapshot()) })
+	s.mux.HandleFunc("POST /reset", func(http.ResponseWriter, *http.Request) { s.stats.reset() })
+	return s
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+func (s *server) handle(p provider) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+			writeJSON(w, http.StatusRequestEntityTooLarge, p.refusal([]string{"the request is too large"}))
+			return
+		} else if err != nil {
+			return // the caller went away
+		}
+		asked := &request{header: r.Header, bytes: len(body), seed: digest(string(body))}
+		asked.model, asked.stream = geminiCall(r.PathValue("call"))
+		faults := p.read(body, asked)
+		if len(faults) > 0 {
+			s.stats.count(len(body), faults, nil)
+			writeJSON(w, http.StatusBadRequest, p.refusal(faults))
+			return
+		}
+		a := play(asked)
+		s.stats.count(len(body), nil, a.calls)
+		if !asked.stream {
+			writeJSON(w, http.StatusOK, p.whole(asked, a))
+			return
+		}
+		s.pour(w, r, p.events(asked, a), asked.model)
+	}
+}
+
+// geminiCall reads the last piece of Gemini's path, model:method; other APIs have the model and stream in their body.
+func geminiCall(call string) (model string, stream bool) {
+	model, method, _ := strings.Cut(call, ":")
+	return model, method == "streamGenerateContent"
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// A caller that went away is the caller's matter.
+	_ = json.NewEncoder(w).Encode(v)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// object is JSON to write.
+type object = map[string]any
+
+// event is a piece of a stream: data alone, or a name and data.
+type event struct {
+	name string
+	data any
+	raw  string // in place of data
+	// cut: a stream that breaks off ends with this event; torn, within its bytes.
+	cut, torn bool
+}
+
+func (e event) bytes() []byte {
+	var b bytes.Buffer
+	if e.name != "" {
+		b.WriteString("event: " + e.name + "\n")
+	}
+	b.WriteString("data: ")
+	if e.raw != "" {
+		b.WriteString(e.raw)
+	} else {
+		data, err := json.Marshal(e.data)
+		if err != nil {
+			panic(err) // the fakes write what they made
+		}
+		b.Write(data)
+	}
+	b.WriteString("\n\n")
+	return b.Bytes()
+}
+
+// tornBytes end within the arguments of Gemini's call.
+const tornBytes = 76
+
+// pour writes events as server-sent events.
+func (s *server) pour(w http.ResponseWriter, r *http.Request, events []event, model string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	for _, e := range events {
+		data := e.bytes()
+		last := model == aborting && e.cut
+		if last && e.torn {
+			data = data[:min(tornBytes, len(data)/2)]
+		}
+		if _, err := w.Write(data); err != nil || out.Flush() != nil {
+			return
+		}
+		if last {
+			panic(http.ErrAbortHandler) // closes the connection in the middle of the body
+		}
+		if model == slow && !s.wait(r) {
+			return
+		}
+	}
+}
+
+// wait waits for the pause, or until the caller goes away.
+func (s *server) wait(r *http.Request) bool {
+	select {
+	case <-time.After(s.pause):
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+// pieces cuts a text into about so many pieces, between characters.
+func pieces(text string, n int) []string {
+	runes := []rune(text)
+	if len(runes) == 0 {
+		return nil
+	}
+	size := max(1, (len(runes)+n-1)/n)
+	var out []string
+	for len(runes) > size {
+		out, runes = append(out, string(runes[:size])), runes[size:]
+	}
+	return append(out, string(runes))
+}
