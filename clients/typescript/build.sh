@@ -37,7 +37,7 @@ VERSION
 } >"$stage/src/gen/tools.ts"
 mkdir "$stage/src/vercel"
 find clients/adapters/vercel -maxdepth 1 -name '*.ts' ! -name '*.test.ts' -exec cp {} "$stage/src/vercel" \; 2>/dev/null || true
-if [[ ! -f "$stage/src/vercel/index.ts" ]]; then rm -rf "$stage/src/vercel"; fi
+if [[ ! -f "$stage/src/vercel/vercel.ts" ]]; then rm -rf "$stage/src/vercel"; fi
 
 cd "$stage"
 node_modules/.bin/tsc --project .

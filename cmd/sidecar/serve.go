@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -15,6 +16,7 @@ import (
 // serveCommand is `sidecar serve`.
 type serveCommand struct {
 	settings
+	UntilStdinEnds bool `help:"End when standard input ends, as after a signal: for a program that starts a sidecar for itself, and leaves none behind however it ends." env:"PALIMPSEST_UNTIL_STDIN_ENDS"`
 }
 
 // BeforeResolve loads the configuration file, once kong knows its name and before it needs its values.
@@ -27,7 +29,7 @@ func (s *settings) BeforeResolve(ctx *kong.Context, file *configFile) error {
 	})
 }
 
-// Run serves until a signal.
+// Run serves until a signal, or until standard input ends if that was asked for.
 func (c *serveCommand) Run(ctx context.Context, line *commandLine) error {
 	if err := c.check(); err != nil {
 		return err
@@ -37,7 +39,11 @@ func (c *serveCommand) Run(ctx context.Context, line *commandLine) error {
 		return err
 	}
 	defer func() { _ = log.Sync() }()
-	ctx, stop := untilSignal(ctx, log)
+	var orphaned <-chan struct{}
+	if c.UntilStdinEnds {
+		orphaned = endOf(os.Stdin)
+	}
+	ctx, stop := untilSignal(ctx, log, orphaned)
 	defer stop()
 	return (&program{log: log, memoryLimit: limitMemory(log)}).Run(ctx, &c.settings)
 }
@@ -45,9 +51,19 @@ func (c *serveCommand) Run(ctx context.Context, line *commandLine) error {
 // lastResort is when a shutdown that hangs is cut off. Kubernetes gives 30 s by default and docker stop 10.
 const lastResort = 9500 * time.Millisecond
 
-// untilSignal returns a context that ends with the first SIGTERM or SIGINT. The second signal, or a shutdown that hangs, ends
-// the process: what was acknowledged is durable already.
-func untilSignal(parent context.Context, log *zap.Logger) (ctx context.Context, stop func()) {
+// endOf returns a channel that closes when nothing more can be read. What can be read is nothing to us.
+func endOf(r io.Reader) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, r)
+		close(ended)
+	}()
+	return ended
+}
+
+// untilSignal returns a context that ends with the first SIGTERM or SIGINT, or when the process is orphaned. The second signal, or a
+// shutdown that hangs, ends the process: what was acknowledged is durable already.
+func untilSignal(parent context.Context, log *zap.Logger, orphaned <-chan struct{}) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
@@ -56,6 +72,9 @@ func untilSignal(parent context.Context, log *zap.Logger) (ctx context.Context, 
 		select {
 		case s := <-signals:
 			log.Info("shutting down", zap.String("signal", s.String()))
+			cancel()
+		case <-orphaned:
+			log.Info("shutting down: standard input ended")
 			cancel()
 		case <-done:
 			return

@@ -3,12 +3,14 @@ package grpcserver
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
@@ -68,7 +70,8 @@ func codeOf(kind conversation.Kind) (codes.Code, bool) {
 func toStatus(err error) (s *status.Status, unexpected bool) {
 	var e *conversation.Error
 	if errors.As(err, &e) {
-		return fromDomain(e)
+		s, unexpected = fromDomain(e)
+		return withMetadata(s, e), unexpected
 	}
 	if s := fromOutside(err); s != nil {
 		return s, false
@@ -96,6 +99,45 @@ func fromDomain(e *conversation.Error) (s *status.Status, unexpected bool) {
 	default:
 		return withInfo(code, e.Error(), e.Kind), code == codes.DataLoss || code == codes.Unavailable
 	}
+}
+
+// withMetadata adds to a status what its ErrorInfo says beside the reason.
+func withMetadata(s *status.Status, e *conversation.Error) *status.Status {
+	metadata := metadataOf(e)
+	if metadata == nil {
+		return s
+	}
+	told := s.Proto()
+	for i, detail := range told.GetDetails() {
+		info := &errdetails.ErrorInfo{}
+		if !detail.MessageIs(info) || detail.UnmarshalTo(info) != nil {
+			continue
+		}
+		info.Metadata = metadata
+		if packed, err := anypb.New(info); err == nil {
+			told.Details[i] = packed
+		}
+	}
+	return status.FromProto(told)
+}
+
+// metadataOf is what a program may want to know of an error beside its reason; nil for nothing.
+func metadataOf(e *conversation.Error) map[string]string {
+	var out map[string]string
+	set := func(key, value string) {
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[key] = value
+	}
+	if e.NothingAppended {
+		set("appended", "false")
+	}
+	if d := e.Divergence; d != nil {
+		set("list_index", strconv.Itoa(int(d.Element)))
+		set("message_index", strconv.Itoa(int(d.Message)))
+	}
+	return out
 }
 
 func cancelled(err error) *status.Status {

@@ -52,6 +52,7 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_RUN_ENDED:               "its run has ended, or was forgotten",
 	pb.DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE:       "over its share of the budget; a part is shown",
 	pb.DecisionReason_DECISION_REASON_NO_ROOM:                 "stronger claims on the budget leave no room",
+	pb.DecisionReason_DECISION_REASON_RESIDUE_DROPPED:         "what another provider said beside it is left out",
 	pb.DecisionReason_DECISION_REASON_MEMORIES_ANSWER:         "memories of earlier conversations answer it",
 	pb.DecisionReason_DECISION_REASON_MEMORY_NO_ACTOR:         "no memories: the conversation has no actor_id",
 	pb.DecisionReason_DECISION_REASON_MEMORY_QUERY_EMPTY:      "no memories: it has too few words to search by",

@@ -111,5 +111,6 @@ func (p Part) Corrected(by Part) Part {
 		return p
 	}
 	p.Tokens, p.Estimated = by.Tokens, by.Estimated
+	p.Residue = nil // what was said of other words, such as citations
 	return p
 }

@@ -289,6 +289,14 @@ type Residue struct {
 	JSON     string // an object, byte for byte
 }
 
+// Bytes is how much of the caller's the residue holds; 0 if there is none.
+func (r *Residue) Bytes() int64 {
+	if r == nil {
+		return 0
+	}
+	return int64(len(r.JSON))
+}
+
 // Contents returns pointers to every run of content in the parts, in order. It is how large content is moved out to chunks
 // and back, and the one place that knows where content can be.
 func Contents(parts []Part) []*Content {
@@ -345,6 +353,10 @@ func clonePart(p Part) Part {
 	if p.Opaque != nil {
 		o := *p.Opaque
 		p.Opaque = &o
+	}
+	if p.Residue != nil {
+		r := *p.Residue
+		p.Residue = &r
 	}
 	if p.Result != nil {
 		r := *p.Result

@@ -32,6 +32,8 @@ type Options struct {
 	// Counters by name; o200k, cl100k and chars4 in a server.
 	Counters []tokens.Counter
 	Formats  []provider.Format
+	// Readers read providers' JSON; nil reads none.
+	Readers []provider.Reader
 	// Clock tells the time; time.Now in a server.
 	Clock func() time.Time
 	// IDs makes ids that cannot be guessed; crypto/rand in a server.
@@ -75,6 +77,7 @@ type Engine struct {
 	quotas        *quota.Keeper
 	txn           *txn.Manager
 	views         *view.Loader
+	readers       map[conversation.Format]provider.Reader
 	contents      *contents.Service
 	transfer      *transfer.Service
 	builds        *build.Service
@@ -98,7 +101,7 @@ func New(o Options) *Engine {
 	}
 	blobs, catalogues := contents.NewBlobs(o.Store, o.IDs, o.Clock), catalogue.NewReader(o.Store, o.Clock, o.Models)
 	quotas := newQuotas(&o, unguarded, catalogues)
-	e := &Engine{store: o.Store, defaults: o.Defaults, onError: o.OnError, quotas: quotas, txn: txn.New(o.Store, o.Clock, quotas)}
+	e := &Engine{readers: readersByFormat(o.Readers), store: o.Store, defaults: o.Defaults, onError: o.OnError, quotas: quotas, txn: txn.New(o.Store, o.Clock, quotas)}
 	e.views = view.NewLoader(o.Store, e.txn, view.NewCache(o.CacheBytes, o.Clock), o.Counters, o.Formats)
 	e.contents = contents.New(&contents.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, CacheBytes: o.ContentCacheBytes, Clock: o.Clock, IDs: o.IDs,

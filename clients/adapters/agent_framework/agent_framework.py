@@ -86,7 +86,11 @@ class _Recall(FunctionMiddleware):
 
 
 def _tool(name: str, description: str, parameters: dict[str, Any]) -> FunctionTool:
-    return FunctionTool(name=name, description=description, input_model=parameters, func=dict)
+    return FunctionTool(name=name, description=description, input_model=parameters, func=_unanswered)
+
+
+def _unanswered(**arguments: Any) -> None:
+    raise RuntimeError("recall tools are answered by the provider's middleware")
 
 
 def _chat(message: Message) -> Iterator[tuple[dict[str, Any], Any]]:

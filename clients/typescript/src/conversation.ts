@@ -13,6 +13,7 @@ import type { Raw } from "./raw.js";
 import { isRecallTool } from "./recall.js";
 import { passed, type AnthropicRequest, type BuildFields, type BuildOptions, type GeminiRequest, type OpenAIRequest, type ResponsesRequest } from "./requests.js";
 import { Stream } from "./stream.js";
+import { waitingCalls } from "./waiting.js";
 
 /** ConversationOptions are settings of a conversation that does not exist yet; one that exists keeps its own. */
 export interface ConversationOptions {
@@ -59,6 +60,7 @@ export class Conversation {
   readonly #raw: Raw;
   readonly #options: ConversationOptions;
   #built: BuildContextResponse | undefined;
+  #format: Format | undefined; // of the last build
   #created: Promise<void> | undefined;
   #pending: Item[] = []; // what goes on record next
   #unsettled: (() => Promise<unknown>) | undefined; // a call with pending items, of which nobody knows whether it was carried out
@@ -81,17 +83,18 @@ export class Conversation {
   /** user says something with the next build. */
   user(content: string | MessageInitShape<typeof PartSchema>[]): this {
     const parts = typeof content === "string" ? [{ content: { case: "text" as const, value: content } }] : content;
-    return this.message({ role: Role.USER, parts });
+    return this.say({ role: Role.USER, parts });
   }
 
-  /** message puts a message on record with the next build: the API's own. */
-  message(message: MessageInitShape<typeof MessageSchema>): this {
+  /** say puts a message on record with the next build: one of the API's own. */
+  say(message: MessageInitShape<typeof MessageSchema>): this {
     this.#pending.push({ message });
     return this;
   }
 
-  /** providerMessage puts a message on record with the next build, or several: a provider's JSON as its API takes it. */
-  providerMessage(format: Format, message: object): this {
+  /** message puts a message on record with the next build, or a list of them: as a provider takes it, by default that of the last build. */
+  message(message: object, format: Format | undefined = this.#format): this {
+    if (!format) throw new TypeError("no build has said yet whose message this is: name its format");
     this.#pending.push({ providerInput: { format: contextFormat[format], shape: Shape.MESSAGE, json: JSON.stringify(message) } });
     return this;
   }
@@ -139,7 +142,7 @@ export class Conversation {
     const failed = ends.find((end) => end.status === "rejected");
     if (failed) throw failed.reason;
     for (const call of calls) {
-      this.message({ role: Role.TOOL, parts: [{ content: { case: "toolResult", value: this.#results.get(call.id)! } }] });
+      this.say({ role: Role.TOOL, parts: [{ content: { case: "toolResult", value: this.#results.get(call.id)! } }] });
       this.#results.delete(call.id);
     }
   }
@@ -152,6 +155,12 @@ export class Conversation {
     const result = reply.toolResult!;
     this.#results.set(callId, result); // it names its source, so that it is not cited in its turn
     return result.output.case === "text" ? result.output.value : "";
+  }
+
+  /** waiting are the calls at the end of the record that no result answers: where a program goes on that was stopped before its tools were done. */
+  async waiting(): Promise<Call[]> {
+    await this.flush();
+    return waitingCalls(this.#raw.conversation, this.id);
   }
 
   /** flush puts on record now what waits for the next build. */
@@ -183,10 +192,11 @@ export class Conversation {
   }
 
   async #request(format: Format, options: BuildOptions): Promise<Json> {
-    const append = (items: Item[]) => (items.length > 0 ? { items } : undefined);
-    if (options.build?.dryRun) return requestOf(await this.#build(format, options, append(this.#pending))); // they stay pending
-    return requestOf(await this.#commit((items, requestId) =>
-      this.#build(format, { ...options, build: { requestId, ...options.build } }, append(items))));
+    const build = async (items: Item[], requestId: string) => {
+      const fields = { promptCache: true, requestId, ...options.build };
+      return requestOf(await this.#build(format, { recallTools: true, ...options, build: fields }, items.length > 0 ? { items } : undefined));
+    };
+    return options.build?.dryRun ? build(this.#pending, "") : this.#commit(build); // a dry run leaves what is pending
   }
 
   async #build(format: Format, options: Omit<BuildOptions, "model"> & { model?: string }, append: Append | undefined): Promise<BuildContextResponse> {
@@ -196,8 +206,7 @@ export class Conversation {
       model: options.model ?? "",
       fixedInput: { systemPrompt: options.system ?? "", toolsJson: options.tools?.length ? JSON.stringify(options.tools) : "" },
       complete: true,
-      recallTools: options.recallTools ?? true,
-      promptCache: true,
+      recallTools: options.recallTools ?? false,
       ...options.build,
       ...(append ? { append } : {}),
     };
@@ -208,6 +217,7 @@ export class Conversation {
       if (request.maxReplyBytes !== undefined || !isReason(thrown, "REPLY_TOO_LARGE")) throw thrown;
       return build({ ...request, requestId: randomUUID(), maxReplyBytes: largestReply });
     });
+    this.#format = format;
     return this.#built;
   }
 
@@ -223,7 +233,7 @@ export class Conversation {
   }
 
   #replyOf(reply: Json, options: AddOptions, aborted: boolean): Added {
-    const { format = formatOfReply(reply), ...rest } = options;
+    const { format = formatOfReply(reply) ?? this.#format, ...rest } = options;
     if (!format) throw new TypeError("this is no reply of a provider's: name its format");
     const later = this.#options.durable === "step";
     const json = JSON.stringify(reply);
@@ -254,7 +264,7 @@ export class Conversation {
 
   async #resultOf(call: Call, tools: Tools): Promise<void> {
     if (this.#results.has(call.id)) return;
-    if (call.recalls) await this.recall(call.name, call.argumentsJson, call.id);
+    if (call.recalls && !Object.hasOwn(tools, call.name)) await this.recall(call.name, call.argumentsJson, call.id);
     else this.#results.set(call.id, await runTool(call, tools));
   }
 

@@ -30,7 +30,8 @@ export class PalimpsestError extends Error {
     this.code = cause.code;
     this.reason = info?.reason;
     this.metadata = info?.metadata ?? {};
-    this.violations = cause.findDetails(BadRequestSchema).flatMap((detail) => detail.fieldViolations);
+    this.violations = cause.findDetails(BadRequestSchema).flatMap((detail) => detail.fieldViolations)
+      .map(({ field, description }) => ({ field, description }));
     this.retryDelayMs = delay ? Number(delay.seconds) * 1000 + delay.nanos / 1e6 : 0;
   }
 

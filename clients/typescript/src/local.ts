@@ -1,14 +1,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { access, constants, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 
 import { Channel } from "./channel.js";
 
 /** LocalOptions say which sidecar runs beside this process. */
 export interface LocalOptions {
-  /** The sidecar's program; by default that of PALIMPSEST_BINARY, or `sidecar` on the PATH. */
+  /** The sidecar's program; by default that of PALIMPSEST_BINARY, or `palimpsest` or `sidecar` on the PATH. */
   binary?: string;
   /** The folder in which conversations are kept; by default they are gone with the sidecar. */
   dataDir?: string;
@@ -30,9 +30,9 @@ const stopMs = 10_000;
 
 /** startLocal starts a sidecar and waits until it serves. */
 export async function startLocal(options: LocalOptions): Promise<LocalSidecar> {
+  const binary = await find(options.binary ?? process.env.PALIMPSEST_BINARY);
   const folder = await mkdtemp(join(tmpdir(), "palimpsest-")); // for its owner alone
   const address = `unix://${join(folder, "s.sock")}`;
-  const binary = options.binary ?? process.env.PALIMPSEST_BINARY ?? "sidecar";
   const store = options.dataDir === undefined ? ["--store", "memory"] : ["--store", "bolt", "--data-dir", options.dataDir];
   const child = spawn(binary, ["serve", "--listen", address, ...store, ...(options.flags ?? [])], { stdio: ["ignore", "ignore", "pipe"] });
   const end = ended(child);
@@ -56,6 +56,18 @@ export async function startLocal(options: LocalOptions): Promise<LocalSidecar> {
   child.unref();
   (child.stderr as unknown as { unref(): void }).unref();
   return { address, pid: child.pid!, stop };
+}
+
+/** find is the program that is named, or the first on the PATH. */
+async function find(named: string | undefined): Promise<string> {
+  if (named) return named;
+  for (const folder of (process.env.PATH ?? "").split(delimiter).filter(Boolean)) {
+    for (const name of ["palimpsest", "sidecar"]) {
+      const file = join(folder, name);
+      if (await access(file, constants.X_OK).then(() => true, () => false)) return file;
+    }
+  }
+  throw new Error("no sidecar is on the PATH: name its binary, or set PALIMPSEST_BINARY");
 }
 
 /** ended resolves with why the process ended: the last that it said. */

@@ -35,6 +35,11 @@ export class Palimpsest implements AsyncDisposable {
     return structuredClone(recallTools[options.memory ? `${format}_memory` : format]) as Json[];
   }
 
+  /** pid is the process of the sidecar that local started. */
+  get pid(): number | undefined {
+    return this.#sidecar?.pid;
+  }
+
   /** close ends the connection, and the sidecar that local started. */
   async close(): Promise<void> {
     this.#channel.close();

@@ -13,7 +13,7 @@ export interface BuildOptions {
   system?: string;
   /** The agent's own tools, as the provider takes them. */
   tools?: readonly object[];
-  /** Whether the tools are added by which the model gets text back: true by default. */
+  /** Whether the tools are added by which the model gets text back: true by default, but for sync, where they are the framework's. */
   recallTools?: boolean;
   /** Further fields of BuildContextRequest, such as budget or sameTurn. */
   build?: BuildFields;

@@ -204,8 +204,8 @@ type ProviderInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. Whose JSON it is; not NEUTRAL.
 	Format ContextFormat `protobuf:"varint,1,opt,name=format,proto3,enum=palimpsest.v1.ContextFormat" json:"format,omitempty"`
-	// Required. The JSON, as the provider's SDK dumps it or takes it; 2 bytes to 16 MiB. Null counts as absent; keys in snake_case are
-	// those in camelCase.
+	// Required. The JSON, as the provider's SDK dumps it or takes it; 2 bytes to 16 MiB; at most 10,000 messages. Null counts as
+	// absent; keys in snake_case are those in camelCase.
 	Json string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
 	// Optional. What the JSON is. By default, it says so itself.
 	Shape ProviderInputShape `protobuf:"varint,3,opt,name=shape,proto3,enum=palimpsest.v1.ProviderInputShape" json:"shape,omitempty"`
@@ -322,7 +322,7 @@ func (x *ProviderInput) GetAborted() bool {
 // AppendedCall is a tool call among the appended messages that no appended result answers.
 type AppendedCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The call as it is on record.
+	// Output only. The call as it is on record. The arguments of all calls in one answer take up to 1 MiB; those beyond are left out.
 	ToolCall *ToolCall `protobuf:"bytes,1,opt,name=tool_call,json=toolCall,proto3" json:"tool_call,omitempty"`
 	// Output only. True if AnswerToolCall answers it: it calls expand_message, retrieve_content or another tool of the sidecar's own.
 	Recalls bool `protobuf:"varint,2,opt,name=recalls,proto3" json:"recalls,omitempty"`

@@ -16,16 +16,17 @@ import (
 func appendMessageRules(messages rules.Table[*pb.Message]) rules.Table[*pb.AppendMessageRequest] {
 	return rules.Table[*pb.AppendMessageRequest]{
 		schema.ConversationID("conversation_id", (*pb.AppendMessageRequest).GetConversationId),
-		rules.RequiredMessage("message", (*pb.AppendMessageRequest).GetMessage, messages),
-		schema.Additions[*pb.AppendMessageRequest](),
+		schema.AppendedMessage[*pb.AppendMessageRequest](messages),
+		schema.NotWithProviderInput(schema.Additions[*pb.AppendMessageRequest](), func(r *pb.AppendMessageRequest) bool { return len(r.GetAdditionalContent()) > 0 }),
 		schema.RequestID((*pb.AppendMessageRequest).GetRequestId),
 		rules.OptionalNumber("expected_index", schema.IndexLimit(), func(r *pb.AppendMessageRequest) *int32 { return r.ExpectedIndex }),
 		rules.Message("expiration_override", (*pb.AppendMessageRequest).GetExpirationOverride, schema.ExpirationOverride()),
-		rules.Anything[*pb.AppendMessageRequest]("return_variants"),
+		schema.NotWithProviderInput(rules.Anything[*pb.AppendMessageRequest]("return_variants"), (*pb.AppendMessageRequest).GetReturnVariants),
+		rules.Message("provider_input", (*pb.AppendMessageRequest).GetProviderInput, schema.ProviderInput()),
 	}
 }
 
-// AppendMessage puts one message on record.
+// AppendMessage puts one message on record, or what a provider's JSON becomes.
 func (s *Service) AppendMessage(ctx context.Context, req *pb.AppendMessageRequest) (*pb.AppendMessageResponse, error) {
 	if err := checkVariants(req); err != nil {
 		return nil, err
@@ -34,23 +35,36 @@ func (s *Service) AppendMessage(ctx context.Context, req *pb.AppendMessageReques
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.engine.Append(ctx, engine.AppendRequest{
-		Key:           convert.Key(ctx, req.GetConversationId()),
-		Messages:      []conversation.Message{convert.FromMessage(req.GetMessage())},
-		Extras:        []engine.AppendExtra{fromExtra(req)},
-		Request:       request,
-		ExpectedIndex: req.ExpectedIndex,
-		Variants:      req.GetReturnVariants(),
-	})
+	g := s.gather()
+	if err := g.add("", req); err != nil {
+		return nil, err
+	}
+	r := g.request()
+	r.Key, r.Request, r.ExpectedIndex = convert.Key(ctx, req.GetConversationId()), request, req.ExpectedIndex
+	r.Variants = req.GetReturnVariants()
+	result, err := s.engine.Append(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return &pb.AppendMessageResponse{
-		Receipt:           toReceipts(result)[0],
-		Events:            convert.Each(result.Events, convert.ToEvent),
-		DisplayMessage:    toVariant(result.Display),
-		PersistentMessage: toVariant(result.Persistent),
-	}, nil
+	return toAppendResponse(req, result), nil
+}
+
+func toAppendResponse(req *pb.AppendMessageRequest, r *engine.AppendResult) *pb.AppendMessageResponse {
+	out := &pb.AppendMessageResponse{
+		Events:            convert.Each(r.Events, convert.ToEvent),
+		DisplayMessage:    toVariant(r.Display),
+		PersistentMessage: toVariant(r.Persistent),
+		Calls:             toCalls(r.Calls),
+		History:           toHistory(r.History),
+	}
+	receipts := toReceipts(r)
+	if len(receipts) > 0 {
+		out.Receipt = receipts[len(receipts)-1]
+	}
+	if req.GetProviderInput() != nil {
+		out.Receipts = receipts
+	}
+	return out
 }
 
 // toVariant converts the variant of an append's one message; nil if it was not asked for.

@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-func buildContextRules() rules.Table[*pb.BuildContextRequest] {
+func buildContextRules(messages rules.Table[*pb.Message]) rules.Table[*pb.BuildContextRequest] {
 	return rules.Table[*pb.BuildContextRequest]{
 		schema.ConversationID("conversation_id", (*pb.BuildContextRequest).GetConversationId),
 		turnRule(),
@@ -23,11 +23,17 @@ func buildContextRules() rules.Table[*pb.BuildContextRequest] {
 		rules.Text("model", schema.OptionalNameLimit(), (*pb.BuildContextRequest).GetModel),
 		rules.Message("budget", (*pb.BuildContextRequest).GetBudget, budgetRules()),
 		rules.Message("fixed_input", (*pb.BuildContextRequest).GetFixedInput, fixedInputRules()),
-		rules.Message("last_usage", (*pb.BuildContextRequest).GetLastUsage, usageRules()),
+		rules.Message("last_usage", (*pb.BuildContextRequest).GetLastUsage, usageRules()).Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
+			if r.GetLastUsage() != nil && r.GetLastUsageJson() != "" {
+				c.Fail("must not be set together with last_usage_json")
+			}
+		}),
+		usageJSON("last_usage_json", (*pb.BuildContextRequest).GetLastUsageJson),
 		rules.Message("expiration_override", (*pb.BuildContextRequest).GetExpirationOverride, schema.ExpirationOverride()),
 		rules.Message("policy_override", (*pb.BuildContextRequest).GetPolicyOverride, schema.Policy()),
 		rules.Anything[*pb.BuildContextRequest]("dry_run"),
 		rules.Anything[*pb.BuildContextRequest]("close_open_calls"),
+		rules.Message("append", (*pb.BuildContextRequest).GetAppend, buildAppendRules(messages)),
 		completeRule(),
 		onlyComplete("recall_tools", (*pb.BuildContextRequest).GetRecallTools),
 		onlyComplete("prompt_cache", (*pb.BuildContextRequest).GetPromptCache),
@@ -68,8 +74,12 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 	if err != nil {
 		return nil, err
 	}
+	usage, err := s.usageOf("last_usage_json", req.GetLastUsage(), req.GetLastUsageJson())
+	if err != nil {
+		return nil, err
+	}
 	reply := buildReply{limit: s.admission.ReplyLimit(req.MaxReplyBytes)}
-	result, err := s.engine.Build(ctx, engine.BuildRequest{
+	r := engine.BuildRequest{
 		Key:            convert.Key(ctx, req.GetConversationId()),
 		Request:        request,
 		Turn:           req.Turn,
@@ -78,7 +88,7 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 		Model:          req.GetModel(),
 		Budget:         fromBudget(req.GetBudget()),
 		Fixed:          fromFixedInput(req.GetFixedInput()),
-		LastUsage:      fromUsage(req.GetLastUsage()),
+		LastUsage:      usage,
 		PolicyOverride: convert.FromPolicy(req.GetPolicyOverride()),
 		Override:       fromOverride(req.GetExpirationOverride()),
 		DryRun:         req.GetDryRun(),
@@ -86,7 +96,11 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 		Complete:       engine.Completion{On: req.GetComplete(), RecallTools: req.GetRecallTools(), PromptCache: req.GetPromptCache()},
 		Check:          reply.check,
 		Waiting:        admission.ExchangeOf(ctx).WithoutReply,
-	})
+	}
+	if req.GetAppend() != nil {
+		return s.step(ctx, req.GetAppend(), r, &reply)
+	}
+	result, err := s.engine.Build(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +113,7 @@ const coordinatesBytes = 64
 // buildReply holds the answer as it was measured before the commit, so that it is not converted again after it.
 type buildReply struct {
 	limit    int
+	appended *engine.AppendResult
 	result   *engine.BuildResult
 	response *pb.BuildContextResponse
 }
@@ -106,6 +121,7 @@ type buildReply struct {
 // check refuses an answer over the limit before it is committed.
 func (b *buildReply) check(r *engine.BuildResult) error {
 	b.result, b.response = r, toBuildResponse(r)
+	setAppended(b.response, b.appended)
 	return paging.CheckReply(b.response, b.limit, coordinatesBytes)
 }
 

@@ -51,6 +51,8 @@ func detail(r conversation.Reason) string {
 		return "the caller appended it"
 	case conversation.ReasonNameReplaced:
 		return "the tool's name has characters that the provider refuses: they are replaced"
+	case conversation.ReasonResidueDropped:
+		return "what another provider said beside the part is left out"
 	default:
 		return lifecycleDetail(r)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
@@ -14,6 +15,9 @@ import (
 type Engine interface {
 	Append(context.Context, engine.AppendRequest) (*engine.AppendResult, error)
 	Build(context.Context, engine.BuildRequest) (*engine.BuildResult, error)
+	Step(context.Context, engine.StepRequest) (*engine.StepResult, error)
+	ReadUsage(json string) (*engine.Usage, error)
+	ReadInput(f conversation.Format, r *engine.ReadRequest) (*engine.Input, error)
 	Expand(context.Context, engine.ExpandRequest) (*engine.ExpandResult, error)
 	Compact(context.Context, engine.CompactRequest) (*engine.CompactResult, error)
 	Rewind(context.Context, engine.RewindRequest) (*engine.RewindResult, error)
@@ -29,11 +33,12 @@ type Service struct {
 
 	engine    Engine
 	admission *admission.Controller
+	messages  rules.Table[*pb.Message]
 }
 
 // New returns a service that asks an engine.
 func New(e Engine, a *admission.Controller) *Service {
-	return &Service{engine: e, admission: a}
+	return &Service{engine: e, admission: a, messages: schema.Message()}
 }
 
 // Rules are the rules of all requests of the service.
@@ -42,7 +47,7 @@ func Rules() []rules.Request {
 	return []rules.Request{
 		rules.For(appendMessageRules(messages)),
 		rules.For(batchAppendMessagesRules(messages)),
-		rules.For(buildContextRules()),
+		rules.For(buildContextRules(messages)),
 		rules.For(expandMessageRules()),
 		rules.For(compactConversationRules()),
 		rules.For(rewindConversationRules()),

@@ -45,6 +45,9 @@ func fromAction(a *pb.ActionRef) conversation.ActionRef {
 func FromPart(p *pb.Part) conversation.Part {
 	out := fromContent(p)
 	out.Retention = fromRetention(p.GetRetention())
+	if r := p.GetResidue(); r != nil {
+		out.Residue = &conversation.Residue{Provider: r.GetProvider(), JSON: r.GetJson()}
+	}
 	return out
 }
 

@@ -91,6 +91,9 @@ func toPart(p *conversation.Part) *pb.Part {
 	out.Retention = toRetention(p.Retention)
 	out.Plugin = p.Plugin
 	out.Variant = pb.PartVariant(p.Variant)
+	if p.Residue != nil {
+		out.Residue = &pb.Residue{Provider: p.Residue.Provider, Json: p.Residue.JSON}
+	}
 	return out
 }
 
@@ -120,9 +123,7 @@ func toContent(p *conversation.Part) *pb.Part {
 	case conversation.PartMedia:
 		return &pb.Part{Content: &pb.Part_Media{Media: toMedia(p.Media)}}
 	case conversation.PartToolCall:
-		return &pb.Part{Content: &pb.Part_ToolCall{ToolCall: &pb.ToolCall{
-			CallId: p.Call.CallID, Name: p.Call.Name, ArgumentsJson: p.Call.Arguments.Inline,
-		}}}
+		return &pb.Part{Content: &pb.Part_ToolCall{ToolCall: ToCall(p.Call)}}
 	case conversation.PartToolResult:
 		return &pb.Part{Content: &pb.Part_ToolResult{ToolResult: ToResult(p.Result)}}
 	case conversation.PartReasoning:
@@ -132,6 +133,11 @@ func toContent(p *conversation.Part) *pb.Part {
 	default:
 		return &pb.Part{}
 	}
+}
+
+// ToCall converts a call, arguments inline.
+func ToCall(c *conversation.ToolCall) *pb.ToolCall {
+	return &pb.ToolCall{CallId: c.CallID, Name: c.Name, ArgumentsJson: c.Arguments.Inline}
 }
 
 func toMedia(m *conversation.Media) *pb.Media {

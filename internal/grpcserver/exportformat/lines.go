@@ -216,6 +216,12 @@ type partLine struct {
 	Erased     []erasedLine         `json:"erased,omitempty"`
 	Citation   *citationLine        `json:"citation,omitempty"`
 	Recalled   []recalledMemoryLine `json:"recalled,omitempty"`
+	Residue    *residueLine         `json:"residue,omitempty"`
+}
+
+type residueLine struct {
+	Provider string `json:"provider"`
+	JSON     string `json:"json"`
 }
 
 // retentionLine holds at most one of its fields.

@@ -119,6 +119,7 @@ func (l *partLine) record() conversation.Part {
 	p.Tokens, p.Estimated = l.Tokens, l.Estimated
 	p.Retention, p.Plugin, p.Variant = l.Retention.record(), l.Plugin, conversation.Variant(l.Variant)
 	p.Citation, p.Recalled = l.Citation.record(), recalledMemories(l.Recalled)
+	p.Residue = (*conversation.Residue)(l.Residue)
 	if len(l.Erased) > 0 {
 		contents := conversation.Contents(out)
 		for i := range l.Erased {

@@ -187,7 +187,7 @@ func fromPart(p *conversation.Part) partLine {
 	out := partLine{
 		Tokens: p.Tokens, Estimated: p.Estimated,
 		Retention: fromRetention(p.Retention), Plugin: p.Plugin, Variant: variantName(p.Variant), Erased: fromErased(p),
-		Citation: fromCitation(p.Citation), Recalled: fromRecalledMemories(p.Recalled),
+		Citation: fromCitation(p.Citation), Recalled: fromRecalledMemories(p.Recalled), Residue: (*residueLine)(p.Residue),
 	}
 	switch p.Kind {
 	case conversation.PartText:

@@ -230,6 +230,7 @@ func partRules(actions rules.Table[*pb.ActionRef], expiration rules.Table[*pb.Ex
 		rules.Message("reasoning", (*pb.Part).GetReasoning, reasoningRules()),
 		rules.Message("opaque", (*pb.Part).GetOpaque, opaqueRules()),
 		rules.Message("retention", (*pb.Part).GetRetention, retentionRules()),
+		rules.Message("residue", (*pb.Part).GetResidue, residueRules()),
 		rules.Refused("citation", func(p *pb.Part) bool { return p.GetCitation() != nil }),
 		rules.Refused("recalled", func(p *pb.Part) bool { return p.GetRecalled() != nil }),
 		rules.OutputOnly[*pb.Part]("plugin"),
@@ -309,5 +310,12 @@ func opaqueRules() rules.Table[*pb.Opaque] {
 	return rules.Table[*pb.Opaque]{
 		rules.Text("provider", NameLimit(), (*pb.Opaque).GetProvider),
 		rules.Text("json", rules.ByteRange(2, MaxContentBytes), (*pb.Opaque).GetJson, rules.JSONObject),
+	}
+}
+
+func residueRules() rules.Table[*pb.Residue] {
+	return rules.Table[*pb.Residue]{
+		rules.Text("provider", NameLimit(), (*pb.Residue).GetProvider),
+		rules.Text("json", rules.ByteRange(2, 1<<20), (*pb.Residue).GetJson, rules.JSONObject),
 	}
 }

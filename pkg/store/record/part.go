@@ -18,6 +18,7 @@ func writePart(b []byte, p *conversation.Part) []byte {
 	b = appendInt(b, 13, p.Variant)
 	b = appendOptional(b, 14, p.Citation, writeCitation)
 	b = appendOptional(b, 15, p.Recalled, writeRecalledMemories)
+	b = appendOptional(b, 16, p.Residue, writeResidue)
 	return append(b, p.Unknown...)
 }
 
@@ -54,6 +55,8 @@ func readPart(r *reader, p *conversation.Part) {
 			p.Citation = optional(r, readCitation)
 		case 15:
 			p.Recalled = optional(r, readRecalledMemories)
+		case 16:
+			p.Residue = optional(r, readResidue)
 		default:
 			p.Unknown += r.raw
 		}
@@ -200,6 +203,22 @@ func readOpaque(r *reader, o *conversation.Opaque) {
 			o.Provider = r.text()
 		case 2:
 			nested(r, &o.JSON, readContent)
+		}
+	}
+}
+
+func writeResidue(b []byte, v *conversation.Residue) []byte {
+	b = appendText(b, 1, v.Provider)
+	return appendText(b, 2, v.JSON)
+}
+
+func readResidue(r *reader, v *conversation.Residue) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			v.Provider = r.text()
+		case 2:
+			v.JSON = r.text()
 		}
 	}
 }

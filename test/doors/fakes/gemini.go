@@ -76,7 +76,10 @@ func (r *request) geminiTools(m members) []string {
 }
 
 func (r *request) declaration(where string, raw json.RawMessage) []string {
-	f, faults := readMembers(raw, where, "name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema", "behavior")
+	f, faults := readMembers(raw, where, "name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema", "behavior",
+		"parameters_json_schema", "response_json_schema")
+	// Google's own SDK writes it so.
+	f.rename("parameters_json_schema", "parametersJsonSchema")
 	faults = append(faults, r.offer(where, f.text("name"), geminiToolName)...)
 	if f.has("parameters") && f.has("parametersJsonSchema") {
 		faults = append(faults, where+": parameters and parametersJsonSchema are mutually exclusive")

@@ -30,8 +30,12 @@ class Local:
         store = ["--store", "bolt", "--data-dir", data_dir] if data_dir else ["--store", "memory"]
         with open(self._log, "wb") as log:
             try:
+                # The pipe ends with this process however it ends, and the sidecar with the pipe.
                 self._process = subprocess.Popen(
-                    [program, "serve", "--listen", self.target, *store, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                    [program, "serve", "--until-stdin-ends", "--listen", self.target, *store, *arguments],
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
                 )
             except OSError as failure:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -66,7 +70,9 @@ def find(binary: Optional[str]) -> str:
 
 
 def end(process: "subprocess.Popen[bytes]", folder: str) -> None:
-    process.terminate()
+    """Ends a sidecar: it goes when its standard input does."""
+    if process.stdin:
+        process.stdin.close()
     try:
         process.wait(PATIENCE)
     except subprocess.TimeoutExpired:

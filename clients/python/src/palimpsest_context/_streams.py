@@ -143,7 +143,7 @@ class Anthropic:
 
 
 class Gemini:
-    """Answers of streamGenerateContent. Neighboring texts become one, up to a part with a signature: it stays with its part."""
+    """Answers of streamGenerateContent. Neighboring texts become one, but for those with a signature: it stays with its part."""
 
     def __init__(self) -> None:
         self._reply: Reply = {}
@@ -162,11 +162,12 @@ class Gemini:
 
     def _grow(self, part: Reply) -> None:
         last = self._parts[-1] if self._parts else {}
-        alike = "text" in part and "text" in last and part.get("thought") == last.get("thought") and "thoughtSignature" not in last
-        if not alike:
-            self._parts.append(part)
+        if part == {"text": ""}:
             return
-        last.update({**part, "text": last["text"] + part["text"]})
+        if "text" in part and "text" in last and {**part, "text": ""} == {**last, "text": ""} and "thoughtSignature" not in part:
+            last["text"] += part["text"]
+        else:
+            self._parts.append(part)
 
     def reply(self) -> Optional[str]:
         if not self._parts and not self.whole:

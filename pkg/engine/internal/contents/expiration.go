@@ -200,6 +200,8 @@ func (x *Expiration) message(ctx context.Context, r *Record) error {
 		return err
 	}
 	x.forget = append(x.forget, sha256.Sum256([]byte(compaction.PartsText(whole))))
+	txn.AddBytes(&x.change.Head, -m.Parts[r.Part].Residue.Bytes())
+	m.Parts[r.Part].Residue = nil
 	for _, c := range conversation.Contents(m.Parts[r.Part : r.Part+1]) {
 		if c.Erased != nil || c.Bytes() == 0 {
 			continue

@@ -56,6 +56,9 @@ func (s Scale) Part(p *conversation.Part) {
 	case conversation.PartOpaque:
 		s.text(p, p.Opaque.JSON.Inline)
 	}
+	if p.Residue != nil {
+		s.text(p, p.Residue.JSON)
+	}
 }
 
 func (s Scale) result(p *conversation.Part) {

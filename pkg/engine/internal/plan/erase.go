@@ -60,6 +60,9 @@ func (d erasing) markSummaries(index int32) {
 
 // countErased counts what parts hold that a caller gave and that is about to be erased.
 func (d erasing) countErased(parts []conversation.Part) {
+	for i := range parts {
+		d.Erased.inline += parts[i].Residue.Bytes()
+	}
 	for _, c := range conversation.Contents(parts) {
 		d.Erased.inline += int64(len(c.Inline))
 		if c.Ref != nil {
@@ -82,7 +85,7 @@ func (e *Erasures) freed() int64 {
 // eraseParts leaves of parts what is known of them: what is unknown may tell what is erased.
 func (d erasing) eraseParts(parts []conversation.Part) {
 	for i := range parts {
-		parts[i].Unknown = ""
+		parts[i].Unknown, parts[i].Residue = "", nil
 		if parts[i].Result != nil {
 			parts[i].Result.Unknown = ""
 		}

@@ -30,6 +30,9 @@ func GivenBytes(c *store.Change) int64 {
 
 // givenBytes counts the contents of parts, and takes the chunks that it counts off the list.
 func givenBytes(parts []conversation.Part, uploads *[]conversation.ID) (n int64) {
+	for i := range parts {
+		n += parts[i].Residue.Bytes()
+	}
 	for _, c := range conversation.Contents(parts) {
 		switch {
 		case c.Erased != nil:

@@ -673,6 +673,7 @@ type Part struct {
 	Variant       int32                  `protobuf:"varint,13,opt,name=variant,proto3" json:"variant,omitempty"`
 	Citation      *Citation              `protobuf:"bytes,14,opt,name=citation,proto3" json:"citation,omitempty"`
 	Recalled      *RecalledMemories      `protobuf:"bytes,15,opt,name=recalled,proto3" json:"recalled,omitempty"`
+	Residue       *Residue               `protobuf:"bytes,16,opt,name=residue,proto3" json:"residue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -812,6 +813,66 @@ func (x *Part) GetRecalled() *RecalledMemories {
 	return nil
 }
 
+func (x *Part) GetResidue() *Residue {
+	if x != nil {
+		return x.Residue
+	}
+	return nil
+}
+
+// Members of a provider's JSON that a part's fields do not hold.
+type Residue struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Provider      string                 `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	Json          string                 `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Residue) Reset() {
+	*x = Residue{}
+	mi := &file_recordpb_record_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Residue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Residue) ProtoMessage() {}
+
+func (x *Residue) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Residue.ProtoReflect.Descriptor instead.
+func (*Residue) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Residue) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *Residue) GetJson() string {
+	if x != nil {
+		return x.Json
+	}
+	return ""
+}
+
 // What a text of recalled memories was made of.
 type RecalledMemories struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -822,7 +883,7 @@ type RecalledMemories struct {
 
 func (x *RecalledMemories) Reset() {
 	*x = RecalledMemories{}
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -834,7 +895,7 @@ func (x *RecalledMemories) String() string {
 func (*RecalledMemories) ProtoMessage() {}
 
 func (x *RecalledMemories) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[8]
+	mi := &file_recordpb_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -847,7 +908,7 @@ func (x *RecalledMemories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecalledMemories.ProtoReflect.Descriptor instead.
 func (*RecalledMemories) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{8}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RecalledMemories) GetMemories() []*RecalledMemory {
@@ -874,7 +935,7 @@ type RecalledMemory struct {
 
 func (x *RecalledMemory) Reset() {
 	*x = RecalledMemory{}
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -886,7 +947,7 @@ func (x *RecalledMemory) String() string {
 func (*RecalledMemory) ProtoMessage() {}
 
 func (x *RecalledMemory) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[9]
+	mi := &file_recordpb_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -899,7 +960,7 @@ func (x *RecalledMemory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecalledMemory.ProtoReflect.Descriptor instead.
 func (*RecalledMemory) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{9}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RecalledMemory) GetId() string {
@@ -971,7 +1032,7 @@ type RecalledSource struct {
 
 func (x *RecalledSource) Reset() {
 	*x = RecalledSource{}
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -983,7 +1044,7 @@ func (x *RecalledSource) String() string {
 func (*RecalledSource) ProtoMessage() {}
 
 func (x *RecalledSource) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[10]
+	mi := &file_recordpb_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -996,7 +1057,7 @@ func (x *RecalledSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecalledSource.ProtoReflect.Descriptor instead.
 func (*RecalledSource) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{10}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RecalledSource) GetConversation() string {
@@ -1048,7 +1109,7 @@ type Citation struct {
 
 func (x *Citation) Reset() {
 	*x = Citation{}
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1121,7 @@ func (x *Citation) String() string {
 func (*Citation) ProtoMessage() {}
 
 func (x *Citation) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[11]
+	mi := &file_recordpb_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1134,7 @@ func (x *Citation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Citation.ProtoReflect.Descriptor instead.
 func (*Citation) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{11}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Citation) GetContentId() string {
@@ -1166,7 +1227,7 @@ type Media struct {
 
 func (x *Media) Reset() {
 	*x = Media{}
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1178,7 +1239,7 @@ func (x *Media) String() string {
 func (*Media) ProtoMessage() {}
 
 func (x *Media) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[12]
+	mi := &file_recordpb_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1191,7 +1252,7 @@ func (x *Media) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Media.ProtoReflect.Descriptor instead.
 func (*Media) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{12}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Media) GetMimeType() string {
@@ -1235,7 +1296,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1247,7 +1308,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[13]
+	mi := &file_recordpb_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1260,7 +1321,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{13}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -1311,7 +1372,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +1384,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[14]
+	mi := &file_recordpb_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +1397,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{14}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -1428,7 +1489,7 @@ type ResultSource struct {
 
 func (x *ResultSource) Reset() {
 	*x = ResultSource{}
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1440,7 +1501,7 @@ func (x *ResultSource) String() string {
 func (*ResultSource) ProtoMessage() {}
 
 func (x *ResultSource) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[15]
+	mi := &file_recordpb_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1453,7 +1514,7 @@ func (x *ResultSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultSource.ProtoReflect.Descriptor instead.
 func (*ResultSource) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{15}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ResultSource) GetType() int32 {
@@ -1490,7 +1551,7 @@ type Recalled struct {
 
 func (x *Recalled) Reset() {
 	*x = Recalled{}
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1502,7 +1563,7 @@ func (x *Recalled) String() string {
 func (*Recalled) ProtoMessage() {}
 
 func (x *Recalled) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[16]
+	mi := &file_recordpb_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1515,7 +1576,7 @@ func (x *Recalled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recalled.ProtoReflect.Descriptor instead.
 func (*Recalled) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{16}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Recalled) GetContentId() string {
@@ -1550,7 +1611,7 @@ type ResultPart struct {
 
 func (x *ResultPart) Reset() {
 	*x = ResultPart{}
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1562,7 +1623,7 @@ func (x *ResultPart) String() string {
 func (*ResultPart) ProtoMessage() {}
 
 func (x *ResultPart) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[17]
+	mi := &file_recordpb_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1575,7 +1636,7 @@ func (x *ResultPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultPart.ProtoReflect.Descriptor instead.
 func (*ResultPart) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{17}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ResultPart) GetText() *Content {
@@ -1605,7 +1666,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +1678,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[18]
+	mi := &file_recordpb_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +1691,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{18}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Reasoning) GetText() *Content {
@@ -1672,7 +1733,7 @@ type Opaque struct {
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1684,7 +1745,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[19]
+	mi := &file_recordpb_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1697,7 +1758,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{19}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Opaque) GetProvider() string {
@@ -1739,7 +1800,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1751,7 +1812,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[20]
+	mi := &file_recordpb_record_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1764,7 +1825,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{20}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Edit) GetSeq() int64 {
@@ -1891,7 +1952,7 @@ type PartEdit struct {
 
 func (x *PartEdit) Reset() {
 	*x = PartEdit{}
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1903,7 +1964,7 @@ func (x *PartEdit) String() string {
 func (*PartEdit) ProtoMessage() {}
 
 func (x *PartEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[21]
+	mi := &file_recordpb_record_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1916,7 +1977,7 @@ func (x *PartEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartEdit.ProtoReflect.Descriptor instead.
 func (*PartEdit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{21}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PartEdit) GetPart() int32 {
@@ -1959,7 +2020,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2032,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[22]
+	mi := &file_recordpb_record_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2045,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{22}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Summary) GetId() int64 {
@@ -2094,7 +2155,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2106,7 +2167,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2119,7 +2180,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Manifest) GetSeq() int64 {
@@ -2326,7 +2387,7 @@ type Cut struct {
 
 func (x *Cut) Reset() {
 	*x = Cut{}
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2338,7 +2399,7 @@ func (x *Cut) String() string {
 func (*Cut) ProtoMessage() {}
 
 func (x *Cut) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2351,7 +2412,7 @@ func (x *Cut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cut.ProtoReflect.Descriptor instead.
 func (*Cut) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Cut) GetMessage() int32 {
@@ -2435,7 +2496,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2447,7 +2508,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2460,7 +2521,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Head) GetIncarnation() []byte {
@@ -2700,7 +2761,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2712,7 +2773,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2725,7 +2786,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Call) GetCallId() string {
@@ -2771,7 +2832,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2783,7 +2844,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2796,7 +2857,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Info) GetActorId() string {
@@ -2872,7 +2933,7 @@ type Policy struct {
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2884,7 +2945,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2897,7 +2958,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Policy) GetMaxContextTokens() int32 {
@@ -3062,7 +3123,7 @@ type MemoryPolicy struct {
 
 func (x *MemoryPolicy) Reset() {
 	*x = MemoryPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3074,7 +3135,7 @@ func (x *MemoryPolicy) String() string {
 func (*MemoryPolicy) ProtoMessage() {}
 
 func (x *MemoryPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3087,7 +3148,7 @@ func (x *MemoryPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryPolicy.ProtoReflect.Descriptor instead.
 func (*MemoryPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *MemoryPolicy) GetOn() bool {
@@ -3198,7 +3259,7 @@ type RecallPolicy struct {
 
 func (x *RecallPolicy) Reset() {
 	*x = RecallPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3210,7 +3271,7 @@ func (x *RecallPolicy) String() string {
 func (*RecallPolicy) ProtoMessage() {}
 
 func (x *RecallPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3223,7 +3284,7 @@ func (x *RecallPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecallPolicy.ProtoReflect.Descriptor instead.
 func (*RecallPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RecallPolicy) GetOff() bool {
@@ -3292,7 +3353,7 @@ type Numbers struct {
 
 func (x *Numbers) Reset() {
 	*x = Numbers{}
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3304,7 +3365,7 @@ func (x *Numbers) String() string {
 func (*Numbers) ProtoMessage() {}
 
 func (x *Numbers) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3317,7 +3378,7 @@ func (x *Numbers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
 func (*Numbers) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Numbers) GetNumbers() []int32 {
@@ -3340,7 +3401,7 @@ type CitationsPolicy struct {
 
 func (x *CitationsPolicy) Reset() {
 	*x = CitationsPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3352,7 +3413,7 @@ func (x *CitationsPolicy) String() string {
 func (*CitationsPolicy) ProtoMessage() {}
 
 func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3365,7 +3426,7 @@ func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
 func (*CitationsPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CitationsPolicy) GetOn() bool {
@@ -3412,7 +3473,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3424,7 +3485,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3437,7 +3498,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PruningPolicy) GetOff() bool {
@@ -3499,7 +3560,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3511,7 +3572,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3524,7 +3585,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Names) GetNames() []string {
@@ -3554,7 +3615,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3566,7 +3627,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3579,7 +3640,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CompactionPolicy) GetStrategy() int32 {
@@ -3680,7 +3741,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3692,7 +3753,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3705,7 +3766,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -3795,7 +3856,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3807,7 +3868,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3820,7 +3881,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -3845,7 +3906,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3857,7 +3918,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3870,7 +3931,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -3925,7 +3986,7 @@ type Fits struct {
 
 func (x *Fits) Reset() {
 	*x = Fits{}
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3937,7 +3998,7 @@ func (x *Fits) String() string {
 func (*Fits) ProtoMessage() {}
 
 func (x *Fits) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3950,7 +4011,7 @@ func (x *Fits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fits.ProtoReflect.Descriptor instead.
 func (*Fits) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Fits) GetFits() []*Fit {
@@ -3977,7 +4038,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3989,7 +4050,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4002,7 +4063,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Fit) GetBudget() int64 {
@@ -4064,7 +4125,7 @@ type HistoryMarks struct {
 
 func (x *HistoryMarks) Reset() {
 	*x = HistoryMarks{}
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4076,7 +4137,7 @@ func (x *HistoryMarks) String() string {
 func (*HistoryMarks) ProtoMessage() {}
 
 func (x *HistoryMarks) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4089,7 +4150,7 @@ func (x *HistoryMarks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryMarks.ProtoReflect.Descriptor instead.
 func (*HistoryMarks) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *HistoryMarks) GetMarks() []*HistoryMark {
@@ -4114,7 +4175,7 @@ type HistoryMark struct {
 
 func (x *HistoryMark) Reset() {
 	*x = HistoryMark{}
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4126,7 +4187,7 @@ func (x *HistoryMark) String() string {
 func (*HistoryMark) ProtoMessage() {}
 
 func (x *HistoryMark) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4139,7 +4200,7 @@ func (x *HistoryMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryMark.ProtoReflect.Descriptor instead.
 func (*HistoryMark) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *HistoryMark) GetCount() int32 {
@@ -4173,7 +4234,7 @@ type AskedSummaries struct {
 
 func (x *AskedSummaries) Reset() {
 	*x = AskedSummaries{}
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4185,7 +4246,7 @@ func (x *AskedSummaries) String() string {
 func (*AskedSummaries) ProtoMessage() {}
 
 func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4198,7 +4259,7 @@ func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummaries.ProtoReflect.Descriptor instead.
 func (*AskedSummaries) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *AskedSummaries) GetSummaries() []*AskedSummary {
@@ -4221,7 +4282,7 @@ type AskedSummary struct {
 
 func (x *AskedSummary) Reset() {
 	*x = AskedSummary{}
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4233,7 +4294,7 @@ func (x *AskedSummary) String() string {
 func (*AskedSummary) ProtoMessage() {}
 
 func (x *AskedSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4246,7 +4307,7 @@ func (x *AskedSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummary.ProtoReflect.Descriptor instead.
 func (*AskedSummary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *AskedSummary) GetIndex() int32 {
@@ -4280,7 +4341,7 @@ type Erasures struct {
 
 func (x *Erasures) Reset() {
 	*x = Erasures{}
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4292,7 +4353,7 @@ func (x *Erasures) String() string {
 func (*Erasures) ProtoMessage() {}
 
 func (x *Erasures) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4305,7 +4366,7 @@ func (x *Erasures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasures.ProtoReflect.Descriptor instead.
 func (*Erasures) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Erasures) GetErasures() []*Erasure {
@@ -4326,7 +4387,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4338,7 +4399,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4351,7 +4412,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Erasure) GetIndex() int32 {
@@ -4378,7 +4439,7 @@ type Reclaims struct {
 
 func (x *Reclaims) Reset() {
 	*x = Reclaims{}
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4390,7 +4451,7 @@ func (x *Reclaims) String() string {
 func (*Reclaims) ProtoMessage() {}
 
 func (x *Reclaims) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4403,7 +4464,7 @@ func (x *Reclaims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaims.ProtoReflect.Descriptor instead.
 func (*Reclaims) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Reclaims) GetReclaims() []*Reclaim {
@@ -4425,7 +4486,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4437,7 +4498,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4450,7 +4511,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Reclaim) GetIndex() int32 {
@@ -4488,7 +4549,7 @@ type Calibration struct {
 
 func (x *Calibration) Reset() {
 	*x = Calibration{}
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4500,7 +4561,7 @@ func (x *Calibration) String() string {
 func (*Calibration) ProtoMessage() {}
 
 func (x *Calibration) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4513,7 +4574,7 @@ func (x *Calibration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calibration.ProtoReflect.Descriptor instead.
 func (*Calibration) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Calibration) GetPrior() float64 {
@@ -4568,7 +4629,7 @@ type UsageReport struct {
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4580,7 +4641,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4593,7 +4654,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *UsageReport) GetManifest() int64 {
@@ -4666,7 +4727,7 @@ type Draft struct {
 
 func (x *Draft) Reset() {
 	*x = Draft{}
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4678,7 +4739,7 @@ func (x *Draft) String() string {
 func (*Draft) ProtoMessage() {}
 
 func (x *Draft) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4691,7 +4752,7 @@ func (x *Draft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draft.ProtoReflect.Descriptor instead.
 func (*Draft) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Draft) GetState() string {
@@ -4741,7 +4802,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4753,7 +4814,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4766,7 +4827,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Plan) GetEditSeq() int64 {
@@ -4804,7 +4865,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4816,7 +4877,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4829,7 +4890,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Step) GetRange() *Range {
@@ -4879,7 +4940,7 @@ type DraftText struct {
 
 func (x *DraftText) Reset() {
 	*x = DraftText{}
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4891,7 +4952,7 @@ func (x *DraftText) String() string {
 func (*DraftText) ProtoMessage() {}
 
 func (x *DraftText) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4904,7 +4965,7 @@ func (x *DraftText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftText.ProtoReflect.Descriptor instead.
 func (*DraftText) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *DraftText) GetText() []byte {
@@ -4939,7 +5000,7 @@ type Facts struct {
 
 func (x *Facts) Reset() {
 	*x = Facts{}
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4951,7 +5012,7 @@ func (x *Facts) String() string {
 func (*Facts) ProtoMessage() {}
 
 func (x *Facts) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4964,7 +5025,7 @@ func (x *Facts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Facts.ProtoReflect.Descriptor instead.
 func (*Facts) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Facts) GetBody() int64 {
@@ -4994,7 +5055,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5006,7 +5067,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5019,7 +5080,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Fact) GetKind() int32 {
@@ -5064,7 +5125,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5076,7 +5137,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5089,7 +5150,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Run) GetId() string {
@@ -5138,7 +5199,7 @@ type NumberRange struct {
 
 func (x *NumberRange) Reset() {
 	*x = NumberRange{}
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5150,7 +5211,7 @@ func (x *NumberRange) String() string {
 func (*NumberRange) ProtoMessage() {}
 
 func (x *NumberRange) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5163,7 +5224,7 @@ func (x *NumberRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberRange.ProtoReflect.Descriptor instead.
 func (*NumberRange) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *NumberRange) GetFrom() int64 {
@@ -5208,7 +5269,7 @@ type Source struct {
 
 func (x *Source) Reset() {
 	*x = Source{}
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5220,7 +5281,7 @@ func (x *Source) String() string {
 func (*Source) ProtoMessage() {}
 
 func (x *Source) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5233,7 +5294,7 @@ func (x *Source) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Source.ProtoReflect.Descriptor instead.
 func (*Source) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Source) GetHandle() string {
@@ -5380,7 +5441,7 @@ type SharedBytes struct {
 
 func (x *SharedBytes) Reset() {
 	*x = SharedBytes{}
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5392,7 +5453,7 @@ func (x *SharedBytes) String() string {
 func (*SharedBytes) ProtoMessage() {}
 
 func (x *SharedBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5405,7 +5466,7 @@ func (x *SharedBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SharedBytes.ProtoReflect.Descriptor instead.
 func (*SharedBytes) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *SharedBytes) GetId() []byte {
@@ -5441,7 +5502,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5453,7 +5514,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5466,7 +5527,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -5555,7 +5616,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5567,7 +5628,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5580,7 +5641,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ActionPolicy) GetAgentActionId() string {
@@ -5646,7 +5707,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5658,7 +5719,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5671,7 +5732,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Prompt) GetId() string {
@@ -5721,7 +5782,7 @@ type FormerRequests struct {
 
 func (x *FormerRequests) Reset() {
 	*x = FormerRequests{}
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5733,7 +5794,7 @@ func (x *FormerRequests) String() string {
 func (*FormerRequests) ProtoMessage() {}
 
 func (x *FormerRequests) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5746,7 +5807,7 @@ func (x *FormerRequests) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequests.ProtoReflect.Descriptor instead.
 func (*FormerRequests) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *FormerRequests) GetKey() []byte {
@@ -5775,7 +5836,7 @@ type FormerRequest struct {
 
 func (x *FormerRequest) Reset() {
 	*x = FormerRequest{}
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5787,7 +5848,7 @@ func (x *FormerRequest) String() string {
 func (*FormerRequest) ProtoMessage() {}
 
 func (x *FormerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5800,7 +5861,7 @@ func (x *FormerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequest.ProtoReflect.Descriptor instead.
 func (*FormerRequest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *FormerRequest) GetHash() uint64 {
@@ -5855,7 +5916,7 @@ type MemorySync struct {
 
 func (x *MemorySync) Reset() {
 	*x = MemorySync{}
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5867,7 +5928,7 @@ func (x *MemorySync) String() string {
 func (*MemorySync) ProtoMessage() {}
 
 func (x *MemorySync) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5880,7 +5941,7 @@ func (x *MemorySync) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemorySync.ProtoReflect.Descriptor instead.
 func (*MemorySync) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *MemorySync) GetNext() int32 {
@@ -6044,7 +6105,7 @@ type MemoryFlight struct {
 
 func (x *MemoryFlight) Reset() {
 	*x = MemoryFlight{}
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6056,7 +6117,7 @@ func (x *MemoryFlight) String() string {
 func (*MemoryFlight) ProtoMessage() {}
 
 func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6069,7 +6130,7 @@ func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryFlight.ProtoReflect.Descriptor instead.
 func (*MemoryFlight) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *MemoryFlight) GetFirst() int32 {
@@ -6145,7 +6206,7 @@ type MemoryLineage struct {
 
 func (x *MemoryLineage) Reset() {
 	*x = MemoryLineage{}
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6157,7 +6218,7 @@ func (x *MemoryLineage) String() string {
 func (*MemoryLineage) ProtoMessage() {}
 
 func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6170,7 +6231,7 @@ func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryLineage.ProtoReflect.Descriptor instead.
 func (*MemoryLineage) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *MemoryLineage) GetOrigins() []*MemoryOrigin {
@@ -6192,7 +6253,7 @@ type MemoryOrigin struct {
 
 func (x *MemoryOrigin) Reset() {
 	*x = MemoryOrigin{}
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6204,7 +6265,7 @@ func (x *MemoryOrigin) String() string {
 func (*MemoryOrigin) ProtoMessage() {}
 
 func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6217,7 +6278,7 @@ func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryOrigin.ProtoReflect.Descriptor instead.
 func (*MemoryOrigin) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *MemoryOrigin) GetFirst() int32 {
@@ -6274,7 +6335,7 @@ type MemoryErrand struct {
 
 func (x *MemoryErrand) Reset() {
 	*x = MemoryErrand{}
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6286,7 +6347,7 @@ func (x *MemoryErrand) String() string {
 func (*MemoryErrand) ProtoMessage() {}
 
 func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6299,7 +6360,7 @@ func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryErrand.ProtoReflect.Descriptor instead.
 func (*MemoryErrand) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *MemoryErrand) GetKind() int32 {
@@ -6460,7 +6521,7 @@ type MemoryMark struct {
 
 func (x *MemoryMark) Reset() {
 	*x = MemoryMark{}
-	mi := &file_recordpb_record_proto_msgTypes[71]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6472,7 +6533,7 @@ func (x *MemoryMark) String() string {
 func (*MemoryMark) ProtoMessage() {}
 
 func (x *MemoryMark) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[71]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6485,7 +6546,7 @@ func (x *MemoryMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryMark.ProtoReflect.Descriptor instead.
 func (*MemoryMark) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{71}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *MemoryMark) GetTime() *timestamppb.Timestamp {
@@ -6569,7 +6630,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x12_preserve_original\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
-	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\x99\x05\n" +
+	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\xd2\x05\n" +
 	"\x04Part\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x16\n" +
 	"\x06tokens\x18\x02 \x01(\x05R\x06tokens\x12\x1c\n" +
@@ -6586,7 +6647,11 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x06plugin\x18\f \x01(\tR\x06plugin\x12\x18\n" +
 	"\avariant\x18\r \x01(\x05R\avariant\x12:\n" +
 	"\bcitation\x18\x0e \x01(\v2\x1e.palimpsest.record.v1.CitationR\bcitation\x12B\n" +
-	"\brecalled\x18\x0f \x01(\v2&.palimpsest.record.v1.RecalledMemoriesR\brecalled\"T\n" +
+	"\brecalled\x18\x0f \x01(\v2&.palimpsest.record.v1.RecalledMemoriesR\brecalled\x127\n" +
+	"\aresidue\x18\x10 \x01(\v2\x1d.palimpsest.record.v1.ResidueR\aresidue\"9\n" +
+	"\aResidue\x12\x1a\n" +
+	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\tR\x04json\"T\n" +
 	"\x10RecalledMemories\x12@\n" +
 	"\bmemories\x18\x01 \x03(\v2$.palimpsest.record.v1.RecalledMemoryR\bmemories\"\xfd\x01\n" +
 	"\x0eRecalledMemory\x12\x0e\n" +
@@ -7190,7 +7255,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -7200,170 +7265,172 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Expiration)(nil),            // 5: palimpsest.record.v1.Expiration
 	(*ActionRef)(nil),             // 6: palimpsest.record.v1.ActionRef
 	(*Part)(nil),                  // 7: palimpsest.record.v1.Part
-	(*RecalledMemories)(nil),      // 8: palimpsest.record.v1.RecalledMemories
-	(*RecalledMemory)(nil),        // 9: palimpsest.record.v1.RecalledMemory
-	(*RecalledSource)(nil),        // 10: palimpsest.record.v1.RecalledSource
-	(*Citation)(nil),              // 11: palimpsest.record.v1.Citation
-	(*Media)(nil),                 // 12: palimpsest.record.v1.Media
-	(*ToolCall)(nil),              // 13: palimpsest.record.v1.ToolCall
-	(*ToolResult)(nil),            // 14: palimpsest.record.v1.ToolResult
-	(*ResultSource)(nil),          // 15: palimpsest.record.v1.ResultSource
-	(*Recalled)(nil),              // 16: palimpsest.record.v1.Recalled
-	(*ResultPart)(nil),            // 17: palimpsest.record.v1.ResultPart
-	(*Reasoning)(nil),             // 18: palimpsest.record.v1.Reasoning
-	(*Opaque)(nil),                // 19: palimpsest.record.v1.Opaque
-	(*Edit)(nil),                  // 20: palimpsest.record.v1.Edit
-	(*PartEdit)(nil),              // 21: palimpsest.record.v1.PartEdit
-	(*Summary)(nil),               // 22: palimpsest.record.v1.Summary
-	(*Manifest)(nil),              // 23: palimpsest.record.v1.Manifest
-	(*Cut)(nil),                   // 24: palimpsest.record.v1.Cut
-	(*Head)(nil),                  // 25: palimpsest.record.v1.Head
-	(*Call)(nil),                  // 26: palimpsest.record.v1.Call
-	(*Info)(nil),                  // 27: palimpsest.record.v1.Info
-	(*Policy)(nil),                // 28: palimpsest.record.v1.Policy
-	(*MemoryPolicy)(nil),          // 29: palimpsest.record.v1.MemoryPolicy
-	(*RecallPolicy)(nil),          // 30: palimpsest.record.v1.RecallPolicy
-	(*Numbers)(nil),               // 31: palimpsest.record.v1.Numbers
-	(*CitationsPolicy)(nil),       // 32: palimpsest.record.v1.CitationsPolicy
-	(*PruningPolicy)(nil),         // 33: palimpsest.record.v1.PruningPolicy
-	(*Names)(nil),                 // 34: palimpsest.record.v1.Names
-	(*CompactionPolicy)(nil),      // 35: palimpsest.record.v1.CompactionPolicy
-	(*Outcome)(nil),               // 36: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 37: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 38: palimpsest.record.v1.Task
-	(*Fits)(nil),                  // 39: palimpsest.record.v1.Fits
-	(*Fit)(nil),                   // 40: palimpsest.record.v1.Fit
-	(*HistoryMarks)(nil),          // 41: palimpsest.record.v1.HistoryMarks
-	(*HistoryMark)(nil),           // 42: palimpsest.record.v1.HistoryMark
-	(*AskedSummaries)(nil),        // 43: palimpsest.record.v1.AskedSummaries
-	(*AskedSummary)(nil),          // 44: palimpsest.record.v1.AskedSummary
-	(*Erasures)(nil),              // 45: palimpsest.record.v1.Erasures
-	(*Erasure)(nil),               // 46: palimpsest.record.v1.Erasure
-	(*Reclaims)(nil),              // 47: palimpsest.record.v1.Reclaims
-	(*Reclaim)(nil),               // 48: palimpsest.record.v1.Reclaim
-	(*Calibration)(nil),           // 49: palimpsest.record.v1.Calibration
-	(*UsageReport)(nil),           // 50: palimpsest.record.v1.UsageReport
-	(*Draft)(nil),                 // 51: palimpsest.record.v1.Draft
-	(*Plan)(nil),                  // 52: palimpsest.record.v1.Plan
-	(*Step)(nil),                  // 53: palimpsest.record.v1.Step
-	(*DraftText)(nil),             // 54: palimpsest.record.v1.DraftText
-	(*Facts)(nil),                 // 55: palimpsest.record.v1.Facts
-	(*Fact)(nil),                  // 56: palimpsest.record.v1.Fact
-	(*Run)(nil),                   // 57: palimpsest.record.v1.Run
-	(*NumberRange)(nil),           // 58: palimpsest.record.v1.NumberRange
-	(*Source)(nil),                // 59: palimpsest.record.v1.Source
-	(*SharedBytes)(nil),           // 60: palimpsest.record.v1.SharedBytes
-	(*ModelProfile)(nil),          // 61: palimpsest.record.v1.ModelProfile
-	(*ActionPolicy)(nil),          // 62: palimpsest.record.v1.ActionPolicy
-	(*Prompt)(nil),                // 63: palimpsest.record.v1.Prompt
-	(*FormerRequests)(nil),        // 64: palimpsest.record.v1.FormerRequests
-	(*FormerRequest)(nil),         // 65: palimpsest.record.v1.FormerRequest
-	(*MemorySync)(nil),            // 66: palimpsest.record.v1.MemorySync
-	(*MemoryFlight)(nil),          // 67: palimpsest.record.v1.MemoryFlight
-	(*MemoryLineage)(nil),         // 68: palimpsest.record.v1.MemoryLineage
-	(*MemoryOrigin)(nil),          // 69: palimpsest.record.v1.MemoryOrigin
-	(*MemoryErrand)(nil),          // 70: palimpsest.record.v1.MemoryErrand
-	(*MemoryMark)(nil),            // 71: palimpsest.record.v1.MemoryMark
-	(*timestamppb.Timestamp)(nil), // 72: google.protobuf.Timestamp
+	(*Residue)(nil),               // 8: palimpsest.record.v1.Residue
+	(*RecalledMemories)(nil),      // 9: palimpsest.record.v1.RecalledMemories
+	(*RecalledMemory)(nil),        // 10: palimpsest.record.v1.RecalledMemory
+	(*RecalledSource)(nil),        // 11: palimpsest.record.v1.RecalledSource
+	(*Citation)(nil),              // 12: palimpsest.record.v1.Citation
+	(*Media)(nil),                 // 13: palimpsest.record.v1.Media
+	(*ToolCall)(nil),              // 14: palimpsest.record.v1.ToolCall
+	(*ToolResult)(nil),            // 15: palimpsest.record.v1.ToolResult
+	(*ResultSource)(nil),          // 16: palimpsest.record.v1.ResultSource
+	(*Recalled)(nil),              // 17: palimpsest.record.v1.Recalled
+	(*ResultPart)(nil),            // 18: palimpsest.record.v1.ResultPart
+	(*Reasoning)(nil),             // 19: palimpsest.record.v1.Reasoning
+	(*Opaque)(nil),                // 20: palimpsest.record.v1.Opaque
+	(*Edit)(nil),                  // 21: palimpsest.record.v1.Edit
+	(*PartEdit)(nil),              // 22: palimpsest.record.v1.PartEdit
+	(*Summary)(nil),               // 23: palimpsest.record.v1.Summary
+	(*Manifest)(nil),              // 24: palimpsest.record.v1.Manifest
+	(*Cut)(nil),                   // 25: palimpsest.record.v1.Cut
+	(*Head)(nil),                  // 26: palimpsest.record.v1.Head
+	(*Call)(nil),                  // 27: palimpsest.record.v1.Call
+	(*Info)(nil),                  // 28: palimpsest.record.v1.Info
+	(*Policy)(nil),                // 29: palimpsest.record.v1.Policy
+	(*MemoryPolicy)(nil),          // 30: palimpsest.record.v1.MemoryPolicy
+	(*RecallPolicy)(nil),          // 31: palimpsest.record.v1.RecallPolicy
+	(*Numbers)(nil),               // 32: palimpsest.record.v1.Numbers
+	(*CitationsPolicy)(nil),       // 33: palimpsest.record.v1.CitationsPolicy
+	(*PruningPolicy)(nil),         // 34: palimpsest.record.v1.PruningPolicy
+	(*Names)(nil),                 // 35: palimpsest.record.v1.Names
+	(*CompactionPolicy)(nil),      // 36: palimpsest.record.v1.CompactionPolicy
+	(*Outcome)(nil),               // 37: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 38: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 39: palimpsest.record.v1.Task
+	(*Fits)(nil),                  // 40: palimpsest.record.v1.Fits
+	(*Fit)(nil),                   // 41: palimpsest.record.v1.Fit
+	(*HistoryMarks)(nil),          // 42: palimpsest.record.v1.HistoryMarks
+	(*HistoryMark)(nil),           // 43: palimpsest.record.v1.HistoryMark
+	(*AskedSummaries)(nil),        // 44: palimpsest.record.v1.AskedSummaries
+	(*AskedSummary)(nil),          // 45: palimpsest.record.v1.AskedSummary
+	(*Erasures)(nil),              // 46: palimpsest.record.v1.Erasures
+	(*Erasure)(nil),               // 47: palimpsest.record.v1.Erasure
+	(*Reclaims)(nil),              // 48: palimpsest.record.v1.Reclaims
+	(*Reclaim)(nil),               // 49: palimpsest.record.v1.Reclaim
+	(*Calibration)(nil),           // 50: palimpsest.record.v1.Calibration
+	(*UsageReport)(nil),           // 51: palimpsest.record.v1.UsageReport
+	(*Draft)(nil),                 // 52: palimpsest.record.v1.Draft
+	(*Plan)(nil),                  // 53: palimpsest.record.v1.Plan
+	(*Step)(nil),                  // 54: palimpsest.record.v1.Step
+	(*DraftText)(nil),             // 55: palimpsest.record.v1.DraftText
+	(*Facts)(nil),                 // 56: palimpsest.record.v1.Facts
+	(*Fact)(nil),                  // 57: palimpsest.record.v1.Fact
+	(*Run)(nil),                   // 58: palimpsest.record.v1.Run
+	(*NumberRange)(nil),           // 59: palimpsest.record.v1.NumberRange
+	(*Source)(nil),                // 60: palimpsest.record.v1.Source
+	(*SharedBytes)(nil),           // 61: palimpsest.record.v1.SharedBytes
+	(*ModelProfile)(nil),          // 62: palimpsest.record.v1.ModelProfile
+	(*ActionPolicy)(nil),          // 63: palimpsest.record.v1.ActionPolicy
+	(*Prompt)(nil),                // 64: palimpsest.record.v1.Prompt
+	(*FormerRequests)(nil),        // 65: palimpsest.record.v1.FormerRequests
+	(*FormerRequest)(nil),         // 66: palimpsest.record.v1.FormerRequest
+	(*MemorySync)(nil),            // 67: palimpsest.record.v1.MemorySync
+	(*MemoryFlight)(nil),          // 68: palimpsest.record.v1.MemoryFlight
+	(*MemoryLineage)(nil),         // 69: palimpsest.record.v1.MemoryLineage
+	(*MemoryOrigin)(nil),          // 70: palimpsest.record.v1.MemoryOrigin
+	(*MemoryErrand)(nil),          // 71: palimpsest.record.v1.MemoryErrand
+	(*MemoryMark)(nil),            // 72: palimpsest.record.v1.MemoryMark
+	(*timestamppb.Timestamp)(nil), // 73: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	72, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	73, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
-	12, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
-	13, // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
-	14, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
-	18, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
-	19, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
-	11, // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
-	8,  // 13: palimpsest.record.v1.Part.recalled:type_name -> palimpsest.record.v1.RecalledMemories
-	9,  // 14: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
-	10, // 15: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
-	72, // 16: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
-	72, // 17: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
-	1,  // 18: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
-	1,  // 19: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
-	1,  // 20: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
-	17, // 21: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
-	6,  // 22: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
-	5,  // 23: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
-	16, // 24: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
-	15, // 25: palimpsest.record.v1.ToolResult.source:type_name -> palimpsest.record.v1.ResultSource
-	1,  // 26: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
-	12, // 27: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
-	1,  // 28: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
-	1,  // 29: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
-	1,  // 30: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
-	0,  // 31: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
-	21, // 32: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
-	22, // 33: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	72, // 34: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
-	7,  // 35: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
-	1,  // 36: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
-	0,  // 37: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
-	1,  // 38: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
-	0,  // 39: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	72, // 40: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	24, // 41: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
-	26, // 42: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 43: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	72, // 44: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	72, // 45: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	72, // 46: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	72, // 47: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	72, // 48: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	72, // 49: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
-	28, // 50: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 51: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	33, // 52: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	35, // 53: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	32, // 54: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	29, // 55: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
-	31, // 56: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
-	30, // 57: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
-	31, // 58: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
-	34, // 59: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
-	34, // 60: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	34, // 61: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	72, // 62: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	72, // 63: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	40, // 64: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
-	24, // 65: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
-	42, // 66: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
-	44, // 67: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	46, // 68: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	48, // 69: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	72, // 70: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	52, // 71: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	53, // 72: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 73: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 74: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	55, // 75: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	56, // 76: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	58, // 77: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 78: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	65, // 79: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	72, // 80: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
-	0,  // 81: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
-	72, // 82: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
-	72, // 83: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
-	72, // 84: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
-	67, // 85: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
-	72, // 86: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
-	69, // 87: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
-	72, // 88: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
-	72, // 89: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
-	72, // 90: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
-	72, // 91: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
-	92, // [92:92] is the sub-list for method output_type
-	92, // [92:92] is the sub-list for method input_type
-	92, // [92:92] is the sub-list for extension type_name
-	92, // [92:92] is the sub-list for extension extendee
-	0,  // [0:92] is the sub-list for field type_name
+	13, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
+	14, // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
+	15, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
+	19, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
+	20, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
+	12, // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
+	9,  // 13: palimpsest.record.v1.Part.recalled:type_name -> palimpsest.record.v1.RecalledMemories
+	8,  // 14: palimpsest.record.v1.Part.residue:type_name -> palimpsest.record.v1.Residue
+	10, // 15: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
+	11, // 16: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
+	73, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	73, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	1,  // 19: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
+	1,  // 20: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
+	1,  // 21: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
+	18, // 22: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
+	6,  // 23: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
+	5,  // 24: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
+	17, // 25: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
+	16, // 26: palimpsest.record.v1.ToolResult.source:type_name -> palimpsest.record.v1.ResultSource
+	1,  // 27: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
+	13, // 28: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
+	1,  // 29: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
+	1,  // 30: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
+	1,  // 31: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
+	0,  // 32: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
+	22, // 33: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
+	23, // 34: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
+	73, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	7,  // 36: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
+	1,  // 37: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
+	0,  // 38: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
+	1,  // 39: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
+	0,  // 40: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	73, // 41: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	25, // 42: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
+	27, // 43: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 44: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	73, // 45: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	73, // 46: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	73, // 47: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	73, // 48: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	73, // 49: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	73, // 50: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	29, // 51: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 52: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	34, // 53: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	36, // 54: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	33, // 55: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	30, // 56: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
+	32, // 57: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
+	31, // 58: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
+	32, // 59: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
+	35, // 60: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	35, // 61: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	35, // 62: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	73, // 63: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	73, // 64: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	41, // 65: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
+	25, // 66: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
+	43, // 67: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
+	45, // 68: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	47, // 69: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	49, // 70: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	73, // 71: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	53, // 72: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	54, // 73: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 74: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 75: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	56, // 76: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	57, // 77: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	59, // 78: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 79: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	66, // 80: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	73, // 81: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
+	0,  // 82: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
+	73, // 83: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
+	73, // 84: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
+	73, // 85: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
+	68, // 86: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
+	73, // 87: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
+	70, // 88: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
+	73, // 89: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
+	73, // 90: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
+	73, // 91: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
+	73, // 92: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
+	93, // [93:93] is the sub-list for method output_type
+	93, // [93:93] is the sub-list for method input_type
+	93, // [93:93] is the sub-list for extension type_name
+	93, // [93:93] is the sub-list for extension extendee
+	0,  // [0:93] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -7372,21 +7439,21 @@ func file_recordpb_record_proto_init() {
 		return
 	}
 	file_recordpb_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[28].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[29].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[30].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[32].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[31].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[33].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[35].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[61].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[34].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[36].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[62].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[63].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   72,
+			NumMessages:   73,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,100 @@
+package palimpsest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/palimpsest-context/palimpsest/clients/tools"
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// Format is a provider's API.
+type Format string
+
+// The formats.
+const (
+	OpenAI    Format = "openai" // Chat Completions
+	Responses Format = "responses"
+	Anthropic Format = "anthropic"
+	Gemini    Format = "gemini"
+)
+
+func (f Format) code() (pb.ContextFormat, error) {
+	switch f {
+	case OpenAI:
+		return pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT, nil
+	case Responses:
+		return pb.ContextFormat_CONTEXT_FORMAT_OPENAI_RESPONSES, nil
+	case Anthropic:
+		return pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC, nil
+	case Gemini:
+		return pb.ContextFormat_CONTEXT_FORMAT_GEMINI, nil
+	case "":
+		return 0, fmt.Errorf("palimpsest: no build has said yet which provider's JSON this is: name its format")
+	default:
+		return 0, fmt.Errorf("palimpsest: there is no format %q", string(f))
+	}
+}
+
+// Tools are the definitions of the tools by which a model gets text back, an
+// array in a provider's form, for loops that offer them themselves. A sidecar
+// with a memory has one more. It fails for what is no format.
+func Tools(f Format, memory bool) (json.RawMessage, error) {
+	if _, err := f.code(); err != nil {
+		return nil, err
+	}
+	name := string(f)
+	switch f {
+	case OpenAI, Responses:
+		name = map[Format]string{OpenAI: "openai_chat", Responses: "openai_responses"}[f]
+	}
+	if memory {
+		name += "_memory"
+	}
+	return tools.Definitions(name)
+}
+
+// request makes the body of the provider's call: the sidecar's part, the model where the body names it, and what the caller adds.
+func (f Format) request(sidecars, model string, with map[string]any) (json.RawMessage, error) {
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(sidecars), &body); err != nil {
+		return nil, fmt.Errorf("palimpsest: the sidecar sent no request: %w", err)
+	}
+	if model != "" && f != Gemini {
+		with = mergedWith(map[string]any{"model": model}, with)
+	}
+	for key, value := range with {
+		text, err := encode(value)
+		if err != nil {
+			return nil, fmt.Errorf("palimpsest: %s: %w", key, err)
+		}
+		body[key] = text
+	}
+	return encode(body)
+}
+
+func mergedWith(under, over map[string]any) map[string]any {
+	for key, value := range over {
+		under[key] = value
+	}
+	return under
+}
+
+// encode writes JSON that keeps raw parts as they are.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// decodeExact reads JSON whose numbers go on as they came.
+func decodeExact(text json.RawMessage, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(into)
+}

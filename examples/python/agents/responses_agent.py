@@ -1,0 +1,27 @@
+"""An agent over OpenAI's Responses.
+
+    responses_agent.py FOLDER WORDS...      the conversation is kept in the folder
+"""
+
+import os
+import sys
+
+from openai import OpenAI
+
+from palimpsest_context import Palimpsest
+from tools import RESPONSES, CITE, TOOLS
+
+llm, model = OpenAI(), os.environ.get("MODEL", "gpt-5.1")
+with Palimpsest.local(data_dir=sys.argv[1]) as palimpsest:
+    conversation = palimpsest.conversation("agent", policy=CITE)
+    conversation.answer(conversation.waiting(), TOOLS)
+    for words in sys.argv[2:]:
+        conversation.user(words)
+        while True:
+            request = conversation.responses(model=model, system="You are terse.", tools=RESPONSES)
+            reply = llm.responses.create(**request)
+            calls = conversation.add(reply)
+            if not calls:
+                break
+            conversation.answer(calls, TOOLS)
+        print(reply.output_text)

@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// What providers' JSON is read with, and what it becomes.
+type (
+	// ReadRequest is JSON to read.
+	ReadRequest = provider.ReadRequest
+	// Input is what was read.
+	Input = provider.Input
+	// InputShape says what JSON of a provider is.
+	InputShape = provider.Shape
+	// History is a caller's whole list of messages.
+	History = appends.History
+	// HistoryResult says how a whole list was read.
+	HistoryResult = appends.HistoryResult
+	// OnDivergence says what happens where a whole list differs from the record.
+	OnDivergence = appends.OnDivergence
+	// OpenCall is a call that waits for a result.
+	OpenCall = appends.OpenCall
+)
+
+// ShapeHistory is the shape of a whole list.
+const ShapeHistory = provider.ShapeHistory
+
+// ReadUsage reads the object in which a provider reports what a call took.
+func (e *Engine) ReadUsage(json string) (*Usage, error) { return provider.ReadUsage(json) }
+
+// ReadInput makes messages of a provider's JSON.
+func (e *Engine) ReadInput(f conversation.Format, r *ReadRequest) (*Input, error) {
+	reader, ok := e.readers[f]
+	if !ok {
+		return nil, conversation.Errorf(conversation.Internal, "no reader of the format is built in")
+	}
+	return reader.Read(r)
+}
+
+func readersByFormat(readers []provider.Reader) map[conversation.Format]provider.Reader {
+	out := make(map[conversation.Format]provider.Reader, len(readers))
+	for _, r := range readers {
+		out[r.Format()] = r
+	}
+	return out
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Installs what the tests of packages and adapters need beside Go, into bin.
+# What stays missing is said, and the tests that need it say that they skip; in CI they fail.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+python_venv() { # FOLDER REQUIREMENTS...
+  local venv="$1"
+  shift
+  if cmp -s <(cat "$@") "$venv/installed.txt"; then return; fi
+  rm -rf "$venv"
+  if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check "${@/#/-r}"; then
+    cat "$@" >"$venv/installed.txt"
+  else
+    rm -rf "$venv"
+    echo "missing: the packages of $*, for Python clients (is the network there?)"
+  fi
+}
+
+python_venv bin/doors-venv test/doors/python/requirements.txt

@@ -1,0 +1,121 @@
+"""Agents of OpenAI's SDK on Palimpsest, with the SDK's own model classes for both of OpenAI's APIs."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toy
+from agents import Agent, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, SQLiteSession, function_tool, set_tracing_disabled
+from openai import APIConnectionError, AsyncOpenAI
+from palimpsest_context import HistoryDivergedError, Palimpsest
+from palimpsest_context.adapters.openai_agents import PalimpsestRun
+
+set_tracing_disabled(True)
+
+
+@asynccontextmanager
+async def agent(run: PalimpsestRun, kind: Any = OpenAIResponsesModel, model: str = "fake") -> AsyncIterator[Any]:
+    async with AsyncOpenAI(base_url=f"http://{toy.FAKES}/v1", api_key="none", max_retries=0) as client:
+        yield Agent("ops", instructions=toy.SYSTEM, tools=[*map(function_tool, toy.TOOLS), *run.tools], model=kind(model, client))
+
+
+def of(palimpsest: Palimpsest, name: str, **options: Any) -> PalimpsestRun:
+    return PalimpsestRun(palimpsest, name, policy=toy.POLICY, **options)
+
+
+async def whole(run: PalimpsestRun, said: Any, session: Any, **model: Any) -> str:
+    async with agent(run, **model) as ops:
+        result = await Runner.run(ops, said, session=session, hooks=run, run_config=run.config())
+    return str(result.final_output)
+
+
+async def streamed(run: PalimpsestRun, said: Any, session: Any, **model: Any) -> str:
+    async with agent(run, **model) as ops:
+        result = Runner.run_streamed(ops, said, session=session, hooks=run, run_config=run.config())
+        events = [event async for event in result.stream_events()]
+    assert len(events) > 20
+    return str(result.final_output)
+
+
+async def both(play: Any, run: PalimpsestRun, session: Any, **model: Any) -> str:
+    await play(run, toy.QUESTION, session, **model)
+    return str(await play(run, toy.AGAIN, session, **model))
+
+
+@pytest.mark.parametrize("play", [whole, streamed])
+@pytest.mark.parametrize("kind", [OpenAIChatCompletionsModel, OpenAIResponsesModel])
+def test_toy_state_stays_whole(palimpsest: Palimpsest, name: str, play: Any, kind: Any) -> None:
+    session = SQLiteSession(name)
+    assert asyncio.run(both(play, of(palimpsest, name), session, kind=kind)).count(toy.FATAL) == 2
+    toy.played()
+    assert len(json.dumps(asyncio.run(session.get_items()))) > 1_000_000
+    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+    assert toy.tokens(palimpsest, name) < toy.MOST_TOKENS
+
+
+def test_regenerate_takes_the_reply_back(palimpsest: Palimpsest, name: str) -> None:
+    async def play() -> None:
+        run, session = of(palimpsest, name), SQLiteSession(name)
+        await both(whole, run, session)
+        await session.pop_item()
+        await whole(run, [], session)
+
+    asyncio.run(play())
+    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+
+
+async def edited(run: PalimpsestRun, session: Any) -> None:
+    await both(whole, run, session)
+    while (await session.pop_item()).get("content") != toy.AGAIN:
+        pass
+    await whole(run, "Thank you.", session)
+
+
+def test_edit_takes_back_what_followed(palimpsest: Palimpsest, name: str) -> None:
+    asyncio.run(edited(of(palimpsest, name), SQLiteSession(name)))
+    assert toy.record(palimpsest, name) == [*toy.FOUND, "user", "assistant"]
+
+
+def test_edit_without_rewind_is_refused(palimpsest: Palimpsest, name: str) -> None:
+    with pytest.raises(HistoryDivergedError):
+        asyncio.run(edited(of(palimpsest, name, rewind=False), SQLiteSession(name)))
+    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+
+
+def test_killed_between_reply_and_result_goes_on(palimpsest: Palimpsest, name: str, tmp_path: Path) -> None:
+    database = str(tmp_path / "state.db")
+    toy.killed(__file__, database, name)
+    session = SQLiteSession(name, database)
+
+    async def play() -> None:
+        await whole(of(palimpsest, name), [], session)
+        await whole(of(palimpsest, name), toy.AGAIN, session)
+
+    asyncio.run(play())
+    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+    assert toy.stats()["refused"] == 0
+
+
+@pytest.mark.parametrize("kind", [OpenAIChatCompletionsModel, OpenAIResponsesModel])
+def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name: str, kind: Any) -> None:
+    async def play() -> None:
+        run, session = of(palimpsest, name), SQLiteSession(name)
+        with pytest.raises(APIConnectionError):
+            await streamed(run, toy.QUESTION, session, kind=kind, model="fake-abort")
+        assert toy.record(palimpsest, name) == ["user"]
+        await whole(run, [], session, kind=kind)
+
+    asyncio.run(play())
+    assert toy.record(palimpsest, name) == toy.FOUND
+    assert toy.stats()["refused"] == 0
+
+
+if __name__ == "__main__":
+    state, conversation = sys.argv[1:]
+    with Palimpsest(toy.ADDRESS) as client:
+        asyncio.run(whole(of(client, conversation), toy.QUESTION, SQLiteSession(conversation, state)))

@@ -1,0 +1,113 @@
+"""Agents of Strands on Palimpsest, with Strands' own model class."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toy
+from httpx import RemoteProtocolError
+from palimpsest_context import HistoryDivergedError, Palimpsest
+from palimpsest_context.adapters.strands import PalimpsestPlugin
+from strands import Agent, tool
+from strands.agent.conversation_manager import NullConversationManager, SlidingWindowConversationManager
+from strands.models.openai import OpenAIModel
+from strands.session.file_session_manager import FileSessionManager
+from strands.vended_plugins.context_injector import ContextInjector
+
+
+def agent(palimpsest: Palimpsest, name: str, *, model: str = "fake", rewind: bool = True, **settings: Any) -> Agent:
+    return Agent(
+        model=OpenAIModel(client_args={"base_url": f"http://{toy.FAKES}/v1", "api_key": "none", "max_retries": 0}, model_id=model),
+        system_prompt=toy.SYSTEM,
+        tools=[tool(function) for function in toy.TOOLS],
+        callback_handler=None,
+        **{
+            "plugins": [PalimpsestPlugin(palimpsest, name, rewind=rewind, policy=toy.POLICY)],
+            "conversation_manager": NullConversationManager(),
+            **settings,
+        },
+    )
+
+
+def played(palimpsest: Palimpsest, name: str, **settings: Any) -> Agent:
+    ops = agent(palimpsest, name, **settings)
+    ops(toy.QUESTION)
+    ops(toy.AGAIN)
+    return ops
+
+
+def asked(ops: Agent) -> int:
+    """Where the second question is."""
+    return next(i for i, message in enumerate(ops.messages) if message["content"] == [{"text": toy.AGAIN}])
+
+
+def test_toy_state_stays_whole(palimpsest: Palimpsest, name: str) -> None:
+    ops = played(palimpsest, name)
+    toy.played()
+    assert ops.messages[-1]["content"][0]["text"].count(toy.FATAL) == 2
+    assert len(json.dumps(ops.messages)) > 1_000_000
+    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+    assert toy.tokens(palimpsest, name) < toy.MOST_TOKENS
+
+
+def test_regenerate_takes_the_reply_back(palimpsest: Palimpsest, name: str) -> None:
+    ops = played(palimpsest, name)
+    del ops.messages[-1]
+    ops()
+    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+
+
+def test_edit_takes_back_what_followed(palimpsest: Palimpsest, name: str) -> None:
+    ops = played(palimpsest, name)
+    del ops.messages[asked(ops) :]
+    ops("Thank you.")
+    assert toy.record(palimpsest, name) == [*toy.FOUND, "user", "assistant"]
+
+
+def test_edit_without_rewind_is_refused(palimpsest: Palimpsest, name: str) -> None:
+    ops = played(palimpsest, name, rewind=False)
+    del ops.messages[asked(ops) :]
+    with pytest.raises(HistoryDivergedError):
+        ops("Thank you.")
+    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+
+
+def test_killed_between_reply_and_result_goes_on(palimpsest: Palimpsest, name: str, tmp_path: Path) -> None:
+    toy.killed(__file__, str(tmp_path), name)
+    ops = agent(palimpsest, name, session_manager=FileSessionManager(name, str(tmp_path)))
+    ops()
+    ops(toy.AGAIN)
+    toy.played()
+    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+
+
+def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name: str) -> None:
+    ops = agent(palimpsest, name, model="fake-abort")
+    with pytest.raises(RemoteProtocolError):
+        ops(toy.QUESTION)
+    assert toy.record(palimpsest, name) == ["user"]
+    ops.model.update_config(model_id="fake")
+    ops()
+    assert toy.record(palimpsest, name) == toy.FOUND
+    assert toy.stats()["refused"] == 0
+
+
+def test_injected_blocks_are_shown_and_not_on_record(palimpsest: Palimpsest, name: str) -> None:
+    injected = ContextInjector(lambda context: "The time is noon.", trigger="everyTurn")
+    ops = played(palimpsest, name, plugins=[PalimpsestPlugin(palimpsest, name, policy=toy.POLICY), injected])
+    toy.played()
+    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+    assert "noon" not in json.dumps(ops.messages)
+
+
+def test_manager_that_edits_messages_is_refused(palimpsest: Palimpsest, name: str) -> None:
+    with pytest.raises(ValueError, match="NullConversationManager"):
+        agent(palimpsest, name, conversation_manager=SlidingWindowConversationManager())
+
+
+if __name__ == "__main__":
+    folder, conversation = sys.argv[1:]
+    with Palimpsest(toy.ADDRESS) as client:
+        agent(client, conversation, session_manager=FileSessionManager(conversation, folder))(toy.QUESTION)

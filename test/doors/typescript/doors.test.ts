@@ -1,0 +1,161 @@
+// What the package promises, with the providers' SDKs against fakes that refuse what the providers refuse.
+
+import { strict as assert } from "node:assert";
+import { after, before, test } from "node:test";
+import { Palimpsest, type Conversation } from "palimpsest-context";
+import { Role, type Message } from "palimpsest-context/proto";
+
+import { tools } from "./agents/tools.js";
+import { formats, play, policy, question, reset, stats, step, streamed, whole } from "./toy.js";
+
+let palimpsest: Palimpsest;
+before(async () => { palimpsest = await Palimpsest.local(); });
+after(() => palimpsest.close());
+
+async function record(conversation: Conversation): Promise<Message[]> {
+  await conversation.flush();
+  return (await palimpsest.raw.conversation.listMessages({ conversationId: conversation.id })).messages;
+}
+
+function textOf(message: Message | undefined): string {
+  return message?.parts.map(({ content }) => (content.case === "text" ? content.value : "")).join("") ?? "";
+}
+
+for (const format of formats) {
+  for (const streams of [false, true]) {
+    test(`${format}, ${streams ? "streamed" : "whole"}: seven calls, none refused`, async () => {
+      await reset();
+      const conversation = palimpsest.conversation(`toy-${format}-${streams}`, { policy });
+      assert.equal(await play(conversation, format, question, streams), 5);
+      assert.match(textOf((await record(conversation)).at(-1)), /FATAL billing/);
+      assert.equal(await play(conversation, format, "Say that twice.", streams), 2);
+
+      const seen = await stats();
+      assert.deepEqual(seen.refusals, []);
+      assert.equal(seen.requests, 7);
+      assert.deepEqual(seen.calls, { get_weather: 2, web_search: 1, fetch_log: 1, retrieve_content: 1, expand_message: 1, search_conversation: 1 });
+      assert.ok(seen.largest_bytes < 40_000, `a request had ${seen.largest_bytes} bytes`);
+      const recalled = (await record(conversation)).flatMap(({ parts }) => parts).filter(({ content }) => content.case === "toolResult" && content.value.recalledFrom);
+      assert.equal(recalled.length, 2, "what was recalled names its source");
+    });
+  }
+
+  test(`${format}: a stream that breaks off leaves what is whole, and the agent goes on`, async () => {
+    await reset();
+    const conversation = palimpsest.conversation(`abort-${format}`, { policy }).user(question);
+    const stream = conversation.stream(streamed(conversation, format, "fake-abort"));
+    await assert.rejects(stream.drain());
+    assert.deepEqual(stream.calls, [], "nobody waits for calls of a reply that was cut off");
+    const cut = (await record(conversation)).at(-1)!;
+    assert.equal(cut.role, Role.ASSISTANT);
+    assert.deepEqual(cut.tags, ["aborted"]);
+    assert.equal(cut.parts.filter(({ content }) => content.case === "toolCall").length, 1, "the call that was whole");
+
+    conversation.user("Go on.");
+    while ((await step(conversation, format, true)).length > 0);
+    assert.deepEqual((await stats()).refusals, []);
+  });
+
+  test(`${format}: who leaves the loop of a stream keeps what had come`, async () => {
+    const conversation = palimpsest.conversation(`left-${format}`).user(question);
+    for await (const event of conversation.stream(streamed(conversation, format))) if (JSON.stringify(event).includes("Let me")) break;
+    const messages = await record(conversation);
+    assert.equal(messages.length, 2);
+    assert.match(textOf(messages[1]), /^Let me/);
+    assert.deepEqual(messages[1]!.tags, ["aborted"]);
+  });
+
+  test(`${format}: durable "step" has one commit a step`, async () => {
+    await reset();
+    const conversation = palimpsest.conversation(`step-${format}`, { policy, durable: "step" });
+    await palimpsest.raw.conversation.createConversation({ conversation: { id: conversation.id, policy } });
+    assert.equal(await play(conversation, format, question), 5);
+    assert.equal(await play(conversation, format, "Say that twice."), 2);
+    assert.deepEqual((await stats()).refusals, []);
+    const before = await record(conversation);
+    assert.match(textOf(before.at(-1)), /FATAL billing/);
+  });
+
+  test(`${format}: a reply that is added twice is on record once`, async () => {
+    const conversation = palimpsest.conversation(`twice-${format}`).user(question);
+    const reply = await whole(conversation, format);
+    const calls = await conversation.add(reply);
+    assert.equal(calls.length, 2);
+    assert.deepEqual(await conversation.add(reply), calls);
+    assert.equal((await record(conversation)).length, 2);
+  });
+}
+
+test("tools run side by side, and what they throw is a result", async () => {
+  const conversation = palimpsest.conversation("tools").user(question);
+  const calls = await conversation.add(await whole(conversation, "openai"));
+  let running = 0;
+  let most = 0;
+  const slow = async () => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    running--;
+    throw new Error("the service is down");
+  };
+  await conversation.answer([...calls, { ...calls[0]!, id: "other", name: "unknown" }].slice(0, 2), { get_weather: slow, web_search: slow });
+  assert.equal(most, 2);
+  const results = (await record(conversation)).slice(2).map(({ parts: [part] }) => part!.content);
+  assert.deepEqual(results.map((content) => content.case === "toolResult" && [content.value.state, content.value.output.value]),
+    [[2, "the service is down"], [2, "the service is down"]]);
+});
+
+test("a dry run leaves what is pending", async () => {
+  const conversation = palimpsest.conversation("dry").user("hello");
+  const looked = await conversation.openai({ model: "fake", build: { dryRun: true } });
+  assert.equal(looked.messages.length, 1);
+  assert.equal((await conversation.openai({ model: "fake" })).messages.length, 1);
+  assert.equal((await record(conversation)).length, 1);
+});
+
+test("a build that is refused puts nothing on record, and what was said goes with the next", async () => {
+  const conversation = palimpsest.conversation("refused").user(question);
+  const calls = await conversation.add(await whole(conversation, "openai"));
+  conversation.user("Never mind.");
+  await assert.rejects(conversation.openai({ model: "fake" }), { reason: "PENDING_TOOL_CALLS" });
+  assert.equal((await palimpsest.raw.conversation.listMessages({ conversationId: "refused" })).messages.length, 2);
+  await conversation.answer(calls, tools);
+});
+
+test("whole lists: a list that grows, a front that is known, a list that differs", async () => {
+  const conversation = palimpsest.conversation("synced", { policy });
+  const list: any[] = [{ role: "user", content: "one" }];
+  const first = await conversation.sync(list, { format: "openai", model: "fake", system: "be terse" });
+  assert.deepEqual(first.request.messages.map((message: any) => message.role), ["system", "user"]);
+  list.push({ role: "assistant", content: "1" }, { role: "user", content: "two" });
+  const second = await conversation.sync(list, { format: "openai", model: "fake" });
+  assert.equal(second.built.history!.knownCount, 3);
+  assert.equal(second.built.receipts.length, 2);
+  assert.deepEqual(second.request.messages, list);
+
+  const edited = [list[0], list[1], { role: "user", content: "three" }];
+  await assert.rejects(conversation.sync(edited, { format: "openai" }), { reason: "HISTORY_DIVERGED" });
+  const rewound = await conversation.sync(edited, { format: "openai", rewind: true });
+  assert.deepEqual(rewound.request.messages, edited);
+  assert.ok(rewound.built.history!.rewound);
+});
+
+test("whole lists: a front that the sidecar knows no more is sent again", async () => {
+  const conversation = palimpsest.conversation("forgotten");
+  const list = [{ role: "user", content: "one" }, { role: "assistant", content: "1" }, { role: "user", content: "two" }];
+  await conversation.sync(list, { format: "openai" });
+  await palimpsest.raw.context.rewindConversation({ conversationId: "forgotten", fromIndex: 1 });
+  const again = await conversation.sync([...list, { role: "assistant", content: "2" }, { role: "user", content: "three" }], { format: "openai" });
+  assert.equal(again.request.messages.length, 5);
+});
+
+test("a tool of the sidecar's is answered by hand", async () => {
+  const conversation = palimpsest.conversation("recall").user("hello");
+  await conversation.flush();
+  assert.match(await conversation.recall("expand_message", { id: "0" }, "r1"), /hello/);
+});
+
+test("definitions of tools, for each provider", () => {
+  for (const format of formats) assert.match(JSON.stringify(palimpsest.tools(format)), /retrieve_content/);
+  assert.match(JSON.stringify(palimpsest.tools("gemini", { memory: true })), /search_memory/);
+  assert.doesNotMatch(JSON.stringify(palimpsest.tools("gemini")), /search_memory/);
+});
