@@ -18,3 +18,5 @@ python_venv() { # FOLDER REQUIREMENTS...
 }
 
 python_venv bin/doors-venv test/doors/python/requirements.txt
+# The oldest libraries that the Python package runs with, and the protoc that its stubs are made with.
+python_venv bin/python-gen-venv clients/python/generator.txt
