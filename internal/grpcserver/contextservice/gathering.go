@@ -68,6 +68,7 @@ func (g *gathering) put(m conversation.Message, extra engine.AppendExtra, field 
 func (g *gathering) read(field string, in *pb.ProviderInput, override *conversation.ExpirationOverride) error {
 	read, err := g.service.engine.ReadInput(conversation.Format(in.GetFormat()), &engine.ReadRequest{
 		JSON: in.GetJson(), Shape: engine.InputShape(in.GetShape()), Model: in.GetModel(), Aborted: in.GetAborted(),
+		Tail: in.GetHistory().GetKnownCount() > 0,
 	})
 	if err != nil {
 		return within(field, err)
@@ -78,6 +79,7 @@ func (g *gathering) read(field string, in *pb.ProviderInput, override *conversat
 	}
 	if read.Shape == engine.ShapeHistory {
 		g.out.History = toEngineHistory(read, in.GetHistory())
+		g.out.History.Override = override
 		return nil
 	}
 	for i := range read.Messages {
