@@ -176,7 +176,7 @@ func (l *loop) answered() {
 func (l *loop) edit() {
 	var ends []int
 	for i, n := range l.behind {
-		if n > 0 && n < len(l.happened) {
+		if n > 0 && n < len(l.happened) && (l.format != conversation.FormatGemini || !isWaiting(l.happened[:n])) {
 			ends = append(ends, i)
 		}
 	}
@@ -192,6 +192,22 @@ func (l *loop) edit() {
 	l.happen(user(fmt.Sprint("instead ", l.calls)))
 	l.calls++
 	l.send(l.list, engine.DivergenceRewind)
+}
+
+// isWaiting says whether calls are left without results, which Gemini cannot tell apart later.
+func isWaiting(messages []conversation.Message) bool {
+	n := 0
+	for i := range messages {
+		for _, p := range messages[i].Parts {
+			switch p.Kind {
+			case conversation.PartToolCall:
+				n++
+			case conversation.PartToolResult:
+				n--
+			}
+		}
+	}
+	return n > 0
 }
 
 // cut sends the list without its front.
