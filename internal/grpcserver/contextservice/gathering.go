@@ -79,6 +79,7 @@ func (g *gathering) read(field string, in *pb.ProviderInput, override *conversat
 	}
 	if read.Shape == engine.ShapeHistory {
 		g.out.History = toEngineHistory(read, in.GetHistory())
+		g.out.History.Override = override
 		return nil
 	}
 	for i := range read.Messages {
