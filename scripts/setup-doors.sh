@@ -22,3 +22,7 @@ python_venv bin/doors-venv test/doors/python/requirements.txt
 bin/doors-venv/bin/pyright --version >/dev/null 2>&1 || true
 # The oldest libraries that the Python package runs with, and the protoc that its stubs are made with.
 python_venv bin/python-gen-venv clients/python/generator.txt
+# Frameworks want versions of the same packages that do not go together.
+for wanted in test/doors/adapters/requirements/*.txt; do
+  python_venv "bin/doors-$(basename "$wanted" .txt)-venv" "$wanted"
+done
