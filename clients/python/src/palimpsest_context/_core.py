@@ -229,6 +229,8 @@ class ConversationCore:
         chosen = self.format_of(format)
         item = context_service_pb2.BatchAppendItem(provider_input=self._input(reply, chosen, shape, aborted=aborted))
         if self._each_step:
+            if chosen == "gemini":
+                item.provider_input.json = identified(item.provider_input.json)
             self._pending.append(item)
             return [] if aborted else calls_of(chosen, item.provider_input.json)
         answer = yield from self._appended([item])
@@ -450,8 +452,21 @@ def anthropic_calls(reply: Any) -> Found:
 
 
 def gemini_calls(reply: Any) -> Found:
-    content = reply["candidates"][0].get("content", {}) if "candidates" in reply else reply
-    for part in content.get("parts", []):
+    for call in function_calls(reply):
+        yield call["id"], call["name"], formats.dumped(call.get("args") or {})
+
+
+def function_calls(reply: Any) -> Iterable[Any]:
+    content = reply["candidates"][0].get("content") or {} if "candidates" in reply else reply
+    for part in content.get("parts") or []:
         call = part.get("functionCall") or part.get("function_call")
-        if call and call.get("id"):
-            yield call["id"], call["name"], formats.dumped(call.get("args") or {})
+        if call:
+            yield call
+
+
+def identified(reply: str) -> str:
+    """A reply of Gemini's whose calls have ids: where it goes on record with its results, nobody else gives them any."""
+    parsed_reply = json.loads(reply)
+    for call in function_calls(parsed_reply):
+        call["id"] = call.get("id") or f"call-{uuid.uuid4().hex}"
+    return formats.dumped(parsed_reply)
