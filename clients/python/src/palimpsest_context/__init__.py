@@ -10,8 +10,8 @@
 """
 
 from . import reasons
+from ._calls import Call
 from ._channel import Raw
-from ._core import Call
 from ._formats import Format
 from ._version import __version__
 from .client import Conversation, Palimpsest, Stream

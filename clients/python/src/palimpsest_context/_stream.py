@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, List, Optional
 
-from ._core import Call, ConversationCore
+from ._calls import Call
+from ._core import ConversationCore
 from ._steps import Steps
 from ._streams import ASSEMBLIES
 from .v1 import provider_input_pb2

@@ -10,9 +10,10 @@ import grpc
 
 from . import _formats as formats
 from ._blocking import Driver
+from ._calls import Call
 from ._channel import Defaults, Raw
-from ._core import SECONDS, Call, ClientCore, ConversationCore
-from ._formats import Format
+from ._core import SECONDS, ClientCore, ConversationCore
+from ._formats import Fields, Format
 from ._local import Local
 from ._stream import StreamCore
 
@@ -117,22 +118,30 @@ class Conversation:
         """The result of a call that the program answers itself. It goes on record with the next build."""
         self._core.result(call_id, value, name, error)
 
-    def openai(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    def openai(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """What the model should see now, as arguments of `chat.completions.create`.
 
         `build` has further fields of the API's BuildContextRequest, such as `budget`. All else goes into the arguments as it is.
         """
         return self._driver.run(self._core.build("openai", model, system, tools, build, extra))
 
-    def responses(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    def responses(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """The same as arguments of `responses.create`."""
         return self._driver.run(self._core.build("responses", model, system, tools, build, extra))
 
-    def anthropic(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    def anthropic(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """The same as arguments of `messages.create` and `messages.stream`, which want `max_tokens` too."""
         return self._driver.run(self._core.build("anthropic", model, system, tools, build, extra))
 
-    def gemini(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    def gemini(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """The same as arguments of `models.generate_content` and its stream. `config` may hold all but the instruction and the tools."""
         return self._driver.run(self._core.build("gemini", model, system, tools, build, extra))
 
@@ -145,7 +154,7 @@ class Conversation:
         system: str = "",
         tools: Any = None,
         rewind: bool = False,
-        build: Optional[Mapping[str, Any]] = None,
+        build: Optional[Fields] = None,
     ) -> Dict[str, Any]:
         """Brings the record up to a whole list, and says what the model should see of it.
 
@@ -171,7 +180,10 @@ class Conversation:
         self._driver.run(self._core.answer(calls, tools))
 
     def recall(self, name: str, arguments: Any, call_id: str) -> str:
-        """The text for a call of a recall tool, for a loop that runs tools itself. `result` of that call then keeps what it was recalled from."""
+        """The text for a call of a recall tool, for a loop that runs tools itself.
+
+        `result` of that call then says what it was recalled from.
+        """
         return self._driver.run(self._core.recall(name, arguments, call_id))
 
     def waiting(self) -> List[Call]:
