@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Tuple
 
 from . import _formats as formats
-from .v1 import context_service_pb2, message_pb2
+from .v1 import message_pb2
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,6 @@ def tool_result(call_id: str, name: str, value: Any, error: bool = False) -> Any
     else:
         result.text = text
     return result
-
-
-def tool_item(result: Any) -> Any:
-    message = message_pb2.Message(role=message_pb2.ROLE_TOOL, parts=[message_pb2.Part(tool_result=result)])
-    return context_service_pb2.BatchAppendItem(message=message)
 
 
 def call_of(call: Any, recalls: bool) -> Call:

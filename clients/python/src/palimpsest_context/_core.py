@@ -14,13 +14,13 @@ import grpc
 from google.protobuf import json_format
 
 from . import _formats as formats
-from ._calls import Call, Tail, call_of, calls_of, identified, tool_item, tool_result
+from ._calls import Call, Tail, call_of, calls_of, identified, tool_result
 from ._channel import LARGEST, Health
 from ._formats import Fields
 from ._local import Local
 from ._steps import Answer, Invoke, Sleep, Steps, Together, Try
 from ._version import SIDECAR
-from .errors import OlderSidecarError, PalimpsestError, of_call
+from .errors import OlderSidecarError, PalimpsestError, error_of
 from .v1 import context_service_pb2, conversation_service_pb2, message_pb2, provider_input_pb2
 
 SECONDS = 10.0  # of patience with a call
@@ -66,7 +66,7 @@ class ClientCore:
                     return answer
                 error = PalimpsestError("the sidecar does not serve", code="UNAVAILABLE")
             except grpc.RpcError as failure:
-                error = of_call(failure)
+                error = error_of(failure)
             pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE) * random.uniform(0.5, 1)
             if not error.passing or time.monotonic() + pause >= end:
                 raise error
@@ -104,17 +104,21 @@ class ConversationCore:
 
     # What is said, and not yet on record.
 
-    def say(self, role: str, text: str, fields: Mapping[str, Any]) -> None:
+    def say(self, role: str, text: str, fields: Fields) -> None:
         message = parsed({"role": "ROLE_" + role, "parts": [{"text": text}], **fields}, message_pb2.Message())
         self._pending.append(context_service_pb2.BatchAppendItem(message=message))
 
-    def message(self, message: Any, format: Optional[str]) -> None:
-        item = self._input(message, format, shape=provider_input_pb2.PROVIDER_INPUT_SHAPE_MESSAGE)
+    def message(self, message: Any, format: Optional[str], fields: Fields) -> None:
+        item = parsed(fields, self._input(message, format, shape=provider_input_pb2.PROVIDER_INPUT_SHAPE_MESSAGE))
         self._pending.append(context_service_pb2.BatchAppendItem(provider_input=item))
 
-    def result(self, call_id: str, value: Any, name: str, error: bool) -> None:
+    def result(self, call_id: str, value: Any, name: str, error: bool, fields: Fields) -> None:
         result = self._recalled.pop(call_id, None) or tool_result(call_id, name, value, error)
-        self._pending.append(tool_item(result))
+        self._answer(result, fields)
+
+    def _answer(self, result: Any, fields: Fields) -> None:
+        message = parsed(fields, message_pb2.Message(role=message_pb2.ROLE_TOOL, parts=[message_pb2.Part(tool_result=result)]))
+        self._pending.append(context_service_pb2.BatchAppendItem(message=message))
 
     def _input(self, value: Any, format: Optional[str], shape: Any, **more: Any) -> Any:
         return provider_input_pb2.ProviderInput(
@@ -205,14 +209,15 @@ class ConversationCore:
         made.fixed_input.tools_json = formats.dumped(tools) if tools else ""
         return parsed(wanted, made)
 
-    def add(self, reply: Any, format: Optional[str], aborted: bool, shape: Any = None) -> Steps[List[Call]]:
+    def add(self, reply: Any, format: Optional[str], aborted: bool, fields: Fields, shape: Any = None) -> Steps[List[Call]]:
         """Puts a reply on record, behind what was said before it."""
         if shape is None:
             # Of a list the sidecar would think that it is the whole conversation.
             listed = isinstance(reply, (list, tuple)) or (isinstance(reply, str) and reply.lstrip().startswith("["))
             shape = provider_input_pb2.PROVIDER_INPUT_SHAPE_MESSAGE if listed else provider_input_pb2.PROVIDER_INPUT_SHAPE_UNSPECIFIED
         chosen = self.format_of(format)
-        item = context_service_pb2.BatchAppendItem(provider_input=self._input(reply, chosen, shape, aborted=aborted))
+        made = parsed(fields, self._input(reply, chosen, shape, aborted=aborted))
+        item = context_service_pb2.BatchAppendItem(provider_input=made)
         if self._each_step:
             if chosen == "gemini":
                 item.provider_input.json = identified(item.provider_input.json)
@@ -283,10 +288,11 @@ class ConversationCore:
 
     # Tools.
 
-    def answer(self, calls: Iterable[Call], tools: Mapping[str, Callable[..., Any]]) -> Steps[None]:
+    def answer(self, calls: Iterable[Call], tools: Mapping[str, Callable[..., Any]], fields: Fields) -> Steps[None]:
         """Runs the tools side by side. What comes of them waits, in the order of the calls."""
         results = yield Together([self._answered(call, tools) for call in calls])
-        self._pending.extend(tool_item(result) for result in results)
+        for result in results:
+            self._answer(result, fields)
 
     def _answered(self, call: Call, tools: Mapping[str, Callable[..., Any]]) -> Steps[Any]:
         if call.name not in tools:
