@@ -18,6 +18,8 @@ python_venv() { # FOLDER REQUIREMENTS...
 }
 
 python_venv bin/doors-venv test/doors/python/requirements.txt
+# It fetches what it is a name for when it first runs.
+bin/doors-venv/bin/pyright --version >/dev/null 2>&1 || true
 # The oldest libraries that the Python package runs with, and the protoc that its stubs are made with.
 python_venv bin/python-gen-venv clients/python/generator.txt
 # Frameworks want versions of the same packages that do not go together.

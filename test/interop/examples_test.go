@@ -19,10 +19,10 @@ func TestExamples_EachHoldsAgainstSidecar(t *testing.T) {
 
 	t.Run("python", func(t *testing.T) {
 		python := python(t)
-		stubs := pythonStubs(t, python)
+		client := filepath.Join(repository(t), "clients", "python", "src")
 		for _, program := range pythonExamples(t) {
 			t.Run(strings.TrimSuffix(filepath.Base(program), ".py"), func(t *testing.T) {
-				t.Log(run(t, pythonProgram(python, stubs, program, address, port)))
+				t.Log(run(t, pythonProgram(python, client, program, address, port)))
 			})
 		}
 	})
