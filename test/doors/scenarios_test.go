@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -202,4 +203,35 @@ func expectRecord(t *testing.T, address, conversation string, want map[pb.Role]i
 		t.Errorf("on record are %v, want %v", found, want)
 	}
 	return listed.GetMessages()
+}
+
+// expectAgent runs an example with a sidecar of its own, and counts what an author writes of it.
+func expectAgent(t *testing.T, agent *exec.Cmd) {
+	t.Helper()
+	provider := startFakes(t)
+	agent.Env = append(agent.Environ(), "PALIMPSEST_BINARY="+sidecar, "MODEL=fake", "OPENAI_BASE_URL="+provider+"/v1", "OPENAI_API_KEY=none")
+	if said := run(t, agent); strings.Count(said, "The log says: ") != 3 {
+		t.Errorf("the agent said %q", said)
+	}
+	expectToy(t, provider)
+}
+
+// expectLines counts the lines of an example that an author writes: imports, comments and empty lines apart.
+func expectLines(t *testing.T, file string, most int) {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apart := regexp.MustCompile(`^\s*(|//.*|/?\*.*|import .*|package .*)$`)
+	text := regexp.MustCompile(`(?s)\nimport \(.*?\n\)\n`).ReplaceAllString(string(source), "\n")
+	lines := 0
+	for line := range strings.Lines(text) {
+		if !apart.MatchString(strings.TrimRight(line, "\n")) {
+			lines++
+		}
+	}
+	if t.Logf("%s has %d lines", file, lines); lines == 0 || lines > most {
+		t.Errorf("%s has %d lines, at most %d", file, lines, most)
+	}
 }

@@ -290,7 +290,9 @@ func (a *agent) chat(ctx context.Context, body []byte) (json.RawMessage, []chatC
 		return nil, nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	var reply struct{ Choices []struct{ Message json.RawMessage } }
+	var reply struct {
+		Choices []struct{ Message json.RawMessage }
+	}
 	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
 		return nil, nil, err
 	}
