@@ -89,16 +89,17 @@ func (p *proxy) pass(_ any, stream grpc.ServerStream) error {
 	}
 	var header metadata.MD
 	err := p.sidecar.Invoke(outgoing(stream.Context()), method, &request, &answer, grpc.ForceCodec(bytesCodec{}), grpc.Header(&header))
-	if p.version != "" {
-		header.Set("palimpsest-version", p.version)
+	if err != nil {
+		return err
 	}
 	if after {
 		return status.Error(codes.Unavailable, "the answer was lost")
 	}
-	if err != nil {
-		return err
+	version := p.version
+	if given := header.Get("palimpsest-version"); version == "" && len(given) > 0 {
+		version = given[0]
 	}
-	if err := stream.SetHeader(metadata.MD{"palimpsest-version": header.Get("palimpsest-version")}); err != nil {
+	if err := stream.SetHeader(metadata.Pairs("palimpsest-version", version)); err != nil {
 		return err
 	}
 	return stream.SendMsg(&answer)

@@ -21,7 +21,12 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Args[1:]); err != nil {
+	err := run(context.Background(), os.Args[1:])
+	if errors.Is(err, palimpsest.ErrOlderSidecar) {
+		fmt.Println("older sidecar:", err)
+		return
+	}
+	if err != nil {
 		fmt.Println("failed:", err)
 		os.Exit(1)
 	}
@@ -39,10 +44,6 @@ type agent struct {
 func run(ctx context.Context, a []string) error {
 	name, sidecar, fakes, id, format := a[0], a[1], a[2], a[3], palimpsest.Format(a[4])
 	p, err := open(ctx, sidecar)
-	if errors.Is(err, palimpsest.ErrOlderSidecar) {
-		fmt.Println("older sidecar:", err)
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -76,11 +77,7 @@ func open(ctx context.Context, sidecar string) (*palimpsest.Palimpsest, error) {
 	if sidecar == "local" {
 		return palimpsest.Local(ctx)
 	}
-	p, err := palimpsest.New(sidecar, palimpsest.WithTimeout(20*time.Second))
-	if err != nil {
-		return nil, err
-	}
-	return p, p.Conversation("greeting").Flush(ctx)
+	return palimpsest.New(sidecar, palimpsest.WithTimeout(20*time.Second))
 }
 
 func (a *agent) toy(ctx context.Context) error {
