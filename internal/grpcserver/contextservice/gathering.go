@@ -136,7 +136,7 @@ func within(field string, err error) error {
 
 func joinPath(field, below string) string {
 	switch {
-	case below == "":
+	case below == "", below == "json": // all of it
 		return field + ".json"
 	case below[0] == '[':
 		return field + ".json" + below
