@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
@@ -51,7 +53,8 @@ func (bytesCodec) Name() string { return "proto" }
 // startProxy runs a proxy until the test ends, and returns its address.
 func startProxy(t *testing.T, p *proxy, sidecar string) string {
 	t.Helper()
-	conn, err := grpc.NewClient(sidecar, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	soon := grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.5, MaxDelay: time.Second}}
+	conn, err := grpc.NewClient(sidecar, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithConnectParams(soon))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func run(ctx context.Context, a []string) error {
 		return one.toy(ctx)
 	case "steps":
 		one.conv = p.Conversation(id, palimpsest.WithPolicy(policy), palimpsest.WithDurableSteps())
-		return one.toy(ctx)
+		return errors.Join(one.toy(ctx), one.conv.Flush(ctx))
 	case "abort":
 		return one.abort(ctx)
 	case "kill":
@@ -188,19 +188,16 @@ func (a *agent) post(ctx context.Context, body []byte) (*http.Response, error) {
 	return response, nil
 }
 
-// abort has the first stream break off, answers the calls that were whole, and goes on.
+// abort has the first stream break off, and goes on.
 func (a *agent) abort(ctx context.Context) error {
 	a.conv.User("Why does billing fail?")
 	a.model, a.stream = "fake-abort", true
 	_, calls, err := a.step(ctx)
-	if err == nil {
-		return errors.New("the stream did not break off")
+	if err == nil || len(calls) > 0 {
+		return fmt.Errorf("the stream did not break off: %d calls", len(calls))
 	}
-	fmt.Printf("aborted with %d calls\n", len(calls))
-	if err := a.conv.Answer(ctx, calls, tools()); err != nil {
-		return err
-	}
-	a.model = "fake"
+	fmt.Println("aborted")
+	a.stream = false // the same model, whose signatures it alone takes
 	return a.loop(ctx)
 }
 
@@ -290,7 +287,14 @@ func (a *agent) chat(ctx context.Context, body []byte) (json.RawMessage, []chatC
 	var reply struct {
 		Choices []struct{ Message json.RawMessage }
 	}
-	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
+	whole, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := a.conv.Add(ctx, whole); err != nil {
+		return nil, nil, err
+	}
+	if err := json.Unmarshal(whole, &reply); err != nil {
 		return nil, nil, err
 	}
 	var message struct {
