@@ -37,6 +37,7 @@ func TestJava_BuiltJar_Holds(t *testing.T) {
 	s := &scenarios{play: func(arguments ...string) *exec.Cmd { return program("Scenarios", arguments...) }}
 	s.hold(t)
 	t.Run("local over loopback", func(t *testing.T) {
+		t.Parallel()
 		provider := startFakes(t)
 		command := program("Scenarios", "toy", "local-tcp", provider, "toy", "openai")
 		command.Env = append(os.Environ(), "PALIMPSEST_BINARY="+sidecar)

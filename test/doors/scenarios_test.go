@@ -42,10 +42,10 @@ func (s *scenarios) hold(t *testing.T) {
 	}
 	for _, name := range names {
 		for _, format := range formats() {
-			t.Run(name+"/"+format, func(t *testing.T) { s.toy(t, name, format, startSidecar(t)) })
+			t.Run(name+"/"+format, func(t *testing.T) { s.toy(t, name, format) })
 		}
 	}
-	t.Run("sync", func(t *testing.T) { s.toy(t, "sync", "openai", startSidecar(t)) })
+	t.Run("sync", func(t *testing.T) { s.toy(t, "sync", "openai") })
 	t.Run("retries", s.retries)
 	t.Run("older sidecar", s.older)
 	t.Run("refused", s.refused)
@@ -57,9 +57,9 @@ func (s *scenarios) hold(t *testing.T) {
 }
 
 // toy is played to its end: seven calls of the model, none refused, a megabyte cited and read where it matters.
-func (s *scenarios) toy(t *testing.T, name, format, address string) {
-	t.Helper()
-	provider := startFakes(t)
+func (s *scenarios) toy(t *testing.T, name, format string) {
+	t.Parallel()
+	address, provider := startSidecar(t), startFakes(t)
 	said := run(t, s.play(name, address, provider, "toy", format))
 	if n := strings.Count(said, "->"); n != 2 || !strings.Contains(said, "FATAL billing") && name != "stream" {
 		t.Errorf("the agent said %q", said)
@@ -79,6 +79,7 @@ func expectToy(t *testing.T, provider string) {
 
 // retries: calls that do not arrive, and answers that are lost, change nothing.
 func (s *scenarios) retries(t *testing.T) {
+	t.Parallel()
 	address, provider := startSidecar(t), startFakes(t)
 	p := &proxy{harm: true}
 	run(t, s.play("toy", startProxy(t, p, address), provider, "toy", "openai"))
@@ -90,6 +91,7 @@ func (s *scenarios) retries(t *testing.T) {
 }
 
 func (s *scenarios) older(t *testing.T) {
+	t.Parallel()
 	older := startProxy(t, &proxy{version: "v0.0.1"}, startSidecar(t))
 	if said := run(t, s.play("toy", older, startFakes(t), "toy", "openai")); !strings.HasPrefix(said, "older sidecar:") {
 		t.Errorf("the agent said %q", said)
@@ -97,6 +99,7 @@ func (s *scenarios) older(t *testing.T) {
 }
 
 func (s *scenarios) refused(t *testing.T) {
+	t.Parallel()
 	said := run(t, s.play("refused", startSidecar(t), startFakes(t), "refused", "openai"))
 	if want := "refused: ERROR_REASON_HISTORY_DIVERGED false\nrefused: ERROR_REASON_INVALID_FIELD true\n"; said != want {
 		t.Errorf("the agent said %q, want %q", said, want)
@@ -105,6 +108,7 @@ func (s *scenarios) refused(t *testing.T) {
 
 // local: a sidecar of the program's own leaves nothing behind.
 func (s *scenarios) local(t *testing.T) {
+	t.Parallel()
 	folder, err := os.MkdirTemp("", "doors")
 	if err != nil {
 		t.Fatal(err)
@@ -122,6 +126,7 @@ func (s *scenarios) local(t *testing.T) {
 
 // killed: an agent that ends between a reply and its results goes on where it was.
 func (s *scenarios) killed(t *testing.T, format string) {
+	t.Parallel()
 	address, provider := startSidecar(t), startFakes(t)
 	first := s.play("kill", address, provider, "killed", format)
 	if output, _ := first.CombinedOutput(); string(output) != "killed with 2 calls\n" || first.ProcessState.ExitCode() != 7 {
@@ -138,6 +143,7 @@ func (s *scenarios) killed(t *testing.T, format string) {
 
 // aborted: of a stream that broke off, the text and the whole call are on record. Nobody waits for a result, and the agent goes on.
 func (s *scenarios) aborted(t *testing.T, format string) {
+	t.Parallel()
 	address, provider := startSidecar(t), startFakes(t)
 	if said := run(t, s.play("abort", address, provider, "aborted", format)); !strings.HasPrefix(said, "aborted\n->") {
 		t.Errorf("the agent said %q", said)
