@@ -20,3 +20,10 @@ python_venv() { # FOLDER REQUIREMENTS...
 python_venv bin/doors-venv test/doors/python/requirements.txt
 # The oldest libraries that the Python package runs with, and the protoc that its stubs are made with.
 python_venv bin/python-gen-venv clients/python/generator.txt
+
+node_modules() { # FOLDER
+  if [[ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ]]; then return; fi
+  npm ci --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error || echo "missing: the packages of $1, for TypeScript clients (is the network there?)"
+}
+
+node_modules test/doors/typescript

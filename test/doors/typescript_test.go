@@ -84,17 +84,15 @@ func TestTypeScript_Agents_HaveFifteenLines(t *testing.T) {
 // typescriptAgents are the examples, one for each of the providers' APIs.
 func typescriptAgents() []string { return []string{"openai", "responses", "anthropic", "gemini"} }
 
-// killTypeScript kills an agent when its model has answered and its tools have not, and starts it again.
+// killTypeScript kills agents when their models have answered and their tools have not, and starts them again.
 func killTypeScript(t *testing.T, project string) {
 	address := startSidecar(t)
-	for _, format := range typescriptAgents() {
-		first := typescriptProgram(t, project, exec.Command("node", "dist/interrupted.js", address, format, "kill"))
-		output, _ := first.CombinedOutput()
-		if status, ok := first.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-			t.Fatalf("the agent was to be killed, and ended with %s:\n%s", first.ProcessState, output)
-		}
-		run(t, typescriptProgram(t, project, exec.Command("node", "dist/interrupted.js", address, format)))
+	first := typescriptProgram(t, project, exec.Command("node", "dist/interrupted.js", address, "kill"))
+	output, _ := first.CombinedOutput()
+	if status, ok := first.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("the agent was to be killed, and ended with %s:\n%s", first.ProcessState, output)
 	}
+	run(t, typescriptProgram(t, project, exec.Command("node", "dist/interrupted.js", address)))
 }
 
 // typescriptProgram sets where a program runs, and what it talks to.
