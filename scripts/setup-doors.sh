@@ -26,3 +26,10 @@ python_venv bin/python-gen-venv clients/python/generator.txt
 for wanted in test/doors/adapters/requirements/*.txt; do
   python_venv "bin/doors-$(basename "$wanted" .txt)-venv" "$wanted"
 done
+
+node_modules() { # FOLDER
+  if [[ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ]]; then return; fi
+  npm ci --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error || echo "missing: the packages of $1, for TypeScript clients (is the network there?)"
+}
+
+node_modules test/doors/typescript
