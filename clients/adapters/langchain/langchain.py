@@ -30,12 +30,12 @@ class PalimpsestMiddleware(AgentMiddleware):
         self._recalls = {tool.name for tool in self.tools}
 
     def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelResponse:
-        response = handler(self._view(request))
+        response: ModelResponse = handler(self._view(request))
         self._add(request, response)
         return response
 
     async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelResponse:
-        response = await handler(await asyncio.to_thread(self._view, request))
+        response: ModelResponse = await handler(await asyncio.to_thread(self._view, request))
         await asyncio.to_thread(self._add, request, response)
         return response
 
@@ -61,8 +61,9 @@ class PalimpsestMiddleware(AgentMiddleware):
         conversation = self._of(request)
         conversation.sync(whole, format="openai", system=system, tools=tools, rewind=self.rewind)
         view = json.loads(conversation.built.rendered.messages_json)
-        # What is shown as it was said stays the framework's own object, which may hold what Chat Completions has no place for.
-        return request.override(messages=[originals.get(_key(shown)) or convert_to_messages([shown])[0] for shown in view])
+        # What is shown as it was said stays the state's own message: it may hold what Chat Completions has no place for.
+        messages: list[Any] = [originals.get(_key(shown)) or convert_to_messages([shown])[0] for shown in view]
+        return request.override(messages=messages)
 
     def _add(self, request: ModelRequest, response: ModelResponse) -> None:
         for reply in (message for message in response.result if isinstance(message, AIMessage)):
