@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, ToolMessage, convert_to_messages, convert_to_openai_messages
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages, convert_to_openai_messages
 from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
@@ -54,7 +54,7 @@ class PalimpsestMiddleware(AgentMiddleware):
         return self.conversation(thread)
 
     def _view(self, request: ModelRequest) -> ModelRequest:
-        whole = convert_to_openai_messages(request.messages)
+        whole = [_chat(message) for message in request.messages]
         originals = {_key(sent): message for sent, message in zip(whole, request.messages)}
         system = request.system_message.text if request.system_message else ""
         tools = [convert_to_openai_tool(tool) for tool in request.tools]
@@ -67,7 +67,7 @@ class PalimpsestMiddleware(AgentMiddleware):
 
     def _add(self, request: ModelRequest, response: ModelResponse) -> None:
         for reply in (message for message in response.result if isinstance(message, AIMessage)):
-            self._of(request).add({"choices": [{"message": convert_to_openai_messages(reply)}], "usage": _usage(reply)})
+            self._of(request).add({"choices": [{"message": _chat(reply)}], "usage": _usage(reply)})
 
     def _recall(self, request: Any) -> ToolMessage:
         call = request.tool_call
@@ -78,6 +78,14 @@ class PalimpsestMiddleware(AgentMiddleware):
 def _tool(name: str, description: str, parameters: dict[str, Any]) -> StructuredTool:
     """A tool that is answered by wrap_tool_call, where the call's id is known."""
     return StructuredTool(name=name, description=description, args_schema=parameters)
+
+
+def _chat(message: BaseMessage) -> dict[str, Any]:
+    """A message as Chat Completions has it. Of a reply that is text and calls: reasoning stays with the state."""
+    if isinstance(message, AIMessage):
+        message = message.model_copy(update={"content": message.text})
+    chat: dict[str, Any] = convert_to_openai_messages(message)
+    return chat
 
 
 def _key(message: dict[str, Any]) -> str:

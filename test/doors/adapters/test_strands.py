@@ -12,6 +12,7 @@ from palimpsest_context import HistoryDivergedError, Palimpsest
 from palimpsest_context.adapters.strands import PalimpsestPlugin
 from strands import Agent, tool
 from strands.agent.conversation_manager import NullConversationManager, SlidingWindowConversationManager
+from strands.middleware import InvokeModelStage
 from strands.models.openai import OpenAIModel
 from strands.session.file_session_manager import FileSessionManager
 from strands.vended_plugins.context_injector import ContextInjector
@@ -100,6 +101,30 @@ def test_injected_blocks_are_shown_and_not_on_record(palimpsest: Palimpsest, nam
     toy.played()
     assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
     assert "noon" not in json.dumps(ops.messages)
+
+
+def test_what_the_format_lacks_is_shown_as_it_was(palimpsest: Palimpsest, name: str) -> None:
+    ops = agent(palimpsest, name)
+    thought = {"reasoningContent": {"reasoningText": {"text": "A cat, I think.", "signature": "c2lnbmVk"}}}
+    image = {"image": {"format": "png", "source": {"bytes": b"\x89PNG\r\n"}}}
+    document = {"document": {"format": "pdf", "name": "cats", "source": {"bytes": b"%PDF-1.4"}}}
+    ops.messages += [
+        {"role": "user", "content": [{"text": "What is it?"}, image, document]},
+        {"role": "assistant", "content": [thought, {"text": "A cat."}]},
+    ]
+    shown = []
+    ops.add_middleware(InvokeModelStage, seen_by_the_model(shown))
+    ops("Thank you.")
+    assert [message["content"] for message in shown] == [message["content"] for message in ops.messages[:3]]
+
+
+def seen_by_the_model(shown: list[Any]) -> Any:
+    async def see(context: Any, model: Any) -> Any:
+        shown.extend(context.messages)
+        async for event in model(context):
+            yield event
+
+    return see
 
 
 def test_manager_that_edits_messages_is_refused(palimpsest: Palimpsest, name: str) -> None:
