@@ -12,7 +12,7 @@ from palimpsest_context import HistoryDivergedError, Palimpsest
 from palimpsest_context.adapters.strands import PalimpsestPlugin
 from strands import Agent, tool
 from strands.agent.conversation_manager import NullConversationManager, SlidingWindowConversationManager
-from strands.middleware import InvokeModelStage
+from strands.middleware import InvokeModelStage, ModelStopReason
 from strands.models.openai import OpenAIModel
 from strands.session.file_session_manager import FileSessionManager
 from strands.vended_plugins.context_injector import ContextInjector
@@ -112,19 +112,17 @@ def test_what_the_format_lacks_is_shown_as_it_was(palimpsest: Palimpsest, name: 
         {"role": "user", "content": [{"text": "What is it?"}, image, document]},
         {"role": "assistant", "content": [thought, {"text": "A cat."}]},
     ]
-    shown = []
-    ops.add_middleware(InvokeModelStage, seen_by_the_model(shown))
+    shown: list[Any] = []
+
+    async def model(context: Any, _: Any) -> Any:
+        shown.extend(context.messages)
+        usage = {"inputTokens": 9, "outputTokens": 1, "totalTokens": 10}
+        yield ModelStopReason("end_turn", {"role": "assistant", "content": [{"text": "Purr."}]}, usage, {"latencyMs": 1})
+
+    ops.add_middleware(InvokeModelStage, model)
     ops("Thank you.")
     assert [message["content"] for message in shown] == [message["content"] for message in ops.messages[:3]]
-
-
-def seen_by_the_model(shown: list[Any]) -> Any:
-    async def see(context: Any, model: Any) -> Any:
-        shown.extend(context.messages)
-        async for event in model(context):
-            yield event
-
-    return see
+    assert toy.record(palimpsest, name) == ["user", "user", "user", "assistant", "user", "assistant"]
 
 
 def test_manager_that_edits_messages_is_refused(palimpsest: Palimpsest, name: str) -> None:
