@@ -110,6 +110,8 @@ def test_what_the_format_lacks_is_shown_as_it_was(palimpsest: Palimpsest, name: 
     document = {"document": {"format": "pdf", "name": "cats", "source": {"bytes": b"%PDF-1.4"}}}
     ops.messages += [
         {"role": "user", "content": [{"text": "What is it?"}, image, document]},
+        {"role": "assistant", "content": [thought, {"toolUse": {"toolUseId": "tooluse_1", "name": "web_search", "input": {"q": "cat"}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_1", "status": "success", "content": [{"text": "A cat."}]}}]},
         {"role": "assistant", "content": [thought, {"text": "A cat."}]},
     ]
     shown: list[Any] = []
@@ -121,8 +123,9 @@ def test_what_the_format_lacks_is_shown_as_it_was(palimpsest: Palimpsest, name: 
 
     ops.add_middleware(InvokeModelStage, model)
     ops("Thank you.")
-    assert [message["content"] for message in shown] == [message["content"] for message in ops.messages[:3]]
-    assert toy.record(palimpsest, name) == ["user", "user", "user", "assistant", "user", "assistant"]
+    assert [message["content"] for message in shown] == [message["content"] for message in ops.messages[:5]]
+    said = ["user", "user", "user", "call web_search", "result", "assistant", "user", "assistant"]
+    assert toy.record(palimpsest, name) == said
 
 
 def test_manager_that_edits_messages_is_refused(palimpsest: Palimpsest, name: str) -> None:
