@@ -18,3 +18,9 @@ python_venv() { # FOLDER REQUIREMENTS...
 }
 
 python_venv bin/doors-venv test/doors/python/requirements.txt
+# The oldest libraries that the Python package runs with, and the protoc that its stubs are made with.
+python_venv bin/python-gen-venv clients/python/generator.txt
+# Frameworks want versions of the same packages that do not go together.
+for wanted in test/doors/adapters/requirements/*.txt; do
+  python_venv "bin/doors-$(basename "$wanted" .txt)-venv" "$wanted"
+done

@@ -34,8 +34,7 @@ func (c *Conversation) Waiting(ctx context.Context) ([]Call, error) {
 		if err != nil {
 			return nil, err
 		}
-		page = listed.GetNextPageToken()
-		if page == "" || !end.takeAll(listed.GetMessages()) {
+		if page = listed.GetNextPageToken(); !end.takeAll(listed.GetMessages()) || page == "" {
 			return end.open, nil
 		}
 	}

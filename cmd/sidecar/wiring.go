@@ -202,10 +202,6 @@ func formats() []provider.Format {
 	return []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()}
 }
 
-func readers() []provider.Reader {
-	return []provider.Reader{openaichat.NewReader(), openairesponses.NewReader(), anthropic.NewReader(), gemini.NewReader()}
-}
-
 func newID() conversation.ID {
 	var id conversation.ID
 	_, _ = rand.Read(id[:]) // never fails: it ends the process instead
@@ -219,4 +215,9 @@ func causeOf(err error) string {
 		return e.Text + ": " + e.Cause.Error()
 	}
 	return err.Error()
+}
+
+// readers read providers' JSON.
+func readers() []provider.Reader {
+	return []provider.Reader{openaichat.NewReader(), openairesponses.NewReader(), anthropic.NewReader(), gemini.NewReader()}
 }

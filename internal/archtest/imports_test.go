@@ -78,6 +78,10 @@ var layers = []layer{
 		allow: []string{vocabulary, "./pkg/tokens", "./pkg/provider"}, deny: outside, noClock: true,
 	},
 	{
+		name: "whole lists", why: "a list and a record give the same answer for ever, whoever asks",
+		dirs: []string{"pkg/history"}, allow: []string{vocabulary, "./pkg/provider"}, deny: outside, noClock: true,
+	},
+	{
 		name: "extracts", why: "they are chosen by the same rules from one result and from a conversation, without a model, a clock or I/O",
 		dirs: []string{"pkg/summarize/extractive", "pkg/summarize/extractive/*"},
 		allow: []string{
@@ -171,6 +175,13 @@ var layers = []layer{
 			"./pkg/tokens", "./pkg/store", "./pkg/store/record", "./pkg/memory", "./pkg/engine/internal/...",
 		},
 		deny: slices.Concat(drivers, transport),
+	},
+	{
+		name: "whole lists in the record", why: "it reads what lists are compared with, and decides nothing of what is appended",
+		dirs: []string{"pkg/engine/internal/histories"},
+		allow: []string{
+			vocabulary, "./pkg/history", "./pkg/provider", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view",
+		}, deny: slices.Concat(drivers, transport),
 	},
 	{
 		name: "quotas", why: "they count heads and calls, and know nothing of what is in conversations",

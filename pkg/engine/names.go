@@ -63,7 +63,7 @@ type (
 	// SummaryInView is a summary with its text.
 	SummaryInView = build.SummaryInView
 	// Usage is what a provider reported for one call.
-	Usage = view.Usage
+	Usage = provider.Usage
 	// FixedInput is what the caller sends beside the context.
 	FixedInput = view.FixedInput
 	// Message is a message of a neutral context.

@@ -27,6 +27,9 @@ type (
 // ShapeHistory is the shape of a whole list.
 const ShapeHistory = provider.ShapeHistory
 
+// ReadUsage reads the object in which a provider reports what a call took.
+func (e *Engine) ReadUsage(json string) (*Usage, error) { return provider.ReadUsage(json) }
+
 // ReadInput makes messages of a provider's JSON.
 func (e *Engine) ReadInput(f conversation.Format, r *ReadRequest) (*Input, error) {
 	reader, ok := e.readers[f]

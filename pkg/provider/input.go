@@ -60,5 +60,8 @@ type InputMessage struct {
 
 // Usage is what a provider counted for one call, in tokens. The counts do not overlap.
 type Usage struct {
-	Input, CacheRead, CacheWrite, Output, Reasoning int64
+	Input, CacheRead, CacheWrite, Output, Reasoning int32
 }
+
+// Context is the input side: everything that was sent.
+func (u *Usage) Context() int64 { return int64(u.Input) + int64(u.CacheRead) + int64(u.CacheWrite) }

@@ -53,11 +53,10 @@ func AppendBase64(dst []byte, data string) []byte {
 	return append(dst, '"')
 }
 
-// AppendDataURL appends data as a JSON string with a data: URL. The MIME type must be one of a known list.
+// AppendDataURL appends data as a JSON string with a data: URL.
 func AppendDataURL(dst []byte, mime, data string) []byte {
-	dst = append(dst, `"data:`...)
-	dst = append(dst, mime...)
-	dst = append(dst, ";base64,"...)
+	dst = AppendString(dst, "data:"+mime+";base64,")
+	dst = dst[:len(dst)-1]
 	dst = base64.StdEncoding.AppendEncode(dst, []byte(data))
 	return append(dst, '"')
 }

@@ -65,3 +65,39 @@ func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out st
 	}
 	return b.String(), extra
 }
+
+// Pieces say how a format lists the pieces of a result.
+type Pieces struct {
+	Role       string
+	Prefix     string // before the call's id
+	Key        string // of the list, after it
+	TextPrefix string
+	// Media writes media that the provider takes here; all others become lines of text. Nil if it takes none.
+	Takes func(*conversation.Media) bool
+	Media func([]byte, *Content) []byte
+}
+
+// AddPieces writes a result of several pieces as a list. It is false, and nothing is written, if there is nothing to list.
+func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p Pieces, kept Kept, keys ...string) bool {
+	var contents []Content
+	more := int32(0)
+	for i := range r.Parts {
+		c := Content{Text: r.Parts[i].Text.Inline, Media: r.Parts[i].Media}
+		if c.Media != nil && (p.Takes == nil || !p.Takes(c.Media)) {
+			c.Text, c.Media = c.Media.Line(), nil
+			n := s.Context.count(c.Text)
+			s.Repair(l.Index, conversation.ReasonMediaAsText, int64(n))
+			more += n
+		}
+		if c.Media != nil || c.Text != "" {
+			contents = append(contents, c)
+		}
+	}
+	if len(contents) == 0 {
+		return false
+	}
+	out := AppendCallID([]byte(p.Prefix), r.Ordinal)
+	out = append(AppendContents(append(out, p.Key...), contents, p.TextPrefix, p.Media), '}')
+	s.Add(l, p.Role, kept.Append(out, '{', keys...), l.Parts[0].Tokens+more)
+	return true
+}

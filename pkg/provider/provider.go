@@ -9,10 +9,11 @@ package provider
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
 // RendererVersion increases whenever any format writes different bytes for the same view.
-const RendererVersion int32 = 3
+const RendererVersion int32 = 4
 
 // OldestRebuildable is the earliest version whose bytes this one can write again: but for reasoning of OpenAI's directly before a
-// compaction, which is dropped since version 3. A build's SHA-256 tells.
+// compaction, which is dropped since version 3, and blocks of providers' own tools and media of Gemini's own models, which are written
+// since version 4. A build's SHA-256 tells.
 const OldestRebuildable int32 = 2
 
 // Format writes units for one provider.
@@ -37,6 +38,8 @@ type Traits struct {
 	// TextPrefix and TextSuffix enclose a JSON string to make it the user's text: a block, or a piece of system_json.
 	TextPrefix, TextSuffix string
 	NoBlank                bool // text of white space alone is as forbidden as empty text
+	// Residue are the members of residue that the format merges back.
+	Residue []string
 	// NameField is true if messages have a field for the speaker; without one, a user's name precedes the text.
 	NameField bool
 	// Request is how a request holds the context; without Messages, the format is no provider's.

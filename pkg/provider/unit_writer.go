@@ -23,6 +23,7 @@ type Writer interface {
 type Content struct {
 	Text   string
 	Media  *conversation.Media
+	Kept   Kept // what the provider takes back beside it
 	Tokens int32
 	// Recalled is true for memories that stand before the message's own words.
 	Recalled bool
@@ -33,6 +34,8 @@ type UnitWriter struct {
 	Traits  Traits
 	Context UnitContext
 	out     UnitBlocks
+	lines   []Line
+	residue bool // a line has some that may be merged back
 }
 
 // NewFormat returns a format whose units the writer writes.
@@ -51,7 +54,8 @@ func (f format) Traits() Traits { return f.traits }
 // Unit pairs calls and results, and lets the writer write each line (behaviour §11).
 func (f format) Unit(u *conversation.Unit, c UnitContext) UnitBlocks {
 	lines, repairs := Pair(f.traits, u, c)
-	s := &UnitWriter{Traits: f.traits, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}}
+	s := &UnitWriter{Traits: f.traits, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}, lines: lines}
+	s.takeResidue(lines)
 	turn := 0
 	for turn < len(lines) && lines[turn].Role == conversation.RoleAssistant {
 		turn++
@@ -95,7 +99,7 @@ func (s *UnitWriter) withSpeaker(l *Line, contents []Content) []Content {
 	own := slices.IndexFunc(contents, func(c Content) bool { return !c.Recalled }) // what was recalled is nobody's words
 	switch {
 	case own < 0 || l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
-	case contents[own].Media == nil:
+	case contents[own].Media == nil && contents[own].Kept == nil:
 		line := SpeakerLine(l.Name)
 		contents[own].Tokens += s.Context.growth(line, contents[own].Text)
 		contents[own].Text = line + contents[own].Text
@@ -141,9 +145,9 @@ func (s *UnitWriter) contents(l *Line, takes func(*conversation.Media) bool) []C
 		switch {
 		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
 		case p.Kind == conversation.PartText:
-			out = append(out, Content{Text: p.Text.Inline, Tokens: p.Tokens, Recalled: p.Recalled != nil})
-		case p.Kind == conversation.PartMedia && l.Role != conversation.RoleSystem && takes(p.Media):
-			out = append(out, Content{Media: p.Media, Tokens: p.Tokens})
+			out = append(out, Content{Text: p.Text.Inline, Tokens: p.Tokens, Kept: s.Kept(p), Recalled: p.Recalled != nil})
+		case p.Kind == conversation.PartMedia && l.Role != conversation.RoleSystem && (takes(p.Media) || s.Kept(p).isFile(p.Media)):
+			out = append(out, Content{Media: p.Media, Tokens: p.Tokens, Kept: s.Kept(p)})
 		case p.Kind == conversation.PartMedia:
 			line, tokens := s.MediaAsText(l.Index, p)
 			out = append(out, Content{Text: line, Tokens: tokens})
@@ -225,11 +229,11 @@ func (s *UnitWriter) Arguments(index int32, arguments string, legal func(string)
 }
 
 // AppendContents appends contents as a list, at least one: media as the provider has them, and each text behind its prefix as an object.
-func AppendContents(dst []byte, contents []Content, textPrefix string, appendMedia func([]byte, *conversation.Media) []byte) []byte {
+func AppendContents(dst []byte, contents []Content, textPrefix string, appendMedia func([]byte, *Content) []byte) []byte {
 	for i := range contents {
 		dst = append(dst, "[,"[min(i, 1)])
 		if contents[i].Media != nil {
-			dst = appendMedia(dst, contents[i].Media)
+			dst = appendMedia(dst, &contents[i])
 			continue
 		}
 		dst = append(dst, textPrefix...)

@@ -92,7 +92,7 @@ func (r *Reading) member(o *Object, key string) Node {
 }
 
 // count reads a count of tokens; 0 if it is missing.
-func (r *Reading) count(o *Object, key string) int64 {
+func (r *Reading) count(o *Object, key string) int32 {
 	n := r.member(o, key)
 	if n.Missing() {
 		return 0
@@ -102,5 +102,5 @@ func (r *Reading) count(o *Object, key string) int64 {
 		r.Fail(&n, "must be a whole number from 0 to 1,000,000,000")
 		return 0
 	}
-	return count
+	return int32(count)
 }

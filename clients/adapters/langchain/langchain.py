@@ -48,7 +48,10 @@ class PalimpsestMiddleware(AgentMiddleware):
         return await handler(request)
 
     def _of(self, request: Any) -> Any:
-        return self.conversation(request.runtime.execution_info.thread_id)
+        thread = request.runtime.execution_info.thread_id
+        if not thread:
+            raise ValueError("a thread is a conversation: give the agent a checkpointer, and its calls a thread_id")
+        return self.conversation(thread)
 
     def _view(self, request: ModelRequest) -> ModelRequest:
         whole = convert_to_openai_messages(request.messages)

@@ -614,7 +614,7 @@ type BuildContextRequest struct {
 	// Optional. The usage as the provider reported it, the JSON object itself, in place of last_usage; at most 65,536 bytes.
 	LastUsageJson string `protobuf:"bytes,18,opt,name=last_usage_json,json=lastUsageJson,proto3" json:"last_usage_json,omitempty"`
 	// Optional. True to mark request_json for the provider's prompt cache: cache_control for Anthropic, on the last tool, the last system
-	// block and at cache_breakpoints, at most 4 with those of the caller; prompt_cache_key for OpenAI, a keyed hash of the conversation.
+	// block and at cache_breakpoints, never more than four with those of the caller; prompt_cache_key for OpenAI, a keyed hash of the conversation.
 	// Nothing for Gemini, which caches by itself. Requires complete. False by default.
 	PromptCache   bool `protobuf:"varint,19,opt,name=prompt_cache,json=promptCache,proto3" json:"prompt_cache,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -23,7 +23,12 @@ func buildContextRules(messages rules.Table[*pb.Message]) rules.Table[*pb.BuildC
 		rules.Text("model", schema.OptionalNameLimit(), (*pb.BuildContextRequest).GetModel),
 		rules.Message("budget", (*pb.BuildContextRequest).GetBudget, budgetRules()),
 		rules.Message("fixed_input", (*pb.BuildContextRequest).GetFixedInput, fixedInputRules()),
-		rules.Message("last_usage", (*pb.BuildContextRequest).GetLastUsage, usageRules()),
+		rules.Message("last_usage", (*pb.BuildContextRequest).GetLastUsage, usageRules()).Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
+			if r.GetLastUsage() != nil && r.GetLastUsageJson() != "" {
+				c.Fail("must not be set together with last_usage_json")
+			}
+		}),
+		usageJSON("last_usage_json", (*pb.BuildContextRequest).GetLastUsageJson),
 		rules.Message("expiration_override", (*pb.BuildContextRequest).GetExpirationOverride, schema.ExpirationOverride()),
 		rules.Message("policy_override", (*pb.BuildContextRequest).GetPolicyOverride, schema.Policy()),
 		rules.Anything[*pb.BuildContextRequest]("dry_run"),
@@ -69,6 +74,10 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 	if err != nil {
 		return nil, err
 	}
+	usage, err := s.usageOf("last_usage_json", req.GetLastUsage(), req.GetLastUsageJson())
+	if err != nil {
+		return nil, err
+	}
 	reply := buildReply{limit: s.admission.ReplyLimit(req.MaxReplyBytes)}
 	r := engine.BuildRequest{
 		Key:            convert.Key(ctx, req.GetConversationId()),
@@ -79,7 +88,7 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 		Model:          req.GetModel(),
 		Budget:         fromBudget(req.GetBudget()),
 		Fixed:          fromFixedInput(req.GetFixedInput()),
-		LastUsage:      fromUsage(req.GetLastUsage()),
+		LastUsage:      usage,
 		PolicyOverride: convert.FromPolicy(req.GetPolicyOverride()),
 		Override:       fromOverride(req.GetExpirationOverride()),
 		DryRun:         req.GetDryRun(),

@@ -83,11 +83,8 @@ func (g *gathering) read(field string, in *pb.ProviderInput, override *conversat
 	for i := range read.Messages {
 		g.put(read.Messages[i].Message, engine.AppendExtra{Override: override}, field+".messages["+strconv.Itoa(i)+"]")
 	}
-	if u := read.Usage; u != nil {
-		g.out.Usage = &engine.Usage{
-			Input: convert.Clamp(u.Input), CacheRead: convert.Clamp(u.CacheRead), CacheWrite: convert.Clamp(u.CacheWrite),
-			Output: convert.Clamp(u.Output), Reasoning: convert.Clamp(u.Reasoning),
-		}
+	if read.Usage != nil {
+		g.out.Usage = read.Usage
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type Engine interface {
 	Append(context.Context, engine.AppendRequest) (*engine.AppendResult, error)
 	Build(context.Context, engine.BuildRequest) (*engine.BuildResult, error)
 	Step(context.Context, engine.StepRequest) (*engine.StepResult, error)
+	ReadUsage(json string) (*engine.Usage, error)
 	ReadInput(f conversation.Format, r *engine.ReadRequest) (*engine.Input, error)
 	Expand(context.Context, engine.ExpandRequest) (*engine.ExpandResult, error)
 	Compact(context.Context, engine.CompactRequest) (*engine.CompactResult, error)

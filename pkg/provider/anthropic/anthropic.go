@@ -16,6 +16,7 @@ func New() provider.Format {
 		Merge: true, ContentKey: "content", UserFirst: true, UserLast: true,
 		TextPrefix: `{"type":"text","text":`, TextSuffix: `}`, NoBlank: true,
 		Request: provider.RequestShape{System: "system", Messages: "messages", CacheMark: `"cache_control":{"type":"ephemeral"}`},
+		Residue: []string{"type", "citations", "title", "context", "file_id", "source", "content", "caller", "toolset_name"},
 	}, writer{})
 }
 
@@ -37,21 +38,60 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 
 func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte {
 	if p.Media == nil {
-		return s.Traits.AppendText(dst, p.Text)
+		return appendText(dst, s, p)
 	}
 	kind := "image"
-	if !provider.IsImage(p.Media.MIMEType) {
+	if !strings.HasPrefix(p.Media.MIMEType, "image/") {
 		kind = "document"
 	}
-	dst = append(dst, `{"type":"`+kind+`","source":{"type":"`...)
-	if provider.HasData(p.Media) {
-		dst = append(dst, `base64","media_type":"`+p.Media.MIMEType+`","data":`...)
-		dst = provider.AppendBase64(dst, p.Media.Data.Inline)
-	} else {
-		dst = append(dst, `url","url":`...)
-		dst = provider.AppendString(dst, p.Media.URI)
+	out := []byte(`{"type":"` + kind + `","source":{"type":"`)
+	switch {
+	case p.Kept.Text("file_id") != "":
+		out = append(append(out, `file","file_id":`...), p.Kept["file_id"]...)
+	case provider.HasData(p.Media):
+		out = append(out, `base64","media_type":"`+p.Media.MIMEType+`","data":`...)
+		out = provider.AppendBase64(out, p.Media.Data.Inline)
+	default:
+		out = provider.AppendString(append(out, `url","url":`...), p.Media.URI)
 	}
-	return append(dst, "}}"...)
+	out = append(out, "}}"...)
+	if kind == "document" {
+		out = describe(out, p.Kept)
+	}
+	return append(dst, out...)
+}
+
+// describe says of a document what it is called and whether it is to be cited.
+func describe(document []byte, kept provider.Kept) []byte {
+	return kept.Append(kept.Append(document, '"', "title", "context"), '{', "citations")
+}
+
+// appendText writes a text: of a message, of a document that is text, or of a search.
+func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte {
+	switch p.Kept.Text("type") {
+	case "document":
+		out := []byte(`{"type":"document"}`)
+		if p.Kept.Is("source", '{') {
+			out = p.Kept.Append(out, '{', "source")
+		} else {
+			out = provider.AppendString([]byte(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":`), p.Text)
+			out = append(out, "}}"...)
+		}
+		return append(dst, describe(out, p.Kept)...)
+	case "search_result":
+		if p.Kept.Text("source") == "" || p.Kept.Text("title") == "" {
+			break
+		}
+		out := p.Kept.Append([]byte(`{"type":"search_result"}`), '"', "source", "title")
+		if p.Kept.Is("content", '[') {
+			out = p.Kept.Append(out, '[', "content")
+		} else {
+			out = s.Traits.AppendText(append(out[:len(out)-1], `,"content":[`...), p.Text)
+			out = append(out, "]}"...)
+		}
+		return append(dst, p.Kept.Append(out, '{', "citations")...)
+	}
+	return append(dst, p.Kept.Append(s.Traits.AppendText(nil, p.Text), '[', "citations")...)
 }
 
 // Assistant writes the blocks of a turn. Thinking must stand first in the message that the provider sees, with all of it, and
@@ -68,12 +108,12 @@ func blocks(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.P
 		switch p := &l.Parts[i]; {
 		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
 		case p.Kind == conversation.PartText:
-			s.Add(l, "assistant", s.Traits.AppendText(nil, p.Text.Inline), p.Tokens)
+			s.Add(l, "assistant", s.Kept(p).Append(s.Traits.AppendText(nil, p.Text.Inline), '[', "citations"), p.Tokens)
 		case p.Kind == conversation.PartMedia:
 			line, n := s.MediaAsText(l.Index, p)
 			s.Add(l, "assistant", s.Traits.AppendText(nil, line), n)
 		case p.Kind == conversation.PartToolCall:
-			call(s, l, p)
+			call(s, l, p, opaque)
 		case isThinking(s, l, p, opaque[p]) && thinking:
 			s.Add(l, "assistant", thinkingJSON(p), p.Tokens)
 		case opaque[p] != "" && !isThinkingType(opaque[p]):
@@ -84,7 +124,7 @@ func blocks(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.P
 	}
 }
 
-func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) {
+func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque map[*conversation.Part]string) {
 	name := provider.CleanName(p.Call.Name, "")
 	more := s.Renamed(l.Index, p.Call.Name, name)
 	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
@@ -93,8 +133,12 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) {
 	out = append(out, `,"name":`...)
 	out = provider.AppendString(out, name)
 	out = append(out, `,"input":`...)
-	out = append(out, arguments...)
-	s.Add(l, "assistant", append(out, '}'), p.Tokens+more+wrapped)
+	out = append(append(out, arguments...), '}')
+	kept := s.Kept(p)
+	if mayCall(kept, opaque) {
+		out = kept.Append(out, '{', "caller")
+	}
+	s.Add(l, "assistant", kept.Append(out, '"', "toolset_name"), p.Tokens+more+wrapped)
 }
 
 // Result writes a result; blank text in it is left out, and with it the content if there is no other.
@@ -103,7 +147,10 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	out = append(out, `{"type":"tool_result","tool_use_id":`...)
 	out = provider.AppendCallID(out, r.Ordinal)
 	before, more := len(out), int32(0)
+	kept := s.Kept(&l.Parts[0])
 	switch {
+	case kept.Is("content", '['):
+		out = append(append(out, `,"content":`...), kept["content"]...)
 	case r.Output == conversation.OutputParts:
 		out, more = appendParts(out, s, l, r)
 	case strings.TrimSpace(r.Text.Inline) != "":
@@ -117,7 +164,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 		}
 		out = append(out, `,"is_error":true`...)
 	}
-	s.Add(l, "user", append(out, '}'), l.Parts[0].Tokens+more)
+	s.Add(l, "user", kept.Append(append(out, '}'), '"', "toolset_name"), l.Parts[0].Tokens+more)
 }
 
 func appendParts(dst []byte, s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) ([]byte, int32) {

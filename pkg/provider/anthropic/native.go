@@ -37,11 +37,14 @@ func (r *opaqueBlocks) read(p *conversation.Part) {
 		kind == "thinking" && field("signature") != "" && isString(fields["thinking"]) && provider.Only(fields, "type", "thinking", "signature"),
 		kind == "text" && strings.TrimSpace(field("text")) != "" && provider.Only(fields, "type", "text", "citations"):
 		r.types[p] = kind
-	case kind == "server_tool_use" && field("id") != "":
+	case kind == "container_upload" && field("file_id") != "" && provider.Only(fields, "type", "file_id"),
+		kind == "compaction" && provider.Only(fields, "type", "content", "encrypted_content"):
+		r.types[p] = kind
+	case (kind == "server_tool_use" || kind == "mcp_tool_use") && field("id") != "":
 		r.uses[field("id")] = p
 	case strings.HasSuffix(kind, "_tool_result"):
 		if use, ok := r.uses[field("tool_use_id")]; ok {
-			r.types[use], r.types[p] = "server_tool_use", kind
+			r.types[use], r.types[p] = "server_tool_use", kind // or another's, which stands as it is too
 			delete(r.uses, field("tool_use_id"))
 		}
 	}
@@ -83,4 +86,22 @@ func thinkingJSON(p *conversation.Part) []byte {
 	out = append(out, `,"signature":`...)
 	out = provider.AppendString(out, p.Reasoning.Signature.Inline)
 	return append(out, '}')
+}
+
+// mayCall reports whether what made a call is there: the model itself, or a block of Anthropic's own that is written beside it.
+func mayCall(kept provider.Kept, opaque map[*conversation.Part]string) bool {
+	caller, _ := provider.Fields(string(kept["caller"]))
+	id := provider.StringField(caller, "tool_id")
+	if id == "" {
+		return provider.StringField(caller, "type") == "direct"
+	}
+	for p, kind := range opaque {
+		if kind != "server_tool_use" {
+			continue
+		}
+		if fields, _ := provider.Fields(p.Opaque.JSON.Inline); provider.StringField(fields, "id") == id {
+			return true
+		}
+	}
+	return false
 }

@@ -17,6 +17,7 @@ func New() provider.Format {
 		Merge: true, ContentKey: "parts", UserFirst: true, UserLast: true,
 		TextPrefix: `{"text":`, TextSuffix: `}`,
 		Request: provider.RequestShape{System: "systemInstruction", Messages: "contents"},
+		Residue: append(besideKeys(), "displayName", "response", "parts", "willContinue", "scheduling"),
 	}, writer{})
 }
 
@@ -43,23 +44,23 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 	for i := range contents {
 		p := &contents[i]
 		if p.Media == nil {
-			s.Add(l, "user", s.Traits.AppendText(nil, p.Text), p.Tokens)
+			s.Add(l, "user", p.Kept.Append(s.Traits.AppendText(nil, p.Text), '{', besideKeys()...), p.Tokens)
 		} else {
-			s.Add(l, "user", media(p.Media), p.Tokens)
+			s.Add(l, "user", media(p.Media, p.Kept), p.Tokens)
 		}
 	}
 }
 
-func media(m *conversation.Media) []byte {
-	var out []byte
+func media(m *conversation.Media, kept provider.Kept) []byte {
+	key, inner := `{"fileData":`, []byte(nil)
 	if provider.HasData(m) {
-		out = append(out, `{"inlineData":{"mimeType":"`+m.MIMEType+`","data":`...)
-		out = provider.AppendBase64(out, m.Data.Inline)
+		key = `{"inlineData":`
+		inner = provider.AppendBase64([]byte(`{"mimeType":"`+m.MIMEType+`","data":`), m.Data.Inline)
 	} else {
-		out = append(out, `{"fileData":{"mimeType":"`+m.MIMEType+`","fileUri":`...)
-		out = provider.AppendString(out, m.URI)
+		inner = provider.AppendString([]byte(`{"mimeType":"`+m.MIMEType+`","fileUri":`), m.URI)
 	}
-	return append(out, "}}"...)
+	inner = kept.Append(append(inner, '}'), '"', "displayName")
+	return kept.Append(append(append([]byte(key), inner...), '}'), '{', besideKeys()...)
 }
 
 // Assistant writes the parts of a model's content.
@@ -111,7 +112,9 @@ func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 	case p.Kind == conversation.PartText && s.Blank(p.Text.Inline), isSignature(s, l, p):
 		return nil, 0
 	case p.Kind == conversation.PartText:
-		return s.Traits.AppendText(nil, p.Text.Inline), p.Tokens
+		return s.Kept(p).Append(s.Traits.AppendText(nil, p.Text.Inline), '{', besideKeys()...), p.Tokens
+	case p.Kind == conversation.PartMedia && writer{}.Takes(p.Media):
+		return media(p.Media, s.Kept(p)), p.Tokens
 	case p.Kind == conversation.PartMedia:
 		line, n := s.MediaAsText(l.Index, p)
 		return s.Traits.AppendText(nil, line), n
@@ -120,7 +123,7 @@ func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 	case p.Kind == conversation.PartReasoning && s.Native(l, p) && isBase64(p.Reasoning.Signature.Inline):
 		out := provider.AppendString([]byte(`{"text":`), p.Reasoning.Text.Inline)
 		return sign(append(out, `,"thought":true}`...), p.Reasoning.Signature.Inline), p.Tokens
-	case p.Kind == conversation.PartOpaque && s.Native(l, p) && isThought(p.Opaque.JSON.Inline):
+	case p.Kind == conversation.PartOpaque && s.Native(l, p) && isBlock(p.Opaque.JSON.Inline):
 		return []byte(p.Opaque.JSON.Inline), p.Tokens
 	}
 	s.Drop(l.Index, p)
@@ -133,8 +136,8 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
 	out := provider.AppendString([]byte(`{"functionCall":{"name":`), name)
 	out = append(out, `,"args":`...)
-	out = append(out, arguments...)
-	return append(out, "}}"...), p.Tokens + more + wrapped
+	out = append(append(out, arguments...), "}}"...)
+	return s.Kept(p).Append(out, '{', besideKeys()...), p.Tokens + more + wrapped
 }
 
 // cleanName allows what Gemini allows more than others, and demands a letter or '_' in front.
@@ -169,39 +172,21 @@ func isBase64(s string) bool {
 	return err == nil && s != ""
 }
 
-func isThought(json string) bool {
+// isBlock reports whether an opaque block is a thought, or one of what Gemini's own tools leave.
+func isBlock(json string) bool {
 	fields, _ := provider.Fields(json)
-	return provider.Only(fields, "text", "thought", "thoughtSignature") && string(fields["thought"]) == "true" && provider.StringField(fields, "text") != "" &&
-		isBase64(provider.StringField(fields, "thoughtSignature"))
-}
-
-// Result writes the response to a call. Gemini pairs by name, so it carries the call's name, not its own.
-func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
-	text, more := s.ResultText(r, l.Index)
-	out := make([]byte, 0, len(text)+len(text)/16+96)
-	out = append(out, `{"functionResponse":{"name":`...)
-	out = provider.AppendString(out, cleanName(l.Call.Name))
-	out = append(out, `,"response":`...)
-	out, wrapper := appendResponse(out, r, text)
-	more += s.Count(wrapper)
-	s.Add(l, "user", append(out, "}}"...), l.Parts[0].Tokens+more)
-}
-
-// appendResponse writes a result as an object. A text in a wrapper weighs as text; around JSON the wrapper is JSON that the
-// stored count does not know.
-func appendResponse(dst []byte, r *conversation.ToolResult, text string) (out []byte, wrapper string) {
-	key := `{"result":`
-	if r.State == conversation.ResultError {
-		key = `{"error":`
+	signature, signed := fields["thoughtSignature"]
+	if signed && (string(signature) == "null" || !isBase64(provider.StringField(fields, "thoughtSignature"))) {
+		return false
 	}
-	switch {
-	case r.Output != conversation.OutputJSON || !provider.IsValue(text):
-		dst = provider.AppendString(append(dst, key...), text)
-	case r.State != conversation.ResultError && provider.IsObject(text):
-		return append(dst, text...), ""
-	default:
-		dst = append(append(dst, key...), text...)
-		wrapper = key + "}"
+	if provider.Only(fields, "text", "thought", "thoughtSignature") {
+		return string(fields["thought"]) == "true" && provider.StringField(fields, "text") != "" && signed
 	}
-	return append(dst, '}'), wrapper
+	held := 0
+	for _, key := range nativeKeys() {
+		if inner, ok := provider.Fields(string(fields[key])); ok && len(inner) > 0 {
+			held++
+		}
+	}
+	return held == 1 && provider.Only(fields, append(append(nativeKeys(), besideKeys()...), "thoughtSignature")...)
 }

@@ -14,6 +14,7 @@ func New() provider.Format {
 		Name: "openai-chat", Provider: "openai", NameField: true,
 		TextPrefix: `{"role":"user","content":`, TextSuffix: `}`,
 		Request: provider.RequestShape{Messages: "messages", CacheKey: "prompt_cache_key"},
+		Residue: []string{"role", "type", "file_id", "filename", "audio", "content"},
 	}, writer{})
 }
 
@@ -41,6 +42,9 @@ func audio(mime string) string {
 // Text writes a message of the system's or the user's.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
 	role := l.Role.String()
+	if l.Role == conversation.RoleSystem && contents[0].Kept.Text("role") == "developer" {
+		role = "developer"
+	}
 	out := appendContent(appendRole(s, l.Index, role, l.Name), contents)
 	s.Add(l, role, append(out, '}'), provider.Weigh(contents))
 }
@@ -67,8 +71,11 @@ func appendContent(dst []byte, contents []provider.Content) []byte {
 	return provider.AppendContents(dst, contents, `{"type":"text","text":`, appendMedia)
 }
 
-func appendMedia(dst []byte, m *conversation.Media) []byte {
+func appendMedia(dst []byte, c *provider.Content) []byte {
+	m := c.Media
 	switch {
+	case c.Kept.Text("file_id") != "" || c.Kept.Text("filename") != "":
+		return append(appendFile(dst, c), '}')
 	case provider.IsImage(m.MIMEType):
 		dst = append(dst, `{"type":"image_url","image_url":{"url":`...)
 		dst = provider.AppendURL(dst, m)
@@ -86,14 +93,24 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 	return append(dst, "}}"...)
 }
 
+// appendFile writes a file as OpenAI keeps it, or with the name that it has.
+func appendFile(dst []byte, c *provider.Content) []byte {
+	dst = append(dst, `{"type":"file","file":`...)
+	file := []byte("{}")
+	if c.Kept.Text("file_id") == "" {
+		file = append(provider.AppendURL([]byte(`{"file_data":`), c.Media), '}')
+	}
+	return append(dst, c.Kept.Append(file, '"', "file_id", "filename")...)
+}
+
 // Assistant writes texts and calls in one message; reasoning cannot go back to chat completions.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	var m assistantTurn
 	for i := range turn {
 		m.take(s, &turn[i])
 	}
-	if len(m.contents) > 0 || m.calls != nil {
-		s.Add(&turn[0], "assistant", message(appendRole(s, turn[0].Index, "assistant", m.name), m.contents, m.calls), m.tokens)
+	if len(m.contents) > 0 || m.calls != nil || m.audio != nil {
+		s.Add(&turn[0], "assistant", m.message(appendRole(s, turn[0].Index, "assistant", m.name)), m.tokens)
 	}
 }
 
@@ -101,33 +118,31 @@ func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 type assistantTurn struct {
 	name     string // of all who say something; none if they differ
 	contents []provider.Content
+	audio    []byte // what was said aloud, by its id
 	calls    []byte
 	tokens   int32
 }
 
 func (m *assistantTurn) take(s *provider.UnitWriter, l *provider.Line) {
-	before := len(m.contents) + len(m.calls)
+	before := len(m.contents) + len(m.calls) + len(m.audio)
 	tokens := int32(0)
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; p.Kind {
 		case conversation.PartText:
-			if !s.Blank(p.Text.Inline) {
-				m.contents = append(m.contents, provider.Content{Text: p.Text.Inline})
-				tokens += p.Tokens
-			}
+			tokens += m.say(s, p)
 		case conversation.PartMedia:
 			line, n := s.MediaAsText(l.Index, p)
 			m.contents = append(m.contents, provider.Content{Text: line})
 			tokens += n
 		case conversation.PartToolCall:
 			var n int32
-			m.calls, n = appendCall(s, l.Index, m.calls, p.Call)
+			m.calls, n = appendCall(s, l.Index, m.calls, p)
 			tokens += p.Tokens + n
 		default:
 			s.Drop(l.Index, p)
 		}
 	}
-	if len(m.contents)+len(m.calls) > before {
+	if len(m.contents)+len(m.calls)+len(m.audio) > before {
 		if before == 0 {
 			m.name = l.Name
 		} else if m.name != l.Name {
@@ -137,27 +152,71 @@ func (m *assistantTurn) take(s *provider.UnitWriter, l *provider.Line) {
 	}
 }
 
-func message(out []byte, contents []provider.Content, calls []byte) []byte {
-	if len(contents) == 0 {
-		out = append(out, "null"...)
-	} else {
-		out = appendContent(out, contents)
+// say takes a text, and returns its weight.
+func (m *assistantTurn) say(s *provider.UnitWriter, p *conversation.Part) int32 {
+	kept := s.Kept(p)
+	audio, _ := provider.Fields(string(kept["audio"]))
+	switch {
+	case m.audio == nil && provider.StringField(audio, "id") != "" && provider.Only(audio, "id"):
+		m.audio = kept["audio"]
+	case s.Blank(p.Text.Inline):
+		return 0
+	default:
+		m.contents = append(m.contents, provider.Content{Text: p.Text.Inline, Kept: kept})
 	}
-	if calls != nil {
+	return p.Tokens
+}
+
+// message closes a message. A refusal that stands alone is the message's own.
+func (m *assistantTurn) message(out []byte) []byte {
+	switch {
+	case len(m.contents) == 0:
+		out = append(out, "null"...)
+	case len(m.contents) == 1 && m.contents[0].Kept.Text("type") == "refusal":
+		out = provider.AppendString(append(out, `null,"refusal":`...), m.contents[0].Text)
+	default:
+		out = appendSaid(out, m.contents)
+	}
+	if m.audio != nil {
+		out = append(append(out, `,"audio":`...), m.audio...)
+	}
+	if m.calls != nil {
 		out = append(out, `,"tool_calls":`...)
-		out = append(out, calls...)
+		out = append(out, m.calls...)
 		out = append(out, ']')
 	}
 	return append(out, '}')
 }
 
-func appendCall(s *provider.UnitWriter, index int32, dst []byte, call *conversation.ToolCall) ([]byte, int32) {
-	name := provider.CleanName(call.Name, "")
-	more := s.Renamed(index, call.Name, name)
-	arguments, wrapped := s.Arguments(index, call.Arguments.Inline, provider.IsJSON)
+// appendSaid writes texts, among which refusals may be.
+func appendSaid(dst []byte, contents []provider.Content) []byte {
+	if !slices.ContainsFunc(contents, func(c provider.Content) bool { return c.Kept.Text("type") == "refusal" }) {
+		return appendContent(dst, contents)
+	}
+	for i := range contents {
+		kind := "text"
+		if contents[i].Kept.Text("type") == "refusal" {
+			kind = "refusal"
+		}
+		dst = append(dst, "[,"[min(i, 1)])
+		dst = append(dst, `{"type":"`+kind+`","`+kind+`":`...)
+		dst = append(provider.AppendString(dst, contents[i].Text), '}')
+	}
+	return append(dst, ']')
+}
+
+func appendCall(s *provider.UnitWriter, index int32, dst []byte, p *conversation.Part) ([]byte, int32) {
+	name := provider.CleanName(p.Call.Name, "")
+	more := s.Renamed(index, p.Call.Name, name)
 	dst = append(dst, "[,"[min(len(dst), 1)])
 	dst = append(dst, `{"id":`...)
-	dst = provider.AppendCallID(dst, call.Ordinal)
+	dst = provider.AppendCallID(dst, p.Call.Ordinal)
+	if s.Kept(p).Text("type") == "custom" {
+		dst = provider.AppendString(append(dst, `,"type":"custom","custom":{"name":`...), name)
+		dst = provider.AppendString(append(dst, `,"input":`...), p.Call.Arguments.Inline)
+		return append(dst, "}}"...), more
+	}
+	arguments, wrapped := s.Arguments(index, p.Call.Arguments.Inline, provider.IsJSON)
 	dst = append(dst, `,"type":"function","function":{"name":`...)
 	dst = provider.AppendString(dst, name)
 	dst = append(dst, `,"arguments":`...)
@@ -165,7 +224,10 @@ func appendCall(s *provider.UnitWriter, index int32, dst []byte, call *conversat
 	return append(dst, "}}"...), more + wrapped
 }
 
-// Result writes a tool message.
+// Result writes a tool message: its content is a list if that is how it came.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
-	s.AddResult(l, r, "tool", `{"role":"tool","tool_call_id":`, `,"content":`)
+	list := provider.Pieces{Role: "tool", Prefix: `{"role":"tool","tool_call_id":`, Key: `,"content":`, TextPrefix: `{"type":"text","text":`}
+	if !s.Kept(&l.Parts[0]).Is("content", '[') || !s.AddPieces(l, r, list, nil) {
+		s.AddResult(l, r, list.Role, list.Prefix, list.Key)
+	}
 }

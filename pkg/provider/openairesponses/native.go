@@ -8,9 +8,50 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// readOpaque gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. Other items of
-// OpenAI's own tools are tied by their ids to reasoning that may be gone. A part of reasoning is no item either: it has no id, and
-// OpenAI binds encrypted reasoning to the id that it gave it, so that none can be made up.
+// hosted are the members that items of OpenAI's own tools must have, by the item's type, and those of others that a conversation takes back
+// as they came.
+func hosted(kind string) (required []string) {
+	switch kind {
+	case "file_search_call":
+		return []string{"id", "queries", "status"}
+	case "web_search_call":
+		return []string{"id", "action", "status"}
+	case "image_generation_call":
+		return []string{"id", "status"}
+	case "code_interpreter_call":
+		return []string{"id", "container_id", "status"}
+	case "mcp_list_tools":
+		return []string{"id", "server_label", "tools"}
+	case "mcp_approval_request", "mcp_call":
+		return []string{"id", "server_label", "name", "arguments"}
+	case "mcp_approval_response":
+		return []string{"approval_request_id", "approve"}
+	case "program":
+		return []string{"id", "call_id", "code", "fingerprint"}
+	case "program_output":
+		return []string{"id", "call_id", "result", "status"}
+	case "tool_search_call":
+		return []string{"arguments"}
+	case "tool_search_output":
+		return []string{"tools"}
+	case "additional_tools":
+		return []string{"role", "tools"}
+	case "item_reference":
+		return []string{"id"}
+	default:
+		return nil
+	}
+}
+
+// isHosted reports whether an item is one of those, with what it must have.
+func isHosted(kind string, fields map[string]json.RawMessage) bool {
+	required := hosted(kind)
+	lacks := func(key string) bool { return isNull(fields[key]) }
+	return len(required) > 0 && !slices.ContainsFunc(required, lacks)
+}
+
+// readOpaque gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. A part of reasoning is
+// no item: it has no id, and OpenAI binds encrypted reasoning to the id that it gave it, so that none can be made up.
 func readOpaque(p *conversation.Part) (item []byte, kind string) {
 	if p.Kind != conversation.PartOpaque {
 		return nil, ""
@@ -20,6 +61,8 @@ func readOpaque(p *conversation.Part) (item []byte, kind string) {
 	case kind == "reasoning" && isReasoning(fields):
 		return withoutNulls(p.Opaque.JSON.Inline, fields), kind
 	case kind == "compaction" && provider.StringField(fields, "encrypted_content") != "" && isOptional(fields["id"]):
+		return []byte(p.Opaque.JSON.Inline), kind
+	case isHosted(kind, fields):
 		return []byte(p.Opaque.JSON.Inline), kind
 	default:
 		return nil, ""

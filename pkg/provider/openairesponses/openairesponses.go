@@ -3,6 +3,7 @@ package openairesponses
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -18,6 +19,7 @@ func New() provider.Format {
 			Instructions: "instructions", Messages: "input", CacheKey: "prompt_cache_key",
 			Rest: `,"store":false,"include":["reasoning.encrypted_content"]`, // nothing is kept there, so reasoning must come along
 		},
+		Residue: residueKeys(),
 	}, writer{})
 }
 
@@ -31,6 +33,9 @@ func (writer) Takes(m *conversation.Media) bool {
 // Text writes a message item of the system's or the user's.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
 	role := l.Role.String()
+	if l.Role == conversation.RoleSystem && contents[0].Kept.Text("role") == "developer" {
+		role = "developer"
+	}
 	s.Add(l, role, message(role, contents), provider.Weigh(contents))
 }
 
@@ -39,12 +44,24 @@ func message(role string, contents []provider.Content) []byte {
 	return append(provider.AppendContents(out, contents, `{"type":"input_text","text":`, appendMedia), '}')
 }
 
-func appendMedia(dst []byte, m *conversation.Media) []byte {
+func appendMedia(dst []byte, c *provider.Content) []byte {
+	m := c.Media
 	switch {
+	case c.Kept.Text("file_id") != "" && strings.HasPrefix(m.MIMEType, "image/"):
+		return c.Kept.Append([]byte(`{"type":"input_image","detail":"`+detail(c)+`"}`), '"', "file_id")
+	case c.Kept.Text("file_id") != "":
+		return c.Kept.Append([]byte(`{"type":"input_file"}`), '"', "file_id", "filename")
+	case c.Kept.Text("filename") != "":
+		key := "file_url"
+		if provider.HasData(m) {
+			key = "file_data"
+		}
+		out := append(provider.AppendURL([]byte(`{"type":"input_file","`+key+`":`), m), '}')
+		return c.Kept.Append(out, '"', "filename")
 	case provider.IsImage(m.MIMEType):
 		dst = append(dst, `{"type":"input_image","image_url":`...)
 		dst = provider.AppendURL(dst, m)
-		dst = append(dst, `,"detail":"`+detail(m)+`"`...)
+		dst = append(dst, `,"detail":"`+detail(c)+`"`...)
 	case provider.HasData(m):
 		dst = append(dst, `{"type":"input_file","filename":"document.pdf","file_data":`...)
 		dst = provider.AppendURL(dst, m)
@@ -56,11 +73,15 @@ func appendMedia(dst []byte, m *conversation.Media) []byte {
 }
 
 // detail returns how closely the model looks at an image. The published type demands one; what it takes for absent is auto.
-func detail(m *conversation.Media) string {
-	if slices.Contains([]string{"low", "high"}, m.Detail) {
-		return m.Detail
+func detail(c *provider.Content) string {
+	switch {
+	case c.Kept.Text("detail") == "original":
+		return "original"
+	case slices.Contains([]string{"low", "high"}, c.Media.Detail):
+		return c.Media.Detail
+	default:
+		return "auto"
 	}
-	return "auto"
 }
 
 // Assistant writes texts, calls and reasoning as items of their own, in their order.
@@ -78,11 +99,11 @@ func (w *items) take(l *provider.Line) {
 		switch p := &l.Parts[i]; p.Kind {
 		case conversation.PartText:
 			if !w.sheet.Blank(p.Text.Inline) {
-				w.text(p.Text.Inline, p.Tokens)
+				w.text(p.Text.Inline, p.Tokens, w.sheet.Kept(p))
 			}
 		case conversation.PartMedia:
 			line, n := w.sheet.MediaAsText(l.Index, p)
-			w.text(line, n)
+			w.text(line, n, nil)
 		case conversation.PartToolCall:
 			w.call(p)
 		default:
@@ -107,12 +128,16 @@ type pendingReasoning struct {
 
 // text writes one text as a message of its own. The assistant's words are legal as a message that holds a string, or as an output
 // message with the id that OpenAI gave it, which the record does not have. A string cannot keep several texts apart.
-func (w *items) text(text string, weight int32) {
+func (w *items) text(text string, weight int32, kept provider.Kept) {
 	if w.written || len(w.reasoning) > 0 {
 		weight += tokens.PerMessage // the record has one message where the items are more
 	}
 	out := provider.AppendString([]byte(`{"type":"message","role":"assistant","content":`), text)
-	w.item("assistant", append(out, '}'), weight)
+	out = append(out, '}')
+	if slices.Contains([]string{"commentary", "final_answer"}, kept.Text("phase")) {
+		out = kept.Append(out, '"', "phase")
+	}
+	w.item("assistant", out, weight)
 }
 
 // item writes an item behind the reasoning that precedes it.
@@ -122,19 +147,6 @@ func (w *items) item(role string, json []byte, tokens int32) {
 	}
 	w.reasoning, w.written = nil, true
 	w.sheet.Add(w.line, role, json, tokens)
-}
-
-func (w *items) call(p *conversation.Part) {
-	name := provider.CleanName(p.Call.Name, "")
-	more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
-	arguments, wrapped := w.sheet.Arguments(w.line.Index, p.Call.Arguments.Inline, provider.IsJSON)
-	out := []byte(`{"type":"function_call","call_id":`)
-	out = provider.AppendCallID(out, p.Call.Ordinal)
-	out = append(out, `,"name":`...)
-	out = provider.AppendString(out, name)
-	out = append(out, `,"arguments":`...)
-	out = provider.AppendString(out, arguments)
-	w.item("function_call", append(out, '}'), p.Tokens+more+wrapped)
 }
 
 // dropReasoning leaves out reasoning whose item is not there.
@@ -156,11 +168,8 @@ func (w *items) native(p *conversation.Part) {
 		w.reasoning = append(w.reasoning, pendingReasoning{line: w.line, part: p, json: item})
 		return
 	}
-	w.dropReasoning()
+	if kind == "compaction" {
+		w.dropReasoning()
+	}
 	w.item(kind, item, p.Tokens)
-}
-
-// Result writes a call's output.
-func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
-	s.AddResult(l, r, "function_call_output", `{"type":"function_call_output","call_id":`, `,"output":`)
 }

@@ -225,7 +225,9 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 	var kept provider.Members
 	switch output := o.Get("output"); kind {
 	case "computer_call_output":
-		r.Pieces(output, &result, []conversation.Part{readImage(r, r.Object(output))})
+		shot := r.Object(output)
+		r.Pieces(output, &result, []conversation.Part{readImage(r, shot)})
+		kept.Add(shot.Get("file_id"))
 	case "shell_call_output":
 		result.Output, result.Text.Inline = conversation.OutputJSON, strings.Clone(output.JSON)
 		if output.Missing() {

@@ -18,7 +18,7 @@ from palimpsest_context.adapters.langchain import PalimpsestMiddleware
 
 
 def agent(palimpsest: Palimpsest, checkpointer: Any, model: str = "fake", **options: Any) -> Any:
-    chat = ChatOpenAI(model=model, base_url=f"http://{toy.FAKES}/v1", api_key="none", max_retries=0, stream_usage=True)
+    chat = ChatOpenAI(model=model, base_url=toy.base_url(), api_key="none", max_retries=0, stream_usage=True)
     middleware = PalimpsestMiddleware(palimpsest, policy=toy.POLICY, **options)
     return create_agent(chat, list(toy.TOOLS), system_prompt=toy.SYSTEM, middleware=[middleware], checkpointer=checkpointer)
 
@@ -115,7 +115,12 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
     assert toy.stats()["refused"] == 0
 
 
+def test_run_without_a_thread_is_refused(palimpsest: Palimpsest) -> None:
+    with pytest.raises(ValueError, match="thread_id"):
+        agent(palimpsest, None).invoke(said(toy.QUESTION))
+
+
 if __name__ == "__main__":
     database, conversation = sys.argv[1:]
-    with Palimpsest(toy.ADDRESS) as client, SqliteSaver.from_conn_string(database) as state:
+    with toy.client() as client, SqliteSaver.from_conn_string(database) as state:
         agent(client, state).invoke(said(toy.QUESTION), thread(conversation), durability="sync")

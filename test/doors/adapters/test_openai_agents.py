@@ -20,7 +20,7 @@ set_tracing_disabled(True)
 
 @asynccontextmanager
 async def agent(run: PalimpsestRun, kind: Any = OpenAIResponsesModel, model: str = "fake") -> AsyncIterator[Any]:
-    async with AsyncOpenAI(base_url=f"http://{toy.FAKES}/v1", api_key="none", max_retries=0) as client:
+    async with AsyncOpenAI(base_url=toy.base_url(), api_key="none", max_retries=0) as client:
         yield Agent("ops", instructions=toy.SYSTEM, tools=[*map(function_tool, toy.TOOLS), *run.tools], model=kind(model, client))
 
 
@@ -117,5 +117,5 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
 
 if __name__ == "__main__":
     state, conversation = sys.argv[1:]
-    with Palimpsest(toy.ADDRESS) as client:
+    with toy.client() as client:
         asyncio.run(whole(of(client, conversation), toy.QUESTION, SQLiteSession(conversation, state)))

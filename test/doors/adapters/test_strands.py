@@ -19,7 +19,7 @@ from strands.vended_plugins.context_injector import ContextInjector
 
 def agent(palimpsest: Palimpsest, name: str, *, model: str = "fake", rewind: bool = True, **settings: Any) -> Agent:
     return Agent(
-        model=OpenAIModel(client_args={"base_url": f"http://{toy.FAKES}/v1", "api_key": "none", "max_retries": 0}, model_id=model),
+        model=OpenAIModel(client_args={"base_url": toy.base_url(), "api_key": "none", "max_retries": 0}, model_id=model),
         system_prompt=toy.SYSTEM,
         tools=[tool(function) for function in toy.TOOLS],
         callback_handler=None,
@@ -109,5 +109,5 @@ def test_manager_that_edits_messages_is_refused(palimpsest: Palimpsest, name: st
 
 if __name__ == "__main__":
     folder, conversation = sys.argv[1:]
-    with Palimpsest(toy.ADDRESS) as client:
+    with toy.client() as client:
         agent(client, conversation, session_manager=FileSessionManager(conversation, folder))(toy.QUESTION)

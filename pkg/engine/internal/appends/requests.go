@@ -4,7 +4,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -18,7 +18,7 @@ type AppendRequest struct {
 	// Fields are the paths of the messages in their request, for violations; nil for those of AppendMessage and BatchAppendMessages.
 	Fields []string
 	// Usage is what the provider reported of the call that gave the messages; nil for nothing. The next build counts it.
-	Usage *view.Usage
+	Usage *provider.Usage
 	// Extras are what comes with the messages: nil, or one for each.
 	Extras        []AppendExtra
 	Request       txn.Request

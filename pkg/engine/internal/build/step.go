@@ -169,6 +169,9 @@ func joined(first, second *store.Change) *store.Change {
 	if o := second.Outcome; o != nil {
 		whole := *o
 		whole.FirstIndex, whole.Count = first.Head.Messages-int32(len(first.Messages)), int32(len(first.Messages))
+		if appended := first.Outcome; appended != nil {
+			whole.Matched, whole.Rewound = appended.Matched, appended.Rewound
+		}
 		c.Outcome = &whole
 	}
 	return c

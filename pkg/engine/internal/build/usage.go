@@ -6,12 +6,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // ReportUsage tells what the provider counted for a build. An empty model is the build's. It returns the factor in force, and
 // whether the report counts: at most one does for a build.
-func (b *Service) ReportUsage(ctx context.Context, key store.Key, manifest int64, model string, u view.Usage) (factor float64, counted bool, err error) {
+func (b *Service) ReportUsage(ctx context.Context, key store.Key, manifest int64, model string, u provider.Usage) (factor float64, counted bool, err error) {
 	err = b.txn.Do(ctx, key, func() error {
 		w, _, err := b.views.Open(ctx, key, txn.Request{})
 		if err != nil {
@@ -33,7 +34,7 @@ func (b *Service) ReportUsage(ctx context.Context, key store.Key, manifest int64
 	return factor, counted, err
 }
 
-func (b *Service) reportUsage(ctx context.Context, w *view.Loaded, m *conversation.Manifest, model string, u view.Usage) (float64, bool, error) {
+func (b *Service) reportUsage(ctx context.Context, w *view.Loaded, m *conversation.Manifest, model string, u provider.Usage) (float64, bool, error) {
 	profile, err := b.catalogues.Profile(ctx, w.Key.Namespace, model)
 	if err != nil {
 		return 0, false, err

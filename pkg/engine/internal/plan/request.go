@@ -19,7 +19,7 @@ type Request struct {
 	Budget         BudgetOverride
 	Fixed          view.FixedInput
 	Complete       Completion
-	LastUsage      *view.Usage
+	LastUsage      *provider.Usage
 	PolicyOverride conversation.Policy
 	// Override replaces settings of tool results and of messages that carry results, for what falls due in this build.
 	Override *conversation.ExpirationOverride

@@ -2,17 +2,10 @@ package view
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
-
-// Usage is what a provider reported for one call; the counts are disjoint.
-type Usage struct {
-	Input, CacheRead, CacheWrite, Output, Reasoning int32
-}
-
-// Context is the input side of the report: everything that was sent.
-func (u Usage) Context() int64 { return int64(u.Input) + int64(u.CacheRead) + int64(u.CacheWrite) }
 
 // UsageSlot holds what reports have taught about a model.
 func UsageSlot(model string) string { return BuildSlots + "usage/" + model }
@@ -40,7 +33,7 @@ func (w *Loaded) Factor(model string, profile conversation.ModelProfile) (float6
 }
 
 // ObserveUsage learns from what the provider reported for a build. It is false if the report says nothing or the build had one.
-func (w *Loaded) ObserveUsage(m *conversation.Manifest, model string, u Usage, profile conversation.ModelProfile) (bool, error) {
+func (w *Loaded) ObserveUsage(m *conversation.Manifest, model string, u provider.Usage, profile conversation.ModelProfile) (bool, error) {
 	if m.UsageReported || u.Context() == 0 {
 		return false, nil
 	}
@@ -68,7 +61,7 @@ func (w *Loaded) setSlot(name string, value []byte) {
 const UsedSlot = BuildSlots + "used"
 
 // noteUsage notes what was reported for a build, unless something was for a later one.
-func (w *Loaded) noteUsage(m *conversation.Manifest, model string, u Usage) error {
+func (w *Loaded) noteUsage(m *conversation.Manifest, model string, u provider.Usage) error {
 	last, _, err := w.LastUsage()
 	if err != nil || last.Manifest > m.Seq {
 		return err

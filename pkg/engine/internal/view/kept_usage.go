@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
@@ -10,14 +11,14 @@ import (
 const KeptUsageSlot = BuildSlots + "reported"
 
 // KeepUsage is the slot's value for a build. What came from caches is input to whoever counts it.
-func KeepUsage(manifest int64, u Usage) []byte {
+func KeepUsage(manifest int64, u provider.Usage) []byte {
 	return record.EncodeUsageReport(&record.UsageReport{
 		Manifest: manifest, Context: u.Context(), Output: int64(u.Output), Thought: int64(u.Reasoning),
 	})
 }
 
 // KeptUsage is the report that is kept, and the build that it is of; 0 for none.
-func (w *Loaded) KeptUsage() (manifest int64, u Usage, err error) {
+func (w *Loaded) KeptUsage() (manifest int64, u provider.Usage, err error) {
 	value, ok := w.Slots[KeptUsageSlot]
 	if !ok {
 		return 0, u, nil
@@ -26,7 +27,7 @@ func (w *Loaded) KeptUsage() (manifest int64, u Usage, err error) {
 	if err != nil {
 		return 0, u, conversation.Errorf(conversation.CorruptRecord, "the stored usage is damaged").Because(err)
 	}
-	return r.Manifest, Usage{Input: clamp(r.Context), Output: clamp(r.Output), Reasoning: clamp(r.Thought)}, nil
+	return r.Manifest, provider.Usage{Input: clamp(r.Context), Output: clamp(r.Output), Reasoning: clamp(r.Thought)}, nil
 }
 
 // DropKeptUsage adds to a build's change that the report is kept no more.

@@ -1,0 +1,80 @@
+package gemini
+
+import (
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// Result writes the response to a call. Gemini pairs by name, so it carries the call's name, not its own.
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
+	kept := s.Kept(&l.Parts[0])
+	var text, wrapper string
+	var more int32
+	var attached []byte
+	shown := *r
+	if kept.Is("parts", '[') && r.Output == conversation.OutputParts {
+		text, attached, shown.Output = apart(r, kept)
+	}
+	if attached == nil {
+		shown.Output = r.Output
+		text, more = s.ResultText(r, l.Index)
+	}
+	out := make([]byte, 0, len(text)+len(text)/16+96)
+	out = append(out, `{"functionResponse":{"name":`...)
+	out = provider.AppendString(out, cleanName(l.Call.Name))
+	out = append(out, `,"response":`...)
+	out, wrapper = appendResponse(out, &shown, text, kept)
+	more += s.Count(wrapper)
+	out = kept.Append(append(append(out, attached...), '}'), '"', "scheduling")
+	if string(kept["willContinue"]) == "true" {
+		out = append(out[:len(out)-1], `,"willContinue":true}`...)
+	}
+	s.Add(l, "user", append(out, '}'), l.Parts[0].Tokens+more)
+}
+
+// apart parts a result into its words and the media beside them; nothing is attached if not all of it can be shown so.
+func apart(r *conversation.ToolResult, kept provider.Kept) (text string, attached []byte, output conversation.OutputKind) {
+	if kept.Is("response", '{') {
+		output = conversation.OutputJSON
+	}
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		switch {
+		case i == 0 && p.Media == nil:
+			text = p.Text.Inline
+		case p.Media == nil || !(writer{}).Takes(p.Media):
+			return "", nil, output
+		case attached == nil:
+			attached = append([]byte(`,"parts":[`), media(p.Media, nil)...)
+		default:
+			attached = append(append(attached, ','), media(p.Media, nil)...)
+		}
+	}
+	if attached == nil {
+		return "", nil, output
+	}
+	return text, append(attached, ']'), output
+}
+
+// appendResponse writes a result as an object. A text in a wrapper weighs as text; around JSON the wrapper is JSON that the
+// stored count does not know.
+func appendResponse(dst []byte, r *conversation.ToolResult, text string, kept provider.Kept) (out []byte, wrapper string) {
+	key := `{"result":`
+	response, _ := provider.Fields(string(kept["response"]))
+	switch {
+	case r.State == conversation.ResultError:
+		key = `{"error":`
+	case response["output"] != nil:
+		key = `{"output":`
+	}
+	switch {
+	case r.Output != conversation.OutputJSON || !provider.IsValue(text):
+		dst = provider.AppendString(append(dst, key...), text)
+	case r.State != conversation.ResultError && provider.IsObject(text):
+		return append(dst, text...), ""
+	default:
+		dst = append(append(dst, key...), text...)
+		wrapper = key + "}"
+	}
+	return append(dst, '}'), wrapper
+}

@@ -1,0 +1,181 @@
+package openairesponses
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+func residueKeys() []string {
+	return []string{
+		"role", "type", "phase", "file_id", "filename", "detail", "namespace", "caller", "id", "status", "pending_safety_checks", "environment",
+		"acknowledged_safety_checks", "max_output_length", "output",
+	}
+}
+
+// The kinds of calls beside those of functions: of a tool that takes text, and of tools that OpenAI defines and the caller runs.
+const (
+	custom     = "custom"
+	computer   = "computer_call"
+	localShell = "local_shell_call"
+	shell      = "shell_call"
+	applyPatch = "apply_patch_call"
+)
+
+// kindOf says which kind of call a part is; empty for a function's, and for one whose result cannot be shown as that kind's.
+func (w *items) kindOf(p *conversation.Part) string { return kindOf(w.sheet, p) }
+
+func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
+	if p == nil {
+		return ""
+	}
+	kept := s.Kept(p)
+	kind := kept.Text("type")
+	switch kind {
+	case custom:
+		return kind
+	case computer:
+		if result := s.Answered(p.Call.Ordinal); result == nil || screenshot(s, result) == nil || kept.Text("id") == "" {
+			return ""
+		}
+	case localShell:
+		if kept.Text("id") == "" {
+			return ""
+		}
+	case shell, applyPatch:
+	default:
+		return ""
+	}
+	if !provider.IsObject(p.Call.Arguments.Inline) {
+		return ""
+	}
+	return kind
+}
+
+func (w *items) call(p *conversation.Part) {
+	kept := w.sheet.Kept(p)
+	switch kind := w.kindOf(p); kind {
+	case "":
+		w.function(p, kept)
+	case custom:
+		name := provider.CleanName(p.Call.Name, "")
+		more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
+		out := provider.AppendCallID([]byte(`{"type":"custom_tool_call","call_id":`), p.Call.Ordinal)
+		out = provider.AppendString(append(out, `,"name":`...), name)
+		out = append(provider.AppendString(append(out, `,"input":`...), p.Call.Arguments.Inline), '}')
+		w.item("custom_tool_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), p.Tokens+more)
+	default:
+		w.item(kind, action(kind, p, kept), p.Tokens)
+	}
+}
+
+func (w *items) function(p *conversation.Part, kept provider.Kept) {
+	name := provider.CleanName(p.Call.Name, "")
+	more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
+	arguments, wrapped := w.sheet.Arguments(w.line.Index, p.Call.Arguments.Inline, provider.IsJSON)
+	out := []byte(`{"type":"function_call","call_id":`)
+	out = provider.AppendCallID(out, p.Call.Ordinal)
+	out = append(out, `,"name":`...)
+	out = provider.AppendString(out, name)
+	out = append(out, `,"arguments":`...)
+	out = append(provider.AppendString(out, arguments), '}')
+	w.item("function_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), p.Tokens+more+wrapped)
+}
+
+// action writes a call of a tool that OpenAI defines: what it does stands in its arguments.
+func action(kind string, p *conversation.Part, kept provider.Kept) []byte {
+	out := append(provider.AppendCallID([]byte(`{"type":"`+kind+`","call_id":`), p.Call.Ordinal), '}')
+	if kind != shell && kept.Text("status") == "" {
+		kept["status"] = []byte(`"completed"`)
+	}
+	if kind == computer && !kept.Is("pending_safety_checks", '[') {
+		kept["pending_safety_checks"] = []byte("[]")
+	}
+	out = kept.Append(out, '"', "id", "status")
+	out = kept.Append(out, '[', "pending_safety_checks")
+	out = kept.Append(out, '{', "environment", "caller")
+	fields, _ := provider.Fields(p.Call.Arguments.Inline)
+	does := provider.Kept(fields)
+	return does.Append(does.Append(out, '{', "action", "operation"), '[', "actions")
+}
+
+// Result writes a call's output, as its kind has it.
+func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
+	switch kind := kindOf(s, s.Asked(r.Ordinal)); kind {
+	case "":
+		output(s, l, r, "function_call_output")
+	case custom:
+		output(s, l, r, "custom_tool_call_output")
+	default:
+		outcome(s, l, r, kind)
+	}
+}
+
+// output writes the output of a caller's tool: a list if that is how it came.
+func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, name string) {
+	list := provider.Pieces{
+		Role: name, Prefix: `{"type":"` + name + `","call_id":`, Key: `,"output":`, TextPrefix: `{"type":"input_text","text":`,
+		Takes: writer{}.Takes, Media: appendMedia,
+	}
+	if kept := s.Kept(&l.Parts[0]); !kept.Is("output", '[') || !s.AddPieces(l, r, list, kept, "caller") {
+		s.AddResult(l, r, name, list.Prefix, list.Key)
+	}
+}
+
+// outcome writes what came of a call of a tool that OpenAI defines.
+func outcome(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, kind string) {
+	p, name, id := &l.Parts[0], kind+"_output", "call_id"
+	if kind == localShell {
+		id = "id"
+	}
+	out := provider.AppendCallID([]byte(`{"type":"`+name+`","`+id+`":`), r.Ordinal)
+	if kind == applyPatch {
+		out = append(out, `,"status":"`+patchStatus(r)+`"`...)
+	}
+	out = append(out, `,"output":`...)
+	more := int32(0)
+	if kind == computer {
+		out = append(out, screenshot(s, p)...)
+	} else {
+		var text string
+		if text, more = s.ResultText(r, l.Index); kind == shell {
+			out = append(out, shellOutput(text)...)
+		} else {
+			out = provider.AppendString(out, text)
+		}
+	}
+	kept := s.Kept(p)
+	out = kept.Append(append(out, '}'), '[', "acknowledged_safety_checks")
+	s.Add(l, name, kept.Append(kept.Append(out, '{', "caller"), '0', "max_output_length"), p.Tokens+more)
+}
+
+func patchStatus(r *conversation.ToolResult) string {
+	if r.State == conversation.ResultError {
+		return "failed"
+	}
+	return "completed"
+}
+
+// screenshot writes the image of a result; nil if it has none that OpenAI takes.
+func screenshot(s *provider.UnitWriter, p *conversation.Part) []byte {
+	kept := s.Kept(p)
+	if kept.Text("file_id") != "" {
+		return kept.Append([]byte(`{"type":"computer_screenshot"}`), '"', "file_id")
+	}
+	for i := range p.Result.Parts {
+		if m := p.Result.Parts[i].Media; m != nil && provider.IsImage(m.MIMEType) && (provider.HasData(m) || provider.IsWeb(m)) {
+			return append(provider.AppendURL([]byte(`{"type":"computer_screenshot","image_url":`), m), '}')
+		}
+	}
+	return nil
+}
+
+// shellOutput gives what a shell printed: as it came, or as what a command printed that ended well.
+func shellOutput(text string) []byte {
+	if strings.HasPrefix(text, "[{") && provider.IsValue(text) {
+		return []byte(text)
+	}
+	out := provider.AppendString([]byte(`[{"stdout":`), text)
+	return append(out, `,"stderr":"","outcome":{"type":"exit","exit_code":0}}]`...)
+}
