@@ -183,6 +183,7 @@ replay-cite: build ##- Replay PALIMPSEST_DATA with citations, against the bars (
 .PHONY: gen
 gen: ## Generate Go code from the protos, and the licenses of what is linked
 	@scripts/gen.sh
+	@scripts/gen-python-client.sh
 
 .PHONY: proto-release
 proto-release: ##- Promise the protos as they are: what proto-breaking compares with (a release does it; commit the result)

@@ -2,6 +2,7 @@
 # Generates what the Python client has of the protos: stubs, and a class for each reason of errors.
 #   gen-python-client.sh          into the repository
 #   gen-python-client.sh FOLDER   the same tree, under FOLDER
+# Exits with 3 where the generator cannot be installed.
 # The generator is old on purpose (clients/python/generator.txt), and lives in bin/python-gen-venv.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,8 +12,11 @@ venv=bin/python-gen-venv wanted=clients/python/generator.txt
 
 if ! cmp -s "$wanted" "$venv/installed.txt"; then
   rm -rf "$venv"
-  python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: -r "$wanted"
+  if ! python3 -m venv "$venv" || ! "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: -r "$wanted"; then
+    rm -rf "$venv"
+    echo "missing: the packages of $wanted, which want a Python from 3.9 to 3.11 and the network" >&2
+    exit 3
+  fi
   cp "$wanted" "$venv/installed.txt"
 fi
 

@@ -86,13 +86,19 @@ func (s *process) run(binary string, o *options) error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	arguments := []string{"serve", "--listen", "unix://" + s.socket, "--store", "memory"}
-	if o.dataDir != "" {
-		arguments = append(arguments[:3], "--store", "bolt", "--data-dir", o.dataDir)
+	arguments := []string{"serve", "--until-stdin-ends", "--listen", "unix://" + s.socket}
+	if o.dataDir == "" {
+		arguments = append(arguments, "--store", "memory")
+	} else {
+		arguments = append(arguments, "--store", "bolt", "--data-dir", o.dataDir)
 	}
 	// It lives until Close, whatever becomes of the context that it was started with.
 	s.child = exec.CommandContext(context.Background(), binary, append(arguments, o.arguments...)...) //nolint:gosec // the caller names it
 	s.child.Stdout, s.child.Stderr = log, log
+	// Nothing is written there. It ends with this program, however that ends.
+	if _, err := s.child.StdinPipe(); err != nil {
+		return err
+	}
 	if err := s.child.Start(); err != nil {
 		return err
 	}

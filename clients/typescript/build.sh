@@ -15,7 +15,7 @@ package_version=0.0.0-dev
 if [[ "$version" =~ ^v?([0-9]+\.[0-9]+\.[0-9]+)$ ]]; then package_version="${BASH_REMATCH[1]}"; fi
 
 source=clients/typescript
-[[ -d "$source/node_modules" ]] || npm ci --prefix "$source" --ignore-scripts --no-audit --no-fund --loglevel=error
+[[ "$source/node_modules/.package-lock.json" -nt "$source/package-lock.json" ]] || npm ci --prefix "$source" --ignore-scripts --no-audit --no-fund --loglevel=error
 cp -R "$source"/{package.json,tsconfig.json,README.md,NOTICES,src} LICENSE "$stage"
 ln -s "$PWD/$source/node_modules" "$stage/node_modules"
 
@@ -36,8 +36,7 @@ VERSION
   echo "};"
 } >"$stage/src/gen/tools.ts"
 mkdir "$stage/src/vercel"
-find clients/adapters/vercel -maxdepth 1 -name '*.ts' ! -name '*.test.ts' -exec cp {} "$stage/src/vercel" \; 2>/dev/null || true
-if [[ ! -f "$stage/src/vercel/vercel.ts" ]]; then rm -rf "$stage/src/vercel"; fi
+cp clients/adapters/vercel/*.ts "$stage/src/vercel"
 
 cd "$stage"
 node_modules/.bin/tsc --project .

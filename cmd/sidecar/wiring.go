@@ -93,6 +93,7 @@ func newEngine(s *settings, warm caches, kept store.Store, summaries *summarize.
 		Store:             kept,
 		Counters:          counters,
 		Formats:           formats(),
+		Readers:           readers(),
 		Clock:             time.Now,
 		IDs:               newID,
 		Defaults:          policy,
@@ -214,4 +215,9 @@ func causeOf(err error) string {
 		return e.Text + ": " + e.Cause.Error()
 	}
 	return err.Error()
+}
+
+// readers read providers' JSON.
+func readers() []provider.Reader {
+	return []provider.Reader{openaichat.NewReader(), openairesponses.NewReader(), anthropic.NewReader(), gemini.NewReader()}
 }

@@ -106,6 +106,7 @@ func realEngine(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 		Store:    kept,
 		Counters: []tokens.Counter{o200k(), chars4.New()},
 		Formats:  []provider.Format{neutral.New(), openaichat.New(), openairesponses.New(), anthropic.New(), gemini.New()},
+		Readers:  []provider.Reader{openaichat.NewReader(), openairesponses.NewReader(), anthropic.NewReader(), gemini.NewReader()},
 		Clock:    time.Now,
 		IDs: func() conversation.ID {
 			n := ids.Add(1)

@@ -6,6 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/messages"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // What the calls for messages take and give.
@@ -100,6 +102,11 @@ func (e *Engine) Correct(ctx context.Context, r CorrectRequest) (*CorrectResult,
 // Rewind takes back the messages from an index on.
 func (e *Engine) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, error) {
 	return e.messages.Rewind(ctx, r)
+}
+
+// rewindChange decides how messages are taken back, for an append that commits it.
+func (e *Engine) rewindChange(ctx context.Context, w *view.Loaded, from int32) (*store.Change, error) {
+	return e.messages.RewindChange(ctx, w, from)
 }
 
 // UndoRewind brings back what the newest rewind took back.

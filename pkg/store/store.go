@@ -318,6 +318,9 @@ type Outcome struct {
 	Count      int32
 	Manifest   int64
 	Revision   int64
+	// Matched and Rewound are of a whole list: elements that the record had already, and what was taken back for the others.
+	Matched int32
+	Rewound conversation.Range
 }
 
 // Change is one commit. Every field but Expect and Head may be empty.

@@ -6,7 +6,7 @@ import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import { createClient, type CallOptions, type Client, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 
-import { PalimpsestError } from "./errors.js";
+import { PalimpsestError, type VersionError } from "./errors.js";
 import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from "./gen/grpc/health/v1/health_pb.js";
 import { checkVersion, versionHeader } from "./version.js";
 
@@ -29,6 +29,7 @@ export class Channel {
   readonly #transport: Transport;
   readonly #timeoutMs: number;
   #greeted: Promise<void> | undefined;
+  #closed = false;
 
   constructor(address: string, options: ChannelOptions) {
     const { url, session } = endpoint(address, options.tls);
@@ -60,6 +61,7 @@ export class Channel {
 
   /** close ends the connection, and every call that is under way. */
   close(): void {
+    this.#closed = true;
     this.#sessions.abort();
   }
 
@@ -71,7 +73,7 @@ export class Channel {
         await this.#greet(end - Date.now());
         return await call(message, { ...options, timeoutMs: Math.max(1, end - Date.now()) });
       } catch (thrown) {
-        const error = PalimpsestError.from(thrown);
+        const error = this.#failure(thrown, options);
         if (!(error instanceof PalimpsestError) || !error.retryable) throw error;
         const wait = Math.max(error.retryDelayMs, pause * (0.5 + Math.random())); // apart, where many failed together
         if (Date.now() + wait >= end) throw error;
@@ -85,7 +87,7 @@ export class Channel {
       await this.#greet(this.#timeoutMs);
       yield* call(request, options) as AsyncIterable<unknown>;
     } catch (thrown) {
-      throw PalimpsestError.from(thrown);
+      throw this.#failure(thrown, options);
     }
   }
 
@@ -94,8 +96,12 @@ export class Channel {
       await this.#greet(this.#timeoutMs);
       return await call(requests, options);
     } catch (thrown) {
-      throw PalimpsestError.from(thrown);
+      throw this.#failure(thrown, options);
     }
+  }
+
+  #failure(thrown: unknown, options: CallOptions): PalimpsestError | VersionError {
+    return PalimpsestError.from(thrown, this.#closed || options.signal?.aborted);
   }
 
   /** #greet asks the sidecar for its version before the first call, so that an older one is not given anything that it might half understand. */

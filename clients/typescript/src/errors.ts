@@ -35,16 +35,17 @@ export class PalimpsestError extends Error {
     this.retryDelayMs = delay ? Number(delay.seconds) * 1000 + delay.nanos / 1e6 : 0;
   }
 
-  /** from makes one of whatever a call threw. */
-  static from(thrown: unknown): PalimpsestError | VersionError {
+  /** from makes one of whatever a call threw; cancelled says whether the caller wanted it to end. */
+  static from(thrown: unknown, cancelled = false): PalimpsestError | VersionError {
     if (thrown instanceof PalimpsestError || thrown instanceof VersionError) return thrown;
     const error = ConnectError.from(thrown);
-    return new PalimpsestError(lost(error) ? new ConnectError(error.rawMessage, Code.Unavailable, undefined, undefined, error) : error);
+    return new PalimpsestError(!cancelled && lost(error) ? new ConnectError(error.rawMessage, Code.Unavailable, undefined, undefined, error) : error);
   }
 
-  /** unknownOutcome says whether the call may have been carried out all the same. */
+  /** unknownOutcome says whether the call may have been carried out all the same: what the sidecar gives a reason for was not. */
   get unknownOutcome(): boolean {
-    return [Code.Unavailable, Code.DeadlineExceeded, Code.Canceled, Code.Unknown, Code.Internal].includes(this.code);
+    if ([Code.Unavailable, Code.DeadlineExceeded, Code.Canceled].includes(this.code)) return true;
+    return this.reason === undefined && [Code.Unknown, Code.Internal, Code.Aborted].includes(this.code);
   }
 
   /** retryable says whether the same call may succeed if it is sent again. */
@@ -57,9 +58,10 @@ export class PalimpsestError extends Error {
 // How Node says that nobody is there, or has left.
 const gone = /^(?:ECONN\w+|ENOENT|EPIPE|EHOSTUNREACH|ENETUNREACH|ERR_STREAM_DESTROYED|ERR_STREAM_PREMATURE_CLOSE|ERR_HTTP2_\w+)$/;
 
-/** lost says whether the connection failed, and not the call. */
-function lost(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+/** lost says whether the connection failed, and not the call. Connect takes what ends with its connection for cancelled. */
+function lost(error: ConnectError): boolean {
+  if (error.code === Code.Canceled) return true;
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if ("code" in cause && typeof cause.code === "string" && gone.test(cause.code)) return true;
   }
   return false;

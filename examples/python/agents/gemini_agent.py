@@ -11,7 +11,7 @@ from google.genai import Client
 from palimpsest_context import Palimpsest
 from tools import GEMINI, CITE, TOOLS
 
-llm, model = Client().models, os.environ.get("MODEL", "gemini-3.1-pro")
+llm, model = Client(), os.environ.get("MODEL", "gemini-3.1-pro")
 with Palimpsest.local(data_dir=sys.argv[1]) as palimpsest:
     conversation = palimpsest.conversation("agent", policy=CITE)
     conversation.answer(conversation.waiting(), TOOLS)
@@ -19,7 +19,7 @@ with Palimpsest.local(data_dir=sys.argv[1]) as palimpsest:
         conversation.user(words)
         while True:
             request = conversation.gemini(model=model, system="You are terse.", tools=GEMINI)
-            reply = llm.generate_content(**request)
+            reply = llm.models.generate_content(**request)
             calls = conversation.add(reply)
             if not calls:
                 break

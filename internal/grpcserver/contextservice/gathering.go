@@ -79,6 +79,7 @@ func (g *gathering) read(field string, in *pb.ProviderInput, override *conversat
 	}
 	if read.Shape == engine.ShapeHistory {
 		g.out.History = toEngineHistory(read, in.GetHistory())
+		g.out.History.Override = override
 		return nil
 	}
 	for i := range read.Messages {
@@ -147,7 +148,7 @@ func within(field string, err error) error {
 
 func joinPath(field, below string) string {
 	switch {
-	case below == "":
+	case below == "", below == "json": // all of it
 		return field + ".json"
 	case below[0] == '[':
 		return field + ".json" + below

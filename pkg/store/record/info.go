@@ -46,7 +46,10 @@ func writeOutcome(b []byte, o *store.Outcome) []byte {
 	b = appendInt(b, 5, o.FirstIndex)
 	b = appendInt(b, 6, o.Count)
 	b = appendInt(b, 7, o.Manifest)
-	return appendInt(b, 8, o.Revision)
+	b = appendInt(b, 8, o.Revision)
+	b = appendInt(b, 9, o.Matched)
+	b = appendInt(b, 10, o.Rewound.First)
+	return appendInt(b, 11, o.Rewound.End)
 }
 
 func readOutcome(r *reader, o *store.Outcome) {
@@ -68,6 +71,12 @@ func readOutcome(r *reader, o *store.Outcome) {
 			o.Manifest = r.int64()
 		case 8:
 			o.Revision = r.int64()
+		case 9:
+			o.Matched = r.int32()
+		case 10:
+			o.Rewound.First = r.int32()
+		case 11:
+			o.Rewound.End = r.int32()
 		}
 	}
 }

@@ -36,7 +36,9 @@ func newServer(pause time.Duration) *server {
 	s.mux.HandleFunc("POST /v1/chat/completions", s.handle(chat{}))
 	s.mux.HandleFunc("POST /v1/responses", s.handle(responses{}))
 	s.mux.HandleFunc("POST /v1/messages", s.handle(anthropic{}))
-	s.mux.HandleFunc("POST /v1beta/models/{call}", s.handle(gemini{}))
+	for _, version := range []string{"v1beta", "v1"} { // SDKs differ in which they ask for
+		s.mux.HandleFunc("POST /"+version+"/models/{call}", s.handle(gemini{}))
+	}
 	s.mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.stats.snapshot()) })
 	s.mux.HandleFunc("POST /reset", func(http.ResponseWriter, *http.Request) { s.stats.reset() })
 	return s

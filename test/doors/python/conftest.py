@@ -16,6 +16,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 AGENTS = ROOT / "examples" / "python" / "agents"
+WORDS = ("Find out why billing fails, and tell me the weather.", "Say that twice.")  # the toy answers these
 SIDECAR = os.environ.get("PALIMPSEST_TEST_SIDECAR", str(ROOT / "bin" / "test-sidecar"))
 
 

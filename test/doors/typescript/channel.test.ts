@@ -4,7 +4,7 @@ import { strict as assert } from "node:assert";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer as createHttp2, type Http2Server } from "node:http2";
-import { connect, createServer, type AddressInfo, type Server } from "node:net";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { Palimpsest, PalimpsestError, VersionError, version } from "palimpsest-context";
@@ -65,7 +65,9 @@ test("a call whose answer is lost is repeated, and carried out once", async () =
 
 test("a conversation whose call failed for good goes on without doubling anything", async () => {
   let dead = false;
+  const clients: Socket[] = [];
   const proxy = createServer((client) => {
+    clients.push(client);
     const server = connect({ host: "127.0.0.1", port: Number(address.split(":")[1]) });
     client.pipe(server);
     server.on("data", (data) => { if (!dead) client.write(data); });
@@ -76,6 +78,7 @@ test("a conversation whose call failed for good goes on without doubling anythin
   await conversation.user("one").flush();
   dead = true; // what is sent is carried out, and nobody hears of it
   await assert.rejects(conversation.user("two").openai({ model: "m" }), PalimpsestError);
+  for (const client of clients) client.destroy(); // the connection is no more, with what it swallowed
   dead = false;
   conversation.user("three");
   const request = await conversation.openai({ model: "m" });

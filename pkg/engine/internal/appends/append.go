@@ -52,6 +52,7 @@ type attempt struct {
 	uploads   []conversation.ID
 	used      bool // a commit refers to the uploads, or may
 	cited     *citationPlan
+	found     *foundHistory               // what became of a whole list, as of the last plan; nil for none
 	handles   map[blockAt]conversation.ID // see citationPlan
 	result    *AppendResult
 }
@@ -90,7 +91,7 @@ func (a *attempt) startOver(ctx context.Context) {
 
 // guess is what this process knows of the conversation, for the first attempt of a request that nothing need be recalled for.
 func (a *attempt) guess(ctx context.Context) *store.Snapshot {
-	if a.guessed || a.request.Request.ID != "" {
+	if a.guessed || a.request.Request.ID != "" || a.request.History != nil {
 		return nil
 	}
 	a.guessed, a.former = true, &conversations.FormerRequests{}
@@ -108,23 +109,23 @@ func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 		return err
 	}
 	if first != nil {
-		a.result, err = a.service.repeatAppend(ctx, a.request.Key, first, a.request.Variants)
+		a.result, err = a.repeat(ctx, first, a.request.Variants)
 		return err
 	}
-	if a.isEmpty(&snap.Head) {
-		a.result = &AppendResult{Revision: snap.Head.Revision}
-		return a.expected(snap.Head.Messages)
-	}
-	change, err := a.plan(ctx, snap)
+	change, err := a.planAll(ctx, snap)
 	if err != nil {
 		return err
+	}
+	if change == nil {
+		a.result = &AppendResult{Revision: snap.Head.Revision, History: a.found.result()}
+		return nil
 	}
 	err = a.service.txn.Commit(ctx, a.request.Key, &snap.Head, change)
 	a.used = txn.MayStand(err)
 	if err != nil {
 		return err
 	}
-	a.service.memories.Appended(a.request.Key, &change.Head, &a.inForce, change.Messages)
+	a.committed(change)
 	a.result = a.outcome(change, change.Head.Revision)
 	if a.request.Variants {
 		a.result.variants(a.whole())
@@ -132,14 +133,38 @@ func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 	return nil
 }
 
+// planAll decides what is to be committed; nil if that is nothing. What a whole list adds is found first.
+func (a *attempt) planAll(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
+	if a.request.History != nil {
+		return a.planHistory(ctx, snap)
+	}
+	if a.isEmpty(&snap.Head) {
+		return nil, a.expected(snap.Head.Messages)
+	}
+	return a.plan(ctx, snap)
+}
+
 // isEmpty says whether there is nothing to put on record: not a message, and no report of a build.
 func (a *attempt) isEmpty(head *store.Head) bool {
 	return len(a.request.Messages) == 0 && (a.request.Usage == nil || head.ManifestSeq == 0)
 }
 
+// committed tells the memory what a commit has changed.
+func (a *attempt) committed(c *store.Change) {
+	if a.found != nil && len(a.found.rewind) > 0 {
+		a.service.memories.Edited(a.request.Key, a.found.rewind)
+	}
+	if len(c.Messages) > 0 {
+		a.service.memories.Appended(a.request.Key, &c.Head, &a.inForce, c.Messages)
+	}
+}
+
 // outcome is the answer to an append that a change makes.
 func (a *attempt) outcome(c *store.Change, revision int64) *AppendResult {
-	r := appended(c.Messages, c.Edits, revision, false)
+	rewind, edits := a.found.split(c.Edits)
+	r := appended(c.Messages, edits, revision, false)
+	r.Events = append(conversation.EventsOf(rewind), r.Events...)
+	r.History = a.found.result()
 	r.Calls = openCalls(c.Messages, a.inForce.RecallTools())
 	a.inlineArguments(r.Calls, c.Head.Messages-int32(len(c.Messages)))
 	return r
@@ -174,7 +199,11 @@ func (a *attempt) whole() []conversation.Message {
 func (a *attempt) read(ctx context.Context) (*store.Snapshot, error) {
 	key, id := a.request.Key, a.request.Request.ID
 	a.after, a.former = 0, &conversations.FormerRequests{}
-	snap, err := a.service.store.Read(ctx, key, store.Query{Info: true, Request: a.request.Request.Key()})
+	q := store.Query{Info: true, Request: a.request.Request.Key()}
+	if a.request.History != nil {
+		q.SlotsOf = view.BuildSlots
+	}
+	snap, err := a.service.store.Read(ctx, key, q)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return a.newConversation(ctx), nil

@@ -1,8 +1,17 @@
 package appends
 
 import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/histories"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // History is a caller's whole list of messages. What the record has of it is found in it; the rest is appended.
@@ -12,6 +21,8 @@ type History struct {
 	KnownCount  int32
 	KnownSHA256 string // lower-case hexadecimal
 	Divergence  OnDivergence
+	// Override is what comes with each message that is appended; nil for nothing.
+	Override *conversation.ExpirationOverride
 }
 
 // OnDivergence says what happens where a whole list differs from the record. The numbers are those of the API.
@@ -30,4 +41,114 @@ type HistoryResult struct {
 	KnownSHA256 string             // lower-case hexadecimal
 	Matched     int32              // elements that were on record already, or stand for nothing
 	Rewound     conversation.Range // that were taken back; empty if none were
+}
+
+// foundHistory is where a whole list goes on, in one attempt.
+type foundHistory struct {
+	*histories.Found
+	rewound conversation.Range
+	rewind  []conversation.Edit // that take back what differs
+}
+
+// result says how the list was read; nil for no list.
+func (f *foundHistory) result() *HistoryResult {
+	if f == nil {
+		return nil
+	}
+	return &HistoryResult{KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound}
+}
+
+// split parts the edits of a change: those that take something back, and those of what is appended.
+func (f *foundHistory) split(edits []conversation.Edit) (rewind, appended []conversation.Edit) {
+	if f == nil {
+		return nil, edits
+	}
+	return edits[:len(f.rewind)], edits[len(f.rewind):]
+}
+
+// planHistory decides what a whole list adds, and takes back what it differs from. Another attempt may find something else.
+func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
+	a.startOver(ctx)
+	a.found, a.request.Messages = nil, nil
+	h := a.request.History
+	found, err := a.service.histories.Find(ctx, a.request.Key, snap, &histories.Request{
+		Input: h.Input, KnownCount: h.KnownCount, KnownSHA256: h.KnownSHA256, Rewind: h.Divergence == DivergenceRewind,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.found = &foundHistory{Found: found}
+	a.request.Messages, a.request.Fields = found.Messages, fieldsOf(found.Elements)
+	a.request.Extras = slices.Repeat([]AppendExtra{{Override: h.Override}}, len(found.Messages))
+	if len(found.Messages) == 0 && found.Rewind < 0 && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
+		return nil, a.expected(snap.Head.Messages)
+	}
+	first, err := a.rewindFor(ctx, snap)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.planBehind(ctx, snap, first)
+	if err != nil {
+		return nil, err
+	}
+	if c.Slots == nil {
+		c.Slots = map[string][]byte{}
+	}
+	if len(c.Messages) == 0 && first == nil {
+		c.Head.Revision = snap.Head.Revision // nothing that anybody sees
+	}
+	c.Slots[view.HistorySlot] = found.Slot(c.Head.Messages, snap.Slots[view.HistorySlot])
+	if o := c.Outcome; o != nil {
+		o.Matched, o.Rewound = found.Matched, a.found.rewound
+	}
+	return c, nil
+}
+
+// rewindFor takes back what the list differs from; nil for nothing.
+func (a *attempt) rewindFor(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
+	if a.found.Rewind < 0 {
+		return nil, nil
+	}
+	first, err := a.service.rewind(ctx, a.found.Loaded, a.found.Rewind)
+	if err != nil {
+		return nil, err
+	}
+	a.found.rewind, a.found.rewound = first.Edits, conversation.Range{First: a.found.Rewind, End: snap.Head.Messages}
+	return first, nil
+}
+
+// planBehind decides what is appended, on what a change leaves that comes before it.
+func (a *attempt) planBehind(ctx context.Context, snap *store.Snapshot, first *store.Change) (*store.Change, error) {
+	if first == nil {
+		return a.plan(ctx, snap)
+	}
+	after := *snap
+	after.Head = txn.Pending(first)
+	second, err := a.plan(ctx, &after)
+	if err != nil {
+		return nil, err
+	}
+	return txn.Join(first, second), nil
+}
+
+// fieldsOf are the places of messages in their list.
+func fieldsOf(elements []int) []string {
+	out := make([]string, len(elements))
+	for i, at := range elements {
+		out[i] = fmt.Sprintf("provider_input.json[%d]", at)
+	}
+	return out
+}
+
+// repeat answers a retry with the first outcome.
+func (a *attempt) repeat(ctx context.Context, o *store.Outcome, variants bool) (out *AppendResult, err error) {
+	out = &AppendResult{Revision: o.Revision, Duplicate: true}
+	if o.Count > 0 {
+		out, err = a.service.repeatAppend(ctx, a.request.Key, o, variants)
+	}
+	if h := a.request.History; h != nil && err == nil {
+		count, sum := histories.Hash(h.Input.Elements, h.KnownCount, h.KnownSHA256)
+		out.History = &HistoryResult{KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound}
+	}
+	return out, err
 }

@@ -56,13 +56,17 @@ func (p *Pending) CheckFormer(ctx context.Context, head *store.Head) error {
 // Plan decides where the messages go. It may be asked again, of another snapshot: what it said before is void then. The change is nil if there
 // is nothing to put on record.
 func (p *Pending) Plan(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
-	p.change = nil
-	if len(p.request.Messages) == 0 {
-		return nil, p.expected(snap.Head.Messages)
-	}
 	var err error
-	p.change, err = p.plan(ctx, snap)
+	p.change, err = p.planAll(ctx, snap)
 	return p.change, err
+}
+
+// System is the system prompt that a whole list comes with, beside what the record begins with; empty for none.
+func (p *Pending) System(ctx context.Context, snap *store.Snapshot) (string, error) {
+	if p.request.History == nil {
+		return "", nil
+	}
+	return p.service.histories.System(ctx, p.request.Key, snap, p.request.History.Input)
 }
 
 // Texts are the contents that were staged, by id: the store does not show them before they are committed.
@@ -82,7 +86,7 @@ func (p *Pending) Texts() map[conversation.ID]string {
 // Result is the outcome of the last plan, at the revision that the commit makes.
 func (p *Pending) Result(revision int64) *AppendResult {
 	if p.change == nil {
-		return &AppendResult{Revision: revision}
+		return &AppendResult{Revision: revision, History: p.found.result()}
 	}
 	return p.outcome(p.change, revision)
 }
@@ -91,7 +95,7 @@ func (p *Pending) Result(revision int64) *AppendResult {
 func (p *Pending) Committed(err error) {
 	p.used = p.used || txn.MayStand(err)
 	if err == nil && p.change != nil {
-		p.service.memories.Appended(p.request.Key, &p.change.Head, &p.inForce, p.change.Messages)
+		p.committed(p.change)
 	}
 }
 
@@ -100,8 +104,5 @@ func (p *Pending) MayStand() bool { return p.used }
 
 // Repeat answers a retry with the first outcome.
 func (p *Pending) Repeat(ctx context.Context, o *store.Outcome) (*AppendResult, error) {
-	if o.Count == 0 {
-		return &AppendResult{Revision: o.Revision, Duplicate: true}, nil
-	}
-	return p.service.repeatAppend(ctx, p.request.Key, o, false)
+	return p.repeat(ctx, o, false)
 }

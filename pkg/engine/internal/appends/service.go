@@ -3,10 +3,13 @@
 package appends
 
 import (
+	"context"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/histories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -24,10 +27,15 @@ type Service struct {
 	catalogues    *catalogue.Reader
 	conversations *conversations.Service
 	memories      *memories.Service
+	histories     *histories.Finder
+	rewind        Rewind
 	ids           func() conversation.ID
 	defaults      conversation.Policy
 	tools         map[string]conversation.ActionPolicy
 }
+
+// Rewind decides how the messages of a conversation from an index on are taken back.
+type Rewind func(ctx context.Context, w *view.Loaded, from int32) (*store.Change, error)
 
 // Options is what a service is made of.
 type Options struct {
@@ -40,6 +48,7 @@ type Options struct {
 	Catalogues    *catalogue.Reader
 	Conversations *conversations.Service
 	Memories      *memories.Service
+	Rewind        Rewind
 	IDs           func() conversation.ID
 	Defaults      conversation.Policy                  // the server's
 	Tools         map[string]conversation.ActionPolicy // what the server says of single tools, by name
@@ -49,6 +58,7 @@ type Options struct {
 func New(o *Options) *Service {
 	return &Service{
 		store: o.Store, recent: o.Recent, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues,
-		conversations: o.Conversations, memories: o.Memories, ids: o.IDs, defaults: o.Defaults, tools: o.Tools,
+		conversations: o.Conversations, memories: o.Memories, histories: histories.New(o.Store, o.Views),
+		rewind: o.Rewind, ids: o.IDs, defaults: o.Defaults, tools: o.Tools,
 	}
 }

@@ -50,6 +50,21 @@ func (ms *Service) rewind(ctx context.Context, r *RewindRequest) (*RewindResult,
 	return out, ms.commit(ctx, r.Key, &snap.Head, c)
 }
 
+// RewindChange decides how the messages from an index on are taken back, for who commits it together with something else. Memories must be told of
+// its edits then.
+func (ms *Service) RewindChange(ctx context.Context, w *view.Loaded, from int32) (*store.Change, error) {
+	b := &rewindChange{service: ms, loaded: w, from: from}
+	if err := b.take(ctx); err != nil {
+		return nil, err
+	}
+	c, err := b.change(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ms.memories.NoteEdits(&c.Head, c.Edits)
+	return c, nil
+}
+
 // rewindChange is a rewind on its way.
 type rewindChange struct {
 	service *Service

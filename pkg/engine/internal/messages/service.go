@@ -4,6 +4,7 @@ package messages
 
 import (
 	"context"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
@@ -31,9 +32,20 @@ func New(s store.Store, t *txn.Manager, views *view.Loader, blobs *contents.Blob
 	return &Service{store: s, txn: t, views: views, blobs: blobs, contents: c, builds: builds, memories: mem, defaults: defaults}
 }
 
+// forgetHistories lets whole lists be compared with the record again that other words, or other messages, stand in now.
+func forgetHistories(c *store.Change) {
+	moved := slices.ContainsFunc(c.Edits, func(e conversation.Edit) bool {
+		return e.Kind == conversation.EditHide || e.Kind == conversation.EditUnhide || e.Kind == conversation.EditCorrect
+	})
+	if moved && c.Slots != nil {
+		c.Slots[view.HistorySlot] = nil
+	}
+}
+
 // commit commits edits that change what is remembered.
 func (ms *Service) commit(ctx context.Context, key store.Key, before *store.Head, c *store.Change) error {
 	ms.memories.NoteEdits(&c.Head, c.Edits)
+	forgetHistories(c)
 	err := ms.txn.Commit(ctx, key, before, c)
 	if txn.MayStand(err) {
 		ms.memories.Edited(key, c.Edits)

@@ -65,6 +65,7 @@ func (x *exporter) state(ctx context.Context, snap *store.Snapshot) (*State, err
 	}
 	state := &State{Slots: snap.Slots}
 	delete(state.Slots, plan.DraftSlot)          // its texts are no part of the record
+	delete(state.Slots, view.HistorySlot)        // its hashes are of this incarnation
 	delete(state.Slots, contents.LastSourceSlot) // the sources say it
 	for _, h := range hides {
 		state.Rewinds = append(state.Rewinds, h.Range)

@@ -17,6 +17,9 @@ import (
 // BuildSlots is the prefix of the slots that builds need: fit starts and calibrations.
 const BuildSlots = "build/"
 
+// HistorySlot remembers whole lists that callers have sent.
+const HistorySlot = BuildSlots + "history"
+
 // Loaded is what a build touches of a conversation: the messages it may show, and the view over them. Its cost follows the
 // model's window, never the length of the history. A window may be kept warm between builds; it is then brought up to date
 // with what was committed since. One caller at a time uses a window.

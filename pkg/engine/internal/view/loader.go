@@ -172,24 +172,70 @@ func (l *Loader) Recompose(ctx context.Context, w *Loaded, m *conversation.Manif
 		return nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the manifest was made by renderer %d, this is renderer %d",
 			m.RendererVersion, provider.RendererVersion)
 	}
-	past := New(w.Key, &store.Snapshot{Head: w.Head, Info: &w.Info, Slots: w.Slots})
-	past.Head.Messages, past.Head.EditSeq = m.MessageCount, m.EditSeq
-	k := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
-	tail := conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	c, err := l.Composer(past, k, f, m.Model, m.Counter)
+	c, err := l.past(w, m, f)
 	if err != nil {
 		return nil, err
 	}
 	var out *Composition
-	err = l.RunPlan(ctx, past, func() (err error) {
-		shown := slices.Concat(KeptRanges(k, m.Window), []conversation.Range{tail}, past.RestoredRanges(m.Window.Restored), past.View.Excepted())
-		if err := past.Require(shown...); err != nil {
+	err = l.RunPlan(ctx, c.Loaded, func() (err error) {
+		if err := c.requireShown(m); err != nil {
 			return err
 		}
-		out, err = c.Compose(past.View, m.Window)
+		out, err = c.Compose(c.Loaded.View, m.Window)
 		return err
 	})
 	return out, err
+}
+
+// Layout lays out an earlier build again, from its coordinates alone, and does not write it. Summaries and messages that its window cut are as
+// it showed them.
+func (l *Loader) Layout(ctx context.Context, w *Loaded, m *conversation.Manifest) ([]conversation.Unit, error) {
+	c, err := l.past(w, m, m.Format)
+	if err != nil {
+		return nil, err
+	}
+	var out []conversation.Unit
+	err = l.RunPlan(ctx, c.Loaded, func() (err error) {
+		if err := c.requireShown(m); err != nil {
+			return err
+		}
+		out, err = c.layOut(m.Window)
+		return err
+	})
+	return out, err
+}
+
+// past writes a conversation as it was at an earlier build.
+func (l *Loader) past(w *Loaded, m *conversation.Manifest, f conversation.Format) (*Composer, error) {
+	past := New(w.Key, &store.Snapshot{Head: w.Head, Info: &w.Info, Slots: w.Slots})
+	past.Head.Messages, past.Head.EditSeq = m.MessageCount, m.EditSeq
+	return l.Composer(past, conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}, f, m.Model, m.Counter)
+}
+
+// requireShown ends a plan unless everything is loaded that a build showed.
+func (c *Composer) requireShown(m *conversation.Manifest) error {
+	past, tail := c.Loaded, conversation.Range{First: m.Window.Start, End: m.MessageCount}
+	return past.Require(slices.Concat(KeptRanges(c.Kept, m.Window), []conversation.Range{tail}, past.RestoredRanges(m.Window.Restored), past.View.Excepted())...)
+}
+
+// layOut is what a window shows, with what it cuts as it shows it.
+func (c *Composer) layOut(win conversation.Window) ([]conversation.Unit, error) {
+	units := c.Loaded.View.Layout(c.Loaded.Messages, win, c.Kept)
+	for i := range units {
+		u := &units[i]
+		cut := CutOf(&win, u)
+		if u.Summary == nil && (u.First() >= win.Start || cut.Leaves()) {
+			continue
+		}
+		whole, err := c.inlineUnit(u)
+		if c.Loaded.IgnoreMissing(err) != nil {
+			return nil, err
+		}
+		if err == nil && !c.Loaded.lacks() {
+			units[i] = *c.shorten(whole, cut)
+		}
+	}
+	return units, c.Loaded.Incomplete()
 }
 
 // PreviousBuild is the previous build in the same format.

@@ -3722,15 +3722,19 @@ func (x *CompactionPolicy) GetCountReasoning() bool {
 
 // What a request id led to.
 type Outcome struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Rpc           string                 `protobuf:"bytes,1,opt,name=rpc,proto3" json:"rpc,omitempty"`
-	RequestId     string                 `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	Hash          []byte                 `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
-	Time          *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
-	FirstIndex    int32                  `protobuf:"varint,5,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
-	Count         int32                  `protobuf:"varint,6,opt,name=count,proto3" json:"count,omitempty"`
-	Manifest      int64                  `protobuf:"varint,7,opt,name=manifest,proto3" json:"manifest,omitempty"`
-	Revision      int64                  `protobuf:"varint,8,opt,name=revision,proto3" json:"revision,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Rpc        string                 `protobuf:"bytes,1,opt,name=rpc,proto3" json:"rpc,omitempty"`
+	RequestId  string                 `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	Hash       []byte                 `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
+	Time       *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
+	FirstIndex int32                  `protobuf:"varint,5,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
+	Count      int32                  `protobuf:"varint,6,opt,name=count,proto3" json:"count,omitempty"`
+	Manifest   int64                  `protobuf:"varint,7,opt,name=manifest,proto3" json:"manifest,omitempty"`
+	Revision   int64                  `protobuf:"varint,8,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Of a whole list: elements that the record had already, and what was taken back.
+	Matched       int32 `protobuf:"varint,9,opt,name=matched,proto3" json:"matched,omitempty"`
+	RewoundFirst  int32 `protobuf:"varint,10,opt,name=rewound_first,json=rewoundFirst,proto3" json:"rewound_first,omitempty"`
+	RewoundEnd    int32 `protobuf:"varint,11,opt,name=rewound_end,json=rewoundEnd,proto3" json:"rewound_end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3817,6 +3821,27 @@ func (x *Outcome) GetManifest() int64 {
 func (x *Outcome) GetRevision() int64 {
 	if x != nil {
 		return x.Revision
+	}
+	return 0
+}
+
+func (x *Outcome) GetMatched() int32 {
+	if x != nil {
+		return x.Matched
+	}
+	return 0
+}
+
+func (x *Outcome) GetRewoundFirst() int32 {
+	if x != nil {
+		return x.RewoundFirst
+	}
+	return 0
+}
+
+func (x *Outcome) GetRewoundEnd() int32 {
+	if x != nil {
+		return x.RewoundEnd
 	}
 	return 0
 }
@@ -4090,6 +4115,115 @@ func (x *Fit) GetCuts() []*Cut {
 	return nil
 }
 
+// What is known of whole lists that callers have sent.
+type HistoryMarks struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Marks         []*HistoryMark         `protobuf:"bytes,1,rep,name=marks,proto3" json:"marks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HistoryMarks) Reset() {
+	*x = HistoryMarks{}
+	mi := &file_recordpb_record_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HistoryMarks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HistoryMarks) ProtoMessage() {}
+
+func (x *HistoryMarks) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HistoryMarks.ProtoReflect.Descriptor instead.
+func (*HistoryMarks) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *HistoryMarks) GetMarks() []*HistoryMark {
+	if x != nil {
+		return x.Marks
+	}
+	return nil
+}
+
+// A prefix of a caller's whole list that the record has.
+type HistoryMark struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Elements of it.
+	Count int32 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
+	// Keyed, over their hash.
+	Hash []byte `protobuf:"bytes,2,opt,name=hash,proto3" json:"hash,omitempty"`
+	// Messages of the record that it comes to.
+	Messages      int32 `protobuf:"varint,3,opt,name=messages,proto3" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HistoryMark) Reset() {
+	*x = HistoryMark{}
+	mi := &file_recordpb_record_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HistoryMark) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HistoryMark) ProtoMessage() {}
+
+func (x *HistoryMark) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HistoryMark.ProtoReflect.Descriptor instead.
+func (*HistoryMark) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *HistoryMark) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *HistoryMark) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
+func (x *HistoryMark) GetMessages() int32 {
+	if x != nil {
+		return x.Messages
+	}
+	return 0
+}
+
 // The summaries that builds have asked for and that are not there yet.
 type AskedSummaries struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4100,7 +4234,7 @@ type AskedSummaries struct {
 
 func (x *AskedSummaries) Reset() {
 	*x = AskedSummaries{}
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4112,7 +4246,7 @@ func (x *AskedSummaries) String() string {
 func (*AskedSummaries) ProtoMessage() {}
 
 func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4125,7 +4259,7 @@ func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummaries.ProtoReflect.Descriptor instead.
 func (*AskedSummaries) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *AskedSummaries) GetSummaries() []*AskedSummary {
@@ -4148,7 +4282,7 @@ type AskedSummary struct {
 
 func (x *AskedSummary) Reset() {
 	*x = AskedSummary{}
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4160,7 +4294,7 @@ func (x *AskedSummary) String() string {
 func (*AskedSummary) ProtoMessage() {}
 
 func (x *AskedSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4173,7 +4307,7 @@ func (x *AskedSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummary.ProtoReflect.Descriptor instead.
 func (*AskedSummary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *AskedSummary) GetIndex() int32 {
@@ -4207,7 +4341,7 @@ type Erasures struct {
 
 func (x *Erasures) Reset() {
 	*x = Erasures{}
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4219,7 +4353,7 @@ func (x *Erasures) String() string {
 func (*Erasures) ProtoMessage() {}
 
 func (x *Erasures) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4232,7 +4366,7 @@ func (x *Erasures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasures.ProtoReflect.Descriptor instead.
 func (*Erasures) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Erasures) GetErasures() []*Erasure {
@@ -4253,7 +4387,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4265,7 +4399,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4278,7 +4412,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Erasure) GetIndex() int32 {
@@ -4305,7 +4439,7 @@ type Reclaims struct {
 
 func (x *Reclaims) Reset() {
 	*x = Reclaims{}
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4317,7 +4451,7 @@ func (x *Reclaims) String() string {
 func (*Reclaims) ProtoMessage() {}
 
 func (x *Reclaims) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4330,7 +4464,7 @@ func (x *Reclaims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaims.ProtoReflect.Descriptor instead.
 func (*Reclaims) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Reclaims) GetReclaims() []*Reclaim {
@@ -4352,7 +4486,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4364,7 +4498,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4377,7 +4511,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Reclaim) GetIndex() int32 {
@@ -4415,7 +4549,7 @@ type Calibration struct {
 
 func (x *Calibration) Reset() {
 	*x = Calibration{}
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4427,7 +4561,7 @@ func (x *Calibration) String() string {
 func (*Calibration) ProtoMessage() {}
 
 func (x *Calibration) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4440,7 +4574,7 @@ func (x *Calibration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calibration.ProtoReflect.Descriptor instead.
 func (*Calibration) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Calibration) GetPrior() float64 {
@@ -4495,7 +4629,7 @@ type UsageReport struct {
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4507,7 +4641,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4520,7 +4654,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *UsageReport) GetManifest() int64 {
@@ -4593,7 +4727,7 @@ type Draft struct {
 
 func (x *Draft) Reset() {
 	*x = Draft{}
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4605,7 +4739,7 @@ func (x *Draft) String() string {
 func (*Draft) ProtoMessage() {}
 
 func (x *Draft) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4618,7 +4752,7 @@ func (x *Draft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draft.ProtoReflect.Descriptor instead.
 func (*Draft) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Draft) GetState() string {
@@ -4668,7 +4802,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4680,7 +4814,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4693,7 +4827,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Plan) GetEditSeq() int64 {
@@ -4731,7 +4865,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4743,7 +4877,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4756,7 +4890,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Step) GetRange() *Range {
@@ -4806,7 +4940,7 @@ type DraftText struct {
 
 func (x *DraftText) Reset() {
 	*x = DraftText{}
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4818,7 +4952,7 @@ func (x *DraftText) String() string {
 func (*DraftText) ProtoMessage() {}
 
 func (x *DraftText) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4831,7 +4965,7 @@ func (x *DraftText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftText.ProtoReflect.Descriptor instead.
 func (*DraftText) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *DraftText) GetText() []byte {
@@ -4866,7 +5000,7 @@ type Facts struct {
 
 func (x *Facts) Reset() {
 	*x = Facts{}
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4878,7 +5012,7 @@ func (x *Facts) String() string {
 func (*Facts) ProtoMessage() {}
 
 func (x *Facts) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4891,7 +5025,7 @@ func (x *Facts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Facts.ProtoReflect.Descriptor instead.
 func (*Facts) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Facts) GetBody() int64 {
@@ -4921,7 +5055,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4933,7 +5067,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4946,7 +5080,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Fact) GetKind() int32 {
@@ -4991,7 +5125,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5003,7 +5137,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5016,7 +5150,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Run) GetId() string {
@@ -5065,7 +5199,7 @@ type NumberRange struct {
 
 func (x *NumberRange) Reset() {
 	*x = NumberRange{}
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5077,7 +5211,7 @@ func (x *NumberRange) String() string {
 func (*NumberRange) ProtoMessage() {}
 
 func (x *NumberRange) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5090,7 +5224,7 @@ func (x *NumberRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberRange.ProtoReflect.Descriptor instead.
 func (*NumberRange) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *NumberRange) GetFrom() int64 {
@@ -5135,7 +5269,7 @@ type Source struct {
 
 func (x *Source) Reset() {
 	*x = Source{}
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5147,7 +5281,7 @@ func (x *Source) String() string {
 func (*Source) ProtoMessage() {}
 
 func (x *Source) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5160,7 +5294,7 @@ func (x *Source) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Source.ProtoReflect.Descriptor instead.
 func (*Source) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Source) GetHandle() string {
@@ -5307,7 +5441,7 @@ type SharedBytes struct {
 
 func (x *SharedBytes) Reset() {
 	*x = SharedBytes{}
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5319,7 +5453,7 @@ func (x *SharedBytes) String() string {
 func (*SharedBytes) ProtoMessage() {}
 
 func (x *SharedBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5332,7 +5466,7 @@ func (x *SharedBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SharedBytes.ProtoReflect.Descriptor instead.
 func (*SharedBytes) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *SharedBytes) GetId() []byte {
@@ -5368,7 +5502,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5380,7 +5514,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5393,7 +5527,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -5482,7 +5616,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5494,7 +5628,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5507,7 +5641,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ActionPolicy) GetAgentActionId() string {
@@ -5573,7 +5707,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5585,7 +5719,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5598,7 +5732,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Prompt) GetId() string {
@@ -5648,7 +5782,7 @@ type FormerRequests struct {
 
 func (x *FormerRequests) Reset() {
 	*x = FormerRequests{}
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5660,7 +5794,7 @@ func (x *FormerRequests) String() string {
 func (*FormerRequests) ProtoMessage() {}
 
 func (x *FormerRequests) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5673,7 +5807,7 @@ func (x *FormerRequests) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequests.ProtoReflect.Descriptor instead.
 func (*FormerRequests) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *FormerRequests) GetKey() []byte {
@@ -5702,7 +5836,7 @@ type FormerRequest struct {
 
 func (x *FormerRequest) Reset() {
 	*x = FormerRequest{}
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5714,7 +5848,7 @@ func (x *FormerRequest) String() string {
 func (*FormerRequest) ProtoMessage() {}
 
 func (x *FormerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5727,7 +5861,7 @@ func (x *FormerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequest.ProtoReflect.Descriptor instead.
 func (*FormerRequest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *FormerRequest) GetHash() uint64 {
@@ -5782,7 +5916,7 @@ type MemorySync struct {
 
 func (x *MemorySync) Reset() {
 	*x = MemorySync{}
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5794,7 +5928,7 @@ func (x *MemorySync) String() string {
 func (*MemorySync) ProtoMessage() {}
 
 func (x *MemorySync) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5807,7 +5941,7 @@ func (x *MemorySync) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemorySync.ProtoReflect.Descriptor instead.
 func (*MemorySync) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *MemorySync) GetNext() int32 {
@@ -5971,7 +6105,7 @@ type MemoryFlight struct {
 
 func (x *MemoryFlight) Reset() {
 	*x = MemoryFlight{}
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5983,7 +6117,7 @@ func (x *MemoryFlight) String() string {
 func (*MemoryFlight) ProtoMessage() {}
 
 func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5996,7 +6130,7 @@ func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryFlight.ProtoReflect.Descriptor instead.
 func (*MemoryFlight) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *MemoryFlight) GetFirst() int32 {
@@ -6072,7 +6206,7 @@ type MemoryLineage struct {
 
 func (x *MemoryLineage) Reset() {
 	*x = MemoryLineage{}
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6084,7 +6218,7 @@ func (x *MemoryLineage) String() string {
 func (*MemoryLineage) ProtoMessage() {}
 
 func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6097,7 +6231,7 @@ func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryLineage.ProtoReflect.Descriptor instead.
 func (*MemoryLineage) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *MemoryLineage) GetOrigins() []*MemoryOrigin {
@@ -6119,7 +6253,7 @@ type MemoryOrigin struct {
 
 func (x *MemoryOrigin) Reset() {
 	*x = MemoryOrigin{}
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6131,7 +6265,7 @@ func (x *MemoryOrigin) String() string {
 func (*MemoryOrigin) ProtoMessage() {}
 
 func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6144,7 +6278,7 @@ func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryOrigin.ProtoReflect.Descriptor instead.
 func (*MemoryOrigin) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *MemoryOrigin) GetFirst() int32 {
@@ -6201,7 +6335,7 @@ type MemoryErrand struct {
 
 func (x *MemoryErrand) Reset() {
 	*x = MemoryErrand{}
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6213,7 +6347,7 @@ func (x *MemoryErrand) String() string {
 func (*MemoryErrand) ProtoMessage() {}
 
 func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6226,7 +6360,7 @@ func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryErrand.ProtoReflect.Descriptor instead.
 func (*MemoryErrand) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *MemoryErrand) GetKind() int32 {
@@ -6387,7 +6521,7 @@ type MemoryMark struct {
 
 func (x *MemoryMark) Reset() {
 	*x = MemoryMark{}
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6399,7 +6533,7 @@ func (x *MemoryMark) String() string {
 func (*MemoryMark) ProtoMessage() {}
 
 func (x *MemoryMark) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6412,7 +6546,7 @@ func (x *MemoryMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryMark.ProtoReflect.Descriptor instead.
 func (*MemoryMark) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *MemoryMark) GetTime() *timestamppb.Timestamp {
@@ -6858,7 +6992,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0f_summary_tokensB\f\n" +
 	"\n" +
 	"_prompt_idB\x12\n" +
-	"\x10_count_reasoning\"\xed\x01\n" +
+	"\x10_count_reasoning\"\xcd\x02\n" +
 	"\aOutcome\x12\x10\n" +
 	"\x03rpc\x18\x01 \x01(\tR\x03rpc\x12\x1d\n" +
 	"\n" +
@@ -6869,7 +7003,12 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"firstIndex\x12\x14\n" +
 	"\x05count\x18\x06 \x01(\x05R\x05count\x12\x1a\n" +
 	"\bmanifest\x18\a \x01(\x03R\bmanifest\x12\x1a\n" +
-	"\brevision\x18\b \x01(\x03R\brevision\"(\n" +
+	"\brevision\x18\b \x01(\x03R\brevision\x12\x18\n" +
+	"\amatched\x18\t \x01(\x05R\amatched\x12#\n" +
+	"\rrewound_first\x18\n" +
+	" \x01(\x05R\frewoundFirst\x12\x1f\n" +
+	"\vrewound_end\x18\v \x01(\x05R\n" +
+	"rewoundEnd\"(\n" +
 	"\x04Link\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\"\xca\x01\n" +
 	"\x04Task\x12\x1c\n" +
@@ -6888,7 +7027,13 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\aopening\x18\x04 \x01(\x11R\aopening\x12\x1a\n" +
 	"\brestored\x18\x05 \x01(\x03R\brestored\x12\x16\n" +
 	"\x06afresh\x18\x06 \x01(\x03R\x06afresh\x12-\n" +
-	"\x04cuts\x18\a \x03(\v2\x19.palimpsest.record.v1.CutR\x04cuts\"R\n" +
+	"\x04cuts\x18\a \x03(\v2\x19.palimpsest.record.v1.CutR\x04cuts\"G\n" +
+	"\fHistoryMarks\x127\n" +
+	"\x05marks\x18\x01 \x03(\v2!.palimpsest.record.v1.HistoryMarkR\x05marks\"S\n" +
+	"\vHistoryMark\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\x05R\x05count\x12\x12\n" +
+	"\x04hash\x18\x02 \x01(\fR\x04hash\x12\x1a\n" +
+	"\bmessages\x18\x03 \x01(\x05R\bmessages\"R\n" +
 	"\x0eAskedSummaries\x12@\n" +
 	"\tsummaries\x18\x01 \x03(\v2\".palimpsest.record.v1.AskedSummaryR\tsummaries\"L\n" +
 	"\fAskedSummary\x12\x14\n" +
@@ -7110,7 +7255,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 71)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -7154,43 +7299,45 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Task)(nil),                  // 39: palimpsest.record.v1.Task
 	(*Fits)(nil),                  // 40: palimpsest.record.v1.Fits
 	(*Fit)(nil),                   // 41: palimpsest.record.v1.Fit
-	(*AskedSummaries)(nil),        // 42: palimpsest.record.v1.AskedSummaries
-	(*AskedSummary)(nil),          // 43: palimpsest.record.v1.AskedSummary
-	(*Erasures)(nil),              // 44: palimpsest.record.v1.Erasures
-	(*Erasure)(nil),               // 45: palimpsest.record.v1.Erasure
-	(*Reclaims)(nil),              // 46: palimpsest.record.v1.Reclaims
-	(*Reclaim)(nil),               // 47: palimpsest.record.v1.Reclaim
-	(*Calibration)(nil),           // 48: palimpsest.record.v1.Calibration
-	(*UsageReport)(nil),           // 49: palimpsest.record.v1.UsageReport
-	(*Draft)(nil),                 // 50: palimpsest.record.v1.Draft
-	(*Plan)(nil),                  // 51: palimpsest.record.v1.Plan
-	(*Step)(nil),                  // 52: palimpsest.record.v1.Step
-	(*DraftText)(nil),             // 53: palimpsest.record.v1.DraftText
-	(*Facts)(nil),                 // 54: palimpsest.record.v1.Facts
-	(*Fact)(nil),                  // 55: palimpsest.record.v1.Fact
-	(*Run)(nil),                   // 56: palimpsest.record.v1.Run
-	(*NumberRange)(nil),           // 57: palimpsest.record.v1.NumberRange
-	(*Source)(nil),                // 58: palimpsest.record.v1.Source
-	(*SharedBytes)(nil),           // 59: palimpsest.record.v1.SharedBytes
-	(*ModelProfile)(nil),          // 60: palimpsest.record.v1.ModelProfile
-	(*ActionPolicy)(nil),          // 61: palimpsest.record.v1.ActionPolicy
-	(*Prompt)(nil),                // 62: palimpsest.record.v1.Prompt
-	(*FormerRequests)(nil),        // 63: palimpsest.record.v1.FormerRequests
-	(*FormerRequest)(nil),         // 64: palimpsest.record.v1.FormerRequest
-	(*MemorySync)(nil),            // 65: palimpsest.record.v1.MemorySync
-	(*MemoryFlight)(nil),          // 66: palimpsest.record.v1.MemoryFlight
-	(*MemoryLineage)(nil),         // 67: palimpsest.record.v1.MemoryLineage
-	(*MemoryOrigin)(nil),          // 68: palimpsest.record.v1.MemoryOrigin
-	(*MemoryErrand)(nil),          // 69: palimpsest.record.v1.MemoryErrand
-	(*MemoryMark)(nil),            // 70: palimpsest.record.v1.MemoryMark
-	(*timestamppb.Timestamp)(nil), // 71: google.protobuf.Timestamp
+	(*HistoryMarks)(nil),          // 42: palimpsest.record.v1.HistoryMarks
+	(*HistoryMark)(nil),           // 43: palimpsest.record.v1.HistoryMark
+	(*AskedSummaries)(nil),        // 44: palimpsest.record.v1.AskedSummaries
+	(*AskedSummary)(nil),          // 45: palimpsest.record.v1.AskedSummary
+	(*Erasures)(nil),              // 46: palimpsest.record.v1.Erasures
+	(*Erasure)(nil),               // 47: palimpsest.record.v1.Erasure
+	(*Reclaims)(nil),              // 48: palimpsest.record.v1.Reclaims
+	(*Reclaim)(nil),               // 49: palimpsest.record.v1.Reclaim
+	(*Calibration)(nil),           // 50: palimpsest.record.v1.Calibration
+	(*UsageReport)(nil),           // 51: palimpsest.record.v1.UsageReport
+	(*Draft)(nil),                 // 52: palimpsest.record.v1.Draft
+	(*Plan)(nil),                  // 53: palimpsest.record.v1.Plan
+	(*Step)(nil),                  // 54: palimpsest.record.v1.Step
+	(*DraftText)(nil),             // 55: palimpsest.record.v1.DraftText
+	(*Facts)(nil),                 // 56: palimpsest.record.v1.Facts
+	(*Fact)(nil),                  // 57: palimpsest.record.v1.Fact
+	(*Run)(nil),                   // 58: palimpsest.record.v1.Run
+	(*NumberRange)(nil),           // 59: palimpsest.record.v1.NumberRange
+	(*Source)(nil),                // 60: palimpsest.record.v1.Source
+	(*SharedBytes)(nil),           // 61: palimpsest.record.v1.SharedBytes
+	(*ModelProfile)(nil),          // 62: palimpsest.record.v1.ModelProfile
+	(*ActionPolicy)(nil),          // 63: palimpsest.record.v1.ActionPolicy
+	(*Prompt)(nil),                // 64: palimpsest.record.v1.Prompt
+	(*FormerRequests)(nil),        // 65: palimpsest.record.v1.FormerRequests
+	(*FormerRequest)(nil),         // 66: palimpsest.record.v1.FormerRequest
+	(*MemorySync)(nil),            // 67: palimpsest.record.v1.MemorySync
+	(*MemoryFlight)(nil),          // 68: palimpsest.record.v1.MemoryFlight
+	(*MemoryLineage)(nil),         // 69: palimpsest.record.v1.MemoryLineage
+	(*MemoryOrigin)(nil),          // 70: palimpsest.record.v1.MemoryOrigin
+	(*MemoryErrand)(nil),          // 71: palimpsest.record.v1.MemoryErrand
+	(*MemoryMark)(nil),            // 72: palimpsest.record.v1.MemoryMark
+	(*timestamppb.Timestamp)(nil), // 73: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	71, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	73, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	13, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -7203,8 +7350,8 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	8,  // 14: palimpsest.record.v1.Part.residue:type_name -> palimpsest.record.v1.Residue
 	10, // 15: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
 	11, // 16: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
-	71, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
-	71, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	73, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	73, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
 	1,  // 19: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
 	1,  // 20: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
 	1,  // 21: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
@@ -7221,22 +7368,22 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	0,  // 32: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	22, // 33: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
 	23, // 34: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	71, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	73, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 36: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
 	1,  // 37: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
 	0,  // 38: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
 	1,  // 39: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
 	0,  // 40: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	71, // 41: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	73, // 41: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
 	25, // 42: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
 	27, // 43: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
 	0,  // 44: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	71, // 45: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	71, // 46: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	71, // 47: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	71, // 48: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	71, // 49: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	71, // 50: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	73, // 45: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	73, // 46: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	73, // 47: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	73, // 48: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	73, // 49: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	73, // 50: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
 	29, // 51: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
 	5,  // 52: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
 	34, // 53: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
@@ -7249,40 +7396,41 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	35, // 60: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
 	35, // 61: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
 	35, // 62: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	71, // 63: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	71, // 64: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	73, // 63: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	73, // 64: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
 	41, // 65: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
 	25, // 66: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
-	43, // 67: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	45, // 68: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	47, // 69: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	71, // 70: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	51, // 71: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	52, // 72: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 73: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 74: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	54, // 75: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	55, // 76: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	57, // 77: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 78: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	64, // 79: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	71, // 80: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
-	0,  // 81: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
-	71, // 82: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
-	71, // 83: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
-	71, // 84: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
-	66, // 85: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
-	71, // 86: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
-	68, // 87: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
-	71, // 88: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
-	71, // 89: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
-	71, // 90: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
-	71, // 91: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
-	92, // [92:92] is the sub-list for method output_type
-	92, // [92:92] is the sub-list for method input_type
-	92, // [92:92] is the sub-list for extension type_name
-	92, // [92:92] is the sub-list for extension extendee
-	0,  // [0:92] is the sub-list for field type_name
+	43, // 67: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
+	45, // 68: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	47, // 69: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	49, // 70: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	73, // 71: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	53, // 72: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	54, // 73: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 74: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 75: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	56, // 76: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	57, // 77: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	59, // 78: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 79: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	66, // 80: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	73, // 81: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
+	0,  // 82: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
+	73, // 83: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
+	73, // 84: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
+	73, // 85: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
+	68, // 86: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
+	73, // 87: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
+	70, // 88: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
+	73, // 89: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
+	73, // 90: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
+	73, // 91: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
+	73, // 92: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
+	93, // [93:93] is the sub-list for method output_type
+	93, // [93:93] is the sub-list for method input_type
+	93, // [93:93] is the sub-list for extension type_name
+	93, // [93:93] is the sub-list for extension extendee
+	0,  // [0:93] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -7297,15 +7445,15 @@ func file_recordpb_record_proto_init() {
 	file_recordpb_record_proto_msgTypes[33].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[34].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[36].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[60].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[61].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[62].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[63].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   71,
+			NumMessages:   73,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

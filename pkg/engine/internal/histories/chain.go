@@ -1,0 +1,99 @@
+package histories
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// chain is a list's hash, which grows with each element, and the longest prefix of it that is remembered.
+type chain struct {
+	before int32 // elements that the caller left out
+	count  int32
+	sum    [sha256.Size]byte
+	marks  []record.HistoryMark
+	known  record.HistoryMark // zero for none
+}
+
+func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
+	c := &chain{before: r.KnownCount, count: r.KnownCount}
+	var err error
+	if c.marks, err = record.DecodeHistoryMarks(snap.Slots[view.HistorySlot]); err != nil {
+		return nil, txn.Failure(err)
+	}
+	if r.KnownCount > 0 {
+		n, err := hex.Decode(c.sum[:], []byte(r.KnownSHA256))
+		if c.meet(snap.Head.Incarnation); err != nil || n != len(c.sum) || c.known.Count == 0 {
+			return nil, conversation.Errorf(conversation.HistoryPrefixUnknown, "the first %d elements of the list are not known, or the record was changed since", r.KnownCount)
+		}
+	}
+	for _, element := range r.Input.Elements {
+		c.add(element)
+		c.meet(snap.Head.Incarnation)
+	}
+	return c, nil
+}
+
+// Hash is the hash over a list, whose first elements the caller may have left out, and how many elements it is over.
+func Hash(elements []string, knownCount int32, knownSHA256 string) (count int32, sum [sha256.Size]byte) {
+	c := chain{count: knownCount}
+	_, _ = hex.Decode(c.sum[:], []byte(knownSHA256)) // it was read before
+	for _, element := range elements {
+		c.add(element)
+	}
+	return c.count, c.sum
+}
+
+func (c *chain) add(element string) {
+	h := sha256.New()
+	h.Write(c.sum[:])
+	h.Write([]byte(element))
+	h.Sum(c.sum[:0])
+	c.count++
+}
+
+// meet notes the mark that the chain has come to, if there is one.
+func (c *chain) meet(incarnation conversation.ID) {
+	for _, m := range c.marks {
+		if m.Count == c.count && m.Hash == c.keyed(incarnation, c.sum) {
+			c.known = m
+		}
+	}
+}
+
+func (c *chain) keyed(incarnation conversation.ID, sum [sha256.Size]byte) [32]byte {
+	return txn.KeyedHash(incarnation, sum)
+}
+
+// start is the message from which the record has to be looked at, and how many elements are known to come before it. What a reader made one
+// message of that stands on both sides of that border is looked at from the beginning.
+func (c *chain) start(messages []provider.InputMessage, leading int32) (from int32, elements int) {
+	known := int(c.known.Count)
+	for i := range messages {
+		if m := &messages[i]; m.First+int(c.before) < known && m.End+int(c.before) > known {
+			return leading, 0
+		}
+	}
+	if known == 0 {
+		return leading, 0
+	}
+	return c.known.Messages, known
+}
+
+// after are the messages behind so many elements, with elements counted in the whole list.
+func (c *chain) after(messages []provider.InputMessage, elements int) []provider.InputMessage {
+	out := make([]provider.InputMessage, 0, len(messages))
+	for _, m := range messages {
+		m.First, m.End = m.First+int(c.before), m.End+int(c.before)
+		if m.First >= elements {
+			out = append(out, m)
+		}
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+// Package histories finds a caller's whole list of messages in a conversation: it reads what pkg/history compares, and remembers of the last
+// lists how far the record had them.
+package histories
+
+import (
+	"context"
+	"encoding/hex"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/history"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// Finder finds lists in what a store has.
+type Finder struct {
+	store store.Store
+	views *view.Loader
+}
+
+// New returns a finder.
+func New(s store.Store, views *view.Loader) *Finder { return &Finder{store: s, views: views} }
+
+// Request is a whole list.
+type Request struct {
+	Input *provider.Input
+	// KnownCount and KnownSHA256 are of the elements before those of the input, which the caller left out.
+	KnownCount  int32
+	KnownSHA256 string
+	// Rewind allows the list to take the place of a part of the record.
+	Rewind bool
+}
+
+// Found is where a list goes on.
+type Found struct {
+	// Messages are to be appended, and Elements say which of the input's each begins with.
+	Messages []conversation.Message
+	Elements []int
+	Count    int32
+	SHA256   string // lower-case hexadecimal
+	Matched  int32
+	// Rewind is the message from which the record is to be taken back before; -1 if nothing is.
+	Rewind int32
+	// Loaded is the conversation as far as it was read.
+	Loaded *view.Loaded
+	// Known: the list is remembered as it is.
+	Known bool
+
+	marks []record.HistoryMark
+	hash  [32]byte
+}
+
+// Find finds a list in a conversation that was read with the slots of builds.
+func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, r *Request) (*Found, error) {
+	c, err := chainOf(r, snap)
+	if err != nil {
+		return nil, err
+	}
+	w := view.New(key, snap)
+	out := &Found{Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum)}
+	out.Known = slices.ContainsFunc(c.marks, func(m record.HistoryMark) bool { return m.Count == c.count && m.Hash == out.hash })
+	from, known := c.start(r.Input.Messages, snap.Head.LeadingSystem)
+	if from < snap.Head.Messages {
+		if err := w.Load(ctx, f.store, conversation.Range{First: from, End: snap.Head.Messages}); err != nil {
+			return nil, err
+		}
+	}
+	contents := f.contents(ctx, key, snap)
+	q := &history.Query{
+		List: c.after(r.Input.Messages, known), Elements: int(c.count), Record: entriesOf(w, from), Known: known > 0, Rewind: r.Rewind, Contents: contents,
+	}
+	if known == 0 && snap.Head.ManifestSeq > 0 {
+		q.Views = f.shownViews(ctx, w, q.Record)
+	}
+	reading, err := history.Find(q)
+	if contents.err != nil {
+		return nil, txn.Failure(contents.err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.take(reading, c.before)
+	return out, nil
+}
+
+// take notes a reading. Its parts are the list's, which another attempt reads again.
+func (x *Found) take(r *history.Reading, before int32) {
+	x.Matched, x.Rewind = int32(r.Matched), r.Rewind
+	for i := range r.Rest {
+		m := r.Rest[i].Message
+		m.Parts = conversation.CloneParts(m.Parts)
+		x.Messages = append(x.Messages, m)
+		x.Elements = append(x.Elements, r.Rest[i].First-int(before))
+	}
+}
+
+// maxMarks is how many lists are remembered: the last one, those of callers who take turns, and one that an edit goes back to.
+const maxMarks = 4
+
+// Slot remembers the list, once the record has so many messages. After a rewind, nothing else is known any more.
+func (x *Found) Slot(messages int32, stored []byte) []byte {
+	marks := []record.HistoryMark{{Count: x.Count, Hash: x.hash, Messages: messages}}
+	for _, m := range x.marks {
+		if same := m.Count == x.Count && m.Hash == x.hash; x.Rewind < 0 && !same && len(marks) < maxMarks {
+			marks = append(marks, m)
+		}
+	}
+	return record.EncodeHistoryMarks(marks, stored)
+}

@@ -1,0 +1,103 @@
+package histories
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/history"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// Views are looked for among the last builds, as far as they left out different things.
+const (
+	maxBuilds = 256
+	maxViews  = 16
+)
+
+// shownViews are the record as builds have shown it that left something out or put something in its place, newest first.
+func (f *Finder) shownViews(ctx context.Context, w *view.Loaded, entries []history.Entry) iter.Seq2[[]history.Entry, error] {
+	return func(yield func([]history.Entry, error) bool) {
+		snap, err := f.store.Read(ctx, w.Key, store.Query{Incarnation: w.Head.Incarnation, Manifest: &store.ManifestRange{Limit: maxBuilds}})
+		if err != nil {
+			yield(nil, txn.Failure(err))
+			return
+		}
+		var seen []conversation.Manifest
+		for i := range snap.Manifests {
+			m := &snap.Manifests[i]
+			if slices.ContainsFunc(seen, func(o conversation.Manifest) bool { return showAlike(w, m, &o) }) {
+				continue
+			}
+			if seen = append(seen, *m); len(seen) > maxViews {
+				return
+			}
+			units, err := f.views.Layout(ctx, w, m)
+			if !yield(tapeOf(units, entries, m.MessageCount), err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// showAlike says whether two builds left out the same, and had the same in its place.
+func showAlike(w *view.Loaded, a, b *conversation.Manifest) bool {
+	between := func(e conversation.Edit) bool {
+		return e.Seq > min(a.EditSeq, b.EditSeq) && e.Seq <= max(a.EditSeq, b.EditSeq) && store.AboutRange(e.Kind)
+	}
+	return a.Window.Equal(&b.Window) && a.Window.Afresh == b.Window.Afresh && a.LeadingSystem == b.LeadingSystem && slices.Equal(a.Pins, b.Pins) &&
+		!slices.ContainsFunc(w.Edits, between)
+}
+
+// tapeOf is a view to the end of the record. What its window shows whole may stand in any form; what was taken back since is not there.
+func tapeOf(units []conversation.Unit, entries []history.Entry, count int32) []history.Entry {
+	var out []history.Entry
+	for i := range units {
+		u := &units[i]
+		if u.Summary != nil {
+			out = append(out, summaryEntry(u.Summary))
+		}
+		for j := range u.Items {
+			if e, ok := entryAt(entries, u.Items[j].Message.Index); ok {
+				out = append(out, withShown(e, &u.Items[j]))
+			}
+		}
+	}
+	for i := range entries {
+		if entries[i].Index >= count {
+			out = append(out, entries[i])
+		}
+	}
+	return out
+}
+
+func entryAt(entries []history.Entry, index int32) (history.Entry, bool) {
+	i, ok := slices.BinarySearchFunc(entries, index, func(e history.Entry, index int32) int { return int(e.Index - index) })
+	if !ok {
+		return history.Entry{}, false
+	}
+	return entries[i], true
+}
+
+// withShown is an entry that may also stand as a window cut it: as one text.
+func withShown(e history.Entry, it *conversation.Item) history.Entry {
+	if len(it.Parts) != 1 || it.Parts[0].Kind != conversation.PartText || len(e.Parts) == 0 {
+		return e
+	}
+	e.Parts = slices.Clone(e.Parts)
+	first := &e.Parts[0]
+	first.Forms = append(slices.Clip(first.Forms), it.Parts[0])
+	for i := 1; i < len(e.Parts); i++ {
+		e.Parts[i].Absent = true
+	}
+	return e
+}
+
+func summaryEntry(e *conversation.Edit) history.Entry {
+	shown := conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: provider.SummaryHeader(e) + e.Summary.Text.Inline}}
+	return history.Entry{Index: -1, Role: conversation.RoleAssistant, Parts: []history.Part{{Forms: []conversation.Part{shown}}}}
+}
