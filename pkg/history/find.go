@@ -144,13 +144,17 @@ func (f *finder) read(c *cursor, tape []Entry, rewind int32) *Reading {
 	return r
 }
 
-// note keeps the trail on which the list agrees longest with what it could go on from.
+// note keeps the trail on which most of the list agrees with what it could go on from: of trails that have the same of it, the first, because
+// what was left out of a view may as well be what was edited.
 func (f *finder) note(t *trail) {
 	for n := t.agreed(); n > 0; n-- {
-		if n < len(t.tape) && t.mayGoOn(n) && (f.best == nil || t.tape[n].Index > f.best.tape[f.at].Index) {
-			f.best, f.at = t, n
-			return
+		if n == len(t.tape) || !t.mayGoOn(n) {
+			continue
 		}
+		if f.best == nil || t.furthest(n).behind(f.best.furthest(f.at)) {
+			f.best, f.at = t, n
+		}
+		return
 	}
 }
 
