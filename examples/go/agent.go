@@ -20,7 +20,7 @@ import (
 // [agent]
 func main() {
 	ctx, p := context.Background(), must(palimpsest.Local(context.Background()))
-	defer func() { must(0, p.Close()) }()
+	defer p.Close()
 	conv := p.Conversation("billing", palimpsest.WithPolicy(policy()))
 	for _, said := range os.Args[1:] {
 		conv.User(said)
@@ -35,7 +35,7 @@ func ask(ctx context.Context, conv *palimpsest.Conversation) []palimpsest.Call {
 	request := must(http.NewRequestWithContext(ctx, http.MethodPost, url(), bytes.NewReader(body)))
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("OPENAI_API_KEY"))
 	response := must(http.DefaultClient.Do(request))
-	defer func() { must(0, response.Body.Close()) }()
+	defer response.Body.Close()
 	return must(conv.Add(ctx, must(io.ReadAll(io.TeeReader(response.Body, os.Stdout)))))
 }
 
