@@ -84,11 +84,11 @@ def played() -> None:
 
 
 def record(palimpsest: Palimpsest, conversation: str) -> List[str]:
-    """What is on record and was not taken back, a word or two for each part."""
+    """What is on record and was not taken back, a word or two for each part but reasoning."""
     request = conversation_service_pb2.ListMessagesRequest(conversation_id=conversation, page_size=1000)
     messages = palimpsest.raw.conversation.ListMessages(request).messages
-    parts = [(message, part) for message in messages if not message.view.hidden for part in message.parts]
-    return [told(message, part) for message, part in parts if part.WhichOneof("content") != "reasoning"]
+    shown = [message for message in messages if not message.view.hidden]
+    return [told(message, part) for message in shown for part in message.parts if part.WhichOneof("content") not in ("reasoning", "opaque")]
 
 
 def tokens(palimpsest: Palimpsest, conversation: str) -> int:
