@@ -1,5 +1,6 @@
 """Agents of Strands on Palimpsest, with Strands' own model class."""
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -13,14 +14,26 @@ from palimpsest_context.adapters.strands import PalimpsestPlugin
 from strands import Agent, tool
 from strands.agent.conversation_manager import NullConversationManager, SlidingWindowConversationManager
 from strands.middleware import InvokeModelStage, ModelStopReason
+from strands.models.anthropic import AnthropicModel
 from strands.models.openai import OpenAIModel
 from strands.session.file_session_manager import FileSessionManager
 from strands.vended_plugins.context_injector import ContextInjector
 
 
-def agent(palimpsest: Palimpsest, name: str, *, model: str = "fake", rewind: bool = True, **settings: Any) -> Agent:
+def openai(model: str) -> Any:
+    return OpenAIModel(client_args={"base_url": toy.base_url(), "api_key": "none", "max_retries": 0}, model_id=model)
+
+
+def anthropic(model: str) -> Any:
+    """One that reasons, and wants its reasoning back beside its calls."""
+    thinking = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+    client = {"base_url": toy.base_url(""), "api_key": "none", "max_retries": 0}
+    return AnthropicModel(client_args=client, model_id=model, max_tokens=4000, params=thinking)
+
+
+def agent(palimpsest: Palimpsest, name: str, *, model: str = "fake", kind: Any = openai, rewind: bool = True, **settings: Any) -> Agent:
     return Agent(
-        model=OpenAIModel(client_args={"base_url": toy.base_url(), "api_key": "none", "max_retries": 0}, model_id=model),
+        model=kind(model),
         system_prompt=toy.SYSTEM,
         tools=[tool(function) for function in toy.TOOLS],
         callback_handler=None,
@@ -39,15 +52,27 @@ def played(palimpsest: Palimpsest, name: str, **settings: Any) -> Agent:
     return ops
 
 
+def streamed(palimpsest: Palimpsest, name: str, **settings: Any) -> Agent:
+    ops = agent(palimpsest, name, **settings)
+
+    async def both() -> None:
+        for said in (toy.QUESTION, toy.AGAIN):
+            assert len([event async for event in ops.stream_async(said)]) > 20
+
+    asyncio.run(both())
+    return ops
+
+
 def asked(ops: Agent) -> int:
     """Where the second question is."""
     return next(i for i, message in enumerate(ops.messages) if message["content"] == [{"text": toy.AGAIN}])
 
 
-def test_toy_state_stays_whole(palimpsest: Palimpsest, name: str) -> None:
-    ops = played(palimpsest, name)
+@pytest.mark.parametrize(("kind", "play"), [(openai, played), (openai, streamed), (anthropic, streamed)])
+def test_toy_state_stays_whole(palimpsest: Palimpsest, name: str, kind: Any, play: Any) -> None:
+    ops = play(palimpsest, name, kind=kind)
     toy.played()
-    assert ops.messages[-1]["content"][0]["text"].count(toy.FATAL) == 2
+    assert ops.messages[-1]["content"][-1]["text"].count(toy.FATAL) == 2
     assert len(json.dumps(ops.messages)) > 1_000_000
     assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
     assert toy.tokens(palimpsest, name) < toy.MOST_TOKENS

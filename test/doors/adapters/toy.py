@@ -56,9 +56,9 @@ def fetch_log(service: str) -> str:
 TOOLS = (get_weather, web_search, fetch_log)
 
 
-def base_url() -> str:
-    """Of OpenAI's APIs, as the fakes play them."""
-    return f"http://{os.environ[FAKES]}/v1"
+def base_url(path: str = "/v1") -> str:
+    """Of the fakes, for OpenAI's APIs; Anthropic's has no path."""
+    return f"http://{os.environ[FAKES]}{path}"
 
 
 def client() -> Palimpsest:
