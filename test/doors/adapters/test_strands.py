@@ -31,14 +31,14 @@ def anthropic(model: str) -> Any:
     return AnthropicModel(client_args=client, model_id=model, max_tokens=4000, params=thinking)
 
 
-def agent(palimpsest: Palimpsest, name: str, *, model: str = "fake", kind: Any = openai, rewind: bool = True, **settings: Any) -> Agent:
+def agent(palimpsest: Palimpsest, name: str, *, model: str = "fake", kind: Any = openai, **settings: Any) -> Agent:
     return Agent(
         model=kind(model),
         system_prompt=toy.SYSTEM,
         tools=[tool(function) for function in toy.TOOLS],
         callback_handler=None,
         **{
-            "plugins": [PalimpsestPlugin(palimpsest, name, rewind=rewind, policy=toy.POLICY)],
+            "plugins": [PalimpsestPlugin(palimpsest, name, policy=toy.POLICY)],
             "conversation_manager": NullConversationManager(),
             **settings,
         },
@@ -93,7 +93,7 @@ def test_edit_takes_back_what_followed(palimpsest: Palimpsest, name: str) -> Non
 
 
 def test_edit_without_rewind_is_refused(palimpsest: Palimpsest, name: str) -> None:
-    ops = played(palimpsest, name, rewind=False)
+    ops = played(palimpsest, name, plugins=[PalimpsestPlugin(palimpsest, name, rewind=False, policy=toy.POLICY)])
     del ops.messages[asked(ops) :]
     with pytest.raises(HistoryDivergedError):
         ops("Thank you.")
@@ -122,10 +122,20 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
 
 def test_injected_blocks_are_shown_and_not_on_record(palimpsest: Palimpsest, name: str) -> None:
     injected = ContextInjector(lambda context: "The time is noon.", trigger="everyTurn")
-    ops = played(palimpsest, name, plugins=[PalimpsestPlugin(palimpsest, name, policy=toy.POLICY), injected])
-    toy.played()
-    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+    ops = agent(palimpsest, name, plugins=[PalimpsestPlugin(palimpsest, name, policy=toy.POLICY), injected])
+    shown: list[Any] = []
+
+    async def see(context: Any, model: Any) -> Any:
+        shown.append(json.dumps(context.messages[-1]))
+        async for event in model(context):
+            yield event
+
+    ops.add_middleware(InvokeModelStage, see)
+    ops(toy.QUESTION)
+    assert all("noon" in message for message in shown)
     assert "noon" not in json.dumps(ops.messages)
+    assert toy.record(palimpsest, name) == toy.FOUND
+    assert toy.stats()["refused"] == 0
 
 
 def test_what_the_format_lacks_is_shown_as_it_was(palimpsest: Palimpsest, name: str) -> None:
