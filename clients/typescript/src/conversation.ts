@@ -223,7 +223,7 @@ export class Conversation {
     this.#built = await build(request).catch((thrown: unknown) => {
       // It takes room of the sidecar's to be ready for a large answer, and few are.
       if (request.maxReplyBytes !== undefined || !isReason(thrown, "REPLY_TOO_LARGE")) throw thrown;
-      return build({ ...request, requestId: randomUUID(), maxReplyBytes: largestReply });
+      return build({ ...request, requestId: request.requestId ? `${request.requestId}-large` : "", maxReplyBytes: largestReply });
     });
     this.#format = format;
     return this.#built;
