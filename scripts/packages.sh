@@ -6,7 +6,7 @@ shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 version="$1"
 shift
-if (($# == 0)); then set -- python; fi
+if (($# == 0)); then set -- python typescript; fi
 out="$PWD/bin/packages"
 mkdir -p "$out"
 
@@ -44,6 +44,11 @@ VERSION
     cp "$wanted" "$venv/installed.txt"
   fi
   (cd "$stage" && "$venv/bin/python" -m hatchling build -d "$out" >/dev/null 2>&1)
+}
+
+build_typescript() {
+  rm -f "$out"/palimpsest-context-*.tgz
+  clients/typescript/build.sh "$version" "$out" >/dev/null
 }
 
 for language in "$@"; do "build_$language"; done

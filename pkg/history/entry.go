@@ -8,6 +8,8 @@ type Entry struct {
 	Role  conversation.Role
 	Name  string
 	Parts []Part
+	// Gone numbers what a build has shown nothing of: all neighbors of one number at once. 0 for what was always shown.
+	Gone int32
 }
 
 // Part is one part of a message.

@@ -31,15 +31,38 @@ type trail struct {
 func (l *list) follow(tape []Entry, strict, anywhere bool) *trail {
 	t := &trail{list: l, tape: tape, strict: strict, anywhere: anywhere, calls: callsByOrdinal(tape), newest: newestReply(tape)}
 	t.open = len(t.calls) - resultsIn(tape)
-	at := []cursor{{segment: -1}}
+	t.run()
+	return t
+}
+
+// run follows entry by entry. What builds have shown nothing of may be passed over.
+func (t *trail) run() {
+	at, later, behind := []cursor{{segment: -1}}, map[int][]cursor{}, 0
 	t.steps = append(t.steps, at)
-	for i := range tape {
-		if at = t.step(at, i); len(at) == 0 || t.overflow {
+	for i := range t.tape {
+		if end := t.gone(i); end > i && !t.strict {
+			later[end], behind = append(later[end], at...), end
+		}
+		at = distinct(append(t.step(at, i), later[i+1]...))
+		if t.steps = append(t.steps, at); len(at) == 0 && i+1 >= behind || t.overflow {
 			break
 		}
-		t.steps = append(t.steps, at)
 	}
-	return t
+	for len(t.steps[len(t.steps)-1]) == 0 {
+		t.steps = t.steps[:len(t.steps)-1]
+	}
+}
+
+// gone is the end of what went together, if it begins at an entry; else the entry.
+func (t *trail) gone(i int) int {
+	number := t.tape[i].Gone
+	if number == 0 || i > 0 && t.tape[i-1].Gone == number {
+		return i
+	}
+	for i < len(t.tape) && t.tape[i].Gone == number {
+		i++
+	}
+	return i
 }
 
 func (t *trail) step(from []cursor, i int) []cursor {

@@ -89,30 +89,21 @@ func (r *Reading) open(id, name string) {
 	r.opened[name] = append(r.opened[name], id)
 }
 
-// Answer returns the id of the call of a tool that a result without one answers: the first that is open in the list, else on record.
-func (r *Reading) Answer(name, id string) (answered string, ok bool) {
-	if r.known == nil {
-		r.known = map[string][]string{}
-		for i := range r.Request.OpenCalls {
-			c := &r.Request.OpenCalls[i]
-			r.known[c.Name] = append(r.known[c.Name], c.CallID)
-		}
+// Answer returns the id of the call that a result answers whose provider pairs by name: its own, else that of the first open call of the
+// tool in the list. It is empty if the list has none: then the record's is meant.
+func (r *Reading) Answer(name, id string) string {
+	ids := r.opened[name]
+	at := 0
+	if id != "" {
+		at = slices.Index(ids[:min(len(ids), maxSought)], id)
 	}
-	for _, open := range []map[string][]string{r.opened, r.known} {
-		ids := open[name]
-		at := 0
-		if id != "" {
-			at = slices.Index(ids[:min(len(ids), maxSought)], id)
-		}
-		if at < 0 || len(ids) == 0 {
-			continue
-		}
-		answered = ids[at]
-		copy(ids[1:at+1], ids[:at]) // what is before it moves, because behind it many may be
-		open[name] = ids[1:]
-		return answered, true
+	if at < 0 || len(ids) == 0 {
+		return id
 	}
-	return id, id != ""
+	answered := ids[at]
+	copy(ids[1:at+1], ids[:at]) // what is before it moves, because behind it many may be
+	r.opened[name] = ids[1:]
+	return answered
 }
 
 // WithResidue gives a part the members that its fields do not hold; none if there are none.

@@ -115,7 +115,7 @@ func readUser(r *provider.Reading, o *provider.Object) {
 func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	switch {
 	case o.Has("functionResponse"):
-		return readResponse(r, r.Object(o.Get("functionResponse")))
+		return readResponse(r, r.Object(o.Get("functionResponse"))), true
 	case o.Has("text"):
 		return r.WithResidue(provider.Text(r.Text(o.Get("text"))), "gemini", readBeside(r, o)), true
 	case o.Has("inlineData"), o.Has("fileData"):
@@ -250,21 +250,16 @@ func readCall(r *provider.Reading, o *provider.Object, made int) (conversation.P
 }
 
 // readResponse reads a response. Most have no id: it answers the first open call of the name.
-func readResponse(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
+func readResponse(r *provider.Reading, o *provider.Object) conversation.Part {
 	name := r.ToolName(o.Get("name"))
-	id, ok := r.Answer(name, r.Optional(o.Get("id"), 512))
-	if !ok {
-		r.Fail(&o.Node, "answers no open call of this name")
-		return p, false
-	}
-	result := r.Result(id, "")
+	result := r.Result(r.Answer(name, r.Optional(o.Get("id"), 512)), "")
 	result.Name = name
 	kept := readOutput(r, o.Get("response"), &result)
 	for _, key := range []string{"willContinue", "scheduling"} {
 		kept.Add(o.Get(key))
 	}
 	kept = append(kept, readAttached(r, o.Get("parts"), &result)...)
-	return r.WithResidue(provider.ResultPart(result), "gemini", kept), true
+	return r.WithResidue(provider.ResultPart(result), "gemini", kept)
 }
 
 // readOutput takes the text out of a response that holds nothing else, by the names that Google gives it.

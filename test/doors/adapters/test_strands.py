@@ -12,6 +12,7 @@ from palimpsest_context import HistoryDivergedError, Palimpsest
 from palimpsest_context.adapters.strands import PalimpsestPlugin
 from strands import Agent, tool
 from strands.agent.conversation_manager import NullConversationManager, SlidingWindowConversationManager
+from strands.middleware import InvokeModelStage, ModelStopReason
 from strands.models.openai import OpenAIModel
 from strands.session.file_session_manager import FileSessionManager
 from strands.vended_plugins.context_injector import ContextInjector
@@ -100,6 +101,31 @@ def test_injected_blocks_are_shown_and_not_on_record(palimpsest: Palimpsest, nam
     toy.played()
     assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
     assert "noon" not in json.dumps(ops.messages)
+
+
+def test_what_the_format_lacks_is_shown_as_it_was(palimpsest: Palimpsest, name: str) -> None:
+    ops = agent(palimpsest, name)
+    thought = {"reasoningContent": {"reasoningText": {"text": "A cat, I think.", "signature": "c2lnbmVk"}}}
+    image = {"image": {"format": "png", "source": {"bytes": b"\x89PNG\r\n"}}}
+    document = {"document": {"format": "pdf", "name": "cats", "source": {"bytes": b"%PDF-1.4"}}}
+    ops.messages += [
+        {"role": "user", "content": [{"text": "What is it?"}, image, document]},
+        {"role": "assistant", "content": [thought, {"toolUse": {"toolUseId": "tooluse_1", "name": "web_search", "input": {"q": "cat"}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_1", "status": "success", "content": [{"text": "A cat."}]}}]},
+        {"role": "assistant", "content": [thought, {"text": "A cat."}]},
+    ]
+    shown: list[Any] = []
+
+    async def model(context: Any, _: Any) -> Any:
+        shown.extend(context.messages)
+        usage = {"inputTokens": 9, "outputTokens": 1, "totalTokens": 10}
+        yield ModelStopReason("end_turn", {"role": "assistant", "content": [{"text": "Purr."}]}, usage, {"latencyMs": 1})
+
+    ops.add_middleware(InvokeModelStage, model)
+    ops("Thank you.")
+    assert [message["content"] for message in shown] == [message["content"] for message in ops.messages[:5]]
+    said = ["user", "user", "user", "call web_search", "result", "assistant", "user", "assistant"]
+    assert toy.record(palimpsest, name) == said
 
 
 def test_manager_that_edits_messages_is_refused(palimpsest: Palimpsest, name: str) -> None:

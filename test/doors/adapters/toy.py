@@ -87,7 +87,8 @@ def record(palimpsest: Palimpsest, conversation: str) -> List[str]:
     """What is on record and was not taken back, a word or two for each part."""
     request = conversation_service_pb2.ListMessagesRequest(conversation_id=conversation, page_size=1000)
     messages = palimpsest.raw.conversation.ListMessages(request).messages
-    return [told(message, part) for message in messages if not message.view.hidden for part in message.parts]
+    parts = [(message, part) for message in messages if not message.view.hidden for part in message.parts]
+    return [told(message, part) for message, part in parts if part.WhichOneof("content") != "reasoning"]
 
 
 def tokens(palimpsest: Palimpsest, conversation: str) -> int:
