@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from palimpsest_context.adapters import call_ids
+
 
 def assistant(text: str | None, calls: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
     """What the model said: its text, and its calls as id, name and arguments in JSON."""
@@ -22,6 +24,8 @@ def reply(message: dict[str, Any], model: str | None, input: int | None, output:
 def restored(view: list[dict[str, Any]], said: Iterable[tuple[dict[str, Any], Any]], make: Callable[..., Any]) -> Iterator[Any]:
     """The view in the framework's words. What is shown as it was said stays the framework's own object: it may hold what Chat Completions
     has no place for, such as signatures and files. All else is made of a message, its text, and the name of the tool that it answers."""
+    said = list(said)
+    view = call_ids.restored(view, (sent for sent, _ in said))
     originals = {_key(sent): original for sent, original in said}
     names = {call["id"]: call["function"]["name"] for message in view for call in message.get("tool_calls") or ()}
     for message in view:

@@ -8,11 +8,12 @@ import json
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, ToolMessage, convert_to_messages, convert_to_openai_messages
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages, convert_to_openai_messages
 from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from palimpsest_context import Palimpsest
+from palimpsest_context.adapters import chat_completions as chat
 
 
 class PalimpsestMiddleware(AgentMiddleware):
@@ -30,12 +31,12 @@ class PalimpsestMiddleware(AgentMiddleware):
         self._recalls = {tool.name for tool in self.tools}
 
     def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelResponse:
-        response = handler(self._view(request))
+        response: ModelResponse = handler(self._view(request))
         self._add(request, response)
         return response
 
     async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelResponse:
-        response = await handler(await asyncio.to_thread(self._view, request))
+        response: ModelResponse = await handler(await asyncio.to_thread(self._view, request))
         await asyncio.to_thread(self._add, request, response)
         return response
 
@@ -48,22 +49,24 @@ class PalimpsestMiddleware(AgentMiddleware):
         return await handler(request)
 
     def _of(self, request: Any) -> Any:
-        return self.conversation(request.runtime.execution_info.thread_id)
+        thread = request.runtime.execution_info.thread_id
+        if not thread:
+            raise ValueError("a thread is a conversation: give the agent a checkpointer, and its calls a thread_id")
+        return self.conversation(thread)
 
     def _view(self, request: ModelRequest) -> ModelRequest:
-        whole = convert_to_openai_messages(request.messages)
-        originals = {_key(sent): message for sent, message in zip(whole, request.messages)}
+        whole = [_chat(message) for message in request.messages]
         system = request.system_message.text if request.system_message else ""
         tools = [convert_to_openai_tool(tool) for tool in request.tools]
         conversation = self._of(request)
         conversation.sync(whole, format="openai", system=system, tools=tools, rewind=self.rewind)
         view = json.loads(conversation.built.rendered.messages_json)
-        # What is shown as it was said stays the framework's own object, which may hold what Chat Completions has no place for.
-        return request.override(messages=[originals.get(_key(shown)) or convert_to_messages([shown])[0] for shown in view])
+        messages: list[Any] = [*chat.restored(view, zip(whole, request.messages), _made)]
+        return request.override(messages=messages)
 
     def _add(self, request: ModelRequest, response: ModelResponse) -> None:
         for reply in (message for message in response.result if isinstance(message, AIMessage)):
-            self._of(request).add({"choices": [{"message": convert_to_openai_messages(reply)}], "usage": _usage(reply)})
+            self._of(request).add(chat.reply(_chat(reply), reply.response_metadata.get("model_name"), *_usage(reply)))
 
     def _recall(self, request: Any) -> ToolMessage:
         call = request.tool_call
@@ -76,17 +79,18 @@ def _tool(name: str, description: str, parameters: dict[str, Any]) -> Structured
     return StructuredTool(name=name, description=description, args_schema=parameters)
 
 
-def _key(message: dict[str, Any]) -> str:
-    functions = [(call["id"], call["function"]) for call in message.get("tool_calls") or []]
-    calls = [(id, function["name"], json.loads(function["arguments"])) for id, function in functions]
-    return json.dumps([message["role"], message.get("content") or "", calls, message.get("tool_call_id")], sort_keys=True)
+def _chat(message: BaseMessage) -> dict[str, Any]:
+    """A message as Chat Completions has it. Of a reply that is text and calls: reasoning stays with the state."""
+    if isinstance(message, AIMessage):
+        message = message.model_copy(update={"content": message.text})
+    sent: dict[str, Any] = convert_to_openai_messages(message)
+    return sent
 
 
-def _usage(reply: AIMessage) -> dict[str, Any] | None:
-    usage = reply.usage_metadata
-    return usage and {
-        "prompt_tokens": usage["input_tokens"],
-        "completion_tokens": usage["output_tokens"],
-        "prompt_tokens_details": {"cached_tokens": usage.get("input_token_details", {}).get("cache_read", 0)},
-        "completion_tokens_details": {"reasoning_tokens": usage.get("output_token_details", {}).get("reasoning", 0)},
-    }
+def _made(shown: dict[str, Any], text: str, tool: str) -> BaseMessage:
+    return convert_to_messages([shown])[0]
+
+
+def _usage(reply: AIMessage) -> tuple[int, int, int]:
+    usage: Any = reply.usage_metadata or {}
+    return usage.get("input_tokens", 0), usage.get("output_tokens", 0), usage.get("input_token_details", {}).get("cache_read", 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import json
 from typing import Any
 
@@ -13,6 +14,7 @@ from strands.plugins import Plugin
 from strands.tools.tools import PythonAgentTool
 
 from palimpsest_context import Palimpsest
+from palimpsest_context.adapters import call_ids
 
 
 class PalimpsestPlugin(Plugin):
@@ -45,9 +47,8 @@ class PalimpsestPlugin(Plugin):
         return PythonAgentTool(name, {"name": name, "description": description, "inputSchema": {"json": parameters}}, recall)
 
     async def _invoke(self, context: Any, model: Any) -> Any:
-        messages = await asyncio.to_thread(self._view, context)
-        async for event in model(context.replace(messages=messages)):
-            if isinstance(event, ModelStopReason) and event.stop_reason != "cancelled":
+        async for event in model(context.replace(messages=await asyncio.to_thread(self._view, context))):
+            if isinstance(event, ModelStopReason):
                 await asyncio.to_thread(self.conversation.add, {"type": "message", "usage": _usage(event.usage), **_sent(event.message)})
             yield event
 
@@ -57,17 +58,14 @@ class PalimpsestPlugin(Plugin):
         whole = [*earlier, {**last, "content": last["content"][:lasting]}]
         system = context.system_prompt or ""
         system = system if isinstance(system, str) else "".join(block.get("text", "") for block in system)
-        tools = [_definition(spec) for spec in context.tool_specs]
+        tools = [{"name": s["name"], "description": s["description"], "input_schema": s["inputSchema"]["json"]} for s in context.tool_specs]
         sent = [_sent(message) for message in whole]
-        shown = self.conversation.sync(sent, format="anthropic", system=system, tools=tools, rewind=self.rewind)["messages"]
+        built = self.conversation.sync(sent, format="anthropic", system=system, tools=tools, rewind=self.rewind)
         # What is shown as it was said stays the agent's own message: it holds what the other format has no place for.
         originals = {json.dumps(said, sort_keys=True): message for said, message in zip(sent, whole)}
-        view = [originals.get(json.dumps(_sent(message), sort_keys=True), message) for message in map(_received, shown)]
+        shown = map(_received, call_ids.restored(built["messages"], sent))
+        view = [originals.get(json.dumps(_sent(message), sort_keys=True), message) for message in shown]
         return [*view[:-1], {**view[-1], "content": view[-1]["content"] + last["content"][lasting:]}]
-
-
-def _definition(spec: Any) -> dict[str, Any]:
-    return {"name": spec["name"], "description": spec["description"], "input_schema": spec["inputSchema"]["json"]}
 
 
 def _sent(message: Any) -> dict[str, Any]:
@@ -85,11 +83,12 @@ def _block(kind: str, value: Any) -> dict[str, Any]:
     if kind == "image" and "bytes" in value["source"]:
         data = base64.b64encode(value["source"]["bytes"]).decode()
         return {"type": "image", "source": {"type": "base64", "media_type": "image/" + value["format"], "data": data}}
-    return {"type": "text", "text": value if kind == "text" else json.dumps({kind: value}, default=repr)}
+    described = value if kind == "text" else json.dumps({kind: value}, default=lambda data: hashlib.sha256(data).hexdigest())
+    return {"type": "text", "text": described}
 
 
 def _received(message: Any) -> Any:
-    content = message["content"]
+    content = message.get("content") or ""
     blocks = [{"text": content}] if isinstance(content, str) else [_own(block) for block in content]
     return {"role": message["role"], "content": blocks}
 
@@ -98,9 +97,8 @@ def _own(block: Any) -> Any:
     if block["type"] == "tool_use":
         return {"toolUse": {"toolUseId": block["id"], "name": block["name"], "input": block["input"]}}
     if block["type"] == "tool_result":
-        status = "error" if block.get("is_error") else "success"
-        content = _received({"role": "user", "content": block.get("content") or ""})["content"]
-        return {"toolResult": {"toolUseId": block["tool_use_id"], "status": status, "content": content}}
+        status, inner = "error" if block.get("is_error") else "success", _received({**block, "role": "user"})["content"]
+        return {"toolResult": {"toolUseId": block["tool_use_id"], "status": status, "content": inner}}
     if block["type"] == "image":
         kind, data = block["source"]["media_type"].removeprefix("image/"), base64.b64decode(block["source"]["data"])
         return {"image": {"format": kind, "source": {"bytes": data}}}

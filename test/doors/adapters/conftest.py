@@ -1,17 +1,43 @@
-"""A client of the sidecar that the tests share, a conversation of each test's own, and the fakes' counts from zero."""
+"""The fakes and a sidecar that the tests of one framework share, and a conversation of each test's own.
 
+PALIMPSEST_TEST_SIDECAR and PALIMPSEST_TEST_FAKES name the binaries.
+"""
+
+import os
+import subprocess
+import tempfile
 import uuid
-from typing import Iterator
+from collections.abc import Iterator
 
 import pytest
 import toy
 from palimpsest_context import Palimpsest
 
 
+@pytest.fixture(scope="session")
+def fakes() -> Iterator[None]:
+    with subprocess.Popen([os.environ["PALIMPSEST_TEST_FAKES"], "-listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        os.environ[toy.FAKES] = process.stdout.readline().rpartition(" ")[2].strip()
+        yield
+        process.kill()
+
+
+@pytest.fixture(scope="session")
+def sidecar() -> Iterator[None]:
+    with tempfile.TemporaryDirectory(prefix="palimpsest-") as folder:
+        os.environ[toy.SIDECAR] = f"unix://{folder}/p.sock"
+        arguments = ["serve", "--store", "memory", "--listen", os.environ[toy.SIDECAR]]
+        with subprocess.Popen([os.environ["PALIMPSEST_TEST_SIDECAR"], *arguments], stderr=subprocess.DEVNULL) as process:
+            yield
+            process.terminate()
+
+
 @pytest.fixture
-def palimpsest() -> Iterator[Palimpsest]:
+def palimpsest(fakes: None, sidecar: None) -> Iterator[Palimpsest]:
+    """A client, and the fakes' counts from zero."""
     toy.reset()
-    with Palimpsest(toy.ADDRESS) as client:
+    with toy.client() as client:
         yield client
 
 

@@ -11,8 +11,8 @@ from typing import Any, Dict, List
 from palimpsest_context import Palimpsest
 from palimpsest_context.v1 import context_pb2, context_service_pb2, conversation_service_pb2, message_pb2
 
-FAKES = os.environ["PALIMPSEST_FAKES"]  # host:port
-ADDRESS = os.environ["PALIMPSEST_ADDRESS"]
+# Where the fakes and the sidecar of the tests are: the program that is killed is told too.
+FAKES, SIDECAR = "PALIMPSEST_TEST_FAKES_AT", "PALIMPSEST_TEST_SIDECAR_AT"
 # A process that has this set is killed by its first long tool: between the model's reply and the tool's result.
 FRAIL = "PALIMPSEST_TEST_FRAIL"
 
@@ -56,14 +56,23 @@ def fetch_log(service: str) -> str:
 TOOLS = (get_weather, web_search, fetch_log)
 
 
+def base_url(path: str = "/v1") -> str:
+    """Of the fakes, for OpenAI's APIs; Anthropic's has no path."""
+    return f"http://{os.environ[FAKES]}{path}"
+
+
+def client() -> Palimpsest:
+    return Palimpsest(os.environ[SIDECAR])
+
+
 def stats() -> Dict[str, Any]:
     """What the fakes counted since the last reset."""
-    with urllib.request.urlopen(f"http://{FAKES}/stats", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{os.environ[FAKES]}/stats", timeout=10) as answer:
         return json.load(answer)
 
 
 def reset() -> None:
-    urllib.request.urlopen(urllib.request.Request(f"http://{FAKES}/reset", method="POST"), timeout=10).close()
+    urllib.request.urlopen(urllib.request.Request(f"http://{os.environ[FAKES]}/reset", method="POST"), timeout=10).close()
 
 
 def played() -> None:
@@ -75,10 +84,11 @@ def played() -> None:
 
 
 def record(palimpsest: Palimpsest, conversation: str) -> List[str]:
-    """What is on record and was not taken back, a word or two for each part."""
+    """What is on record and was not taken back, a word or two for each part but reasoning."""
     request = conversation_service_pb2.ListMessagesRequest(conversation_id=conversation, page_size=1000)
     messages = palimpsest.raw.conversation.ListMessages(request).messages
-    return [told(message, part) for message in messages if not message.view.hidden for part in message.parts]
+    shown = [message for message in messages if not message.view.hidden]
+    return [told(message, part) for message in shown for part in message.parts if part.WhichOneof("content") not in ("reasoning", "opaque")]
 
 
 def tokens(palimpsest: Palimpsest, conversation: str) -> int:

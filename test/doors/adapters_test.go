@@ -1,0 +1,54 @@
+package doors
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAdapters_EveryFramework_Plays runs each framework with its own model classes against the fakes: one test_NAME.py, in the virtual
+// environment bin/doors-NAME-venv, with the package installed from its wheel.
+func TestAdapters_EveryFramework_Plays(t *testing.T) {
+	programs, err := filepath.Glob("adapters/test_*.py")
+	if err != nil || len(programs) == 0 {
+		t.Fatal("there are no tests of adapters", err)
+	}
+	for _, program := range programs {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(program), "test_"), ".py")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			python := frameworkPython(t, name)
+			pytest := exec.Command(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=3", program)
+			pytest.Env = append(os.Environ(), "PYTHONPATH="+installedWheel(t, python), "PYTHONDONTWRITEBYTECODE=1",
+				"PALIMPSEST_TEST_SIDECAR="+sidecar, "PALIMPSEST_TEST_FAKES="+fakes)
+			t.Log(run(t, pytest))
+		})
+	}
+}
+
+// frameworkPython is the interpreter with the packages that adapters/requirements/NAME.txt locks.
+func frameworkPython(t *testing.T, name string) string {
+	t.Helper()
+	python, err := filepath.Abs(filepath.Join("../../bin", "doors-"+name+"-venv", "bin", "python"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(python); err != nil {
+		lacking(t, "the packages of test/doors/adapters/requirements/"+name+".txt are not installed (scripts/setup-doors.sh does it)")
+	}
+	return python
+}
+
+// installedWheel is a folder with the package as its wheel installs it, adapters included.
+func installedWheel(t *testing.T, python string) string {
+	t.Helper()
+	wheels, err := filepath.Glob("../../bin/packages/palimpsest_context-*.whl")
+	if err != nil || len(wheels) != 1 {
+		lacking(t, "there is no wheel in bin/packages (make packages builds it)")
+	}
+	folder := t.TempDir()
+	run(t, exec.Command(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--target", folder, wheels[0]))
+	return folder
+}
