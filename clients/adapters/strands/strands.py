@@ -48,7 +48,7 @@ class PalimpsestPlugin(Plugin):
 
     async def _invoke(self, context: Any, model: Any) -> Any:
         async for event in model(context.replace(messages=await asyncio.to_thread(self._view, context))):
-            if isinstance(event, ModelStopReason) and event.stop_reason != "cancelled":
+            if isinstance(event, ModelStopReason):
                 await asyncio.to_thread(self.conversation.add, {"type": "message", "usage": _usage(event.usage), **_sent(event.message)})
             yield event
 
