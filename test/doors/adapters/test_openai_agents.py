@@ -118,6 +118,10 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
     assert toy.stats()["refused"] == 0
 
 
+def test_readme_example_runs(palimpsest: Palimpsest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.run_example("openai_agents", tmp_path, monkeypatch, fetch_log=function_tool(toy.fetch_log))
+
+
 if __name__ == "__main__":
     state, conversation = sys.argv[1:]
     with toy.client() as client:
