@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 
@@ -61,7 +62,9 @@ func newFake(t *testing.T, choices ...Option) (*fake, *Palimpsest) {
 			t.Error(err)
 		}
 		server.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	})
 	return f, p
 }
@@ -135,13 +138,13 @@ func (f *fake) listed(input *pb.ProviderInput) *pb.BuildContextResponse {
 		state = make([]byte, sha256.Size)
 	}
 	for _, element := range elements {
-		sum := sha256.Sum256(append(state, element...))
+		sum := sha256.Sum256(slices.Concat(state, element))
 		state = sum[:]
 	}
 	count := int(input.GetHistory().GetKnownCount()) + len(elements)
 	return &pb.BuildContextResponse{
 		Rendered: &pb.Rendered{RequestJson: `{}`},
-		History:  &pb.HistoryResult{KnownCount: int32(count), KnownSha256: hex.EncodeToString(state)}, //nolint:gosec // a few
+		History:  &pb.HistoryResult{KnownCount: int32(count), KnownSha256: hex.EncodeToString(state)},
 	}
 }
 

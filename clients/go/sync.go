@@ -58,7 +58,7 @@ func (c *Conversation) syncFrom(
 		return nil, err
 	}
 	input.Model = r.Model
-	input.History = &pb.HistoryOptions{KnownCount: int32(seen.count), KnownSha256: seen.hash} //nolint:gosec // as many as the sidecar said
+	input.History = &pb.HistoryOptions{KnownCount: int32(seen.count), KnownSha256: seen.hash}
 	if rewind {
 		input.History.OnDivergence = pb.OnDivergence_ON_DIVERGENCE_REWIND
 	}

@@ -17,9 +17,10 @@ import (
 	palimpsest "github.com/palimpsest-context/palimpsest/clients/go"
 )
 
+// [agent]
 func main() {
 	ctx, p := context.Background(), must(palimpsest.Local(context.Background()))
-	defer func() { must(0, p.Close()) }()
+	defer p.Close()
 	conv := p.Conversation("billing", palimpsest.WithPolicy(policy()))
 	for _, said := range os.Args[1:] {
 		conv.User(said)
@@ -33,8 +34,8 @@ func ask(ctx context.Context, conv *palimpsest.Conversation) []palimpsest.Call {
 	body := must(conv.OpenAI(ctx, palimpsest.Request{Model: model(), System: "You are terse.", Tools: definitions()}))
 	request := must(http.NewRequestWithContext(ctx, http.MethodPost, url(), bytes.NewReader(body)))
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("OPENAI_API_KEY"))
-	response := must(http.DefaultClient.Do(request)) //nolint:bodyclose // closed in the next line
-	defer func() { must(0, response.Body.Close()) }()
+	response := must(http.DefaultClient.Do(request))
+	defer response.Body.Close()
 	return must(conv.Add(ctx, must(io.ReadAll(io.TeeReader(response.Body, os.Stdout)))))
 }
 
@@ -44,3 +45,5 @@ func must[T any](value T, err error) T {
 	}
 	return value
 }
+
+// [/agent]

@@ -27,8 +27,9 @@ func url() string {
 
 // definitions are the tools as Chat Completions takes them.
 func definitions() json.RawMessage {
-	var all []string
-	for _, tool := range [][2]string{{"get_weather", "city"}, {"web_search", "q"}, {"fetch_log", "service"}} {
+	named := [][2]string{{"get_weather", "city"}, {"web_search", "q"}, {"fetch_log", "service"}}
+	all := make([]string, 0, len(named))
+	for _, tool := range named {
 		all = append(all, fmt.Sprintf(`{"type":"function","function":{"name":%q,"parameters":`+
 			`{"type":"object","properties":{%q:{"type":"string"}},"required":[%q]}}}`, tool[0], tool[1], tool[1]))
 	}

@@ -13,6 +13,7 @@ import java.util.List;
  * or on PATH. Its tools stand in Tools.java.
  */
 final class Agent {
+  // [agent]
   public static void main(String[] said) throws Exception {
     try (Palimpsest p = Palimpsest.local()) {
       Conversation conv = p.conversation("billing", Tools.policy());
@@ -37,4 +38,5 @@ final class Agent {
     System.out.println(reply);
     return conv.add(reply);
   }
+  // [/agent]
 }

@@ -89,7 +89,7 @@ func (l *loop) reply() (reply conversation.Message, results []conversation.Messa
 		asked := call(id).Parts[0]
 		asked.Call.Arguments.Inline = rapid.SampledFrom([]string{`{"q":"a"}`, `{"q":"b","n":1}`}).Draw(l.t, "arguments")
 		reply.Parts = append(reply.Parts, asked)
-		out := rapid.SampledFrom([]string{"found", "[]", `{"a":1}`, strings.Repeat("a line of a long result\n", 30)}).Draw(l.t, "result")
+		out := rapid.SampledFrom([]string{"found", "[]", `{"a":1}`, strings.Repeat("a line of a long result. ", 30)}).Draw(l.t, "result")
 		results = append(results, result(id, fmt.Sprint(out, l.calls)))
 	}
 	if l.format != conversation.FormatGemini { // whose results answer in order
@@ -111,6 +111,7 @@ func (l *loop) send(list []string, divergence engine.OnDivergence) {
 	if l.known && l.count > 0 {
 		known = l.count
 	}
+	before := l.told(list)
 	out, err := l.step(r, list, known, divergence)
 	if err != nil && conversation.KindOf(err) == conversation.HistoryPrefixUnknown {
 		out, err = l.step(r, list, 0, divergence)
@@ -121,9 +122,11 @@ func (l *loop) send(list []string, divergence engine.OnDivergence) {
 		out, err = l.step(r, list, 0, divergence)
 	}
 	if err != nil {
-		l.t.Fatalf("the list is refused: %v\nthe list:\n%s\non record:\n%s", err, abbreviated(strings.Join(list, "\n")), abbreviated(normal(l.visible(l.t))))
+		l.t.Fatalf("the list is refused: %v\n%s", err, before)
 	}
-	l.agrees(l.t, l.happened)
+	if got, want := normal(l.visible(l.t)), normal(l.happened); got != want {
+		l.t.Fatalf("on record:\n%s\nhappened:\n%s\n%s", abbreviated(got), abbreviated(want), before)
+	}
 	l.count, l.sum = int(out.Appended.History.KnownCount), out.Appended.History.KnownSHA256
 	if l.count != len(list) {
 		l.t.Fatalf("%d elements are known of %d", l.count, len(list))
@@ -131,6 +134,15 @@ func (l *loop) send(list []string, divergence engine.OnDivergence) {
 	if l.views && rapid.IntRange(0, 2).Draw(l.t, "feed") > 0 {
 		l.feed(out.MessagesJSON)
 	}
+}
+
+// told is a list, and what is on record before it is sent.
+func (l *loop) told(list []string) string {
+	record := ""
+	if l.sent > 1 {
+		record = normal(l.visible(l.t))
+	}
+	return "the list:\n" + abbreviated(strings.Join(list, "\n")) + "\non record before:\n" + abbreviated(record)
 }
 
 func (l *loop) step(r engine.StepRequest, list []string, known int, divergence engine.OnDivergence) (*engine.StepResult, error) {

@@ -19,7 +19,6 @@ type trail struct {
 	// anywhere lets the list begin at any message behind the first: its front was cut off.
 	anywhere bool
 
-	calls  map[int32]*conversation.ToolCall
 	open   int // how many calls of the tape have no result in it
 	newest int
 	// steps are the cursors before each entry, and behind the last that the list has.
@@ -29,8 +28,7 @@ type trail struct {
 
 // follow follows the list along the tape as far as it goes.
 func (l *list) follow(tape []Entry, strict, anywhere bool) *trail {
-	t := &trail{list: l, tape: tape, strict: strict, anywhere: anywhere, calls: callsByOrdinal(tape), newest: newestReply(tape)}
-	t.open = len(t.calls) - resultsIn(tape)
+	t := &trail{list: l, tape: tape, strict: strict, anywhere: anywhere, open: waiting(tape), newest: newestReply(tape)}
 	t.run()
 	return t
 }
@@ -218,7 +216,7 @@ func (t *trail) result(c cursor, r *conversation.ToolResult) []cursor {
 	for _, at := range t.list.places(c, false, !t.strict) {
 		s, low := &t.list.segments[at.segment], at.results.lowest()
 		for i := low; i < min(len(s.results), low+maxApart); i++ {
-			if !at.results.has(i) && t.answers(&s.results[i], r) {
+			if !at.results.has(i) && t.answers(&at, &s.results[i], r) {
 				at.results = at.results.with(i)
 				out = append(out, at)
 				break
@@ -228,9 +226,10 @@ func (t *trail) result(c cursor, r *conversation.ToolResult) []cursor {
 	return out
 }
 
-// answers says whether a result of the list is one of the record. What stands for a result that was not there yet is that result.
-func (t *trail) answers(given *listResult, recorded *conversation.ToolResult) bool {
-	if call := t.calls[recorded.Ordinal]; call != nil && given.call != nil && !t.list.sameCall(call, given.call) {
+// answers says whether a result of the list is one of the record: it answers the same call, and says the same. What stands for a result that was
+// not there yet is that result.
+func (t *trail) answers(c *cursor, given *listResult, recorded *conversation.ToolResult) bool {
+	if call := c.answers.of(given.call); call != nil && call.Ordinal != recorded.Ordinal {
 		return false
 	}
 	return t.list.sameResult(recorded, given) || !t.strict && given.isMadeUp()

@@ -159,10 +159,11 @@ func (c *checker) chat(messages []byte) {
 
 func (c *checker) responses(messages []byte) {
 	var list []struct {
-		Type, ID, Role, Name, Arguments string
-		Content, Output                 json.RawMessage
-		Summary                         []struct{ Text string }
-		CallID                          string `json:"call_id"`
+		Type, ID, Role, Name string
+		Arguments            any
+		Content, Output      json.RawMessage
+		Summary              []struct{ Text string }
+		CallID               string `json:"call_id"`
 	}
 	c.decode(messages, &list)
 	open := map[string]bool{}
@@ -175,7 +176,8 @@ func (c *checker) responses(messages []byte) {
 				c.fault("content of the %s: %s", m.Role, m.Content)
 			}
 		case "function_call":
-			c.call(m.CallID, m.Name, m.Arguments)
+			arguments, _ := m.Arguments.(string)
+			c.call(m.CallID, m.Name, arguments)
 			open[m.CallID] = true
 		case "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call":
 			c.flat += 6

@@ -159,7 +159,7 @@ func (m Members) JSON() string {
 type Rewriting struct {
 	Nulls []string // members that are null are left out, but for these, which the provider demands
 	Free  []string // what is in these is nobody's but the caller's, and stays as it is
-	Drop  []string // members of the block that are left out, such as marks for a cache
+	Drop  []string // members that are left out, such as marks for a cache
 	Top   bool     // only the block's own members are looked at
 	Camel bool     // names in snake_case become camelCase
 }
@@ -170,10 +170,10 @@ func (r *Reading) Block(w *Rewriting, n Node) string {
 		r.Fail(&n, "must be an object")
 		return "{}"
 	}
-	return string(w.object(make([]byte, 0, len(n.JSON)), n.JSON, true))
+	return string(w.object(make([]byte, 0, len(n.JSON)), n.JSON))
 }
 
-func (w *Rewriting) object(dst []byte, object string, top bool) []byte {
+func (w *Rewriting) object(dst []byte, object string) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	members(object, func(quoted, value string) bool {
@@ -181,7 +181,7 @@ func (w *Rewriting) object(dst []byte, object string, top bool) []byte {
 		if w.Camel {
 			key = camelKey(key)
 		}
-		if value == "null" && !slices.Contains(w.Nulls, key) || top && slices.Contains(w.Drop, key) {
+		if value == "null" && !slices.Contains(w.Nulls, key) || slices.Contains(w.Drop, key) {
 			return true
 		}
 		if len(dst) > start {
@@ -199,7 +199,7 @@ func (w *Rewriting) value(dst []byte, value string, asIs bool) []byte {
 	case asIs || value[0] != '{' && value[0] != '[':
 		return append(dst, value...)
 	case value[0] == '{':
-		return w.object(dst, value, false)
+		return w.object(dst, value)
 	}
 	dst = append(dst, '[')
 	elements(value, func(i int, element string) {
@@ -212,12 +212,31 @@ func (w *Rewriting) value(dst []byte, value string, asIs bool) []byte {
 }
 
 // AddObject adds a member that must be an object or a list, unless it is missing.
-func (m *Members) AddObject(r *Reading, n Node) {
-	if !n.Missing() && !n.Is('{') && !n.Is('[') {
+func (m *Members) AddObject(r *Reading, w *Rewriting, n Node) {
+	switch {
+	case n.Missing():
+	case n.Is('{') || n.Is('['):
+		*m = append(*m, Member{n.key, string(w.value(nil, n.JSON, false))})
+	default:
 		r.Fail(&n, "must be an object or a list")
 	}
-	m.Add(n)
 }
+
+// Sole returns the only member of an object, a null one counted too: where nothing else may be lost.
+func (r *Reading) Sole(n Node) (member Node, ok bool) {
+	count := 0
+	if n.Is('{') {
+		members(n.JSON, func(quoted, value string) bool {
+			member = Node{JSON: present(value), up: &n, key: unquote(quoted)}
+			count++
+			return count == 1
+		})
+	}
+	return member, count == 1
+}
+
+// Key is the name of the value in its object.
+func (n *Node) Key() string { return n.key }
 
 // OrElse reads a string, or takes another where it is missing.
 func (r *Reading) OrElse(n Node, other string) string {

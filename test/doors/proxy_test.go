@@ -73,7 +73,9 @@ func startProxy(t *testing.T, p *proxy, sidecar string) string {
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		server.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 		_ = conn.Close()
 		_ = os.RemoveAll(folder)
 	})

@@ -54,34 +54,55 @@ export function usageOf({ inputTokens, outputTokens }: Usage): Json {
  * no place for, such as signatures and files.
  */
 export function restored(view: readonly Json[], all: readonly Said[]): Message[] {
-  const originals = new Map(all.map(({ sent, original }) => [key(sent), original]));
+  const alike = new Map<string, Said[]>();
+  for (const each of all) {
+    const found = alike.get(key(each.sent));
+    if (found) found.push(each);
+    else alike.set(key(each.sent), [each]);
+  }
+  const ids = new Map<string, string>(); // of calls: the sidecar gives its own
+  const own = new Map<Json, Message>();
+  for (const message of [...view].reverse()) { // What is new is shown whole: of messages that are alike, the last one first.
+    const found = message["role"] === "tool" ? undefined : alike.get(key(message))?.pop();
+    if (!found) continue;
+    own.set(message, found.original);
+    callsOf(message).forEach(({ id }, i) => ids.set(id, callsOf(found.sent)[i]!.id));
+  }
+  const given = new Set(all.flatMap(({ sent }) => callsOf(sent)).map(({ id }) => id));
   const names = new Map(view.flatMap(callsOf).map((call) => [call.id, call.function.name]));
-  return view.map((message) => originals.get(key(message)) ?? made(message, names));
+  for (const id of names.keys()) if (!ids.has(id)) ids.set(id, given.has(id) ? `shown_${id}` : id);
+  const answered = (message: Json) => {
+    const id = message["tool_call_id"] as string;
+    const answers = { ...message, tool_call_id: ids.get(id)! };
+    return alike.get(key(answers))?.at(-1)?.original ?? answer(answers, names.get(id)!);
+  };
+  return view.map((message) => own.get(message) ?? (message["role"] === "tool" ? answered(message) : made(message, ids)));
 }
 
 type Wire = { id: string; function: { name: string; arguments: string } };
 
 const callsOf = (message: Json) => (message["tool_calls"] ?? []) as Wire[];
 
-function made(message: Json, names: ReadonlyMap<string, string>): Message {
+function answer(message: { tool_call_id: string; content?: unknown }, toolName: string): Message {
+  const output = { type: "text" as const, value: words(message.content) };
+  return { role: "tool", content: [{ type: "tool-result", toolCallId: message.tool_call_id, toolName, output }] };
+}
+
+function made(message: Json, ids: ReadonlyMap<string, string>): Message {
   const text = words(message["content"]);
   const texts = text ? [{ type: "text" as const, text }] : [];
   if (message["role"] === "system") return { role: "system", content: text };
   if (message["role"] === "user") return { role: "user", content: texts };
-  if (message["role"] === "tool") {
-    const id = message["tool_call_id"] as string;
-    return { role: "tool", content: [{ type: "tool-result", toolCallId: id, toolName: names.get(id) ?? "", output: { type: "text", value: text } }] };
-  }
   const calls = callsOf(message).map((call) => (
-    { type: "tool-call" as const, toolCallId: call.id, toolName: call.function.name, input: parsed(call.function.arguments) }));
+    { type: "tool-call" as const, toolCallId: ids.get(call.id)!, toolName: call.function.name, input: parsed(call.function.arguments) }));
   return { role: "assistant", content: [...texts, ...calls] };
 }
 
-/** key is what makes two messages the same: not the spacing of arguments, nor parts of text in place of text. */
+/** key is what makes two messages the same: neither the ids of calls, nor the spacing of arguments, nor parts of text in place of text. */
 function key(message: Json): string {
   const content = message["content"];
   const others = Array.isArray(content) ? content.filter((part) => part.type !== "text") : [];
-  const calls = callsOf(message).map((call) => [call.id, call.function.name, parsed(call.function.arguments)]);
+  const calls = callsOf(message).map((call) => [call.function.name, parsed(call.function.arguments)]);
   return JSON.stringify([message["role"], words(content), others, calls, message["tool_call_id"]]);
 }
 

@@ -13,7 +13,10 @@ type Reply = { text: string; calls: Call[]; model: string };
  * palimpsest ties a model and its tools to a conversation: wrap the model in the middleware, and offer the tools beside your own.
  * With rewind, messages that a prompt no longer has are taken back on record, as after an edit; without it, such a call is refused.
  */
-export function palimpsest(conversation: Conversation, { rewind = true }: { rewind?: boolean } = {}): { middleware: LanguageModelMiddleware; tools: ToolSet } {
+export function palimpsest(
+  conversation: Conversation,
+  { rewind = true }: { rewind?: boolean } = {},
+): { middleware: LanguageModelMiddleware; tools: ToolSet } {
   const add = ({ text, calls, model }: Reply, usage: Usage) =>
     conversation.add({ model, choices: [{ message: assistant(text, calls) }], usage: usageOf(usage) }, { format: "openai" });
   return {

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -131,8 +132,11 @@ func besideKeys() []string { return []string{"partMetadata", "videoMetadata", "m
 func readBeside(r *provider.Reading, o *provider.Object) (kept provider.Members) {
 	for _, key := range besideKeys() {
 		if n := o.Get(key); !n.Missing() {
-			r.Object(n)
-			kept = append(kept, provider.Member{Key: key, JSON: r.Block(rewriting(), n)})
+			block := r.Block(rewriting(), n)
+			if slices.Contains(rewriting().Free, key) {
+				block = n.JSON
+			}
+			kept = append(kept, provider.Member{Key: key, JSON: block})
 		}
 	}
 	return kept
@@ -267,19 +271,21 @@ func readOutput(r *provider.Reading, n provider.Node, result *conversation.ToolR
 	if n.Missing() {
 		return nil
 	}
-	response := r.Object(n)
-	text, output, failure := response.Get("result"), response.Get("output"), response.Get("error")
-	switch one := !response.Others("result", "output", "error") && response.Len() == 1; {
-	case one && text.Is('"'):
-		result.Text.Inline = r.Text(text)
-	case one && output.Is('"'):
-		result.Text.Inline = r.Text(output)
+	if !n.Is('{') {
+		r.Fail(&n, "must be an object")
+	}
+	one, sole := r.Sole(n)
+	switch key := one.Key(); {
+	case sole && key == "result" && one.Is('"'):
+		result.Text.Inline = r.Text(one)
+	case sole && key == "output" && one.Is('"'):
+		result.Text.Inline = r.Text(one)
 		kept = provider.Members{{Key: "response", JSON: `{"output":""}`}}
-	case one && failure.Is('"'):
-		result.Text.Inline, result.State = r.Text(failure), conversation.ResultError
-	case one && !failure.Missing():
+	case sole && key == "error" && one.Is('"'):
+		result.Text.Inline, result.State = r.Text(one), conversation.ResultError
+	case sole && key == "error" && !one.Missing():
 		result.Output, result.State = conversation.OutputJSON, conversation.ResultError
-		result.Text.Inline = strings.Clone(failure.JSON)
+		result.Text.Inline = strings.Clone(one.JSON)
 	default:
 		result.Output, result.Text.Inline = conversation.OutputJSON, strings.Clone(n.JSON)
 	}

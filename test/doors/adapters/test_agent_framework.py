@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import toy
-from agent_framework import Agent, AgentSession, FileHistoryProvider, Message
+from agent_framework import Agent, AgentSession, ChatMiddleware, ChatResponse, Content, ContextProvider, FileHistoryProvider, Message
 from agent_framework.exceptions import ChatClientException
 from agent_framework.openai import OpenAIChatCompletionClient
 from openai import APIConnectionError, AsyncOpenAI
@@ -19,11 +19,11 @@ from palimpsest_context.adapters.agent_framework import PalimpsestProvider
 
 
 @asynccontextmanager
-async def agent(palimpsest: Palimpsest, model: str = "fake", history: Any = (), **options: Any) -> AsyncIterator[Agent]:
+async def agent(palimpsest: Palimpsest, model: str = "fake", history: Any = (), behind: Any = (), **options: Any) -> AsyncIterator[Agent]:
     async with AsyncOpenAI(base_url=toy.base_url(), api_key="none", max_retries=0) as openai:
         client = OpenAIChatCompletionClient(model=model, async_client=openai)
         provider = PalimpsestProvider(palimpsest, policy=toy.POLICY, **options)
-        yield Agent(client=client, instructions=toy.SYSTEM, tools=toy.TOOLS, context_providers=[*history, provider])
+        yield Agent(client=client, instructions=toy.SYSTEM, tools=toy.TOOLS, context_providers=[*history, provider, *behind])
 
 
 async def whole(ops: Agent, said: Any, session: AgentSession) -> str:
@@ -118,6 +118,35 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
     asyncio.run(play())
     assert toy.record(palimpsest, name) == toy.FOUND
     assert toy.stats()["refused"] == 0
+
+
+def test_view_keeps_what_chat_has_no_place_for(palimpsest: Palimpsest, name: str) -> None:
+    seen: list[Message] = []
+    reasoned = Content.from_text_reasoning(text="Hm.", protected_data=json.dumps([{"type": "reasoning.encrypted", "data": "x"}]))
+    call = Content.from_function_call("of-the-provider", "fetch_log", arguments={"service": "billing"})
+    history = [
+        Message("user", ["Read it.", Content.from_data(b"%PDF", media_type="application/pdf")]),
+        Message("assistant", [reasoned, call]),
+        Message("tool", [Content.from_function_result("of-the-provider", result=toy.fetch_log("billing"))]),
+    ]
+
+    class Spy(ChatMiddleware):
+        async def process(self, context: Any, call_next: Any) -> None:
+            seen.extend(context.messages)
+            context.result = ChatResponse(messages=Message("assistant", ["I did."]))
+
+    class Behind(ContextProvider):
+        async def before_run(self, *, context: Any, **others: Any) -> None:
+            context.extend_middleware(self.source_id, Spy())
+
+    async def play() -> None:
+        async with agent(palimpsest, behind=[Behind("spy")]) as ops:
+            await ops.run(history, session=AgentSession(session_id=name))
+
+    asyncio.run(play())
+    assert [message.contents for message in seen[:2]] == [message.contents for message in history[:2]]
+    shown = seen[2].contents[0]
+    assert shown.call_id == "of-the-provider" and len(shown.result) < 3000
 
 
 if __name__ == "__main__":

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 import toy
 from palimpsest_context import HistoryDivergedError, Palimpsest
+from palimpsest_context.adapters import chat_completions
 from palimpsest_context.adapters.pydantic_ai import PalimpsestCapability
 from pydantic_ai import Agent, BinaryContent
 from pydantic_ai.exceptions import ModelAPIError
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ToolReturnPart, UserPromptPart
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ModelResponse
+from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -102,6 +105,42 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
     asyncio.run(play())
     assert toy.record(palimpsest, name) == toy.FOUND
     assert toy.stats()["refused"] == 0
+
+
+def test_view_keeps_what_chat_has_no_place_for(palimpsest: Palimpsest, name: str) -> None:
+    seen: list[ModelMessage] = []
+    history = [
+        ModelRequest([UserPromptPart(["Read it.", BinaryContent(b"%PDF", media_type="application/pdf")])]),
+        ModelResponse([ThinkingPart("Hm.", signature="s", provider_name="p"), ToolCallPart("fetch_log", {"service": "billing"}, "of-the-provider")]),
+        ModelRequest([ToolReturnPart("fetch_log", toy.fetch_log("billing"), "of-the-provider")]),
+    ]
+
+    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.extend(messages)
+        return ModelResponse([TextPart("I did.")])
+
+    ops = Agent(FunctionModel(model), tools=toy.TOOLS, capabilities=[PalimpsestCapability(palimpsest, policy=toy.POLICY)])
+    asyncio.run(whole(ops, None, history, name))
+    assert [seen[0].parts, seen[1]] == [history[0].parts, history[1]]
+    shown = seen[2].parts[0]
+    assert (shown.tool_name, shown.tool_call_id) == ("fetch_log", "of-the-provider") and len(shown.content) < 3000
+
+
+def said(text: str, *ids: str) -> dict[str, Any]:
+    return chat_completions.assistant(text, ((id, "fetch_log", "{}") for id in ids))
+
+
+def answer(text: str, id: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": id, "content": text}
+
+
+def test_restored_gives_each_call_one_id() -> None:
+    """Of two calls that are alike, the last is the one that is shown; a made call's id is nobody else's."""
+    told = [said("", "call_2"), answer("old", "call_2"), said("", "call_3"), answer("new", "call_3"), said("Done.", "call_9")]
+    view = [said("A part."), said("Made.", "call_2"), answer("cited", "call_2"), said("", "call_5"), answer("new", "call_5")]
+    restored = chat_completions.restored(view, [(message, f"own {i}") for i, message in enumerate(told)], lambda *made: made)
+    assert [part if isinstance(part, str) else part[1:] for part in restored] == [("A part.", ""), ("Made.", ""), ("cited", "fetch_log"), "own 2", "own 3"]
+    assert restored[1][0]["tool_calls"][0]["id"] == restored[2][0]["tool_call_id"] == "shown_call_2"
 
 
 if __name__ == "__main__":

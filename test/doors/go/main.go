@@ -306,7 +306,8 @@ func (a *agent) chat(ctx context.Context, body []byte) (json.RawMessage, []chatC
 
 func (a *agent) results(ctx context.Context, list []json.RawMessage, calls []chatCall) ([]json.RawMessage, error) {
 	for _, c := range calls {
-		text, err := "", error(nil)
+		var text string
+		var err error
 		if tool := tools()[c.Function.Name]; tool != nil {
 			text, err = tool(ctx, json.RawMessage(c.Function.Arguments))
 		} else {

@@ -3,16 +3,16 @@
 import ast
 import inspect
 import os
+import pathlib
 import re
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
 
 import palimpsest_context
-from conftest import AGENTS, ROOT, SIDECAR, WORDS
+from conftest import ROOT, SIDECAR
 from palimpsest_context import aio
 
 WHEEL = os.environ["PALIMPSEST_TEST_WHEEL"]
@@ -119,7 +119,7 @@ def test_types_hold(tmp_path):
     right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
     right.write_text(TYPED)
     wrong.write_text(WRONG)
-    sources = [str(file) for file in (package / "src" / "palimpsest_context").glob("*.py")]
+    sources = [str(file) for file in pathlib.Path(palimpsest_context.__file__).parent.glob("*.py")]
     cache = str(ROOT / "bin" / "doors-venv" / "mypy-cache")
     mypy = [sys.executable, "-m", "mypy", "--cache-dir", cache]
     checks = {
@@ -132,17 +132,3 @@ def test_types_hold(tmp_path):
         faults = [line for line in said.splitlines() if " error: " in line or " - error" in line]
         assert all("wrong.py" in fault for fault in faults), f"{name}: {said}"
         assert bool(faults) == (name != "mypy of the package"), f"{name}: {said}"
-
-
-def test_install_to_first_answer_takes_less_than_a_minute(fakes, tmp_path):
-    """On a machine that has Python and the built files: an environment, the package, a provider's SDK, an agent's answer."""
-    begun = time.monotonic()
-    venv = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
-    subprocess.run([str(venv / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", WHEEL, "openai==3.54.0"], check=True)
-    command = [str(venv / "bin" / "python"), str(AGENTS / "openai_agent.py"), str(tmp_path / "data"), WORDS[0]]
-    ran = subprocess.run(command, env=fakes.environment(), capture_output=True, text=True, timeout=60)
-    taken = time.monotonic() - begun
-    assert ran.returncode == 0 and "certificate has expired" in ran.stdout, ran.stderr
-    print(f"from built files to the first answer: {taken:.1f} s")
-    assert taken <= 60

@@ -87,6 +87,28 @@ for (const format of formats) {
   });
 }
 
+const cutItems = {
+  responses: [
+    { type: "response.created", response: { id: "r", object: "response", model: "fake", output: [] } },
+    { type: "response.output_item.added", output_index: 0, item: { type: "web_search_call", id: "w", status: "in_progress" } },
+  ],
+  anthropic: [
+    { type: "message_start", message: { id: "m", type: "message", role: "assistant", model: "fake", content: [], usage: { input_tokens: 1 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "server_tool_use", id: "s", name: "web_search", input: {} } },
+  ],
+};
+for (const [format, events] of Object.entries(cutItems)) {
+  test(`${format}: what the provider was about to do when the stream broke off is no part of the reply`, async () => {
+    const conversation = palimpsest.conversation(`cut-${format}`).user(question);
+    const breaking = async function* () {
+      yield* events;
+      throw new Error("the connection is gone");
+    };
+    await assert.rejects(conversation.stream(breaking()).drain(), /is gone/);
+    assert.equal((await record(conversation)).length, 1);
+  });
+}
+
 test("tools run side by side, and what they throw is a result", async () => {
   const conversation = palimpsest.conversation("tools").user(question);
   const calls = await conversation.add(await whole(conversation, "openai"));

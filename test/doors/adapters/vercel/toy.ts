@@ -1,6 +1,7 @@
 // The toy on Palimpsest, played by the AI SDK with its own model class: its tools, what it is asked, and what is on record of it.
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel, type ModelMessage } from "ai";
+import type { MockLanguageModelV3 } from "ai/test";
 import { Palimpsest } from "palimpsest-context";
 import { palimpsest } from "palimpsest-context/vercel";
 
@@ -44,7 +45,8 @@ const own = {
 };
 
 export interface Options {
-  model?: string;
+  /** One of the fakes', by name, or another. */
+  model?: string | MockLanguageModelV3;
   rewind?: boolean;
   /** Is told the new messages after each step. */
   kept?: (messages: ModelMessage[]) => void;
@@ -55,9 +57,9 @@ export type Play = (client: Palimpsest, name: string, messages: ModelMessage[], 
 function call(client: Palimpsest, name: string, messages: ModelMessage[], { model = "fake", rewind = true, kept }: Options) {
   const conversation = client.conversation(name, { policy: { citations: { enabled: true, thresholdChars: 3000 } } });
   const { middleware, tools } = palimpsest(conversation, { rewind });
-  const chat = createOpenAI({ baseURL: `${fakes}/v1`, apiKey: "none" }).chat(model);
+  const openai = createOpenAI({ baseURL: `${fakes}/v1`, apiKey: "none" });
   return {
-    model: wrapLanguageModel({ model: chat, middleware }),
+    model: wrapLanguageModel({ model: typeof model === "string" ? openai.chat(model) : model, middleware }),
     system: "You are terse.",
     messages,
     tools: { ...own, ...tools },

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 
 import type { ModelMessage } from "ai";
+import { MockLanguageModelV3 } from "ai/test";
 
 import { again, both, connect, fatal, fetchLog, found, question, record, repeated, reset, stats, streamed, user, whole, type Options } from "./toy.js";
 
@@ -19,6 +20,9 @@ beforeEach(async () => {
   await reset();
 });
 after(() => client.close());
+
+const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
+const answer = { content: [{ type: "text" as const, text: "I did." }], finishReason: { unified: "stop" as const, raw: "stop" }, usage, warnings: [] };
 
 async function played(): Promise<void> {
   const { requests, refusals, calls, largest_bytes } = await stats();
@@ -67,6 +71,22 @@ test("killed between reply and result, it goes on", async () => {
   await whole(client, name, [...messages, user(again)]);
   assert.deepEqual(await record(client, name), [...found, ...repeated]);
   assert.deepEqual((await stats()).refusals, []);
+});
+
+test("the view keeps what Chat Completions has no place for", async () => {
+  const call = { type: "tool-call" as const, toolCallId: "of-the-provider", toolName: "fetch_log", input: { service: "billing" } };
+  const messages: ModelMessage[] = [
+    { role: "user", content: [{ type: "text", text: "Read it." }, { type: "file", data: "JVBERg==", mediaType: "application/pdf" }] },
+    { role: "assistant", content: [{ type: "reasoning", text: "Hm.", providerOptions: { p: { signature: "s" } } }, call] },
+    { role: "tool", content: [{ ...call, type: "tool-result", output: { type: "text", value: fetchLog() } }] },
+  ];
+  const model = new MockLanguageModelV3({ doGenerate: async () => answer });
+  await whole(client, name, messages, { model });
+  // JSON leaves out what is undefined.
+  const [, user, assistant, tool] = JSON.parse(JSON.stringify(model.doGenerateCalls[0]!.prompt)) as { content: any[] }[];
+  assert.deepEqual([user!.content, assistant!.content], [messages[0]!.content, messages[1]!.content]);
+  assert.equal(tool!.content[0].toolCallId, "of-the-provider");
+  assert.ok(tool!.content[0].output.value.length < 3000);
 });
 
 test("an aborted stream leaves nothing, and it goes on", async () => {
