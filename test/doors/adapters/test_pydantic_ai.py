@@ -119,7 +119,8 @@ def test_view_keeps_what_chat_has_no_place_for(palimpsest: Palimpsest, name: str
         seen.extend(messages)
         return ModelResponse([TextPart("I did.")])
 
-    ops = Agent(FunctionModel(model), tools=toy.TOOLS, capabilities=[PalimpsestCapability(palimpsest, policy=toy.POLICY)])
+    capability = PalimpsestCapability(palimpsest, policy=toy.POLICY)
+    ops = Agent(FunctionModel(model), instructions=toy.SYSTEM, tools=toy.TOOLS, capabilities=[capability])
     asyncio.run(whole(ops, None, history, name))
     assert [seen[0].parts, seen[1]] == [history[0].parts, history[1]]
     shown = seen[2].parts[0]
@@ -132,6 +133,12 @@ def said(text: str, *ids: str) -> dict[str, Any]:
 
 def answer(text: str, id: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": id, "content": text}
+
+
+def test_restored_finds_each_of_two_alike() -> None:
+    told = [said("", "one"), answer("old", "one"), said("", "two"), answer("new", "two")]
+    view = [said("", "call_1"), answer("old", "call_1"), said("", "call_2"), answer("new", "call_2")]
+    assert chat_completions.restored(view, [(message, i) for i, message in enumerate(told)], lambda *made: made) == [0, 1, 2, 3]
 
 
 def test_restored_gives_each_call_one_id() -> None:
