@@ -74,6 +74,8 @@ func measurements(idle time.Duration) []measurement {
 	return []measurement{
 		{"warm build of 600 KB / (bare reply + bare commit)", bar{limit: 2.5, unit: " ×"}, warmBuild},
 		{"lone append / (bare call + bare commit)", bar{limit: 2.5, unit: " ×"}, loneAppend},
+		{"step of one call / (bare call + bare commit)", bar{limit: 1.25, unit: " ×"}, loneStep},
+		{"step of one call / append, append, build", bar{limit: 0.5, unit: " ×"}, stepByCalls},
 		{"appends at 64 callers / bare echo calls", bar{limit: 0.14, atLeast: true, unit: " ×"}, manyAppends},
 		{"build over 1,000,000 messages / over 1,000", bar{limit: 1.2, unit: " ×"}, longBuild},
 		{"warm build, all policies, 100,000 messages / 1,000", bar{limit: 1.2, unit: " ×"}, windowBuild()},

@@ -6,7 +6,7 @@ shopt -s nullglob
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 version="$1"
 shift
-if (($# == 0)); then set -- python; fi
+if (($# == 0)); then set -- python typescript java; fi
 out="$PWD/bin/packages"
 mkdir -p "$out"
 
@@ -45,6 +45,13 @@ VERSION
   fi
   (cd "$stage" && "$venv/bin/python" -m hatchling build -d "$out" >/dev/null 2>&1)
 }
+
+build_typescript() {
+  rm -f "$out"/palimpsest-context-*.tgz
+  clients/typescript/build.sh "$version" "$out" >/dev/null
+}
+
+build_java() { clients/java/build.sh "$version" "$out"; }
 
 for language in "$@"; do "build_$language"; done
 rm -rf "$out/stage"

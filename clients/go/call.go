@@ -40,7 +40,7 @@ func attempts[R any](ctx context.Context, timeout time.Duration, try func(contex
 			return reply, nil
 		}
 		failed := newError(err)
-		if !failed.Passing() || !sleep(ctx, time.Duration((0.5+mathrand.Float64()/2)*float64(pause))) { //nolint:gosec // jitter is no secret
+		if !failed.Passing() || !sleep(ctx, time.Duration((0.5+mathrand.Float64()/2)*float64(pause))) {
 			return nil, failed
 		}
 	}

@@ -2,7 +2,11 @@ package palimpsest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 
@@ -33,6 +37,7 @@ type fake struct {
 	builds  []*pb.BuildContextRequest
 	lost    bool // answers are lost: what is asked is carried out, and fails
 	calls   []*pb.AppendedCall
+	forgets bool // what it knew of a list
 }
 
 func newFake(t *testing.T, choices ...Option) (*fake, *Palimpsest) {
@@ -57,7 +62,9 @@ func newFake(t *testing.T, choices ...Option) (*fake, *Palimpsest) {
 			t.Error(err)
 		}
 		server.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	})
 	return f, p
 }
@@ -110,7 +117,35 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 	if err := f.carryOut(r.GetRequestId(), r.GetAppend().GetItems()); err != nil {
 		return nil, err
 	}
+	input := r.GetAppend().GetProviderInput()
+	if f.forgets && input.GetHistory().GetKnownCount() > 0 {
+		return nil, refusal(codes.FailedPrecondition, "HISTORY_PREFIX_UNKNOWN")
+	}
+	if input != nil {
+		return f.listed(input), nil
+	}
 	return &pb.BuildContextResponse{Rendered: &pb.Rendered{RequestJson: `{"messages":[{"role":"user","content":"<b>"}],"store":false}`}}, nil
+}
+
+// listed reads a whole list, as the sidecar counts it.
+func (f *fake) listed(input *pb.ProviderInput) *pb.BuildContextResponse {
+	var elements []json.RawMessage
+	if err := json.Unmarshal([]byte(input.GetJson()), &elements); err != nil {
+		panic(err)
+	}
+	state, _ := hex.DecodeString(input.GetHistory().GetKnownSha256())
+	if len(state) == 0 {
+		state = make([]byte, sha256.Size)
+	}
+	for _, element := range elements {
+		sum := sha256.Sum256(slices.Concat(state, element))
+		state = sum[:]
+	}
+	count := int(input.GetHistory().GetKnownCount()) + len(elements)
+	return &pb.BuildContextResponse{
+		Rendered: &pb.Rendered{RequestJson: `{}`},
+		History:  &pb.HistoryResult{KnownCount: int32(count), KnownSha256: hex.EncodeToString(state)},
+	}
 }
 
 func (f *fake) AnswerToolCall(_ context.Context, r *pb.AnswerToolCallRequest) (*pb.AnswerToolCallResponse, error) {

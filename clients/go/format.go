@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/clients/tools"
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -71,13 +73,30 @@ func (f Format) request(sidecars, model string, with map[string]any) (json.RawMe
 		}
 		body[key] = text
 	}
-	return encode(body)
+	return joined(body)
+}
+
+// joined writes an object whose values stay as they are, byte for byte.
+func joined(members map[string]json.RawMessage) (json.RawMessage, error) {
+	b := bytes.NewBufferString("{")
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		name, err := encode(key)
+		if err != nil {
+			return nil, err
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(members[key])
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
 }
 
 func mergedWith(under, over map[string]any) map[string]any {
-	for key, value := range over {
-		under[key] = value
-	}
+	maps.Copy(under, over)
 	return under
 }
 

@@ -38,7 +38,7 @@ func WithArguments(arguments ...string) Option {
 // Local starts a sidecar for this program alone, on a socket that its user
 // alone can reach, and waits until it serves. Close ends it.
 func Local(ctx context.Context, choices ...Option) (*Palimpsest, error) {
-	started, err := start(newOptions(choices))
+	started, err := start(newOptions(choices)) //nolint:contextcheck // it lives until Close, whatever becomes of ctx
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,7 @@ func (s *process) run(binary string, o *options) error {
 	} else {
 		arguments = append(arguments, "--store", "bolt", "--data-dir", o.dataDir)
 	}
-	// It lives until Close, whatever becomes of the context that it was started with.
-	s.child = exec.CommandContext(context.Background(), binary, append(arguments, o.arguments...)...) //nolint:gosec // the caller names it
+	s.child = exec.CommandContext(context.Background(), binary, append(arguments, o.arguments...)...)
 	s.child.Stdout, s.child.Stderr = log, log
 	// Nothing is written there. It ends with this program, however that ends.
 	if _, err := s.child.StdinPipe(); err != nil {

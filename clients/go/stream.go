@@ -80,8 +80,8 @@ func (s *Stream) Events() iter.Seq[json.RawMessage] {
 
 // End puts the reply on record, and returns the calls that wait for results.
 // A stream that broke off, or was not read to its end, is put on record as far
-// as it is whole, marked as aborted; then End returns those calls too, and an
-// error that says why. A later step goes on from there.
+// as it is whole, marked as aborted: nobody waits for its calls. Then End returns
+// none, and an error that says why. A later step goes on from there.
 func (s *Stream) End(ctx context.Context) ([]Call, error) {
 	whole, broken := s.reply.whole(), s.err
 	if !whole && broken == nil {

@@ -1,11 +1,13 @@
 package palimpsest
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
@@ -49,16 +51,14 @@ func (c *Conversation) Sync(ctx context.Context, format Format, messages json.Ra
 func (c *Conversation) syncFrom(
 	ctx context.Context, format Format, elements []json.RawMessage, seen prefix, rewind bool, r Request,
 ) (json.RawMessage, error) {
-	rest, err := encode(elements[seen.count:])
-	if err != nil {
-		return nil, err
-	}
+	// The bytes are those that the sidecar's hash is over.
+	rest := slices.Concat([]byte("["), bytes.Join(asBytes(elements[seen.count:]), []byte(",")), []byte("]"))
 	input, err := inputOf(format, rest, pb.ProviderInputShape_PROVIDER_INPUT_SHAPE_HISTORY)
 	if err != nil {
 		return nil, err
 	}
 	input.Model = r.Model
-	input.History = &pb.HistoryOptions{KnownCount: int32(seen.count), KnownSha256: seen.hash} //nolint:gosec // as many as the sidecar said
+	input.History = &pb.HistoryOptions{KnownCount: int32(seen.count), KnownSha256: seen.hash}
 	if rewind {
 		input.History.OnDivergence = pb.OnDivergence_ON_DIVERGENCE_REWIND
 	}
@@ -68,6 +68,14 @@ func (c *Conversation) syncFrom(
 		return built
 	}
 	return c.bodyOf(ctx, format, r, compose, func() int { return 0 })
+}
+
+func asBytes(elements []json.RawMessage) [][]byte {
+	out := make([][]byte, len(elements))
+	for i, element := range elements {
+		out[i] = element
+	}
+	return out
 }
 
 // chain is the hash over the elements of a list, as the sidecar knows it by.

@@ -12,7 +12,7 @@ import (
 // fewMessages are read at a time where few are wanted.
 const fewMessages = 32
 
-// aborted is the tag of a reply that broke off.
+// aborted is the tag of a reply that broke off: nobody waits for its calls.
 const aborted = "aborted"
 
 // Waiting returns the calls at the record's end that no result answers: what a
@@ -66,7 +66,7 @@ func (t *tail) take(m *pb.Message) bool {
 			t.answered = append(t.answered, part.GetToolResult().GetCallId())
 		}
 		return true
-	case m.GetRole() != pb.Role_ROLE_ASSISTANT || t.called && slices.Contains(m.GetTags(), aborted):
+	case m.GetRole() != pb.Role_ROLE_ASSISTANT || slices.Contains(m.GetTags(), aborted):
 		return false
 	}
 	for _, part := range slices.Backward(m.GetParts()) {

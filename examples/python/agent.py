@@ -2,36 +2,30 @@
 
 import json
 
-import grpc
-
-from palimpsest.v1 import context_pb2, context_service_pb2 as api, message_pb2
-from palimpsest.v1.content_service_pb2_grpc import ContentServiceStub
-from palimpsest.v1.context_service_pb2_grpc import ContextServiceStub
-from palimpsest.v1.conversation_service_pb2_grpc import ConversationServiceStub
-from palimpsest.v1.policy_service_pb2_grpc import PolicyServiceStub
-
-SECONDS = 10  # of patience with every call
+from palimpsest_context import Palimpsest
+from palimpsest_context.v1 import context_pb2, context_service_pb2 as api, conversation_service_pb2 as record, message_pb2
 
 
 class Sidecar:
-    """The services of the sidecar that listens at an address."""
+    """The sidecar at an address, as a client and as the stubs of its services. Each call ends after ten seconds."""
 
     def __init__(self, address):
-        channel = grpc.insecure_channel(address)
-        self.context = ContextServiceStub(channel)
-        self.content = ContentServiceStub(channel)
-        self.record = ConversationServiceStub(channel)
-        self.policy = PolicyServiceStub(channel)
+        self.client = Palimpsest(address)
+        self.context, self.record, self.policy = self.client.raw.context, self.client.raw.conversation, self.client.raw.policy
+
+    def create(self, conversation, policy):
+        created = record.Conversation(id=conversation, policy=policy)
+        self.record.CreateConversation(record.CreateConversationRequest(conversation=created))
 
     def append(self, conversation, message, **more):
         """Puts a message on record and returns its index."""
         request = api.AppendMessageRequest(conversation_id=conversation, message=message, **more)
-        return self.context.AppendMessage(request, timeout=SECONDS).receipt.index
+        return self.context.AppendMessage(request).receipt.index
 
     def build(self, conversation, **more):
         """Begins the next turn, and returns the answer and the messages in it."""
         more.setdefault("format", context_pb2.CONTEXT_FORMAT_OPENAI_CHAT)
-        built = self.context.BuildContext(api.BuildContextRequest(conversation_id=conversation, **more), timeout=SECONDS)
+        built = self.context.BuildContext(api.BuildContextRequest(conversation_id=conversation, **more))
         return built, json.loads(built.rendered.messages_json)
 
 

@@ -14,57 +14,33 @@ import uuid
 
 from google.protobuf import duration_pb2
 
-from agent import SECONDS, Sidecar, check
-from palimpsest.v1 import content_pb2, content_service_pb2 as contents, context_pb2 as context, context_service_pb2 as api
-from palimpsest.v1 import conversation_service_pb2 as record
-from palimpsest.v1 import message_pb2, policy_pb2 as policy
+from agent import Sidecar, check
+from palimpsest_context.v1 import content_pb2, content_service_pb2 as contents
 
 sidecar = Sidecar(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7171")
-conversation, run = f"citations-{uuid.uuid4()}", f"run-{uuid.uuid4()}"
-root = pathlib.Path(__file__).resolve().parents[2]
-prompt = (root / "examples/expand_message.prompt.md").read_text()
-tools = (root / "clients/tools/openai_chat.json").read_text()
-receipts = []
+content = sidecar.client.raw.content
+run = f"run-{uuid.uuid4()}"
+prompt = (pathlib.Path(__file__).resolve().parents[1] / "expand_message.prompt.md").read_text()
+cited = []
+
+# [policy]
+# Citations are off until a policy asks for them.
+conversation = sidecar.client.conversation(f"citations-{uuid.uuid4()}", policy={"citations": {"enabled": True}})
+# [/policy]
 
 
 # [loop]
-RECALL = {"expand_message", "retrieve_content", "search_conversation"}
-BESIDE = context.FixedInput(system_prompt=prompt, tools_json=tools, render_system=True)
-
-
 def ask(model, words):
     """Answers the user: the model is called until it calls no tool any more."""
-    append(message_pb2.ROLE_USER, message_pb2.Part(text=words))
+    conversation.user(words, run_id=run)
     while True:
-        _, shown = sidecar.build(conversation, fixed_input=BESIDE)
-        said = model(shown)  # your provider's SDK: the messages, the system prompt first, and the tools beside them
-        calls = [message_pb2.ToolCall(call_id=c["id"], name=c["function"]["name"], arguments_json=c["function"]["arguments"])
-                 for c in said.get("tool_calls") or []]
-        parts = [message_pb2.Part(text=said["content"])] if said.get("content") or not calls else []
-        append(message_pb2.ROLE_ASSISTANT, *parts, *(message_pb2.Part(tool_call=c) for c in calls))
-        for call in calls:
-            append(message_pb2.ROLE_TOOL, message_pb2.Part(tool_result=answer(call)))
+        request = conversation.openai(model="scripted", system=prompt)
+        cited.extend(citation for receipt in conversation.built.receipts for citation in receipt.citations)
+        reply = model(request["messages"])  # your provider's SDK, with all of the request: the tools that recall are in it
+        calls = conversation.add(reply, run_id=run)
         if not calls:
-            return said["content"]
-
-
-def answer(call):
-    """The result of a call: of the tools that recall, the sidecar's, as it is."""
-    if call.name in RECALL:
-        request = api.AnswerToolCallRequest(conversation_id=conversation, tool_call=call)
-        return sidecar.context.AnswerToolCall(request, timeout=SECONDS).tool_result
-    tool = own_tools[call.name]
-    return message_pb2.ToolResult(call_id=call.call_id, name=call.name, text=tool(**json.loads(call.arguments_json)))
-
-
-def append(role, *parts):
-    """Puts a message on record. The receipt says what is cited."""
-    reply = sidecar.context.AppendMessage(api.AppendMessageRequest(
-        conversation_id=conversation,
-        message=message_pb2.Message(role=role, parts=parts, run_id=run),
-        request_id=str(uuid.uuid4()),
-    ), timeout=SECONDS)
-    receipts.append(reply.receipt)
+            return
+        conversation.answer(calls, own_tools, run_id=run)
 # [/loop]
 
 
@@ -75,7 +51,7 @@ def store(url, text):
 
     def pieces():
         yield contents.StoreContentRequest(header=contents.StoreContentHeader(
-            conversation_id=conversation,
+            conversation_id=conversation.id,
             run_id=run,
             source_type=content_pb2.SOURCE_TYPE_WEB,
             source_url=url,
@@ -85,19 +61,19 @@ def store(url, text):
         for at in range(0, len(data), 1 << 20):
             yield contents.StoreContentRequest(chunk=data[at:at + (1 << 20)])
 
-    return sidecar.content.StoreContent(pieces(), timeout=SECONDS).citation
+    return content.StoreContent(pieces()).citation
 # [/store]
 
 
 def read_back(content_id):
     """The whole of a content, for the agent's own program."""
-    request = contents.StreamContentRequest(conversation_id=conversation, content_id=content_id)
-    return b"".join(piece.chunk for piece in sidecar.content.StreamContent(request, timeout=SECONDS)).decode()
+    request = contents.StreamContentRequest(conversation_id=conversation.id, content_id=content_id)
+    return b"".join(piece.chunk for piece in content.StreamContent(request)).decode()
 
 
 def sources():
     """What contents came from, oldest first."""
-    return sidecar.content.ListSources(contents.ListSourcesRequest(conversation_id=conversation), timeout=SECONDS).sources
+    return content.ListSources(contents.ListSourcesRequest(conversation_id=conversation.id)).sources
 
 
 def script(*steps):
@@ -180,17 +156,8 @@ def reads_again(gone, kept):
     return script(lambda _: calls("retrieve_content", content_id=gone, search_terms=["返金"]), sees_it_is_gone, sees_order)
 
 
-# [policy]
-# Citations are off until a policy asks for them.
-sidecar.record.CreateConversation(record.CreateConversationRequest(conversation=record.Conversation(
-    id=conversation,
-    policy=policy.Policy(citations=policy.CitationsPolicy(enabled=True)),
-)), timeout=SECONDS)
-# [/policy]
-
 print("the user asks for an order, and the model lists all 12,000")
 ask(finds_order(), "Which order came back wet?")
-cited = [citation for receipt in receipts for citation in receipt.citations]
 check([c.total_chars for c in cited] == [len(listing)], f"one result was cited, as {cited[0].content_id}; no answer of the sidecar's was")
 
 print("the agent fetches a book of rules by itself, and stores it as a stream")
@@ -201,11 +168,11 @@ ask(finds_rule(), f"What does this say of wet parcels?\n{book.text}")
 
 print("the run ends: what was stored for it goes, and what messages cite stays")
 # [end]
-ended = sidecar.content.EndRun(contents.EndRunRequest(
-    conversation_id=conversation,
+ended = content.EndRun(contents.EndRunRequest(
+    conversation_id=conversation.id,
     run_id=run,
     grace=duration_pb2.Duration(seconds=0),  # an hour, unless you say another
-), timeout=SECONDS)
+))
 # [/end]
 check(ended.scheduled_contents == 1, "one content goes")
 run = f"run-{uuid.uuid4()}"

@@ -13,13 +13,13 @@ import threading
 import time
 import uuid
 
-from agent import SECONDS, Sidecar, assistant, call, check, result, user
-from palimpsest.v1 import conversation_service_pb2 as record
-from palimpsest.v1 import event_pb2 as events
-from palimpsest.v1 import expiration_pb2 as expiration
-from palimpsest.v1 import message_pb2
-from palimpsest.v1 import policy_pb2 as policy
-from palimpsest.v1 import policy_service_pb2 as policies
+from agent import Sidecar, assistant, call, check, result, user
+from palimpsest_context.v1 import conversation_service_pb2 as record
+from palimpsest_context.v1 import event_pb2 as events
+from palimpsest_context.v1 import expiration_pb2 as expiration
+from palimpsest_context.v1 import message_pb2
+from palimpsest_context.v1 import policy_pb2 as policy
+from palimpsest_context.v1 import policy_service_pb2 as policies
 
 sidecar = Sidecar(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7171")
 conversation = f"cost-control-{uuid.uuid4()}"
@@ -56,13 +56,13 @@ sidecar.policy.PutPrompt(policies.PutPromptRequest(prompt=policy.Prompt(
              "and every row that is not like the others. At most {{target_length}} characters. "
              'Answer with {"summary": "..."} and nothing else.\n\nRows, as a JSON string: {{content}}',
     models=["openai/small"],
-)), timeout=SECONDS)
+)))
 
 # The action says which prompt suits its results ...
 sidecar.policy.PutActionPolicy(policies.PutActionPolicyRequest(policy=policy.ActionPolicy(
     action_id="query-database",
     default_compact_prompt_id="database-rows",
-)), timeout=SECONDS)
+)))
 
 # ... and the action as the research agent uses it says when they are summarized. It names no prompt: the action's is used.
 sidecar.policy.PutActionPolicy(policies.PutActionPolicyRequest(policy=policy.ActionPolicy(
@@ -73,7 +73,7 @@ sidecar.policy.PutActionPolicy(policies.PutActionPolicyRequest(policy=policy.Act
         compact_mode=expiration.COMPACT_MODE_AI_SUMMARY,
         compact_length=300,
     ),
-)), timeout=SECONDS)
+)))
 # [/policy]
 
 # [append]
@@ -95,23 +95,20 @@ def go_on():
 
 
 def wait_for(condition):
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + 10
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)
     return condition()
 
 
-sidecar.record.CreateConversation(record.CreateConversationRequest(conversation=record.Conversation(
-    id=conversation,
-    policy=policy.Policy(rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER)),
-)), timeout=SECONDS)
+sidecar.create(conversation, policy.Policy(rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER)))
 Model.says = '{"summary": "80 orders, 1000 to 1079, all paid; totals 20 to 26 EUR; customers C-0 to C-8."}'
 
 sidecar.append(conversation, user("Look at the orders."))
 sidecar.build(conversation)
 sidecar.append(conversation, call("c1", "query", sql="SELECT * FROM orders"))
 first = sidecar.append(conversation, rows_of("c1", orders(1000)))
-message = sidecar.record.GetMessage(record.GetMessageRequest(conversation_id=conversation, message_index=first), timeout=SECONDS).message
+message = sidecar.record.GetMessage(record.GetMessageRequest(conversation_id=conversation, message_index=first)).message
 settings = message.parts[0].tool_result.expiration
 print("turn 1: 80 rows are appended")
 check(settings.source == expiration.EXPIRATION_SOURCE_AGENT_ACTION, "their settings come from the agent's action")

@@ -10,18 +10,16 @@ import sys
 import uuid
 
 import grpc
-from google.rpc import error_details_pb2
-from grpc_status import rpc_status
 
-from agent import SECONDS, Sidecar, assistant, call, check, result, user
-from palimpsest.v1 import content_pb2 as content
-from palimpsest.v1 import context_pb2 as context
-from palimpsest.v1 import context_service_pb2 as api
-from palimpsest.v1 import conversation_service_pb2 as record
-from palimpsest.v1 import event_pb2 as events
-from palimpsest.v1 import expiration_pb2 as expiration
-from palimpsest.v1 import message_pb2
-from palimpsest.v1 import policy_pb2 as policy
+from agent import Sidecar, assistant, call, check, result, user
+from palimpsest_context import error_of
+from palimpsest_context.v1 import content_pb2 as content
+from palimpsest_context.v1 import context_pb2 as context
+from palimpsest_context.v1 import context_service_pb2 as api
+from palimpsest_context.v1 import event_pb2 as events
+from palimpsest_context.v1 import expiration_pb2 as expiration
+from palimpsest_context.v1 import message_pb2
+from palimpsest_context.v1 import policy_pb2 as policy
 
 sidecar = Sidecar(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7171")
 conversation = f"expanding-{uuid.uuid4()}"
@@ -31,7 +29,7 @@ conversation = f"expanding-{uuid.uuid4()}"
 def answer(asked, max_tokens=2000):
     """The result of the model's call of expand_message: the sidecar's to say, and appended as it is."""
     request = api.AnswerToolCallRequest(conversation_id=conversation, tool_call=asked, max_tokens=max_tokens)
-    return sidecar.context.AnswerToolCall(request, timeout=SECONDS).tool_result
+    return sidecar.context.AnswerToolCall(request).tool_result
 # [/handler]
 
 
@@ -49,10 +47,9 @@ def told(max_tokens=2000, **arguments):
 def refusal(**what):
     """The reason for which an expansion is refused to a program."""
     try:
-        sidecar.context.ExpandMessage(api.ExpandMessageRequest(conversation_id=conversation, **what), timeout=SECONDS)
-    except grpc.RpcError as error:
-        info = error_details_pb2.ErrorInfo()
-        return next(info.reason for detail in rpc_status.from_call(error).details if detail.Unpack(info))
+        sidecar.context.ExpandMessage(api.ExpandMessageRequest(conversation_id=conversation, **what))
+    except grpc.RpcError as failure:
+        return error_of(failure).reason
     return "none"
 
 
@@ -63,10 +60,7 @@ def go_on(words):
 
 shortly = expiration.Expiration(turns=1, mode=expiration.EXPIRATION_MODE_COMPACT, compact_length=300)
 gone = expiration.Expiration(turns=1, mode=expiration.EXPIRATION_MODE_COMPACT, compact_length=20, preserve_original_content=False)
-sidecar.record.CreateConversation(record.CreateConversationRequest(conversation=record.Conversation(
-    id=conversation,
-    policy=policy.Policy(rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER)),
-)), timeout=SECONDS)
+sidecar.create(conversation, policy.Policy(rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER)))
 
 root = pathlib.Path(__file__).resolve().parents[2]
 tools = (root / "clients/tools/openai_chat.json").read_text()
@@ -126,7 +120,7 @@ reply = sidecar.context.ExpandMessage(api.ExpandMessageRequest(
     mode=api.EXPAND_MODE_RETURN_ONLY,
     items=content.Span(start_index=10, end_index=20),
     max_tokens=2000,
-), timeout=SECONDS)
+))
 entries = json.loads(reply.message.parts[0].text)
 # [/part]
 check(entries == json.loads(books)[10:20] and not reply.next_page_token, f"it has entries {reply.returned.start_index} to {reply.returned.end_index - 1}")
@@ -140,7 +134,7 @@ restored = sidecar.context.ExpandMessage(api.ExpandMessageRequest(
     mode=api.EXPAND_MODE_RESTORE,
     reason="the user goes through the list",
     request_id=str(uuid.uuid4()),
-), timeout=SECONDS)
+))
 # [/restore]
 check([e.type for e in restored.events] == [events.EVENT_TYPE_EXPANDED] * len(restored.events), "events say that it was expanded")
 check(restored.rewrite_tokens > 0, f"it costs: the provider will read about {restored.rewrite_tokens} tokens anew")

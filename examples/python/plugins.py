@@ -6,11 +6,11 @@
 import sys
 import uuid
 
-from agent import SECONDS, Sidecar, assistant, check, user
-from palimpsest.v1 import context_service_pb2 as api
-from palimpsest.v1 import event_pb2 as events
-from palimpsest.v1 import message_pb2
-from palimpsest.v1 import retention_pb2 as retention
+from agent import Sidecar, assistant, check, user
+from palimpsest_context.v1 import context_service_pb2 as api
+from palimpsest_context.v1 import event_pb2 as events
+from palimpsest_context.v1 import message_pb2
+from palimpsest_context.v1 import retention_pb2 as retention
 
 sidecar = Sidecar(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7171")
 conversation = f"plugins-{uuid.uuid4()}"
@@ -40,7 +40,7 @@ def say(n):
         message=user(f"Question {n}?"),
         additional_content=additions(n),
         return_variants=True,
-    ), timeout=SECONDS)
+    ))
     return reply.display_message, reply.persistent_message
 # [/additions]
 
@@ -54,7 +54,7 @@ def shown(built, index):
 
 
 def build():
-    return sidecar.context.BuildContext(api.BuildContextRequest(conversation_id=conversation), timeout=SECONDS)
+    return sidecar.context.BuildContext(api.BuildContextRequest(conversation_id=conversation))
 
 
 print("the first question")
@@ -82,5 +82,5 @@ check(shown(built, second) == ["Question 2?", "What is known of the user:", "Fac
 
 print("on record, everything is kept")
 whole = sidecar.context.ExpandMessage(api.ExpandMessageRequest(
-    conversation_id=conversation, message_index=first, mode=api.EXPAND_MODE_RETURN_ONLY), timeout=SECONDS).message
+    conversation_id=conversation, message_index=first, mode=api.EXPAND_MODE_RETURN_ONLY)).message
 check([p.text for p in whole.parts if p.plugin == "clock"] == ["It is 12:01.", "\n\n"], "the time too")

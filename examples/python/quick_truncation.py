@@ -6,11 +6,11 @@
 import sys
 import uuid
 
-from agent import SECONDS, Sidecar, assistant, call, check, result, user
-from palimpsest.v1 import conversation_service_pb2 as record
-from palimpsest.v1 import expiration_pb2 as expiration
-from palimpsest.v1 import policy_pb2 as policy
-from palimpsest.v1 import policy_service_pb2 as policies
+from agent import Sidecar, assistant, call, check, result, user
+from palimpsest_context.v1 import conversation_service_pb2 as record
+from palimpsest_context.v1 import expiration_pb2 as expiration
+from palimpsest_context.v1 import policy_pb2 as policy
+from palimpsest_context.v1 import policy_service_pb2 as policies
 
 sidecar = Sidecar(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7171")
 conversation = f"quick-truncation-{uuid.uuid4()}"
@@ -25,15 +25,12 @@ sidecar.policy.PutActionPolicy(policies.PutActionPolicyRequest(policy=policy.Act
         compact_mode=expiration.COMPACT_MODE_FIRST_N_CHARS,
         compact_length=500,
     ),
-)), timeout=SECONDS)
+)))
 # [/tool]
 
 # [eager]
 # This conversation makes such changes in the very turn they are due. Without this they are made when that pays.
-sidecar.record.CreateConversation(record.CreateConversationRequest(conversation=record.Conversation(
-    id=conversation,
-    policy=policy.Policy(rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER)),
-)), timeout=SECONDS)
+sidecar.create(conversation, policy.Policy(rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER)))
 # [/eager]
 
 hits = "".join(f"{n:02d}  https://example.com/page-{n:02d}  what page {n:02d} says of gardens in Kyoto\n" for n in range(1, 100))[:5000]
@@ -67,6 +64,6 @@ check(again[index] == shown[index], "the same bytes are shown")
 check(later.prefix.stable_blocks == built.rendered.blocks, "all of the context before leads this one: the provider's cache holds it")
 
 print("and the record keeps it all")
-original = sidecar.record.GetMessage(record.GetMessageRequest(conversation_id=conversation, message_index=index), timeout=SECONDS).message
+original = sidecar.record.GetMessage(record.GetMessageRequest(conversation_id=conversation, message_index=index)).message
 check(original.parts[0].tool_result.text == hits, "GetMessage returns the 5,000 characters")
 check(original.view.can_expand and original.view.expired, "its view says that it has expired and can be expanded")

@@ -6,11 +6,11 @@
 import sys
 import uuid
 
-from agent import SECONDS, Sidecar, assistant, call, check, result, user
-from palimpsest.v1 import context_service_pb2 as api
-from palimpsest.v1 import conversation_service_pb2 as record
-from palimpsest.v1 import expiration_pb2 as expiration
-from palimpsest.v1 import policy_pb2 as policy
+from agent import Sidecar, assistant, call, check, result, user
+from palimpsest_context.v1 import context_service_pb2 as api
+from palimpsest_context.v1 import conversation_service_pb2 as record
+from palimpsest_context.v1 import expiration_pb2 as expiration
+from palimpsest_context.v1 import policy_pb2 as policy
 
 sidecar = Sidecar(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7171")
 conversation = f"runtime-override-{uuid.uuid4()}"
@@ -76,13 +76,13 @@ check(notes(shown) == [first] and shown[first]["content"] == compacted, "what wa
 print("the originals were preserved")
 for index in (first, second):
     whole = sidecar.context.ExpandMessage(api.ExpandMessageRequest(
-        conversation_id=conversation, message_index=index, mode=api.EXPAND_MODE_RETURN_ONLY), timeout=SECONDS)
+        conversation_id=conversation, message_index=index, mode=api.EXPAND_MODE_RETURN_ONLY))
     check(whole.message.parts[0].tool_result.text == page, f"message {index} can be had back")
 
 print("an override that goes with an append is stored with the message")
 sidecar.append(conversation, call("c3", "fetch", page="c3"))
 request = api.AppendMessageRequest(conversation_id=conversation, message=result("c3", "fetch", page), expiration_override=harsh["expiration_override"])
-stored = sidecar.context.AppendMessage(request, timeout=SECONDS).receipt.index
-message = sidecar.record.GetMessage(record.GetMessageRequest(conversation_id=conversation, message_index=stored), timeout=SECONDS).message
+stored = sidecar.context.AppendMessage(request).receipt.index
+message = sidecar.record.GetMessage(record.GetMessageRequest(conversation_id=conversation, message_index=stored)).message
 settings = message.parts[0].tool_result.expiration
 check(settings.turns == 1 and settings.source == expiration.EXPIRATION_SOURCE_OVERRIDE, "it says that it came from an override")

@@ -6,13 +6,13 @@
 import sys
 import uuid
 
-from agent import SECONDS, Sidecar, assistant, call, check, result, user
-from palimpsest.v1 import context_pb2 as context
-from palimpsest.v1 import context_service_pb2 as api
-from palimpsest.v1 import conversation_service_pb2 as record
-from palimpsest.v1 import event_pb2 as events
-from palimpsest.v1 import message_pb2
-from palimpsest.v1 import policy_pb2 as policy
+from agent import Sidecar, assistant, call, check, result, user
+from palimpsest_context.v1 import context_pb2 as context
+from palimpsest_context.v1 import context_service_pb2 as api
+from palimpsest_context.v1 import conversation_service_pb2 as record
+from palimpsest_context.v1 import event_pb2 as events
+from palimpsest_context.v1 import message_pb2
+from palimpsest_context.v1 import policy_pb2 as policy
 
 sidecar = Sidecar(sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7171")
 conversation = f"window-{uuid.uuid4()}"
@@ -27,7 +27,7 @@ def originals(summary_id):
             conversation_id=conversation,
             summary_id=summary_id,
             page_token=page,
-        ), timeout=SECONDS)
+        ))
         for child in reply.children:
             if child.HasField("message"):
                 yield child.message
@@ -46,13 +46,13 @@ def ask_instead(question, text):
         conversation_id=conversation,
         from_index=question,
         request_id=str(uuid.uuid4()),
-    ), timeout=SECONDS)
+    ))
     return rewound, sidecar.append(conversation, user(text))
 
 
 def take_back_answer(answer):
     """Regenerate: takes back the assistant's message with the index answer; what the model should see is what it saw before it."""
-    sidecar.context.RewindConversation(api.RewindConversationRequest(conversation_id=conversation, from_index=answer), timeout=SECONDS)
+    sidecar.context.RewindConversation(api.RewindConversationRequest(conversation_id=conversation, from_index=answer))
     return sidecar.build(conversation, same_turn=True)
 # [/rewind]
 
@@ -77,16 +77,13 @@ def step(n):
 
 
 def in_view(index):
-    message = sidecar.record.GetMessage(record.GetMessageRequest(conversation_id=conversation, message_index=index), timeout=SECONDS).message
+    message = sidecar.record.GetMessage(record.GetMessageRequest(conversation_id=conversation, message_index=index)).message
     return message.view
 
 
 print("an agent with room for 6,000 tokens reads modules, one after the other")
 # [budget]
-sidecar.record.CreateConversation(record.CreateConversationRequest(conversation=record.Conversation(
-    id=conversation,
-    policy=policy.Policy(fit=policy.FitPolicy(max_context_tokens=6000)),
-)), timeout=SECONDS)
+sidecar.create(conversation, policy.Policy(fit=policy.FitPolicy(max_context_tokens=6000)))
 # [/budget]
 modules = ["orders", "refunds", "invoices", "shipping", "taxes", "baskets", "vouchers", "stock", "prices"]
 sidecar.append(conversation, message_pb2.Message(role=message_pb2.ROLE_SYSTEM, parts=[message_pb2.Part(text="You fix bugs.")]))
@@ -116,7 +113,7 @@ print("nothing is lost")
 messages = list(originals(summary))
 check([m.index for m in messages] == list(range(made[0].message_index, made[0].end_index)), f"{summary} expands to {len(messages)} messages")
 check(all(text_of(m) == source(modules[read.index(m.index)]) for m in messages if m.index in read), "what was read is there, byte for byte")
-sidecar.context.ExpandMessage(api.ExpandMessageRequest(conversation_id=conversation, message_index=read[0]), timeout=SECONDS)
+sidecar.context.ExpandMessage(api.ExpandMessageRequest(conversation_id=conversation, message_index=read[0]))
 built, shown = sidecar.build(conversation)
 check(any(m["content"] == source("orders") for m in shown), "the first of them is put back into view, beside the summary")
 check(built.compaction.summary_id == summary and built.tokens.total <= 6000, f"the summary stands: {built.tokens.total} tokens")

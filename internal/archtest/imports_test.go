@@ -25,6 +25,9 @@ type layer struct {
 	// stdlibOnly forbids everything from outside the module but the standard
 	// library.
 	stdlibOnly bool
+	// only are the import paths from outside the module and the standard library that alone are allowed, if it is set; each covers what
+	// lies under it.
+	only []string
 	// noClock forbids reading the time.
 	noClock bool
 }
@@ -293,7 +296,15 @@ var layers = []layer{
 	},
 	{
 		name: "examples", why: "they are copied into other modules, which can import the API alone",
-		dirs: []string{"examples/*"}, allow: []string{apiGen}, deny: drivers,
+		dirs: []string{"examples/*"}, allow: []string{apiGen, "./clients/go"}, deny: drivers,
+	},
+	{
+		name: "client", why: "it comes into other programs, with all that it imports",
+		dirs: []string{"clients/go"}, allow: []string{apiGen, "./clients/tools"},
+		only: []string{"google.golang.org/grpc", "google.golang.org/protobuf", "google.golang.org/genproto/googleapis/rpc"},
+	},
+	{
+		name: "tools' definitions", why: "they are files", dirs: []string{"clients/tools"}, stdlibOnly: true,
 	},
 	{
 		name: "terminal", why: "it knows where commands print and nothing of what they print",
@@ -349,12 +360,19 @@ func (l *layer) check(imported string) string {
 		if !l.allows(imported) {
 			return "may not import " + imported
 		}
-	case l.stdlibOnly && strings.Contains(strings.SplitN(imported, "/", 2)[0], "."):
+	case l.stdlibOnly && isOutside(imported):
 		return "may import the standard library alone, not " + imported
+	case len(l.only) > 0 && isOutside(imported) && !withinAny(imported, l.only):
+		return "may not import " + imported
 	case withinAny(imported, l.deny) && imported != "net/url":
 		return "must never import " + imported
 	}
 	return ""
+}
+
+// isOutside says whether a package is of another module.
+func isOutside(imported string) bool {
+	return strings.Contains(strings.SplitN(imported, "/", 2)[0], ".")
 }
 
 func checkImportTable(t *tree) (found []string) {

@@ -55,7 +55,7 @@ func anthropicMessage(r *reader, raw []byte) entry {
 		types = []string{
 			"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result",
 			"code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
-			"mcp_tool_use", "mcp_tool_result", "container_upload", "compaction",
+			"mcp_tool_use", "mcp_tool_result", "tool_search_tool_result", "container_upload", "compaction",
 		}
 	}
 	for i, block := range o.list("content") {
@@ -110,8 +110,19 @@ func (r *reader) anthropicItem(raw []byte, where, kind string) Item {
 		return Item{Kind: Text, Texts: []string{text}}
 	case "image", "document":
 		o, _ := r.object(raw, where, "type", "source", "cache_control", "title", "context", "citations")
-		o.anthropicSource()
+		if text := o.anthropicSource(); text != "" {
+			return Item{Kind: Text, Texts: []string{text}}
+		}
 		return Item{Kind: Media, Media: 1}
+	case "search_result":
+		o, _ := r.object(raw, where, "type", "source", "title", "content", "citations", "cache_control")
+		item := Item{Kind: Text, Texts: []string{o.full("source"), o.full("title")}}
+		for i, piece := range o.list("content") {
+			for _, inner := range r.anthropicBlock(piece, at(o.path("content"), i), "", "text").Items {
+				item.Texts = append(item.Texts, inner.Texts...)
+			}
+		}
+		return item
 	case "thinking":
 		o, _ := r.object(raw, where, "type", "thinking", "signature")
 		text, _ := o.text("thinking")
@@ -131,26 +142,34 @@ func (r *reader) anthropicItem(raw []byte, where, kind string) Item {
 	}
 }
 
-func (o object) anthropicSource() {
-	s, ok := o.r.object(o.fields["source"], o.path("source"), "type", "media_type", "data", "url", "file_id")
+// anthropicSource returns what a source says, if it is text.
+func (o object) anthropicSource() (text string) {
+	s, ok := o.r.object(o.fields["source"], o.path("source"), "type", "media_type", "data", "url", "file_id", "content")
 	if !ok {
-		return
+		return ""
 	}
-	switch s.one("type", RuleValue, "base64", "url", "text", "file") {
+	kind := s.one("type", RuleValue, "base64", "url", "text", "file", "content")
+	switch kind {
 	case "base64", "text":
 		s.full("media_type")
-		s.full("data")
+		if data := s.full("data"); kind == "text" {
+			return data
+		}
 	case "url":
 		s.only("url")
 		s.full("url")
 	case "file":
 		s.only("file_id")
 		s.full("file_id")
+	case "content":
+		s.only("content")
+		return string(s.fields["content"])
 	}
+	return ""
 }
 
 func (r *reader) anthropicCall(raw []byte, where string) Item {
-	o, _ := r.object(raw, where, "type", "id", "name", "input", "cache_control")
+	o, _ := r.object(raw, where, "type", "id", "name", "input", "cache_control", "caller", "toolset_name")
 	item := Item{Kind: Call, ID: o.matched("id", RuleID, anthropicID), Name: o.matched("name", RuleName, anthropicName)}
 	input := o.fields["input"]
 	if len(input) == 0 || input[0] != '{' {
@@ -161,7 +180,7 @@ func (r *reader) anthropicCall(raw []byte, where string) Item {
 }
 
 func (r *reader) anthropicResult(raw []byte, where string) Item {
-	o, _ := r.object(raw, where, "type", "tool_use_id", "content", "is_error", "cache_control")
+	o, _ := r.object(raw, where, "type", "tool_use_id", "content", "is_error", "cache_control", "toolset_name")
 	item := Item{Kind: Result, ID: o.matched("tool_use_id", RuleID, anthropicID)}
 	content := o.fields["content"]
 	switch {
@@ -170,7 +189,7 @@ func (r *reader) anthropicResult(raw []byte, where string) Item {
 		item.Texts = []string{text}
 	case len(content) > 0:
 		for i, piece := range o.list("content") {
-			b := r.anthropicBlock(piece, at(o.path("content"), i), "", "text", "image", "document", "search_result")
+			b := r.anthropicBlock(piece, at(o.path("content"), i), "", "text", "image", "document", "search_result", "tool_reference")
 			for _, inner := range b.Items {
 				item.Texts = append(item.Texts, inner.Texts...)
 				item.Media += inner.Media

@@ -51,11 +51,11 @@ func geminiContent(r *reader, raw []byte) entry {
 
 func (r *reader) geminiPart(raw []byte, where, role string) Block {
 	o, ok := r.object(raw, where, "text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse",
-		"executableCode", "codeExecutionResult", "videoMetadata", "mediaResolution")
+		"executableCode", "codeExecutionResult", "toolCall", "toolResponse", "videoMetadata", "mediaResolution", "partMetadata")
 	if !ok {
 		return r.block(role, raw)
 	}
-	data := []string{"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult"}
+	data := []string{"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
 	held := slices.DeleteFunc(data, func(key string) bool { return !o.has(key) })
 	if len(held) != 1 {
 		r.fault(where, RuleValue)
@@ -111,7 +111,7 @@ func (o object) geminiCall() Item {
 }
 
 func (o object) geminiResponse() Item {
-	c, ok := o.r.object(o.fields["functionResponse"], o.path("functionResponse"), "id", "name", "response", "parts")
+	c, ok := o.r.object(o.fields["functionResponse"], o.path("functionResponse"), "id", "name", "response", "parts", "scheduling", "willContinue")
 	if !ok {
 		return Item{Kind: Result}
 	}

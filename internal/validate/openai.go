@@ -20,7 +20,7 @@ func noSystem(r *reader, raw []byte) entry {
 
 // chatMessage reads a message of Chat Completions.
 func chatMessage(r *reader, raw []byte) entry {
-	o, ok := r.object(raw, "", "role", "content", "name", "tool_calls", "tool_call_id", "refusal")
+	o, ok := r.object(raw, "", "role", "content", "name", "tool_calls", "tool_call_id", "refusal", "audio")
 	if !ok {
 		return entry{}
 	}
@@ -48,7 +48,7 @@ func chatMessage(r *reader, raw []byte) entry {
 
 // chatKeys faults the keys that belong to another role's messages.
 func (o object) chatKeys(role string) {
-	for key, owner := range map[string]string{"tool_calls": "assistant", "refusal": "assistant", "tool_call_id": "tool"} {
+	for key, owner := range map[string]string{"tool_calls": "assistant", "refusal": "assistant", "audio": "assistant", "tool_call_id": "tool"} {
 		if o.has(key) && role != owner {
 			o.r.fault(o.path(key), RuleUnknownKey)
 		}
@@ -65,8 +65,16 @@ func (o object) chatAssistant() []Item {
 	var items []Item
 	if content := o.fields["content"]; content != nil && string(content) != "null" {
 		items = o.chatContent("text", "refusal")
-	} else if !o.has("tool_calls") {
+	} else if !o.has("tool_calls") && !o.has("refusal") && !o.has("audio") {
 		o.r.fault(o.path("content"), RuleMissing)
+	}
+	if o.has("refusal") {
+		items = append(items, Item{Kind: Text, Texts: []string{o.full("refusal")}})
+	}
+	if o.has("audio") {
+		if audio, ok := o.r.object(o.fields["audio"], o.path("audio"), "id"); ok {
+			audio.full("id")
+		}
 	}
 	if !o.has("tool_calls") {
 		return items
@@ -80,12 +88,18 @@ func (o object) chatAssistant() []Item {
 }
 
 func (r *reader) chatCall(raw []byte, where string) (Item, bool) {
-	o, ok := r.object(raw, where, "id", "type", "function")
+	o, ok := r.object(raw, where, "id", "type", "function", "custom")
 	if !ok {
 		return Item{}, false
 	}
 	id := o.matched("id", RuleID, func(s string) bool { return len(s) >= 1 && len(s) <= 40 })
-	o.one("type", RuleValue, "function")
+	if kind := o.one("type", RuleValue, "function", "custom"); len(o.fields) != 3 || !o.has(kind) {
+		r.fault(where, RuleUnknownKey)
+	} else if kind == "custom" {
+		c, _ := r.object(o.fields[kind], o.path(kind), "name", "input")
+		input, _ := c.text("input")
+		return Item{Kind: Call, ID: id, Name: c.matched("name", RuleName, openAIName), Texts: []string{input}}, true
+	}
 	f, ok := r.object(o.fields["function"], o.path("function"), "name", "arguments")
 	if !ok {
 		return Item{}, false

@@ -1,15 +1,17 @@
 package validate
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // hostedItems are the items that OpenAI's own tools leave in a conversation.
 // They come back as they came, so their inside is OpenAI's matter.
 func hostedItems() []string {
 	return []string{
-		"file_search_call", "web_search_call", "computer_call", "computer_call_output", "image_generation_call",
-		"code_interpreter_call", "local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output",
-		"apply_patch_call", "apply_patch_call_output", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
-		"mcp_call", "custom_tool_call", "custom_tool_call_output", "item_reference", "compaction",
+		"file_search_call", "web_search_call", "image_generation_call", "code_interpreter_call", "mcp_list_tools", "mcp_approval_request",
+		"mcp_approval_response", "mcp_call", "item_reference", "compaction", "program", "program_output", "tool_search_call",
+		"tool_search_output", "additional_tools",
 	}
 }
 
@@ -26,8 +28,12 @@ func responsesItem(r *reader, raw []byte) entry {
 		return responsesMessage(r, raw)
 	case kind == "function_call":
 		return responsesCall(r, raw)
-	case kind == "function_call_output":
-		return responsesOutput(r, raw)
+	case kind == "function_call_output", kind == "custom_tool_call_output":
+		return responsesOutput(r, raw, kind)
+	case clientCalls()[kind] != nil:
+		return responsesAction(r, raw, kind)
+	case clientOutputs()[kind] != nil:
+		return responsesOutcome(r, raw, kind)
 	case kind == "reasoning":
 		return responsesReasoning(r, raw)
 	case slices.Contains(hostedItems(), kind):
@@ -83,7 +89,7 @@ func (o object) responsesOutputMessage() []Item {
 func statuses() []string { return []string{"in_progress", "completed", "incomplete"} }
 
 func responsesCall(r *reader, raw []byte) entry {
-	o, ok := r.object(raw, "", "type", "call_id", "name", "arguments", "id", "status")
+	o, ok := r.object(raw, "", "type", "call_id", "name", "arguments", "id", "status", "namespace", "caller")
 	if !ok {
 		return entry{}
 	}
@@ -94,8 +100,83 @@ func responsesCall(r *reader, raw []byte) entry {
 
 func responsesID(s string) bool { return len(s) >= 1 && len(s) <= 64 }
 
-func responsesOutput(r *reader, raw []byte) entry {
-	o, ok := r.object(raw, "", "type", "call_id", "output", "id", "status")
+// clientCalls are the keys of calls that the caller answers, beside those of functions: the required ones.
+func clientCalls() map[string][]string {
+	return map[string][]string{
+		"custom_tool_call": {"call_id", "name", "input"},
+		"computer_call":    {"id", "call_id", "pending_safety_checks", "status"},
+		"local_shell_call": {"id", "call_id", "action", "status"},
+		"shell_call":       {"call_id", "action"},
+		"apply_patch_call": {"call_id", "operation", "status"},
+	}
+}
+
+// clientOutputs are the keys of their answers.
+func clientOutputs() map[string][]string {
+	return map[string][]string{
+		"computer_call_output":    {"call_id", "output"},
+		"local_shell_call_output": {"id", "output"},
+		"shell_call_output":       {"call_id", "output"},
+		"apply_patch_call_output": {"call_id", "status"},
+	}
+}
+
+func responsesAction(r *reader, raw []byte, kind string) entry {
+	o, ok := r.object(raw, "", "type", "id", "call_id", "name", "input", "action", "actions", "operation", "pending_safety_checks", "status",
+		"environment", "namespace", "caller")
+	if !ok {
+		return entry{}
+	}
+	o.requireAll(clientCalls()[kind])
+	id := o.matched("call_id", RuleID, responsesID)
+	call := Item{Kind: Call, ID: id, Name: strings.TrimSuffix(kind, "_call")}
+	if kind == "custom_tool_call" {
+		input, _ := o.text("input")
+		call.Name, call.Texts = o.matched("name", RuleName, openAIName), []string{input}
+	}
+	return entry{role: kind, bare: true, calls: []string{id}, blocks: []Block{r.block(kind, raw, call)}}
+}
+
+func responsesOutcome(r *reader, raw []byte, kind string) entry {
+	o, ok := r.object(raw, "", "type", "id", "call_id", "output", "status", "acknowledged_safety_checks", "max_output_length", "caller")
+	if !ok {
+		return entry{}
+	}
+	required := clientOutputs()[kind]
+	o.requireAll(required)
+	result := Item{Kind: Result, ID: o.matched(required[0], RuleID, responsesID)}
+	switch kind {
+	case "computer_call_output":
+		if shot, ok := r.object(o.fields["output"], ".output", "type", "image_url", "file_id"); ok {
+			shot.one("type", RuleValue, "computer_screenshot")
+			shot.any("image_url", "file_id")
+		}
+		result.Media = 1
+	case "shell_call_output":
+		if pieces, ok := splitArray(o.fields["output"]); !ok || len(pieces) == 0 {
+			r.fault(".output", RuleType)
+		}
+	default:
+		text := o.optional("output")
+		result.Texts = []string{text}
+	}
+	if kind == "apply_patch_call_output" {
+		o.one("status", RuleValue, "completed", "failed")
+	}
+	return entry{role: kind, blocks: []Block{r.block(kind, raw, result)}}
+}
+
+// requireAll faults the keys that are missing.
+func (o object) requireAll(keys []string) {
+	for _, key := range keys {
+		if !o.has(key) {
+			o.r.fault(o.path(key), RuleMissing)
+		}
+	}
+}
+
+func responsesOutput(r *reader, raw []byte, kind string) entry {
+	o, ok := r.object(raw, "", "type", "call_id", "output", "id", "status", "caller")
 	if !ok {
 		return entry{}
 	}
@@ -109,7 +190,7 @@ func responsesOutput(r *reader, raw []byte) entry {
 			result.Media += piece.Media
 		}
 	}
-	return entry{role: "function_call_output", blocks: []Block{r.block("function_call_output", raw, result)}}
+	return entry{role: kind, blocks: []Block{r.block(kind, raw, result)}}
 }
 
 // responsesReasoning reads a ResponseReasoningItemParam, whose encrypted form is bound to its id.

@@ -27,6 +27,12 @@ type (
 // ShapeHistory is the shape of a whole list.
 const ShapeHistory = provider.ShapeHistory
 
+// What happens where a whole list differs from the record.
+const (
+	DivergenceRefuse = appends.DivergenceRefuse
+	DivergenceRewind = appends.DivergenceRewind
+)
+
 // ReadUsage reads the object in which a provider reports what a call took.
 func (e *Engine) ReadUsage(json string) (*Usage, error) { return provider.ReadUsage(json) }
 

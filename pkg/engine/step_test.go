@@ -270,6 +270,9 @@ func TestEngine_Step_Usage(t *testing.T) {
 			if !r.Compaction.Reported || r.Compaction.Used < c.want || r.Compaction.Used > c.want+60 {
 				t.Errorf("%+v", r.Compaction)
 			}
+			if snap, err := b.store.Read(ctx, keyOf("c"), store.Query{Slots: []string{"build/reported"}}); err != nil || len(snap.Slots) > 0 {
+				t.Errorf("the report is still kept: %v", err)
+			}
 			if m, err := b.Manifest(ctx, keyOf("c"), 1, 0); err != nil || !m.Manifest.UsageReported {
 				t.Errorf("the first build has no report: %v", err)
 			}
@@ -285,6 +288,35 @@ func appended(t testing.TB, b *bench, u *engine.Usage, messages ...conversation.
 	t.Helper()
 	if _, err := b.Append(ctx, engine.AppendRequest{Key: keyOf("c"), Messages: messages, Usage: u}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestEngine_Step_OverQuota: what is appended counts, and a step over the limit leaves nothing.
+func TestEngine_Step_OverQuota(t *testing.T) {
+	t.Parallel()
+	l := newLimited(newFaulty(), engine.Quota{Bytes: 100_000, Conversations: 1}, nil)
+	l.stepped(t, "c", nil, user(noise(1, 20_000)), answer(noise(2, 60_000)), user("go"))
+	_, err := l.stepWith("c", nil, user(noise(3, 30_000)))
+	wantOver(t, err, "bytes")
+	_, err = l.stepWith("c", nil, user(noise(3, 40_000)))
+	wantOver(t, err, "bytes")
+	_, err = l.stepWith("d", nil, user("x"))
+	wantOver(t, err, "conversations")
+	l.wantNothingStaged(t, "a step over the quota")
+	if n := l.head(t, "c").Messages; n != 3 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+// TestEngine_Step_DryRun_StagesNothing: a dry run asks nothing of the store but to read.
+func TestEngine_Step_DryRun_StagesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFaulty()
+	b := newBenchOn(f, 1<<20)
+	f.stage = func(*store.Upload) error { return store.ErrFull }
+	b.stepped(t, "c", func(r *engine.StepRequest) { r.Build.DryRun = true }, user(noise(1, 50_000)))
+	if f.commits != 0 {
+		t.Errorf("%d commits", f.commits)
 	}
 }
 
@@ -335,9 +367,11 @@ func TestEngine_Step_WaitsForNoModel(t *testing.T) {
 		messages = append(messages, user(fmt.Sprint("question ", i, " ", words(100))), answer(words(60)))
 	}
 	within := func(r *engine.StepRequest) { r.Build.Budget = budgetOf(4000) }
-	r := b.stepped(t, "c", within, append(messages, user("go on"))...)
+	b.append(t, "c", messages...)
+	r := b.stepped(t, "c", within, user("go on"))
 	summarized := slices.ContainsFunc(r.Events, func(e conversation.Event) bool { return e.Type == conversation.EventSummarized })
-	if !summarized || len(r.Degradations) == 0 {
+	notReady := slices.ContainsFunc(r.Degradations, func(d engine.Degradation) bool { return strings.Contains(d.Reason, "not ready in time") })
+	if !summarized || !notReady {
 		t.Errorf("summarized %v, degradations %+v", summarized, r.Degradations)
 	}
 }

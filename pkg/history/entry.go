@@ -8,6 +8,8 @@ type Entry struct {
 	Role  conversation.Role
 	Name  string
 	Parts []Part
+	// Gone numbers what a build has shown nothing of: all neighbors of one number at once. 0 for what was always shown.
+	Gone int32
 }
 
 // Part is one part of a message.
@@ -78,28 +80,17 @@ func newestReply(tape []Entry) int {
 	return first
 }
 
-// callsByOrdinal are the calls of a tape, by the number that results name.
-func callsByOrdinal(tape []Entry) map[int32]*conversation.ToolCall {
-	out := map[int32]*conversation.ToolCall{}
-	for i := range tape {
-		for p := range tape[i].Parts {
-			for f := range tape[i].Parts[p].Forms {
-				if c := tape[i].Parts[p].Forms[f].Call; c != nil {
-					out[c.Ordinal] = c
-				}
-			}
-		}
-	}
-	return out
-}
-
-// resultsIn is how many results a tape has.
-func resultsIn(tape []Entry) int {
+// waiting is how many calls of a tape have no result in it.
+func waiting(tape []Entry) int {
 	n := 0
 	for i := range tape {
 		for p := range tape[i].Parts {
-			if f := tape[i].Parts[p].Forms; len(f) > 0 && f[0].Result != nil {
+			switch f := tape[i].Parts[p].Forms; {
+			case len(f) == 0:
+			case f[0].Kind == conversation.PartToolCall:
 				n++
+			case f[0].Kind == conversation.PartToolResult:
+				n--
 			}
 		}
 	}

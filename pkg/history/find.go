@@ -2,6 +2,7 @@ package history
 
 import (
 	"iter"
+	"math"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -144,29 +145,31 @@ func (f *finder) read(c *cursor, tape []Entry, rewind int32) *Reading {
 	return r
 }
 
-// note keeps the trail on which the list agrees longest with what it could go on from.
+// note keeps where most of the list agrees with what it could go on from: of places behind the same of it, the first, because what was left out of
+// a view may as well be what was edited.
 func (f *finder) note(t *trail) {
-	for n := t.agreed(); n > 0; n-- {
-		if n < len(t.tape) && t.mayGoOn(n) && (f.best == nil || t.tape[n].Index > f.best.tape[f.at].Index) {
+	clean := t.borders()
+	for n := 1; n <= t.agreed() && n < len(t.tape); n++ {
+		c := t.furthest(n)
+		if c != nil && clean[n] && (f.best == nil || c.behind(f.best.furthest(f.at))) {
 			f.best, f.at = t, n
-			return
 		}
 	}
 }
 
-// mayGoOn says whether a list that agrees with the first n entries may go on in place of the others: they are all that follows on record, and
-// something was said before them.
-func (t *trail) mayGoOn(n int) bool {
-	if t.furthest(n) == nil {
-		return false
+// borders says behind how many entries a list may go on in place of all others: these are what follows on record.
+func (t *trail) borders() []bool {
+	out, least := make([]bool, len(t.tape)), int32(math.MaxInt32)
+	for n := len(t.tape) - 1; n >= 0; n-- {
+		out[n] = t.tape[n].Index <= least
+		least = min(least, t.tape[n].Index)
 	}
-	from := t.tape[n].Index
-	for i := range t.tape {
-		if before := t.tape[i].Index < from; before != (i < n) {
-			return false
-		}
+	most := int32(-1)
+	for n := range t.tape {
+		out[n] = out[n] && t.tape[n].Index > most
+		most = max(most, t.tape[n].Index)
 	}
-	return true
+	return out
 }
 
 // furthest is the place behind n entries that leaves least of the list; nil if there is none behind anything that was said.

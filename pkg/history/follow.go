@@ -19,7 +19,6 @@ type trail struct {
 	// anywhere lets the list begin at any message behind the first: its front was cut off.
 	anywhere bool
 
-	calls  map[int32]*conversation.ToolCall
 	open   int // how many calls of the tape have no result in it
 	newest int
 	// steps are the cursors before each entry, and behind the last that the list has.
@@ -29,17 +28,39 @@ type trail struct {
 
 // follow follows the list along the tape as far as it goes.
 func (l *list) follow(tape []Entry, strict, anywhere bool) *trail {
-	t := &trail{list: l, tape: tape, strict: strict, anywhere: anywhere, calls: callsByOrdinal(tape), newest: newestReply(tape)}
-	t.open = len(t.calls) - resultsIn(tape)
-	at := []cursor{{segment: -1}}
+	t := &trail{list: l, tape: tape, strict: strict, anywhere: anywhere, open: waiting(tape), newest: newestReply(tape)}
+	t.run()
+	return t
+}
+
+// run follows entry by entry. What builds have shown nothing of may be passed over.
+func (t *trail) run() {
+	at, later, behind := []cursor{{segment: -1}}, map[int][]cursor{}, 0
 	t.steps = append(t.steps, at)
-	for i := range tape {
-		if at = t.step(at, i); len(at) == 0 || t.overflow {
+	for i := range t.tape {
+		if end := t.gone(i); end > i && !t.strict {
+			later[end], behind = append(later[end], at...), end
+		}
+		at = distinct(append(t.step(at, i), later[i+1]...))
+		if t.steps = append(t.steps, at); len(at) == 0 && i+1 >= behind || t.overflow {
 			break
 		}
-		t.steps = append(t.steps, at)
 	}
-	return t
+	for len(t.steps[len(t.steps)-1]) == 0 {
+		t.steps = t.steps[:len(t.steps)-1]
+	}
+}
+
+// gone is the end of what went together, if it begins at an entry; else the entry.
+func (t *trail) gone(i int) int {
+	number := t.tape[i].Gone
+	if number == 0 || i > 0 && t.tape[i-1].Gone == number {
+		return i
+	}
+	for i < len(t.tape) && t.tape[i].Gone == number {
+		i++
+	}
+	return i
 }
 
 func (t *trail) step(from []cursor, i int) []cursor {
@@ -195,7 +216,7 @@ func (t *trail) result(c cursor, r *conversation.ToolResult) []cursor {
 	for _, at := range t.list.places(c, false, !t.strict) {
 		s, low := &t.list.segments[at.segment], at.results.lowest()
 		for i := low; i < min(len(s.results), low+maxApart); i++ {
-			if !at.results.has(i) && t.answers(&s.results[i], r) {
+			if !at.results.has(i) && t.answers(&at, &s.results[i], r) {
 				at.results = at.results.with(i)
 				out = append(out, at)
 				break
@@ -205,9 +226,10 @@ func (t *trail) result(c cursor, r *conversation.ToolResult) []cursor {
 	return out
 }
 
-// answers says whether a result of the list is one of the record. What stands for a result that was not there yet is that result.
-func (t *trail) answers(given *listResult, recorded *conversation.ToolResult) bool {
-	if call := t.calls[recorded.Ordinal]; call != nil && given.call != nil && !t.list.sameCall(call, given.call) {
+// answers says whether a result of the list is one of the record: it answers the same call, and says the same. What stands for a result that was
+// not there yet is that result.
+func (t *trail) answers(c *cursor, given *listResult, recorded *conversation.ToolResult) bool {
+	if call := c.answers.of(given.call); call != nil && call.Ordinal != recorded.Ordinal {
 		return false
 	}
 	return t.list.sameResult(recorded, given) || !t.strict && given.isMadeUp()

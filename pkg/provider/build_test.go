@@ -108,6 +108,9 @@ func (r *record) weigh(p *conversation.Part) int32 {
 	case conversation.PartOpaque:
 		n = r.count(p.Opaque.JSON.Inline)
 	}
+	if p.Residue != nil {
+		n += r.count(p.Residue.JSON)
+	}
 	return int32(n)
 }
 

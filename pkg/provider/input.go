@@ -30,8 +30,6 @@ type ReadRequest struct {
 	Shape Shape
 	// Model wrote the assistant's messages, where the JSON does not say.
 	Model string
-	// OpenCalls are the calls on record that no result has answered, in order. Results that name their tool alone answer these.
-	OpenCalls []conversation.ToolCall
 	// Tail: what the list begins with was left out, so that no system message in it leads the conversation.
 	Tail bool
 	// Aborted: the reply was cut off, and its message, the last, is tagged so. Calls whose arguments are no whole JSON, and reasoning without its signature, are left out.
@@ -51,7 +49,8 @@ type Input struct {
 	Model string
 }
 
-// InputMessage is a message as the record may have it, content inline, without index, ids, times and tokens.
+// InputMessage is a message as the record may have it, content inline, without index, ids, times and tokens. A result without the id of its
+// call answers the first open call of the tool that it names.
 type InputMessage struct {
 	conversation.Message
 	// First and End are the elements of the list that it was made of, half-open.

@@ -109,9 +109,12 @@ func (c *checker) chat(messages []byte) {
 		Content    json.RawMessage
 		ToolCallID string `json:"tool_call_id"`
 		ToolCalls  []struct {
-			ID       string
+			ID, Type string
 			Function struct{ Name, Arguments string }
+			Custom   struct{ Name, Input string }
 		} `json:"tool_calls"`
+		Refusal string
+		Audio   any
 	}
 	c.decode(messages, &list)
 	var open []string
@@ -135,12 +138,18 @@ func (c *checker) chat(messages []byte) {
 		if len(open) > 0 {
 			c.fault("%s message while %q are open", m.Role, open)
 		}
-		if string(m.Content) != "null" || len(m.ToolCalls) == 0 {
+		c.text(m.Refusal)
+		if string(m.Content) != "null" || len(m.ToolCalls) == 0 && m.Refusal == "" && m.Audio == nil {
 			c.content(m.Content, false)
 		}
 		for _, call := range m.ToolCalls {
-			c.call(call.ID, call.Function.Name, call.Function.Arguments)
 			open = append(open, call.ID)
+			if call.Type == "custom" {
+				c.call(call.ID, call.Custom.Name, "{}")
+				c.text(strings.TrimPrefix(call.Custom.Input, "{}"))
+				continue
+			}
+			c.call(call.ID, call.Function.Name, call.Function.Arguments)
 		}
 	}
 	if len(open) > 0 {
@@ -150,10 +159,11 @@ func (c *checker) chat(messages []byte) {
 
 func (c *checker) responses(messages []byte) {
 	var list []struct {
-		Type, ID, Role, Name, Arguments, Output string
-		Content                                 json.RawMessage
-		Summary                                 []struct{ Text string }
-		CallID                                  string `json:"call_id"`
+		Type, ID, Role, Name string
+		Arguments            any
+		Content, Output      json.RawMessage
+		Summary              []struct{ Text string }
+		CallID               string `json:"call_id"`
 	}
 	c.decode(messages, &list)
 	open := map[string]bool{}
@@ -166,11 +176,20 @@ func (c *checker) responses(messages []byte) {
 				c.fault("content of the %s: %s", m.Role, m.Content)
 			}
 		case "function_call":
-			c.call(m.CallID, m.Name, m.Arguments)
+			arguments, _ := m.Arguments.(string)
+			c.call(m.CallID, m.Name, arguments)
 			open[m.CallID] = true
-		case "function_call_output":
+		case "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call":
+			c.flat += 6
+			open[m.CallID] = true
+		case "function_call_output", "custom_tool_call_output", "computer_call_output", "local_shell_call_output", "shell_call_output", "apply_patch_call_output":
 			c.flat += 4
-			c.text(m.Output)
+			if strings.HasPrefix(m.Type, "function") || strings.HasPrefix(m.Type, "custom") {
+				c.content(m.Output, true)
+			}
+			if m.Type == "local_shell_call_output" {
+				m.CallID = m.ID
+			}
 			if !open[m.CallID] {
 				c.fault("output for %q", m.CallID)
 			}
@@ -182,7 +201,7 @@ func (c *checker) responses(messages []byte) {
 			if m.ID == "" || m.Summary == nil {
 				c.fault("reasoning %q with summary %v", m.ID, m.Summary)
 			}
-			if i+1 == len(list) || list[i+1].Type != "function_call" && list[i+1].Role != "assistant" && list[i+1].Type != "reasoning" {
+			if i+1 == len(list) || list[i+1].Type == "message" && list[i+1].Role != "assistant" || strings.HasSuffix(list[i+1].Type, "_output") {
 				c.fault("reasoning without its item")
 			}
 		}

@@ -33,6 +33,19 @@ var (
 		`{"type":"compaction","encrypted_content":"e"}`, `{"type":"compaction","id":1,"encrypted_content":"e"}`,
 		`{"text":"t","thought":true,"thoughtSignature":"c2ln"}`, `{"type":"text","text":" "}`, `{"type":"tool_use","id":"call_1"}`,
 		`{"type":"server_tool_use","id":"s1"}`, `{"type":"web_search_tool_result","tool_use_id":"s1"}`, `[]`, `{`, "",
+		`{"type":"web_search_call","id":"w","status":"completed","action":{"type":"search","query":"q"}}`, `{"type":"mcp_call","id":"m"}`, `{"type":"custom_tool_call"}`,
+		`{"executableCode":{"language":"PYTHON","code":"1"}}`, `{"executableCode":{}}`, `{"toolCall":{"toolType":"X"},"thoughtSignature":"c2ln"}`, `{"toolCall":null}`,
+	})
+	// anyResidue is what a provider may say of a part, in its place, elsewhere, or of the wrong kind.
+	anyResidue = rapid.SampledFrom([]string{
+		`{}`, `{"role":"developer"}`, `{"type":"refusal"}`, `{"type":"custom"}`, `{"audio":{"id":"a"}}`, `{"audio":{"id":1}}`, `{"audio":{"id":"a","x":1}}`, `{"content":[]}`, `{"output":[]}`,
+		`{"phase":"commentary"}`, `{"phase":"other"}`, `{"namespace":"n","caller":{"type":"direct"}}`, `{"caller":"x"}`, `{"caller":{"type":"code","tool_id":"s1"}}`, `{"caller":{"tool_id":"none"}}`,
+		`{"type":"computer_call","id":"cu","status":"completed","pending_safety_checks":[]}`, `{"type":"computer_call","id":"cu"}`, `{"type":"computer_call"}`, `{"type":"local_shell_call","id":"l"}`,
+		`{"type":"shell_call"}`, `{"type":"apply_patch_call"}`, `{"file_id":"f"}`, `{"file_id":""}`, `{"filename":"a.txt"}`, `{"filename":1}`, `{"detail":"original"}`,
+		`{"citations":[{"type":"char_location"}]}`, `{"citations":{"enabled":true},"title":"t"}`, `{"type":"document","title":"t"}`, `{"type":"document","source":{"type":"content","content":"x"}}`,
+		`{"type":"search_result","source":"s","title":"t"}`, `{"type":"search_result"}`, `{"content":[{"type":"tool_reference","tool_name":"x"}]}`, `{"toolset_name":"t"}`,
+		`{"partMetadata":{"a":1}}`, `{"partMetadata":[]}`, `{"displayName":"d"}`, `{"response":{"output":""}}`, `{"response":{},"parts":[]}`, `{"parts":[]}`, `{"scheduling":"SILENT","willContinue":true}`,
+		`{"max_output_length":5,"acknowledged_safety_checks":[]}`, deep(100), `{"x":"\udc00"}`, `[]`, `{`,
 	})
 )
 
@@ -60,6 +73,15 @@ func drawRecord(t *rapid.T, count func(string) int) []conversation.Unit {
 		}
 	}
 	r.items = slices.DeleteFunc(r.items, func(conversation.Item) bool { return rapid.IntRange(0, 9).Draw(t, "gone") == 0 })
+	for _, it := range r.items {
+		for i := range it.Parts {
+			if rapid.IntRange(0, 3).Draw(t, "residue") == 0 {
+				it.Parts[i].Residue = &conversation.Residue{Provider: anyMaker.Draw(t, "of"), JSON: anyResidue.Draw(t, "said")}
+				n := int32(count(it.Parts[i].Residue.JSON))
+				it.Parts[i].Tokens, it.Message.Tokens = it.Parts[i].Tokens+n, it.Message.Tokens+n
+			}
+		}
+	}
 	hidden := rapid.Bool().Draw(t, "hidden")
 	return conversation.Units(r.items, func(conversation.Range) bool { return hidden })
 }

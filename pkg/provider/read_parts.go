@@ -89,30 +89,21 @@ func (r *Reading) open(id, name string) {
 	r.opened[name] = append(r.opened[name], id)
 }
 
-// Answer returns the id of the call of a tool that a result without one answers: the first that is open in the list, else on record.
-func (r *Reading) Answer(name, id string) (answered string, ok bool) {
-	if r.known == nil {
-		r.known = map[string][]string{}
-		for i := range r.Request.OpenCalls {
-			c := &r.Request.OpenCalls[i]
-			r.known[c.Name] = append(r.known[c.Name], c.CallID)
-		}
+// Answer returns the id of the call that a result answers whose provider pairs by name: its own, else that of the first open call of the
+// tool in the list. It is empty if the list has none: then the record's is meant.
+func (r *Reading) Answer(name, id string) string {
+	ids := r.opened[name]
+	at := 0
+	if id != "" {
+		at = slices.Index(ids[:min(len(ids), maxSought)], id)
 	}
-	for _, open := range []map[string][]string{r.opened, r.known} {
-		ids := open[name]
-		at := 0
-		if id != "" {
-			at = slices.Index(ids[:min(len(ids), maxSought)], id)
-		}
-		if at < 0 || len(ids) == 0 {
-			continue
-		}
-		answered = ids[at]
-		copy(ids[1:at+1], ids[:at]) // what is before it moves, because behind it many may be
-		open[name] = ids[1:]
-		return answered, true
+	if at < 0 || len(ids) == 0 {
+		return id
 	}
-	return id, id != ""
+	answered := ids[at]
+	copy(ids[1:at+1], ids[:at]) // what is before it moves, because behind it many may be
+	r.opened[name] = ids[1:]
+	return answered
 }
 
 // WithResidue gives a part the members that its fields do not hold; none if there are none.
@@ -168,7 +159,7 @@ func (m Members) JSON() string {
 type Rewriting struct {
 	Nulls []string // members that are null are left out, but for these, which the provider demands
 	Free  []string // what is in these is nobody's but the caller's, and stays as it is
-	Drop  []string // members of the block that are left out, such as marks for a cache
+	Drop  []string // members that are left out, such as marks for a cache
 	Top   bool     // only the block's own members are looked at
 	Camel bool     // names in snake_case become camelCase
 }
@@ -179,10 +170,10 @@ func (r *Reading) Block(w *Rewriting, n Node) string {
 		r.Fail(&n, "must be an object")
 		return "{}"
 	}
-	return string(w.object(make([]byte, 0, len(n.JSON)), n.JSON, true))
+	return string(w.object(make([]byte, 0, len(n.JSON)), n.JSON))
 }
 
-func (w *Rewriting) object(dst []byte, object string, top bool) []byte {
+func (w *Rewriting) object(dst []byte, object string) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	members(object, func(quoted, value string) bool {
@@ -190,7 +181,7 @@ func (w *Rewriting) object(dst []byte, object string, top bool) []byte {
 		if w.Camel {
 			key = camelKey(key)
 		}
-		if value == "null" && !slices.Contains(w.Nulls, key) || top && slices.Contains(w.Drop, key) {
+		if value == "null" && !slices.Contains(w.Nulls, key) || slices.Contains(w.Drop, key) {
 			return true
 		}
 		if len(dst) > start {
@@ -208,7 +199,7 @@ func (w *Rewriting) value(dst []byte, value string, asIs bool) []byte {
 	case asIs || value[0] != '{' && value[0] != '[':
 		return append(dst, value...)
 	case value[0] == '{':
-		return w.object(dst, value, false)
+		return w.object(dst, value)
 	}
 	dst = append(dst, '[')
 	elements(value, func(i int, element string) {
@@ -221,12 +212,31 @@ func (w *Rewriting) value(dst []byte, value string, asIs bool) []byte {
 }
 
 // AddObject adds a member that must be an object or a list, unless it is missing.
-func (m *Members) AddObject(r *Reading, n Node) {
-	if !n.Missing() && !n.Is('{') && !n.Is('[') {
+func (m *Members) AddObject(r *Reading, w *Rewriting, n Node) {
+	switch {
+	case n.Missing():
+	case n.Is('{') || n.Is('['):
+		*m = append(*m, Member{n.key, string(w.value(nil, n.JSON, false))})
+	default:
 		r.Fail(&n, "must be an object or a list")
 	}
-	m.Add(n)
 }
+
+// Sole returns the only member of an object, a null one counted too: where nothing else may be lost.
+func (r *Reading) Sole(n Node) (member Node, ok bool) {
+	count := 0
+	if n.Is('{') {
+		members(n.JSON, func(quoted, value string) bool {
+			member = Node{JSON: present(value), up: &n, key: unquote(quoted)}
+			count++
+			return count == 1
+		})
+	}
+	return member, count == 1
+}
+
+// Key is the name of the value in its object.
+func (n *Node) Key() string { return n.key }
 
 // OrElse reads a string, or takes another where it is missing.
 func (r *Reading) OrElse(n Node, other string) string {

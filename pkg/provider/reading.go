@@ -30,7 +30,6 @@ type Reading struct {
 	camel   bool // snake_case keys are those in camelCase
 	faults  []conversation.Violation
 	opened  map[string][]string // by the name of a tool: ids of calls in the list that nothing has answered
-	known   map[string][]string // the same of the record's
 	element int                 // that is read
 }
 

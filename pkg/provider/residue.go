@@ -41,6 +41,16 @@ func (k Kept) Is(key string, kind byte) bool {
 	return value[0] == kind || kind == '0' && '0' < value[0] && value[0] <= '9'
 }
 
+// Blocks reports whether a member is a list of blocks, at least one, each of which says its type.
+func (k Kept) Blocks(key string) bool {
+	var blocks []map[string]json.RawMessage
+	if json.Unmarshal(k[key], &blocks) != nil {
+		return false
+	}
+	untyped := func(b map[string]json.RawMessage) bool { return StringField(b, "type") == "" }
+	return len(blocks) > 0 && !slices.ContainsFunc(blocks, untyped)
+}
+
 // Append puts members behind those of an object, if they are of a kind.
 func (k Kept) Append(object []byte, kind byte, keys ...string) []byte {
 	for _, key := range keys {

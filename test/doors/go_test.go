@@ -11,6 +11,9 @@ import (
 // goVersion is that of the module in a program that uses it: one that no sidecar of a test is older than, unless it says so.
 const goVersion = "v0.0.2"
 
+// mostGoLines are as many as an agent in Go may have.
+const mostGoLines = 25
+
 // TestGo_Module_Holds builds the scenarios and the agent as programs of another module, and runs them.
 func TestGo_Module_Holds(t *testing.T) {
 	programs := goPrograms(t)
@@ -21,6 +24,7 @@ func TestGo_Module_Holds(t *testing.T) {
 	t.Run("agent", func(t *testing.T) {
 		agent := exec.Command(filepath.Join(programs, "agent"), "Why does billing fail?", "Say that twice.")
 		expectAgent(t, agent)
+		expectLines(t, "../../examples/go/agent.go", mostGoLines)
 	})
 }
 
@@ -55,6 +59,6 @@ func goPrograms(t *testing.T) string {
 	writeInto(t, folder, "go.sum", string(sums))
 	const module = "github.com/palimpsest-context/palimpsest"
 	writeInto(t, folder, "go.mod", "module program\n\ngo 1.26\n\nrequire "+module+" "+goVersion+"\n\nreplace "+module+" => "+root+"\n")
-	run(t, within(folder, exec.Command("go", "build", "-mod=mod", "-buildvcs=false", "-o", ".", "./scenarios", "./agent")))
-	return folder
+	run(t, within(folder, exec.Command("go", "build", "-mod=mod", "-buildvcs=false", "-o", "bin/", "./scenarios", "./agent")))
+	return filepath.Join(folder, "bin")
 }

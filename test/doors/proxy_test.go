@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
@@ -51,7 +53,8 @@ func (bytesCodec) Name() string { return "proto" }
 // startProxy runs a proxy until the test ends, and returns its address.
 func startProxy(t *testing.T, p *proxy, sidecar string) string {
 	t.Helper()
-	conn, err := grpc.NewClient(sidecar, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	soon := grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.5, MaxDelay: time.Second}}
+	conn, err := grpc.NewClient(sidecar, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithConnectParams(soon))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,9 @@ func startProxy(t *testing.T, p *proxy, sidecar string) string {
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		server.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 		_ = conn.Close()
 		_ = os.RemoveAll(folder)
 	})
@@ -89,16 +94,17 @@ func (p *proxy) pass(_ any, stream grpc.ServerStream) error {
 	}
 	var header metadata.MD
 	err := p.sidecar.Invoke(outgoing(stream.Context()), method, &request, &answer, grpc.ForceCodec(bytesCodec{}), grpc.Header(&header))
-	if p.version != "" {
-		header.Set("palimpsest-version", p.version)
+	if err != nil {
+		return err
 	}
 	if after {
 		return status.Error(codes.Unavailable, "the answer was lost")
 	}
-	if err != nil {
-		return err
+	version := p.version
+	if given := header.Get("palimpsest-version"); version == "" && len(given) > 0 {
+		version = given[0]
 	}
-	if err := stream.SetHeader(metadata.MD{"palimpsest-version": header.Get("palimpsest-version")}); err != nil {
+	if err := stream.SetHeader(metadata.Pairs("palimpsest-version", version)); err != nil {
 		return err
 	}
 	return stream.SendMsg(&answer)

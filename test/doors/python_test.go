@@ -16,13 +16,19 @@ func TestPython_Package_Holds(t *testing.T) {
 	if err != nil || len(programs) == 0 {
 		t.Fatal("there are no tests in Python", err)
 	}
+	pytest := func(t *testing.T, program string) {
+		t.Helper()
+		command := exec.Command(python, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--durations=5", program)
+		command.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1",
+			"PALIMPSEST_TEST_SIDECAR="+sidecar, "PALIMPSEST_TEST_FAKES="+fakes, "PALIMPSEST_TEST_WHEEL="+wheel)
+		t.Log(run(t, command))
+	}
+	// It measures: what runs in parallel waits until it has ended.
+	t.Run("install", func(t *testing.T) { pytest(t, "python/install.py") })
 	for _, program := range programs {
 		t.Run(strings.TrimSuffix(filepath.Base(program), ".py"), func(t *testing.T) {
 			t.Parallel()
-			pytest := exec.Command(python, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--durations=5", program)
-			pytest.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1",
-				"PALIMPSEST_TEST_SIDECAR="+sidecar, "PALIMPSEST_TEST_FAKES="+fakes, "PALIMPSEST_TEST_WHEEL="+wheel)
-			t.Log(run(t, pytest))
+			pytest(t, program)
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,10 +42,10 @@ func (s *scenarios) hold(t *testing.T) {
 	}
 	for _, name := range names {
 		for _, format := range formats() {
-			t.Run(name+"/"+format, func(t *testing.T) { s.toy(t, name, format, startSidecar(t)) })
+			t.Run(name+"/"+format, func(t *testing.T) { s.toy(t, name, format) })
 		}
 	}
-	t.Run("sync", func(t *testing.T) { s.toy(t, "sync", "openai", startSidecar(t)) })
+	t.Run("sync", func(t *testing.T) { s.toy(t, "sync", "openai") })
 	t.Run("retries", s.retries)
 	t.Run("older sidecar", s.older)
 	t.Run("refused", s.refused)
@@ -55,9 +57,9 @@ func (s *scenarios) hold(t *testing.T) {
 }
 
 // toy is played to its end: seven calls of the model, none refused, a megabyte cited and read where it matters.
-func (s *scenarios) toy(t *testing.T, name, format, address string) {
-	t.Helper()
-	provider := startFakes(t)
+func (s *scenarios) toy(t *testing.T, name, format string) {
+	t.Parallel()
+	address, provider := startSidecar(t), startFakes(t)
 	said := run(t, s.play(name, address, provider, "toy", format))
 	if n := strings.Count(said, "->"); n != 2 || !strings.Contains(said, "FATAL billing") && name != "stream" {
 		t.Errorf("the agent said %q", said)
@@ -77,6 +79,7 @@ func expectToy(t *testing.T, provider string) {
 
 // retries: calls that do not arrive, and answers that are lost, change nothing.
 func (s *scenarios) retries(t *testing.T) {
+	t.Parallel()
 	address, provider := startSidecar(t), startFakes(t)
 	p := &proxy{harm: true}
 	run(t, s.play("toy", startProxy(t, p, address), provider, "toy", "openai"))
@@ -88,6 +91,7 @@ func (s *scenarios) retries(t *testing.T) {
 }
 
 func (s *scenarios) older(t *testing.T) {
+	t.Parallel()
 	older := startProxy(t, &proxy{version: "v0.0.1"}, startSidecar(t))
 	if said := run(t, s.play("toy", older, startFakes(t), "toy", "openai")); !strings.HasPrefix(said, "older sidecar:") {
 		t.Errorf("the agent said %q", said)
@@ -95,6 +99,7 @@ func (s *scenarios) older(t *testing.T) {
 }
 
 func (s *scenarios) refused(t *testing.T) {
+	t.Parallel()
 	said := run(t, s.play("refused", startSidecar(t), startFakes(t), "refused", "openai"))
 	if want := "refused: ERROR_REASON_HISTORY_DIVERGED false\nrefused: ERROR_REASON_INVALID_FIELD true\n"; said != want {
 		t.Errorf("the agent said %q, want %q", said, want)
@@ -103,6 +108,7 @@ func (s *scenarios) refused(t *testing.T) {
 
 // local: a sidecar of the program's own leaves nothing behind.
 func (s *scenarios) local(t *testing.T) {
+	t.Parallel()
 	folder, err := os.MkdirTemp("", "doors")
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +126,7 @@ func (s *scenarios) local(t *testing.T) {
 
 // killed: an agent that ends between a reply and its results goes on where it was.
 func (s *scenarios) killed(t *testing.T, format string) {
+	t.Parallel()
 	address, provider := startSidecar(t), startFakes(t)
 	first := s.play("kill", address, provider, "killed", format)
 	if output, _ := first.CombinedOutput(); string(output) != "killed with 2 calls\n" || first.ProcessState.ExitCode() != 7 {
@@ -134,21 +141,23 @@ func (s *scenarios) killed(t *testing.T, format string) {
 	expectRecord(t, address, "killed", map[pb.Role]int{pb.Role_ROLE_USER: 1, pb.Role_ROLE_ASSISTANT: 5, pb.Role_ROLE_TOOL: 6})
 }
 
-// aborted: of a stream that broke off, the text and the whole call are on record, and the agent goes on.
+// aborted: of a stream that broke off, the text and the whole call are on record. Nobody waits for a result, and the agent goes on.
 func (s *scenarios) aborted(t *testing.T, format string) {
+	t.Parallel()
 	address, provider := startSidecar(t), startFakes(t)
-	if said := run(t, s.play("abort", address, provider, "aborted", format)); !strings.HasPrefix(said, "aborted with 1 calls\n->") {
+	if said := run(t, s.play("abort", address, provider, "aborted", format)); !strings.HasPrefix(said, "aborted\n->") {
 		t.Errorf("the agent said %q", said)
 	}
 	counted := countsOf(t, provider)
 	if counted.Refused != 0 || counted.Calls["web_search"] != 2 { // the one that was cut is made again
 		t.Errorf("the provider counted %+v", counted)
 	}
-	messages := expectRecord(t, address, "aborted", map[pb.Role]int{pb.Role_ROLE_USER: 1, pb.Role_ROLE_ASSISTANT: 6, pb.Role_ROLE_TOOL: 6})
-	first := messages[1]
-	if parts := first.GetParts(); len(first.GetTags()) != 1 || first.GetTags()[0] != "aborted" || len(parts) != 2 || parts[0].GetText() == "" ||
-		parts[1].GetToolCall().GetName() != "get_weather" {
-		t.Errorf("on record of the reply: %v", first)
+	messages := expectRecord(t, address, "aborted", map[pb.Role]int{pb.Role_ROLE_USER: 1, pb.Role_ROLE_ASSISTANT: 6, pb.Role_ROLE_TOOL: 5})
+	reply := messages[1]
+	parts := reply.GetParts()
+	says := slices.ContainsFunc(parts, func(p *pb.Part) bool { return p.GetText() != "" })
+	if !slices.Contains(reply.GetTags(), "aborted") || !says || parts[len(parts)-1].GetToolCall().GetName() != "get_weather" {
+		t.Errorf("on record of the reply: %v", reply)
 	}
 }
 
@@ -202,4 +211,35 @@ func expectRecord(t *testing.T, address, conversation string, want map[pb.Role]i
 		t.Errorf("on record are %v, want %v", found, want)
 	}
 	return listed.GetMessages()
+}
+
+// expectAgent runs an example with a sidecar of its own, and counts what an author writes of it.
+func expectAgent(t *testing.T, agent *exec.Cmd) {
+	t.Helper()
+	provider := startFakes(t)
+	agent.Env = append(agent.Environ(), "PALIMPSEST_BINARY="+sidecar, "MODEL=fake", "OPENAI_BASE_URL="+provider+"/v1", "OPENAI_API_KEY=none")
+	if said := run(t, agent); strings.Count(said, "The log says: ") != 3 {
+		t.Errorf("the agent said %q", said)
+	}
+	expectToy(t, provider)
+}
+
+// expectLines counts the lines of an example that an author writes: imports, comments and empty lines apart.
+func expectLines(t *testing.T, file string, most int) {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apart := regexp.MustCompile(`^\s*(|//.*|/?\*.*|import .*|package .*)$`)
+	text := regexp.MustCompile(`(?s)\nimport \(.*?\n\)\n`).ReplaceAllString(string(source), "\n")
+	lines := 0
+	for line := range strings.Lines(text) {
+		if !apart.MatchString(strings.TrimRight(line, "\n")) {
+			lines++
+		}
+	}
+	if t.Logf("%s has %d lines", file, lines); lines == 0 || lines > most {
+		t.Errorf("%s has %d lines, at most %d", file, lines, most)
+	}
 }

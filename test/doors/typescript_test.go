@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	typescriptExamples = "../../examples/typescript/agents"
+	typescriptExamples = "../../examples/typescript"
 	// typescriptVersion is one that no sidecar is older than, and that has a predecessor.
 	typescriptVersion = "v0.0.2"
 	largestTarball    = 200 << 10
@@ -37,6 +37,9 @@ func TestTypeScript_BuiltPackage_Holds(t *testing.T) {
 			}
 		})
 	}
+	t.Run("example/monitor", func(t *testing.T) {
+		t.Log(run(t, within(project, exec.Command("node", "dist/monitor.js", startSidecar(t)))))
+	})
 	t.Run("install to first answer", func(t *testing.T) { installTypeScript(t, project, tarball) })
 }
 
@@ -65,7 +68,7 @@ func installTypeScript(t *testing.T, project, tarball string) {
 func TestTypeScript_Agents_HaveFifteenLines(t *testing.T) {
 	apart := regexp.MustCompile(`^\s*(//.*|import .*)?$`)
 	for _, sdk := range typescriptAgents() {
-		source, err := os.ReadFile(filepath.Join(typescriptExamples, sdk+".ts"))
+		source, err := os.ReadFile(filepath.Join(typescriptExamples, "agents", sdk+".ts"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,17 +87,15 @@ func TestTypeScript_Agents_HaveFifteenLines(t *testing.T) {
 // typescriptAgents are the examples, one for each of the providers' APIs.
 func typescriptAgents() []string { return []string{"openai", "responses", "anthropic", "gemini"} }
 
-// killTypeScript kills an agent when its model has answered and its tools have not, and starts it again.
+// killTypeScript kills agents when their models have answered and their tools have not, and starts them again.
 func killTypeScript(t *testing.T, project string) {
 	address := startSidecar(t)
-	for _, format := range typescriptAgents() {
-		first := typescriptProgram(t, project, exec.Command("node", "dist/interrupted.js", address, format, "kill"))
-		output, _ := first.CombinedOutput()
-		if status, ok := first.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-			t.Fatalf("the agent was to be killed, and ended with %s:\n%s", first.ProcessState, output)
-		}
-		run(t, typescriptProgram(t, project, exec.Command("node", "dist/interrupted.js", address, format)))
+	first := typescriptProgram(t, project, exec.Command("node", "dist/interrupted.js", address, "kill"))
+	output, _ := first.CombinedOutput()
+	if status, ok := first.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("the agent was to be killed, and ended with %s:\n%s", first.ProcessState, output)
 	}
+	run(t, typescriptProgram(t, project, exec.Command("node", "dist/interrupted.js", address)))
 }
 
 // typescriptProgram sets where a program runs, and what it talks to.
@@ -117,7 +118,8 @@ func typescriptProject(t *testing.T, tarball string) string {
 	project := filepath.Join(root, "project")
 	copyAll(t, "typescript/*.ts", project)
 	copyInto(t, "typescript/tsconfig.json", project)
-	copyAll(t, typescriptExamples+"/*.ts", filepath.Join(project, "agents"))
+	copyAll(t, typescriptExamples+"/*.ts", project)
+	copyAll(t, typescriptExamples+"/agents/*.ts", filepath.Join(project, "agents"))
 	writeInto(t, project, "package.json", `{"private": true, "type": "module"}`)
 	npm := exec.Command("npm", "install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", tarball)
 	if output, err := within(project, npm).CombinedOutput(); err != nil {

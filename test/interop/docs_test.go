@@ -124,7 +124,7 @@ func anchors(page string) map[string]bool {
 func pages(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md", "clients/*/*.md", "clients/adapters/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join("../..", pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package interop
 
 import (
 	"net"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,7 +10,8 @@ import (
 const examples = "../../examples"
 
 // TestExamples_EachHoldsAgainstSidecar runs the programs under examples. Each checks what it shows, turn by turn. The one in Go,
-// examples/citations, is run by the tests of cmd/sidecar: it needs no other language, so it must not be skipped for the lack of one.
+// examples/citations, is run by the tests of cmd/sidecar: it needs no other language, so it must not be skipped for the lack of one. Those that
+// speak through a package are run by test/doors.
 func TestExamples_EachHoldsAgainstSidecar(t *testing.T) {
 	need(t, "go")
 	port := freePort(t)
@@ -19,18 +19,12 @@ func TestExamples_EachHoldsAgainstSidecar(t *testing.T) {
 
 	t.Run("python", func(t *testing.T) {
 		python := python(t)
-		stubs := pythonStubs(t, python)
+		client := filepath.Join(repository(t), "clients", "python", "src")
 		for _, program := range pythonExamples(t) {
 			t.Run(strings.TrimSuffix(filepath.Base(program), ".py"), func(t *testing.T) {
-				t.Log(run(t, pythonProgram(python, stubs, program, address, port)))
+				t.Log(run(t, pythonProgram(python, client, program, address, port)))
 			})
 		}
-	})
-	t.Run("typescript", func(t *testing.T) {
-		modules := nodeModules(t)
-		project := typescriptProject(t, python(t), modules)
-		copyFile(t, filepath.Join(examples, "typescript", "monitor.ts"), filepath.Join(project, "monitor.ts"))
-		t.Log(run(t, exec.Command("node", filepath.Join(compile(t, project), "monitor.js"), address)))
 	})
 }
 

@@ -120,5 +120,5 @@ def _part(content: Content) -> dict[str, Any]:
 def _made(message: dict[str, Any], text: str, tool: str) -> Message:
     if message["role"] == "tool":
         return Message("tool", [Content.from_function_result(message["tool_call_id"], result=text)])
-    calls = [Content.from_function_call(c["id"], c["function"]["name"], arguments=c["function"]["arguments"]) for c in message["tool_calls"]]
+    calls = [Content.from_function_call(c["id"], c["function"]["name"], arguments=c["function"]["arguments"]) for c in message.get("tool_calls") or ()]
     return Message(message["role"], [*([Content.from_text(text)] if text else []), *calls])

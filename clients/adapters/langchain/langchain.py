@@ -13,6 +13,7 @@ from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from palimpsest_context import Palimpsest
+from palimpsest_context.adapters import chat_completions as chat
 
 
 class PalimpsestMiddleware(AgentMiddleware):
@@ -55,19 +56,17 @@ class PalimpsestMiddleware(AgentMiddleware):
 
     def _view(self, request: ModelRequest) -> ModelRequest:
         whole = [_chat(message) for message in request.messages]
-        originals = {_key(sent): message for sent, message in zip(whole, request.messages)}
         system = request.system_message.text if request.system_message else ""
         tools = [convert_to_openai_tool(tool) for tool in request.tools]
         conversation = self._of(request)
         conversation.sync(whole, format="openai", system=system, tools=tools, rewind=self.rewind)
         view = json.loads(conversation.built.rendered.messages_json)
-        # What is shown as it was said stays the state's own message: it may hold what Chat Completions has no place for.
-        messages: list[Any] = [originals.get(_key(shown)) or convert_to_messages([shown])[0] for shown in view]
+        messages: list[Any] = [*chat.restored(view, zip(whole, request.messages), _made)]
         return request.override(messages=messages)
 
     def _add(self, request: ModelRequest, response: ModelResponse) -> None:
         for reply in (message for message in response.result if isinstance(message, AIMessage)):
-            self._of(request).add({"choices": [{"message": _chat(reply)}], "usage": _usage(reply)})
+            self._of(request).add(chat.reply(_chat(reply), reply.response_metadata.get("model_name"), *_usage(reply)))
 
     def _recall(self, request: Any) -> ToolMessage:
         call = request.tool_call
@@ -84,21 +83,14 @@ def _chat(message: BaseMessage) -> dict[str, Any]:
     """A message as Chat Completions has it. Of a reply that is text and calls: reasoning stays with the state."""
     if isinstance(message, AIMessage):
         message = message.model_copy(update={"content": message.text})
-    chat: dict[str, Any] = convert_to_openai_messages(message)
-    return chat
+    sent: dict[str, Any] = convert_to_openai_messages(message)
+    return sent
 
 
-def _key(message: dict[str, Any]) -> str:
-    functions = [(call["id"], call["function"]) for call in message.get("tool_calls") or []]
-    calls = [(id, function["name"], json.loads(function["arguments"])) for id, function in functions]
-    return json.dumps([message["role"], message.get("content") or "", calls, message.get("tool_call_id")], sort_keys=True)
+def _made(shown: dict[str, Any], text: str, tool: str) -> BaseMessage:
+    return convert_to_messages([shown])[0]
 
 
-def _usage(reply: AIMessage) -> dict[str, Any] | None:
-    usage = reply.usage_metadata
-    return usage and {
-        "prompt_tokens": usage["input_tokens"],
-        "completion_tokens": usage["output_tokens"],
-        "prompt_tokens_details": {"cached_tokens": usage.get("input_token_details", {}).get("cache_read", 0)},
-        "completion_tokens_details": {"reasoning_tokens": usage.get("output_token_details", {}).get("reasoning", 0)},
-    }
+def _usage(reply: AIMessage) -> tuple[int, int, int]:
+    usage: Any = reply.usage_metadata or {}
+    return usage.get("input_tokens", 0), usage.get("output_tokens", 0), usage.get("input_token_details", {}).get("cache_read", 0)

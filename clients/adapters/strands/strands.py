@@ -14,6 +14,7 @@ from strands.plugins import Plugin
 from strands.tools.tools import PythonAgentTool
 
 from palimpsest_context import Palimpsest
+from palimpsest_context.adapters import call_ids
 
 
 class PalimpsestPlugin(Plugin):
@@ -46,9 +47,8 @@ class PalimpsestPlugin(Plugin):
         return PythonAgentTool(name, {"name": name, "description": description, "inputSchema": {"json": parameters}}, recall)
 
     async def _invoke(self, context: Any, model: Any) -> Any:
-        messages = await asyncio.to_thread(self._view, context)
-        async for event in model(context.replace(messages=messages)):
-            if isinstance(event, ModelStopReason) and event.stop_reason != "cancelled":
+        async for event in model(context.replace(messages=await asyncio.to_thread(self._view, context))):
+            if isinstance(event, ModelStopReason):
                 await asyncio.to_thread(self.conversation.add, {"type": "message", "usage": _usage(event.usage), **_sent(event.message)})
             yield event
 
@@ -60,10 +60,11 @@ class PalimpsestPlugin(Plugin):
         system = system if isinstance(system, str) else "".join(block.get("text", "") for block in system)
         tools = [{"name": s["name"], "description": s["description"], "input_schema": s["inputSchema"]["json"]} for s in context.tool_specs]
         sent = [_sent(message) for message in whole]
-        shown = self.conversation.sync(sent, format="anthropic", system=system, tools=tools, rewind=self.rewind)["messages"]
+        built = self.conversation.sync(sent, format="anthropic", system=system, tools=tools, rewind=self.rewind)
         # What is shown as it was said stays the agent's own message: it holds what the other format has no place for.
         originals = {json.dumps(said, sort_keys=True): message for said, message in zip(sent, whole)}
-        view = [originals.get(json.dumps(_sent(message), sort_keys=True), message) for message in map(_received, shown)]
+        shown = map(_received, call_ids.restored(built["messages"], sent))
+        view = [originals.get(json.dumps(_sent(message), sort_keys=True), message) for message in shown]
         return [*view[:-1], {**view[-1], "content": view[-1]["content"] + last["content"][lasting:]}]
 
 

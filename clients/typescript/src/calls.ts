@@ -38,7 +38,7 @@ export async function runTool(call: Call, tools: Tools): Promise<ToolResult> {
 export function completed(call: { id: string; name: string }, value: unknown): ToolResult {
   const output = typeof value === "string" || value === undefined
     ? { case: "text" as const, value: value ?? "" }
-    : { case: "json" as const, value: JSON.stringify(value) };
+    : { case: "json" as const, value: JSON.stringify(value) ?? "null" };
   return create(ToolResultSchema, { callId: call.id, name: call.name, output });
 }
 

@@ -1,3 +1,6 @@
+/** Init is what a message of the API is made of: `Init<typeof MessageSchema>`. */
+export type { MessageInitShape as Init } from "@bufbuild/protobuf";
+
 export type { Call, Tool, Tools } from "./calls.js";
 export type { ChannelOptions } from "./channel.js";
 export { Conversation, type AddOptions, type ConversationOptions, type Synced, type SyncOptions } from "./conversation.js";

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { access, constants, mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { access, constants, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -34,14 +35,14 @@ export async function startLocal(options: LocalOptions): Promise<LocalSidecar> {
   const folder = await mkdtemp(join(tmpdir(), "palimpsest-")); // for its owner alone
   const address = `unix://${join(folder, "s.sock")}`;
   const store = options.dataDir === undefined ? ["--store", "memory"] : ["--store", "bolt", "--data-dir", options.dataDir];
-  const child = spawn(binary, ["serve", "--listen", address, ...store, ...(options.flags ?? [])], { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(binary, ["serve", "--until-stdin-ends", "--listen", address, ...store, ...(options.flags ?? [])], { stdio: ["pipe", "ignore", "pipe"] });
   const end = ended(child);
-  const kill = () => void child.kill();
-  process.once("exit", kill);
+  const sweep = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", sweep);
   const stop = async () => {
-    process.off("exit", kill);
     await terminate(child, end);
-    await rm(folder, { recursive: true, force: true });
+    process.off("exit", sweep);
+    sweep();
   };
   const channel = new Channel(address, {});
   try {
@@ -52,9 +53,8 @@ export async function startLocal(options: LocalOptions): Promise<LocalSidecar> {
   } finally {
     channel.close();
   }
-  // It runs for as long as this process, and does not keep it alive.
-  child.unref();
-  (child.stderr as unknown as { unref(): void }).unref();
+  // It runs for as long as this process, however that ends, and does not keep it alive.
+  for (const handle of [child, child.stdin, child.stderr]) (handle as unknown as { unref(): void }).unref();
   return { address, pid: child.pid!, stop };
 }
 

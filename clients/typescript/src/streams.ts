@@ -81,7 +81,6 @@ class ResponsesReply implements Reply {
   #response: Json = {};
   #ended = false;
   readonly #items: Json[] = [];
-  readonly #done = new Set<number>();
 
   take(event: Json): void {
     const at = event.output_index;
@@ -94,26 +93,25 @@ class ResponsesReply implements Reply {
         this.#response = event.response;
         break;
       case "response.output_item.done":
-        this.#done.add(at);
         this.#items[at] = event.item;
         break;
       case "response.output_item.added":
         this.#items[at] = structuredClone(event.item); // it grows, and the event is the caller's
         break;
       case "response.content_part.added": case "response.content_part.done":
-        (this.#items[at]!.content ??= [])[event.content_index] = structuredClone(event.part);
+        ((this.#items[at] ??= { type: "message", role: "assistant" }).content ??= [])[event.content_index] = structuredClone(event.part);
         break;
-      case "response.output_text.delta":
-        this.#items[at]!.content[event.content_index].text += event.delta;
+      case "response.output_text.delta": {
+        const part = this.#items[at]?.content?.[event.content_index];
+        if (part) part.text += event.delta;
         break;
+      }
     }
   }
 
   whole(): Json {
     if (this.#ended) return this.#response;
-    // An item that was cut is none, but for text.
-    const items = this.#items.filter((item, at) => this.#done.has(at) || (item?.type === "message" && item.content?.length > 0));
-    return { object: "response", ...this.#response, output: items };
+    return { object: "response", ...this.#response, output: this.#items.filter(Boolean) }; // what is not whole says so in its status
   }
 }
 
@@ -137,7 +135,7 @@ class AnthropicReply implements Reply {
         break;
       case "content_block_stop":
         this.#stopped.add(event.index);
-        if (this.#inputs.get(event.index)) block.input = JSON.parse(this.#inputs.get(event.index)!);
+        if (block && this.#inputs.has(event.index)) block.input = object(this.#inputs.get(event.index)!);
         break;
       case "message_delta":
         Object.assign(this.#message, given(event.delta));
@@ -186,6 +184,15 @@ class GeminiReply implements Reply {
 
   whole(): Json {
     return { ...this.#head, candidates: [{ ...this.#candidate, content: { role: "model", parts: this.#parts } }] };
+  }
+}
+
+/** object is a call's input. A model may write what is no JSON; its tool is called without arguments then, and can say so. */
+function object(json: string): Json {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
   }
 }
 

@@ -3,6 +3,7 @@
     openai_agent.py FOLDER WORDS...      the conversation is kept in the folder
 """
 
+# [agent]
 import os
 import sys
 
@@ -25,3 +26,4 @@ with Palimpsest.local(data_dir=sys.argv[1]) as palimpsest:
                 break
             conversation.answer(calls, TOOLS)
         print(reply.choices[0].message.content)
+# [/agent]

@@ -4,6 +4,7 @@ import OpenAI from "openai";
 import { Palimpsest } from "palimpsest-context";
 import { openaiTools, tools } from "./tools.js";
 
+// [agent]
 const openai = new OpenAI();
 await using palimpsest = await Palimpsest.local();
 const conversation = palimpsest.conversation("billing", { policy: { citations: { enabled: true } } });
@@ -18,3 +19,4 @@ for (const words of process.argv.slice(2)) {
     if (!working) console.log(reply.choices[0]?.message.content);
   }
 }
+// [/agent]

@@ -68,6 +68,7 @@ func (g *gathering) put(m conversation.Message, extra engine.AppendExtra, field 
 func (g *gathering) read(field string, in *pb.ProviderInput, override *conversation.ExpirationOverride) error {
 	read, err := g.service.engine.ReadInput(conversation.Format(in.GetFormat()), &engine.ReadRequest{
 		JSON: in.GetJson(), Shape: engine.InputShape(in.GetShape()), Model: in.GetModel(), Aborted: in.GetAborted(),
+		Tail: in.GetHistory().GetKnownCount() > 0,
 	})
 	if err != nil {
 		return within(field, err)
@@ -78,6 +79,7 @@ func (g *gathering) read(field string, in *pb.ProviderInput, override *conversat
 	}
 	if read.Shape == engine.ShapeHistory {
 		g.out.History = toEngineHistory(read, in.GetHistory())
+		g.out.History.Override = override
 		return nil
 	}
 	for i := range read.Messages {
@@ -114,10 +116,20 @@ func (s *Service) checkRead(field string, read *engine.Input) error {
 	c.Enter(field + ".messages")
 	for i := range read.Messages {
 		c.Element(i)
-		s.messages.Check(c, convert.ToMessage(&read.Messages[i].Message))
+		s.messages.Check(c, identified(convert.ToMessage(&read.Messages[i].Message)))
 		c.Leave()
 	}
 	return c.Err()
+}
+
+// identified gives results that name their tool alone an id to check: they answer the first open call of the tool.
+func identified(m *pb.Message) *pb.Message {
+	for _, p := range m.GetParts() {
+		if r := p.GetToolResult(); r.GetCallId() == "" && r.GetName() != "" {
+			r.CallId = r.GetName()
+		}
+	}
+	return m
 }
 
 // within puts the violations of an error into a field.

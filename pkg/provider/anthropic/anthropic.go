@@ -15,8 +15,8 @@ func New() provider.Format {
 		SystemApart: true, SystemPrefix: "[", SystemSuffix: "]",
 		Merge: true, ContentKey: "content", UserFirst: true, UserLast: true,
 		TextPrefix: `{"type":"text","text":`, TextSuffix: `}`, NoBlank: true,
-		Request: provider.RequestShape{System: "system", Messages: "messages", CacheMark: `"cache_control":{"type":"ephemeral"}`},
 		Residue: []string{"type", "citations", "title", "context", "file_id", "source", "content", "caller", "toolset_name"},
+		Request: provider.RequestShape{System: "system", Messages: "messages", CacheMark: `"cache_control":{"type":"ephemeral"}`},
 	}, writer{})
 }
 
@@ -71,7 +71,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 	switch p.Kept.Text("type") {
 	case "document":
 		out := []byte(`{"type":"document"}`)
-		if p.Kept.Is("source", '{') {
+		if source, _ := provider.Fields(string(p.Kept["source"])); provider.StringField(source, "type") == "content" && source["content"] != nil {
 			out = p.Kept.Append(out, '{', "source")
 		} else {
 			out = provider.AppendString([]byte(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":`), p.Text)
@@ -83,7 +83,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 			break
 		}
 		out := p.Kept.Append([]byte(`{"type":"search_result"}`), '"', "source", "title")
-		if p.Kept.Is("content", '[') {
+		if p.Kept.Blocks("content") {
 			out = p.Kept.Append(out, '[', "content")
 		} else {
 			out = s.Traits.AppendText(append(out[:len(out)-1], `,"content":[`...), p.Text)
@@ -91,7 +91,16 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 		}
 		return append(dst, p.Kept.Append(out, '{', "citations")...)
 	}
-	return append(dst, p.Kept.Append(s.Traits.AppendText(nil, p.Text), '[', "citations")...)
+	return append(dst, cited(s, p.Text, p.Kept)...)
+}
+
+// cited writes a text with what it cites.
+func cited(s *provider.UnitWriter, text string, kept provider.Kept) []byte {
+	out := s.Traits.AppendText(nil, text)
+	if kept.Blocks("citations") {
+		out = kept.Append(out, '[', "citations")
+	}
+	return out
 }
 
 // Assistant writes the blocks of a turn. Thinking must stand first in the message that the provider sees, with all of it, and
@@ -108,7 +117,7 @@ func blocks(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.P
 		switch p := &l.Parts[i]; {
 		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
 		case p.Kind == conversation.PartText:
-			s.Add(l, "assistant", s.Kept(p).Append(s.Traits.AppendText(nil, p.Text.Inline), '[', "citations"), p.Tokens)
+			s.Add(l, "assistant", cited(s, p.Text.Inline, s.Kept(p)), p.Tokens)
 		case p.Kind == conversation.PartMedia:
 			line, n := s.MediaAsText(l.Index, p)
 			s.Add(l, "assistant", s.Traits.AppendText(nil, line), n)
@@ -149,7 +158,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	before, more := len(out), int32(0)
 	kept := s.Kept(&l.Parts[0])
 	switch {
-	case kept.Is("content", '['):
+	case kept.Blocks("content"):
 		out = append(append(out, `,"content":`...), kept["content"]...)
 	case r.Output == conversation.OutputParts:
 		out, more = appendParts(out, s, l, r)

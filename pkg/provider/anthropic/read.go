@@ -136,13 +136,18 @@ func readText(r *provider.Reading, o *provider.Object) conversation.Part {
 	return r.WithResidue(p, "anthropic", provider.Members{{Key: "citations", JSON: string(append(out, ']'))}})
 }
 
+// rewriting is how what is kept of a block is written: without what is null, but for what must be there, and without marks for a cache.
+func rewriting() *provider.Rewriting {
+	return &provider.Rewriting{Nulls: []string{"title", "document_title"}, Free: []string{"input"}, Drop: []string{"cache_control"}}
+}
+
 // readSource reads an image or a document.
 func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	var kept provider.Members
 	for _, key := range []string{"title", "context"} {
 		kept.AddText(r, o.Get(key))
 	}
-	kept.AddObject(r, o.Get("citations"))
+	kept.AddObject(r, rewriting(), o.Get("citations"))
 	source, image := r.Object(o.Get("source")), o.Get("type")
 	mime := "application/pdf"
 	if image.JSON == `"image"` {
@@ -167,7 +172,7 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	case "content":
 		p = provider.Text(join(readSaid(r, source.Get("content"))))
 		kept.Say("type", "document")
-		kept.Add(o.Get("source"))
+		kept.AddObject(r, rewriting(), o.Get("source"))
 	default:
 		r.Fail(&kind, "must be base64, url, file, text or content")
 	}
@@ -191,10 +196,10 @@ func readSearchResult(r *provider.Reading, o *provider.Object) conversation.Part
 	kept.Say("type", "search_result")
 	kept.AddText(r, o.Get("source"))
 	kept.AddText(r, o.Get("title"))
-	kept.AddObject(r, o.Get("citations"))
+	kept.AddObject(r, rewriting(), o.Get("citations"))
 	texts := readSaid(r, o.Get("content"))
 	if len(texts) != 1 {
-		kept.Add(o.Get("content"))
+		kept.AddObject(r, rewriting(), o.Get("content"))
 	}
 	return r.WithResidue(provider.Text(join(texts)), "anthropic", kept)
 }
@@ -210,7 +215,7 @@ func readResult(r *provider.Reading, o *provider.Object) conversation.Part {
 	r.Pieces(content, &result, parts)
 	var kept provider.Members
 	if !whole {
-		kept.Add(content)
+		kept.AddObject(r, rewriting(), content)
 	}
 	kept.AddText(r, o.Get("toolset_name"))
 	return r.WithResidue(provider.ResultPart(result), "anthropic", kept)
@@ -265,7 +270,7 @@ func readBlock(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 		r.Fail(&kind, "is no block of the assistant's")
 		return p, false
 	default:
-		w := provider.Rewriting{Drop: []string{"cache_control"}, Top: true}
+		w := provider.Rewriting{Drop: []string{"cache_control"}, Free: []string{"input"}, Top: true}
 		return provider.Opaque("anthropic", r.Block(&w, o.Node)), true
 	}
 }
@@ -280,7 +285,7 @@ func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool)
 		arguments = r.Arguments(input)
 	}
 	var kept provider.Members
-	kept.AddObject(r, o.Get("caller"))
+	kept.AddObject(r, rewriting(), o.Get("caller"))
 	kept.AddText(r, o.Get("toolset_name"))
 	p, ok := r.Call(r.CallID(o.Get("id")), r.ToolName(o.Get("name")), arguments)
 	return r.WithResidue(p, "anthropic", kept), ok

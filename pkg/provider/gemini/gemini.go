@@ -16,8 +16,8 @@ func New() provider.Format {
 		SystemApart: true, SystemPrefix: `{"parts":[`, SystemSuffix: "]}",
 		Merge: true, ContentKey: "parts", UserFirst: true, UserLast: true,
 		TextPrefix: `{"text":`, TextSuffix: `}`,
-		Request: provider.RequestShape{System: "systemInstruction", Messages: "contents"},
 		Residue: append(besideKeys(), "displayName", "response", "parts", "willContinue", "scheduling"),
+		Request: provider.RequestShape{System: "systemInstruction", Messages: "contents"},
 	}, writer{})
 }
 

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -115,7 +116,7 @@ func readUser(r *provider.Reading, o *provider.Object) {
 func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	switch {
 	case o.Has("functionResponse"):
-		return readResponse(r, r.Object(o.Get("functionResponse")))
+		return readResponse(r, r.Object(o.Get("functionResponse"))), true
 	case o.Has("text"):
 		return r.WithResidue(provider.Text(r.Text(o.Get("text"))), "gemini", readBeside(r, o)), true
 	case o.Has("inlineData"), o.Has("fileData"):
@@ -131,8 +132,11 @@ func besideKeys() []string { return []string{"partMetadata", "videoMetadata", "m
 func readBeside(r *provider.Reading, o *provider.Object) (kept provider.Members) {
 	for _, key := range besideKeys() {
 		if n := o.Get(key); !n.Missing() {
-			r.Object(n)
-			kept = append(kept, provider.Member{Key: key, JSON: r.Block(rewriting(), n)})
+			block := r.Block(rewriting(), n)
+			if slices.Contains(rewriting().Free, key) {
+				block = n.JSON
+			}
+			kept = append(kept, provider.Member{Key: key, JSON: block})
 		}
 	}
 	return kept
@@ -250,21 +254,16 @@ func readCall(r *provider.Reading, o *provider.Object, made int) (conversation.P
 }
 
 // readResponse reads a response. Most have no id: it answers the first open call of the name.
-func readResponse(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
+func readResponse(r *provider.Reading, o *provider.Object) conversation.Part {
 	name := r.ToolName(o.Get("name"))
-	id, ok := r.Answer(name, r.Optional(o.Get("id"), 512))
-	if !ok {
-		r.Fail(&o.Node, "answers no open call of this name")
-		return p, false
-	}
-	result := r.Result(id, "")
+	result := r.Result(r.Answer(name, r.Optional(o.Get("id"), 512)), "")
 	result.Name = name
 	kept := readOutput(r, o.Get("response"), &result)
 	for _, key := range []string{"willContinue", "scheduling"} {
 		kept.Add(o.Get(key))
 	}
 	kept = append(kept, readAttached(r, o.Get("parts"), &result)...)
-	return r.WithResidue(provider.ResultPart(result), "gemini", kept), true
+	return r.WithResidue(provider.ResultPart(result), "gemini", kept)
 }
 
 // readOutput takes the text out of a response that holds nothing else, by the names that Google gives it.
@@ -272,19 +271,21 @@ func readOutput(r *provider.Reading, n provider.Node, result *conversation.ToolR
 	if n.Missing() {
 		return nil
 	}
-	response := r.Object(n)
-	text, output, failure := response.Get("result"), response.Get("output"), response.Get("error")
-	switch one := !response.Others("result", "output", "error") && response.Len() == 1; {
-	case one && text.Is('"'):
-		result.Text.Inline = r.Text(text)
-	case one && output.Is('"'):
-		result.Text.Inline = r.Text(output)
+	if !n.Is('{') {
+		r.Fail(&n, "must be an object")
+	}
+	one, sole := r.Sole(n)
+	switch key := one.Key(); {
+	case sole && key == "result" && one.Is('"'):
+		result.Text.Inline = r.Text(one)
+	case sole && key == "output" && one.Is('"'):
+		result.Text.Inline = r.Text(one)
 		kept = provider.Members{{Key: "response", JSON: `{"output":""}`}}
-	case one && failure.Is('"'):
-		result.Text.Inline, result.State = r.Text(failure), conversation.ResultError
-	case one && !failure.Missing():
+	case sole && key == "error" && one.Is('"'):
+		result.Text.Inline, result.State = r.Text(one), conversation.ResultError
+	case sole && key == "error" && !one.Missing():
 		result.Output, result.State = conversation.OutputJSON, conversation.ResultError
-		result.Text.Inline = strings.Clone(failure.JSON)
+		result.Text.Inline = strings.Clone(one.JSON)
 	default:
 		result.Output, result.Text.Inline = conversation.OutputJSON, strings.Clone(n.JSON)
 	}

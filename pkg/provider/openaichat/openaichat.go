@@ -13,8 +13,8 @@ func New() provider.Format {
 	return provider.NewFormat(conversation.FormatOpenAIChat, provider.Traits{
 		Name: "openai-chat", Provider: "openai", NameField: true,
 		TextPrefix: `{"role":"user","content":`, TextSuffix: `}`,
-		Request: provider.RequestShape{Messages: "messages", CacheKey: "prompt_cache_key"},
 		Residue: []string{"role", "type", "file_id", "filename", "audio", "content"},
+		Request: provider.RequestShape{Messages: "messages", CacheKey: "prompt_cache_key"},
 	}, writer{})
 }
 

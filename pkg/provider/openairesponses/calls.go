@@ -31,26 +31,25 @@ func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
 		return ""
 	}
 	kept := s.Kept(p)
-	kind := kept.Text("type")
-	switch kind {
+	fields, _ := provider.Fields(p.Call.Arguments.Inline)
+	legal, does := false, provider.Kept(fields)
+	switch kind := kept.Text("type"); kind {
 	case custom:
 		return kind
 	case computer:
-		if result := s.Answered(p.Call.Ordinal); result == nil || screenshot(s, result) == nil || kept.Text("id") == "" {
-			return ""
-		}
+		result := s.Answered(p.Call.Ordinal)
+		legal = kept.Text("id") != "" && result != nil && screenshot(s, result) != nil
 	case localShell:
-		if kept.Text("id") == "" {
-			return ""
-		}
-	case shell, applyPatch:
-	default:
+		legal = kept.Text("id") != "" && does.Is("action", '{')
+	case shell:
+		legal = does.Is("action", '{')
+	case applyPatch:
+		legal = does.Is("operation", '{')
+	}
+	if !legal {
 		return ""
 	}
-	if !provider.IsObject(p.Call.Arguments.Inline) {
-		return ""
-	}
-	return kind
+	return kept.Text("type")
 }
 
 func (w *items) call(p *conversation.Part) {

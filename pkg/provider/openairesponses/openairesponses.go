@@ -15,11 +15,11 @@ func New() provider.Format {
 	return provider.NewFormat(conversation.FormatOpenAIResponses, provider.Traits{
 		Name: "openai-responses", Provider: "openai",
 		TextPrefix: `{"type":"message","role":"user","content":[{"type":"input_text","text":`, TextSuffix: `}]}`,
+		Residue: residueKeys(),
 		Request: provider.RequestShape{
 			Instructions: "instructions", Messages: "input", CacheKey: "prompt_cache_key",
 			Rest: `,"store":false,"include":["reasoning.encrypted_content"]`, // nothing is kept there, so reasoning must come along
 		},
-		Residue: residueKeys(),
 	}, writer{})
 }
 
@@ -48,16 +48,16 @@ func appendMedia(dst []byte, c *provider.Content) []byte {
 	m := c.Media
 	switch {
 	case c.Kept.Text("file_id") != "" && strings.HasPrefix(m.MIMEType, "image/"):
-		return c.Kept.Append([]byte(`{"type":"input_image","detail":"`+detail(c)+`"}`), '"', "file_id")
+		return append(dst, c.Kept.Append([]byte(`{"type":"input_image","detail":"`+detail(c)+`"}`), '"', "file_id")...)
 	case c.Kept.Text("file_id") != "":
-		return c.Kept.Append([]byte(`{"type":"input_file"}`), '"', "file_id", "filename")
+		return append(dst, c.Kept.Append([]byte(`{"type":"input_file"}`), '"', "file_id", "filename")...)
 	case c.Kept.Text("filename") != "":
 		key := "file_url"
 		if provider.HasData(m) {
 			key = "file_data"
 		}
 		out := append(provider.AppendURL([]byte(`{"type":"input_file","`+key+`":`), m), '}')
-		return c.Kept.Append(out, '"', "filename")
+		return append(dst, c.Kept.Append(out, '"', "filename")...)
 	case provider.IsImage(m.MIMEType):
 		dst = append(dst, `{"type":"input_image","image_url":`...)
 		dst = provider.AppendURL(dst, m)

@@ -183,7 +183,7 @@ func readCall(r *provider.Reading, o *provider.Object, kind string) {
 		kept.Say("type", "custom")
 	}
 	kept.AddText(r, o.Get("namespace"))
-	kept.AddObject(r, o.Get("caller"))
+	kept.AddObject(r, rewriting(), o.Get("caller"))
 	id, name := r.CallID(o.Get("call_id")), r.ToolName(o.Get("name"))
 	var p conversation.Part
 	var ok bool
@@ -204,11 +204,13 @@ func actionKeys() []string { return []string{"action", "actions", "operation"} }
 func readAction(r *provider.Reading, o *provider.Object, kind string) {
 	var arguments, kept provider.Members
 	for _, key := range actionKeys() {
-		arguments.AddObject(r, o.Get(key))
+		arguments.AddObject(r, rewriting(), o.Get(key))
 	}
 	kept.Say("type", kind)
-	for _, key := range []string{"id", "status", "pending_safety_checks", "environment", "caller"} {
-		kept.Add(o.Get(key))
+	kept.AddText(r, o.Get("id"))
+	kept.AddText(r, o.Get("status"))
+	for _, key := range []string{"pending_safety_checks", "environment", "caller"} {
+		kept.AddObject(r, rewriting(), o.Get(key))
 	}
 	p, ok := r.Call(r.CallID(o.Get("call_id")), strings.TrimSuffix(kind, "_call"), arguments.JSON())
 	if ok {
@@ -246,9 +248,9 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 	if status := o.Get("status"); kind == "apply_patch_call_output" && r.Text(status) == "failed" {
 		result.State = conversation.ResultError
 	}
-	for _, key := range []string{"acknowledged_safety_checks", "max_output_length", "caller"} {
-		kept.Add(o.Get(key))
-	}
+	kept.AddObject(r, rewriting(), o.Get("acknowledged_safety_checks"))
+	kept.AddObject(r, rewriting(), o.Get("caller"))
+	kept.Add(o.Get("max_output_length"))
 	r.Add(o.Node, conversation.RoleTool, "", []conversation.Part{r.WithResidue(provider.ResultPart(result), "openai", kept)})
 }
 
@@ -260,6 +262,12 @@ func readItem(r *provider.Reading, o *provider.Object) {
 	if r.Request.Aborted && (kind.JSON == `"reasoning"` && !o.Has("encrypted_content") || slices.Contains(unfinished, r.Text(status))) {
 		return
 	}
-	w := provider.Rewriting{Nulls: []string{"code", "outputs", "result", "param"}, Free: []string{"arguments", "tools", "input_schema", "attributes"}}
-	r.Join(o.Node, []conversation.Part{provider.Opaque("openai", r.Block(&w, o.Node))})
+	r.Join(o.Node, []conversation.Part{provider.Opaque("openai", r.Block(rewriting(), o.Node))})
+}
+
+// rewriting is how blocks of OpenAI's own are kept: without what is null, which SDKs print and the API refuses, but for what must be there.
+func rewriting() *provider.Rewriting {
+	return &provider.Rewriting{
+		Nulls: []string{"code", "outputs", "result", "param", "keys"}, Free: []string{"arguments", "tools", "input_schema", "attributes"},
+	}
 }

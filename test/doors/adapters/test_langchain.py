@@ -10,7 +10,8 @@ import pytest
 import toy
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_anthropic import ChatAnthropic
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 from langchain_openai.chat_models.base import OpenAIConnectionError
 from langgraph.checkpoint.memory import InMemorySaver
@@ -19,10 +20,19 @@ from palimpsest_context import HistoryDivergedError, Palimpsest
 from palimpsest_context.adapters.langchain import PalimpsestMiddleware
 
 
-def agent(palimpsest: Palimpsest, checkpointer: Any, model: str = "fake", **options: Any) -> Any:
-    chat = ChatOpenAI(model=model, base_url=toy.base_url(), api_key="none", max_retries=0, stream_usage=True)
+def openai(model: str) -> Any:
+    return ChatOpenAI(model=model, base_url=toy.base_url(), api_key="none", max_retries=0, stream_usage=True)
+
+
+def anthropic(model: str) -> Any:
+    """One that reasons, and wants its reasoning back beside its calls."""
+    thinking = {"type": "enabled", "budget_tokens": 1024}
+    return ChatAnthropic(model=model, base_url=toy.base_url(""), api_key="none", max_retries=0, max_tokens=4000, thinking=thinking)
+
+
+def agent(palimpsest: Palimpsest, checkpointer: Any, model: str = "fake", kind: Any = openai, **options: Any) -> Any:
     middleware = PalimpsestMiddleware(palimpsest, policy=toy.POLICY, **options)
-    return create_agent(chat, list(toy.TOOLS), system_prompt=toy.SYSTEM, middleware=[middleware], checkpointer=checkpointer)
+    return create_agent(kind(model), list(toy.TOOLS), system_prompt=toy.SYSTEM, middleware=[middleware], checkpointer=checkpointer)
 
 
 def said(text: str) -> Any:
@@ -55,9 +65,9 @@ def awaited(graph: Any, config: Any) -> None:
     asyncio.run(both())
 
 
-@pytest.mark.parametrize("run", [whole, streamed, awaited])
-def test_toy_state_stays_whole(palimpsest: Palimpsest, name: str, run: Any) -> None:
-    graph = agent(palimpsest, InMemorySaver())
+@pytest.mark.parametrize(("kind", "run"), [(openai, whole), (openai, streamed), (openai, awaited), (anthropic, whole), (anthropic, streamed)])
+def test_toy_state_stays_whole(palimpsest: Palimpsest, name: str, kind: Any, run: Any) -> None:
+    graph = agent(palimpsest, InMemorySaver(), kind=kind)
     run(graph, thread(name))
     toy.played()
     messages = graph.get_state(thread(name)).values["messages"]
@@ -120,9 +130,12 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
 def test_what_chat_completions_lacks_is_shown_as_it_was(palimpsest: Palimpsest, name: str) -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
     thought = {"type": "thinking", "thinking": "A cat, I think.", "signature": "c2lnbmVk"}
+    call = {"name": "look_up", "args": {"word": "cat"}, "id": "toolu_1"}
     messages = [
         HumanMessage([{"type": "text", "text": "What is it?"}, image]),
-        AIMessage([thought, {"type": "text", "text": "A cat."}], response_metadata={"model_provider": "anthropic"}),
+        AIMessage([thought, {"type": "tool_use", "id": "toolu_1", "name": "look_up", "input": {"word": "cat"}}], tool_calls=[call]),
+        ToolMessage("A small carnivore.", tool_call_id="toolu_1", name="look_up"),
+        AIMessage([thought, {"type": "text", "text": "A cat."}]),
         HumanMessage("Thank you."),
     ]
     runtime = SimpleNamespace(execution_info=SimpleNamespace(thread_id=name))
@@ -131,7 +144,7 @@ def test_what_chat_completions_lacks_is_shown_as_it_was(palimpsest: Palimpsest, 
     shown = []
     PalimpsestMiddleware(palimpsest).wrap_model_call(request, lambda asked: shown.extend(asked.messages) or reply)
     assert shown == messages
-    assert toy.record(palimpsest, name) == ["user", "user", "assistant", "user", "assistant"]
+    assert toy.record(palimpsest, name) == ["user", "user", "call look_up", "result", "assistant", "user", "assistant"]
 
 
 def test_run_without_a_thread_is_refused(palimpsest: Palimpsest) -> None:

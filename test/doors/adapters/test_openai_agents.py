@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import toy
-from agents import Agent, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, SQLiteSession, function_tool, set_tracing_disabled
+from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, SQLiteSession
+from agents import function_tool, set_tracing_disabled
 from openai import APIConnectionError, AsyncOpenAI
 from palimpsest_context import HistoryDivergedError, Palimpsest
 from palimpsest_context.adapters.openai_agents import PalimpsestRun
@@ -20,8 +21,10 @@ set_tracing_disabled(True)
 
 @asynccontextmanager
 async def agent(run: PalimpsestRun, kind: Any = OpenAIResponsesModel, model: str = "fake") -> AsyncIterator[Any]:
+    tools = [*map(function_tool, toy.TOOLS), *run.tools]
+    settings = ModelSettings(store=False, response_include=["reasoning.encrypted_content"] if kind is OpenAIResponsesModel else None)
     async with AsyncOpenAI(base_url=toy.base_url(), api_key="none", max_retries=0) as client:
-        yield Agent("ops", instructions=toy.SYSTEM, tools=[*map(function_tool, toy.TOOLS), *run.tools], model=kind(model, client))
+        yield Agent("ops", instructions=toy.SYSTEM, tools=tools, model=kind(model, client), model_settings=settings)
 
 
 def of(palimpsest: Palimpsest, name: str, **options: Any) -> PalimpsestRun:

@@ -56,9 +56,9 @@ def fetch_log(service: str) -> str:
 TOOLS = (get_weather, web_search, fetch_log)
 
 
-def base_url() -> str:
-    """Of OpenAI's APIs, as the fakes play them."""
-    return f"http://{os.environ[FAKES]}/v1"
+def base_url(path: str = "/v1") -> str:
+    """Of the fakes, for OpenAI's APIs; Anthropic's has no path."""
+    return f"http://{os.environ[FAKES]}{path}"
 
 
 def client() -> Palimpsest:
@@ -88,7 +88,7 @@ def record(palimpsest: Palimpsest, conversation: str) -> List[str]:
     request = conversation_service_pb2.ListMessagesRequest(conversation_id=conversation, page_size=1000)
     messages = palimpsest.raw.conversation.ListMessages(request).messages
     shown = [message for message in messages if not message.view.hidden]
-    return [told(message, part) for message in shown for part in message.parts if part.WhichOneof("content") != "reasoning"]
+    return [told(message, part) for message in shown for part in message.parts if part.WhichOneof("content") not in ("reasoning", "opaque")]
 
 
 def tokens(palimpsest: Palimpsest, conversation: str) -> int:

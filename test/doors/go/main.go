@@ -21,7 +21,12 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Args[1:]); err != nil {
+	err := run(context.Background(), os.Args[1:])
+	if errors.Is(err, palimpsest.ErrOlderSidecar) {
+		fmt.Println("older sidecar:", err)
+		return
+	}
+	if err != nil {
 		fmt.Println("failed:", err)
 		os.Exit(1)
 	}
@@ -39,10 +44,6 @@ type agent struct {
 func run(ctx context.Context, a []string) error {
 	name, sidecar, fakes, id, format := a[0], a[1], a[2], a[3], palimpsest.Format(a[4])
 	p, err := open(ctx, sidecar)
-	if errors.Is(err, palimpsest.ErrOlderSidecar) {
-		fmt.Println("older sidecar:", err)
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func run(ctx context.Context, a []string) error {
 		return one.toy(ctx)
 	case "steps":
 		one.conv = p.Conversation(id, palimpsest.WithPolicy(policy), palimpsest.WithDurableSteps())
-		return one.toy(ctx)
+		return errors.Join(one.toy(ctx), one.conv.Flush(ctx))
 	case "abort":
 		return one.abort(ctx)
 	case "kill":
@@ -76,11 +77,7 @@ func open(ctx context.Context, sidecar string) (*palimpsest.Palimpsest, error) {
 	if sidecar == "local" {
 		return palimpsest.Local(ctx)
 	}
-	p, err := palimpsest.New(sidecar, palimpsest.WithTimeout(20*time.Second))
-	if err != nil {
-		return nil, err
-	}
-	return p, p.Conversation("greeting").Flush(ctx)
+	return palimpsest.New(sidecar, palimpsest.WithTimeout(20*time.Second))
 }
 
 func (a *agent) toy(ctx context.Context) error {
@@ -191,19 +188,16 @@ func (a *agent) post(ctx context.Context, body []byte) (*http.Response, error) {
 	return response, nil
 }
 
-// abort has the first stream break off, answers the calls that were whole, and goes on.
+// abort has the first stream break off, and goes on.
 func (a *agent) abort(ctx context.Context) error {
 	a.conv.User("Why does billing fail?")
 	a.model, a.stream = "fake-abort", true
 	_, calls, err := a.step(ctx)
-	if err == nil {
-		return errors.New("the stream did not break off")
+	if err == nil || len(calls) > 0 {
+		return fmt.Errorf("the stream did not break off: %d calls", len(calls))
 	}
-	fmt.Printf("aborted with %d calls\n", len(calls))
-	if err := a.conv.Answer(ctx, calls, tools()); err != nil {
-		return err
-	}
-	a.model = "fake"
+	fmt.Println("aborted")
+	a.stream = false // the same model, whose signatures it alone takes
 	return a.loop(ctx)
 }
 
@@ -290,8 +284,17 @@ func (a *agent) chat(ctx context.Context, body []byte) (json.RawMessage, []chatC
 		return nil, nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	var reply struct{ Choices []struct{ Message json.RawMessage } }
-	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
+	var reply struct {
+		Choices []struct{ Message json.RawMessage }
+	}
+	whole, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := a.conv.Add(ctx, whole); err != nil {
+		return nil, nil, err
+	}
+	if err := json.Unmarshal(whole, &reply); err != nil {
 		return nil, nil, err
 	}
 	var message struct {
@@ -303,7 +306,8 @@ func (a *agent) chat(ctx context.Context, body []byte) (json.RawMessage, []chatC
 
 func (a *agent) results(ctx context.Context, list []json.RawMessage, calls []chatCall) ([]json.RawMessage, error) {
 	for _, c := range calls {
-		text, err := "", error(nil)
+		var text string
+		var err error
 		if tool := tools()[c.Function.Name]; tool != nil {
 			text, err = tool(ctx, json.RawMessage(c.Function.Arguments))
 		} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	palimpsest "github.com/palimpsest-context/palimpsest/clients/go"
@@ -64,9 +65,9 @@ func definitionsWith(format palimpsest.Format) json.RawMessage {
 	if err != nil {
 		panic(err)
 	}
-	var all, more []json.RawMessage
-	if json.Unmarshal(definitions(format), &all) != nil || json.Unmarshal(recall, &more) != nil {
+	var all [2][]json.RawMessage
+	if json.Unmarshal(definitions(format), &all[0]) != nil || json.Unmarshal(recall, &all[1]) != nil {
 		panic("the tools are no arrays")
 	}
-	return raw(append(all, more...))
+	return raw(slices.Concat(all[0], all[1]))
 }

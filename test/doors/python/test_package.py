@@ -3,16 +3,16 @@
 import ast
 import inspect
 import os
+import pathlib
 import re
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
 
 import palimpsest_context
-from conftest import AGENTS, ROOT, SIDECAR, WORDS
+from conftest import ROOT, SIDECAR
 from palimpsest_context import aio
 
 WHEEL = os.environ["PALIMPSEST_TEST_WHEEL"]
@@ -94,7 +94,8 @@ def test_runs_beside_stubs_of_the_programs_own(tmp_path, python):
 
 TYPED = """
 from typing import List
-from palimpsest_context import Call, Conversation, Palimpsest, PalimpsestError, aio
+from palimpsest_context import Call, Conversation, Palimpsest, PalimpsestError
+from palimpsest_context import aio
 
 def run(conversation: Conversation, reply: object) -> List[Call]:
     try:
@@ -112,37 +113,22 @@ with Palimpsest("unix:///s.sock", token="t", timeout=5) as client:
 WRONG = 'from palimpsest_context import Palimpsest\nPalimpsest("x").conversation("c").openai(system="no model")\n'
 
 
-def test_types_hold_for_users(tmp_path):
-    """A strict program passes, and one that is wrong does not."""
-    right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
-    right.write_text(TYPED.replace("PalimpsestError, aio", "PalimpsestError\nfrom palimpsest_context import aio"))
-    wrong.write_text(WRONG)
-    checks = [
-        [sys.executable, "-m", "mypy", "--strict", "--no-incremental"],
-        [sys.executable, "-m", "pyright", "--pythonpath", sys.executable],
-    ]
-    for check in checks:
-        passed = subprocess.run([*check, str(right)], capture_output=True, text=True, cwd=tmp_path)
-        assert passed.returncode == 0, passed.stdout
-        assert subprocess.run([*check, str(wrong)], capture_output=True, cwd=tmp_path).returncode != 0
-
-
-def test_types_of_the_package_hold():
+def test_types_hold(tmp_path):
+    """Those of the package; a strict program that uses it passes, and one that is wrong does not."""
     package = ROOT / "clients" / "python"
-    for command in (["mypy", "--no-incremental", "src/palimpsest_context"], ["pyright", "--pythonpath", sys.executable, "."]):
-        ran = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, cwd=package)
-        assert ran.returncode == 0, ran.stdout
-
-
-def test_install_to_first_answer_takes_less_than_a_minute(fakes, tmp_path):
-    """On a machine that has Python and the built files: an environment, the package, a provider's SDK, an agent's answer."""
-    begun = time.monotonic()
-    venv = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
-    subprocess.run([str(venv / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", WHEEL, "openai==3.54.0"], check=True)
-    command = [str(venv / "bin" / "python"), str(AGENTS / "openai_agent.py"), str(tmp_path / "data"), WORDS[0]]
-    ran = subprocess.run(command, env=fakes.environment(), capture_output=True, text=True, timeout=60)
-    taken = time.monotonic() - begun
-    assert ran.returncode == 0 and "certificate has expired" in ran.stdout, ran.stderr
-    print(f"from built files to the first answer: {taken:.1f} s")
-    assert taken <= 60
+    right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
+    right.write_text(TYPED)
+    wrong.write_text(WRONG)
+    sources = [str(file) for file in pathlib.Path(palimpsest_context.__file__).parent.glob("*.py")]
+    cache = str(ROOT / "bin" / "doors-venv" / "mypy-cache")
+    mypy = [sys.executable, "-m", "mypy", "--cache-dir", cache]
+    checks = {
+        "mypy of programs": [*mypy, "--strict", str(right), str(wrong)],
+        "mypy of the package": [*mypy, "--config-file", str(package / "pyproject.toml"), *sources],
+        "pyright": [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--pythonversion", "3.9", *sources, str(right), str(wrong)],
+    }
+    for name, command in checks.items():
+        said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout
+        faults = [line for line in said.splitlines() if " error: " in line or " - error" in line]
+        assert all("wrong.py" in fault for fault in faults), f"{name}: {said}"
+        assert bool(faults) == (name != "mypy of the package"), f"{name}: {said}"

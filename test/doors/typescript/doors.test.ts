@@ -87,6 +87,28 @@ for (const format of formats) {
   });
 }
 
+const cutItems = {
+  responses: [
+    { type: "response.created", response: { id: "r", object: "response", model: "fake", output: [] } },
+    { type: "response.output_item.added", output_index: 0, item: { type: "web_search_call", id: "w", status: "in_progress" } },
+  ],
+  anthropic: [
+    { type: "message_start", message: { id: "m", type: "message", role: "assistant", model: "fake", content: [], usage: { input_tokens: 1 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "server_tool_use", id: "s", name: "web_search", input: {} } },
+  ],
+};
+for (const [format, events] of Object.entries(cutItems)) {
+  test(`${format}: what the provider was about to do when the stream broke off is no part of the reply`, async () => {
+    const conversation = palimpsest.conversation(`cut-${format}`).user(question);
+    const breaking = async function* () {
+      yield* events;
+      throw new Error("the connection is gone");
+    };
+    await assert.rejects(conversation.stream(breaking()).drain(), /is gone/);
+    assert.equal((await record(conversation)).length, 1);
+  });
+}
+
 test("tools run side by side, and what they throw is a result", async () => {
   const conversation = palimpsest.conversation("tools").user(question);
   const calls = await conversation.add(await whole(conversation, "openai"));
@@ -122,13 +144,31 @@ test("a build that is refused puts nothing on record, and what was said goes wit
   assert.equal((await conversation.openai({ model: "fake" })).messages.length, 4);
 });
 
+/** requests returns what notes the lists that are sent from now on, and stops. */
+function requests(): () => { elements: number; known: number }[] {
+  const context = palimpsest.raw.context as { buildContext: (request: any) => unknown };
+  const build = context.buildContext;
+  const seen: { elements: number; known: number }[] = [];
+  context.buildContext = (request) => {
+    const { json, history } = request.append.providerInput;
+    seen.push({ elements: JSON.parse(json).length, known: history.knownCount ?? 0 });
+    return build(request);
+  };
+  return () => {
+    context.buildContext = build;
+    return seen;
+  };
+}
+
 test("whole lists: a list that grows, a front that is known, a list that differs", async () => {
   const conversation = palimpsest.conversation("synced", { policy });
   const list: any[] = [{ role: "user", content: "one" }];
   const first = await conversation.sync(list, { format: "openai", model: "fake", system: "be terse" });
   assert.deepEqual(first.request.messages.map((message: any) => message.role), ["system", "user"]);
   list.push({ role: "assistant", content: "1" }, { role: "user", content: "two" });
+  const sent = requests();
   const second = await conversation.sync(list, { format: "openai", model: "fake" });
+  assert.deepEqual(sent(), [{ elements: 2, known: 1 }]);
   assert.equal(second.built.history!.knownCount, 3);
   assert.equal(second.built.receipts.length, 2);
   assert.deepEqual(second.request.messages, list);
@@ -145,7 +185,9 @@ test("whole lists: a front that the sidecar knows no more is sent again", async 
   const list = [{ role: "user", content: "one" }, { role: "assistant", content: "1" }, { role: "user", content: "two" }];
   await conversation.sync(list, { format: "openai" });
   await palimpsest.raw.context.rewindConversation({ conversationId: "forgotten", fromIndex: 1 });
+  const sent = requests();
   const again = await conversation.sync([...list, { role: "assistant", content: "2" }, { role: "user", content: "three" }], { format: "openai" });
+  assert.deepEqual(sent(), [{ elements: 2, known: 3 }, { elements: 5, known: 0 }]);
   assert.equal(again.request.messages.length, 5);
 });
 

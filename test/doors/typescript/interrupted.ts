@@ -1,23 +1,25 @@
-// An agent that is killed between the model's reply and the results of its tools, and started again.
+// An agent for each API that is killed between the model's reply and the results of its tools, and started again.
 //
-//     node interrupted.js ADDRESS FORMAT [kill]
+//     node interrupted.js ADDRESS [kill]
 
 import { strict as assert } from "node:assert";
-import { Palimpsest, type Format } from "palimpsest-context";
+import { Palimpsest } from "palimpsest-context";
 
 import { tools } from "./agents/tools.js";
-import { play, policy, question, whole } from "./toy.js";
+import { formats, play, policy, question, whole } from "./toy.js";
 
-const [address, name, killed] = process.argv.slice(2);
-const format = name as Format;
+const [address, killed] = process.argv.slice(2);
 await using palimpsest = new Palimpsest(address!);
-const conversation = palimpsest.conversation(`interrupted-${format}`, { policy });
-if (killed) {
-  conversation.user(question);
-  await conversation.add(await whole(conversation, format));
-  process.kill(process.pid, "SIGKILL");
+for (const format of formats) {
+  const conversation = palimpsest.conversation(`interrupted-${format}`, { policy });
+  if (killed) {
+    conversation.user(question);
+    await conversation.add(await whole(conversation, format));
+    continue;
+  }
+  const calls = await conversation.waiting();
+  assert.deepEqual(calls.map((call) => call.name), ["get_weather", "web_search"]);
+  await conversation.answer(calls, tools);
+  assert.equal(await play(conversation, format, "Go on."), 4);
 }
-const calls = await conversation.waiting();
-assert.deepEqual(calls.map((call) => call.name), ["get_weather", "web_search"]);
-await conversation.answer(calls, tools);
-console.log(await play(conversation, format, "Go on."));
+if (killed) process.kill(process.pid, "SIGKILL");

@@ -10,12 +10,12 @@
 """
 
 from . import reasons
+from ._calls import Call
 from ._channel import Raw
-from ._core import Call
 from ._formats import Format
 from ._version import __version__
 from .client import Conversation, Palimpsest, Stream
-from .errors import LocalSidecarError, OlderSidecarError, PalimpsestError, Violation
+from .errors import LocalSidecarError, OlderSidecarError, PalimpsestError, Violation, error_of
 from .reasons import *  # noqa: F403
 
 __all__ = [
@@ -30,5 +30,6 @@ __all__ = [
     "Stream",
     "Violation",
     "__version__",
+    "error_of",
 ]
 __all__ += reasons.__all__

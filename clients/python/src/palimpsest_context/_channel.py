@@ -6,7 +6,13 @@ from typing import Any, List, Optional, Tuple
 
 import grpc
 
-from .v1 import content_service_pb2_grpc, context_service_pb2_grpc, conversation_service_pb2_grpc, memory_service_pb2_grpc, policy_service_pb2_grpc
+from .v1 import (
+    content_service_pb2_grpc,
+    context_service_pb2_grpc,
+    conversation_service_pb2_grpc,
+    memory_service_pb2_grpc,
+    policy_service_pb2_grpc,
+)
 
 LARGEST = 64 << 20  # bytes that a sidecar answers with at most
 OPTIONS: List[Tuple[str, Any]] = [

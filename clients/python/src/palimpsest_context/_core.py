@@ -8,18 +8,19 @@ import random
 import re
 import time
 import uuid
-from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import grpc
 from google.protobuf import json_format
 
 from . import _formats as formats
+from ._calls import Call, Tail, call_of, calls_of, identified, tool_result
 from ._channel import LARGEST, Health
+from ._formats import Fields
 from ._local import Local
 from ._steps import Answer, Invoke, Sleep, Steps, Together, Try
 from ._version import SIDECAR
-from .errors import OlderSidecarError, PalimpsestError, of_call
+from .errors import OlderSidecarError, PalimpsestError, error_of
 from .v1 import context_service_pb2, conversation_service_pb2, message_pb2, provider_input_pb2
 
 SECONDS = 10.0  # of patience with a call
@@ -27,24 +28,6 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 VERSION_HEADER = "palimpsest-version"
 RELEASE = re.compile(r"^v?(\d+)\.(\d+)\.(\d+)")
 PAGE = 32  # messages that are read at a time where few are wanted
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call of a tool that waits for its result."""
-
-    id: str
-    name: str
-    arguments_json: str
-    recalls: bool = False
-
-    @property
-    def arguments(self) -> Dict[str, Any]:
-        """The arguments, parsed. A ValueError says that the model wrote no JSON object."""
-        parsed = json.loads(self.arguments_json or "{}")
-        if not isinstance(parsed, dict):
-            raise ValueError("the arguments are no JSON object")
-        return parsed
 
 
 class ClientCore:
@@ -83,7 +66,7 @@ class ClientCore:
                     return answer
                 error = PalimpsestError("the sidecar does not serve", code="UNAVAILABLE")
             except grpc.RpcError as failure:
-                error = of_call(failure)
+                error = error_of(failure)
             pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE) * random.uniform(0.5, 1)
             if not error.passing or time.monotonic() + pause >= end:
                 raise error
@@ -121,17 +104,21 @@ class ConversationCore:
 
     # What is said, and not yet on record.
 
-    def say(self, role: str, text: str, fields: Mapping[str, Any]) -> None:
+    def say(self, role: str, text: str, fields: Fields) -> None:
         message = parsed({"role": "ROLE_" + role, "parts": [{"text": text}], **fields}, message_pb2.Message())
         self._pending.append(context_service_pb2.BatchAppendItem(message=message))
 
-    def message(self, message: Any, format: Optional[str]) -> None:
-        item = self._input(message, format, shape=provider_input_pb2.PROVIDER_INPUT_SHAPE_MESSAGE)
+    def message(self, message: Any, format: Optional[str], fields: Fields) -> None:
+        item = parsed(fields, self._input(message, format, shape=provider_input_pb2.PROVIDER_INPUT_SHAPE_MESSAGE))
         self._pending.append(context_service_pb2.BatchAppendItem(provider_input=item))
 
-    def result(self, call_id: str, value: Any, name: str, error: bool) -> None:
+    def result(self, call_id: str, value: Any, name: str, error: bool, fields: Fields) -> None:
         result = self._recalled.pop(call_id, None) or tool_result(call_id, name, value, error)
-        self._pending.append(tool_item(result))
+        self._answer(result, fields)
+
+    def _answer(self, result: Any, fields: Fields) -> None:
+        message = parsed(fields, message_pb2.Message(role=message_pb2.ROLE_TOOL, parts=[message_pb2.Part(tool_result=result)]))
+        self._pending.append(context_service_pb2.BatchAppendItem(message=message))
 
     def _input(self, value: Any, format: Optional[str], shape: Any, **more: Any) -> Any:
         return provider_input_pb2.ProviderInput(
@@ -146,7 +133,9 @@ class ConversationCore:
 
     # What goes on record.
 
-    def build(self, format: str, model: str, system: str, tools: Any, build: Optional[Mapping[str, Any]], extra: Mapping[str, Any]) -> Steps[Dict[str, Any]]:
+    def build(
+        self, format: str, model: str, system: str, tools: Any, build: Optional[Fields], extra: Mapping[str, Any]
+    ) -> Steps[Dict[str, Any]]:
         wanted: Dict[str, Any] = {"recall_tools": True, "prompt_cache": True, **(build or {})}
 
         def request() -> Any:
@@ -167,7 +156,7 @@ class ConversationCore:
         system: str,
         tools: Any,
         rewind: bool,
-        build: Optional[Mapping[str, Any]],
+        build: Optional[Fields],
     ) -> Steps[Dict[str, Any]]:
         yield from self.flush()
         elements = [formats.dumped(element if not isinstance(element, str) else json.loads(element)) for element in messages]
@@ -220,15 +209,18 @@ class ConversationCore:
         made.fixed_input.tools_json = formats.dumped(tools) if tools else ""
         return parsed(wanted, made)
 
-    def add(self, reply: Any, format: Optional[str], aborted: bool, shape: Any = None) -> Steps[List[Call]]:
+    def add(self, reply: Any, format: Optional[str], aborted: bool, fields: Fields, shape: Any = None) -> Steps[List[Call]]:
         """Puts a reply on record, behind what was said before it."""
         if shape is None:
             # Of a list the sidecar would think that it is the whole conversation.
             listed = isinstance(reply, (list, tuple)) or (isinstance(reply, str) and reply.lstrip().startswith("["))
             shape = provider_input_pb2.PROVIDER_INPUT_SHAPE_MESSAGE if listed else provider_input_pb2.PROVIDER_INPUT_SHAPE_UNSPECIFIED
         chosen = self.format_of(format)
-        item = context_service_pb2.BatchAppendItem(provider_input=self._input(reply, chosen, shape, aborted=aborted))
+        made = parsed(fields, self._input(reply, chosen, shape, aborted=aborted))
+        item = context_service_pb2.BatchAppendItem(provider_input=made)
         if self._each_step:
+            if chosen == "gemini":
+                item.provider_input.json = identified(item.provider_input.json)
             self._pending.append(item)
             return [] if aborted else calls_of(chosen, item.provider_input.json)
         answer = yield from self._appended([item])
@@ -296,10 +288,11 @@ class ConversationCore:
 
     # Tools.
 
-    def answer(self, calls: Iterable[Call], tools: Mapping[str, Callable[..., Any]]) -> Steps[None]:
+    def answer(self, calls: Iterable[Call], tools: Mapping[str, Callable[..., Any]], fields: Fields) -> Steps[None]:
         """Runs the tools side by side. What comes of them waits, in the order of the calls."""
         results = yield Together([self._answered(call, tools) for call in calls])
-        self._pending.extend(tool_item(result) for result in results)
+        for result in results:
+            self._answer(result, fields)
 
     def _answered(self, call: Call, tools: Mapping[str, Callable[..., Any]]) -> Steps[Any]:
         if call.name not in tools:
@@ -342,39 +335,6 @@ class ConversationCore:
                 return tail.calls()
 
 
-class Tail:
-    """The newest calls and their results, collected from the end of a record, newest message first."""
-
-    def __init__(self) -> None:
-        self._open: List[Call] = []
-        self._answered: List[str] = []
-        self._called = False
-
-    def take(self, message: Any) -> bool:
-        """Takes a message, and says whether an earlier one may belong to the same calls."""
-        if message.view.hidden:
-            return True
-        if message.role == message_pb2.ROLE_TOOL and not self._called:
-            self._answered.extend(part.tool_result.call_id for part in message.parts)
-            return True
-        if message.role != message_pb2.ROLE_ASSISTANT or "aborted" in message.tags:
-            return False
-        for part in reversed(message.parts):
-            if part.WhichOneof("content") == "tool_call":
-                self._called = True
-                self._pair(part.tool_call)
-        return True
-
-    def _pair(self, call: Any) -> None:
-        if call.call_id in self._answered:
-            self._answered.remove(call.call_id)
-        else:
-            self._open.insert(0, call_of(call, formats.recalls(call.name)))
-
-    def calls(self) -> List[Call]:
-        return self._open
-
-
 def conversation(id: str, settings: Mapping[str, Any]) -> Any:
     request = conversation_service_pb2.CreateConversationRequest(request_id=str(uuid.uuid4()))
     parsed({"id": id, **settings}, request.conversation)
@@ -397,61 +357,3 @@ def alike(one: Any, other: Any) -> bool:
     copy.CopyFrom(other)
     copy.request_id = one.request_id
     return bool(copy == one)
-
-
-def tool_result(call_id: str, name: str, value: Any, error: bool = False) -> Any:
-    state = message_pb2.TOOL_RESULT_STATE_ERROR if error else message_pb2.TOOL_RESULT_STATE_COMPLETED
-    result = message_pb2.ToolResult(call_id=call_id, name=name, state=state)
-    text = formats.shown(value)
-    if text is None:
-        result.json = formats.dumped(value)
-    else:
-        result.text = text
-    return result
-
-
-def tool_item(result: Any) -> Any:
-    message = message_pb2.Message(role=message_pb2.ROLE_TOOL, parts=[message_pb2.Part(tool_result=result)])
-    return context_service_pb2.BatchAppendItem(message=message)
-
-
-def call_of(call: Any, recalls: bool) -> Call:
-    return Call(call.call_id, call.name, call.arguments_json, recalls)
-
-
-def calls_of(format: str, reply: str) -> List[Call]:
-    """The calls in a reply that is not on record yet, as the sidecar would read them."""
-    found = {"openai": chat_calls, "responses": response_calls, "anthropic": anthropic_calls, "gemini": gemini_calls}[format](json.loads(reply))
-    return [Call(id, name, arguments, formats.recalls(name)) for id, name, arguments in found]
-
-
-Found = Iterable[Tuple[str, str, str]]
-
-
-def chat_calls(reply: Any) -> Found:
-    message = reply["choices"][0]["message"] if "choices" in reply else reply
-    for call in message.get("tool_calls") or []:
-        if call.get("type", "function") == "custom":
-            yield call["id"], call["custom"]["name"], call["custom"]["input"]
-        else:
-            yield call["id"], call["function"]["name"], call["function"]["arguments"]
-
-
-def response_calls(reply: Any) -> Found:
-    for item in reply["output"] if isinstance(reply, dict) and "output" in reply else reply if isinstance(reply, list) else [reply]:
-        if item.get("type") == "function_call":
-            yield item["call_id"], item["name"], item["arguments"]
-
-
-def anthropic_calls(reply: Any) -> Found:
-    for block in reply["content"] if isinstance(reply.get("content"), list) else []:
-        if block.get("type") == "tool_use":
-            yield block["id"], block["name"], formats.dumped(block["input"])
-
-
-def gemini_calls(reply: Any) -> Found:
-    content = reply["candidates"][0].get("content", {}) if "candidates" in reply else reply
-    for part in content.get("parts", []):
-        call = part.get("functionCall") or part.get("function_call")
-        if call and call.get("id"):
-            yield call["id"], call["name"], formats.dumped(call.get("args") or {})

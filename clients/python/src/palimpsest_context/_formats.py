@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, List, Literal, Mapping, Optional, Sequen
 from .v1 import context_pb2
 
 Format = Literal["openai", "responses", "anthropic", "gemini"]
+Fields = Mapping[str, Any]  # of a message of the API, by the names that its proto has
 
 CODES: Dict[str, Any] = {
     "openai": context_pb2.CONTEXT_FORMAT_OPENAI_CHAT,

@@ -11,9 +11,10 @@ import grpc
 
 from . import _formats as formats
 from ._awaiting import Driver
+from ._calls import Call
 from ._channel import Defaults, Raw
-from ._core import SECONDS, Call, ClientCore, ConversationCore
-from ._formats import Format
+from ._core import SECONDS, ClientCore, ConversationCore
+from ._formats import Fields, Format
 from ._local import Local
 from ._stream import StreamCore
 
@@ -105,30 +106,39 @@ class Conversation:
         """An instruction that belongs on record. It goes there with the next build."""
         self._core.say("SYSTEM", text, fields)
 
-    def message(self, message: Any, *, format: Optional[Format] = None) -> None:
-        """A message in a provider's JSON, such as one with an image. It goes on record with the next build."""
-        self._core.message(message, format)
+    def message(self, message: Any, *, format: Optional[Format] = None, **fields: Any) -> None:
+        """A message in a provider's JSON, such as one with an image. It goes on record with the next build. `fields` are those of the API's
+        ProviderInput, such as `run_id`."""
+        self._core.message(message, format, fields)
 
-    def result(self, call_id: str, value: Any, *, name: str = "", error: bool = False) -> None:
+    def result(self, call_id: str, value: Any, *, name: str = "", error: bool = False, **fields: Any) -> None:
         """The result of a call that the program answers itself. It goes on record with the next build."""
-        self._core.result(call_id, value, name, error)
+        self._core.result(call_id, value, name, error, fields)
 
-    async def openai(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    async def openai(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """What the model should see now, as arguments of `chat.completions.create`.
 
         `build` has further fields of the API's BuildContextRequest, such as `budget`. All else goes into the arguments as it is.
         """
         return await self._driver.run(self._core.build("openai", model, system, tools, build, extra))
 
-    async def responses(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    async def responses(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """The same as arguments of `responses.create`."""
         return await self._driver.run(self._core.build("responses", model, system, tools, build, extra))
 
-    async def anthropic(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    async def anthropic(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """The same as arguments of `messages.create` and `messages.stream`, which want `max_tokens` too."""
         return await self._driver.run(self._core.build("anthropic", model, system, tools, build, extra))
 
-    async def gemini(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    async def gemini(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """The same as arguments of `models.generate_content` and its stream. `config` may hold all but the instruction and the tools."""
         return await self._driver.run(self._core.build("gemini", model, system, tools, build, extra))
 
@@ -141,7 +151,7 @@ class Conversation:
         system: str = "",
         tools: Any = None,
         rewind: bool = False,
-        build: Optional[Mapping[str, Any]] = None,
+        build: Optional[Fields] = None,
     ) -> Dict[str, Any]:
         """Brings the record up to a whole list, and says what the model should see of it.
 
@@ -149,23 +159,30 @@ class Conversation:
         """
         return await self._driver.run(self._core.sync(messages, format, model, system, tools, rewind, build))
 
-    async def add(self, reply: Any, *, format: Optional[Format] = None, aborted: bool = False) -> List[Call]:
-        """Puts a reply on record, as the provider's SDK returned it, with its usage. Returns the calls that wait for results."""
-        return await self._driver.run(self._core.add(reply, format, aborted))
+    async def add(self, reply: Any, *, format: Optional[Format] = None, aborted: bool = False, **fields: Any) -> List[Call]:
+        """Puts a reply on record, as the provider's SDK returned it, with its usage. Returns the calls that wait for results.
 
-    def stream(self, events: AsyncIterable[E], *, format: Optional[Format] = None) -> Stream[E]:
+        `fields` are those of the API's ProviderInput, such as `run_id` and `tags`.
+        """
+        return await self._driver.run(self._core.add(reply, format, aborted, fields))
+
+    def stream(self, events: AsyncIterable[E], *, format: Optional[Format] = None, **fields: Any) -> Stream[E]:
         """Passes the events of a reply through, and puts it on record when they end."""
-        return Stream(self._driver, StreamCore(self._core, format), events)
+        return Stream(self._driver, StreamCore(self._core, format, fields), events)
 
-    async def answer(self, calls: Iterable[Call], tools: Mapping[str, Callable[..., Any]]) -> None:
-        """Runs tools side by side; those that recall, the sidecar answers. A tool that raises is told to the model as an error. One that is not awaited runs in a thread.
+    async def answer(self, calls: Iterable[Call], tools: Mapping[str, Callable[..., Any]], **fields: Any) -> None:
+        """Runs tools side by side; those that recall, the sidecar answers. A tool that raises is told to the model as an error.
+        One that is not awaited runs in a thread.
 
         The results go on record with the next build.
         """
-        await self._driver.run(self._core.answer(calls, tools))
+        await self._driver.run(self._core.answer(calls, tools, fields))
 
     async def recall(self, name: str, arguments: Any, call_id: str) -> str:
-        """The text for a call of a recall tool, for a loop that runs tools itself. `result` of that call then keeps what it was recalled from."""
+        """The text for a call of a recall tool, for a loop that runs tools itself.
+
+        `result` of that call then says what it was recalled from.
+        """
         return await self._driver.run(self._core.recall(name, arguments, call_id))
 
     async def waiting(self) -> List[Call]:

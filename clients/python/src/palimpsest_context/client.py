@@ -10,9 +10,10 @@ import grpc
 
 from . import _formats as formats
 from ._blocking import Driver
+from ._calls import Call
 from ._channel import Defaults, Raw
-from ._core import SECONDS, Call, ClientCore, ConversationCore
-from ._formats import Format
+from ._core import SECONDS, ClientCore, ConversationCore
+from ._formats import Fields, Format
 from ._local import Local
 from ._stream import StreamCore
 
@@ -109,30 +110,39 @@ class Conversation:
         """An instruction that belongs on record. It goes there with the next build."""
         self._core.say("SYSTEM", text, fields)
 
-    def message(self, message: Any, *, format: Optional[Format] = None) -> None:
-        """A message in a provider's JSON, such as one with an image. It goes on record with the next build."""
-        self._core.message(message, format)
+    def message(self, message: Any, *, format: Optional[Format] = None, **fields: Any) -> None:
+        """A message in a provider's JSON, such as one with an image. It goes on record with the next build. `fields` are those of the API's
+        ProviderInput, such as `run_id`."""
+        self._core.message(message, format, fields)
 
-    def result(self, call_id: str, value: Any, *, name: str = "", error: bool = False) -> None:
+    def result(self, call_id: str, value: Any, *, name: str = "", error: bool = False, **fields: Any) -> None:
         """The result of a call that the program answers itself. It goes on record with the next build."""
-        self._core.result(call_id, value, name, error)
+        self._core.result(call_id, value, name, error, fields)
 
-    def openai(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    def openai(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """What the model should see now, as arguments of `chat.completions.create`.
 
         `build` has further fields of the API's BuildContextRequest, such as `budget`. All else goes into the arguments as it is.
         """
         return self._driver.run(self._core.build("openai", model, system, tools, build, extra))
 
-    def responses(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    def responses(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """The same as arguments of `responses.create`."""
         return self._driver.run(self._core.build("responses", model, system, tools, build, extra))
 
-    def anthropic(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    def anthropic(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """The same as arguments of `messages.create` and `messages.stream`, which want `max_tokens` too."""
         return self._driver.run(self._core.build("anthropic", model, system, tools, build, extra))
 
-    def gemini(self, *, model: str, system: str = "", tools: Any = None, build: Optional[Mapping[str, Any]] = None, **extra: Any) -> Dict[str, Any]:
+    def gemini(
+        self, *, model: str, system: str = "", tools: Any = None, build: Optional[Fields] = None, **extra: Any
+    ) -> Dict[str, Any]:
         """The same as arguments of `models.generate_content` and its stream. `config` may hold all but the instruction and the tools."""
         return self._driver.run(self._core.build("gemini", model, system, tools, build, extra))
 
@@ -145,7 +155,7 @@ class Conversation:
         system: str = "",
         tools: Any = None,
         rewind: bool = False,
-        build: Optional[Mapping[str, Any]] = None,
+        build: Optional[Fields] = None,
     ) -> Dict[str, Any]:
         """Brings the record up to a whole list, and says what the model should see of it.
 
@@ -153,25 +163,31 @@ class Conversation:
         """
         return self._driver.run(self._core.sync(messages, format, model, system, tools, rewind, build))
 
-    def add(self, reply: Any, *, format: Optional[Format] = None, aborted: bool = False) -> List[Call]:
-        """Puts a reply on record, as the provider's SDK returned it, with its usage. Returns the calls that wait for results."""
-        return self._driver.run(self._core.add(reply, format, aborted))
+    def add(self, reply: Any, *, format: Optional[Format] = None, aborted: bool = False, **fields: Any) -> List[Call]:
+        """Puts a reply on record, as the provider's SDK returned it, with its usage. Returns the calls that wait for results.
 
-    def stream(self, events: Iterable[E], *, format: Optional[Format] = None) -> Stream[E]:
+        `fields` are those of the API's ProviderInput, such as `run_id` and `tags`.
+        """
+        return self._driver.run(self._core.add(reply, format, aborted, fields))
+
+    def stream(self, events: Iterable[E], *, format: Optional[Format] = None, **fields: Any) -> Stream[E]:
         """Passes the events of a reply through, and puts it on record when they end."""
-        return Stream(self._driver, StreamCore(self._core, format), events)
+        return Stream(self._driver, StreamCore(self._core, format, fields), events)
 
-    def answer(self, calls: Iterable[Call], tools: Mapping[str, Callable[..., Any]]) -> None:
+    def answer(self, calls: Iterable[Call], tools: Mapping[str, Callable[..., Any]], **fields: Any) -> None:
         """Runs tools side by side; those that recall, the sidecar answers. A tool that raises is told to the model as an error.
 
         The results go on record with the next build.
         """
         if any(inspect.iscoroutinefunction(tool) for tool in tools.values()):
             raise TypeError("tools that are awaited want palimpsest_context.aio")
-        self._driver.run(self._core.answer(calls, tools))
+        self._driver.run(self._core.answer(calls, tools, fields))
 
     def recall(self, name: str, arguments: Any, call_id: str) -> str:
-        """The text for a call of a recall tool, for a loop that runs tools itself. `result` of that call then keeps what it was recalled from."""
+        """The text for a call of a recall tool, for a loop that runs tools itself.
+
+        `result` of that call then says what it was recalled from.
+        """
         return self._driver.run(self._core.recall(name, arguments, call_id))
 
     def waiting(self) -> List[Call]:

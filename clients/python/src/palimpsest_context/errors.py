@@ -62,8 +62,8 @@ class LocalSidecarError(Exception):
 DETAILS = "grpc-status-details-bin"
 
 
-def of_call(failure: grpc.RpcError) -> PalimpsestError:
-    """The error of a call that gRPC says has failed, of the class of its reason."""
+def error_of(failure: grpc.RpcError) -> PalimpsestError:
+    """The error of a call over `raw` that gRPC says has failed, of the class of its reason."""
     from .reasons import BY_REASON
 
     call: Any = failure

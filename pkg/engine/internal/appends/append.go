@@ -52,7 +52,7 @@ type attempt struct {
 	uploads   []conversation.ID
 	used      bool // a commit refers to the uploads, or may
 	cited     *citationPlan
-	found     *foundHistory // what became of a whole list, as of the last plan; nil for none
+	found     *foundHistory               // what became of a whole list, as of the last plan; nil for none
 	handles   map[blockAt]conversation.ID // see citationPlan
 	result    *AppendResult
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/histories"
@@ -20,6 +21,8 @@ type History struct {
 	KnownCount  int32
 	KnownSHA256 string // lower-case hexadecimal
 	Divergence  OnDivergence
+	// Override is what comes with each message that is appended; nil for nothing.
+	Override *conversation.ExpirationOverride
 }
 
 // OnDivergence says what happens where a whole list differs from the record. The numbers are those of the API.
@@ -76,6 +79,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	}
 	a.found = &foundHistory{Found: found}
 	a.request.Messages, a.request.Fields = found.Messages, fieldsOf(found.Elements)
+	a.request.Extras = slices.Repeat([]AppendExtra{{Override: h.Override}}, len(found.Messages))
 	if len(found.Messages) == 0 && found.Rewind < 0 && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
 		return nil, a.expected(snap.Head.Messages)
 	}

@@ -61,6 +61,14 @@ func (p *Pending) Plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 	return p.change, err
 }
 
+// System is the system prompt that a whole list comes with, beside what the record begins with; empty for none.
+func (p *Pending) System(ctx context.Context, snap *store.Snapshot) (string, error) {
+	if p.request.History == nil {
+		return "", nil
+	}
+	return p.service.histories.System(ctx, p.request.Key, snap, p.request.History.Input)
+}
+
 // Texts are the contents that were staged, by id: the store does not show them before they are committed.
 func (p *Pending) Texts() map[conversation.ID]string {
 	out := map[conversation.ID]string{}

@@ -111,6 +111,9 @@ func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *plan.Wai
 	if first == nil {
 		return nil, absent
 	}
+	if r, err = s.withSystem(ctx, snap, r); err != nil {
+		return nil, err
+	}
 	result, _, err := s.buildAfter(ctx, view.New(r.Key, snap), first, r, wait)
 	return result, err
 }
@@ -118,6 +121,9 @@ func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *plan.Wai
 func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *plan.Result, committed bool, err error) {
 	before, err := s.txn.Recall(snap, r.Request)
 	if err != nil {
+		return nil, false, err
+	}
+	if r, err = s.withSystem(ctx, snap, r); err != nil {
 		return nil, false, err
 	}
 	if before != nil {
@@ -132,6 +138,20 @@ func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot,
 		return nil, false, err
 	}
 	return s.buildAfter(ctx, w, first, r, wait)
+}
+
+// withSystem is the request with the system prompt that comes with a whole list, if it has none of its own.
+func (s *step) withSystem(ctx context.Context, snap *store.Snapshot, r *plan.Request) (*plan.Request, error) {
+	if r.Fixed.SystemPrompt != "" {
+		return r, nil
+	}
+	system, err := s.pending.System(ctx, snap)
+	if err != nil {
+		return nil, err
+	}
+	out := *r
+	out.Fixed.SystemPrompt = system
+	return &out, nil
 }
 
 // repeat answers a retry with the first outcome.

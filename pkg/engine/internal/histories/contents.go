@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"context"
 	"crypto/sha256"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -15,10 +16,19 @@ type contentReader struct {
 	err         error
 }
 
+func (f *Finder) contents(ctx context.Context, key store.Key, snap *store.Snapshot) *contentReader {
+	return &contentReader{
+		incarnation: snap.Head.Incarnation, read: func(q store.Query) (*store.Snapshot, error) { return f.store.Read(ctx, key, q) },
+	}
+}
+
 // Text implements history.Contents.
 func (r *contentReader) Text(c conversation.Content) (string, bool) {
-	if c.Ref == nil || r.err != nil {
+	switch {
+	case c.Erased != nil || r.err != nil:
 		return "", false
+	case c.Ref == nil:
+		return c.Inline, true
 	}
 	snap, err := r.read(store.Query{Incarnation: r.incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: -1}}})
 	if err == nil && int64(len(snap.Contents[0])) != c.Ref.Bytes {

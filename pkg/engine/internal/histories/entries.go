@@ -9,24 +9,34 @@ import (
 // entriesOf are the messages from an index on that stand, in every way in which builds may have shown them.
 func entriesOf(w *view.Loaded, from int32) []history.Entry {
 	out := make([]history.Entry, 0, len(w.Messages))
-	at := make(map[int32]int, len(w.Messages))
+	at, units := make(map[int32]int, len(w.Messages)), make(map[int32]int32, len(w.Messages))
 	for i := range w.Messages {
 		m := w.Original(&w.Messages[i])
 		if m.Index < from || w.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
 			continue
 		}
-		at[m.Index] = len(out)
+		at[m.Index], units[m.Index] = len(out), unitNumber(m)
 		out = append(out, entryOf(m))
 	}
 	for i := range w.Edits {
 		e := &w.Edits[i]
 		for index := e.Range.First; index < e.Range.End && perMessage(e.Kind); index++ {
-			if n, ok := at[index]; ok {
+			switch n, ok := at[index]; {
+			case !ok:
+			case e.Kind == conversation.EditRemove: // a unit goes as one
+				out[n].Gone = units[index]
+			default:
 				show(&out[n], e)
 			}
 		}
 	}
 	return out
+}
+
+// unitNumber is a number that the messages of a unit share, above 0.
+func unitNumber(m *conversation.Message) int32 {
+	first, _ := m.UnitFirst()
+	return first + 1
 }
 
 // entryOf is a message in its two variants.
@@ -50,10 +60,6 @@ func perMessage(k conversation.EditKind) bool {
 // show adds the form that an edit gave a message.
 func show(e *history.Entry, by *conversation.Edit) {
 	switch by.Kind {
-	case conversation.EditRemove:
-		for i := range e.Parts {
-			e.Parts[i].Absent = true
-		}
 	case conversation.EditMask:
 		for _, i := range by.Mask {
 			own(e)[i].Absent = true

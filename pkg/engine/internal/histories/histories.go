@@ -69,7 +69,7 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 			return nil, err
 		}
 	}
-	contents := &contentReader{incarnation: snap.Head.Incarnation, read: func(q store.Query) (*store.Snapshot, error) { return f.store.Read(ctx, key, q) }}
+	contents := f.contents(ctx, key, snap)
 	q := &history.Query{
 		List: c.after(r.Input.Messages, known), Elements: int(c.count), Record: entriesOf(w, from), Known: known > 0, Rewind: r.Rewind, Contents: contents,
 	}

@@ -18,7 +18,8 @@ const maxForgotten = 256
 const maxPins = 128
 
 // Pair opens and closes units, numbers the calls of a message and finds the calls that its results answer. Ids repeat in real
-// histories: in the open unit the first unanswered call with the id is meant, of closed units the newest.
+// histories: in the open unit the first unanswered call with the id is meant, of closed units the newest. A result without an id, as Gemini
+// has them, means its tool's.
 func Pair(head *store.Head, m *conversation.Message, field string) error {
 	enterUnit(head, m)
 	for i := range m.Parts {
@@ -30,11 +31,11 @@ func Pair(head *store.Head, m *conversation.Message, field string) error {
 				CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index,
 			})
 		case conversation.PartToolResult:
-			at := answered(head, p.Result.CallID)
+			at := answered(head, p.Result)
 			if at < 0 {
 				return withoutCall(fmt.Sprintf("%s.parts[%d].tool_result.call_id", field, i))
 			}
-			p.Result.Ordinal = head.Unanswered[at].Ordinal
+			p.Result.CallID, p.Result.Ordinal = head.Unanswered[at].CallID, head.Unanswered[at].Ordinal
 			head.Unanswered = append(head.Unanswered[:at], head.Unanswered[at+1:]...)
 		}
 	}
@@ -92,11 +93,11 @@ func TakesResults(head *store.Head, index int32) bool {
 	return slices.ContainsFunc(head.Unanswered, func(c store.Call) bool { return c.Message >= head.UnitStart })
 }
 
-// answered finds the call that a result with this id answers, or -1.
-func answered(head *store.Head, callID string) int {
+// answered finds the call that a result answers by its id, or without one by its tool's name; -1 if there is none.
+func answered(head *store.Head, r *conversation.ToolResult) int {
 	newest := -1
 	for i, c := range head.Unanswered {
-		if c.CallID != callID {
+		if c.CallID != r.CallID && (r.CallID != "" || c.Name != r.Name) {
 			continue
 		}
 		if c.Message >= head.UnitStart {

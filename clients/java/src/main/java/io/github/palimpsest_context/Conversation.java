@@ -198,11 +198,11 @@ public final class Conversation {
   }
 
   /**
-   * Puts a reply on record that broke off, as far as it came, marked as aborted. What is not whole of it is left out: calls whose
-   * arguments are no JSON, reasoning without its signature.
+   * Puts a reply on record that broke off, as far as it came, marked as aborted: nobody waits for its calls. What is not whole of it is
+   * left out: calls whose arguments are no JSON, reasoning without its signature.
    */
-  public List<Call> addAborted(String reply) {
-    return add(reply, true);
+  public void addAborted(String reply) {
+    add(reply, true);
   }
 
   private List<Call> add(String reply, boolean aborted) {

@@ -23,7 +23,7 @@ final class Tail {
       message.getPartsList().forEach(part -> answered.add(part.getToolResult().getCallId()));
       return true;
     }
-    if (message.getRole() != Role.ROLE_ASSISTANT || called && message.getTagsList().contains("aborted")) {
+    if (message.getRole() != Role.ROLE_ASSISTANT || message.getTagsList().contains("aborted")) {
       return false;
     }
     List<Part> parts = message.getPartsList();
