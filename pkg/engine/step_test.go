@@ -61,12 +61,14 @@ func TestEngine_Step_Refused_LeavesNothing(t *testing.T) {
 		messages []conversation.Message
 		want     conversation.Kind
 	}{
-		"pending calls":    {nil, []conversation.Message{user(large), call("k")}, conversation.PendingToolCalls},
-		"no call":          {nil, []conversation.Message{user(large), result("k", "x")}, conversation.ResultWithoutCall},
-		"does not fit":     {func(r *engine.StepRequest) { r.Build.Budget = budgetOf(30) }, []conversation.Message{user("x"), user("a"), user(large)}, conversation.ContextCannotFit},
-		"another index":    {func(r *engine.StepRequest) { r.Append.ExpectedIndex = ptr(int32(9)) }, []conversation.Message{user(large)}, conversation.IndexMismatch},
-		"turn passed":      {func(r *engine.StepRequest) { r.Build.Turn = ptr(int32(0)) }, []conversation.Message{user(large)}, conversation.TurnPassed},
-		"reply too large":  {func(r *engine.StepRequest) { r.Check = func(*engine.StepResult) error { return conversation.Errorf(conversation.ReplyTooLarge, "x") } }, []conversation.Message{user(large)}, conversation.ReplyTooLarge},
+		"pending calls": {nil, []conversation.Message{user(large), call("k")}, conversation.PendingToolCalls},
+		"no call":       {nil, []conversation.Message{user(large), result("k", "x")}, conversation.ResultWithoutCall},
+		"does not fit":  {func(r *engine.StepRequest) { r.Build.Budget = budgetOf(30) }, []conversation.Message{user("x"), user("a"), user(large)}, conversation.ContextCannotFit},
+		"another index": {func(r *engine.StepRequest) { r.Append.ExpectedIndex = ptr(int32(9)) }, []conversation.Message{user(large)}, conversation.IndexMismatch},
+		"turn passed":   {func(r *engine.StepRequest) { r.Build.Turn = ptr(int32(0)) }, []conversation.Message{user(large)}, conversation.TurnPassed},
+		"reply too large": {func(r *engine.StepRequest) {
+			r.Check = func(*engine.StepResult) error { return conversation.Errorf(conversation.ReplyTooLarge, "x") }
+		}, []conversation.Message{user(large)}, conversation.ReplyTooLarge},
 		"dry run":          {func(r *engine.StepRequest) { r.Build.DryRun = true }, []conversation.Message{user(large)}, ""},
 		"dry run, pending": {func(r *engine.StepRequest) { r.Build.DryRun = true }, []conversation.Message{user(large), call("k")}, conversation.PendingToolCalls},
 	} {

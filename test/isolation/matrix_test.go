@@ -125,6 +125,11 @@ func TestMatrix_EveryCallerAndState_SeesTheirOwnAlone(t *testing.T) {
 				m := &matrix{with: with, without: without, prefix: fmt.Sprintf("rpc%d", n), method: method, row: rows()[method], export: export, others: others}
 				t.Run(strings.TrimPrefix(method, "/palimpsest.v1."), m.check)
 			}
+			for name, v := range variants() {
+				prefix := strings.ReplaceAll(name, " ", "-")
+				m := &matrix{with: with, without: without, prefix: prefix, method: v.method, row: v.row, export: export, others: others}
+				t.Run(name, m.check)
+			}
 		})
 	}
 }

@@ -94,3 +94,19 @@ func rows() map[string]row {
 		"/palimpsest.v1.PolicyService/DeletePrompt":       operators(codes.OK, codes.NotFound, `{"id":"$ID"}`),
 	}
 }
+
+// variant is another request of an RPC, which does what the one of its row does not.
+type variant struct {
+	method string
+	row    row
+}
+
+// variants are by the names of their tests.
+func variants() map[string]variant {
+	return map[string]variant{
+		"BuildContext that appends": {
+			"/palimpsest.v1.ContextService/BuildContext",
+			creates(codes.OK, `{`+id+`,"requestId":"r","format":"CONTEXT_FORMAT_OPENAI_CHAT","append":{"items":[{"message":`+message+`}]}}`),
+		},
+	}
+}

@@ -7,12 +7,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
@@ -359,96 +357,6 @@ func (a *attempt) place(head *store.Head, i int, now time.Time) error {
 	return nil
 }
 
-// resolve says once for each message and each of its results how long it lives (behaviour §5).
-func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Info) error {
-	if a.resolved {
-		return nil
-	}
-	c, err := a.service.catalogues.Read(ctx, a.request.Key.Namespace)
-	if err != nil {
-		return err
-	}
-	if err := a.service.catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
-		return err
-	}
-	calls, err := placement.AnswersOf(head, a.request.Messages, a.field)
-	if err != nil {
-		return err
-	}
-	a.policies, a.policy = c.Policies, info.Policy.Or(a.service.defaults).Expiration.Results
-	a.given = givenOf(a.request.Messages)
-	r := resolver{policies: a.policies, tools: a.service.tools, policy: a.policy, calls: calls}
-	for i := range a.request.Messages {
-		var override *conversation.ExpirationOverride
-		if a.request.Extras != nil {
-			override = a.request.Extras[i].Override
-		}
-		r.resolve(&a.request.Messages[i], override)
-	}
-	a.resolved = true
-	return nil
-}
-
-// givenExpiration is what a caller said of a message and, by part, of its results.
-type givenExpiration struct {
-	message *conversation.Expiration
-	results map[int]*conversation.Expiration
-}
-
-func givenOf(messages []conversation.Message) []givenExpiration {
-	out := make([]givenExpiration, len(messages))
-	for i := range messages {
-		out[i].message = messages[i].Expiration
-		for p := range messages[i].Parts {
-			if r := messages[i].Parts[p].Result; r != nil {
-				if out[i].results == nil {
-					out[i].results = map[int]*conversation.Expiration{}
-				}
-				out[i].results[p] = r.Expiration
-			}
-		}
-	}
-	return out
-}
-
-// resolver knows what is configured of how long things live.
-type resolver struct {
-	policies expiry.Policies
-	tools    map[string]conversation.ActionPolicy // the server's
-	policy   conversation.Expiration              // the conversation's
-	calls    placement.Answers
-}
-
-// resolve replaces what the caller said of a message and its results by what is to be stored.
-func (r *resolver) resolve(m *conversation.Message, override *conversation.ExpirationOverride) {
-	var given []conversation.Expiration
-	if m.Expiration != nil {
-		given = append(given, *m.Expiration)
-	}
-	for i := range m.Parts {
-		t := m.Parts[i].Result
-		if t == nil {
-			continue
-		}
-		tool := r.calls.Tool(t)
-		o := expiry.Origin{Explicit: given, Actions: t.Actions, Tool: tool, Server: r.tools[tool], Override: override, Policy: r.policy}
-		if t.Expiration != nil {
-			o.Explicit = append([]conversation.Expiration{*t.Expiration}, given...)
-		}
-		if len(o.Actions) == 0 {
-			o.Actions = m.Actions
-		}
-		t.Expiration = o.Resolve(r.policies)
-	}
-	if given != nil || len(expiry.TextParts(m)) > 0 {
-		words := expiry.Origin{Explicit: given, Actions: m.Actions, Override: override}
-		if expiry.PolicyApplies(m, expiry.MessageText) {
-			words.Policy = r.policy
-		}
-		m.Expiration = words.Resolve(r.policies)
-	}
-}
-
 // field is the path of a message in its request, for violations.
 func (a *attempt) field(i int) string {
 	if a.request.Fields != nil {
@@ -512,27 +420,4 @@ func appended(messages []conversation.Message, cited []conversation.Edit, revisi
 	}
 	r.Events = append(r.Events, conversation.EventsOf(cited)...)
 	return r
-}
-
-// promptsOf are the prompts that an append names.
-func (a *attempt) promptsOf() []catalogue.PromptName {
-	var out []catalogue.PromptName
-	add := func(field string, e *conversation.Expiration) {
-		if e != nil && e.CompactPromptID != "" {
-			out = append(out, catalogue.PromptName{Field: field + ".compact_prompt_id", ID: e.CompactPromptID})
-		}
-	}
-	for i := range a.request.Messages {
-		m, field := &a.request.Messages[i], a.field(i)
-		add(field+".expiration", m.Expiration)
-		for p := range m.Parts {
-			if r := m.Parts[p].Result; r != nil {
-				add(field+".parts["+strconv.Itoa(p)+"].tool_result.expiration", r.Expiration)
-			}
-		}
-		if a.request.Extras != nil && a.request.Extras[i].Override != nil {
-			add(strings.TrimSuffix(field, "message")+"expiration_override", &a.request.Extras[i].Override.Expiration)
-		}
-	}
-	return out
 }

@@ -51,7 +51,8 @@ func (c *Composer) Cache() *rendering {
 
 // Compose lays the view out for a window and writes every unit of it.
 func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*Composition, error) {
-	out := &Composition{Window: win, Units: view.Layout(c.Loaded.Messages, win, c.Kept), Used: make(map[unitKey]provider.UnitBlocks)}
+	out := &Composition{Window: win, Units: view.Layout(c.Loaded.Messages, win, c.Kept)}
+	out.Used, out.Blocks = make(map[unitKey]provider.UnitBlocks, len(out.Units)), make([]provider.Block, 0, 2*len(out.Units))
 	out.Original = c.Loaded.Original
 	view = view.In(win)
 	out.Weights = make([]int64, len(out.Units))

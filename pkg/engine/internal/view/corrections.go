@@ -42,8 +42,12 @@ func (w *Loaded) Corrections() int {
 
 // Original is a loaded message as it was appended.
 func (w *Loaded) Original(m *conversation.Message) *conversation.Message {
+	if len(w.Originals) == 0 { // as nearly always, and it is asked of every message
+		return m
+	}
 	if o, ok := w.Originals[m.Index]; ok {
-		return &o
+		original := o
+		return &original
 	}
 	return m
 }

@@ -235,10 +235,11 @@ func (w *Loaded) Message(index int32) (*conversation.Message, bool) {
 // size is about what the window takes in memory.
 func (w *Loaded) size() int64 {
 	const perMessage = 768 // the structs of a message and of its place in the view
-	n := int64(4096)
+	n, contents := int64(4096), []*conversation.Content(nil)
 	weigh := func(m *conversation.Message) {
 		n += perMessage
-		for _, c := range conversation.Contents(m.Parts) {
+		contents = conversation.AppendContents(contents[:0], m.Parts)
+		for _, c := range contents {
 			n += int64(len(c.Inline))
 		}
 	}
