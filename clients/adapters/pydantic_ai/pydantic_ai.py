@@ -64,7 +64,7 @@ class PalimpsestCapability(AbstractCapability[Any]):
 
     def _tool(self, name: str, description: str, parameters: dict[str, Any]) -> Tool[Any]:
         async def recall(ctx: RunContext[Any], **arguments: Any) -> str:
-            return await asyncio.to_thread(lambda: self.conversation(ctx.conversation_id).recall(name, arguments, ctx.tool_call_id))
+            return await asyncio.to_thread(lambda: self.conversation(ctx.conversation_id).recall(name, arguments, ctx.tool_call_id or ""))
 
         return Tool.from_schema(recall, name, description, parameters, takes_ctx=True)
 
