@@ -120,11 +120,7 @@ func runs(t *testing.T) []run {
 func (b *bench) oneByOne(t *testing.T, f conversation.Format, messages []conversation.Message) bool {
 	t.Helper()
 	for _, m := range messages {
-		var open []conversation.ToolCall
-		if m.Role == conversation.RoleTool && f == conversation.FormatGemini {
-			open = openCalls(b.visible(t))
-		}
-		in, err := b.ReadInput(f, &engine.ReadRequest{JSON: "[" + strings.Join(native(t, f, m), ",") + "]", Shape: 1, OpenCalls: open})
+		in, err := b.ReadInput(f, &engine.ReadRequest{JSON: "[" + strings.Join(native(t, f, m), ",") + "]", Shape: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,29 +133,6 @@ func (b *bench) oneByOne(t *testing.T, f conversation.Format, messages []convers
 		}
 	}
 	return true
-}
-
-func openCalls(messages []conversation.Message) []conversation.ToolCall {
-	open := map[int32]conversation.ToolCall{}
-	var order []int32
-	for i := range messages {
-		for _, p := range messages[i].Parts {
-			switch p.Kind {
-			case conversation.PartToolCall:
-				open[p.Call.Ordinal] = *p.Call
-				order = append(order, p.Call.Ordinal)
-			case conversation.PartToolResult:
-				delete(open, p.Result.Ordinal)
-			}
-		}
-	}
-	var out []conversation.ToolCall
-	for _, n := range order {
-		if c, ok := open[n]; ok {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // TestEngine_Recordings_WholeListsAreTheRecord sends each recorded conversation as it grows, whole each time, in every format: what is on record is
