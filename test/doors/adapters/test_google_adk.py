@@ -122,6 +122,10 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
     assert toy.stats()["refused"] == 0
 
 
+def test_readme_runs(palimpsest: Palimpsest) -> None:
+    toy.shown("google_adk")
+
+
 if __name__ == "__main__":
     state, agent = sys.argv[1:]
     with toy.client() as client:

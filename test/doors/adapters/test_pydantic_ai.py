@@ -126,6 +126,10 @@ def test_view_keeps_what_chat_has_no_place_for(palimpsest: Palimpsest, name: str
     assert (shown.tool_name, shown.tool_call_id) == ("fetch_log", "of-the-provider") and len(shown.content) < 3000
 
 
+def test_readme_runs(palimpsest: Palimpsest) -> None:
+    toy.shown("pydantic_ai")
+
+
 if __name__ == "__main__":
     state, conversation = sys.argv[1:]
     with toy.client() as client:

@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 from typing import Any, Dict, List
+from unittest import mock
 
 from palimpsest_context import Palimpsest
 from palimpsest_context.v1 import context_pb2, context_service_pb2, conversation_service_pb2, message_pb2
@@ -104,6 +106,18 @@ def told(message: Any, part: Any) -> str:
     if kind == "tool_result":
         return "result"
     return message_pb2.Role.Name(message.role)[len("ROLE_") :].lower()
+
+
+def shown(adapter: str) -> None:
+    """Runs the program that an adapter's README shows."""
+    readme = (Path(__file__).parents[3] / "clients" / "adapters" / adapter / "README.md").read_text(encoding="utf-8")
+    program = readme.partition("```python\n")[2].partition("```")[0]
+    urls = {"OPENAI_BASE_URL": base_url(), "GOOGLE_GEMINI_BASE_URL": f"http://{os.environ[FAKES]}"}
+    keys = {"OPENAI_API_KEY": "none", "GOOGLE_API_KEY": "none", "PALIMPSEST_BINARY": os.environ["PALIMPSEST_TEST_SIDECAR"]}
+    with mock.patch.dict(os.environ, {**urls, **keys}):
+        exec(program, {"fetch_log": fetch_log})
+    seen = stats()
+    assert (seen["refused"], seen["calls"].get("fetch_log")) == (0, 1)
 
 
 def killed(program: str, *arguments: str) -> None:
