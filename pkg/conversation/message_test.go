@@ -70,7 +70,7 @@ func fullParts(t *testing.T) []conversation.Part {
 		{Kind: conversation.PartOpaque, Opaque: all.Opaque},
 	}
 	// What Kind names is one field of a part each: a new field needs a new kind here. These are beside it.
-	beside := []string{"Kind", "Tokens", "Estimated", "Retention", "Plugin", "Variant", "Citation", "Recalled", "Unknown"}
+	beside := []string{"Kind", "Tokens", "Estimated", "Retention", "Plugin", "Variant", "Citation", "Recalled", "Residue", "Unknown"}
 	if fields := reflect.TypeFor[conversation.Part]().NumField(); fields != len(parts)+len(beside) {
 		t.Fatalf("a part has %d fields: a kind is missing in this test", fields)
 	}
@@ -108,6 +108,7 @@ func TestCloneParts_EveryKind_SharesNoContent(t *testing.T) {
 	for i, c := range conversation.Contents(parts) {
 		c.Inline = string(rune('a' + i))
 	}
+	parts[0].Residue = &conversation.Residue{JSON: "{}"}
 	clone := conversation.CloneParts(parts)
 	if !reflect.DeepEqual(clone, parts) {
 		t.Fatal("the clone differs")
@@ -123,6 +124,9 @@ func TestCloneParts_EveryKind_SharesNoContent(t *testing.T) {
 		if c.Inline != string(rune('a'+i)) || c.Ref != nil {
 			t.Errorf("content %d of the original changed", i)
 		}
+	}
+	if clone[0].Residue.JSON = "[]"; parts[0].Residue.JSON != "{}" {
+		t.Error("residue is shared")
 	}
 	clone[2].Call.Ordinal, clone[3].Result.Ordinal = 7, 7
 	if parts[2].Call.Ordinal != 0 || parts[3].Result.Ordinal != 0 {

@@ -157,6 +157,23 @@ func (r *Reading) Add(n Node, role conversation.Role, name string, parts []conve
 	r.check(n, &r.Input.Messages[len(r.Input.Messages)-1])
 }
 
+// AddInput puts results behind as messages of the tools, and what is between them as the user's, in order.
+func (r *Reading) AddInput(n Node, parts []conversation.Part) {
+	start := 0
+	for i := 1; i <= len(parts); i++ {
+		if i == len(parts) || isResult(&parts[i]) != isResult(&parts[start]) {
+			role := conversation.RoleUser
+			if isResult(&parts[start]) {
+				role = conversation.RoleTool
+			}
+			r.Add(n, role, "", slices.Clone(parts[start:i]))
+			start = i
+		}
+	}
+}
+
+func isResult(p *conversation.Part) bool { return p.Kind == conversation.PartToolResult }
+
 // Join adds to the assistant's message if one directly precedes, else puts a message of its own behind: to the model neighbors are one turn.
 func (r *Reading) Join(n Node, parts []conversation.Part) {
 	m := r.joined()

@@ -110,7 +110,7 @@ func canonical(t rapid.TB, f conversation.Format, list []byte) []any {
 	c := canon{format: f, ids: map[string]string{}}
 	var out []any
 	for _, item := range items {
-		m := c.value("", item).(map[string]any)
+		m := members(c.value("", item))
 		switch f {
 		case conversation.FormatOpenAIResponses:
 			out = append(out, c.items(m)...)
@@ -227,7 +227,7 @@ func (c *canon) items(m map[string]any) []any {
 	if m["type"] == nil {
 		m["type"] = "message"
 	}
-	kind := m["type"].(string)
+	kind, _ := m["type"].(string)
 	c.rename(m, "call_id", strings.HasSuffix(kind, "_call"))
 	if m["type"] == "local_shell_call_output" {
 		c.rename(m, "id", false)
@@ -252,7 +252,7 @@ func (c *canon) items(m map[string]any) []any {
 			m["content"] = []any{map[string]any{"type": "input_text", "text": m["content"]}}
 		}
 		for _, p := range list {
-			if p := p.(map[string]any); p["type"] == "input_image" && p["detail"] == nil {
+			if p := members(p); p["type"] == "input_image" && p["detail"] == nil {
 				p["detail"] = "auto"
 			}
 		}
@@ -263,7 +263,7 @@ func (c *canon) items(m map[string]any) []any {
 	}
 	var out []any
 	for _, p := range list {
-		text := p.(map[string]any)
+		text := members(p)
 		said := map[string]any{"type": "message", "role": "assistant", "content": text["text"]}
 		if text["type"] == "refusal" {
 			said["content"] = text["refusal"] // its type demands an id
@@ -311,15 +311,25 @@ func merged(out []any, m map[string]any, key string) []any {
 		m[key] = []any{map[string]any{"type": "text", "text": s}}
 	}
 	list, _ := m[key].([]any)
-	m[key] = slices.DeleteFunc(list, func(p any) bool {
-		x, ok := p.(map[string]any)
-		return ok && (len(x) == 0 || x["type"] == "text" && x["text"] == "")
-	})
+	list = slices.DeleteFunc(list, saysNothing)
+	m[key] = list
 	if len(out) > 0 {
-		if last := out[len(out)-1].(map[string]any); last["role"] == m["role"] {
-			last[key] = append(last[key].([]any), m[key].([]any)...)
+		if last := members(out[len(out)-1]); last["role"] == m["role"] {
+			before, _ := last[key].([]any)
+			last[key] = append(before, list...)
 			return out
 		}
 	}
 	return append(out, m)
+}
+
+func saysNothing(p any) bool {
+	x, ok := p.(map[string]any)
+	return ok && (len(x) == 0 || x["type"] == "text" && x["text"] == "")
+}
+
+// members are those of an object; none of anything else.
+func members(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
 }

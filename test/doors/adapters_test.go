@@ -21,6 +21,9 @@ func TestAdapters_EveryFramework_Plays(t *testing.T) {
 			t.Parallel()
 			python := frameworkPython(t, name)
 			pytest := exec.Command(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=3", program)
+			if compared := filepath.Join("compare", "compare_"+name+".py"); exists(compared) { // what docs/compare.md says of it
+				pytest.Args = append(pytest.Args, compared)
+			}
 			pytest.Env = append(os.Environ(), "PYTHONPATH="+installedWheel(t, python), "PYTHONDONTWRITEBYTECODE=1",
 				"PALIMPSEST_TEST_SIDECAR="+sidecar, "PALIMPSEST_TEST_FAKES="+fakes)
 			t.Log(run(t, pytest))
@@ -51,4 +54,9 @@ func installedWheel(t *testing.T, python string) string {
 	folder := t.TempDir()
 	run(t, exec.Command(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--target", folder, wheels[0]))
 	return folder
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }

@@ -31,7 +31,7 @@ func TestTypeScript_BuiltPackage_Holds(t *testing.T) {
 	t.Run("killed between reply and result", func(t *testing.T) { killTypeScript(t, project) })
 	for _, sdk := range typescriptAgents() {
 		t.Run("agent/"+sdk, func(t *testing.T) {
-			agent := exec.Command("node", "dist/agents/"+sdk+".js", "Why does billing fail, and what is the weather in Kraków?", "Say that twice.")
+			agent := exec.Command("node", "dist/agents/"+sdk+".js", t.TempDir(), "Why does billing fail, and what is the weather in Kraków?", "Say that twice.")
 			if said := run(t, typescriptProgram(t, project, agent)); strings.Count(said, "FATAL billing") != 3 {
 				t.Errorf("the agent said %q", said)
 			}
@@ -57,7 +57,7 @@ func installTypeScript(t *testing.T, project, tarball string) {
 		lacking(t, "the packages could not be installed (is the network there?)")
 	}
 	installed := time.Since(began)
-	run(t, typescriptProgram(t, folder, exec.Command("node", "openai.js", "Hello.")))
+	run(t, typescriptProgram(t, folder, exec.Command("node", "openai.js", t.TempDir(), "Hello.")))
 	answered := time.Since(began)
 	if t.Logf("installed after %s, answered after %s", installed, answered); answered > time.Minute {
 		t.Errorf("the first answer took %s", answered)

@@ -26,24 +26,21 @@ export type Tools = Readonly<Record<string, Tool>>;
 /** runTool runs one call, and never fails: the model is told what went wrong. */
 export async function runTool(call: Call, tools: Tools): Promise<ToolResult> {
   const tool = Object.hasOwn(tools, call.name) ? tools[call.name] : undefined;
-  if (!tool) return failed(call, `there is no tool ${call.name}`);
+  if (!tool) return resultOf(call, `there is no tool ${call.name}`, "error");
   try {
-    return completed(call, await tool(argument(call), call));
+    return resultOf(call, await tool(argument(call), call), "completed");
   } catch (thrown) {
-    return failed(call, thrown instanceof Error ? thrown.message : String(thrown));
+    return resultOf(call, thrown instanceof Error ? thrown.message : String(thrown), "error");
   }
 }
 
-/** completed makes the result of what a tool returned. */
-export function completed(call: { id: string; name: string }, value: unknown): ToolResult {
+/** resultOf makes the result of what a tool returned. */
+export function resultOf(call: { id: string; name: string }, value: unknown, state: "completed" | "error"): ToolResult {
   const output = typeof value === "string" || value === undefined
     ? { case: "text" as const, value: value ?? "" }
     : { case: "json" as const, value: JSON.stringify(value) ?? "null" };
-  return create(ToolResultSchema, { callId: call.id, name: call.name, output });
-}
-
-function failed(call: Call, why: string): ToolResult {
-  return create(ToolResultSchema, { callId: call.id, name: call.name, state: ToolResultState.ERROR, output: { case: "text", value: why } });
+  const code = state === "error" ? ToolResultState.ERROR : ToolResultState.COMPLETED;
+  return create(ToolResultSchema, { callId: call.id, name: call.name, state: code, output });
 }
 
 function argument(call: Call): unknown {

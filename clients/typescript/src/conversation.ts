@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 
-import { runTool, type Call, type Tools } from "./calls.js";
+import { resultOf, runTool, type Call, type Tools } from "./calls.js";
 import { PalimpsestError } from "./errors.js";
 import { contextFormat, formatOfReply, wireCalls, type Format, type Json } from "./formats.js";
 import type { BatchAppendItemSchema, BuildAppendSchema, BuildContextResponse } from "./gen/palimpsest/v1/context_service_pb.js";
-import { type MessageSchema, Role, type PartSchema, type ToolCall, type ToolResult } from "./gen/palimpsest/v1/message_pb.js";
+import { type MessageSchema, Role, type ToolCall, type ToolResult } from "./gen/palimpsest/v1/message_pb.js";
 import type { PolicySchema } from "./gen/palimpsest/v1/policy_pb.js";
 import { OnDivergence, ProviderInputShape as Shape } from "./gen/palimpsest/v1/provider_input_pb.js";
 import { isFront, type Known } from "./history.js";
@@ -32,6 +32,8 @@ export interface AddOptions {
   runId?: string;
   stepId?: string;
   tags?: string[];
+  /** True for a reply that was cut off: what is whole of it goes on record. */
+  aborted?: boolean;
 }
 
 /** SyncOptions say how a whole list is read, and what is built for. */
@@ -48,6 +50,9 @@ export interface Synced {
   readonly request: Json;
   readonly built: BuildContextResponse;
 }
+
+/** MessageFields are fields of a message of the API. */
+export type MessageFields = Exclude<MessageInitShape<typeof MessageSchema>, MessageShape<typeof MessageSchema>>;
 
 type Item = MessageInitShape<typeof BatchAppendItemSchema>;
 type Append = MessageInitShape<typeof BuildAppendSchema>;
@@ -80,10 +85,9 @@ export class Conversation {
     return this.#built;
   }
 
-  /** user says something with the next build. */
-  user(content: string | MessageInitShape<typeof PartSchema>[]): this {
-    const parts = typeof content === "string" ? [{ content: { case: "text" as const, value: content } }] : content;
-    return this.say({ role: Role.USER, parts });
+  /** user says something with the next build; fields are further ones of the message, such as name. */
+  user(text: string, fields: MessageFields = {}): this {
+    return this.say({ ...fields, role: Role.USER, parts: [{ content: { case: "text", value: text } }] });
   }
 
   /** say puts a message on record with the next build: one of the API's own. */
@@ -124,12 +128,12 @@ export class Conversation {
 
   /** add puts a reply on record as the SDK returned it, its usage with it, and returns the calls that wait for a result. */
   async add(reply: object, options: AddOptions = {}): Promise<Call[]> {
-    return this.#add(reply, options, false);
+    return this.#add(reply, options);
   }
 
   /** stream hands on the events of a reply. When they end, the reply goes on record; calls has those that wait for a result. */
   stream<E>(events: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>, options: AddOptions = {}): Stream<E> {
-    return new Stream(events, ({ format, reply }, aborted) => this.#add(reply, { format, ...options }, aborted));
+    return new Stream(events, ({ format, reply }, aborted) => this.#add(reply, { format, ...options, aborted }));
   }
 
   /**
@@ -141,10 +145,14 @@ export class Conversation {
     const ends = await Promise.allSettled(calls.map((call) => this.#resultOf(call, tools)));
     const failed = ends.find((end) => end.status === "rejected");
     if (failed) throw failed.reason;
-    for (const call of calls) {
-      this.say({ role: Role.TOOL, parts: [{ content: { case: "toolResult", value: this.#results.get(call.id)! } }] });
-      this.#results.delete(call.id);
-    }
+    for (const call of calls) this.result(call, undefined);
+  }
+
+  /** result is what a tool returned, for loops that run their tools themselves. What recall has answered stays as it is. */
+  result(call: { id: string; name: string }, value: unknown, state: "completed" | "error" = "completed"): this {
+    const result = this.#results.get(call.id) ?? resultOf(call, value, state);
+    this.#results.delete(call.id);
+    return this.say({ role: Role.TOOL, parts: [{ content: { case: "toolResult", value: result } }] });
   }
 
   /** recall answers a call of one of the sidecar's tools, and returns the text for the model. */
@@ -215,16 +223,16 @@ export class Conversation {
     this.#built = await build(request).catch((thrown: unknown) => {
       // It takes room of the sidecar's to be ready for a large answer, and few are.
       if (request.maxReplyBytes !== undefined || !isReason(thrown, "REPLY_TOO_LARGE")) throw thrown;
-      return build({ ...request, requestId: randomUUID(), maxReplyBytes: largestReply });
+      return build({ ...request, requestId: request.requestId ? `${request.requestId}-large` : "", maxReplyBytes: largestReply });
     });
     this.#format = format;
     return this.#built;
   }
 
-  async #add(reply: Json, options: AddOptions, aborted: boolean): Promise<Call[]> {
+  async #add(reply: Json, options: AddOptions): Promise<Call[]> {
     let added = this.#added.get(reply);
     if (!added) {
-      added = this.#replyOf(reply, options, aborted);
+      added = this.#replyOf(reply, options);
       this.#added.set(reply, added);
       this.#pending.push(added.item);
     }
@@ -232,17 +240,17 @@ export class Conversation {
     return added.calls!;
   }
 
-  #replyOf(reply: Json, options: AddOptions, aborted: boolean): Added {
+  #replyOf(reply: Json, options: AddOptions): Added {
     const { format = formatOfReply(reply) ?? this.#format, ...rest } = options;
     if (!format) throw new TypeError("this is no reply of a provider's: name its format");
     const later = this.#options.durable === "step";
     const json = JSON.stringify(reply);
     const read = later ? withCallIds(format, JSON.parse(json)) : reply;
-    const item = { providerInput: { format: contextFormat[format], shape: Shape.RESPONSE, json: later ? JSON.stringify(read) : json, aborted, ...rest } };
+    const item = { providerInput: { format: contextFormat[format], shape: Shape.RESPONSE, json: later ? JSON.stringify(read) : json, ...rest } };
     const wire = wireCalls(format, read);
     const added: Added = { item, custom: new Set(wire.filter((call) => call.custom).map((call) => call.id)) };
     if (later) {
-      added.calls = aborted ? [] : wire.map(({ arguments: argumentsJson, ...call }) => ({ ...call, argumentsJson, recalls: isRecallTool(call.name) }));
+      added.calls = options.aborted ? [] : wire.map(({ arguments: argumentsJson, ...call }) => ({ ...call, argumentsJson, recalls: isRecallTool(call.name) }));
     }
     return added;
   }

@@ -3,7 +3,7 @@ export type { MessageInitShape as Init } from "@bufbuild/protobuf";
 
 export type { Call, Tool, Tools } from "./calls.js";
 export type { ChannelOptions } from "./channel.js";
-export { Conversation, type AddOptions, type ConversationOptions, type Synced, type SyncOptions } from "./conversation.js";
+export { Conversation, type AddOptions, type ConversationOptions, type MessageFields, type Synced, type SyncOptions } from "./conversation.js";
 export { PalimpsestError, VersionError, type Reason, type Violation } from "./errors.js";
 export type { Format, Json } from "./formats.js";
 export { version } from "./gen/version.js";

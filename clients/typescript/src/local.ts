@@ -12,7 +12,7 @@ export interface LocalOptions {
   /** The sidecar's program; by default that of PALIMPSEST_BINARY, or `palimpsest` or `sidecar` on the PATH. */
   binary?: string;
   /** The folder in which conversations are kept; by default they are gone with the sidecar. */
-  dataDir?: string;
+  dataDir?: string | undefined;
   /** Further flags of `sidecar serve`. */
   flags?: readonly string[];
   /** How long a call may take in all, its retries included: 10,000 by default. */

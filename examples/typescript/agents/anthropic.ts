@@ -1,20 +1,24 @@
-// An agent with the Anthropic SDK. Each argument is something that the user says.
+// An agent over Anthropic's Messages.
+//
+//     node anthropic.js FOLDER WORDS...      the conversation is kept in the folder
 
+// [agent]
 import Anthropic from "@anthropic-ai/sdk";
-import { Palimpsest } from "palimpsest-context";
-import { anthropicTools, tools } from "./tools.js";
+import { Palimpsest, type Call } from "palimpsest-context";
+import { cite, anthropicTools, tools } from "./tools.js";
 
-const anthropic = new Anthropic();
-await using palimpsest = await Palimpsest.local();
-const conversation = palimpsest.conversation("billing", { policy: { citations: { enabled: true } } });
-for (const words of process.argv.slice(2)) {
-  conversation.user(words);
-  for (let working = true; working; ) {
-    const request = await conversation.anthropic({ model: process.env.MODEL!, max_tokens: 4096, system: "You look after billing.", tools: anthropicTools });
+const [dataDir, ...words] = process.argv.slice(2);
+const anthropic = new Anthropic(), model = process.env.MODEL ?? "claude-opus-4-8", system = "You are terse.";
+await using palimpsest = await Palimpsest.local({ dataDir });
+const conversation = palimpsest.conversation("agent", { policy: cite });
+await conversation.answer(await conversation.waiting(), tools); // what an agent that was killed had begun
+for (const said of words) {
+  conversation.user(said);
+  for (let calls: Call[] | undefined; calls?.length !== 0; await conversation.answer(calls, tools)) {
+    const request = await conversation.anthropic({ model, system, tools: anthropicTools, max_tokens: 4096 });
     const reply = await anthropic.messages.create(request);
-    const calls = await conversation.add(reply);
-    await conversation.answer(calls, tools);
-    working = calls.length > 0;
-    if (!working) console.log(reply.content.map((block) => (block.type === "text" ? block.text : "")).join(""));
+    calls = await conversation.add(reply);
+    if (calls.length === 0) console.log(reply.content.map((block) => (block.type === "text" ? block.text : "")).join(""));
   }
 }
+// [/agent]

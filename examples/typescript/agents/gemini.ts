@@ -1,20 +1,24 @@
-// An agent with the Google Gen AI SDK. Each argument is something that the user says.
+// An agent over Gemini's generateContent.
+//
+//     node gemini.js FOLDER WORDS...      the conversation is kept in the folder
 
+// [agent]
 import { GoogleGenAI } from "@google/genai";
-import { Palimpsest } from "palimpsest-context";
-import { geminiTools, tools } from "./tools.js";
+import { Palimpsest, type Call } from "palimpsest-context";
+import { cite, geminiTools, tools } from "./tools.js";
 
-const google = new GoogleGenAI({});
-await using palimpsest = await Palimpsest.local();
-const conversation = palimpsest.conversation("billing", { policy: { citations: { enabled: true } } });
-for (const words of process.argv.slice(2)) {
-  conversation.user(words);
-  for (let working = true; working; ) {
-    const request = await conversation.gemini({ model: process.env.MODEL!, system: "You look after billing.", tools: geminiTools });
+const [dataDir, ...words] = process.argv.slice(2);
+const google = new GoogleGenAI({}), model = process.env.MODEL ?? "gemini-3.1-pro", system = "You are terse.";
+await using palimpsest = await Palimpsest.local({ dataDir });
+const conversation = palimpsest.conversation("agent", { policy: cite });
+await conversation.answer(await conversation.waiting(), tools); // what an agent that was killed had begun
+for (const said of words) {
+  conversation.user(said);
+  for (let calls: Call[] | undefined; calls?.length !== 0; await conversation.answer(calls, tools)) {
+    const request = await conversation.gemini({ model, system, tools: geminiTools });
     const reply = await google.models.generateContent(request);
-    const calls = await conversation.add(reply);
-    await conversation.answer(calls, tools);
-    working = calls.length > 0;
-    if (!working) console.log(reply.text);
+    calls = await conversation.add(reply);
+    if (calls.length === 0) console.log(reply.text);
   }
 }
+// [/agent]

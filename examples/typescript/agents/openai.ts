@@ -1,22 +1,24 @@
-// An agent with the OpenAI SDK: Chat Completions. Each argument is something that the user says.
-
-import OpenAI from "openai";
-import { Palimpsest } from "palimpsest-context";
-import { openaiTools, tools } from "./tools.js";
+// An agent over OpenAI's Chat Completions.
+//
+//     node openai.js FOLDER WORDS...      the conversation is kept in the folder
 
 // [agent]
-const openai = new OpenAI();
-await using palimpsest = await Palimpsest.local();
-const conversation = palimpsest.conversation("billing", { policy: { citations: { enabled: true } } });
-for (const words of process.argv.slice(2)) {
-  conversation.user(words);
-  for (let working = true; working; ) {
-    const request = await conversation.openai({ model: process.env.MODEL!, system: "You look after billing.", tools: openaiTools });
+import OpenAI from "openai";
+import { Palimpsest, type Call } from "palimpsest-context";
+import { cite, openaiTools, tools } from "./tools.js";
+
+const [dataDir, ...words] = process.argv.slice(2);
+const openai = new OpenAI(), model = process.env.MODEL ?? "gpt-5.1", system = "You are terse.";
+await using palimpsest = await Palimpsest.local({ dataDir });
+const conversation = palimpsest.conversation("agent", { policy: cite });
+await conversation.answer(await conversation.waiting(), tools); // what an agent that was killed had begun
+for (const said of words) {
+  conversation.user(said);
+  for (let calls: Call[] | undefined; calls?.length !== 0; await conversation.answer(calls, tools)) {
+    const request = await conversation.openai({ model, system, tools: openaiTools });
     const reply = await openai.chat.completions.create(request);
-    const calls = await conversation.add(reply);
-    await conversation.answer(calls, tools);
-    working = calls.length > 0;
-    if (!working) console.log(reply.choices[0]?.message.content);
+    calls = await conversation.add(reply);
+    if (calls.length === 0) console.log(reply.choices[0]?.message.content);
   }
 }
 // [/agent]

@@ -1,19 +1,24 @@
-// An agent with the OpenAI SDK: Responses, streamed. Each argument is something that the user says.
+// An agent over OpenAI's Responses that prints while the model speaks.
+//
+//     node responses.js FOLDER WORDS...      the conversation is kept in the folder
 
+// [agent]
 import OpenAI from "openai";
-import { Palimpsest } from "palimpsest-context";
-import { responsesTools, tools } from "./tools.js";
+import { Palimpsest, type Call } from "palimpsest-context";
+import { cite, responsesTools, tools } from "./tools.js";
 
-const openai = new OpenAI();
-await using palimpsest = await Palimpsest.local();
-const conversation = palimpsest.conversation("billing", { policy: { citations: { enabled: true } } });
-for (const words of process.argv.slice(2)) {
-  conversation.user(words);
-  for (let working = true; working; ) {
-    const request = await conversation.responses({ model: process.env.MODEL!, system: "You look after billing.", tools: responsesTools, stream: true });
-    const stream = conversation.stream(openai.responses.create(request));
-    for await (const event of stream) if (event.type === "response.output_text.delta") process.stdout.write(event.delta);
-    await conversation.answer(stream.calls, tools);
-    working = stream.calls.length > 0;
+const [dataDir, ...words] = process.argv.slice(2);
+const openai = new OpenAI(), model = process.env.MODEL ?? "gpt-5.1", system = "You are terse.";
+await using palimpsest = await Palimpsest.local({ dataDir });
+const conversation = palimpsest.conversation("agent", { policy: cite });
+await conversation.answer(await conversation.waiting(), tools); // what an agent that was killed had begun
+for (const said of words) {
+  conversation.user(said);
+  for (let calls: Call[] | undefined; calls?.length !== 0; await conversation.answer(calls, tools)) {
+    const request = await conversation.responses({ model, system, tools: responsesTools, stream: true });
+    const events = conversation.stream(openai.responses.create(request));
+    for await (const event of events) if (event.type === "response.output_text.delta") process.stdout.write(event.delta);
+    calls = events.calls;
   }
 }
+// [/agent]

@@ -1,5 +1,8 @@
 // What the agents' tools are, in the form of each provider, and what they do.
 
+/** cite has long results cited: the model sees a short text, and asks for the part that it needs. */
+export const cite = { citations: { enabled: true, thresholdChars: 3000 } };
+
 const string = { type: "string" };
 const schemas = {
   get_weather: { type: "object", properties: { city: string }, required: ["city"] },

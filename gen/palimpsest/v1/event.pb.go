@@ -349,7 +349,7 @@ const (
 	DecisionReason_DECISION_REASON_MEMORY_DRY_RUN DecisionReason = 48
 	// The memories were deleted, or what they come from.
 	DecisionReason_DECISION_REASON_MEMORY_FORGOTTEN DecisionReason = 49
-	// A part's residue is for another provider, and the part is rendered without it.
+	// A part's residue is for another provider or model, or nothing in it is known, and the part is rendered without it.
 	DecisionReason_DECISION_REASON_RESIDUE_DROPPED DecisionReason = 50
 )
 

@@ -887,7 +887,8 @@ func (*Part_Opaque) isPart_Content() {}
 func (*Part_Recalled) isPart_Content() {}
 
 // Residue is what a provider's JSON says of a part beyond what the part's fields hold, such as citations of a text or the kind of a call.
-// It is merged back where the part is rendered in full for that provider, and left out, with a decision, for others.
+// It is merged back where the part is rendered in full for that provider, of the assistant's for the model that wrote it, as far as the
+// provider takes it back. For others it is left out, with a decision. It counts as content: in tokens, in bytes, and when it is erased.
 type Residue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The name of the provider: openai, anthropic, gemini; 1 to 256 bytes.

@@ -105,6 +105,9 @@ func drawRetention(t *rapid.T) *pb.Retention {
 func drawPart(t *rapid.T) *pb.Part {
 	out := drawContent(t)
 	out.Retention = drawRetention(t)
+	if rapid.Bool().Draw(t, "residue") {
+		out.Residue = &pb.Residue{Provider: words().Draw(t, "of"), Json: words().Draw(t, "said")}
+	}
 	return out
 }
 

@@ -70,20 +70,7 @@ func (dialect) message(r *provider.Reading, o *provider.Object) {
 
 // readUser reads results as messages of the tools, and what is between them as the user's.
 func readUser(r *provider.Reading, n, content provider.Node) {
-	var parts []conversation.Part
-	role := conversation.RoleUser
-	for _, p := range readSaid(r, content) {
-		next := conversation.RoleUser
-		if p.Kind == conversation.PartToolResult {
-			next = conversation.RoleTool
-		}
-		if next != role {
-			r.Add(n, role, "", parts)
-			parts, role = nil, next
-		}
-		parts = append(parts, p)
-	}
-	r.Add(n, role, "", parts)
+	r.AddInput(n, readSaid(r, content))
 }
 
 // readSaid reads what is given to the model: a text, or blocks.

@@ -52,12 +52,12 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 }
 
 func media(m *conversation.Media, kept provider.Kept) []byte {
-	key, inner := `{"fileData":`, []byte(nil)
+	key, inner := `{"fileData":`, []byte(`{"mimeType":"`+m.MIMEType+`",`)
 	if provider.HasData(m) {
 		key = `{"inlineData":`
-		inner = provider.AppendBase64([]byte(`{"mimeType":"`+m.MIMEType+`","data":`), m.Data.Inline)
+		inner = provider.AppendBase64(append(inner, `"data":`...), m.Data.Inline)
 	} else {
-		inner = provider.AppendString([]byte(`{"mimeType":"`+m.MIMEType+`","fileUri":`), m.URI)
+		inner = provider.AppendString(append(inner, `"fileUri":`...), m.URI)
 	}
 	inner = kept.Append(append(inner, '}'), '"', "displayName")
 	return kept.Append(append(append([]byte(key), inner...), '}'), '{', besideKeys()...)

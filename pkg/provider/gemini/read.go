@@ -83,8 +83,9 @@ func (dialect) Element(r *provider.Reading, n provider.Node) {
 }
 
 func readSystem(r *provider.Reading, o *provider.Object) {
-	var parts []conversation.Part
-	for _, n := range r.List(o.Get("parts")) {
+	list := r.List(o.Get("parts"))
+	parts := make([]conversation.Part, 0, len(list))
+	for _, n := range list {
 		text := r.Object(n)
 		parts = append(parts, provider.Text(r.Text(text.Get("text"))))
 	}
@@ -94,23 +95,12 @@ func readSystem(r *provider.Reading, o *provider.Object) {
 // readUser reads responses as messages of the tools, and what is between them as the user's.
 func readUser(r *provider.Reading, o *provider.Object) {
 	var parts []conversation.Part
-	role := conversation.RoleUser
 	for _, n := range r.List(o.Get("parts")) {
-		p, ok := readGiven(r, r.Object(n))
-		if !ok {
-			continue
+		if p, ok := readGiven(r, r.Object(n)); ok {
+			parts = append(parts, p)
 		}
-		next := conversation.RoleUser
-		if p.Kind == conversation.PartToolResult {
-			next = conversation.RoleTool
-		}
-		if next != role {
-			r.Add(o.Node, role, "", parts)
-			parts, role = nil, next
-		}
-		parts = append(parts, p)
 	}
-	r.Add(o.Node, role, "", parts)
+	r.AddInput(o.Node, parts)
 }
 
 func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {

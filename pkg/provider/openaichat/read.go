@@ -184,11 +184,10 @@ func readAssistant(r *provider.Reading, o *provider.Object) (parts []conversatio
 
 // readSpeech reads what the model said aloud: its words, which OpenAI gets back by the id of the audio.
 func readSpeech(r *provider.Reading, o *provider.Object) conversation.Part {
-	var id, kept provider.Members
+	var id provider.Members
 	r.Required(o.Get("id"), 512)
 	id.Add(o.Get("id"))
-	kept = append(kept, provider.Member{Key: "audio", JSON: id.JSON()})
-	return r.WithResidue(provider.Text(r.Text(o.Get("transcript"))), "openai", kept)
+	return r.WithResidue(provider.Text(r.Text(o.Get("transcript"))), "openai", provider.Members{{Key: "audio", JSON: id.JSON()}})
 }
 
 func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool) {

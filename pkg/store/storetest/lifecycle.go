@@ -51,7 +51,7 @@ func adornMessage(rt *rapid.T, m *conversation.Message) {
 			CallID: "c", Text: conversation.Content{Inline: "output"}, Expiration: drawExpiration(rt), Recalled: drawRecalled(rt), Source: drawSource(rt),
 		}})
 	case 2:
-		m.Parts = append(m.Parts, conversation.Part{Kind: conversation.PartText, Text: gone(7)})
+		m.Parts = append(m.Parts, conversation.Part{Kind: conversation.PartText, Text: gone(7), Residue: &conversation.Residue{Provider: "p", JSON: `{"a":1}`}})
 	}
 }
 

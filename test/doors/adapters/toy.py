@@ -2,13 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import urllib.request
 from pathlib import Path
 from typing import Any, Dict, List
-from unittest import mock
 
 from palimpsest_context import Palimpsest
 from palimpsest_context.v1 import context_pb2, context_service_pb2, conversation_service_pb2, message_pb2
@@ -23,7 +23,7 @@ SYSTEM = "You are terse."
 QUESTION = "Find out why billing fails, and tell me the weather."
 AGAIN = "Say that twice."
 FATAL = "FATAL payment gateway refused certificate 7731"
-MOST_TOKENS = 3000  # of a context that cites 1 MB of log
+MOST_TOKENS = 3000  # of a context that cites 1 MB of log, before usage is reported by which tokens are counted better
 # What is on record of the first question, and then of the second.
 FOUND = [
     "user",
@@ -108,16 +108,17 @@ def told(message: Any, part: Any) -> str:
     return message_pb2.Role.Name(message.role)[len("ROLE_") :].lower()
 
 
-def shown(adapter: str) -> None:
-    """Runs the program that an adapter's README shows."""
-    readme = (Path(__file__).parents[3] / "clients" / "adapters" / adapter / "README.md").read_text(encoding="utf-8")
-    program = readme.partition("```python\n")[2].partition("```")[0]
-    urls = {"OPENAI_BASE_URL": base_url(), "GOOGLE_GEMINI_BASE_URL": f"http://{os.environ[FAKES]}"}
-    keys = {"OPENAI_API_KEY": "none", "GOOGLE_API_KEY": "none", "PALIMPSEST_BINARY": os.environ["PALIMPSEST_TEST_SIDECAR"]}
-    with mock.patch.dict(os.environ, {**urls, **keys}):
-        exec(program, {"fetch_log": fetch_log})
-    seen = stats()
-    assert (seen["refused"], seen["calls"].get("fetch_log")) == (0, 1)
+def run_example(adapter: str, folder: Path, monkeypatch: Any, **names: Any) -> None:
+    """Runs the example of an adapter's README as it stands there, in a folder, with a sidecar of its own."""
+    readme = Path(__file__).parents[3] / "clients" / "adapters" / adapter / "README.md"
+    example = re.search(r"```python\n(.*?)```", readme.read_text(encoding="utf-8"), re.DOTALL)
+    assert example
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PALIMPSEST_BINARY", os.environ["PALIMPSEST_TEST_SIDECAR"])
+    monkeypatch.setenv("OPENAI_BASE_URL", base_url())
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    exec(compile(example[1], str(readme), "exec"), names)
+    assert (stats()["calls"].get("fetch_log"), stats()["refused"]) == (1, 0)
 
 
 def killed(program: str, *arguments: str) -> None:

@@ -127,6 +127,23 @@ test("tools run side by side, and what they throw is a result", async () => {
     [[2, "the service is down"], [2, "the service is down"]]);
 });
 
+test("messages of a provider's, and results of a loop of one's own", async () => {
+  const conversation = palimpsest.conversation("own").message([{ role: "user", content: "one" }, { role: "user", content: question }], "openai");
+  const calls = await conversation.add(await whole(conversation, "openai"));
+  for (const call of calls) conversation.result(call, { ran: call.name });
+  const { messages } = await conversation.openai({ model: "fake" });
+  assert.deepEqual(messages.map(({ role }) => role), ["user", "user", "assistant", "tool", "tool"]);
+  assert.equal(messages[3].content, '{"ran":"get_weather"}');
+  assert.throws(() => palimpsest.conversation("new").message({ role: "user", content: "whose?" }), TypeError);
+});
+
+test("a context that is larger than answers usually are is asked for again, and said once", async () => {
+  const conversation = palimpsest.conversation("large", { policy: { fit: { contextWindowTokens: 20_000_000, reservedOutputTokens: 1 } } });
+  const { messages } = await conversation.user("many words ".repeat(250_000)).openai({ model: "fake" });
+  assert.ok(JSON.stringify(messages).length > 2_700_000);
+  assert.equal((await record(conversation)).length, 1);
+});
+
 test("a dry run leaves what is pending", async () => {
   const conversation = palimpsest.conversation("dry").user("hello");
   const looked = await conversation.openai({ model: "fake", build: { dryRun: true } });

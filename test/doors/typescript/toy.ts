@@ -5,7 +5,7 @@ import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import type { Call, Conversation, Format } from "palimpsest-context";
 
-import { anthropicTools, geminiTools, openaiTools, responsesTools, tools } from "./agents/tools.js";
+import { anthropicTools, cite, geminiTools, openaiTools, responsesTools, tools } from "./agents/tools.js";
 
 const fakes = process.env.FAKES!;
 const openai = new OpenAI({ baseURL: `${fakes}/v1`, apiKey: "none", maxRetries: 0 });
@@ -13,7 +13,7 @@ const anthropic = new Anthropic({ baseURL: fakes, apiKey: "none", maxRetries: 0 
 const google = new GoogleGenAI({ apiKey: "none", httpOptions: { baseUrl: fakes } });
 
 export const formats: Format[] = ["openai", "responses", "anthropic", "gemini"];
-export const policy = { citations: { enabled: true, thresholdChars: 3000 } };
+export const policy = cite;
 export const question = "Why does billing fail, and what is the weather in Kraków?";
 const system = "You look after billing.";
 
