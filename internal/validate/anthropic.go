@@ -107,6 +107,7 @@ func (r *reader) anthropicItem(raw []byte, where, kind string) Item {
 		o, _ := r.object(raw, where, "type", "text", "cache_control", "citations")
 		text, _ := o.text("text")
 		r.spoken(text, where)
+		o.anthropicCitations()
 		return Item{Kind: Text, Texts: []string{text}}
 	case "image", "document":
 		o, _ := r.object(raw, where, "type", "source", "cache_control", "title", "context", "citations")
@@ -139,6 +140,20 @@ func (r *reader) anthropicItem(raw []byte, where, kind string) Item {
 		return r.anthropicResult(raw, where)
 	default: // a block of Anthropic's own tools
 		return Item{Kind: Opaque, Texts: []string{string(raw)}}
+	}
+}
+
+// anthropicCitations faults what an answer says of a citation and a request must not: the id of its file.
+func (o object) anthropicCitations() {
+	if !o.has("citations") {
+		return
+	}
+	for i, raw := range o.list("citations") {
+		for _, m := range splitIfObject(raw) {
+			if m.key == "file_id" {
+				o.r.fault(at(o.path("citations"), i), RuleUnknownKey)
+			}
+		}
 	}
 }
 

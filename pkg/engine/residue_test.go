@@ -20,9 +20,9 @@ func TestEngine_Build_Residue_ForItsProviderAlone(t *testing.T) {
 	t.Parallel()
 	const refused = `{"type":"refusal"}`
 	b := newEager()
-	b.append(t, "c", user("go"), withResidue(answer("no"), "openai", refused), withResidue(answer("so"), "anthropic", `{"citations":[{"type":"x"}]}`), user("on"))
+	b.append(t, "c", user("go"), withResidue(answer("no"), "openai", refused), withResidue(answer("so"), "anthropic", refused), user("on"))
 	built := b.asked(t, "c", 10_000, func(r *engine.BuildRequest) { r.Format = conversation.FormatOpenAIChat })
-	if out := string(built.MessagesJSON); !strings.Contains(out, `"refusal":"no"`) || strings.Contains(out, "citations") {
+	if out := string(built.MessagesJSON); !strings.Contains(out, `"refusal":"no"`) || !strings.Contains(out, `"content":"so"`) {
 		t.Error(out)
 	}
 	at := slices.IndexFunc(built.Decisions, func(d conversation.Decision) bool { return d.Reason == conversation.ReasonResidueDropped })

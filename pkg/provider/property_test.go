@@ -37,7 +37,11 @@ var (
 		`{"executableCode":{"language":"PYTHON","code":"1"}}`, `{"executableCode":{}}`, `{"toolCall":{"toolType":"X"},"thoughtSignature":"c2ln"}`, `{"toolCall":null}`,
 	})
 	// anyResidue is what a provider may say of a part, in its place, elsewhere, or of the wrong kind.
-	anyResidue = rapid.SampledFrom([]string{
+	anyResidue = rapid.SampledFrom(hostileResidue())
+)
+
+func hostileResidue() []string {
+	return []string{
 		`{}`, `{"role":"developer"}`, `{"type":"refusal"}`, `{"type":"custom"}`, `{"audio":{"id":"a"}}`, `{"audio":{"id":1}}`, `{"audio":{"id":"a","x":1}}`, `{"content":[]}`, `{"output":[]}`,
 		`{"phase":"commentary"}`, `{"phase":"other"}`, `{"namespace":"n","caller":{"type":"direct"}}`, `{"caller":"x"}`, `{"caller":{"type":"code","tool_id":"s1"}}`, `{"caller":{"tool_id":"none"}}`,
 		`{"type":"computer_call","id":"cu","status":"completed","pending_safety_checks":[]}`, `{"type":"computer_call","id":"cu"}`, `{"type":"computer_call"}`, `{"type":"local_shell_call","id":"l"}`,
@@ -46,8 +50,8 @@ var (
 		`{"type":"search_result","source":"s","title":"t"}`, `{"type":"search_result"}`, `{"content":[{"type":"tool_reference","tool_name":"x"}]}`, `{"toolset_name":"t"}`,
 		`{"partMetadata":{"a":1}}`, `{"partMetadata":[]}`, `{"displayName":"d"}`, `{"response":{"output":""}}`, `{"response":{},"parts":[]}`, `{"parts":[]}`, `{"scheduling":"SILENT","willContinue":true}`,
 		`{"max_output_length":5,"acknowledged_safety_checks":[]}`, deep(100), `{"x":"\udc00"}`, `[]`, `{`,
-	})
-)
+	}
+}
 
 // drawRecord makes a history as messy as real ones: repeated call ids, parallel calls, partial and late results, gaps.
 func drawRecord(t *rapid.T, count func(string) int) []conversation.Unit {

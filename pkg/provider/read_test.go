@@ -63,12 +63,12 @@ func BenchmarkReader_Read_1MB(b *testing.B) {
 
 func TestReader_Read_Strings_AreWhatJSONSays(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{`"a"`, `"\u0041\u00e9\ud83d\ude00\n\"\\\/\b\f\r\t"`, `"\ud83d"`, `"\ud83d\u0041"`, `"\\\\\""`, `"é\u0000"`, `"\ude00\ud83d\ude00"`} {
+	for _, s := range []string{`"a"`, `"a\\"`, `"\\\\\\"`, `"\u0041\u00e9\ud83d\ude00\n\"\\\/\b\f\r\t"`, `"\ud83d"`, `"\ud83d\u0041"`, `"\\\\\""`, `"é\u0000"`, `"\ude00\ud83d\ude00"`} {
 		var want string
 		if err := json.Unmarshal([]byte(s), &want); err != nil {
 			t.Fatal(err)
 		}
-		in, err := openaichat.NewReader().Read(&provider.ReadRequest{JSON: `{"role":"user","content":` + s + `}`})
+		in, err := openaichat.NewReader().Read(&provider.ReadRequest{JSON: `{"content":` + s + `,"role":"user"}`})
 		if err != nil {
 			t.Fatal(err)
 		}
