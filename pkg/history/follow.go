@@ -113,7 +113,7 @@ func (t *trail) parts(c cursor, e *Entry) []cursor {
 	at, named := []cursor{c}, e.Role == conversation.RoleUser && e.Name != ""
 	for p := range e.Parts {
 		part := &e.Parts[p]
-		var next []cursor
+		next := make([]cursor, 0, len(at))
 		for _, c := range at {
 			next = append(next, t.part(c, e, part, named)...)
 		}

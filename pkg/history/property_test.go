@@ -169,7 +169,7 @@ func calls(t *rapid.T, said *rapid.Generator[string]) []conversation.Message {
 }
 
 // framework is what one does to a list.
-type framework struct{ Merge, Split, Reason, Ids, Keys, Space, Cut, Words bool }
+type framework struct{ Merge, Split, Reason, IDs, Keys, Space, Cut, Words bool }
 
 func frameworks() *rapid.Generator[*framework] { return rapid.Ptr(rapid.Make[framework](), false) }
 
@@ -194,7 +194,7 @@ func (f *framework) list(t *rapid.T, happened []conversation.Message) (list []co
 			list = append(list, m)
 		}
 	}
-	if f.Ids {
+	if f.IDs {
 		rewriteIDs(list)
 	}
 	return list, front
