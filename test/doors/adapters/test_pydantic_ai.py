@@ -126,6 +126,10 @@ def test_view_keeps_what_chat_has_no_place_for(palimpsest: Palimpsest, name: str
     assert (shown.tool_name, shown.tool_call_id) == ("fetch_log", "of-the-provider") and len(shown.content) < 3000
 
 
+def test_readme_example_runs(palimpsest: Palimpsest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.run_example("pydantic_ai", tmp_path, monkeypatch, fetch_log=toy.fetch_log)
+
+
 if __name__ == "__main__":
     state, conversation = sys.argv[1:]
     with toy.client() as client:
