@@ -184,7 +184,7 @@ func normal(messages []conversation.Message) string {
 			case conversation.PartText:
 				said = append(said, m.Role.String()+" "+p.Text.Inline)
 			case conversation.PartToolCall:
-				said = append(said, "call "+p.Call.Name+strings.ReplaceAll(p.Call.Arguments.Inline, " ", ""))
+				said = append(said, "call "+p.Call.Name+canonicalJSON(p.Call.Arguments.Inline))
 			case conversation.PartToolResult:
 				results = append(results, "result "+p.Result.Text.Inline)
 			}
@@ -192,6 +192,15 @@ func normal(messages []conversation.Message) string {
 	}
 	flush()
 	return strings.Join(out, "\n")
+}
+
+// canonicalJSON is JSON in one of the ways in which it can be written.
+func canonicalJSON(arguments string) string {
+	var v any
+	if json.Unmarshal([]byte(arguments), &v) != nil {
+		return arguments
+	}
+	return marshal(v)
 }
 
 // agrees demands that the record is what happened.
