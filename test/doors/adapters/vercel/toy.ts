@@ -78,7 +78,9 @@ export const whole: Play = async (client, name, messages, options = {}) => {
 /** streamed does the same, piece by piece. */
 export const streamed: Play = async (client, name, messages, options = {}) => {
   const result = streamText({ ...call(client, name, messages, options), onError: () => undefined });
-  for await (const part of result.fullStream) if (part.type === "error") throw part.error;
+  const faults: unknown[] = [];
+  for await (const part of result.fullStream) if (part.type === "error") faults.push(part.error);
+  if (faults.length > 0) throw faults[0];
   return [...messages, ...(await result.response).messages];
 };
 

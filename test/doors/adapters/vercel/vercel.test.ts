@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 
-import type { ModelMessage } from "ai";
+import { simulateReadableStream, type ModelMessage } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 
 import { again, both, connect, fatal, fetchLog, found, question, record, repeated, reset, stats, streamed, user, whole, type Options } from "./toy.js";
@@ -23,6 +23,9 @@ after(() => client.close());
 
 const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
 const answer = { content: [{ type: "text" as const, text: "I did." }], finishReason: { unified: "stop" as const, raw: "stop" }, usage, warnings: [] };
+
+const result = (toolCallId: string, value: string) => (
+  { type: "tool-result" as const, toolCallId, toolName: "fetch_log", output: { type: "text" as const, value }, providerOptions: { p: { own: true } } });
 
 async function played(): Promise<void> {
   const { requests, refusals, calls, largest_bytes } = await stats();
@@ -77,16 +80,17 @@ test("the view keeps what Chat Completions has no place for", async () => {
   const call = { type: "tool-call" as const, toolCallId: "of-the-provider", toolName: "fetch_log", input: { service: "billing" } };
   const messages: ModelMessage[] = [
     { role: "user", content: [{ type: "text", text: "Read it." }, { type: "file", data: "JVBERg==", mediaType: "application/pdf" }] },
-    { role: "assistant", content: [{ type: "reasoning", text: "Hm.", providerOptions: { p: { signature: "s" } } }, call] },
-    { role: "tool", content: [{ ...call, type: "tool-result", output: { type: "text", value: fetchLog() } }] },
+    { role: "assistant", content: [{ type: "reasoning", text: "Hm.", providerOptions: { p: { signature: "s" } } }, call, { ...call, toolCallId: "b" }] },
+    { role: "tool", content: [result(call.toolCallId, fetchLog()), result("b", "Nothing.")] },
   ];
   const model = new MockLanguageModelV3({ doGenerate: async () => answer });
   await whole(client, name, messages, { model });
   // JSON leaves out what is undefined.
-  const [, user, assistant, tool] = JSON.parse(JSON.stringify(model.doGenerateCalls[0]!.prompt)) as { content: any[] }[];
+  const [, user, assistant, tool, other] = JSON.parse(JSON.stringify(model.doGenerateCalls[0]!.prompt)) as { content: any[] }[];
   assert.deepEqual([user!.content, assistant!.content], [messages[0]!.content, messages[1]!.content]);
   assert.equal(tool!.content[0].toolCallId, "of-the-provider");
   assert.ok(tool!.content[0].output.value.length < 3000);
+  assert.deepEqual(other!.content, [result("b", "Nothing.")]);
 });
 
 test("an aborted stream leaves nothing, and it goes on", async () => {
@@ -96,4 +100,16 @@ test("an aborted stream leaves nothing, and it goes on", async () => {
   await whole(client, name, asked);
   assert.deepEqual(await record(client, name), found);
   assert.deepEqual((await stats()).refusals, []);
+});
+
+test("a stream that ends with an error leaves nothing", async () => {
+  const chunks = [
+    { type: "text-start" as const, id: "1" },
+    { type: "text-delta" as const, id: "1", delta: "Let me" },
+    { type: "error" as const, error: new Error("overloaded") },
+    { type: "finish" as const, finishReason: { unified: "error" as const, raw: "error" }, usage },
+  ];
+  const model = new MockLanguageModelV3({ doStream: async () => ({ stream: simulateReadableStream({ chunks }) }) });
+  await assert.rejects(streamed(client, name, [user(question)], { model }));
+  assert.deepEqual(await record(client, name), ["user"]);
 });
