@@ -49,7 +49,10 @@ type Found struct {
 	Loaded *view.Loaded
 	// Known: the list is remembered as it is.
 	Known bool
+	// LacksSystem: system messages that are not on record lead what the caller left out.
+	LacksSystem bool
 
+	system bool // they lead the list
 	marks []record.HistoryMark
 	hash  [32]byte
 }
@@ -63,6 +66,13 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	w := view.New(key, snap)
 	out := &Found{Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum)}
 	out.Known = slices.ContainsFunc(c.marks, func(m record.HistoryMark) bool { return m.Count == c.count && m.Hash == out.hash })
+	if out.LacksSystem = r.KnownCount > 0 && c.known.System; r.Input.Leads {
+		system, err := f.System(ctx, key, snap, r.Input)
+		if err != nil {
+			return nil, err
+		}
+		out.system = system != ""
+	}
 	from, known := c.start(r.Input.Messages, snap.Head.LeadingSystem)
 	if from < snap.Head.Messages {
 		if err := w.Load(ctx, f.store, conversation.Range{First: from, End: snap.Head.Messages}); err != nil {
@@ -103,7 +113,7 @@ const maxMarks = 4
 
 // Slot remembers the list, once the record has so many messages. After a rewind, nothing else is known any more.
 func (x *Found) Slot(messages int32, stored []byte) []byte {
-	marks := []record.HistoryMark{{Count: x.Count, Hash: x.hash, Messages: messages}}
+	marks := []record.HistoryMark{{Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem}}
 	for _, m := range x.marks {
 		if same := m.Count == x.Count && m.Hash == x.hash; x.Rewind < 0 && !same && len(marks) < maxMarks {
 			marks = append(marks, m)
