@@ -21,7 +21,8 @@ func TestConversation_Sync_SendsWhatIsNew(t *testing.T) {
 		{`[{"a": 1},{"b":"<x>"}]`, `[{"b":"<x>"}]`, 1, false},
 		{`[{"a": 1},{"b":"<x>"}]`, `[]`, 2, false},
 		{`[{"a": 1},{"b":"<x>"},3]`, `[{"a": 1},{"b":"<x>"},3]`, 0, true}, // asked for twice
-		{`[{"a": 1},{"b":"other"}]`, `[{"a": 1},{"b":"other"}]`, 0, false},
+		{`[{"a": 1},{"b":"other"},3]`, `[{"a": 1},{"b":"other"},3]`, 0, false},
+		{`[{"a": 1}]`, `[{"a": 1}]`, 0, false},
 	} {
 		f.forgets = step.forgets
 		if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(step.list), true, Request{Model: "m"}); err != nil {
@@ -33,7 +34,7 @@ func TestConversation_Sync_SendsWhatIsNew(t *testing.T) {
 			t.Errorf("of %s it sent %v, want %s", step.list, input, step.sent)
 		}
 	}
-	if len(f.builds) != 6 {
+	if len(f.builds) != 7 {
 		t.Errorf("%d builds", len(f.builds))
 	}
 	if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(`{}`), false, Request{}); err == nil {
@@ -67,9 +68,10 @@ func TestStream_Pieces_MakeTheReply(t *testing.T) {
 				`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"m","content":[]}}`,
 				`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a"}`,
 				`{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","arguments":""}}`,
+				`{"type":"response.output_item.added","output_index":2,"item":{"type":"message","id":"n","content":[]}}`,
 				`{"type":"response.completed","response":{"id":"r","output":[1]}}`,
 			},
-			4, `{"id":"r","output":[1]}`,
+			5, `{"id":"r","output":[1]}`,
 			`{"id":"r","object":"response","output":[{"content":[{"annotations":[],"text":"a","type":"output_text"}],"id":"m","type":"message"}]}`,
 		},
 		Anthropic: {
@@ -120,6 +122,25 @@ func TestStream_Pieces_MakeTheReply(t *testing.T) {
 				t.Errorf("%s: of %d events it made %s, want %s", format, n, input.GetJson(), want)
 			}
 		}
+	}
+}
+
+// A call whose input ends at the largest number of tokens is none.
+func TestAnthropicAssembly_HalfAnInput_IsLeftOut(t *testing.T) {
+	t.Parallel()
+	a := &anthropicAssembly{}
+	for _, event := range []string{
+		`{"type":"message_start","message":{"id":"m"}}`, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"x"}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}`,
+		`{"type":"content_block_stop","index":0}`, `{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}`, `{"type":"message_stop"}`,
+	} {
+		if err := a.feed(json.RawMessage(event)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reply, err := encode(a.reply())
+	if want := `{"content":[],"id":"m","stop_reason":"max_tokens","usage":{}}`; err != nil || string(reply) != want {
+		t.Errorf("%v: %s, want %s", err, reply, want)
 	}
 }
 

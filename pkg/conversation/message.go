@@ -299,10 +299,8 @@ func (r *Residue) Bytes() int64 {
 
 // Contents returns pointers to every run of content in the parts, in order. It is how large content is moved out to chunks
 // and back, and the one place that knows where content can be.
-func Contents(parts []Part) []*Content { return AppendContents(nil, parts) }
-
-// AppendContents is Contents for who looks at many messages, and keeps one list for all.
-func AppendContents(out []*Content, parts []Part) []*Content {
+func Contents(parts []Part) []*Content {
+	var out []*Content
 	for i := range parts {
 		out = appendContents(out, &parts[i])
 	}

@@ -120,17 +120,9 @@ func runs(t *testing.T) []run {
 func (b *bench) oneByOne(t *testing.T, f conversation.Format, messages []conversation.Message) bool {
 	t.Helper()
 	for _, m := range messages {
-		var open []conversation.ToolCall
-		if m.Role == conversation.RoleTool && f == conversation.FormatGemini {
-			open = openCalls(b.visible(t))
-		}
-		in, err := b.ReadInput(f, &engine.ReadRequest{JSON: "[" + strings.Join(native(t, f, m), ",") + "]", Shape: 1, OpenCalls: open})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var own []conversation.Message
-		for i := range in.Messages {
-			own = append(own, in.Messages[i].Message)
+		own := []conversation.Message{m}
+		if f != conversation.FormatGemini { // whose results have no ids
+			own = b.readAlone(t, f, m)
 		}
 		if _, err := b.Append(ctx, engine.AppendRequest{Key: keyOf("c"), Messages: own}); err != nil {
 			return false
@@ -139,27 +131,18 @@ func (b *bench) oneByOne(t *testing.T, f conversation.Format, messages []convers
 	return true
 }
 
-func openCalls(messages []conversation.Message) []conversation.ToolCall {
-	open := map[int32]conversation.ToolCall{}
-	var order []int32
-	for i := range messages {
-		for _, p := range messages[i].Parts {
-			switch p.Kind {
-			case conversation.PartToolCall:
-				open[p.Call.Ordinal] = *p.Call
-				order = append(order, p.Call.Ordinal)
-			case conversation.PartToolResult:
-				delete(open, p.Result.Ordinal)
-			}
-		}
+// readAlone is what a message of a provider's becomes by itself.
+func (b *bench) readAlone(t *testing.T, f conversation.Format, m conversation.Message) []conversation.Message {
+	t.Helper()
+	in, err := b.ReadInput(f, &engine.ReadRequest{JSON: "[" + strings.Join(native(t, f, m), ",") + "]", Shape: 1})
+	if err != nil {
+		t.Fatal(err)
 	}
-	var out []conversation.ToolCall
-	for _, n := range order {
-		if c, ok := open[n]; ok {
-			out = append(out, c)
-		}
+	var own []conversation.Message
+	for i := range in.Messages {
+		own = append(own, in.Messages[i].Message)
 	}
-	return out
+	return own
 }
 
 // TestEngine_Recordings_WholeListsAreTheRecord sends each recorded conversation as it grows, whole each time, in every format: what is on record is
@@ -178,8 +161,11 @@ func TestEngine_Recordings_WholeListsAreTheRecord(t *testing.T) {
 	}
 	t.Logf("%d lists found, %d recordings the record refuses; of %d lists without their front %d are ambiguous (%.2f %%)",
 		told.found, told.refused, told.cut, told.ambiguous, 100*float64(told.ambiguous)/float64(max(told.cut, 1)))
-	if told.found == 0 || told.cut == 0 || 50*told.ambiguous > told.cut {
-		t.Error("more than 2 % are ambiguous, or nothing was played")
+	if told.found == 0 || told.cut == 0 {
+		t.Error("nothing was played")
+	}
+	if testlane.Alone() && 50*told.ambiguous > told.cut { // of a few lists it says little
+		t.Error("more than 2 % are ambiguous")
 	}
 }
 
@@ -195,7 +181,7 @@ func (y *tally) play(t *testing.T, f conversation.Format, messages []conversatio
 		return
 	}
 	var list []string
-	begins := make([]int, len(messages)) // elements before each message
+	begins, sent := make([]int, len(messages)), 0 // elements before each message; messages on record
 	for i, m := range messages {
 		begins[i] = len(list)
 		list = append(list, native(t, f, m)...)
@@ -203,12 +189,13 @@ func (y *tally) play(t *testing.T, f conversation.Format, messages []conversatio
 			continue // a model is not called here
 		}
 		if len(messages)-i <= 2 {
-			y.cutFronts(t, whole, f, messages[:i+1], list, begins)
+			y.cutFronts(t, whole, f, messages[:sent], list, begins)
 		}
 		if _, err := whole.appendList(t, f, list); err != nil {
 			t.Fatalf("message %d of %d: %v", i, len(messages), err)
 		}
 		y.found++
+		sent = i + 1
 	}
 	if got, want := normal(whole.visible(t)), normal(alone.visible(t)); got != want {
 		t.Errorf("the record differs:\n%s\n---\n%s", abbreviated(got), abbreviated(want))
@@ -218,26 +205,41 @@ func (y *tally) play(t *testing.T, f conversation.Format, messages []conversatio
 	}
 }
 
-// cutFronts sends lists that begin at a few places of the record, which none of them may change but by what is new.
+// cutFronts sends lists that begin at a few places of the record: what is built then is what the whole list builds.
 func (y *tally) cutFronts(t *testing.T, b *bench, f conversation.Format, messages []conversation.Message, list []string, begins []int) {
 	t.Helper()
 	step := max(1, len(messages)/4)
-	for k := step; k < len(messages)-2; k += step {
-		for k < len(messages)-2 && messages[k].Role == conversation.RoleTool { // frameworks cut between units
-			k++
+	whole, err := b.dry(t, f, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := step; k < len(messages); k += step {
+		if messages[k].Role == conversation.RoleTool { // frameworks cut between units
+			continue
 		}
-		r, err := b.Step(ctx, engine.StepRequest{
-			Build:  engine.BuildRequest{Key: keyOf("c"), Format: f, DryRun: true, CloseOpenCalls: true, Budget: budgetOf(10_000_000)},
-			Append: engine.AppendRequest{History: b.historyOf(t, f, list[begins[k]:], 0, "")},
-		})
+		got, err := b.dry(t, f, list[begins[k]:])
 		y.cut++
 		switch {
-		case err == nil && r != nil:
+		case err == nil && got != whole:
+			t.Errorf("a list without its first %d of %d messages builds something else", k, len(messages))
+		case err == nil:
 		case conversation.KindOf(err) == conversation.HistoryAmbiguous:
 			y.ambiguous++
-			t.Logf("ambiguous: %d of %d: %s", k, len(messages), abbreviated(normal(messages[max(0, k-3):])))
 		default:
 			t.Errorf("a list without its first %d of %d messages: %v", k, len(messages), err)
 		}
 	}
+}
+
+// dry is what a build with a list would show.
+func (b *bench) dry(t *testing.T, f conversation.Format, list []string) (string, error) {
+	t.Helper()
+	r, err := b.Step(ctx, engine.StepRequest{
+		Build:  engine.BuildRequest{Key: keyOf("c"), Format: f, DryRun: true, CloseOpenCalls: true, Budget: budgetOf(10_000_000)},
+		Append: engine.AppendRequest{History: b.historyOf(t, f, list, 0, "")},
+	})
+	if err != nil {
+		return "", err
+	}
+	return string(r.MessagesJSON), nil
 }

@@ -264,6 +264,28 @@ func TestFind_CutFront_OfRepeatsIsAmbiguous(t *testing.T) {
 	}
 }
 
+func TestFind_CutFront_OrAnEditIsAmbiguous(t *testing.T) {
+	t.Parallel()
+	record := recorded(user(text("yes")), assistant(text("a")), user(text("yes")))
+	for _, rewind := range []bool{false, true} {
+		q := query(record, given(user(text("yes"))))
+		q.Rewind = rewind
+		if _, err := history.Find(q); kindOf(err) != conversation.HistoryAmbiguous {
+			t.Errorf("rewind %v: got %v", rewind, err)
+		}
+	}
+}
+
+func TestFind_Rewind_OtherWordsOfAReplyNeedItsCalls(t *testing.T) {
+	t.Parallel()
+	record := recorded(user(text("q")), assistant(text("yes")), assistant(text("no")), assistant(call("x", "f", "1")))
+	q := query(record, given(user(text("q")), assistant(text("other"))))
+	q.Rewind = true
+	if r := find(t, q); r.Rewind != 1 || !slices.Equal(words(r.Rest), []string{"assistant: other"}) {
+		t.Errorf("rewind %d, rest %q", r.Rewind, words(r.Rest))
+	}
+}
+
 func TestFind_Rewind_KeepsWhatAgrees(t *testing.T) {
 	t.Parallel()
 	record := []conversation.Message{

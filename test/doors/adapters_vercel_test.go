@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -13,9 +14,32 @@ const vercelTests = "adapters/vercel"
 func TestAdapters_Vercel_Plays(t *testing.T) {
 	need(t, "node", "npm")
 	project := vercelProject(t, typescriptTarball(t))
-	node := exec.Command("node", "--test", "--test-reporter=spec", "--test-timeout=60000", "dist/vercel.test.js")
-	node.Env = append(os.Environ(), "PALIMPSEST_ADDRESS="+startSidecar(t), "FAKES="+startFakes(t))
-	t.Log(run(t, within(project, node)))
+	fakes := startFakes(t)
+	environment := append(os.Environ(), "PALIMPSEST_ADDRESS="+startSidecar(t), "FAKES="+fakes,
+		"PALIMPSEST_BINARY="+sidecar, "OPENAI_BASE_URL="+fakes+"/v1", "OPENAI_API_KEY=none")
+	for _, arguments := range [][]string{
+		{"--test", "--test-reporter=spec", "--test-timeout=60000", "dist/vercel.test.js"},
+		{"dist/readme.js"},
+	} {
+		node := exec.Command("node", arguments...)
+		node.Env = environment
+		t.Log(run(t, within(project, node)))
+	}
+}
+
+// vercelReadme is the program that the adapter's README shows, and its tool.
+func vercelReadme(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../clients/adapters/vercel/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(readme), "```ts\n")
+	program, _, closed := strings.Cut(rest, "```")
+	if !found || !closed {
+		t.Fatal("the README of the adapter shows no program")
+	}
+	return "import { own } from \"./toy.js\";\nconst fetchLog = own.fetch_log;\n" + program + "console.log(text);\n"
 }
 
 // vercelProject is a folder with the tests, what their lock file pins, and the package.
@@ -24,6 +48,7 @@ func vercelProject(t *testing.T, tarball string) string {
 	project := t.TempDir()
 	copyAll(t, vercelTests+"/*.ts", project)
 	copyAll(t, vercelTests+"/*.json", project)
+	writeInto(t, project, "readme.ts", vercelReadme(t))
 	for _, arguments := range [][]string{{"ci"}, {"install", "--no-save", tarball}} {
 		npm := exec.Command("npm", append(arguments, "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")...)
 		if output, err := within(project, npm).CombinedOutput(); err != nil {

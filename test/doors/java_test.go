@@ -23,7 +23,7 @@ func TestJava_BuiltJar_Holds(t *testing.T) {
 	jar, pom := javaJar(t)
 	began := time.Now()
 	path := jar + string(os.PathListSeparator) + filepath.Join(javaLibraries(t, pom), "*")
-	classes := javaClasses(t, path, "java/Scenarios.java", "../../examples/java/Agent.java", "../../examples/java/Tools.java")
+	classes := javaClasses(t, path, "java/Scenarios.java", "java/JsonChecks.java", "../../examples/java/Agent.java", "../../examples/java/Tools.java")
 	program := func(name string, arguments ...string) *exec.Cmd {
 		command := exec.Command("java", briefJVM, "-Dfile.encoding=UTF-8", "-cp", classes+string(os.PathListSeparator)+path, name)
 		command.Args = append(command.Args, arguments...)
@@ -33,6 +33,11 @@ func TestJava_BuiltJar_Holds(t *testing.T) {
 		expectAgent(t, program("Agent", "Why does billing fail?", "Say that twice."))
 		t.Logf("installed, compiled and answered after %s", time.Since(began))
 		expectLines(t, "../../examples/java/Agent.java", mostJavaLines)
+	})
+	t.Run("checks", func(t *testing.T) {
+		if said := run(t, program("io.github.palimpsest_context.JsonChecks")); !strings.HasSuffix(said, "checks held\n") {
+			t.Errorf("the checks said %q", said)
+		}
 	})
 	s := &scenarios{play: func(arguments ...string) *exec.Cmd { return program("Scenarios", arguments...) }}
 	s.hold(t)

@@ -64,7 +64,7 @@ class _View(ChatMiddleware):
 
     async def _add(self, response: ChatResponse[Any]) -> None:
         usage = response.usage_details or {}
-        counts = (usage.get(kind + "_token_count") for kind in ("input", "output", "cache_read_input"))
+        counts = usage.get("input_token_count"), usage.get("output_token_count"), usage.get("cache_read_input_token_count")
         said = Message("assistant", [content for message in response.messages for content in message.contents])
         reply = chat.reply(next(_chat(said))[0], response.model, *counts)
         await asyncio.to_thread(lambda: self._conversation.add(reply, format="openai"))
@@ -101,7 +101,7 @@ def _chat(message: Message) -> Iterator[tuple[dict[str, Any], Any]]:
     if message.role == "assistant":
         calls = [content for content in message.contents if content.type == "function_call"]
         said = "".join(content.text or "" for content in message.contents if content.type == "text")
-        yield chat.assistant(said, ((call.call_id, call.name, _json(call.arguments)) for call in calls)), message
+        yield chat.assistant(said, ((call.call_id or "", call.name or "", _json(call.arguments)) for call in calls)), message
     elif message.role != "tool":
         yield {"role": message.role, "content": [_part(content) for content in message.contents]}, message
 
@@ -120,5 +120,5 @@ def _part(content: Content) -> dict[str, Any]:
 def _made(message: dict[str, Any], text: str, tool: str) -> Message:
     if message["role"] == "tool":
         return Message("tool", [Content.from_function_result(message["tool_call_id"], result=text)])
-    calls = [Content.from_function_call(c["id"], c["function"]["name"], arguments=c["function"]["arguments"]) for c in message["tool_calls"]]
+    calls = [Content.from_function_call(c["id"], c["function"]["name"], arguments=c["function"]["arguments"]) for c in message.get("tool_calls") or ()]
     return Message(message["role"], [*([Content.from_text(text)] if text else []), *calls])

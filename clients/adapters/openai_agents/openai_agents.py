@@ -21,6 +21,7 @@ class PalimpsestRun(RunHooks[Any]):
     def __init__(self, palimpsest: Palimpsest, conversation_id: str, *, rewind: bool = True, **options: Any) -> None:
         self.conversation = palimpsest.conversation(conversation_id, **options)
         self.rewind = rewind
+        self._agent = ""  # whose turn it is, by name: a run that is resumed has agents made anew
         self.tools: list[Tool] = [self._tool(**definition["function"]) for definition in palimpsest.tools("openai")]
 
     def config(self, **settings: Any) -> RunConfig:
@@ -29,6 +30,8 @@ class PalimpsestRun(RunHooks[Any]):
 
     async def filter(self, data: CallModelData[Any]) -> ModelInputData:
         """Puts what is new among the items on record, and gives what the model should see, for this call alone."""
+        if self._agent and data.agent.name != self._agent:
+            return data.model_data  # an agent that is a tool: it takes the configuration over, and has a list of its own
         system = data.model_data.instructions
         offered = await data.agent.get_all_tools(RunContextWrapper(data.context))
         request = await asyncio.to_thread(
@@ -41,8 +44,12 @@ class PalimpsestRun(RunHooks[Any]):
         )
         return ModelInputData(input=[_plain(item) for item in request["input"]], instructions=system)
 
+    async def on_agent_start(self, context: Any, agent: Any) -> None:
+        self._agent = agent.name
+
     async def on_llm_end(self, context: Any, agent: Any, response: ModelResponse) -> None:
         """Puts the reply on record at once: its tools have effects."""
+        self._agent = agent.name
         usage = {
             "input_tokens": response.usage.input_tokens,
             "input_tokens_details": response.usage.input_tokens_details.model_dump(),

@@ -64,7 +64,7 @@ class PalimpsestCapability(AbstractCapability[Any]):
 
     def _tool(self, name: str, description: str, parameters: dict[str, Any]) -> Tool[Any]:
         async def recall(ctx: RunContext[Any], **arguments: Any) -> str:
-            return await asyncio.to_thread(lambda: self.conversation(ctx.conversation_id).recall(name, arguments, ctx.tool_call_id))
+            return await asyncio.to_thread(lambda: self.conversation(ctx.conversation_id).recall(name, arguments, ctx.tool_call_id or ""))
 
         return Tool.from_schema(recall, name, description, parameters, takes_ctx=True)
 
@@ -104,7 +104,7 @@ def _item(item: Any) -> dict[str, Any]:
 
 def _made(message: dict[str, Any], text: str, tool: str) -> Any:
     if message["role"] == "assistant":
-        calls = [ai.ToolCallPart(c["function"]["name"], c["function"]["arguments"], c["id"]) for c in message["tool_calls"]]
+        calls = [ai.ToolCallPart(c["function"]["name"], c["function"]["arguments"], c["id"]) for c in message.get("tool_calls") or ()]
         return ai.ModelResponse(parts=[*([ai.TextPart(text)] if text else []), *calls])
     if message["role"] == "tool":
         return ai.ToolReturnPart(tool, text, message["tool_call_id"])

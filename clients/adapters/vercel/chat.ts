@@ -68,9 +68,8 @@ export function restored(view: readonly Json[], all: readonly Said[]): Message[]
     own.set(message, found.original);
     callsOf(message).forEach(({ id }, i) => ids.set(id, callsOf(found.sent)[i]!.id));
   }
-  const given = new Set(all.flatMap(({ sent }) => callsOf(sent)).map(({ id }) => id));
   const names = new Map(view.flatMap(callsOf).map((call) => [call.id, call.function.name]));
-  for (const id of names.keys()) if (!ids.has(id)) ids.set(id, given.has(id) ? `shown_${id}` : id);
+  for (const id of names.keys()) if (!ids.has(id)) ids.set(id, `shown_${id}`); // an id that no model gave
   const answered = (message: Json) => {
     const id = message["tool_call_id"] as string;
     const answers = { ...message, tool_call_id: ids.get(id)! };

@@ -100,9 +100,14 @@ func samples() map[string]sample {
 			Key: store.RequestKey{RPC: "AppendMessage", ID: "r-1"}, Hash: [32]byte{31: 9}, Time: at, FirstIndex: 4, Count: 2,
 			Manifest: 3, Revision: 12,
 		}, (*Codec).EncodeOutcome, (*Codec).DecodeOutcome),
-		"slot":  newSample([]byte("a small value"), slot, (*Codec).DecodeSlot),
-		"chunk": newSample(bytes.Repeat([]byte("chunk of content\n"), 50), chunk, (*Codec).DecodeChunk),
-		"link":  newSample(id, link, (*Codec).DecodeLink),
+		"outcome-list": newSample(store.Outcome{
+			Key: store.RequestKey{RPC: "AppendMessage", ID: "r-2"}, Hash: [32]byte{31: 9}, Time: at, FirstIndex: 4, Count: 2, Revision: 12,
+			Matched: 7, Rewound: conversation.Range{First: 2, End: 4},
+		}, (*Codec).EncodeOutcome, (*Codec).DecodeOutcome),
+		"histories": inSlot([]HistoryMark{{Count: 4, Hash: [32]byte{1, 2}, Messages: 3}, {Count: 1 << 20}}, anew(EncodeHistoryMarks), DecodeHistoryMarks),
+		"slot":      newSample([]byte("a small value"), slot, (*Codec).DecodeSlot),
+		"chunk":     newSample(bytes.Repeat([]byte("chunk of content\n"), 50), chunk, (*Codec).DecodeChunk),
+		"link":      newSample(id, link, (*Codec).DecodeLink),
 		"task": newSample(store.Task{
 			Key: store.Key{Namespace: "n\xff", Conversation: "c\x00"}, Incarnation: id, Upload: id, Staged: true, Time: at,
 		}, (*Codec).EncodeTask, (*Codec).DecodeTask),

@@ -149,6 +149,10 @@ def test_view_keeps_what_chat_has_no_place_for(palimpsest: Palimpsest, name: str
     assert shown.call_id == "of-the-provider" and len(shown.result) < 3000
 
 
+def test_readme_example_runs(palimpsest: Palimpsest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.run_example("agent_framework", tmp_path, monkeypatch, fetch_log=toy.fetch_log)
+
+
 if __name__ == "__main__":
     state, conversation = sys.argv[1:]
     with toy.client() as client:

@@ -122,6 +122,12 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
     assert toy.stats()["refused"] == 0
 
 
+def test_readme_example_runs(palimpsest: Palimpsest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", toy.base_url().removesuffix("/v1"))
+    monkeypatch.setenv("GOOGLE_API_KEY", "none")
+    toy.run_example("google_adk", tmp_path, monkeypatch, fetch_log=toy.fetch_log)
+
+
 if __name__ == "__main__":
     state, agent = sys.argv[1:]
     with toy.client() as client:

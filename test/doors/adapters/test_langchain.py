@@ -152,6 +152,10 @@ def test_run_without_a_thread_is_refused(palimpsest: Palimpsest) -> None:
         agent(palimpsest, None).invoke(said(toy.QUESTION))
 
 
+def test_readme_example_runs(palimpsest: Palimpsest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.run_example("langchain", tmp_path, monkeypatch, fetch_log=toy.fetch_log)
+
+
 if __name__ == "__main__":
     database, conversation = sys.argv[1:]
     with toy.client() as client, SqliteSaver.from_conn_string(database) as state:

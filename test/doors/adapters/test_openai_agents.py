@@ -7,12 +7,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import toy
-from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, SQLiteSession
-from agents import function_tool, set_tracing_disabled
+from agents import Agent, Model, ModelResponse, ModelSettings, OpenAIChatCompletionsModel, OpenAIResponsesModel, Runner, SQLiteSession
+from agents import Usage, function_tool, set_tracing_disabled
+from agents.tool_context import ToolContext
 from openai import APIConnectionError, AsyncOpenAI
+from openai.types.responses import ResponseFunctionToolCall
 from palimpsest_context import HistoryDivergedError, Palimpsest
 from palimpsest_context.adapters.openai_agents import PalimpsestRun
 
@@ -116,6 +119,58 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
     asyncio.run(play())
     assert toy.record(palimpsest, name) == toy.FOUND
     assert toy.stats()["refused"] == 0
+
+
+def test_agent_as_a_tool_has_its_own_list(palimpsest: Palimpsest, name: str) -> None:
+    run = of(palimpsest, name)
+
+    @function_tool
+    async def web_search(context: ToolContext[Any], q: str) -> str:
+        """Asks another agent, as `Agent.as_tool` does."""
+        async with agent(run) as other:
+            asked = other.clone(name="searcher", tools=[])
+            return str((await Runner.run(asked, q, run_config=context.run_config)).final_output)
+
+    async def play() -> None:
+        async with agent(run) as ops:
+            ops.tools = [web_search, *(tool for tool in ops.tools if tool.name != "web_search")]
+            await Runner.run(ops, toy.QUESTION, hooks=run, run_config=run.config())
+
+    asyncio.run(play())
+    assert toy.record(palimpsest, name) == toy.FOUND
+    assert (toy.stats()["requests"], toy.stats()["refused"]) == (6, 0)
+
+
+class Triage(Model):
+    """Hands everything over."""
+
+    async def get_response(self, *arguments: Any, **more: Any) -> ModelResponse:
+        call = ResponseFunctionToolCall(call_id="call_t", name="transfer_to_ops", arguments="{}", type="function_call")
+        return ModelResponse([call], Usage(), None)
+
+    def stream_response(self, *arguments: Any, **more: Any) -> Any:
+        raise NotImplementedError
+
+
+def test_handoff_goes_on_in_the_same_conversation(palimpsest: Palimpsest, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = of(palimpsest, name)
+    sync = Mock(wraps=run.conversation.sync)
+    monkeypatch.setattr(run.conversation, "sync", sync)
+
+    async def play() -> None:
+        async with agent(run) as ops:
+            # The fakes refuse calls of tools that are not offered, which a handoff leaves in every run.
+            ops.tools.append(function_tool(toy.get_weather, name_override="transfer_to_ops"))
+            await Runner.run(Agent("triage", model=Triage(), handoffs=[ops]), toy.QUESTION, hooks=run, run_config=run.config())
+
+    asyncio.run(play())
+    assert toy.record(palimpsest, name) == ["user", "call transfer_to_ops", "result", *toy.FOUND[1:]]
+    assert sync.call_count == 1 + toy.stats()["requests"]
+    assert toy.stats()["refused"] == 0
+
+
+def test_readme_example_runs(palimpsest: Palimpsest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.run_example("openai_agents", tmp_path, monkeypatch, fetch_log=function_tool(toy.fetch_log))
 
 
 if __name__ == "__main__":

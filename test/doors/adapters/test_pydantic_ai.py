@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import toy
 from palimpsest_context import HistoryDivergedError, Palimpsest
-from palimpsest_context.adapters import chat_completions
 from palimpsest_context.adapters.pydantic_ai import PalimpsestCapability
 from pydantic_ai import Agent, BinaryContent
 from pydantic_ai.exceptions import ModelAPIError
@@ -119,28 +118,16 @@ def test_view_keeps_what_chat_has_no_place_for(palimpsest: Palimpsest, name: str
         seen.extend(messages)
         return ModelResponse([TextPart("I did.")])
 
-    ops = Agent(FunctionModel(model), tools=toy.TOOLS, capabilities=[PalimpsestCapability(palimpsest, policy=toy.POLICY)])
+    capability = PalimpsestCapability(palimpsest, policy=toy.POLICY)
+    ops = Agent(FunctionModel(model), instructions=toy.SYSTEM, tools=toy.TOOLS, capabilities=[capability])
     asyncio.run(whole(ops, None, history, name))
     assert [seen[0].parts, seen[1]] == [history[0].parts, history[1]]
     shown = seen[2].parts[0]
     assert (shown.tool_name, shown.tool_call_id) == ("fetch_log", "of-the-provider") and len(shown.content) < 3000
 
 
-def said(text: str, *ids: str) -> dict[str, Any]:
-    return chat_completions.assistant(text, ((id, "fetch_log", "{}") for id in ids))
-
-
-def answer(text: str, id: str) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": id, "content": text}
-
-
-def test_restored_gives_each_call_one_id() -> None:
-    """Of two calls that are alike, the last is the one that is shown; a made call's id is nobody else's."""
-    told = [said("", "call_2"), answer("old", "call_2"), said("", "call_3"), answer("new", "call_3"), said("Done.", "call_9")]
-    view = [said("A part."), said("Made.", "call_2"), answer("cited", "call_2"), said("", "call_5"), answer("new", "call_5")]
-    restored = chat_completions.restored(view, [(message, f"own {i}") for i, message in enumerate(told)], lambda *made: made)
-    assert [part if isinstance(part, str) else part[1:] for part in restored] == [("A part.", ""), ("Made.", ""), ("cited", "fetch_log"), "own 2", "own 3"]
-    assert restored[1][0]["tool_calls"][0]["id"] == restored[2][0]["tool_call_id"] == "shown_call_2"
+def test_readme_example_runs(palimpsest: Palimpsest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.run_example("pydantic_ai", tmp_path, monkeypatch, fetch_log=toy.fetch_log)
 
 
 if __name__ == "__main__":

@@ -168,6 +168,10 @@ def test_manager_that_edits_messages_is_refused(palimpsest: Palimpsest, name: st
         agent(palimpsest, name, conversation_manager=SlidingWindowConversationManager())
 
 
+def test_readme_example_runs(palimpsest: Palimpsest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.run_example("strands", tmp_path, monkeypatch, fetch_log=tool(toy.fetch_log), model=openai("fake"))
+
+
 if __name__ == "__main__":
     folder, conversation = sys.argv[1:]
     with toy.client() as client:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 from typing import Any, Dict, List
 
 from palimpsest_context import Palimpsest
@@ -21,7 +23,7 @@ SYSTEM = "You are terse."
 QUESTION = "Find out why billing fails, and tell me the weather."
 AGAIN = "Say that twice."
 FATAL = "FATAL payment gateway refused certificate 7731"
-MOST_TOKENS = 3000  # of a context that cites 1 MB of log
+MOST_TOKENS = 3000  # of a context that cites 1 MB of log, before usage is reported by which tokens are counted better
 # What is on record of the first question, and then of the second.
 FOUND = [
     "user",
@@ -104,6 +106,19 @@ def told(message: Any, part: Any) -> str:
     if kind == "tool_result":
         return "result"
     return message_pb2.Role.Name(message.role)[len("ROLE_") :].lower()
+
+
+def run_example(adapter: str, folder: Path, monkeypatch: Any, **names: Any) -> None:
+    """Runs the example of an adapter's README as it stands there, in a folder, with a sidecar of its own."""
+    readme = Path(__file__).parents[3] / "clients" / "adapters" / adapter / "README.md"
+    example = re.search(r"```python\n(.*?)```", readme.read_text(encoding="utf-8"), re.DOTALL)
+    assert example
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PALIMPSEST_BINARY", os.environ["PALIMPSEST_TEST_SIDECAR"])
+    monkeypatch.setenv("OPENAI_BASE_URL", base_url())
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    exec(compile(example[1], str(readme), "exec"), names)
+    assert (stats()["calls"].get("fetch_log"), stats()["refused"]) == (1, 0)
 
 
 def killed(program: str, *arguments: str) -> None:

@@ -119,13 +119,14 @@ def test_types_hold(tmp_path):
     right, wrong = tmp_path / "right.py", tmp_path / "wrong.py"
     right.write_text(TYPED)
     wrong.write_text(WRONG)
-    sources = [str(file) for file in pathlib.Path(palimpsest_context.__file__).parent.glob("*.py")]
+    sources = [str(file) for file in (package / "src" / "palimpsest_context").glob("*.py")]
+    installed = [str(file) for file in pathlib.Path(palimpsest_context.__file__).parent.glob("*.py")]
     cache = str(ROOT / "bin" / "doors-venv" / "mypy-cache")
     mypy = [sys.executable, "-m", "mypy", "--cache-dir", cache]
     checks = {
         "mypy of programs": [*mypy, "--strict", str(right), str(wrong)],
         "mypy of the package": [*mypy, "--config-file", str(package / "pyproject.toml"), *sources],
-        "pyright": [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--pythonversion", "3.9", *sources, str(right), str(wrong)],
+        "pyright": [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--pythonversion", "3.9", *installed, str(right), str(wrong)],
     }
     for name, command in checks.items():
         said = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout

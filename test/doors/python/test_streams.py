@@ -197,3 +197,9 @@ def test_nothing_said_is_no_reply():
         assert assembled(format, []) == (False, None)
     assert assembled("anthropic", ANTHROPIC[:1])[1] is None
     assert assembled("responses", RESPONSES[:2])[1] is None
+
+
+def test_call_that_broke_off_before_its_arguments_is_left_out():
+    """Without arguments, it would look like a call that takes none."""
+    assert found("openai", assembled("openai", CHAT[:4])[1]) == []
+    assert found("openai", assembled("openai", CHAT[:7])[1]) == ['{"x":1}']

@@ -164,7 +164,8 @@ class Gemini:
         last = self._parts[-1] if self._parts else {}
         if part == {"text": ""}:
             return
-        if "text" in part and "text" in last and {**part, "text": ""} == {**last, "text": ""} and "thoughtSignature" not in part:
+        # A signature differs from all others, and from none.
+        if "text" in part and "text" in last and {**part, "text": ""} == {**last, "text": ""}:
             last["text"] += part["text"]
         else:
             self._parts.append(part)

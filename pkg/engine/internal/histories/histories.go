@@ -5,7 +5,6 @@ package histories
 import (
 	"context"
 	"encoding/hex"
-	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -47,7 +46,7 @@ type Found struct {
 	Rewind int32
 	// Loaded is the conversation as far as it was read.
 	Loaded *view.Loaded
-	// Known: the list is remembered as it is.
+	// Known: the list is the last that is remembered.
 	Known bool
 	// LacksSystem: system messages that are not on record lead what the caller left out.
 	LacksSystem bool
@@ -65,7 +64,7 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	}
 	w := view.New(key, snap)
 	out := &Found{Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum)}
-	out.Known = slices.ContainsFunc(c.marks, func(m record.HistoryMark) bool { return m.Count == c.count && m.Hash == out.hash })
+	out.Known = len(c.marks) > 0 && c.marks[0].Count == c.count && c.marks[0].Hash == out.hash
 	if out.LacksSystem = r.KnownCount > 0 && c.known.System; r.Input.Leads {
 		system, err := f.System(ctx, key, snap, r.Input)
 		if err != nil {

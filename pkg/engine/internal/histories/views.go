@@ -37,42 +37,51 @@ func (f *Finder) shownViews(ctx context.Context, w *view.Loaded, entries []histo
 				return
 			}
 			units, err := f.views.Layout(ctx, w, m)
-			if !yield(tapeOf(units, entries, m.MessageCount), err) || err != nil {
+			if !yield(tapeOf(units, entries, m.Window.Start), err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// showAlike says whether two builds left out the same, and had the same in its place.
+// showAlike says whether two builds left out the same before their tails, and had the same in its place.
 func showAlike(w *view.Loaded, a, b *conversation.Manifest) bool {
 	between := func(e conversation.Edit) bool {
-		return e.Seq > min(a.EditSeq, b.EditSeq) && e.Seq <= max(a.EditSeq, b.EditSeq) && store.AboutRange(e.Kind)
+		return e.Seq > min(a.EditSeq, b.EditSeq) && e.Seq <= max(a.EditSeq, b.EditSeq) &&
+			(store.AboutRange(e.Kind) || e.Kind == conversation.EditRemove && e.Range.First < a.Window.Start)
 	}
 	return a.Window.Equal(&b.Window) && a.Window.Afresh == b.Window.Afresh && a.LeadingSystem == b.LeadingSystem && slices.Equal(a.Pins, b.Pins) &&
 		!slices.ContainsFunc(w.Edits, between)
 }
 
-// tapeOf is a view to the end of the record. What its window shows whole may stand in any form; what was taken back since is not there.
-func tapeOf(units []conversation.Unit, entries []history.Entry, count int32) []history.Entry {
+// tapeOf is a view to the end of the record: what stood before its tail, and all of the tail, in any form.
+func tapeOf(units []conversation.Unit, entries []history.Entry, start int32) []history.Entry {
 	var out []history.Entry
+	shown := map[int32]bool{}
 	for i := range units {
 		u := &units[i]
 		if u.Summary != nil {
 			out = append(out, summaryEntry(u.Summary))
 		}
 		for j := range u.Items {
-			if e, ok := entryAt(entries, u.Items[j].Message.Index); ok {
-				out = append(out, withShown(e, &u.Items[j]))
+			index := u.Items[j].Message.Index
+			if e, ok := entryAt(entries, index); ok && u.First() < start {
+				out, shown[index] = append(out, withShown(e, &u.Items[j])), true
 			}
 		}
 	}
 	for i := range entries {
-		if entries[i].Index >= count {
+		if index := entries[i].Index; index >= start && !shown[index] && !isSummarized(units, index) {
 			out = append(out, entries[i])
 		}
 	}
 	return out
+}
+
+func isSummarized(units []conversation.Unit, index int32) bool {
+	return slices.ContainsFunc(units, func(u conversation.Unit) bool {
+		return u.Summary != nil && u.Summary.Range.Contains(index) && u.Summary.Summary.Covers(index)
+	})
 }
 
 func entryAt(entries []history.Entry, index int32) (history.Entry, bool) {

@@ -18,7 +18,7 @@ func (w *Loaded) applyCorrections() {
 		original := *w.Original(m)
 		corrected := *w.View.Corrected(&original)
 		if !owned { // views that were laid out before point at their messages
-			w.Messages, owned = slices.Clone(w.Messages), true
+			w.Messages, owned, w.measured, w.bytes = slices.Clone(w.Messages), true, 0, 0
 			m, _ = w.Message(index)
 		}
 		if w.Originals == nil {

@@ -44,7 +44,9 @@ type Loaded struct {
 	contents   map[conversation.ID]string
 	extraSlots map[string][]byte
 	missing    missing
-	unborn     bool // nothing is stored of the conversation: a change that is not committed yet creates it
+	measured   int   // so many messages were weighed for the cache
+	bytes      int64 // what they take
+	unborn     bool  // nothing is stored of the conversation: a change that is not committed yet creates it
 }
 
 // erased says whether another process has erased what an edit is about: messages that are warm here would still hold it.
@@ -162,7 +164,7 @@ func ClippedWeight(m *conversation.Message, share int64) int64 {
 func (w *Loaded) Supply(snap *store.Snapshot, ranges []conversation.Range) {
 	w.missing = missing{}
 	// Views that were laid out before point at their messages: those must stay where they are.
-	w.Messages = append(slices.Clip(w.Messages), snap.Messages...)
+	w.Messages, w.measured, w.bytes = append(slices.Clip(w.Messages), snap.Messages...), 0, 0
 	slices.SortFunc(w.Messages, func(a, b conversation.Message) int { return int(a.Index) - int(b.Index) })
 	w.loaded = conversation.MergeRanges(append(w.loaded, ranges...))
 	w.fold(snap.Edits)
@@ -211,6 +213,7 @@ func (w *Loaded) Trim(from int32, kept []conversation.Range) {
 		return slices.ContainsFunc(keep, func(r conversation.Range) bool { return r.Contains(i) })
 	}
 	w.Messages = slices.Clip(slices.DeleteFunc(w.Messages, func(m conversation.Message) bool { return !within(m.Index) }))
+	w.measured, w.bytes = 0, 0
 	w.Edits = slices.Clip(slices.DeleteFunc(w.Edits, func(ed conversation.Edit) bool {
 		return perMessage(ed.Kind) && !slices.ContainsFunc(keep, ed.Range.Overlaps)
 	}))
@@ -234,23 +237,24 @@ func (w *Loaded) Message(index int32) (*conversation.Message, bool) {
 
 // size is about what the window takes in memory.
 func (w *Loaded) size() int64 {
-	const perMessage = 768 // the structs of a message and of its place in the view
-	n, contents := int64(4096), []*conversation.Content(nil)
-	weigh := func(m *conversation.Message) {
-		n += perMessage
-		contents = conversation.AppendContents(contents[:0], m.Parts)
-		for _, c := range contents {
-			n += int64(len(c.Inline))
-		}
+	for ; w.measured < len(w.Messages); w.measured++ {
+		w.bytes += sizeOf(&w.Messages[w.measured])
 	}
-	for i := range w.Messages {
-		weigh(&w.Messages[i])
-	}
+	n := 4096 + w.bytes
 	for _, m := range w.Originals {
-		weigh(&m)
+		n += sizeOf(&m)
 	}
 	for _, r := range w.renderings {
 		n += r.bytes()
+	}
+	return n
+}
+
+// sizeOf is about what a message takes in memory, with its place in the view.
+func sizeOf(m *conversation.Message) int64 {
+	n := int64(768)
+	for _, c := range conversation.Contents(m.Parts) {
+		n += int64(len(c.Inline))
 	}
 	return n
 }

@@ -19,7 +19,7 @@ func (w *Loaded) WithPending(c *store.Change, texts map[conversation.ID]string) 
 	}
 	out.Slots = withSlots(w.Slots, c)
 	// The array may be shared: nothing of a window that comes to nothing is used behind what the window itself holds.
-	out.Messages = append(w.Messages[:len(w.Messages):cap(w.Messages)], c.Messages...)
+	out.Messages = append(out.Messages, c.Messages...)
 	out.loaded = conversation.MergeRanges(append(slices.Clone(w.loaded), conversation.Range{First: w.Head.Messages, End: c.Head.Messages}))
 	out.Edits = slices.Concat(w.Edits, c.Edits)
 	if len(c.Edits) > 0 {

@@ -30,7 +30,7 @@ export function fetchLog(): string {
 
 const takes = (name: string) => jsonSchema<Record<string, string>>({ type: "object", properties: { [name]: { type: "string" } }, required: [name] });
 
-const own = {
+export const own = {
   get_weather: tool({ description: "Tells the weather of a city.", inputSchema: takes("city"), execute: ({ city }) => `${city}: 14 degrees, light rain.` }),
   web_search: tool({ description: "Searches the web.", inputSchema: takes("q"), execute: ({ q }) => `Nothing new about ${q}.` }),
   fetch_log: tool({
