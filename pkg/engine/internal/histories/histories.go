@@ -52,8 +52,8 @@ type Found struct {
 	LacksSystem bool
 
 	system bool // they lead the list
-	marks []record.HistoryMark
-	hash  [32]byte
+	marks  []record.HistoryMark
+	hash   [32]byte
 }
 
 // Find finds a list in a conversation that was read with the slots of builds.
