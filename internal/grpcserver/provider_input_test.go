@@ -149,3 +149,21 @@ func TestServer_ProviderInput_Aborted(t *testing.T) {
 		t.Errorf("receipts %v", built.GetReceipts())
 	}
 }
+
+// TestServer_ProviderInput_AbortedList: of a list, the reply that was cut off is the last. Those before it were whole.
+func TestServer_ProviderInput_AbortedList(t *testing.T) {
+	s, ctx := start(t, realEngine(t)), t.Context()
+	list := "[" + chatUser + `,{"role":"assistant","content":"whole"},` + chatUser + `,{"role":"assistant","content":"cut"}]`
+	_, err := s.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: "c", ProviderInput: chat(list, func(in *pb.ProviderInput) {
+		in.Aborted, in.Tags = true, []string{"x"}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for index, want := range []int{1, 1, 1, 2} { // tags
+		m, err := s.conversations.GetMessage(ctx, &pb.GetMessageRequest{ConversationId: "c", MessageIndex: int32(index)})
+		if err != nil || len(m.GetMessage().GetTags()) != want {
+			t.Errorf("message %d: %v, %v", index, err, m.GetMessage().GetTags())
+		}
+	}
+}

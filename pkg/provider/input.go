@@ -44,6 +44,8 @@ type Input struct {
 	Elements []string
 	// System is what stands beside the list, in an object that is sent, or leads it: the texts, one after the other.
 	System []string
+	// Leads: some of System are elements of the list, so that a tail of it is without them.
+	Leads bool
 	// Usage and Model come with a response; nil and empty where it does not say.
 	Usage *Usage
 	Model string

@@ -143,6 +143,7 @@ func (r *Reading) Add(n Node, role conversation.Role, name string, parts []conve
 		return
 	}
 	if role == conversation.RoleSystem && r.leads() {
+		r.Input.Leads = true
 		for i := range parts {
 			r.Input.System = append(r.Input.System, parts[i].Text.Inline)
 		}

@@ -96,8 +96,9 @@ func label(read *engine.Input, in *pb.ProviderInput) {
 	kept := read.Messages[:0]
 	for i := range read.Messages {
 		m := read.Messages[i]
+		aborted := m.Aborted() // the reader says which reply was cut off
 		m.RunID, m.StepID, m.Tags = in.GetRunId(), in.GetStepId(), slices.Clone(in.GetTags())
-		if in.GetAborted() && m.Role == conversation.RoleAssistant && !m.Aborted() {
+		if aborted && !m.Aborted() {
 			m.Tags = append(m.Tags, conversation.TagAborted)
 		}
 		if len(m.Parts) > 0 {

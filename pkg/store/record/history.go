@@ -5,6 +5,7 @@ type HistoryMark struct {
 	Count    int32    // elements
 	Hash     [32]byte // keyed, over their hash
 	Messages int32    // of the record that they come to
+	System   bool     // system messages lead it that are not on record
 	Unknown  string
 }
 
@@ -22,6 +23,7 @@ func writeHistoryMark(b []byte, m *HistoryMark) []byte {
 	b = appendInt(b, 1, m.Count)
 	b = appendHash(b, 2, m.Hash)
 	b = appendInt(b, 3, m.Messages)
+	b = appendBool(b, 4, m.System)
 	return append(b, m.Unknown...)
 }
 
@@ -34,6 +36,8 @@ func readHistoryMark(r *reader, m *HistoryMark) {
 			m.Hash = r.hash()
 		case 3:
 			m.Messages = r.int32()
+		case 4:
+			m.System = r.bool()
 		default:
 			m.Unknown += r.raw
 		}

@@ -69,6 +69,9 @@ func (p *Pending) System(ctx context.Context, snap *store.Snapshot) (string, err
 	return p.service.histories.System(ctx, p.request.Key, snap, p.request.History.Input)
 }
 
+// LacksSystem says of the list that the last plan found whether the caller left out a system prompt with its front.
+func (p *Pending) LacksSystem() bool { return p.found != nil && p.found.LacksSystem }
+
 // Texts are the contents that were staged, by id: the store does not show them before they are committed.
 func (p *Pending) Texts() map[conversation.ID]string {
 	out := map[conversation.ID]string{}

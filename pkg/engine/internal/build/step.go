@@ -123,6 +123,7 @@ func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot,
 	if err != nil {
 		return nil, false, err
 	}
+	given := r.Fixed.SystemPrompt
 	if r, err = s.withSystem(ctx, snap, r); err != nil {
 		return nil, false, err
 	}
@@ -136,6 +137,9 @@ func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot,
 	first, err := s.pending.Plan(ctx, snap)
 	if err != nil {
 		return nil, false, err
+	}
+	if given == "" && s.pending.LacksSystem() { // nobody remembers it
+		return nil, false, conversation.Errorf(conversation.HistoryPrefixUnknown, "the list's system prompt was left out with its first elements")
 	}
 	return s.buildAfter(ctx, w, first, r, wait)
 }

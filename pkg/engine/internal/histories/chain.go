@@ -19,10 +19,13 @@ type chain struct {
 	sum    [sha256.Size]byte
 	marks  []record.HistoryMark
 	known  record.HistoryMark // zero for none
+	// leading is how many messages of the record are leading system messages. A prefix that comes to no others is not known: a rewind behind it
+	// would be one to nothing.
+	leading int32
 }
 
 func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
-	c := &chain{before: r.KnownCount, count: r.KnownCount}
+	c := &chain{before: r.KnownCount, count: r.KnownCount, leading: snap.Head.LeadingSystem}
 	var err error
 	if c.marks, err = record.DecodeHistoryMarks(snap.Slots[view.HistorySlot]); err != nil {
 		return nil, txn.Failure(err)
@@ -61,7 +64,7 @@ func (c *chain) add(element string) {
 // meet notes the mark that the chain has come to, if there is one.
 func (c *chain) meet(incarnation conversation.ID) {
 	for _, m := range c.marks {
-		if m.Count == c.count && m.Hash == c.keyed(incarnation, c.sum) {
+		if m.Count == c.count && m.Messages > c.leading && m.Hash == c.keyed(incarnation, c.sum) {
 			c.known = m
 		}
 	}

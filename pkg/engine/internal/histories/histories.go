@@ -48,9 +48,12 @@ type Found struct {
 	Loaded *view.Loaded
 	// Known: the list is the last that is remembered.
 	Known bool
+	// LacksSystem: system messages that are not on record lead what the caller left out.
+	LacksSystem bool
 
-	marks []record.HistoryMark
-	hash  [32]byte
+	system bool // they lead the list
+	marks  []record.HistoryMark
+	hash   [32]byte
 }
 
 // Find finds a list in a conversation that was read with the slots of builds.
@@ -62,6 +65,13 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	w := view.New(key, snap)
 	out := &Found{Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum)}
 	out.Known = len(c.marks) > 0 && c.marks[0].Count == c.count && c.marks[0].Hash == out.hash
+	if out.LacksSystem = r.KnownCount > 0 && c.known.System; r.Input.Leads {
+		system, err := f.System(ctx, key, snap, r.Input)
+		if err != nil {
+			return nil, err
+		}
+		out.system = system != ""
+	}
 	from, known := c.start(r.Input.Messages, snap.Head.LeadingSystem)
 	if from < snap.Head.Messages {
 		if err := w.Load(ctx, f.store, conversation.Range{First: from, End: snap.Head.Messages}); err != nil {
@@ -102,7 +112,7 @@ const maxMarks = 4
 
 // Slot remembers the list, once the record has so many messages. After a rewind, nothing else is known any more.
 func (x *Found) Slot(messages int32, stored []byte) []byte {
-	marks := []record.HistoryMark{{Count: x.Count, Hash: x.hash, Messages: messages}}
+	marks := []record.HistoryMark{{Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem}}
 	for _, m := range x.marks {
 		if same := m.Count == x.Count && m.Hash == x.hash; x.Rewind < 0 && !same && len(marks) < maxMarks {
 			marks = append(marks, m)

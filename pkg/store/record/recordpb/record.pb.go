@@ -4168,7 +4168,9 @@ type HistoryMark struct {
 	// Keyed, over their hash.
 	Hash []byte `protobuf:"bytes,2,opt,name=hash,proto3" json:"hash,omitempty"`
 	// Messages of the record that it comes to.
-	Messages      int32 `protobuf:"varint,3,opt,name=messages,proto3" json:"messages,omitempty"`
+	Messages int32 `protobuf:"varint,3,opt,name=messages,proto3" json:"messages,omitempty"`
+	// System messages lead it that are not on record.
+	System        bool `protobuf:"varint,4,opt,name=system,proto3" json:"system,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4222,6 +4224,13 @@ func (x *HistoryMark) GetMessages() int32 {
 		return x.Messages
 	}
 	return 0
+}
+
+func (x *HistoryMark) GetSystem() bool {
+	if x != nil {
+		return x.System
+	}
+	return false
 }
 
 // The summaries that builds have asked for and that are not there yet.
@@ -7029,11 +7038,12 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x06afresh\x18\x06 \x01(\x03R\x06afresh\x12-\n" +
 	"\x04cuts\x18\a \x03(\v2\x19.palimpsest.record.v1.CutR\x04cuts\"G\n" +
 	"\fHistoryMarks\x127\n" +
-	"\x05marks\x18\x01 \x03(\v2!.palimpsest.record.v1.HistoryMarkR\x05marks\"S\n" +
+	"\x05marks\x18\x01 \x03(\v2!.palimpsest.record.v1.HistoryMarkR\x05marks\"k\n" +
 	"\vHistoryMark\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x05R\x05count\x12\x12\n" +
 	"\x04hash\x18\x02 \x01(\fR\x04hash\x12\x1a\n" +
-	"\bmessages\x18\x03 \x01(\x05R\bmessages\"R\n" +
+	"\bmessages\x18\x03 \x01(\x05R\bmessages\x12\x16\n" +
+	"\x06system\x18\x04 \x01(\bR\x06system\"R\n" +
 	"\x0eAskedSummaries\x12@\n" +
 	"\tsummaries\x18\x01 \x03(\v2\".palimpsest.record.v1.AskedSummaryR\tsummaries\"L\n" +
 	"\fAskedSummary\x12\x14\n" +

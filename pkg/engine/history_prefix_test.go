@@ -1,0 +1,53 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine"
+)
+
+// TestEngine_Step_KnownPrefix_NeverLosesTheSystemPrompt: what leads a list is fixed input of one build. A caller who leaves it out with a known
+// prefix has to say it beside, or is asked for the whole list.
+func TestEngine_Step_KnownPrefix_NeverLosesTheSystemPrompt(t *testing.T) {
+	t.Parallel()
+	b := listBench(nil)
+	list := append([]string{marshal(object{"role": "system", "content": "rule one"})}, chatList("a", "b", "c", "d", "e")...)
+	step := func(n int, known *engine.HistoryResult, prompt string) (*engine.StepResult, error) {
+		r := engine.StepRequest{Build: buildRequest("c", conversation.FormatOpenAIChat, 1000)}
+		r.Build.Complete.On, r.Build.Fixed.SystemPrompt = true, prompt
+		r.Append.History = b.historyOf(t, conversation.FormatOpenAIChat, list[:n], int(known.KnownCount), known.KnownSHA256)
+		return b.Step(ctx, r)
+	}
+	r, err := step(2, &engine.HistoryResult{}, "")
+	if err != nil || !strings.Contains(string(r.RequestJSON), "rule one") {
+		t.Fatalf("%v, %s", err, r.RequestJSON)
+	}
+	known := r.Appended.History
+	_, err = step(4, known, "")
+	expect(t, err, conversation.HistoryPrefixUnknown)
+	if r, err = step(4, known, "rule one"); err != nil || !strings.Contains(string(r.RequestJSON), "rule one") {
+		t.Fatalf("%v, %s", err, r.RequestJSON)
+	}
+	_, err = step(6, r.Appended.History, "") // and the next prefix lacks it too
+	expect(t, err, conversation.HistoryPrefixUnknown)
+	if r, err = step(6, &engine.HistoryResult{}, ""); err != nil || !strings.Contains(string(r.RequestJSON), "rule one") {
+		t.Fatalf("%v, %s", err, r.RequestJSON)
+	}
+}
+
+// TestEngine_AppendHistory_Rewind_BehindAPrefixOfNothing_IsRefused: a prefix that comes to no message lets no list take the place of them all.
+func TestEngine_AppendHistory_Rewind_BehindAPrefixOfNothing_IsRefused(t *testing.T) {
+	t.Parallel()
+	b := listBench(nil)
+	b.create(t, "c", "", conversation.Policy{})
+	system := []string{marshal(object{"role": "system", "content": "rule one"})}
+	known := b.sentList(t, system).History
+	b.append(t, "c", user("a"), answer("b"))
+	h := b.historyOf(t, conversation.FormatOpenAIChat, append(system, chatList("x")...), int(known.KnownCount), known.KnownSHA256)
+	h.Divergence = engine.DivergenceRewind
+	_, err := b.Append(ctx, engine.AppendRequest{Key: keyOf("c"), History: h})
+	expect(t, err, conversation.HistoryPrefixUnknown)
+	b.agrees(t, []conversation.Message{user("a"), answer("b")})
+}
