@@ -44,6 +44,7 @@ func (c *Conversation) Sync(ctx context.Context, format Format, messages json.Ra
 		return nil, err
 	}
 	history := c.built.GetHistory()
+	clear(c.recalled) // it came with the list
 	c.known[format] = prefix{int(history.GetKnownCount()), history.GetKnownSha256()}
 	return body, nil
 }

@@ -195,6 +195,7 @@ export class Conversation {
       if (known && isReason(thrown, "HISTORY_PREFIX_UNKNOWN")) return send(undefined);
       throw thrown;
     });
+    this.#results.clear(); // what was recalled came with the list
     if (elements && built.history) this.#known = { count: built.history.knownCount, sha256: built.history.knownSha256 };
     return { request: requestOf(built), built };
   }

@@ -169,6 +169,7 @@ class ConversationCore:
             yield from self._listed(elements, (0, ""), format, model, system, tools, rewind, wanted)
         self._known[format] = (self.built.history.known_count, self.built.history.known_sha256)
         self._format = format
+        self._recalled.clear()  # what was recalled came with the list
         return formats.arguments(format, self.built.rendered.request_json, model, {})
 
     def _prefix(self, format: str, elements: Sequence[str]) -> Tuple[int, str]:

@@ -159,6 +159,7 @@ public final class Conversation {
       built = sync(format, elements, 0, request, rewind);
     }
     known.put(format, built.getHistory());
+    recalled.clear(); // it came with the list
     this.format = format;
     return request.body(format, built.getRendered().getRequestJson());
   }
