@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -50,4 +51,42 @@ func TestEngine_AppendHistory_Rewind_BehindAPrefixOfNothing_IsRefused(t *testing
 	_, err := b.Append(ctx, engine.AppendRequest{Key: keyOf("c"), History: h})
 	expect(t, err, conversation.HistoryPrefixUnknown)
 	b.agrees(t, []conversation.Message{user("a"), answer("b")})
+}
+
+// TestEngine_AppendHistory_View_ThatBeginsAsAnOlderList: a view begins with the same opening as the first list that was sent. It is a view all the
+// same, and with REWIND takes nothing back.
+func TestEngine_AppendHistory_View_ThatBeginsAsAnOlderList(t *testing.T) {
+	t.Parallel()
+	for _, divergence := range []engine.OnDivergence{engine.DivergenceRefuse, engine.DivergenceRewind} {
+		b := listBench(func(o *engine.Options) { o.Defaults = sliding() })
+		list, happened := []string{`{"role":"user","content":"go"}`}, []conversation.Message{user("go")}
+		b.sentList(t, list)
+		for i := range 4 {
+			r := b.asked(t, "c", 100, nil)
+			list = list[:0]
+			for _, element := range decoded(t, r.MessagesJSON) {
+				list = append(list, string(element))
+			}
+			said := words(60 + i)
+			list = append(list, chatList("", said, "more")[1:]...)
+			happened = append(happened, answer(said), user("more"))
+			h := b.historyOf(t, conversation.FormatOpenAIChat, list, 0, "")
+			h.Divergence = divergence
+			if _, err := b.Append(ctx, engine.AppendRequest{Key: keyOf("c"), History: h}); err != nil {
+				t.Fatalf("step %d, %d elements: %v", i, len(list), err)
+			}
+			b.agrees(t, happened)
+		}
+		if len(list) >= len(happened) {
+			t.Fatal("no view left anything out")
+		}
+	}
+}
+
+func decoded(t *testing.T, list []byte) (out []json.RawMessage) {
+	t.Helper()
+	if err := json.Unmarshal(list, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

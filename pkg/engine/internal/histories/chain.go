@@ -19,6 +19,7 @@ type chain struct {
 	sum    [sha256.Size]byte
 	marks  []record.HistoryMark
 	known  record.HistoryMark // zero for none
+	given  record.HistoryMark // the prefix that the caller left out; zero for none
 	// leading is how many messages of the record are leading system messages. A prefix that comes to no others is not known: a rewind behind it
 	// would be one to nothing.
 	leading int32
@@ -36,6 +37,7 @@ func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
 			return nil, conversation.Errorf(conversation.HistoryPrefixUnknown, "the first %d elements of the list are not known, or the record was changed since", r.KnownCount)
 		}
 	}
+	c.given = c.known
 	for _, element := range r.Input.Elements {
 		c.add(element)
 		c.meet(snap.Head.Incarnation)
@@ -75,18 +77,19 @@ func (c *chain) keyed(incarnation conversation.ID, sum [sha256.Size]byte) [32]by
 }
 
 // start is the message from which the record has to be looked at, and how many elements are known to come before it. What a reader made one
-// message of that stands on both sides of that border is looked at from the beginning.
+// message of that stands on both sides of that border is looked at from the beginning of what was sent.
 func (c *chain) start(messages []provider.InputMessage, leading int32) (from int32, elements int) {
-	known := int(c.known.Count)
+	known, behind := int(c.known.Count), c.known.Messages
 	for i := range messages {
 		if m := &messages[i]; m.First+int(c.before) < known && m.End+int(c.before) > known {
-			return leading, 0
+			known, behind = int(c.given.Count), c.given.Messages
+			break
 		}
 	}
 	if known == 0 {
 		return leading, 0
 	}
-	return c.known.Messages, known
+	return behind, known
 }
 
 // after are the messages behind so many elements, with elements counted in the whole list.

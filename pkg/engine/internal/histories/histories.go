@@ -72,28 +72,55 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 		}
 		out.system = system != ""
 	}
+	cmp := &comparison{finder: f, request: r, chain: c, loaded: w, snap: snap}
 	from, known := c.start(r.Input.Messages, snap.Head.LeadingSystem)
-	if from < snap.Head.Messages {
-		if err := w.Load(ctx, f.store, conversation.Range{First: from, End: snap.Head.Messages}); err != nil {
-			return nil, err
-		}
-	}
-	contents := f.contents(ctx, key, snap)
-	q := &history.Query{
-		List: c.after(r.Input.Messages, known), Elements: int(c.count), Record: entriesOf(w, from), Known: known > 0, Rewind: r.Rewind, Contents: contents,
-	}
-	if known == 0 && snap.Head.ManifestSeq > 0 {
-		q.Views = f.shownViews(ctx, w, q.Record)
-	}
-	reading, err := history.Find(q)
-	if contents.err != nil {
-		return nil, txn.Failure(contents.err)
+	spares := known > 0 && r.KnownCount == 0 // the prefix was sent: it may as well be that of a view, or of a list that was edited
+	reading, err := cmp.read(ctx, from, known, r.Rewind && !spares)
+	if spares && differs(err) {
+		reading, err = cmp.read(ctx, snap.Head.LeadingSystem, 0, r.Rewind)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out.take(reading, c.before)
 	return out, nil
+}
+
+func differs(err error) bool {
+	kind := conversation.KindOf(err)
+	return kind == conversation.HistoryDiverged || kind == conversation.HistoryAmbiguous
+}
+
+// comparison is a list and the record that it is looked for in.
+type comparison struct {
+	finder  *Finder
+	request *Request
+	chain   *chain
+	loaded  *view.Loaded
+	snap    *store.Snapshot
+}
+
+// read finds the list behind so many known elements in the record behind so many messages.
+func (x *comparison) read(ctx context.Context, from int32, known int, rewind bool) (*history.Reading, error) {
+	f, w, head := x.finder, x.loaded, &x.snap.Head
+	if from < head.Messages {
+		if err := w.Load(ctx, f.store, conversation.Range{First: from, End: head.Messages}); err != nil {
+			return nil, err
+		}
+	}
+	contents := f.contents(ctx, w.Key, x.snap)
+	q := &history.Query{
+		List: x.chain.after(x.request.Input.Messages, known), Elements: int(x.chain.count), Record: entriesOf(w, from), Known: known > 0, Rewind: rewind,
+		Contents: contents,
+	}
+	if known == 0 && head.ManifestSeq > 0 {
+		q.Views = f.shownViews(ctx, w, q.Record)
+	}
+	reading, err := history.Find(q)
+	if contents.err != nil {
+		return nil, txn.Failure(contents.err)
+	}
+	return reading, err
 }
 
 // take notes a reading. Its parts are the list's, which another attempt reads again.
