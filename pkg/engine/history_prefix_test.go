@@ -90,3 +90,19 @@ func decoded(t *testing.T, list []byte) (out []json.RawMessage) {
 	}
 	return out
 }
+
+// TestEngine_AppendHistory_ResultOfACallLeftOut_AsksForTheWholeList: frameworks give calls ids of their own, which only the whole list explains.
+func TestEngine_AppendHistory_ResultOfACallLeftOut_AsksForTheWholeList(t *testing.T) {
+	t.Parallel()
+	b := listBench(nil)
+	b.append(t, "c", user("a"), call("ours"))
+	renamed := call("ours")
+	renamed.Parts[0].Call.CallID = "theirs"
+	list := append(chatList("a"), native(t, conversation.FormatOpenAIChat, renamed)...)
+	known := b.sentList(t, list).History
+	list = append(list, native(t, conversation.FormatOpenAIChat, result("theirs", "found"))...)
+	_, err := b.tail(t, list, known)
+	expect(t, err, conversation.HistoryPrefixUnknown)
+	b.sentList(t, list)
+	b.agrees(t, []conversation.Message{user("a"), call("ours"), result("ours", "found")})
+}

@@ -89,7 +89,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	}
 	c, err := a.planBehind(ctx, snap, first)
 	if err != nil {
-		return nil, err
+		return nil, withoutPrefix(h, err)
 	}
 	if c.Slots == nil {
 		c.Slots = map[string][]byte{}
@@ -102,6 +102,14 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 		o.Matched, o.Rewound = found.Matched, a.found.rewound
 	}
 	return c, nil
+}
+
+// withoutPrefix asks for the whole list where a result of its tail answers a call of which the record knows another id.
+func withoutPrefix(h *History, err error) error {
+	if h.KnownCount == 0 || conversation.KindOf(err) != conversation.ResultWithoutCall {
+		return err
+	}
+	return conversation.Errorf(conversation.HistoryPrefixUnknown, "the call that a result of the list answers was left out with its first elements").Because(err)
 }
 
 // rewindFor takes back what the list differs from; nil for nothing.

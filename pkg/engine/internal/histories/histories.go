@@ -75,6 +75,9 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	cmp := &comparison{finder: f, request: r, chain: c, loaded: w, snap: snap}
 	from, known := c.start(r.Input.Messages, snap.Head.LeadingSystem)
 	spares := known > 0 && r.KnownCount == 0 // the prefix was sent: it may as well be that of a view, or of a list that was edited
+	if spares && answersBefore(c.after(r.Input.Messages, known)) {
+		from, known, spares = snap.Head.LeadingSystem, 0, false
+	}
 	reading, err := cmp.read(ctx, from, known, r.Rewind && !spares)
 	if spares && differs(err) {
 		reading, err = cmp.read(ctx, snap.Head.LeadingSystem, 0, r.Rewind)
@@ -84,6 +87,22 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	}
 	out.take(reading, c.before)
 	return out, nil
+}
+
+// answersBefore says whether a result of a list answers a call before it, which the record may have under another id.
+func answersBefore(list []provider.InputMessage) bool {
+	calls := map[string]bool{}
+	for i := range list {
+		for _, p := range list[i].Parts {
+			switch {
+			case p.Call != nil:
+				calls[p.Call.CallID] = true
+			case p.Result != nil && !calls[p.Result.CallID]:
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func differs(err error) bool {
