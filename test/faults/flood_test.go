@@ -52,11 +52,11 @@ func TestFault_Floods_TheSidecarLivesAndAnswers(t *testing.T) {
 	honest.forget()
 
 	for name, flood := range map[string]func(*testing.T, *process.Sidecar){
-		"lists": floodLists, "headers": floodWithHeaders, "messages": floodMessages,
+		"lists": floodLists, "headers": floodWithHeaders, "messages": floodMessages, "json": floodProvidersJSON,
 	} {
 		begin := time.Now()
 		flood(t, sidecar)
-		t.Logf("%s: %s, then it holds %d MiB", name, time.Since(begin).Round(time.Millisecond), resident(t, sidecar)>>20)
+		t.Logf("%s: %s, then it holds %d MiB, at most %d MiB so far", name, time.Since(begin).Round(time.Millisecond), resident(t, sidecar)>>20, peak(t, sidecar)>>20)
 	}
 	end := time.Now()
 	p95, calls := honest.stop()
@@ -200,6 +200,35 @@ func floodMessages(t *testing.T, sidecar *process.Sidecar) {
 			})
 			refused(t, err, codes.Aborted, codes.ResourceExhausted)
 		})
+	}
+	sending.Wait()
+}
+
+// floodProvidersJSON sends the JSON of providers that becomes the most for its bytes.
+func floodProvidersJSON(t *testing.T, sidecar *process.Sidecar) {
+	worst := map[pb.ContextFormat][3]string{
+		pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT:      {`{"role":"user","content":[`, `{"type":"text","text":"a"},`, `]}`},
+		pb.ContextFormat_CONTEXT_FORMAT_OPENAI_RESPONSES: {`[`, `{"type":"reasoning"},`, `]`},
+		pb.ContextFormat_CONTEXT_FORMAT_ANTHROPIC:        {`[`, `{},`, `]`},
+		pb.ContextFormat_CONTEXT_FORMAT_GEMINI:           {`{"role":"user","parts":[`, `{"text":"a"},`, `]}`},
+	}
+	var sending sync.WaitGroup
+	for range floodsAtOnce() / 4 {
+		for format, of := range worst {
+			sending.Go(func() {
+				client, err := sidecar.Dial()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer client.Close()
+				json := of[0] + strings.TrimSuffix(strings.Repeat(of[1], (floodRequest-1024)/len(of[1])), ",") + of[2]
+				_, err = client.Context.AppendMessage(t.Context(), &pb.AppendMessageRequest{
+					ConversationId: "flood", ProviderInput: &pb.ProviderInput{Format: format, Json: json},
+				})
+				refused(t, err, codes.InvalidArgument, codes.ResourceExhausted)
+			})
+		}
 	}
 	sending.Wait()
 }

@@ -42,11 +42,40 @@ func (e *elementCounter) value(b []byte, wire protowire.Type, field protoreflect
 	if within && field.Message() == nil && field.IsList() {
 		e.count += packed(inner, field.Kind())
 	}
+	if within && isRead(field) {
+		e.count += jsonValues(inner)
+	}
 	if e.count > e.limit || within && field.Message() != nil && !e.walk(inner, field.Message()) {
 		e.field = joined(field, e.field)
 		return false
 	}
 	return true
+}
+
+// isRead says of a text that it is JSON which is taken apart, so that each value in it becomes something.
+func isRead(field protoreflect.FieldDescriptor) bool {
+	switch field.FullName() {
+	case "palimpsest.v1.ProviderInput.json", "palimpsest.v1.FixedInput.tools_json":
+		return true
+	default:
+		return false
+	}
+}
+
+// jsonValues is about how many values stand in JSON: its brackets and commas, but for those in strings.
+func jsonValues(b []byte) int {
+	n, quoted := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == '{' || c == '[' || c == ','):
+			n++
+		}
+	}
+	return n
 }
 
 // packed is how many entries of a list stand in one value.

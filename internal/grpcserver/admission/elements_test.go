@@ -98,3 +98,34 @@ func FuzzElementCounter_AnyBytes_CountWhatUnmarshals(f *testing.F) {
 		}
 	})
 }
+
+// TestElementCounter_ProvidersJSON_CountsItsValues: two bytes of a provider's JSON can become hundreds. What stands in strings is text.
+func TestElementCounter_ProvidersJSON_CountsItsValues(t *testing.T) {
+	of := func(json string) *elementCounter {
+		raw, err := proto.Marshal(&pb.BuildContextRequest{Append: &pb.BuildAppend{ProviderInput: &pb.ProviderInput{Json: json}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &elementCounter{limit: maxElements}
+		if !c.walk(raw, (&pb.BuildContextRequest{}).ProtoReflect().Descriptor()) && c.field != "append.provider_input.json" {
+			t.Errorf("too many at %q", c.field)
+		}
+		return c
+	}
+	none := of("").count + 1
+	for json, want := range map[string]int{
+		`{}`: 1, `[{"a":1,"b":[2,3]}]`: 5, `"{[,,,"`: 0, `["\\",1,"\",{["]`: 3, `[`: 1, strings.Repeat("[", 500): 500,
+	} {
+		if got := of(json).count - none; got != want {
+			t.Errorf("%s: %d values, want %d", json, got, want)
+		}
+	}
+	for _, json := range []string{"[" + strings.Repeat("{},", maxElements) + "{}]", strings.Repeat("[", 2*maxElements)} {
+		if c := of(json); c.count <= maxElements {
+			t.Errorf("%d elements are let through", c.count)
+		}
+	}
+	if c := of(`{"text":"` + strings.Repeat(",", 4*maxElements) + `"}`); c.count > 10 {
+		t.Errorf("a text counts as %d elements", c.count)
+	}
+}

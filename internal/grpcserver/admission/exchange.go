@@ -104,7 +104,7 @@ func (e *Exchange) RecvMsg(m any) error {
 func (e *Exchange) unmarshal(raw []byte, message proto.Message) (err error) {
 	elements := elementCounter{limit: maxElements}
 	if !elements.walk(raw, message.ProtoReflect().Descriptor()) {
-		return rules.Violation(elements.field, "makes the request larger than %s elements: fields that are set and entries of lists, at any depth", rules.Grouped(maxElements))
+		return rules.Violation(elements.field, "makes the request larger than %s elements: fields that are set and entries of lists, at any depth, and values of a provider's JSON", rules.Grouped(maxElements))
 	}
 	if e.granted != nil {
 		if e.granted, err = e.admission.counted(e.ctx, e.granted, len(raw), elements.count); err != nil {
