@@ -176,3 +176,13 @@ func TestReadUsage_Hostile_IsRefusedOrBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestReader_Read_AnswerWithOddUsage_IsReadWithoutIt: what was counted is no reason to leave a reply off the record.
+func TestReader_Read_AnswerWithOddUsage_IsReadWithoutIt(t *testing.T) {
+	for _, odd := range []string{`{"prompt_tokens":1.5}`, `{"prompt_tokens":"12"}`, `{"prompt_tokens":-1,"completion_tokens":3}`, `[]`, `7`} {
+		in, err := doorOf(conversation.FormatOpenAIChat).reader.Read(&provider.ReadRequest{JSON: `{"object":"chat.completion","choices":[{"message":{"role":"assistant","content":"Done."}}],"usage":` + odd + `}`})
+		if err != nil || len(in.Messages) != 1 || in.Usage != nil {
+			t.Errorf("%s: %+v, %v", odd, in, err)
+		}
+	}
+}

@@ -118,7 +118,7 @@ func (rd reader) element(r *Reading, n Node, i int) {
 func (rd reader) response(r *Reading, o *Object) {
 	usage := rd.dialect.Response(r, o)
 	if !usage.Missing() {
-		r.Input.Usage = r.usage(r.Object(usage))
+		r.Input.Usage = r.usageIfAny(usage)
 	}
 	for i := range r.Input.Messages {
 		if m := &r.Input.Messages[i]; m.Role == conversation.RoleAssistant {

@@ -27,6 +27,17 @@ func ReadUsage(json string) (*Usage, error) {
 // Usage reads the object of usage.
 func (reader) Usage(json string) (*Usage, error) { return ReadUsage(json) }
 
+// usageIfAny is the usage of an answer, or nil if it cannot be read: a reply whose tools have effects goes on record whatever was counted of it.
+func (r *Reading) usageIfAny(n Node) *Usage {
+	before := len(r.faults)
+	u := r.usage(r.Object(n))
+	if len(r.faults) > before || before == maxReadFaults {
+		r.faults = r.faults[:before]
+		return nil
+	}
+	return u
+}
+
 // usageKeys say where a provider's counts stand. Those of the input and of the output hold the others, or do not.
 type usageKeys struct {
 	input, cacheRead, cacheWrite, output, reasoning, details, outputDetails string
