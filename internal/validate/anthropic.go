@@ -145,7 +145,7 @@ func (r *reader) anthropicItem(raw []byte, where, kind string) Item {
 
 // anthropicCitations faults what an answer says of a citation and a request must not: the id of its file.
 func (o object) anthropicCitations() {
-	if !o.has("citations") {
+	if !o.has("citations") || string(o.fields["citations"]) == "null" { // the published type takes None
 		return
 	}
 	for i, raw := range o.list("citations") {
