@@ -200,7 +200,7 @@ func TestReport_JSON_HasTheDocumentedKeys(t *testing.T) {
 	for _, key := range strings.Fields(`conversations messages builds refused refused_share wrong_refusals illegal_contexts over_budget
 		newest_unit_missing prefix_broken errors readback_mismatches expansion_mismatches expansions expired_early expired_late
 		pruned_early savings_misstated unexplained unreachable let_go compactions reached own_calls files tokens_without tokens_with mean_fill stable_prefix_share rewrites
-		cost_without cost_with reference_recall append_ms build_ms examples`) {
+		cost_without cost_with reference_recall content_recall foreign_content_recall append_ms build_ms examples`) {
 		if !bytes.Contains(raw, []byte(`"`+key+`":`)) {
 			t.Errorf("%s is missing", key)
 		}

@@ -63,11 +63,11 @@ func (r *Report) comparison(s *sheet.Sheet) {
 	}
 	s.Line("The same recordings in the same window")
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	cells(table, "", "tokens", "of", "", "of", "", "of", "re-", "fill", "com-", "sum-", "own", "own", "build", "ms", "must")
-	cells(table, "", "sent", "none", "cost", "none", "recall", "none", "writes", "%", "pacted", "maries", "calls", "cost", "p50", "p95", "be 0")
+	cells(table, "", "tokens", "of", "", "of", "", "con-", "for-", "re-", "com-", "sum-", "own", "own", "build", "ms", "must")
+	cells(table, "", "sent", "none", "cost", "none", "recall", "tent", "eign", "writes", "pacted", "maries", "calls", "cost", "p50", "p95", "be 0")
 	for _, o := range all {
 		cells(table, append(append([]string{o.label()}, o.total().against(none.total())...),
-			short(100*o.MeanFill), short(o.Compactions.Count), short(o.Compactions.Summaries), short(o.OwnCalls.Calls), short(o.OwnCalls.Cost),
+			short(o.Compactions.Count), short(o.Compactions.Summaries), short(o.OwnCalls.Calls), short(o.OwnCalls.Cost),
 			short(o.BuildMS.P50), short(o.BuildMS.P95), short(len(o.broken())))...)
 	}
 	_ = table.Flush()
@@ -82,8 +82,8 @@ func byFile(s *sheet.Sheet, all []*Report, none *Report) {
 	}
 	s.Line("\nBy file")
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	cells(table, "", "", "tokens", "of", "", "of", "", "of", "re-")
-	cells(table, "", "", "sent", "none", "cost", "none", "recall", "none", "writes")
+	cells(table, "", "", "tokens", "of", "", "of", "", "con-", "for-", "re-")
+	cells(table, "", "", "sent", "none", "cost", "none", "recall", "tent", "eign", "writes")
 	for i := range all[0].Files {
 		file := label(all[0].Files[i].File)
 		for _, o := range all {
@@ -99,17 +99,17 @@ func byFile(s *sheet.Sheet, all []*Report, none *Report) {
 	s.Line("")
 }
 
-// against are tokens, cost, recall and rewrites, the first three beside their
-// shares of none.
+// against are tokens and cost beside their shares of none, the recall of references, of content and of what others said, and rewrites.
 func (f *FileReport) against(none *FileReport) []string {
 	return []string{
 		short(f.TokensWith), of(float64(f.TokensWith), float64(none.TokensWith)), short(f.CostWith), of(f.CostWith, none.CostWith),
-		fmt.Sprintf("%.3f", f.ReferenceRecall), of(f.ReferenceRecall, none.ReferenceRecall), short(f.Rewrites),
+		fmt.Sprintf("%.3f", f.ReferenceRecall), fmt.Sprintf("%.3f", f.ContentRecall), fmt.Sprintf("%.3f", f.ForeignContentRecall),
+		short(f.Rewrites),
 	}
 }
 
 func (r *Report) total() *FileReport {
-	return &FileReport{TokensWith: r.TokensWith, CostWith: r.CostWith, Rewrites: r.Rewrites, ReferenceRecall: r.ReferenceRecall}
+	return &FileReport{TokensWith: r.TokensWith, CostWith: r.CostWith, Rewrites: r.Rewrites, ReferenceRecall: r.ReferenceRecall, ContentRecall: r.ContentRecall, ForeignContentRecall: r.ForeignContentRecall}
 }
 
 func cells(w io.Writer, row ...string) { fmt.Fprintln(w, strings.Join(row, "\t")+"\t") }
@@ -152,18 +152,21 @@ func label(file string) string {
 
 // FileReport is what the recordings of one file came to.
 type FileReport struct {
-	File            string  `json:"file"`
-	Conversations   int     `json:"conversations"`
-	Builds          int     `json:"builds"`
-	TokensWith      int64   `json:"tokens_with"`
-	TokensWithout   int64   `json:"tokens_without"`
-	CostWith        float64 `json:"cost_with"`
-	CostWithout     float64 `json:"cost_without"`
-	Rewrites        int     `json:"rewrites"`
-	ReferenceRecall float64 `json:"reference_recall"`
-	NewestKept      int     `json:"newest_kept"`
+	File                 string  `json:"file"`
+	Conversations        int     `json:"conversations"`
+	Builds               int     `json:"builds"`
+	TokensWith           int64   `json:"tokens_with"`
+	TokensWithout        int64   `json:"tokens_without"`
+	CostWith             float64 `json:"cost_with"`
+	CostWithout          float64 `json:"cost_without"`
+	Rewrites             int     `json:"rewrites"`
+	ReferenceRecall      float64 `json:"reference_recall"`
+	ContentRecall        float64 `json:"content_recall"`
+	ForeignContentRecall float64 `json:"foreign_content_recall"`
+	NewestKept           int     `json:"newest_kept"`
 
-	references, recalled int
+	references, recalled    int
+	content, foreignContent recalled
 }
 
 // addTo adds a conversation's figures to those of its file.
@@ -184,6 +187,9 @@ func (t *tally) addTo(files []FileReport) {
 		f.references += t.references
 		f.recalled += t.recalled
 		f.ReferenceRecall = share(f.recalled, f.references)
+		f.content.merge(t.content)
+		f.foreignContent.merge(t.foreignContent)
+		f.ContentRecall, f.ForeignContentRecall = f.content.share(), f.foreignContent.share()
 		return
 	}
 }

@@ -23,6 +23,7 @@ func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message
 	if !c.ended {
 		c.measure(response, context, stable)
 		c.recall(next, context.Blocks)
+		c.contentRecall(next, context.Blocks)
 	}
 	c.previous = &build{blocks: context.Blocks, without: c.whole, total: total, length: len(c.appended)}
 }

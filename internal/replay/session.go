@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"time"
 
@@ -45,32 +46,36 @@ func (s *session) budget() int { return s.policy.budget(int(s.window - s.reserve
 type conversation struct {
 	*session
 	*tally
-	id        string // in the sidecar
-	name      string // in the recording
-	index     int    // of the message at hand
-	tools     string
-	fixed     int               // weight of the tools
-	history   *validate.History // of what enters the view
-	whole     int               // weight of what was appended, in full
-	checker   *validate.Checker
-	appended  []*pb.Message
-	entered   []*pb.Message // the same as they enter the view, with citations in place
-	weights   []int         // of these
-	said      references    // everything that can be referred to
-	words     map[string]references
-	previous  *build            // the last answered build
-	names     map[string]string // of the tools that were called, by the call's id
-	now       int               // the turn, by our own count
-	lifetimes []lifetime
-	parts     []int // of what entered the view, as pruning counts them
-	filling   filling
-	opening   *userWords // the first message with a user's own words
-	inForce   *userWords // the newest one
-	closing   bool       // builds close calls that wait at the end
-	ended     bool       // all is appended: what is built now is judged and not measured
-	cited     []cited
-	unasked   []cited // since the assistant spoke last
-	excerpts  int     // tokens of what was asked for, as if it were in every context since
+	id            string // in the sidecar
+	name          string // in the recording
+	index         int    // of the message at hand
+	tools         string
+	fixed         int               // weight of the tools
+	history       *validate.History // of what enters the view
+	whole         int               // weight of what was appended, in full
+	checker       *validate.Checker
+	appended      []*pb.Message
+	entered       []*pb.Message // the same as they enter the view, with citations in place
+	weights       []int         // of these
+	said          references    // everything that can be referred to
+	words         map[string]references
+	shingler      shingler
+	agentSaid     shingles // of what the agent said
+	othersSaid    shingles // of what all others said
+	blockShingles map[string]shingles
+	previous      *build            // the last answered build
+	names         map[string]string // of the tools that were called, by the call's id
+	now           int               // the turn, by our own count
+	lifetimes     []lifetime
+	parts         []int // of what entered the view, as pruning counts them
+	filling       filling
+	opening       *userWords // the first message with a user's own words
+	inForce       *userWords // the newest one
+	closing       bool       // builds close calls that wait at the end
+	ended         bool       // all is appended: what is built now is judged and not measured
+	cited         []cited
+	unasked       []cited // since the assistant spoke last
+	excerpts      int     // tokens of what was asked for, as if it were in every context since
 }
 
 // build is what an answered build leaves to compare the next one with.
@@ -127,6 +132,7 @@ func (s *session) begin(id string, r *recording.Recording) *conversation {
 	return &conversation{
 		session: s, tally: t, id: id, name: r.Name, tools: r.Tools, fixed: count(r.Tools),
 		history: validate.NewHistory(count), checker: checker, said: references{}, words: map[string]references{},
+		shingler: shingler{maphash.MakeSeed()}, agentSaid: shingles{}, othersSaid: shingles{}, blockShingles: map[string]shingles{},
 		names: map[string]string{},
 	}
 }
@@ -165,6 +171,7 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 	own := messageOf(m)
 	c.whole += own.Tokens(c.count)
 	c.enter(m, response.GetReceipt().GetCitations())
+	c.saidShingles(own)
 	for _, item := range own.Items {
 		c.said.add(item)
 		if item.Kind == validate.Call {

@@ -62,31 +62,33 @@ type Report struct {
 	Errors                int            `json:"errors" must:"0"`
 	ReadbackMismatches    int            `json:"readback_mismatches" must:"0"`
 
-	ExpansionMismatches int       `json:"expansion_mismatches" must:"0"`
-	Expansions          int       `json:"expansions"`
-	ExpiredEarly        int       `json:"expired_early" must:"0"`
-	ExpiredLate         int       `json:"expired_late" must:"0"`
-	PrunedEarly         int       `json:"pruned_early" must:"0"`
-	SavingsMisstated    int       `json:"savings_misstated" must:"0"`
-	Unexplained         int       `json:"unexplained" must:"0"`
-	Unreachable         int       `json:"unreachable" must:"0"`
-	CitedWrongly        int       `json:"cited_wrongly" must:"0"`
-	CitationsOverWeight int       `json:"citations_over_weight" must:"0"`
-	ContentMismatches   int       `json:"content_mismatches" must:"0"`
-	TokensWithout       int64     `json:"tokens_without"`
-	TokensWith          int64     `json:"tokens_with"`
-	MeanFill            float64   `json:"mean_fill"`
-	FilledTokens        int64     `json:"filled_tokens"`
-	FilledRoom          int64     `json:"filled_room"`
-	StablePrefixShare   float64   `json:"stable_prefix_share"`
-	NewestKept          int       `json:"newest_kept" merge:"least"`
-	Rewrites            int       `json:"rewrites"`
-	CostWithout         float64   `json:"cost_without"`
-	CostWith            float64   `json:"cost_with"`
-	ReferenceRecall     float64   `json:"reference_recall"`
-	AppendMS            Millis    `json:"append_ms"`
-	BuildMS             Millis    `json:"build_ms"`
-	Examples            []Example `json:"examples"`
+	ExpansionMismatches  int       `json:"expansion_mismatches" must:"0"`
+	Expansions           int       `json:"expansions"`
+	ExpiredEarly         int       `json:"expired_early" must:"0"`
+	ExpiredLate          int       `json:"expired_late" must:"0"`
+	PrunedEarly          int       `json:"pruned_early" must:"0"`
+	SavingsMisstated     int       `json:"savings_misstated" must:"0"`
+	Unexplained          int       `json:"unexplained" must:"0"`
+	Unreachable          int       `json:"unreachable" must:"0"`
+	CitedWrongly         int       `json:"cited_wrongly" must:"0"`
+	CitationsOverWeight  int       `json:"citations_over_weight" must:"0"`
+	ContentMismatches    int       `json:"content_mismatches" must:"0"`
+	TokensWithout        int64     `json:"tokens_without"`
+	TokensWith           int64     `json:"tokens_with"`
+	MeanFill             float64   `json:"mean_fill"`
+	FilledTokens         int64     `json:"filled_tokens"`
+	FilledRoom           int64     `json:"filled_room"`
+	StablePrefixShare    float64   `json:"stable_prefix_share"`
+	NewestKept           int       `json:"newest_kept" merge:"least"`
+	Rewrites             int       `json:"rewrites"`
+	CostWithout          float64   `json:"cost_without"`
+	CostWith             float64   `json:"cost_with"`
+	ReferenceRecall      float64   `json:"reference_recall"`
+	ContentRecall        float64   `json:"content_recall"`
+	ForeignContentRecall float64   `json:"foreign_content_recall"`
+	AppendMS             Millis    `json:"append_ms"`
+	BuildMS              Millis    `json:"build_ms"`
+	Examples             []Example `json:"examples"`
 
 	AtEnd       AtEnd        `json:"at_end"`
 	LetGo       LetGo        `json:"let_go"`
@@ -119,6 +121,7 @@ type tally struct {
 	filled, room                 int64
 	stableTokens, comparedTokens int64
 	references, recalled         int
+	content, foreignContent      recalled
 }
 
 func newTally() *tally {
@@ -160,6 +163,8 @@ func (t *tally) merge(o *tally) {
 	t.comparedTokens += o.comparedTokens
 	t.references += o.references
 	t.recalled += o.recalled
+	t.content.merge(o.content)
+	t.foreignContent.merge(o.foreignContent)
 	o.addTo(t.Files)
 	t.mergeLists(o)
 }
@@ -228,6 +233,7 @@ func (t *tally) report(c *Command, s *session, took time.Duration) *Report {
 	r.MeanFill, r.FilledTokens, r.FilledRoom = share(t.filled, t.room), t.filled, t.room
 	r.StablePrefixShare = share(t.stableTokens, t.comparedTokens)
 	r.ReferenceRecall = share(t.recalled, t.references)
+	r.ContentRecall, r.ForeignContentRecall = t.content.share(), t.foreignContent.share()
 	r.AppendMS, r.BuildMS, r.Citations.RetrieveMS = millis(t.appends), millis(t.builds), millis(t.retrieves)
 	r.Citations.Mean = share(float64(r.Citations.After), float64(r.Citations.Count))
 	return &r

@@ -75,6 +75,7 @@ func (r *Report) measures(s *sheet.Sheet) {
 	row(s, "mean fill", "%.1f %% of the budget of %d tokens, where something was left out", 100*r.MeanFill, r.Budget)
 	row(s, "stable prefix", "%.1f %% of tokens, %d builds broke it", 100*r.StablePrefixShare, r.Rewrites)
 	row(s, "reference recall", "%.1f %% of what the next message refers to", 100*r.ReferenceRecall)
+	row(s, "content recall", "%.1f %% of what the next message repeats, %.1f %% of what others than the agent said", 100*r.ContentRecall, 100*r.ForeignContentRecall)
 	r.compactions(s)
 	row(s, "asked back", "%d messages that the last context does not show in full", r.Expansions)
 	row(s, "at the end", "%d contexts more (refused: %s), %d messages restored (refused: %s)",

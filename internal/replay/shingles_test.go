@@ -1,0 +1,57 @@
+package replay
+
+import (
+	"hash/maphash"
+	"testing"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/validate"
+)
+
+func said(role, text string) validate.Message {
+	return validate.Message{Role: role, Items: []validate.Item{{Kind: validate.Text, Texts: []string{text}}}}
+}
+
+// TestConversation_ContentRecall_CountsWhatIsRepeated: eight words in a row that stood in the conversation are wanted; new words are not, and
+// white space says nothing.
+func TestConversation_ContentRecall_CountsWhatIsRepeated(t *testing.T) {
+	c := &conversation{
+		tally: newTally(), session: &session{},
+		shingler: shingler{maphash.MakeSeed()}, agentSaid: shingles{}, othersSaid: shingles{}, blockShingles: map[string]shingles{},
+	}
+	c.saidShingles(said("tool", "one two three four five six seven eight nine"))
+	c.saidShingles(said("assistant", "a b c d e f g h"))
+	next := &pb.Message{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{{Content: &pb.Part_Text{
+		Text: "one two three  four\nfive six seven eight nine and a b c d e f g h, which are quite new words to everybody here",
+	}}}}
+	for _, tt := range []struct {
+		shown                 string
+		wanted, held          int
+		foreign, foreignFound int
+	}{
+		{"one two three four five six seven eight nine", 2, 2, 2, 2},
+		{"two three four five six seven eight nine", 2, 1, 2, 1},
+		{"a b c d e f g h", 2, 0, 2, 0}, // with a comma behind it, its last word is another one
+		{"", 2, 0, 2, 0},
+	} {
+		c.content, c.foreignContent = recalled{}, recalled{}
+		c.contentRecall(next, []validate.Block{{JSON: tt.shown, Items: said("tool", tt.shown).Items}})
+		if c.content != (recalled{tt.wanted, tt.held}) || c.foreignContent != (recalled{tt.foreign, tt.foreignFound}) {
+			t.Errorf("%q: %+v of all, %+v of what others said", tt.shown, c.content, c.foreignContent)
+		}
+	}
+}
+
+// TestConversation_ContentRecall_OwnWordsAreNotForeign: what the agent alone said counts for all, and not for what others said.
+func TestConversation_ContentRecall_OwnWordsAreNotForeign(t *testing.T) {
+	c := &conversation{
+		tally: newTally(), session: &session{},
+		shingler: shingler{maphash.MakeSeed()}, agentSaid: shingles{}, othersSaid: shingles{}, blockShingles: map[string]shingles{},
+	}
+	c.saidShingles(said("assistant", "a b c d e f g h"))
+	next := &pb.Message{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{{Content: &pb.Part_Text{Text: "a b c d e f g h"}}}}
+	c.contentRecall(next, []validate.Block{{JSON: "x", Items: said("assistant", "a b c d e f g h").Items}})
+	if c.content != (recalled{1, 1}) || c.foreignContent != (recalled{}) {
+		t.Errorf("%+v of all, %+v of what others said", c.content, c.foreignContent)
+	}
+}
