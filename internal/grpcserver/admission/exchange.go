@@ -225,6 +225,9 @@ func received(err error) error {
 	if errors.Is(err, io.EOF) || errors.As(err, &domain) || status.Code(err) != codes.Unknown {
 		return err
 	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return status.FromContextError(err).Err()
+	}
 	return status.Error(codes.Internal, err.Error())
 }
 
