@@ -15,8 +15,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// The heap has a part of what the process may have: the rest is for the kernel's buffers, stacks and the store's pages.
-const heapPercent = 80
+// The heap has a part of what the process may have: the rest is for the program itself, the kernel's buffers, stacks and the store's pages.
+const heapPercent = 75
 
 // limitMemory finds how many bytes the process may take, 0 if nothing limits it, and makes the garbage collector keep to it unless
 // GOMEMLIMIT says otherwise.

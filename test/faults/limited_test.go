@@ -24,7 +24,7 @@ func startLimited(t *testing.T, memory int64) *process.Sidecar {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("this system does not say how much memory a process holds")
 	}
-	enter := fmt.Sprintf("export GOMEMLIMIT=%d", memory/10*8)
+	enter := fmt.Sprintf("export GOMEMLIMIT=%d", memory/100*75)
 	if group, err := makeCgroup(t, memory); err == nil {
 		enter = "unset GOMEMLIMIT; echo $$ > " + group + "/cgroup.procs || exit 1"
 	} else {
