@@ -29,9 +29,7 @@ func (r Rule[M]) Also(check func(c *Checker, m M)) Rule[M] {
 		return r
 	}
 	r.Check = func(c *Checker, m M) {
-		if first != nil {
-			first(c, m)
-		}
+		first(c, m)
 		check(c, m)
 	}
 	return r
