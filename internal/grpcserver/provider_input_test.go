@@ -118,6 +118,19 @@ func TestServer_ProviderInput_Refused(t *testing.T) {
 	}
 }
 
+// TestServer_UsageJSON_Fault_NamesItsPlace: the place is that in what was sent, and stands in the field that held it.
+func TestServer_UsageJSON_Fault_NamesItsPlace(t *testing.T) {
+	s, ctx := start(t, realEngine(t)), t.Context()
+	for json, field := range map[string]string{
+		`{"promptTokenCount":-1}`: "last_usage_json.promptTokenCount", `{"usage":}`: "last_usage_json",
+	} {
+		_, err := s.contexts.BuildContext(ctx, &pb.BuildContextRequest{ConversationId: "c", LastUsageJson: json})
+		if found := wantReason(t, err, codes.InvalidArgument, "INVALID_FIELD"); found[field] == "" {
+			t.Errorf("%s: %v", json, found)
+		}
+	}
+}
+
 // wantNotAppended fails unless an error says that nothing is on record.
 func wantNotAppended(t *testing.T, err error) {
 	t.Helper()

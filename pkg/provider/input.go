@@ -9,8 +9,6 @@ type Reader interface {
 	// Read makes messages of JSON. What is wrong with it is an error of kind InvalidField whose violations name places in the JSON,
 	// such as choices[0].message.tool_calls[1].function.name, and never what stands there.
 	Read(in *ReadRequest) (*Input, error)
-	// Usage reads the object in which the provider reports what a call took.
-	Usage(json string) (*Usage, error)
 }
 
 // Shape says what JSON of a provider is. The numbers are those of the API.

@@ -24,9 +24,6 @@ func ReadUsage(json string) (*Usage, error) {
 	return usage, nil
 }
 
-// Usage reads the object of usage.
-func (reader) Usage(json string) (*Usage, error) { return ReadUsage(json) }
-
 // usageIfAny is the usage of an answer, or nil if it cannot be read: a reply whose tools have effects goes on record whatever was counted of it.
 func (r *Reading) usageIfAny(n Node) *Usage {
 	before := len(r.faults)

@@ -71,7 +71,7 @@ func (g *gathering) read(field string, in *pb.ProviderInput, override *conversat
 		Tail: in.GetHistory().GetKnownCount() > 0,
 	})
 	if err != nil {
-		return within(field, err)
+		return inJSON(field+".json", err)
 	}
 	label(read, in)
 	if err := g.service.checkRead(field, read); err != nil {
@@ -133,8 +133,8 @@ func identified(m *pb.Message) *pb.Message {
 	return m
 }
 
-// within puts the violations of an error into a field.
-func within(field string, err error) error {
+// inJSON puts the violations of an error into a field that holds JSON.
+func inJSON(field string, err error) error {
 	domain, ok := err.(*conversation.Error) //nolint:errorlint // a reader's own error, which nobody has wrapped
 	if !ok {
 		return err
@@ -150,11 +150,11 @@ func within(field string, err error) error {
 func joinPath(field, below string) string {
 	switch {
 	case below == "", below == "json": // all of it
-		return field + ".json"
+		return field
 	case below[0] == '[':
-		return field + ".json" + below
+		return field + below
 	default:
-		return field + ".json." + below
+		return field + "." + below
 	}
 }
 

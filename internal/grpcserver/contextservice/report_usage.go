@@ -49,7 +49,7 @@ func (s *Service) usageOf(field string, u *pb.Usage, json string) (*engine.Usage
 	}
 	read, err := s.engine.ReadUsage(json)
 	if err != nil {
-		return nil, within(field, err)
+		return nil, inJSON(field, err)
 	}
 	return read, nil
 }
