@@ -36,6 +36,9 @@ func (c *Conversation) Sync(ctx context.Context, format Format, messages json.Ra
 	if seen.count > len(elements) || seen.count > 0 && chain(elements[:seen.count]) != seen.hash {
 		seen = prefix{}
 	}
+	if r.System == "" && leadsWithSystem(elements) { // the prompt is on no record, and has to be sent each time
+		seen = prefix{}
+	}
 	body, err := c.syncFrom(ctx, format, elements, seen, rewind, r)
 	if ReasonOf(err) == pb.ErrorReason_ERROR_REASON_HISTORY_PREFIX_UNKNOWN {
 		body, err = c.syncFrom(ctx, format, elements, prefix{}, rewind, r)
@@ -47,6 +50,13 @@ func (c *Conversation) Sync(ctx context.Context, format Format, messages json.Ra
 	clear(c.recalled) // it came with the list
 	c.known[format] = prefix{int(history.GetKnownCount()), history.GetKnownSha256()}
 	return body, nil
+}
+
+func leadsWithSystem(elements []json.RawMessage) bool {
+	var first struct {
+		Role string `json:"role"`
+	}
+	return len(elements) > 0 && json.Unmarshal(elements[0], &first) == nil && (first.Role == "system" || first.Role == "developer")
 }
 
 func (c *Conversation) syncFrom(

@@ -42,6 +42,22 @@ func TestConversation_Sync_SendsWhatIsNew(t *testing.T) {
 	}
 }
 
+// A system prompt in the list is on no record: nothing may be left out of a list that begins with it, unless the prompt comes beside.
+func TestConversation_Sync_SystemInTheList_IsSentEachTime(t *testing.T) {
+	t.Parallel()
+	f, p := newFake(t)
+	c := p.Conversation("c1")
+	const list = `[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]`
+	for _, step := range []struct{ system, sent string }{{"", list}, {"", list}, {"Be brief.", `[]`}} {
+		if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(list), false, Request{Model: "m", System: step.system}); err != nil {
+			t.Fatal(err)
+		}
+		if sent := f.builds[len(f.builds)-1].GetAppend().GetProviderInput().GetJson(); sent != step.sent {
+			t.Errorf("with %q beside, it sent %s", step.system, sent)
+		}
+	}
+}
+
 // Streams of each provider, whole and as far as they came when they broke off.
 func TestStream_Pieces_MakeTheReply(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import type { BatchAppendItemSchema, BuildAppendSchema, BuildContextResponse } f
 import { type MessageSchema, Role, type ToolCall, type ToolResult } from "./gen/palimpsest/v1/message_pb.js";
 import type { PolicySchema } from "./gen/palimpsest/v1/policy_pb.js";
 import { OnDivergence, ProviderInputShape as Shape } from "./gen/palimpsest/v1/provider_input_pb.js";
-import { isFront, type Known } from "./history.js";
+import { isFront, leadsWithSystem, type Known } from "./history.js";
 import type { Raw } from "./raw.js";
 import { isRecallTool } from "./recall.js";
 import { passed, type AnthropicRequest, type BuildFields, type BuildOptions, type GeminiRequest, type OpenAIRequest, type ResponsesRequest } from "./requests.js";
@@ -184,7 +184,9 @@ export class Conversation {
    */
   async sync(messages: readonly unknown[] | Json, options: SyncOptions): Promise<Synced> {
     const elements = Array.isArray(messages) ? messages.map((message) => JSON.stringify(message)) : undefined;
-    const known = elements && isFront(this.#known, elements) ? this.#known : undefined;
+    // A system prompt that leads the list is on no record: without another, it has to be sent each time.
+    const complete = Boolean(options.system) || !leadsWithSystem(messages);
+    const known = elements && complete && isFront(this.#known, elements) ? this.#known : undefined;
     const onDivergence = options.rewind ? OnDivergence.REWIND : OnDivergence.REFUSE;
     const send = async (from: Known | undefined) => {
       const json = elements ? `[${elements.slice(from?.count ?? 0).join()}]` : JSON.stringify(messages);

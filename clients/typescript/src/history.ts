@@ -15,3 +15,10 @@ export function isFront(known: Known, elements: readonly string[]): boolean {
   }
   return Buffer.from(hash).toString("hex") === known.sha256;
 }
+
+/** leadsWithSystem says whether a system prompt stands in a list, before all else. */
+export function leadsWithSystem(list: unknown): boolean {
+  const first: unknown = Array.isArray(list) ? list[0] : undefined;
+  const role = typeof first === "object" && first !== null && "role" in first ? first.role : undefined;
+  return role === "system" || role === "developer";
+}

@@ -162,7 +162,9 @@ class ConversationCore:
         elements = [formats.dumped(element if not isinstance(element, str) else json.loads(element)) for element in messages]
         wanted: Dict[str, Any] = {"prompt_cache": False, **(build or {})}
         try:
-            yield from self._listed(elements, self._prefix(format, elements), format, model, system, tools, rewind, wanted)
+            # A system prompt that leads the list is on no record: without another, it has to be sent each time.
+            known = self._prefix(format, elements) if system or not formats.leads_with_system(elements) else (0, "")
+            yield from self._listed(elements, known, format, model, system, tools, rewind, wanted)
         except PalimpsestError as error:
             if error.reason != "HISTORY_PREFIX_UNKNOWN":
                 raise

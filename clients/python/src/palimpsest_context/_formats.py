@@ -69,6 +69,11 @@ def arguments(format: str, request_json: str, model: str, extra: Mapping[str, An
     return {**named, "contents": contents, **({"config": config} if config else {}), **added}
 
 
+def leads_with_system(elements: Sequence[str]) -> bool:
+    first = json.loads(elements[0]) if elements else None
+    return isinstance(first, dict) and first.get("role") in ("system", "developer")
+
+
 def configuration(request: Mapping[str, Any]) -> Dict[str, Any]:
     """google-genai takes beside the contents what the API has beside them."""
     names = {"systemInstruction": "system_instruction", "tools": "tools"}

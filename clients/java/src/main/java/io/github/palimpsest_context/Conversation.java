@@ -147,7 +147,9 @@ public final class Conversation {
     List<String> elements = Json.elements(messages);
     HistoryResult seen = known.getOrDefault(format, HistoryResult.getDefaultInstance());
     int count = seen.getKnownCount();
-    if (count > elements.size() || !chain(elements.subList(0, count)).equals(seen.getKnownSha256())) {
+    if (request.system.isEmpty() && leadsWithSystem(elements) // it is on no record, and has to be sent each time
+        || count > elements.size()
+        || !chain(elements.subList(0, count)).equals(seen.getKnownSha256())) {
       count = 0;
     }
     try {
@@ -162,6 +164,11 @@ public final class Conversation {
     recalled.clear(); // it came with the list
     this.format = format;
     return request.body(format, built.getRendered().getRequestJson());
+  }
+
+  private static boolean leadsWithSystem(List<String> elements) {
+    String role = elements.isEmpty() || !elements.get(0).startsWith("{") ? "" : Json.string(Json.members(elements.get(0)), "role");
+    return role.equals("system") || role.equals("developer");
   }
 
   private BuildContextResponse sync(Format format, List<String> elements, int count, Request request, boolean rewind) {
