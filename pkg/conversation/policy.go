@@ -57,6 +57,7 @@ type RewritePolicy struct {
 	MinGainTokens    *int32         // that due edits free together before they are made
 	MaxDeferralTurns *int32         // that one waits at most
 	ColdAfter        *time.Duration // without a build: the provider has forgotten the prefix by then
+	ExpectTurns      *int32         // for how many the conversation is expected to go on; 0 for no expectation
 }
 
 // FitPolicy keeps a view inside its budget.
@@ -150,6 +151,7 @@ const (
 	DefaultMinGainTokens    = 5_000
 	DefaultMaxDeferralTurns = 10
 	DefaultColdAfter        = 5 * time.Minute
+	DefaultExpectTurns      = 30
 	DefaultMaxWait          = 3 * time.Second
 )
 
@@ -166,6 +168,7 @@ func (p Policy) Or(next Policy) Policy {
 			MinGainTokens:    either(p.Rewrite.MinGainTokens, next.Rewrite.MinGainTokens),
 			MaxDeferralTurns: either(p.Rewrite.MaxDeferralTurns, next.Rewrite.MaxDeferralTurns),
 			ColdAfter:        either(p.Rewrite.ColdAfter, next.Rewrite.ColdAfter),
+			ExpectTurns:      either(p.Rewrite.ExpectTurns, next.Rewrite.ExpectTurns),
 		},
 		Fit: FitPolicy{
 			MaxContextTokens:     either(p.Fit.MaxContextTokens, next.Fit.MaxContextTokens),
@@ -256,6 +259,9 @@ func (p Policy) Hash() string {
 	}
 	if later, none := p.memory(), (Policy{}).memory(); later != none {
 		_, _ = io.WriteString(h, later)
+	}
+	if p.Rewrite.ExpectTurns != nil {
+		_, _ = fmt.Fprintln(h, "expect turns", *p.Rewrite.ExpectTurns)
 	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s

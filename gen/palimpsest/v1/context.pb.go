@@ -906,8 +906,11 @@ type PrefixReport struct {
 	BrokenBy PrefixBreak `protobuf:"varint,4,opt,name=broken_by,json=brokenBy,proto3,enum=palimpsest.v1.PrefixBreak" json:"broken_by,omitempty"`
 	// Output only. The number of blocks of the previous build.
 	PreviousBlocks int32 `protobuf:"varint,5,opt,name=previous_blocks,json=previousBlocks,proto3" json:"previous_blocks,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Output only. What the change costs and saves, if text was changed that the previous build had shown. Not set if nothing broke the
+	// prefix, for a first build, and where only a synthetic message at the end gave way.
+	Rewrite       *RewriteReport `protobuf:"bytes,6,opt,name=rewrite,proto3" json:"rewrite,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PrefixReport) Reset() {
@@ -975,6 +978,100 @@ func (x *PrefixReport) GetPreviousBlocks() int32 {
 	return 0
 }
 
+func (x *PrefixReport) GetRewrite() *RewriteReport {
+	if x != nil {
+		return x.Rewrite
+	}
+	return nil
+}
+
+// RewriteReport says what it costs that the provider reads text anew, and what it saves. Costs are in the currency of the prices of the
+// model's profile; if the profile has no prices, 1 is the price of a million input tokens.
+type RewriteReport struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The tokens behind the break that the provider reads anew, before the calibration factor: what the previous build had
+	// shown, and what takes the place of something there. Messages that are new in this build are not counted.
+	RereadTokens int64 `protobuf:"varint,1,opt,name=reread_tokens,json=rereadTokens,proto3" json:"reread_tokens,omitempty"`
+	// Output only. The tokens by which this context and each later one is smaller than without the change, before the calibration factor.
+	// Negative if the context has grown, as after ExpandMessage.
+	SavedTokensPerTurn int64 `protobuf:"varint,2,opt,name=saved_tokens_per_turn,json=savedTokensPerTurn,proto3" json:"saved_tokens_per_turn,omitempty"`
+	// Output only. What it costs to write reread_tokens into the provider's cache rather than to read them from it. 0 if the cache was cold,
+	// because then everything had to be written.
+	Cost float64 `protobuf:"fixed64,3,opt,name=cost,proto3" json:"cost,omitempty"`
+	// Output only. What it costs to read saved_tokens_per_turn from the provider's cache: what each turn saves.
+	SavedPerTurn float64 `protobuf:"fixed64,4,opt,name=saved_per_turn,json=savedPerTurn,proto3" json:"saved_per_turn,omitempty"`
+	// Output only. The number of builds, including this one, after which the savings exceed or equal the cost; 0 if it cost nothing. Not set
+	// if nothing is saved.
+	BreakEvenTurns *int32 `protobuf:"varint,5,opt,name=break_even_turns,json=breakEvenTurns,proto3,oneof" json:"break_even_turns,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RewriteReport) Reset() {
+	*x = RewriteReport{}
+	mi := &file_palimpsest_v1_context_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RewriteReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RewriteReport) ProtoMessage() {}
+
+func (x *RewriteReport) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RewriteReport.ProtoReflect.Descriptor instead.
+func (*RewriteReport) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RewriteReport) GetRereadTokens() int64 {
+	if x != nil {
+		return x.RereadTokens
+	}
+	return 0
+}
+
+func (x *RewriteReport) GetSavedTokensPerTurn() int64 {
+	if x != nil {
+		return x.SavedTokensPerTurn
+	}
+	return 0
+}
+
+func (x *RewriteReport) GetCost() float64 {
+	if x != nil {
+		return x.Cost
+	}
+	return 0
+}
+
+func (x *RewriteReport) GetSavedPerTurn() float64 {
+	if x != nil {
+		return x.SavedPerTurn
+	}
+	return 0
+}
+
+func (x *RewriteReport) GetBreakEvenTurns() int32 {
+	if x != nil && x.BreakEvenTurns != nil {
+		return *x.BreakEvenTurns
+	}
+	return 0
+}
+
 // Manifest holds the coordinates of one build, which are enough to rebuild its bytes.
 type Manifest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1016,7 +1113,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_palimpsest_v1_context_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1028,7 +1125,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_proto_msgTypes[7]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1041,7 +1138,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{7}
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Manifest) GetId() string {
@@ -1173,7 +1270,7 @@ type ModelUsage struct {
 
 func (x *ModelUsage) Reset() {
 	*x = ModelUsage{}
-	mi := &file_palimpsest_v1_context_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1185,7 +1282,7 @@ func (x *ModelUsage) String() string {
 func (*ModelUsage) ProtoMessage() {}
 
 func (x *ModelUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1198,7 +1295,7 @@ func (x *ModelUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelUsage.ProtoReflect.Descriptor instead.
 func (*ModelUsage) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ModelUsage) GetCalls() int64 {
@@ -1253,7 +1350,7 @@ type CompactionStatus struct {
 
 func (x *CompactionStatus) Reset() {
 	*x = CompactionStatus{}
-	mi := &file_palimpsest_v1_context_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1265,7 +1362,7 @@ func (x *CompactionStatus) String() string {
 func (*CompactionStatus) ProtoMessage() {}
 
 func (x *CompactionStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1278,7 +1375,7 @@ func (x *CompactionStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionStatus.ProtoReflect.Descriptor instead.
 func (*CompactionStatus) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CompactionStatus) GetUsedPercent() int32 {
@@ -1359,7 +1456,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_palimpsest_v1_context_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1371,7 +1468,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1384,7 +1481,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Summary) GetId() string {
@@ -1483,7 +1580,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_palimpsest_v1_context_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +1592,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_context_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +1605,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Receipt) GetIndex() int32 {
@@ -1627,13 +1724,21 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\bmemories\x18\r \x01(\x03R\bmemories\x12\x18\n" +
 	"\acounter\x18\x14 \x01(\tR\acounter\x12\x16\n" +
 	"\x06factor\x18\x15 \x01(\x01R\x06factor\x12\x1c\n" +
-	"\testimated\x18\x16 \x01(\bR\testimated\"\xea\x01\n" +
+	"\testimated\x18\x16 \x01(\bR\testimated\"\xa2\x02\n" +
 	"\fPrefixReport\x12#\n" +
 	"\rstable_blocks\x18\x01 \x01(\x05R\fstableBlocks\x12#\n" +
 	"\rstable_tokens\x18\x02 \x01(\x03R\fstableTokens\x12.\n" +
 	"\x13fixed_input_changed\x18\x03 \x01(\bR\x11fixedInputChanged\x127\n" +
 	"\tbroken_by\x18\x04 \x01(\x0e2\x1a.palimpsest.v1.PrefixBreakR\bbrokenBy\x12'\n" +
-	"\x0fprevious_blocks\x18\x05 \x01(\x05R\x0epreviousBlocks\"\xae\x04\n" +
+	"\x0fprevious_blocks\x18\x05 \x01(\x05R\x0epreviousBlocks\x126\n" +
+	"\arewrite\x18\x06 \x01(\v2\x1c.palimpsest.v1.RewriteReportR\arewrite\"\xe5\x01\n" +
+	"\rRewriteReport\x12#\n" +
+	"\rreread_tokens\x18\x01 \x01(\x03R\frereadTokens\x121\n" +
+	"\x15saved_tokens_per_turn\x18\x02 \x01(\x03R\x12savedTokensPerTurn\x12\x12\n" +
+	"\x04cost\x18\x03 \x01(\x01R\x04cost\x12$\n" +
+	"\x0esaved_per_turn\x18\x04 \x01(\x01R\fsavedPerTurn\x12-\n" +
+	"\x10break_even_turns\x18\x05 \x01(\x05H\x00R\x0ebreakEvenTurns\x88\x01\x01B\x13\n" +
+	"\x11_break_even_turns\"\xae\x04\n" +
 	"\bManifest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x124\n" +
@@ -1738,7 +1843,7 @@ func file_palimpsest_v1_context_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_context_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_palimpsest_v1_context_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_palimpsest_v1_context_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_palimpsest_v1_context_proto_goTypes = []any{
 	(ContextFormat)(0),            // 0: palimpsest.v1.ContextFormat
 	(PrefixBreak)(0),              // 1: palimpsest.v1.PrefixBreak
@@ -1750,31 +1855,33 @@ var file_palimpsest_v1_context_proto_goTypes = []any{
 	(*Rendered)(nil),              // 7: palimpsest.v1.Rendered
 	(*TokenReport)(nil),           // 8: palimpsest.v1.TokenReport
 	(*PrefixReport)(nil),          // 9: palimpsest.v1.PrefixReport
-	(*Manifest)(nil),              // 10: palimpsest.v1.Manifest
-	(*ModelUsage)(nil),            // 11: palimpsest.v1.ModelUsage
-	(*CompactionStatus)(nil),      // 12: palimpsest.v1.CompactionStatus
-	(*Summary)(nil),               // 13: palimpsest.v1.Summary
-	(*Receipt)(nil),               // 14: palimpsest.v1.Receipt
-	(Role)(0),                     // 15: palimpsest.v1.Role
-	(*Part)(nil),                  // 16: palimpsest.v1.Part
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
-	(*Citation)(nil),              // 18: palimpsest.v1.Citation
+	(*RewriteReport)(nil),         // 10: palimpsest.v1.RewriteReport
+	(*Manifest)(nil),              // 11: palimpsest.v1.Manifest
+	(*ModelUsage)(nil),            // 12: palimpsest.v1.ModelUsage
+	(*CompactionStatus)(nil),      // 13: palimpsest.v1.CompactionStatus
+	(*Summary)(nil),               // 14: palimpsest.v1.Summary
+	(*Receipt)(nil),               // 15: palimpsest.v1.Receipt
+	(Role)(0),                     // 16: palimpsest.v1.Role
+	(*Part)(nil),                  // 17: palimpsest.v1.Part
+	(*timestamppb.Timestamp)(nil), // 18: google.protobuf.Timestamp
+	(*Citation)(nil),              // 19: palimpsest.v1.Citation
 }
 var file_palimpsest_v1_context_proto_depIdxs = []int32{
-	15, // 0: palimpsest.v1.ContextMessage.role:type_name -> palimpsest.v1.Role
-	16, // 1: palimpsest.v1.ContextMessage.parts:type_name -> palimpsest.v1.Part
+	16, // 0: palimpsest.v1.ContextMessage.role:type_name -> palimpsest.v1.Role
+	17, // 1: palimpsest.v1.ContextMessage.parts:type_name -> palimpsest.v1.Part
 	5,  // 2: palimpsest.v1.ContextMessage.origin:type_name -> palimpsest.v1.Origin
 	1,  // 3: palimpsest.v1.PrefixReport.broken_by:type_name -> palimpsest.v1.PrefixBreak
-	0,  // 4: palimpsest.v1.Manifest.format:type_name -> palimpsest.v1.ContextFormat
-	17, // 5: palimpsest.v1.Manifest.create_time:type_name -> google.protobuf.Timestamp
-	2,  // 6: palimpsest.v1.CompactionStatus.state:type_name -> palimpsest.v1.CompactionState
-	11, // 7: palimpsest.v1.CompactionStatus.own_calls:type_name -> palimpsest.v1.ModelUsage
-	18, // 8: palimpsest.v1.Receipt.citations:type_name -> palimpsest.v1.Citation
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	10, // 4: palimpsest.v1.PrefixReport.rewrite:type_name -> palimpsest.v1.RewriteReport
+	0,  // 5: palimpsest.v1.Manifest.format:type_name -> palimpsest.v1.ContextFormat
+	18, // 6: palimpsest.v1.Manifest.create_time:type_name -> google.protobuf.Timestamp
+	2,  // 7: palimpsest.v1.CompactionStatus.state:type_name -> palimpsest.v1.CompactionState
+	12, // 8: palimpsest.v1.CompactionStatus.own_calls:type_name -> palimpsest.v1.ModelUsage
+	19, // 9: palimpsest.v1.Receipt.citations:type_name -> palimpsest.v1.Citation
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_context_proto_init() }
@@ -1790,13 +1897,14 @@ func file_palimpsest_v1_context_proto_init() {
 		(*Origin_SummaryId)(nil),
 		(*Origin_Synthetic)(nil),
 	}
+	file_palimpsest_v1_context_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_context_proto_rawDesc), len(file_palimpsest_v1_context_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

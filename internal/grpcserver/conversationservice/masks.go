@@ -51,6 +51,7 @@ func policySettables() map[string]setter {
 		"policy.rewrite.min_gain_tokens":    func(to, from *engine.Info) { to.Policy.Rewrite.MinGainTokens = from.Policy.Rewrite.MinGainTokens },
 		"policy.rewrite.max_deferral_turns": func(to, from *engine.Info) { to.Policy.Rewrite.MaxDeferralTurns = from.Policy.Rewrite.MaxDeferralTurns },
 		"policy.rewrite.cold_after":         func(to, from *engine.Info) { to.Policy.Rewrite.ColdAfter = from.Policy.Rewrite.ColdAfter },
+		"policy.rewrite.expect_turns":       func(to, from *engine.Info) { to.Policy.Rewrite.ExpectTurns = from.Policy.Rewrite.ExpectTurns },
 	}
 }
 

@@ -45,6 +45,7 @@ func fromRewrite(r *pb.RewritePolicy) conversation.RewritePolicy {
 		MinGainTokens:    r.MinGainTokens,
 		MaxDeferralTurns: r.MaxDeferralTurns,
 		ColdAfter:        FromDuration(r.GetColdAfter()),
+		ExpectTurns:      r.ExpectTurns,
 	}
 }
 
@@ -120,6 +121,7 @@ func toRewrite(p conversation.RewritePolicy) *pb.RewritePolicy {
 		MinGainTokens:    p.MinGainTokens,
 		MaxDeferralTurns: p.MaxDeferralTurns,
 		ColdAfter:        toDuration(p.ColdAfter),
+		ExpectTurns:      p.ExpectTurns,
 	}
 }
 

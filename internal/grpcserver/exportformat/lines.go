@@ -68,6 +68,7 @@ type rewriteLine struct {
 	MinGainTokens    *int32         `json:"minGainTokens,omitempty"`
 	MaxDeferralTurns *int32         `json:"maxDeferralTurns,omitempty"`
 	ColdAfter        *time.Duration `json:"coldAfterNanos,omitempty"`
+	ExpectTurns      *int32         `json:"expectTurns,omitempty"`
 }
 
 // pruningLine has lists that are absent where they are not set, and [] where they are set to none.

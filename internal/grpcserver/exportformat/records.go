@@ -59,7 +59,7 @@ func (l *policyLine) record() conversation.Policy {
 		Expiration: conversation.ExpirationPolicy{Off: l.Expiration.Off, Results: *l.Expiration.Results.record()},
 		Rewrite: conversation.RewritePolicy{
 			Mode: conversation.RewriteMode(l.Rewrite.Mode), MinGainTokens: l.Rewrite.MinGainTokens,
-			MaxDeferralTurns: l.Rewrite.MaxDeferralTurns, ColdAfter: l.Rewrite.ColdAfter,
+			MaxDeferralTurns: l.Rewrite.MaxDeferralTurns, ColdAfter: l.Rewrite.ColdAfter, ExpectTurns: l.Rewrite.ExpectTurns,
 		},
 		Pruning: conversation.PruningPolicy(l.Pruning),
 		Compaction: conversation.CompactionPolicy{

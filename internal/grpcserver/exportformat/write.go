@@ -113,7 +113,7 @@ func fromPolicy(p *conversation.Policy) policyLine {
 		Expiration: expirationPolicyLine{Off: p.Expiration.Off, Results: *fromExpiration(&p.Expiration.Results)},
 		Rewrite: rewriteLine{
 			Mode: rewriteName(p.Rewrite.Mode), MinGainTokens: p.Rewrite.MinGainTokens,
-			MaxDeferralTurns: p.Rewrite.MaxDeferralTurns, ColdAfter: p.Rewrite.ColdAfter,
+			MaxDeferralTurns: p.Rewrite.MaxDeferralTurns, ColdAfter: p.Rewrite.ColdAfter, ExpectTurns: p.Rewrite.ExpectTurns,
 		},
 		Pruning: fromPruning(p.Pruning),
 		Compaction: compactionLine{

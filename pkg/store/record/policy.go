@@ -37,6 +37,7 @@ func writePolicy(b []byte, p *conversation.Policy) []byte {
 	if p.Memory != (conversation.MemoryPolicy{}) {
 		b = appendNested(b, 20, &p.Memory, writeMemoryPolicy)
 	}
+	b = appendSetting(b, 22, p.Rewrite.ExpectTurns)
 	return append(b, p.Unknown...)
 }
 
@@ -181,6 +182,8 @@ func readPolicy(r *reader, p *conversation.Policy) {
 			p.TTLWithoutTombstone = toggle(r)
 		case 20:
 			nested(r, &p.Memory, readMemoryPolicy)
+		case 22:
+			p.Rewrite.ExpectTurns = setting[int32](r)
 		default:
 			p.Unknown += r.raw
 		}

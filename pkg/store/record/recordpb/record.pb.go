@@ -2927,6 +2927,7 @@ type Policy struct {
 	KeepOpening         *bool             `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
 	TtlWithoutTombstone *bool             `protobuf:"varint,19,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
 	Memory              *MemoryPolicy     `protobuf:"bytes,20,opt,name=memory,proto3" json:"memory,omitempty"`
+	RewriteExpectTurns  *int32            `protobuf:"varint,22,opt,name=rewrite_expect_turns,json=rewriteExpectTurns,proto3,oneof" json:"rewrite_expect_turns,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
@@ -3099,6 +3100,13 @@ func (x *Policy) GetMemory() *MemoryPolicy {
 		return x.Memory
 	}
 	return nil
+}
+
+func (x *Policy) GetRewriteExpectTurns() int32 {
+	if x != nil && x.RewriteExpectTurns != nil {
+		return *x.RewriteExpectTurns
+	}
+	return 0
 }
 
 // What a conversation gives to the memory. What is absent is not set.
@@ -6869,7 +6877,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\x9b\v\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\xeb\v\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -6894,7 +6902,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\tcitations\x18\x11 \x01(\v2%.palimpsest.record.v1.CitationsPolicyR\tcitations\x12&\n" +
 	"\fkeep_opening\x18\x12 \x01(\bH\fR\vkeepOpening\x88\x01\x01\x127\n" +
 	"\x15ttl_without_tombstone\x18\x13 \x01(\bH\rR\x13ttlWithoutTombstone\x88\x01\x01\x12:\n" +
-	"\x06memory\x18\x14 \x01(\v2\".palimpsest.record.v1.MemoryPolicyR\x06memoryB\x15\n" +
+	"\x06memory\x18\x14 \x01(\v2\".palimpsest.record.v1.MemoryPolicyR\x06memory\x125\n" +
+	"\x14rewrite_expect_turns\x18\x16 \x01(\x05H\x0eR\x12rewriteExpectTurns\x88\x01\x01B\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
@@ -6909,7 +6918,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x19_rewrite_cold_after_nanosB\x11\n" +
 	"\x0f_max_wait_nanosB\x0f\n" +
 	"\r_keep_openingB\x18\n" +
-	"\x16_ttl_without_tombstone\"\x85\x05\n" +
+	"\x16_ttl_without_tombstoneB\x17\n" +
+	"\x15_rewrite_expect_turns\"\x85\x05\n" +
 	"\fMemoryPolicy\x12\x13\n" +
 	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12\x12\n" +
 	"\x04sync\x18\x02 \x01(\x05R\x04sync\x12*\n" +

@@ -142,18 +142,20 @@ class Origin(_message.Message):
     def __init__(self, message_index: _Optional[int] = ..., summary_id: _Optional[str] = ..., synthetic: _Optional[str] = ...) -> None: ...
 
 class PrefixReport(_message.Message):
-    __slots__ = ["broken_by", "fixed_input_changed", "previous_blocks", "stable_blocks", "stable_tokens"]
+    __slots__ = ["broken_by", "fixed_input_changed", "previous_blocks", "rewrite", "stable_blocks", "stable_tokens"]
     BROKEN_BY_FIELD_NUMBER: _ClassVar[int]
     FIXED_INPUT_CHANGED_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_BLOCKS_FIELD_NUMBER: _ClassVar[int]
+    REWRITE_FIELD_NUMBER: _ClassVar[int]
     STABLE_BLOCKS_FIELD_NUMBER: _ClassVar[int]
     STABLE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     broken_by: PrefixBreak
     fixed_input_changed: bool
     previous_blocks: int
+    rewrite: RewriteReport
     stable_blocks: int
     stable_tokens: int
-    def __init__(self, stable_blocks: _Optional[int] = ..., stable_tokens: _Optional[int] = ..., fixed_input_changed: bool = ..., broken_by: _Optional[_Union[PrefixBreak, str]] = ..., previous_blocks: _Optional[int] = ...) -> None: ...
+    def __init__(self, stable_blocks: _Optional[int] = ..., stable_tokens: _Optional[int] = ..., fixed_input_changed: bool = ..., broken_by: _Optional[_Union[PrefixBreak, str]] = ..., previous_blocks: _Optional[int] = ..., rewrite: _Optional[_Union[RewriteReport, _Mapping]] = ...) -> None: ...
 
 class Receipt(_message.Message):
     __slots__ = ["citations", "duplicate", "estimated", "id", "index", "revision", "token_count", "turn_added"]
@@ -190,6 +192,20 @@ class Rendered(_message.Message):
     request_json: str
     system_json: bytes
     def __init__(self, system_json: _Optional[bytes] = ..., messages_json: _Optional[bytes] = ..., content_sha256: _Optional[str] = ..., cache_breakpoints: _Optional[_Iterable[int]] = ..., blocks: _Optional[int] = ..., request_json: _Optional[str] = ...) -> None: ...
+
+class RewriteReport(_message.Message):
+    __slots__ = ["break_even_turns", "cost", "reread_tokens", "saved_per_turn", "saved_tokens_per_turn"]
+    BREAK_EVEN_TURNS_FIELD_NUMBER: _ClassVar[int]
+    COST_FIELD_NUMBER: _ClassVar[int]
+    REREAD_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    SAVED_PER_TURN_FIELD_NUMBER: _ClassVar[int]
+    SAVED_TOKENS_PER_TURN_FIELD_NUMBER: _ClassVar[int]
+    break_even_turns: int
+    cost: float
+    reread_tokens: int
+    saved_per_turn: float
+    saved_tokens_per_turn: int
+    def __init__(self, reread_tokens: _Optional[int] = ..., saved_tokens_per_turn: _Optional[int] = ..., cost: _Optional[float] = ..., saved_per_turn: _Optional[float] = ..., break_even_turns: _Optional[int] = ...) -> None: ...
 
 class Summary(_message.Message):
     __slots__ = ["children", "edit_id", "end_index", "id", "level", "model", "original_erased", "start_index", "text", "tokens"]
