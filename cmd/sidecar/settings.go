@@ -34,7 +34,7 @@ type settings struct {
 	DefaultWindow      *int32         `help:"Context window in tokens, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
 	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
 	DefaultMaxContext  *int32         `help:"The most tokens a context may weigh, for conversations whose policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`
-	DefaultTarget      *int32         `help:"Where a cut of the window aims, in percent of the budget; ${target} if it is not set." env:"PALIMPSEST_DEFAULT_TARGET" placeholder:"PERCENT"`
+	DefaultTarget      *int32         `help:"Where a summary and a cut of the window aim, in percent of the budget; ${target} if it is not set." env:"PALIMPSEST_DEFAULT_TARGET" placeholder:"PERCENT"`
 	DefaultResultShare *int32         `help:"The most one tool result may take when it first enters a view, in percent of the budget; ${result_share} if it is not set." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" placeholder:"PERCENT"`
 	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, where its policy does not say; 0 or nothing: for ever." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
 
@@ -118,6 +118,9 @@ func (s *settings) policy() (conversation.Policy, error) {
 		return single, err
 	}
 	policy, err := policyservice.PolicyOf(named.Conversation)
+	if s.DefaultTarget != nil { // it is that of summaries too, which take over that of the window
+		policy.Compaction.TargetPercent = nil
+	}
 	return single.Or(policy), err
 }
 

@@ -171,7 +171,25 @@ func (v *contextView) prefix() string {
 	if p.GetBrokenBy() != pb.PrefixBreak_PREFIX_BREAK_UNSPECIFIED {
 		words += "; changed: " + enumText(p.GetBrokenBy())
 	}
-	return words
+	return joinNonEmpty("; ", words, v.rewrite(p.GetRewrite()))
+}
+
+// rewrite says what it costs that text was changed, and when that is paid back.
+func (v *contextView) rewrite(r *pb.RewriteReport) string {
+	if r == nil {
+		return ""
+	}
+	words := v.factor.tokens(r.GetRereadTokens()) + " tokens to read anew"
+	switch {
+	case r.GetSavedTokensPerTurn() < 0:
+		return words + ", " + v.factor.tokens(-r.GetSavedTokensPerTurn()) + " more than before"
+	case r.BreakEvenTurns == nil:
+		return words
+	case r.GetBreakEvenTurns() == 0:
+		return words + " in any case, " + v.factor.tokens(r.GetSavedTokensPerTurn()) + " fewer a turn"
+	default:
+		return words + fmt.Sprintf(", %s fewer a turn, which pays after %s", v.factor.tokens(r.GetSavedTokensPerTurn()), sheet.Count(int(r.GetBreakEvenTurns()), "turn"))
+	}
 }
 
 // in lists what the model sees, in its order.

@@ -44,6 +44,8 @@ type (
 	TokenReport = plan.TokenReport
 	// PrefixReport compares a context with the previous build's in the same format.
 	PrefixReport = plan.PrefixReport
+	// RewriteReport says what it costs that the provider reads text anew, and what it saves.
+	RewriteReport = plan.RewriteReport
 	// Break says what changed the leading blocks.
 	Break = plan.Break
 	// Degradation is something that was asked for and not done.

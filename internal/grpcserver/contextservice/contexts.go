@@ -90,5 +90,17 @@ func toPrefixReport(p *engine.PrefixReport) *pb.PrefixReport {
 		FixedInputChanged: p.FixedInputChanged,
 		BrokenBy:          pb.PrefixBreak(p.BrokenBy),
 		PreviousBlocks:    p.PreviousBlocks,
+		Rewrite:           toRewriteReport(&p.Rewrite),
 	}
+}
+
+func toRewriteReport(r *engine.RewriteReport) *pb.RewriteReport {
+	if *r == (engine.RewriteReport{}) {
+		return nil
+	}
+	out := &pb.RewriteReport{RereadTokens: r.Reread, SavedTokensPerTurn: r.Saved, Cost: r.Cost, SavedPerTurn: r.SavedPerTurn}
+	if r.BreakEvenTurns >= 0 {
+		out.BreakEvenTurns = &r.BreakEvenTurns
+	}
+	return out
 }

@@ -22,10 +22,11 @@ func (d compacting) compactIfFull() error {
 		return nil
 	}
 	why := d.trigger()
-	if r, _, err := DraftOf(d.Loaded); err != nil {
-		return err
-	} else if why == conversation.ReasonUnspecified && r.State == DraftReady && d.lifetimes().cacheIsCold() {
-		why = conversation.ReasonCacheCold
+	if why == conversation.ReasonUnspecified {
+		var err error
+		if why, err = d.coldTrigger(); err != nil {
+			return err
+		}
 	}
 	if why == conversation.ReasonUnspecified || d.newestCannotFit() {
 		return nil
@@ -59,7 +60,7 @@ func (d compacting) summarizeOlder(why conversation.Reason, target int64, keep i
 			return false, err
 		}
 	}
-	if why == conversation.ReasonCacheCold {
+	if why == conversation.ReasonCacheCold && (len(d.Edits) > saved.edits || !d.isColdCut()) {
 		return d.keepIfSmaller(before, saved), nil
 	}
 	if len(d.Edits) == saved.edits || d.Fixed+d.Composed.Tokens() > target*overTarget/100 {
@@ -69,6 +70,9 @@ func (d compacting) summarizeOlder(why conversation.Reason, target int64, keep i
 	}
 	if !d.keepIfSmaller(before, saved) { // by what the summary replaces alone
 		return false, nil
+	}
+	if why == conversation.ReasonCacheCold { // nothing presses: what was asked stays whole
+		return true, nil
 	}
 	return true, d.cutRequestsToShares(target)
 }
@@ -122,6 +126,9 @@ func (d compacting) summarizeAnew(why conversation.Reason, target int64, keep in
 	w, err := d.summarizing().summaryJob(p, d.summarizing().summaryRoom(p, target))
 	if err != nil {
 		return err
+	}
+	if why == conversation.ReasonCacheCold && !d.coldCutPays(w) {
+		return nil
 	}
 	d.Waits.rounds++
 	d.Waits.Job, d.Waits.StoredDraft, d.Waits.AskModel = w, d.Loaded.Slots[DraftSlot], false

@@ -41,7 +41,7 @@ func (s *settings) compacting(p conversation.CompactionPolicy) compactionLimits 
 		prepare:   s.budget * percent(p.PreparePercent, conversation.DefaultPreparePercent) / 100,
 		keep:      int32(FirstSet(conversation.DefaultKeepRecent, p.KeepRecent)),
 		tail:      of(p.TailPercent, conversation.DefaultTailPercent),
-		target:    of(p.TargetPercent, conversation.DefaultCompactPercent),
+		target:    of(p.TargetPercent, percent(s.policy.Fit.TargetPercent, conversation.DefaultCompactPercent)),
 		shrink:    percent(p.MinShrinkPercent, conversation.DefaultMinShrinkPercent),
 		fanOut:    int(FirstSet(conversation.DefaultFanOut, p.FanOut)),
 		summary:   min(FirstSet(conversation.DefaultSummaryTokens, p.SummaryTokens), s.Limit/summaryPart),

@@ -24,6 +24,9 @@ func (d *Attempt) Prefix(before view.PreviousBuild, m *conversation.Manifest) Pr
 	}
 	if stable < len(before.Blocks) {
 		r.BrokenBy = d.reporting().brokenBy(before, stable, m)
+		if r.BrokenBy != BreakTailReplaced {
+			r.Rewrite = d.reporting().rewritten(before, stable)
+		}
 	}
 	return r
 }
@@ -154,4 +157,5 @@ type PrefixReport struct {
 	PreviousBlocks    int32
 	FixedInputChanged bool
 	BrokenBy          Break
+	Rewrite           RewriteReport // the zero one if nothing was changed that the previous build had shown
 }

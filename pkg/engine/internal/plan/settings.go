@@ -28,6 +28,7 @@ type settings struct {
 	minGain     int64
 	maxDeferral int32
 	coldAfter   time.Duration
+	expectTurns int32
 	maxWait     time.Duration
 	compact     compactionLimits
 	own         bool    // the budget is the conversation's own: its builds make summaries
@@ -65,6 +66,7 @@ func (s *settings) rewrite(policy conversation.Policy, profile conversation.Mode
 	s.minGain = FirstSet(conversation.DefaultMinGainTokens, p.MinGainTokens)
 	s.maxDeferral = int32(FirstSet(conversation.DefaultMaxDeferralTurns, p.MaxDeferralTurns))
 	s.coldAfter = conversation.ValueOr(p.ColdAfter, conversation.DefaultColdAfter)
+	s.expectTurns = conversation.ValueOr(p.ExpectTurns, conversation.DefaultExpectTurns)
 	s.maxWait = conversation.ValueOr(policy.MaxWait, conversation.DefaultMaxWait)
 	input := conversation.ValueOr(profile.InputPrice, 1)
 	s.read = conversation.ValueOr(profile.CacheReadPrice, cacheReadShare*input)

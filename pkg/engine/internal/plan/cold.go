@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// coldShare is the part of the budget, as a divisor, that a view must exceed to be cut behind a cold cache.
+const coldShare = 2
+
+// coldTrigger says whether the view is to become smaller because that spoils nothing in the provider's cache: a draft is ready, or the view
+// has grown over half of its budget.
+func (d compacting) coldTrigger() (conversation.Reason, error) {
+	r, _, err := DraftOf(d.Loaded)
+	if err == nil && (r.State == DraftReady && d.lifetimes().cacheIsCold() || d.isColdCut()) {
+		return conversation.ReasonCacheCold, nil
+	}
+	return conversation.ReasonUnspecified, err
+}
+
+// isColdCut says whether the view is cut although it is within its budget: it has grown over half of it, and nobody has built for so long
+// that no provider has anything of it. Another model or format alone says less: it may be a call on the side, of an agent whose own cache
+// is warm.
+func (d compacting) isColdCut() bool {
+	used, _ := d.UsedTokens()
+	return d.NewTurn && used > d.Settings.budget/coldShare && d.lifetimes().isForgotten()
+}
+
+// isForgotten says whether the last build in any format is so long ago that providers have nothing cached any more.
+func (d lifetimes) isForgotten() bool {
+	m := d.Previous.Manifest
+	return m != nil && m.Seq == d.Loaded.Head.ManifestSeq && d.Now.Sub(m.Time) >= d.Settings.coldAfter
+}
+
+// coldCutPays says whether a cut behind a cold cache is worth what its summary costs. A model's counts although it may not be asked in the
+// end: a dry run decides as the build does.
+func (d compacting) coldCutPays(w *SummaryJob) bool {
+	now := d.Fixed + d.Composed.Tokens()
+	c := compaction.ColdCut{
+		Before: now, Saved: now - d.summarizing().mostAfter(w), Shrink: d.Settings.compact.shrink,
+		Turns: d.Settings.expectTurns, Read: d.Settings.read, Write: d.Settings.write,
+	}
+	if d.Summaries.CanAsk(&w.Prompt) {
+		c.Call = d.summaryCost(w)
+	}
+	return c.Pays()
+}
+
+// mostAfter is what the view weighs behind a plan's summaries at most: if these are as long as they may be.
+func (d summarizing) mostAfter(w *SummaryJob) int64 {
+	n := -d.summaryRoom(&w.SummaryPlan, 0) + int64(len(w.Steps))*(w.summary+w.losses)
+	for _, e := range d.View.Summaries() {
+		if !w.takesUp(e.Summary.ID) {
+			n += int64(e.Summary.Tokens)
+		}
+	}
+	return n
+}
+
+func (w *SummaryJob) takesUp(summary int64) bool {
+	_, ok := w.earlier[summary]
+	return ok
+}
+
+// summaryCost is what a model is paid for a plan's summaries, by the profile of the first that would be asked, in the unit of prices: a
+// millionth of their currency.
+func (d compacting) summaryCost(w *SummaryJob) float64 {
+	var profile conversation.ModelProfile
+	if models := d.Summaries.ModelsOf(&w.Prompt); len(models) > 0 {
+		_, model, _ := strings.Cut(models[0], "/")
+		profile, _ = d.Settings.catalogue.Profile(model)
+	}
+	input := int64(0)
+	for _, units := range w.Units {
+		for i := range units {
+			input += units[i].Tokens()
+		}
+	}
+	return profile.CallCost(input, int64(len(w.Steps))*w.summary) * tokensPerPrice
+}
+
+// tokensPerPrice is how many tokens a price is for.
+const tokensPerPrice = 1e6
