@@ -238,6 +238,18 @@ func TestSettings_DefaultPolicy(t *testing.T) {
 	if p.Compaction.Strategy != conversation.StrategySlidingWindow || *p.Fit.MaxContextTokens != 9000 || *p.Fit.TargetPercent != 50 {
 		t.Errorf("%+v", p)
 	}
+	deep := filepath.Join(t.TempDir(), "deep.yaml")
+	if err := os.WriteFile(deep, []byte("conversation:\n  compaction: {target_percent: 60, tail_percent: 10}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.DefaultPolicy = deep
+	if c := policyOf(t, s).Compaction; c.TargetPercent == nil || *c.TargetPercent != 60 {
+		t.Errorf("%+v", c)
+	}
+	s.DefaultTarget = new(int32(30)) // comes before the target of the file's summaries too
+	if p := policyOf(t, s); p.Compaction.TargetPercent != nil || *p.Fit.TargetPercent != 30 || *p.Compaction.TailPercent != 10 {
+		t.Errorf("%+v", p)
+	}
 	s.DefaultPolicy = "no such policy"
 	if err := s.check(); err == nil || !strings.Contains(err.Error(), "--default-policy") {
 		t.Errorf("%v", err)

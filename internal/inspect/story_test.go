@@ -40,7 +40,7 @@ func story() *fake {
 				Fixed: 1_200, Messages: 8_962, Summaries: 1_800, Total: 10_365, Budget: 28_000, SavedByPruning: 4_100, SavedByCompaction: 22_000,
 				SavedByFit: 0, SavedByClipping: 80_000, Counter: "o200k", Factor: 1.02, Estimated: true,
 			},
-			Prefix: &pb.PrefixReport{StableBlocks: 3, StableTokens: 1_900, PreviousBlocks: 12, BrokenBy: pb.PrefixBreak_PREFIX_BREAK_PRUNED, FixedInputChanged: true},
+			Prefix: &pb.PrefixReport{StableBlocks: 3, StableTokens: 1_900, PreviousBlocks: 12, BrokenBy: pb.PrefixBreak_PREFIX_BREAK_PRUNED, FixedInputChanged: true, Rewrite: &pb.RewriteReport{RereadTokens: 6_800, SavedTokensPerTurn: 4_100, Cost: .02, SavedPerTurn: .001, BreakEvenTurns: new(int32(20))}},
 			Decisions: []*pb.Decision{
 				{StartIndex: 1, EndIndex: 21, Kind: pb.DecisionKind_DECISION_KIND_SUMMARIZED, Reason: pb.DecisionReason_DECISION_REASON_OVERFLOW, TokensBefore: 23_800, TokensAfter: 1_800, EditId: "e31", SummaryId: "s7"},
 				{StartIndex: 23, EndIndex: 24, Kind: pb.DecisionKind_DECISION_KIND_PRUNED, Reason: pb.DecisionReason_DECISION_REASON_PRUNED, TokensBefore: 4_117, TokensAfter: 17, EditId: "e30"},

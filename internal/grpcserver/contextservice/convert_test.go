@@ -150,7 +150,7 @@ func TestToExpandResponse_EveryField(t *testing.T) {
 func TestToBuildResponse_WhatIsNew(t *testing.T) {
 	got := toBuildResponse(&engine.BuildResult{
 		Tokens:       engine.TokenReport{SavedByExpiry: 1, SavedByRetention: 2},
-		Prefix:       engine.PrefixReport{BrokenBy: engine.BreakRetention},
+		Prefix:       engine.PrefixReport{BrokenBy: engine.BreakRetention, Rewrite: engine.RewriteReport{Reread: 3, Saved: 4, Cost: .5, SavedPerTurn: .25, BreakEvenTurns: 2}},
 		Degradations: []engine.Degradation{{Asked: "a", Reason: "b", Done: "c"}},
 	})
 	if d := got.GetDegradations(); len(d) != 1 || d[0].GetAsked() != "a" || d[0].GetReason() != "b" || d[0].GetDone() != "c" {
@@ -158,6 +158,15 @@ func TestToBuildResponse_WhatIsNew(t *testing.T) {
 	}
 	if got.GetTokens().GetSavedByExpiry() != 1 || got.GetTokens().GetSavedByRetention() != 2 || got.GetPrefix().GetBrokenBy() != pb.PrefixBreak_PREFIX_BREAK_RETENTION {
 		t.Errorf("got %v", got)
+	}
+	want := &pb.RewriteReport{RereadTokens: 3, SavedTokensPerTurn: 4, Cost: .5, SavedPerTurn: .25, BreakEvenTurns: new(int32(2))}
+	if diff := cmp.Diff(want, got.GetPrefix().GetRewrite(), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+	none := toBuildResponse(&engine.BuildResult{}).GetPrefix().GetRewrite()
+	grown := toBuildResponse(&engine.BuildResult{Prefix: engine.PrefixReport{Rewrite: engine.RewriteReport{Saved: -1, BreakEvenTurns: -1}}}).GetPrefix().GetRewrite()
+	if none != nil || grown == nil || grown.BreakEvenTurns != nil {
+		t.Errorf("%v, %v", none, grown)
 	}
 }
 

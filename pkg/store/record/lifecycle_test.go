@@ -26,6 +26,8 @@ func lifecycleSamples(at time.Time, id conversation.ID) map[string]sample {
 	head.SeenBefore, head.Place = 15, conversation.Place{Carrying: 3, Inputs: 9}
 	info := sampleInfo()
 	info.Policy = lifecyclePolicy()
+	expecting := sampleInfo()
+	expecting.Policy.Rewrite.ExpectTurns = new(int32)
 	return map[string]sample{
 		"lifecycle-message":  newSample(lifecycleMessage(at, "m"), (*Codec).EncodeMessage, (*Codec).DecodeMessage),
 		"lifecycle-long":     newSample(lifecycleMessage(at, strings.Repeat("a plugin, ", 60)), (*Codec).EncodeMessage, (*Codec).DecodeMessage),
@@ -36,6 +38,7 @@ func lifecycleSamples(at time.Time, id conversation.ID) map[string]sample {
 		"named-message":      newSample(namedMessage(at), (*Codec).EncodeMessage, (*Codec).DecodeMessage),
 		"unit-head":          newSample(unitHead(at, id), (*Codec).EncodeHead, (*Codec).DecodeHead),
 		"lifecycle-info":     newSample(info, (*Codec).EncodeInfo, (*Codec).DecodeInfo),
+		"expecting-info":     newSample(expecting, (*Codec).EncodeInfo, (*Codec).DecodeInfo),
 	}
 }
 

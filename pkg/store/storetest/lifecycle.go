@@ -29,7 +29,7 @@ func drawPolicy(rt *rapid.T) (p conversation.Policy) {
 		gain := int32(0)
 		p.MaxWait = &wait
 		p.Rewrite = conversation.RewritePolicy{
-			Mode: conversation.RewriteEager, MinGainTokens: &gain, MaxDeferralTurns: &gain, ColdAfter: &wait,
+			Mode: conversation.RewriteEager, MinGainTokens: &gain, MaxDeferralTurns: &gain, ColdAfter: &wait, ExpectTurns: &gain,
 		}
 	}
 	drawWindowPolicy(rt, &p)
