@@ -39,6 +39,7 @@ type builds struct {
 	saved      *prometheus.CounterVec
 	tokens     *prometheus.CounterVec
 	stable     *prometheus.CounterVec
+	reread     *prometheus.CounterVec
 	waits      *prometheus.HistogramVec
 }
 
@@ -52,6 +53,7 @@ func newBuilds(n *namespaces) *builds {
 			"What the tokens kept out would have cost at least, at the price of a read from the provider's cache, for models whose profile has prices.", labelNamespace),
 		tokens: counter("context_tokens_total", "Tokens of the messages in contexts.", labelNamespace),
 		stable: counter("context_stable_tokens_total", "Tokens of the messages at the head of contexts that stood in the build before, byte for byte.", labelNamespace),
+		reread: counter("context_reread_tokens_total", "Tokens of the messages in contexts that providers had in their caches, and read anew because text before them was changed.", labelNamespace),
 		waits: histogram("build_wait_seconds", "How long builds waited for summaries of models, of those that waited.",
 			[]float64{.05, .1, .25, .5, 1, 2, 3, 5, 10, 30, 60}),
 	}
@@ -59,7 +61,7 @@ func newBuilds(n *namespaces) *builds {
 
 func (b *builds) all() []prometheus.Collector {
 	b.waits.WithLabelValues()
-	return []prometheus.Collector{b.total, b.by, b.keptOut, b.saved, b.tokens, b.stable, b.waits}
+	return []prometheus.Collector{b.total, b.by, b.keptOut, b.saved, b.tokens, b.stable, b.reread, b.waits}
 }
 
 // Built counts a build that was committed, and how long it waited for models.
@@ -69,6 +71,10 @@ func (m *Metrics) Built(namespace string, r *engine.BuildResult, waited time.Dur
 	b.total.WithLabelValues(label).Inc()
 	b.tokens.WithLabelValues(label).Add(float64(r.Tokens.Messages))
 	b.stable.WithLabelValues(label).Add(float64(r.Prefix.StableTokens))
+	reread := b.reread.WithLabelValues(label)
+	if r.Prefix.Rewrite.Cost > 0 { // else nothing of it was cached
+		reread.Add(float64(r.Prefix.Rewrite.Reread))
+	}
 	if waited > 0 {
 		b.waits.WithLabelValues().Observe(waited.Seconds())
 	}

@@ -209,7 +209,7 @@ func TestMetrics_Built_EachMechanismByItself(t *testing.T) {
 			Messages: 1000, Factor: 2, SavedByClipping: 1, SavedByFit: 20, SavedByExpiry: 300, SavedByRetention: 4000, SavedByPruning: 50_000,
 			SavedByCompaction: 600_000, SavedByCiting: 7_000_000,
 		},
-		Prefix: engine.PrefixReport{StableTokens: 900}, CacheReadPrice: &price,
+		Prefix: engine.PrefixReport{StableTokens: 900, Rewrite: engine.RewriteReport{Reread: 80, Cost: 1}}, CacheReadPrice: &price,
 	}
 	m.Built("default", r, 2*time.Second)
 	for how, want := range map[mechanism]float64{clipping: 1, fit: 20, expiry: 300, retention: 4000, pruning: 50_000, compaction: 600_000, citing: 7_000_000} {
@@ -223,13 +223,16 @@ func TestMetrics_Built_EachMechanismByItself(t *testing.T) {
 	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 7_654_321*2*0.5/1e6; got != want {
 		t.Errorf("saved %v, want %v", got, want)
 	}
-	r.CacheReadPrice = nil
+	r.CacheReadPrice, r.Prefix.Rewrite.Cost = nil, 0 // behind a cold cache
 	m.Built("default", r, 0)
 	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 7_654_321*2*0.5/1e6; got != want {
 		t.Errorf("without a price, saved %v, want %v", got, want)
 	}
 	if got := number(t, m, "palimpsest_context_stable_tokens_total", "default"); got != 1800 {
 		t.Errorf("%v tokens were stable", got)
+	}
+	if got := number(t, m, "palimpsest_context_reread_tokens_total", "default"); got != 80 {
+		t.Errorf("%v tokens were read anew", got)
 	}
 	if got := number(t, m, "palimpsest_build_wait_seconds"); got != 3 {
 		t.Errorf("builds waited %v s", got)

@@ -40,6 +40,7 @@ func (c *court) legal(f conversation.Format, budget int32, b *build) {
 	if most := int(float64(budget)/b.Tokens.Factor) - int(b.Tokens.Fixed); read.Tokens > most {
 		c.t.Fatalf("%d tokens by an independent count (%d by ours) in a budget of %d, times %.2f, with %d fixed\n%s", read.Tokens, b.Tokens.Total, budget, b.Tokens.Factor, b.Tokens.Fixed, messages)
 	}
+	c.rewriteReport(b)
 	before := c.last[f]
 	c.last[f] = read
 	if before == nil || b.Prefix.BrokenBy != engine.BreakNone {
@@ -48,6 +49,22 @@ func (c *court) legal(f conversation.Format, budget int32, b *build) {
 	for i := range before.Blocks {
 		if i >= len(read.Blocks) || before.Blocks[i].JSON != read.Blocks[i].JSON || before.Blocks[i].Role != read.Blocks[i].Role {
 			c.t.Fatalf("block %d of the previous build is not in place, and no rewrite is reported:\n%s\n%s", i, before.Blocks[i].JSON, read.Blocks[min(i, len(read.Blocks)-1)].JSON)
+		}
+	}
+}
+
+// rewriteReport demands that a build says what a rewrite cost where one is reported, and nothing else.
+func (c *court) rewriteReport(b *build) {
+	r := b.Prefix.Rewrite
+	switch b.Prefix.BrokenBy {
+	case engine.BreakNone, engine.BreakFirstBuild, engine.BreakTailReplaced:
+		if r != (engine.RewriteReport{}) {
+			c.t.Fatalf("nothing was rewritten, and it is said to have cost %+v", r)
+		}
+	default:
+		pays := r.BreakEvenTurns >= 0
+		if r.Reread < 0 || r.Cost < 0 || pays != (r.Saved > 0) || b.Prefix.StableTokens+r.Reread > b.Tokens.Messages {
+			c.t.Fatalf("a rewrite of %d tokens, %d of them stable, is said to have cost %+v", b.Tokens.Messages, b.Prefix.StableTokens, r)
 		}
 	}
 }

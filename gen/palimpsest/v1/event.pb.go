@@ -309,7 +309,7 @@ const (
 	DecisionReason_DECISION_REASON_SUMMARIES_MERGED DecisionReason = 28
 	// RewindConversation or UndoRewind asked for it.
 	DecisionReason_DECISION_REASON_REWIND_REQUEST DecisionReason = 29
-	// A summary was ready before the view outgrew its budget, and using it spoiled nothing in the provider's cache.
+	// The provider's cache was cold, so that rewriting spoiled nothing: a summary was ready, or the view took more than half of its budget.
 	DecisionReason_DECISION_REASON_CACHE_COLD DecisionReason = 30
 	// The text was longer than the citation threshold when it was appended.
 	DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD DecisionReason = 31

@@ -1041,7 +1041,8 @@ type CompactionPolicy struct {
 	KeepRecent *int32 `protobuf:"varint,4,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
 	// Optional. The largest share of the budget that the messages of keep_recent may take, in percent; 1 to 90; 25 by default.
 	TailPercent *int32 `protobuf:"varint,5,opt,name=tail_percent,json=tailPercent,proto3,oneof" json:"tail_percent,omitempty"`
-	// Optional. The largest share of the budget that the view should take after a compaction, in percent; 10 to 90; 50 by default.
+	// Optional. The largest share of the budget that the view should take after a compaction, in percent; 10 to 90; 50 by default. If it is
+	// not set, fit.target_percent counts, if that is set.
 	TargetPercent *int32 `protobuf:"varint,6,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
 	// Optional. The least share by which the view must shrink for a summary to be used, in percent; 1 to 90; 10 by default.
 	MinShrinkPercent *int32 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
@@ -1278,10 +1279,11 @@ type RewritePolicy struct {
 	MinGainTokens *int32 `protobuf:"varint,2,opt,name=min_gain_tokens,json=minGainTokens,proto3,oneof" json:"min_gain_tokens,omitempty"`
 	// Optional. The largest number of turns that a due edit waits; 0 to 1,000; 10 by default.
 	MaxDeferralTurns *int32 `protobuf:"varint,3,opt,name=max_deferral_turns,json=maxDeferralTurns,proto3,oneof" json:"max_deferral_turns,omitempty"`
-	// Optional. The time without a build after which the provider's prompt cache is cold; 0 to 24 hours; 5 minutes by default.
+	// Optional. The time without a build after which the provider's prompt cache is cold; 0 to 24 hours; 5 minutes by default. A view that
+	// then takes more than half of its budget is compacted, if the strategy makes summaries and if that pays.
 	ColdAfter *durationpb.Duration `protobuf:"bytes,4,opt,name=cold_after,json=coldAfter,proto3" json:"cold_after,omitempty"`
-	// Optional. The number of turns for which the conversation is expected to go on; 0 to 100,000; 30 by default. A rewrite that costs
-	// something must pay within them; for 0, it must pay at once.
+	// Optional. The number of turns for which the conversation is expected to go on; 0 to 100,000; 30 by default. What a model is paid for
+	// the summary of a view that is compacted behind a cold cache must be saved within them; for 0, it must be saved at once.
 	ExpectTurns   *int32 `protobuf:"varint,5,opt,name=expect_turns,json=expectTurns,proto3,oneof" json:"expect_turns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1363,8 +1365,8 @@ type FitPolicy struct {
 	// Optional. The tokens of the window that are left for the answer; 0 to 100,000,000, less than the window. By default, those of the
 	// model profile, else 16,384. A reserve from a lower level than the window is at most a quarter of the window.
 	ReservedOutputTokens *int32 `protobuf:"varint,3,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
-	// Optional. The share of the budget that a cut of the window aims at, in percent; 10 to 90; 50 by default. Rare deep cuts cost less
-	// than frequent shallow ones.
+	// Optional. The share of the budget that a cut of the window aims at, in percent; 10 to 90; 50 by default. A compaction aims at it too,
+	// unless compaction.target_percent is set. Rare deep cuts cost less than frequent shallow ones.
 	TargetPercent *int32 `protobuf:"varint,4,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
 	// Optional. The largest share of the budget that a single tool result may take when it first enters a view, in percent; 1 to 100;
 	// 25 by default. A larger result is clipped.

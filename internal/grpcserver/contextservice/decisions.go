@@ -104,7 +104,7 @@ func windowDetail(r conversation.Reason) string {
 	case conversation.ReasonCorrectionRequest:
 		return "CorrectMessage asked for it"
 	case conversation.ReasonCacheCold:
-		return "the summary was ready, and the provider had nothing cached that it would have spoiled"
+		return "the provider had nothing cached that it would have spoiled: a summary was ready, or the view took more than half of its budget"
 	case conversation.ReasonOverBudgetShare:
 		return "the context is over its budget, and this is over its share of it: a part is shown"
 	case conversation.ReasonNoRoom:
