@@ -194,3 +194,19 @@ func TestEngine_Build_RewriteReport(t *testing.T) {
 		t.Errorf("%+v", grown)
 	}
 }
+
+// TestEngine_Build_ColdCache_LeavesTheOpeningWhole: nothing presses behind a cold cache: what was asked is shortened by an overflow alone.
+func TestEngine_Build_ColdCache_LeavesTheOpeningWhole(t *testing.T) {
+	t.Parallel()
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user(words(3000)), answer("Well."), user("Go on."))
+	b.steps(t, "c", 40, 100)
+	deep := by(conversation.Policy{Compaction: conversation.CompactionPolicy{TargetPercent: ptr(int32(20))}})
+	b.turn(t, "c", within(12_000), deep)
+	b.now = b.now.Add(time.Hour)
+	r := b.turn(t, "c", within(12_000), deep)
+	if made := summarizedIn(r); len(made) != 1 || made[0].Reason != conversation.ReasonCacheCold {
+		t.Fatalf("%+v", made)
+	}
+	wantShown(t, r, 0, words(3000))
+}
