@@ -8,14 +8,15 @@
 # PRESETS plays other files in their place, with their names. With PAGE=FILE the
 # tables are written into a page; with FRONTIER=FILE it also plays what lies
 # between the policies, and draws the picture into FILE.
+# KEEP names a folder for the reports, which else are deleted, and
 # SAMPLE (every how many conversations) overrides what the wide table is made of.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 source scripts/recordings.sh
 
-results="$(mktemp -d)"
-trap 'rm -rf "$results"' EXIT
+results="${KEEP:-$(mktemp -d)}"
+if [[ -z "${KEEP:-}" ]]; then trap 'rm -rf "$results"' EXIT; else mkdir -p "$results"; fi
 replay() { # NAME FLAG...: plays into NAME.json
   local began=$SECONDS
   # What replay thinks of its result is judged below, with all the others.
