@@ -68,6 +68,17 @@ func TestForesight_Rewriting_CutsWhereItPays(t *testing.T) {
 	}
 }
 
+// Who leaves nothing out pays for all of it, tools included.
+func TestForesight_Follow_AllShown_IsTheWholeHistory(t *testing.T) {
+	f := known([]holding{shownOnce(100, 0), shownOnce(50, 1)}, 1, 2)
+	f.fixed = 8
+	// 108 written; 108 read and 50 written.
+	all := f.follow(slices.Repeat([]int{forever}, 2), defaultPrices, true, "")
+	if want := 135 + 10.8 + 62.5; math.Abs(all.CostWith-want) > 1e-9 || math.Abs(all.CostWithout-want) > 1e-9 || all.TokensWith != 266 || all.TokensWithout != 266 || all.Rewrites != 0 {
+		t.Errorf("cost %v and %v, want %v; %d and %d tokens", all.CostWith, all.CostWithout, want, all.TokensWith, all.TokensWithout)
+	}
+}
+
 // Of what may be lost, the heavier goes first, and no more than may be lost.
 func TestForesight_Forgetting_GivesUpWhatWeighsMost(t *testing.T) {
 	heavy, light := shownOnce(100, 0, refersAt(1, 4)...), shownOnce(10, 0, refersAt(4)...)

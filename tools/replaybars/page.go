@@ -39,7 +39,7 @@ func page(file string, files []string) error {
 		}
 		text = before + f.begin() + "\n" + f.text + figuresEnd + after
 	}
-	return os.WriteFile(file, []byte(text), 0o644)
+	return os.WriteFile(file, []byte(text), 0o600) // it is there, and keeps its mode
 }
 
 // pageFigures are the tables of the page.
@@ -95,13 +95,13 @@ func kindsTable(w io.Writer, plays map[string][]*played) {
 				of, from := with.in(k.set), without.in(k.set)
 				s, n = &of, &from
 			}
-			fmt.Fprintf(w, "| %s \t| `%s` \t| %s \t| %s |\n", k.agent, k.choice, k.measured, cells(s, n, " \t| "))
+			fmt.Fprintf(w, "| %s \t| `%s` \t| %s \t| %s |\n", k.agent, k.choice, k.measured, cells(s, n))
 		}
 	}
 }
 
 // cells are cost and recalls as shares of none, where anything was referred to.
-func cells(s, n *set, between string) string {
+func cells(s, n *set) string {
 	e, out := shareOf(s, n), make([]string, 0, 4)
 	out = append(out, fmt.Sprintf("%.3f", e.cost))
 	for _, kept := range []struct{ share, of float64 }{{e.references, n.Recall}, {e.content, n.Content}, {e.foreign, n.Foreign}} {
@@ -111,7 +111,7 @@ func cells(s, n *set, between string) string {
 		}
 		out = append(out, fmt.Sprintf("%.3f", kept.share))
 	}
-	return strings.Join(out, between)
+	return strings.Join(out, " \t| ")
 }
 
 // halves are the plays of the presets with the names that the page gives them.
@@ -136,11 +136,11 @@ func halvesTable(w io.Writer, plays map[string][]*played) {
 		}
 		for _, p := range all {
 			if p != n {
-				fmt.Fprintf(w, "| %s \t| `%s` \t| %s \t| %s |\n", h.name, p.name(), cells(p.total(), n.total(), " \t| "), p.byCap(n))
+				fmt.Fprintf(w, "| %s \t| `%s` \t| %s \t| %s |\n", h.name, p.name(), cells(p.total(), n.total()), p.byCap(n))
 			}
 		}
 		for i := range all[0].Bounds {
-			fmt.Fprintf(w, "| %s \t| %s \t| %s \t| |\n", h.name, all[0].Bounds[i].Name, cells(&all[0].Bounds[i].set, n.total(), " \t| "))
+			fmt.Fprintf(w, "| %s \t| %s \t| %s \t| |\n", h.name, all[0].Bounds[i].Name, cells(&all[0].Bounds[i].set, n.total()))
 		}
 	}
 }
@@ -167,28 +167,28 @@ func policiesTable(w io.Writer, all []*played) {
 		if p.Citations.Count > 0 {
 			asked = fmt.Sprintf("%.3f", (p.Cost+p.Citations.AskingCost)/n.Cost)
 		}
-		fmt.Fprintf(w, "| `%s` \t| %.3f \t| %s \t| %d \t| %.0f \t| %.0f \t| %.1f, %.1f ms \t| %s |\n", p.name(), p.Tokens/n.Tokens, cells(p.total(), n.total(), " \t| "),
+		fmt.Fprintf(w, "| `%s` \t| %.3f \t| %s \t| %d \t| %.0f \t| %.0f \t| %.1f, %.1f ms \t| %s |\n", p.name(), p.Tokens/n.Tokens, cells(p.total(), n.total()),
 			p.Rewrites, p.Compactions["count"], p.Compactions["summaries"], p.BuildMS["p50"], p.BuildMS["p95"], asked)
 	}
 }
 
 // setsTable is what the policies came to on each set of recordings.
 func setsTable(w io.Writer, all []*played) {
-	columns := []string{"cost, references"}
-	for _, p := range all {
-		columns = append(columns, "`"+p.name()+"`")
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = "`" + p.name() + "`"
 	}
-	header(w, columns...)
+	header(w, append([]string{"cost, references"}, names...)...)
 	for _, s := range named(all, none).Files {
 		if s.Builds == 0 {
 			continue
 		}
-		row := []string{s.folder()}
-		for _, p := range all {
+		row := make([]string, len(all))
+		for i, p := range all {
 			of := p.in(s.folder())
-			row = append(row, shares(&of, &s))
+			row[i] = shares(&of, &s)
 		}
-		fmt.Fprintln(w, "| "+strings.Join(row, " \t| ")+" |")
+		fmt.Fprintf(w, "| %s \t| %s |\n", s.folder(), strings.Join(row, " \t| "))
 	}
 }
 
