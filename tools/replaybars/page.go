@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 )
 
 // figures is a table of docs/policies.md, which stands between two marks.
@@ -56,19 +55,17 @@ func pageFigures(plays map[string][]*played) ([]figures, error) {
 	}, nil
 }
 
-// table lines up what is written to it, as cells that end in tabs.
+// table is what is written to it.
 func table(write func(w io.Writer)) string {
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
-	write(w)
-	_ = w.Flush() // a builder takes everything
+	write(&b)
 	return b.String()
 }
 
 // header writes the names of columns, and the line below them.
 func header(w io.Writer, columns ...string) {
-	fmt.Fprintln(w, "| "+strings.Join(columns, " \t| ")+" |")
-	fmt.Fprintln(w, "|---"+strings.Repeat("\t|---", len(columns)-1)+"|")
+	fmt.Fprintln(w, "| "+strings.Join(columns, " | ")+" |")
+	fmt.Fprintln(w, "|---"+strings.Repeat("|---", len(columns)-1)+"|")
 }
 
 // kinds are the agents that docs/policies.md knows, what each had best choose,
@@ -95,7 +92,7 @@ func kindsTable(w io.Writer, plays map[string][]*played) {
 				of, from := with.in(k.set), without.in(k.set)
 				s, n = &of, &from
 			}
-			fmt.Fprintf(w, "| %s \t| `%s` \t| %s \t| %s |\n", k.agent, k.choice, k.measured, cells(s, n))
+			fmt.Fprintf(w, "| %s | `%s` | %s | %s |\n", k.agent, k.choice, k.measured, cells(s, n))
 		}
 	}
 }
@@ -111,7 +108,7 @@ func cells(s, n *set) string {
 		}
 		out = append(out, fmt.Sprintf("%.3f", kept.share))
 	}
-	return strings.Join(out, " \t| ")
+	return strings.Join(out, " | ")
 }
 
 // halves are the plays of the presets with the names that the page gives them.
@@ -136,11 +133,11 @@ func halvesTable(w io.Writer, plays map[string][]*played) {
 		}
 		for _, p := range all {
 			if p != n {
-				fmt.Fprintf(w, "| %s \t| `%s` \t| %s \t| %s |\n", h.name, p.name(), cells(p.total(), n.total()), p.byCap(n))
+				fmt.Fprintf(w, "| %s | `%s` | %s | %s |\n", h.name, p.name(), cells(p.total(), n.total()), p.byCap(n))
 			}
 		}
 		for i := range all[0].Bounds {
-			fmt.Fprintf(w, "| %s \t| %s \t| %s \t| |\n", h.name, all[0].Bounds[i].Name, cells(&all[0].Bounds[i].set, n.total()))
+			fmt.Fprintf(w, "| %s | %s | %s | |\n", h.name, all[0].Bounds[i].Name, cells(&all[0].Bounds[i].set, n.total()))
 		}
 	}
 }
@@ -167,7 +164,7 @@ func policiesTable(w io.Writer, all []*played) {
 		if p.Citations.Count > 0 {
 			asked = fmt.Sprintf("%.3f", (p.Cost+p.Citations.AskingCost)/n.Cost)
 		}
-		fmt.Fprintf(w, "| `%s` \t| %.3f \t| %s \t| %d \t| %.0f \t| %.0f \t| %.1f, %.1f ms \t| %s |\n", p.name(), p.Tokens/n.Tokens, cells(p.total(), n.total()),
+		fmt.Fprintf(w, "| `%s` | %.3f | %s | %d | %.0f | %.0f | %.1f, %.1f ms | %s |\n", p.name(), p.Tokens/n.Tokens, cells(p.total(), n.total()),
 			p.Rewrites, p.Compactions["count"], p.Compactions["summaries"], p.BuildMS["p50"], p.BuildMS["p95"], asked)
 	}
 }
@@ -188,7 +185,7 @@ func setsTable(w io.Writer, all []*played) {
 			of := p.in(s.folder())
 			row[i] = shares(&of, &s)
 		}
-		fmt.Fprintf(w, "| %s \t| %s |\n", s.folder(), strings.Join(row, " \t| "))
+		fmt.Fprintf(w, "| %s | %s |\n", s.folder(), strings.Join(row, " | "))
 	}
 }
 

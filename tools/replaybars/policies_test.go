@@ -91,7 +91,7 @@ func TestPolicies_BarsMet_PrintsTables(t *testing.T) {
 		"| coding runs, tuned on | `balanced` | 0.900 | 0.900 | 0.900 | 0.900 | 0.90, 0.90, 0.90, 0.90, 0.90 |",
 		"| coding runs, not tuned on | bound: rewriting paid | 0.400 | 1.000 | 0.000 | 0.000 | |",
 		"| `balanced` | 1.000 | 0.600 | 0.970 | 0.970 | 0.970 | 0 | 1 | 1 |", "| pi_sessions | 0.60, 0.970 |", "| 0.900 |",
-		"half-second, mini_swe_agent, balanced at 5 caps: cost 0.360, references 0.999, content 0.999, foreign 0.999, the newest 9000 tokens",
+		"half-second, mini_swe_agent, balanced at 5 caps: cost 0.360, references 0.999, content 0.999, foreign 0.999; at least the newest 9000 tokens are whole",
 		"joined-first, summarize: cost 0.610", "long-32k, summaries: 1 compactions", "all bars met in 8 replays",
 	} {
 		if !strings.Contains(flat, want) {

@@ -111,7 +111,7 @@ func (b *bar) judge(w io.Writer, with, without *played) (missed []string) {
 			continue
 		}
 		share := shareOf(&s, n)
-		fmt.Fprintf(w, "%s, %s, %s at %d caps: %s, the newest %d tokens untouched\n", b.play, n.folder(), b.policy, fiveCaps, share, s.NewestKept)
+		fmt.Fprintf(w, "%s, %s, %s at %d caps: %s; at least the newest %d tokens are whole (0: all are)\n", b.play, n.folder(), b.policy, fiveCaps, share, s.NewestKept)
 		for _, fault := range share.misses(b.economy) {
 			missed = append(missed, fmt.Sprintf("%s: %s: %s: %s", b.play, n.folder(), b.policy, fault))
 		}
