@@ -62,7 +62,7 @@ func pointsOf(all []*played, plain *played, folder string) (out []point) {
 		out = append(out, point{name: p.name(), family: p.family(), cost: s.Cost / n.Cost, recall: s.Recall / n.Recall})
 		for _, b := range p.Bounds {
 			s := b.in(folder)
-			out = append(out, point{name: b.Name, cost: s.Cost / n.Cost, recall: s.Recall / n.Recall, bound: true})
+			out = append(out, point{name: strings.TrimPrefix(b.Name, "bound: "), cost: s.Cost / n.Cost, recall: s.Recall / n.Recall, bound: true})
 		}
 	}
 	return out
