@@ -167,7 +167,7 @@ replay-lifecycle: build ##- Replay all of PALIMPSEST_DATA under policies of expi
 	@scripts/replay-lifecycle.sh
 
 .PHONY: replay-policies
-replay-policies: build ##- Replay all of PALIMPSEST_DATA under the policies that ship, against the bars (about 8 minutes; FRONTIER=FILE draws)
+replay-policies: build ##- Replay all of PALIMPSEST_DATA under the policies that ship, against the bars (about 12 minutes; PAGE=FILE writes tables, FRONTIER=FILE draws)
 	@scripts/replay-policies.sh
 
 .PHONY: replay-types

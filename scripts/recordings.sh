@@ -11,3 +11,4 @@ if ((${#files[@]} == 0)); then
 fi
 coding="$PALIMPSEST_DATA/mini_swe_agent/conversations.jsonl"
 long="$PALIMPSEST_DATA/pi_sessions/conversations.jsonl"
+service=("$PALIMPSEST_DATA"/tau*/conversations.jsonl)

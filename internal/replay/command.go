@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,12 +41,16 @@ type Command struct {
 	Window     int32    `help:"The model's context window in tokens." default:"128000"`
 	Reserve    int32    `help:"Tokens of the window that are left for the answer." default:"0"`
 	Policy     []string `help:"Play under this policy: a file, or the name of one that ships. Repeat it to compare several. See docs/policies.md." sep:"none" placeholder:"NAME|FILE"`
+	Caps       []string `help:"Play each policy that sets fit.max_context_tokens at each of these sizes instead, and report the mean: tokens, or percentages of what it sets." placeholder:"TOKENS|PERCENT%,..."`
 	Alone      bool     `help:"With --policy or --cite: play nothing to compare."`
 	Cite       bool     `help:"Play each policy with citations on, and as it is to compare: long results are cited when they are appended."`
 	Raw        bool     `help:"Append what a tool printed before its agent cut it, where that was recorded."`
 	SplitCalls bool     `help:"Append each of several calls in a message, and each of several results, as a message of its own."`
 	JSON       bool     `name:"json" help:"Print the report as one JSON object."`
 	Sample     int      `help:"Play every Nth conversation." default:"1" placeholder:"N"`
+	Offset     int      `help:"Leave out so many before the first that is played; with --sample 2, 0 is one half and 1 the other." default:"0" placeholder:"N"`
+	Join       int      `help:"Make one conversation of every N of a file that are played." default:"1" placeholder:"N"`
+	Bound      bool     `help:"Say beside the policies what somebody would come to who knew the future."`
 	Model      string   `help:"The model to build for, and that wrote the assistant's messages."`
 	Parallel   int      `help:"Conversations that are played at once." default:"2"`
 	ASCII      bool     `name:"ascii" help:"Draw without Unicode."`
@@ -72,11 +77,15 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	recordings, err := recording.Load(c.Files, recording.Options{Raw: c.Raw, Split: c.SplitCalls, Sample: c.Sample, Model: c.Model})
+	recordings, err := recording.Load(c.Files, recording.Options{Raw: c.Raw, Split: c.SplitCalls, Sample: c.Sample, Offset: c.Offset, Join: c.Join, Model: c.Model})
 	if err != nil {
 		return err
 	}
-	under, err := c.policies()
+	policies, err := c.policies()
+	if err != nil {
+		return err
+	}
+	under, err := c.atCaps(policies)
 	if err != nil {
 		return err
 	}
@@ -103,6 +112,10 @@ func (c *Command) check() error {
 		return fmt.Errorf("replay: a window of %d tokens leaves no room beside a reserve of %d", c.Window, c.Reserve)
 	case c.Sample < 1:
 		return fmt.Errorf("replay: --sample must be at least 1")
+	case c.Offset < 0 || c.Offset >= c.Sample:
+		return fmt.Errorf("replay: --offset must be less than --sample")
+	case c.Join < 1:
+		return fmt.Errorf("replay: --join must be at least 1")
 	case c.Parallel < 1:
 		return fmt.Errorf("replay: --parallel must be at least 1")
 	}
@@ -111,15 +124,17 @@ func (c *Command) check() error {
 }
 
 // play plays all recordings under each policy, several at once. The report is
-// that of the first policy, with the others' against it.
-func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording.Recording, under []*policy) (*Report, error) {
+// that of the first policy, with the others' against it; of a policy that is
+// played at several caps, the mean.
+func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording.Recording, under [][]*policy) (*Report, error) {
 	s, closed, err := c.session(ctx, address, env.Counter)
 	if err != nil {
 		return nil, err
 	}
 	defer closed()
-	sessions, sums := make([]*session, len(under)), make([]*tally, len(under))
-	for i, p := range under {
+	each := slices.Concat(under...)
+	sessions, sums := make([]*session, len(each)), make([]*tally, len(each))
+	for i, p := range each {
 		sessions[i], sums[i] = s.under(p), newTally()
 		sums[i].Files = c.files()
 		if err := sessions[i].tryOut(ctx); err != nil {
@@ -134,11 +149,20 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 	}
 	started := time.Now()
 	err = all(ctx, jobs, c.Parallel)
+	took := time.Since(started)
 	reports := make([]*Report, len(under))
 	for i := range reports {
-		reports[i] = sums[i].report(c, sessions[i], time.Since(started))
+		atCaps := make([]*Report, len(under[i]))
+		for k := range atCaps {
+			atCaps[k] = sums[0].report(c, sessions[0], took)
+			sums, sessions = sums[1:], sessions[1:]
+		}
+		reports[i] = meanOf(atCaps)
 	}
 	reports[0].Against = reports[1:]
+	if c.Bound {
+		reports[0].Bounds = c.bounds(ctx, s, recordings)
+	}
 	return reports[0], err
 }
 

@@ -164,6 +164,10 @@ func TestCommand_Run_BadFlags_AreRefused(t *testing.T) {
 	for name, change := range map[string]func(*Command){
 		"no room":     func(c *Command) { c.Reserve = 4096 },
 		"no sample":   func(c *Command) { c.Sample = 0 },
+		"no offset":   func(c *Command) { c.Offset = 1 },
+		"other side":  func(c *Command) { c.Offset = -1 },
+		"no join":     func(c *Command) { c.Join = 0 },
+		"too few":     func(c *Command) { c.Join = 2 },
 		"no workers":  func(c *Command) { c.Parallel = 0 },
 		"no format":   func(c *Command) { c.Format = "morse" },
 		"no file":     func(c *Command) { c.Files = []string{"absent.jsonl"} },
@@ -178,7 +182,7 @@ func TestCommand_Run_BadFlags_AreRefused(t *testing.T) {
 func TestCommand_Run_Text_HoldsNoConversation(t *testing.T) {
 	var out, progress bytes.Buffer
 	f := &fake{element: func(e map[string]any) { e["index"] = 1 }}
-	c := &Command{Files: []string{fileOf(t, recorded)}, Format: "openai-chat", Window: 4096, Sample: 1, Parallel: 1, ASCII: true}
+	c := &Command{Files: []string{fileOf(t, recorded)}, Format: "openai-chat", Window: 4096, Sample: 1, Join: 1, Parallel: 1, ASCII: true}
 	if err := c.Run(t.Context(), &Env{Start: f.start, Counter: o200k(), Stdout: &out, Stderr: &progress}); !errors.Is(err, ErrJudged) {
 		t.Fatal(err)
 	}

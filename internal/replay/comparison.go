@@ -54,7 +54,7 @@ func counts(of map[string]int) string {
 // comparison writes the policies side by side, and in shares of none where that
 // was played too: one row each, over everything and for each file.
 func (r *Report) comparison(s *sheet.Sheet) {
-	if len(r.Against) == 0 {
+	if len(r.Against)+len(r.Caps)+len(r.Bounds) == 0 {
 		return
 	}
 	all, none := r.all(), &Report{}
@@ -69,14 +69,38 @@ func (r *Report) comparison(s *sheet.Sheet) {
 		cells(table, append(append([]string{o.label()}, o.total().against(none.total())...),
 			short(o.Compactions.Count), short(o.Compactions.Summaries), short(o.OwnCalls.Calls), short(o.OwnCalls.Cost),
 			short(o.BuildMS.P50), short(o.BuildMS.P95), short(len(o.broken())))...)
+		for _, one := range o.Caps {
+			part(table, fmt.Sprintf("at %d", one.Cap), one.total(), none)
+		}
+	}
+	for i := range r.Bounds {
+		part(table, r.Bounds[i].Name, &r.Bounds[i].FileReport, none)
 	}
 	_ = table.Flush()
-	byFile(s, all, none)
+	uncapped(s, all)
+	r.byFile(s, all, none)
+}
+
+// part writes the cells that are shares of none, and leaves the others empty.
+func part(w io.Writer, name string, f *FileReport, none *Report) {
+	cells(w, append(append([]string{name}, f.against(none.total())...), make([]string, 7)...)...)
+}
+
+// uncapped says which policies --caps says nothing of.
+func uncapped(s *sheet.Sheet, all []*Report) {
+	if !slices.ContainsFunc(all, func(o *Report) bool { return len(o.Caps) > 0 || o.Cap > 0 }) {
+		return
+	}
+	for _, o := range all {
+		if len(o.Caps) == 0 && o.Cap == 0 {
+			say(s, "%s caps no view: it was played once, as it is", o.label())
+		}
+	}
 }
 
 // byFile writes the policies side by side for each file, if there are several.
-func byFile(s *sheet.Sheet, all []*Report, none *Report) {
-	if len(all[0].Files) < 2 {
+func (r *Report) byFile(s *sheet.Sheet, all []*Report, none *Report) {
+	if len(r.Files) < 2 {
 		s.Line("")
 		return
 	}
@@ -84,15 +108,17 @@ func byFile(s *sheet.Sheet, all []*Report, none *Report) {
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	cells(table, "", "", "tokens", "of", "", "of", "", "con-", "for-", "re-")
 	cells(table, "", "", "sent", "none", "cost", "none", "recall", "tent", "eign", "writes")
-	for i := range all[0].Files {
-		file := label(all[0].Files[i].File)
+	for i := range r.Files {
+		file, with := label(r.Files[i].File), &FileReport{}
+		if none.Files != nil {
+			with = &none.Files[i]
+		}
 		for _, o := range all {
-			with := &FileReport{}
-			if none.Files != nil {
-				with = &none.Files[i]
-			}
 			cells(table, append([]string{file, o.label()}, o.Files[i].against(with)...)...)
 			file = ""
+		}
+		for k := range r.Bounds {
+			cells(table, append([]string{"", r.Bounds[k].Name}, r.Bounds[k].Files[i].against(with)...)...)
 		}
 	}
 	_ = table.Flush()
@@ -140,7 +166,16 @@ func short[N int | int64 | float64](n N) string {
 }
 
 // label names what was played under in a table.
-func (r *Report) label() string { return label(cmp.Or(r.title(), ownPolicy)) }
+func (r *Report) label() string {
+	name := label(cmp.Or(r.title(), ownPolicy))
+	switch {
+	case len(r.Caps) > 0:
+		return fmt.Sprintf("%s, mean of %d caps", name, len(r.Caps))
+	case r.Cap > 0:
+		return fmt.Sprintf("%s at %d", name, r.Cap)
+	}
+	return name
+}
 
 // label is the end of a file's path, its folder and its name; or a name.
 func label(file string) string {
@@ -152,7 +187,7 @@ func label(file string) string {
 
 // FileReport is what the recordings of one file came to.
 type FileReport struct {
-	File                 string  `json:"file"`
+	File                 string  `json:"file,omitempty"`
 	Conversations        int     `json:"conversations"`
 	Builds               int     `json:"builds"`
 	TokensWith           int64   `json:"tokens_with"`
@@ -163,7 +198,7 @@ type FileReport struct {
 	ReferenceRecall      float64 `json:"reference_recall"`
 	ContentRecall        float64 `json:"content_recall"`
 	ForeignContentRecall float64 `json:"foreign_content_recall"`
-	NewestKept           int     `json:"newest_kept"`
+	NewestKept           int     `json:"newest_kept" merge:"least"`
 
 	references, recalled    int
 	content, foreignContent recalled

@@ -60,7 +60,7 @@ func sidecarProcess(t *testing.T) string {
 // replayed plays a tenth of the files and returns the report.
 func replayed(t *testing.T, address string, files []string, window int32, format string, change ...func(*Command)) *Report {
 	t.Helper()
-	c := &Command{Files: files, Address: address, Format: format, Window: window, Sample: 10, Parallel: 2, JSON: true}
+	c := &Command{Files: files, Address: address, Format: format, Window: window, Sample: 10, Join: 1, Parallel: 2, JSON: true}
 	for _, f := range change {
 		f(c)
 	}

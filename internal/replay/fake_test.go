@@ -388,7 +388,7 @@ func fileOf(t *testing.T, content string) string {
 // played replays content through f and returns the report.
 func played(t *testing.T, f *fake, content string, change ...func(*Command)) (*Report, error) {
 	t.Helper()
-	c := &Command{Files: []string{fileOf(t, content)}, Format: "openai-chat", Window: 4096, Sample: 1, Parallel: 2, JSON: true}
+	c := &Command{Files: []string{fileOf(t, content)}, Format: "openai-chat", Window: 4096, Sample: 1, Join: 1, Parallel: 2, JSON: true}
 	for _, f := range change {
 		f(c)
 	}

@@ -23,6 +23,7 @@ import (
 type policy struct {
 	name         string // as it was asked for; empty for the sidecar's own
 	cite         bool   // citations were switched on in it
+	cap          int32  // what --caps says that views weigh at most; 0 if it says nothing
 	conversation *pb.Policy
 	tools        map[string]*pb.Expiration
 }

@@ -100,9 +100,15 @@ type Report struct {
 	// Policy is what was played under, empty for the sidecar's own, Cite whether
 	// with citations beside what it says itself, and Against what the same
 	// recordings came to under the others, in their order.
+	// Cap is what views were capped at if --caps says so. The report of all caps
+	// of a policy holds means, and those of each in Caps.
 	Policy  string    `json:"policy,omitempty"`
 	Cite    bool      `json:"cite,omitempty"`
+	Cap     int32     `json:"cap,omitempty"`
+	Caps    []*Report `json:"caps,omitempty"`
 	Against []*Report `json:"against,omitempty"`
+	// Bounds are what somebody comes to who knows the future, with --bound.
+	Bounds []Bound `json:"bounds,omitempty"`
 
 	turns []turn
 }
@@ -223,7 +229,7 @@ func (t *tally) report(c *Command, s *session, took time.Duration) *Report {
 	r := t.Report
 	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, int32(s.budget()), took.Seconds()
 	if s.policy != nil {
-		r.Policy, r.Cite = s.policy.name, s.policy.cite
+		r.Policy, r.Cite, r.Cap = s.policy.name, s.policy.cite, s.policy.cap
 	}
 	refused := 0
 	for n := range maps.Values(t.Refused) {

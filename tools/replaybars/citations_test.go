@@ -8,13 +8,13 @@ import (
 
 // cited is a result in which citations were switched on.
 func cited(policy string, cost float64) string {
-	return strings.Replace(under(policy, cost, 0.97, 0, noCompactions), `{"policy"`,
+	return strings.Replace(under(policy, cost, 0.97, noCompactions), `{"policy"`,
 		`{"cite": true, "citations": {"count": 7, "mean_tokens": 180, "max_tokens": 290, "asking_cost": 20, "words": 10, "words_found": 9, "retrieve_ms": {"p50": 1.5, "p95": 9}}, "policy"`, 1)
 }
 
 func citationsOf(t *testing.T, changed map[string]string) (string, error) {
 	t.Helper()
-	plain := under("none", 100, 1, 0, noCompactions)
+	plain := under("none", 100, 1, noCompactions)
 	results := map[string]string{
 		"coding-raw": beside(cited("none", 73), plain), "long": beside(cited("none", 70), cited("balanced", 50), plain), "gemini at 8192": cited("balanced", 90),
 	}
@@ -43,7 +43,7 @@ func TestCitations_BarsMet_PrintsTable(t *testing.T) {
 }
 
 func TestCitations_BarMissed_Fails(t *testing.T) {
-	plain := under("none", 100, 1, 0, noCompactions)
+	plain := under("none", 100, 1, noCompactions)
 	for want, changed := range map[string]map[string]string{
 		"coding-raw: cost 0.810 of none":                 {"coding-raw": beside(cited("none", 81), plain)},
 		"long: cost 0.900 of none":                       {"long": beside(cited("none", 90), plain)},

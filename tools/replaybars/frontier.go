@@ -19,6 +19,7 @@ var panels = []struct{ set, title string }{
 type point struct {
 	name, family string
 	cost, recall float64
+	bound        bool // no policy: what was possible
 }
 
 // frontier draws cost against reference recall: the policies that ship by name,
@@ -58,7 +59,11 @@ func pointsOf(all []*played, plain *played, folder string) (out []point) {
 	}
 	for _, p := range all {
 		s := p.in(folder)
-		out = append(out, point{p.name(), p.family(), s.Cost / n.Cost, s.Recall / n.Recall})
+		out = append(out, point{name: p.name(), family: p.family(), cost: s.Cost / n.Cost, recall: s.Recall / n.Recall})
+		for _, b := range p.Bounds {
+			s := b.in(folder)
+			out = append(out, point{name: strings.TrimPrefix(b.Name, "bound: "), cost: s.Cost / n.Cost, recall: s.Recall / n.Recall, bound: true})
+		}
 	}
 	return out
 }
@@ -169,14 +174,18 @@ func sortedByCost(points []point) []point {
 	return out
 }
 
-// names draws the policies that ship, each beside its name; those that come to
-// the same share one point.
+// names draws the policies that ship, each beside its name, and what was possible,
+// filled in; those that come to the same share one point.
 func (a *axes) names(b *strings.Builder, points []point) {
 	shipped := a.shipped(points)
 	taken := make([]box, 0, 2*len(shipped))
 	for _, p := range shipped {
-		fmt.Fprintf(b, "  <circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\" fill=\"none\" stroke=\"#1f2933\" stroke-width=\"2\"><title>%s: cost %.3f, recall %.3f</title></circle>\n",
-			p.x, p.y, p.name, p.cost, p.recall)
+		fill := "none"
+		if p.bound {
+			fill = "#1f2933"
+		}
+		fmt.Fprintf(b, "  <circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\" fill=\"%s\" stroke=\"#1f2933\" stroke-width=\"2\"><title>%s: cost %.3f, recall %.3f</title></circle>\n",
+			p.x, p.y, fill, p.name, p.cost, p.recall)
 		taken = append(taken, box{p.x - 6, p.y - 6, 12, 12})
 	}
 	for _, p := range shipped {
@@ -192,7 +201,8 @@ type placed struct {
 	x, y float64
 }
 
-// shipped are the policies that ship, from the cheapest.
+// shipped are what is no family's: the policies that ship and what was possible,
+// from the cheapest.
 func (a *axes) shipped(points []point) (out []placed) {
 	for _, p := range sortedByCost(points) {
 		if p.family != "" {
@@ -239,5 +249,5 @@ func legend(b *strings.Builder, all []*played) {
 		fmt.Fprintf(b, "\n  <circle cx=\"%d\" cy=\"%d\" r=\"3.5\" fill=\"%s\"/><text x=\"%d\" y=\"%d\">%s</text>", x, height-34, colors[i%len(colors)], x+10, height-30, family)
 		x += 40 + 7*len(family)
 	}
-	fmt.Fprintf(b, "\n  <circle cx=\"%d\" cy=\"%d\" r=\"6\" fill=\"none\" stroke=\"#1f2933\" stroke-width=\"2\"/><text x=\"%d\" y=\"%d\">policies that ship</text>\n", x, height-34, x+12, height-30)
+	fmt.Fprintf(b, "\n  <circle cx=\"%d\" cy=\"%d\" r=\"6\" fill=\"none\" stroke=\"#1f2933\" stroke-width=\"2\"/><text x=\"%d\" y=\"%d\">policies that ship; filled: possible for who knows the future</text>\n", x, height-34, x+12, height-30)
 }

@@ -50,6 +50,8 @@ type set struct {
 	Cost        float64 `json:"cost_with"`
 	CostWhole   float64 `json:"cost_without"`
 	Recall      float64 `json:"reference_recall"`
+	Content     float64 `json:"content_recall"`
+	Foreign     float64 `json:"foreign_content_recall"`
 	NewestKept  int     `json:"newest_kept"`
 }
 

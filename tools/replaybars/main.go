@@ -3,7 +3,8 @@
 //
 //	replaybars FILE...              FILE is WINDOW-FORMAT.json, under none and under any other policy
 //	replaybars lifecycle FILE...    FILE is none.json, MODE-TURNS.json or the result of any other policy
-//	replaybars policies FILE...     FILE is money.json, long-WINDOW.json or any other result under several policies
+//	replaybars policies FILE...     FILE is money.json, half-*.json, session.json, service.json, joined-*.json, long-WINDOW.json or any other result under several policies
+//	replaybars page PAGE FILE...    writes the tables of policies into a page, between its marks
 //	replaybars citations FILE...    FILE is coding-raw.json, long.json or any other result with citations
 //	replaybars frontier FILE...     draws cost against recall under all policies of the files, as SVG
 package main
@@ -59,6 +60,11 @@ func run(files []string, stdout io.Writer) error {
 		return lifecycle(files[1:], stdout)
 	case "policies":
 		return policies(files[1:], stdout)
+	case "page":
+		if len(files) < 3 {
+			return errors.New("page wants a page and results")
+		}
+		return page(files[1], files[2:])
 	case "citations":
 		return citations(files[1:], stdout)
 	case "frontier":

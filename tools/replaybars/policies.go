@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 )
 
 // The policies that have bars, and the one that they are compared with.
@@ -19,22 +18,6 @@ const (
 	// summaries is a file's: summarize in the whole of every window.
 	summaries = "summaries"
 )
-
-// money is what balanced may cost at most, and how much of the references it
-// must keep in reach at least, as shares of none; in a context of 128,000 tokens
-// whose newest ones it leaves alone.
-type money struct {
-	set          string
-	cost, recall float64
-}
-
-var moneys = []money{
-	{set: "mini_swe_agent", cost: 0.90, recall: 0.97},
-	{set: "pi_sessions", cost: 0.68, recall: 0.96},
-}
-
-// untouched is how many of the newest tokens balanced must leave alone.
-const untouched = 8000
 
 // played is what was played under one policy.
 type played struct {
@@ -48,13 +31,24 @@ type played struct {
 	Tokens      float64            `json:"tokens_with"`
 	Cost        float64            `json:"cost_with"`
 	Recall      float64            `json:"reference_recall"`
+	Content     float64            `json:"content_recall"`
+	Foreign     float64            `json:"foreign_content_recall"`
 	Rewrites    int                `json:"rewrites"`
 	Fill        float64            `json:"mean_fill"`
 	BuildMS     map[string]float64 `json:"build_ms"`
 	Cite        bool               `json:"cite"`
 	Citations   citing             `json:"citations"`
 	Against     []json.RawMessage  `json:"against"`
+	Caps        []json.RawMessage  `json:"caps"`
+	Bounds      []bound            `json:"bounds"`
 	figures     map[string]any
+}
+
+// bound is what somebody comes to who knows the future.
+type bound struct {
+	Name string `json:"name"`
+	set
+	Files []set `json:"files"`
 }
 
 // citing is what entered contexts as a citation, and what asking for it came to.
@@ -90,9 +84,18 @@ func (p *played) family() string {
 	return filepath.Base(filepath.Dir(p.Policy))
 }
 
+// total is what all recordings came to.
+func (p *played) total() *set {
+	return &set{Builds: p.Builds, Tokens: p.Tokens, Cost: p.Cost, Recall: p.Recall, Content: p.Content, Foreign: p.Foreign}
+}
+
 // in is what the recordings of a folder came to.
-func (p *played) in(folder string) set {
-	for _, s := range p.Files {
+func (p *played) in(folder string) set { return setIn(p.Files, folder) }
+
+func (b *bound) in(folder string) set { return setIn(b.Files, folder) }
+
+func setIn(sets []set, folder string) set {
+	for _, s := range sets {
 		if s.folder() == folder {
 			return s
 		}
@@ -126,20 +129,14 @@ func onePlayed(raw []byte) (*played, error) {
 	return p, errors.Join(json.Unmarshal(raw, p), json.Unmarshal(raw, &p.figures))
 }
 
-// policies judges replays under several policies each: money.json, which has
-// the bars of money and the table, long-*.json, which has those of compactions,
-// and any others, in which nothing must be broken.
+// policies judges replays under several policies each: those of the presets, which
+// have bars of what they cost and keep, long-*.json, which has those of
+// compactions, and any others, in which nothing must be broken. It prints the
+// figures of docs/policies.md.
 func policies(files []string, stdout io.Writer) error {
-	var missed []string
-	var table []*played
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		all, err := readPlayed(file)
-		if err != nil {
-			missed = append(missed, fmt.Sprintf("%s: no result: %v", name, err))
-			continue
-		}
-		for _, p := range all {
+	plays, missed := readPlays(files)
+	for _, name := range sortedKeys(plays) {
+		for _, p := range plays[name] {
 			for _, fault := range judgeZero(p.figures) {
 				missed = append(missed, fmt.Sprintf("%s: %s: %s", name, p.name(), fault))
 			}
@@ -147,18 +144,31 @@ func policies(files []string, stdout io.Writer) error {
 				missed = append(missed, judgeCompactions(stdout, name, p)...)
 			}
 		}
-		if name == "money" {
-			table = all
-		}
 	}
-	if table == nil {
-		return errors.Join(errors.New("there is no money.json"), errors.New(strings.Join(missed, "; ")))
+	figures, err := pageFigures(plays)
+	if err != nil {
+		return errors.Join(err, errors.New(strings.Join(missed, "; ")))
 	}
-	if err := writeTables(stdout, table); err != nil {
-		return err
+	for _, f := range figures {
+		fmt.Fprintf(stdout, "%s\n%s\n", f.begin(), f.text)
 	}
-	missed = append(missed, judgeMoney(stdout, table)...)
+	missed = append(missed, judgePresets(stdout, plays)...)
 	return verdict(stdout, missed, len(files))
+}
+
+// readPlays reads results by their names, and says which there are none of.
+func readPlays(files []string) (plays map[string][]*played, missed []string) {
+	plays = map[string][]*played{}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		all, err := readPlayed(file)
+		if err != nil {
+			missed = append(missed, fmt.Sprintf("%s: no result: %v", name, err))
+			continue
+		}
+		plays[name] = all
+	}
+	return plays, missed
 }
 
 // judgeCompactions demands that views are small after a compaction, that there
@@ -184,31 +194,6 @@ func judgeCompactions(w io.Writer, name string, p *played) (missed []string) {
 	return missed
 }
 
-// judgeMoney holds balanced against none.
-func judgeMoney(w io.Writer, all []*played) (missed []string) {
-	with, without := named(all, balanced), named(all, none)
-	if with == nil || without == nil {
-		return []string{"money: balanced or none was not played"}
-	}
-	for _, bar := range moneys {
-		s, n := with.in(bar.set), without.in(bar.set)
-		if n.Builds == 0 || s.Builds != n.Builds {
-			missed = append(missed, "money: "+bar.set+" was not played, or not the same builds")
-			continue
-		}
-		cost, recall := s.Cost/n.Cost, s.Recall/n.Recall
-		fmt.Fprintf(w, "%s, balanced: cost %.3f of none (bar %.2f), recall %.3f of none's (bar %.2f), the newest %d tokens untouched (bar %d)\n",
-			bar.set, cost, bar.cost, recall, bar.recall, s.NewestKept, untouched)
-		if cost > bar.cost || recall < bar.recall {
-			missed = append(missed, "money: "+bar.set+": balanced costs too much or loses too much")
-		}
-		if s.NewestKept > 0 && s.NewestKept < untouched {
-			missed = append(missed, "money: "+bar.set+": balanced touches the newest tokens")
-		}
-	}
-	return missed
-}
-
 func named(all []*played, name string) *played {
 	for _, p := range all {
 		if p.name() == name {
@@ -216,51 +201,4 @@ func named(all []*played, name string) *played {
 		}
 	}
 	return nil
-}
-
-// writeTables writes what the policies came to, as docs/policies.md has it:
-// over everything, and for each set as cost and recall, in shares of none.
-func writeTables(w io.Writer, all []*played) error {
-	n := named(all, none)
-	if n == nil {
-		return errors.New("money.json: none was not played")
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(table, "| policy \t| tokens \t| cost \t| recall \t| rewrites \t| compactions \t| summaries \t| build p50, p95 |")
-	fmt.Fprintln(table, "|---\t|---\t|---\t|---\t|---\t|---\t|---\t|---|")
-	for _, p := range all {
-		fmt.Fprintf(table, "| `%s` \t| %.3f \t| %.3f \t| %.3f \t| %d \t| %.0f \t| %.0f \t| %.1f, %.1f ms |\n", p.name(), p.Tokens/n.Tokens, p.Cost/n.Cost,
-			p.Recall/n.Recall, p.Rewrites, p.Compactions["count"], p.Compactions["summaries"], p.BuildMS["p50"], p.BuildMS["p95"])
-	}
-	fmt.Fprint(table, "\n| cost, recall ")
-	for _, p := range all {
-		fmt.Fprintf(table, "\t| `%s` ", p.name())
-	}
-	fmt.Fprintln(table, "|\n|---"+strings.Repeat("\t|---", len(all))+"|")
-	for _, s := range n.Files {
-		if s.Builds == 0 {
-			continue
-		}
-		fmt.Fprintf(table, "| %s ", s.folder())
-		for _, p := range all {
-			of := p.in(s.folder())
-			fmt.Fprintf(table, "\t| %s ", shares(&of, &s))
-		}
-		fmt.Fprintln(table, "|")
-	}
-	fmt.Fprintln(table)
-	for _, p := range all {
-		if c := p.Citations; c.Count > 0 {
-			fmt.Fprintf(table, "%s: %.0f results cited, %.0f tokens each; %.3f of the cost of none had the model asked about each\n", p.name(), c.Count, c.Mean, (p.Cost+c.AskingCost)/n.Cost)
-		}
-	}
-	return table.Flush()
-}
-
-// shares are cost and recall as shares of none, where anything was referred to.
-func shares(s, of *set) string {
-	if of.Recall == 0 {
-		return fmt.Sprintf("%.2f", s.Cost/of.Cost)
-	}
-	return fmt.Sprintf("%.2f, %.3f", s.Cost/of.Cost, s.Recall/of.Recall)
 }

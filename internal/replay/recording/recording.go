@@ -28,11 +28,14 @@ func (r *Recording) Asks(i int) bool {
 	return r.Messages[i].GetRole() == pb.Role_ROLE_ASSISTANT && !r.continued[i]
 }
 
-// Options says how recordings are read.
+// Options says how recordings are read: every Sample-th conversation, the first
+// of them at Offset, and if Join is over 1 so many of a file in a row as one.
 type Options struct {
 	Raw    bool
 	Split  bool
 	Sample int
+	Offset int
+	Join   int
 	Model  string
 }
 
@@ -41,9 +44,10 @@ func Load(files []string, o Options) ([]Recording, error) {
 	var out []Recording
 	seen := 0
 	for _, file := range files {
+		var kept []Recording
 		err := eachValue(file, func(raw json.RawMessage, id string) error {
 			seen++
-			if (seen-1)%o.Sample != 0 {
+			if (seen-1)%o.Sample != o.Offset {
 				return nil
 			}
 			r, err := parse(raw, id, o)
@@ -51,12 +55,16 @@ func Load(files []string, o Options) ([]Recording, error) {
 			if o.Split {
 				r.splitCalls()
 			}
-			out = append(out, r)
+			kept = append(kept, r)
 			return err
 		})
+		if err == nil && o.Join > 1 {
+			kept, err = join(kept, o.Join)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("replay: %s: %w", file, err)
 		}
+		out = append(out, kept...)
 	}
 	if len(out) == 0 {
 		return nil, errors.New("replay: the files hold no conversation")

@@ -1,0 +1,168 @@
+package replay
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
+	"github.com/palimpsest-context/palimpsest/internal/validate"
+)
+
+// Bound is what somebody comes to who knows the future, and edits nothing but
+// leaves messages out. Names say what changing old text costs: what it does, at
+// all references kept, or nothing, at most of references and content kept.
+type Bound struct {
+	Name string `json:"name"`
+	FileReport
+	Files []FileReport `json:"files"`
+}
+
+const (
+	boundPaid = "bound: rewriting paid"
+	boundFree = "bound: rewriting free"
+	// boundRecall is what is kept of references and of content at least where
+	// rewriting is free.
+	boundRecall = 0.97
+)
+
+// bounds works out what is possible on recordings, with no sidecar.
+func (c *Command) bounds(ctx context.Context, s *session, recordings []recording.Recording) []Bound {
+	paid, free := newTally(), newTally()
+	paid.Files, free.Files = c.files(), c.files()
+	for i := range recordings {
+		if ctx.Err() != nil {
+			break
+		}
+		f := foresee(&recordings[i], memoized(s.count))
+		paid.merge(f.follow(f.rewriting(s.prices), s.prices, true, recordings[i].File))
+		free.merge(f.follow(f.forgetting(boundRecall), s.prices, false, recordings[i].File))
+	}
+	out := []Bound{{Name: boundPaid, Files: paid.Files}, {Name: boundFree, Files: free.Files}}
+	for i, t := range []*tally{paid, free} {
+		r := t.report(c, s, 0)
+		out[i].FileReport = *r.total()
+		out[i].Conversations, out[i].Builds, out[i].TokensWithout, out[i].CostWithout = r.Conversations, r.Builds, r.TokensWithout, r.CostWithout
+	}
+	return out
+}
+
+// memoized counts each text once.
+func memoized(count validate.Counter) validate.Counter {
+	counts := map[string]int{}
+	return func(text string) int {
+		n, ok := counts[text]
+		if !ok {
+			n = count(text)
+			counts[text] = n
+		}
+		return n
+	}
+}
+
+// rewriting says from which build on each message is left out by somebody who
+// pays for what is written anew. Before each build all cuts are weighed: at a
+// message that nothing refers to any more, with all others of its kind behind
+// it, for the reading that this saves in all builds that are left, against
+// writing anew what stays behind it. The best is made if it pays.
+func (f *foresight) rewriting(p prices) (gone []int) {
+	gone = slices.Repeat([]int{forever}, len(f.holdings))
+	old := 0
+	for build, now := range f.builds {
+		kept, dropped, at, best := 0, 0, old, 0.0
+		for i := old - 1; i >= 0; i-- {
+			switch h := &f.holdings[i]; {
+			case gone[i] <= build:
+			case h.last(need.refers) >= build:
+				kept += h.weight
+			default:
+				dropped += h.weight
+				left := len(f.builds) - build
+				if gain := p.of(dropped*left, 0) - p.of(-kept, kept); gain > best {
+					at, best = i, gain
+				}
+			}
+		}
+		for i := at; i < old; i++ {
+			if gone[i] == forever && f.holdings[i].last(need.refers) < build {
+				gone[i] = build
+			}
+		}
+		old = now
+	}
+	return gone
+}
+
+// last is the last build that must show a message, or whose message takes up
+// something of it that counts.
+func (h *holding) last(counts func(need) bool) int {
+	for _, n := range slices.Backward(h.needs) {
+		if counts(n) {
+			return max(h.until, n.build)
+		}
+	}
+	return h.until
+}
+
+func (n need) refers() bool { return n.references > 0 }
+
+// forgetting says the same of somebody who changes old text for nothing: each
+// message stays for as long as it is needed, and those go first that weigh most
+// for what is taken up of them, for as long as such a share is kept of
+// references and of content.
+func (f *foresight) forgetting(share float64) (gone []int) {
+	var all need
+	for i := range f.holdings {
+		for _, n := range f.holdings[i].needs {
+			all.references, all.content = all.references+n.references, all.content+n.content
+		}
+	}
+	kept := make([]int, len(f.holdings)) // how many of each message's needs
+	for i := range kept {
+		kept[i] = len(f.holdings[i].needs)
+	}
+	room := need{references: int((1 - share) * float64(all.references)), content: int((1 - share) * float64(all.content))}
+	for {
+		best, at, to, lost := 0.0, -1, 0, need{}
+		for i := range f.holdings {
+			if worth, n, loses := f.holdings[i].cheapest(kept[i], room, all); worth > best {
+				best, at, to, lost = worth, i, n, loses
+			}
+		}
+		if at < 0 {
+			break
+		}
+		kept[at], room.references, room.content = to, room.references-lost.references, room.content-lost.content
+	}
+	gone = make([]int, len(f.holdings))
+	for i := range gone {
+		if gone[i] = forever; f.holdings[i].lastOf(kept[i]) < forever {
+			gone[i] = f.holdings[i].lastOf(kept[i]) + 1
+		}
+	}
+	return gone
+}
+
+// lastOf is the last build that shows a message if only its first n needs count.
+func (h *holding) lastOf(n int) int {
+	if n == 0 {
+		return h.until
+	}
+	return max(h.until, h.needs[n-1].build)
+}
+
+// cheapest says which of a message's needs to give up last ones of, so that most
+// weight is saved for what is lost of all, within what may be lost.
+func (h *holding) cheapest(kept int, room, all need) (worth float64, to int, lost need) {
+	var loses need
+	for n := kept - 1; n >= 0; n-- {
+		loses.references, loses.content = loses.references+h.needs[n].references, loses.content+h.needs[n].content
+		if loses.references > room.references || loses.content > room.content {
+			break
+		}
+		saved := h.weight * (h.lastOf(kept) - h.lastOf(n))
+		if w := float64(saved) / (share(float64(loses.references), float64(all.references)) + share(float64(loses.content), float64(all.content))); w > worth {
+			worth, to, lost = w, n, loses
+		}
+	}
+	return worth, to, lost
+}

@@ -1,0 +1,53 @@
+package recording
+
+import (
+	"fmt"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+)
+
+// join makes one conversation of every n in a row, as of somebody who gives one
+// task after the other. What is left over at the end is left out: a shorter
+// session is another kind.
+func join(recordings []Recording, n int) ([]Recording, error) {
+	var out []Recording
+	for some := range slices.Chunk(recordings, n) {
+		if len(some) < n {
+			break
+		}
+		joined := Recording{File: some[0].File, Name: fmt.Sprintf("%s and %d more", some[0].Name, n-1), Tools: some[0].Tools, continued: map[int]bool{}}
+		for i := range some {
+			if some[i].Tools != joined.Tools {
+				return nil, fmt.Errorf("%s has other tools than %s: they cannot be joined", some[i].Name, some[0].Name)
+			}
+			joined.append(&some[i], some[0].leading())
+		}
+		out = append(out, joined)
+	}
+	return out, nil
+}
+
+// leading are the system messages that a recording begins with.
+func (r *Recording) leading() []*pb.Message {
+	n := slices.IndexFunc(r.Messages, func(m *pb.Message) bool { return m.GetRole() != pb.Role_ROLE_SYSTEM })
+	if n < 0 {
+		n = len(r.Messages)
+	}
+	return r.Messages[:n]
+}
+
+// append adds another recording's messages, without its system prompt if the
+// first one began with the same.
+func (r *Recording) append(o *Recording, prompt []*pb.Message) {
+	skip := 0
+	if len(r.Messages) > 0 && slices.EqualFunc(prompt, o.leading(), func(a, b *pb.Message) bool { return proto.Equal(a, b) }) {
+		skip = len(prompt)
+	}
+	for i := range o.continued {
+		r.continued[len(r.Messages)+i-skip] = true
+	}
+	r.Messages = append(r.Messages, o.Messages[skip:]...)
+}
