@@ -187,6 +187,7 @@ func TestServer_ImportConversation_BadWindowCreatesNothing(t *testing.T) {
 		"policy's limit": {`"protectTokens":500`, `"protectTokens":-1`},
 		"policy's name":  {`"protectedTools":[]`, `"protectedTools":[""]`},
 		"facts":          {`"factsJson":"{`, `"factsJson":"`},
+		"dropped facts":  {`"factsJson":"{`, `"factsJson":"{\"dropped\":-1,`},
 	} {
 		changed := strings.Replace(good, c.old, c.new, 1)
 		if changed == good {

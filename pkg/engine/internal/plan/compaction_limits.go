@@ -25,12 +25,11 @@ type compactionLimits struct {
 // What summaries and what stands beside them may take, as parts of the budget.
 const (
 	summaryPart = 10
-	lossesPart  = 8
+	listPart    = 10 // what all lists together may have (behaviour §4)
 	systemPart  = 10
 	leafPart    = 4
 
-	maxLosses = 2500 // tokens
-	minLeaf   = 1000 // tokens
+	minLeaf = 1000 // tokens
 )
 
 func (s *settings) compacting(p conversation.CompactionPolicy) compactionLimits {
@@ -45,7 +44,7 @@ func (s *settings) compacting(p conversation.CompactionPolicy) compactionLimits 
 		shrink:    percent(p.MinShrinkPercent, conversation.DefaultMinShrinkPercent),
 		fanOut:    int(FirstSet(conversation.DefaultFanOut, p.FanOut)),
 		summary:   min(FirstSet(conversation.DefaultSummaryTokens, p.SummaryTokens), s.Limit/summaryPart),
-		losses:    min(maxLosses, s.Limit/lossesPart),
+		losses:    min(FirstSet(conversation.DefaultListTokens, p.ListTokens), s.Limit/listPart),
 		system:    s.Limit / systemPart,
 		chunk:     max(minLeaf, s.Limit/leafPart),
 	}
