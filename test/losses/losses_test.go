@@ -192,7 +192,8 @@ func (s *session) summary(b *engine.BuildResult, m *provider.Message, shown map[
 	n, _ := s.counter.Count(text)
 	tally.tokens = max(tally.tokens, n)
 	if list, prose := strings.CutPrefix(text, generic); prose {
-		most := min(conversation.DefaultListTokens, int(s.play.window-s.play.reserved)/10)
+		budget := int(s.play.window - s.play.reserved)
+		most := min(conversation.DefaultListTokens, max(budget/10, min(2_500, budget/8)))
 		if n, _ := s.counter.Count(strings.TrimSpace(list)); n > most {
 			s.t.Errorf("summary s%d lists %d tokens of what it lacks, and may list %d", m.Summary, n, most)
 		}

@@ -1056,7 +1056,8 @@ type CompactionPolicy struct {
 	// back.
 	CountReasoning *bool `protobuf:"varint,11,opt,name=count_reasoning,json=countReasoning,proto3,oneof" json:"count_reasoning,omitempty"`
 	// Optional. The largest weight of the list of names beside a summary in tokens; 0 to 100,000; 4,500 by default; 0 for no list. It is
-	// never more than a tenth of the budget; for HIERARCHICAL, all summaries of one level share it.
+	// never more than a tenth of the budget, or of a budget under 25,000 tokens an eighth, up to 2,500. For HIERARCHICAL, the summaries of
+	// one level share it.
 	ListTokens    *int32 `protobuf:"varint,12,opt,name=list_tokens,json=listTokens,proto3,oneof" json:"list_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
