@@ -97,13 +97,13 @@ func TestLossList_RoomForOne_IsForWhatIsNamedAgain(t *testing.T) {
 		facts []conversation.Fact
 		want  string
 	}{
-		"twice, though a tool's and old":  {[]conversation.Fact{name("a/b/twice.go", 2, false), name("a/b/named.go", 1, true)}, "a/b/twice.go"},
-		"the agent's, though older":       {[]conversation.Fact{name("a/b/named.go", 1, true), name("a/b/given.go", 1, false)}, "a/b/named.go"},
-		"the newer":                       {[]conversation.Fact{name("a/b/older.go", 1, true), name("a/b/newer.go", 1, true)}, "a/b/newer.go"},
-		"the shorter, though older":       {[]conversation.Fact{name("a/b/short.go", 1, true), name(long, 1, true)}, "a/b/short.go"},
-		"of the twice named the agent's":  {[]conversation.Fact{name("a/b/named.go", 2, true), name("a/b/given.go", 9, false)}, "a/b/named.go"},
-		"not known counts as a tool's":    {[]conversation.Fact{name("a/b/named.go", 1, true), {Kind: conversation.FactPath, Text: "a/b/given.go", Count: 1}}, "a/b/named.go"},
-		"of the agent's by far the newer": {append([]conversation.Fact{name("a/b/older.go", 1, true)}, manyNames(1_000)...), "b/0999.go"},
+		"twice, though a tool's and old":  {[]conversation.Fact{name("pkg/some/folder/twice.go", 2, false), name("pkg/some/folder/named.go", 1, true)}, "pkg/some/folder/twice.go"},
+		"the agent's, though older":       {[]conversation.Fact{name("pkg/some/folder/named.go", 1, true), name("pkg/some/folder/given.go", 1, false)}, "pkg/some/folder/named.go"},
+		"the newer":                       {[]conversation.Fact{name("pkg/some/folder/older.go", 1, true), name("pkg/some/folder/newer.go", 1, true)}, "pkg/some/folder/newer.go"},
+		"the shorter, though older":       {[]conversation.Fact{name("pkg/some/folder/short.go", 1, true), name(long, 1, true)}, "pkg/some/folder/short.go"},
+		"of the twice named the agent's":  {[]conversation.Fact{name("pkg/some/folder/named.go", 2, true), name("pkg/some/folder/given.go", 9, false)}, "pkg/some/folder/named.go"},
+		"not known counts as a tool's":    {[]conversation.Fact{name("pkg/some/folder/named.go", 1, true), {Kind: conversation.FactPath, Text: "pkg/some/folder/given.go", Count: 1}}, "pkg/some/folder/named.go"},
+		"of the agent's by far the newer": {append([]conversation.Fact{name("pkg/some/folder/older.go", 1, true)}, manyNames(1_000)...), "b/0999.go"},
 	} {
 		limit := int64(len("Not told above, in the words of the original:\nFiles: ")+len(tt.want)+len("\n(and 9999 more)")) + 1
 		list, _ := compaction.LossList(tt.facts, 0, "", limit, perChar{})
