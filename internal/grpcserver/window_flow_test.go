@@ -187,13 +187,14 @@ func TestServer_ImportConversation_BadWindowCreatesNothing(t *testing.T) {
 		"policy's limit": {`"protectTokens":500`, `"protectTokens":-1`},
 		"policy's name":  {`"protectedTools":[]`, `"protectedTools":[""]`},
 		"facts":          {`"factsJson":"{`, `"factsJson":"`},
+		"dropped facts":  {`"factsJson":"{`, `"factsJson":"{\"dropped\":-1,`},
 	} {
 		changed := strings.Replace(good, c.old, c.new, 1)
 		if changed == good {
 			t.Errorf("%s: the case changes nothing", name)
 		}
 		_, err := importAs(ctx, s, "new", []byte(changed), 1<<20)
-		if v := wantReason(t, err, codes.InvalidArgument, "INVALID_FIELD"); !strings.Contains(v["chunk"], "line ") {
+		if v := wantReason(t, err, codes.InvalidArgument, "INVALID_FIELD"); !strings.Contains(v["chunk"], "line ") && v["chunk"] != "edit 17 does not fit the record" {
 			t.Errorf("%s: violations %v", name, v)
 		}
 	}

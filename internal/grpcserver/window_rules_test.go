@@ -41,7 +41,7 @@ func badWindowPolicy(over bool) *pb.Policy {
 		Compaction: &pb.CompactionPolicy{
 			Strategy: strategy, ThresholdMessages: n(-1, 1_000_000), PreparePercent: n(0, 100), KeepRecent: n(-1, 10_000),
 			TailPercent: n(0, 90), TargetPercent: n(9, 90), MinShrinkPercent: n(0, 90), FanOut: n(1, 16), SummaryTokens: n(99, 8_000),
-			PromptId: new(strings.Repeat("x", 257)),
+			PromptId: new(strings.Repeat("x", 257)), ListTokens: n(-1, 100_000),
 		},
 	}
 }
@@ -53,7 +53,7 @@ func windowPolicyFaults(prefix string) []string {
 		"pruning.protected_tool_prefixes.names[1]", "pruning.protected_tool_prefixes.names[2]", "pruning.erase_after",
 		"compaction.strategy", "compaction.threshold_messages", "compaction.prepare_percent", "compaction.keep_recent",
 		"compaction.tail_percent", "compaction.target_percent", "compaction.min_shrink_percent", "compaction.fan_out",
-		"compaction.summary_tokens", "compaction.prompt_id",
+		"compaction.summary_tokens", "compaction.prompt_id", "compaction.list_tokens",
 	} {
 		out = append(out, prefix+"."+field)
 	}
@@ -86,7 +86,7 @@ func goodWindows() map[string]proto.Message {
 			},
 			Compaction: &pb.CompactionPolicy{
 				ThresholdMessages: n(0), PreparePercent: n(1), KeepRecent: n(0), TailPercent: n(1), TargetPercent: n(10), MinShrinkPercent: n(1),
-				FanOut: n(2), SummaryTokens: n(100), PromptId: new(""), CountReasoning: new(false),
+				FanOut: n(2), SummaryTokens: n(100), PromptId: new(""), CountReasoning: new(false), ListTokens: n(0),
 			},
 		}),
 		"window policy, most": policy(&pb.Policy{
@@ -96,7 +96,7 @@ func goodWindows() map[string]proto.Message {
 			},
 			Compaction: &pb.CompactionPolicy{
 				Strategy: 3, ThresholdMessages: n(1_000_000), PreparePercent: n(100), KeepRecent: n(10_000), TailPercent: n(90), TargetPercent: n(90),
-				MinShrinkPercent: n(90), FanOut: n(16), SummaryTokens: n(8_000), PromptId: new(strings.Repeat("x", 256)),
+				MinShrinkPercent: n(90), FanOut: n(16), SummaryTokens: n(8_000), PromptId: new(strings.Repeat("x", 256)), ListTokens: n(100_000),
 			},
 		}),
 		"erased after a minute": pruning(&pb.PruningPolicy{EraseAfter: durationpb.New(time.Minute)}),

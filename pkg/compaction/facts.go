@@ -21,16 +21,18 @@ func Facts(units []conversation.Unit) []conversation.Fact {
 // maxFacts limits the text of merged facts, in bytes.
 const maxFacts = 20 << 10
 
-// MergeFacts merges the facts of two stretches, the older one first, and adds up their counts. At most 20 KB of text stay: calls and rules
-// first (the newest if there are too many), then the most mentioned.
-func MergeFacts(older, newer []conversation.Fact) []conversation.Fact {
+// MergeFacts merges the facts of two stretches, the older one first, and adds up their counts. At most 20 KB of text stay, in order of
+// rank: calls and rules first (the newest if there are too many), then what was mentioned twice or more. dropped is how many do not stay.
+func MergeFacts(older, newer []conversation.Fact) (merged []conversation.Fact, dropped int) {
 	c := newFactCollector()
 	for _, facts := range [][]conversation.Fact{older, newer} {
 		for i := range facts {
 			c.addFact(&facts[i])
 		}
 	}
-	return bounded(c.facts())
+	all := c.facts()
+	merged = bounded(slices.Clone(all))
+	return merged, len(all) - len(merged)
 }
 
 func bounded(facts []conversation.Fact) []conversation.Fact {
@@ -60,16 +62,20 @@ type factCollector struct {
 	count   map[factKey]int32
 	last    map[factKey]int // when it was mentioned last
 	of      map[factKey][]int32
+	byAgent map[factKey]bool
 	now     int
 	message int32 // whose facts are collected
+	agent   bool  // who speaks is the agent
 }
 
 func newFactCollector() *factCollector {
-	return &factCollector{count: make(map[factKey]int32), last: make(map[factKey]int), of: make(map[factKey][]int32)}
+	return &factCollector{
+		count: make(map[factKey]int32), last: make(map[factKey]int), of: make(map[factKey][]int32), byAgent: make(map[factKey]bool),
+	}
 }
 
 func (c *factCollector) add(kind conversation.FactKind, text string) {
-	c.addFact(&conversation.Fact{Kind: kind, Text: text, Count: 1, Of: []int32{c.message}})
+	c.addFact(&conversation.Fact{Kind: kind, Text: text, Count: 1, Of: []int32{c.message}, ByAgent: c.agent})
 }
 
 func (c *factCollector) addFact(f *conversation.Fact) {
@@ -78,6 +84,7 @@ func (c *factCollector) addFact(f *conversation.Fact) {
 	c.count[m] += f.Count
 	c.last[m] = c.now
 	c.of[m] = sources(c.of[m], f.Of)
+	c.byAgent[m] = c.byAgent[m] || f.ByAgent
 }
 
 // sources returns the newest of the messages of two sorted lists, without duplicates.
@@ -94,7 +101,7 @@ func sources(a, b []int32) []int32 {
 func (c *factCollector) facts() []conversation.Fact {
 	out := make([]conversation.Fact, 0, len(c.count))
 	for m, n := range c.count {
-		out = append(out, conversation.Fact{Kind: m.kind, Text: m.text, Count: n, Of: c.of[m]})
+		out = append(out, conversation.Fact{Kind: m.kind, Text: m.text, Count: n, Of: c.of[m], ByAgent: c.byAgent[m]})
 	}
 	sortFacts(out, c.last)
 	return out
@@ -130,7 +137,7 @@ func (c *factCollector) unit(u *conversation.Unit) {
 		c.item(&u.Items[i])
 	}
 	for _, call := range u.OpenCalls() {
-		c.message = callerOf(u, call)
+		c.message, c.agent = callerOf(u, call), true
 		c.add(conversation.FactCall, facts.Clean(call.Name+" "+call.CallID+" "+call.Arguments.Inline, facts.MaxText))
 	}
 }
@@ -153,6 +160,7 @@ func (c *factCollector) item(it *conversation.Item) {
 	c.message = it.Message.Index
 	for i := range it.Parts {
 		p := &it.Parts[i]
+		c.agent = p.Kind != conversation.PartToolResult && it.Speaker(i) == conversation.RoleAssistant.String()
 		if it.SaidByUser(i) {
 			for _, rule := range facts.Rules(p.Text.Inline) {
 				c.add(conversation.FactRule, rule)

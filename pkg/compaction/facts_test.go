@@ -28,7 +28,13 @@ func unitOf(role conversation.Role, parts ...conversation.Part) conversation.Uni
 }
 
 func same(a, b conversation.Fact) bool {
-	return a.Kind == b.Kind && a.Text == b.Text && a.Count == b.Count && slices.Equal(a.Of, b.Of)
+	return a.Kind == b.Kind && a.Text == b.Text && a.Count == b.Count && a.ByAgent == b.ByAgent && slices.Equal(a.Of, b.Of)
+}
+
+// mergedFacts returns merged facts without the number of those that were dropped.
+func mergedFacts(older, newer []conversation.Fact) []conversation.Fact {
+	all, _ := compaction.MergeFacts(older, newer)
+	return all
 }
 
 // factsOf returns the facts of a text that a role says.
@@ -246,7 +252,8 @@ func TestFacts_EveryKindOfPart_IsRead(t *testing.T) {
 	}
 	facts := compaction.Facts([]conversation.Unit{unitOf(conversation.RoleAssistant, parts...)})
 	want := []conversation.Fact{
-		{Kind: conversation.FactPath, Text: "a/b/reasoned.go", Count: 1, Of: []int32{0}}, {Kind: conversation.FactPath, Text: "a/b/called.go", Count: 1, Of: []int32{0}},
+		{Kind: conversation.FactPath, Text: "a/b/reasoned.go", Count: 1, Of: []int32{0}, ByAgent: true},
+		{Kind: conversation.FactPath, Text: "a/b/called.go", Count: 1, Of: []int32{0}, ByAgent: true},
 		{Kind: conversation.FactPath, Text: "a/b/answered.go", Count: 2, Of: []int32{0}},
 	}
 	if !slices.EqualFunc(facts, want, same) {
@@ -258,19 +265,19 @@ func TestMergeFacts_Counts_AddUpInOrderOfTime(t *testing.T) {
 	path := func(text string, n int32) conversation.Fact {
 		return conversation.Fact{Kind: conversation.FactPath, Text: text, Count: n}
 	}
-	got := compaction.MergeFacts([]conversation.Fact{path("a", 1), path("b", 2)}, []conversation.Fact{path("c", 1), path("a", 4)})
+	got := mergedFacts([]conversation.Fact{path("a", 1), path("b", 2)}, []conversation.Fact{path("c", 1), path("a", 4)})
 	if want := []conversation.Fact{path("b", 2), path("c", 1), path("a", 5)}; !slices.EqualFunc(got, want, same) {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestMergeFacts_TooMany_KeepsRulesThenTheMostMentioned(t *testing.T) {
+func TestMergeFacts_TooMany_KeepsRulesThenTheNewest(t *testing.T) {
 	var older, newer []conversation.Fact
 	for i := range 60 {
 		older = append(older, conversation.Fact{Kind: conversation.FactRule, Text: fmt.Sprintf("never %d %s", i, strings.Repeat("x", 280)), Count: 9})
 		newer = append(newer, conversation.Fact{Kind: conversation.FactPath, Text: fmt.Sprintf("a/%d/%s.go", i, strings.Repeat("y", 140)), Count: int32(i)})
 	}
-	got := compaction.MergeFacts(older, newer)
+	got := mergedFacts(older, newer)
 	bytes := 0
 	for _, f := range got {
 		bytes += len(f.Text)
@@ -281,7 +288,7 @@ func TestMergeFacts_TooMany_KeepsRulesThenTheMostMentioned(t *testing.T) {
 	if n := len(ofKind(got, conversation.FactRule)); n != 60 || got[len(got)-1].Count != 59 || slices.ContainsFunc(got, func(f conversation.Fact) bool { return f.Count < 30 && f.Count != 9 }) {
 		t.Errorf("%d rules, then %+v", n, got[60:])
 	}
-	rules := ofKind(compaction.MergeFacts(append(older, older[0]), append(older[20:40:40], renamed(older)...)), conversation.FactRule)
+	rules := ofKind(mergedFacts(append(older, older[0]), append(older[20:40:40], renamed(older)...)), conversation.FactRule)
 	if last := rules[len(rules)-1]; !strings.HasPrefix(last, "never again 59") || len(rules) > 75 || !strings.HasPrefix(rules[0], "never ") {
 		t.Errorf("%d rules, the last is %.20q", len(rules), last)
 	}
@@ -354,8 +361,8 @@ func TestFacts_AnyText_HasOnlyWhatItSays(t *testing.T) {
 func TestMergeFacts_Grouping_MakesNoDifference(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		a, b, c := factsOf(conversation.RoleUser, drawText(t, "a")), factsOf(conversation.RoleUser, drawText(t, "b")), factsOf(conversation.RoleUser, drawText(t, "c"))
-		left := compaction.MergeFacts(compaction.MergeFacts(a, b), c)
-		if right := compaction.MergeFacts(a, compaction.MergeFacts(b, c)); !slices.EqualFunc(left, right, same) {
+		left := mergedFacts(mergedFacts(a, b), c)
+		if right := mergedFacts(a, mergedFacts(b, c)); !slices.EqualFunc(left, right, same) {
 			t.Fatalf("%+v\n%+v", left, right)
 		}
 	})
@@ -369,7 +376,7 @@ func FuzzFacts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		facts := factsOf(conversation.RoleUser, text)
 		checkFacts(t, text, facts)
-		list, left := compaction.LossList(facts, "", 500, perChar{})
+		list, left := compaction.LossList(facts, 0, "", 500, perChar{})
 		checkList(t, facts, list, left, 500)
 	})
 }
@@ -410,7 +417,7 @@ func TestForgetFacts_WhatOneMessageAloneMentioned_Goes(t *testing.T) {
 func TestMergeFacts_Sources_AreTheNewest(t *testing.T) {
 	var known []conversation.Fact
 	for i := range int32(9) {
-		known = compaction.MergeFacts(known, []conversation.Fact{{Kind: conversation.FactPath, Text: "a", Count: 1, Of: []int32{i, i}}})
+		known = mergedFacts(known, []conversation.Fact{{Kind: conversation.FactPath, Text: "a", Count: 1, Of: []int32{i, i}}})
 	}
 	if want := (conversation.Fact{Kind: conversation.FactPath, Text: "a", Count: 9, Of: []int32{5, 6, 7, 8}}); len(known) != 1 || !same(known[0], want) {
 		t.Errorf("%+v", known)

@@ -10,13 +10,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// LossList returns the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens: unanswered calls and the
-// user's rules first, then the most mentioned. left is how many did not fit, as the last line says. The list is "" if nothing is lost, or
-// if not even that line fits (behaviour §8, "No loss unnoticed").
-func LossList(known []conversation.Fact, summary string, limit int64, counter tokens.Counter) (list string, left int) {
-	l := lossLister{limit: limit, counter: counter}
+// LossList returns the list, to be appended to a summary, of the facts that it lacks, in at most limit tokens, in order of rank: unanswered
+// calls and the user's rules first, then what was mentioned twice or more. left is how many did not fit or were dropped before, as the last
+// line says. The list is "" if nothing is lost, or if not even that line fits (behaviour §8, "No loss unnoticed").
+func LossList(known []conversation.Fact, dropped int, summary string, limit int64, counter tokens.Counter) (list string, left int) {
+	l := lossLister{limit: limit, counter: counter, unlisted: dropped}
 	l.sort(known, facts.OneLine(summary))
-	if l.required == nil && l.optional == nil {
+	if l.required == nil && l.optional == nil && dropped == 0 {
 		return "", 0
 	}
 	l.fitRequired()
@@ -38,7 +38,7 @@ type lossLister struct {
 	ruleChars      int                 // maximum length of rules
 	optional       []conversation.Fact // in order of rank
 	containedIn    []int               // for each optional fact, the first other one that contains it
-	unranked       int                 // number of facts beyond maxRanked
+	unlisted       int                 // number of facts that were dropped before, and of those beyond maxRanked
 	requiredListed int                 // number of required facts that are listed
 	optionalListed int                 // number of optional facts that are listed, or contained in listed ones
 }
@@ -54,7 +54,7 @@ func (l *lossLister) sort(facts []conversation.Fact, summary string) {
 	}
 	for i, f := range rank(facts) {
 		if len(l.optional) == maxRanked {
-			l.unranked = len(facts) - i
+			l.unlisted += len(facts) - i
 			break
 		}
 		switch isMust := weight(f) <= lastRequired; {

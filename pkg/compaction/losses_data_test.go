@@ -278,8 +278,8 @@ type shares struct {
 func holds(t *testing.T, s span) shares {
 	t.Helper()
 	counter := o200k()
-	facts := compaction.MergeFacts(nil, compaction.Facts(s.units)) // as the engine keeps them
-	list, _ := compaction.LossList(facts, "", 2500, counter)
+	facts := mergedFacts(nil, compaction.Facts(s.units)) // as the engine keeps them
+	list, _ := compaction.LossList(facts, 0, "", 2500, counter)
 	if n, _ := counter.Count(list); n > 2500 {
 		t.Errorf("%s: the list has %d tokens", s.name, n)
 	}

@@ -34,7 +34,7 @@ const listHeading = "Not told above, in the words of the original:"
 // write returns the list so far, and how many facts it omits.
 func (l *lossLister) write() (list string, left int) {
 	listed := l.byTime(l.required[:l.requiredListed])
-	left = len(l.required) + len(l.optional) + l.unranked - l.requiredListed
+	left = len(l.required) + len(l.optional) + l.unlisted - l.requiredListed
 	for i, f := range l.optional {
 		contained := l.optionalListed > 0 && l.containedIn[i] < l.optionalListed
 		if contained || i < l.optionalListed {

@@ -125,6 +125,8 @@ type Fact struct {
 	Count int32    `json:"n"` // how often it was mentioned
 	// Of are the messages that mention it, in their order; of many the newest.
 	Of []int32 `json:"m,omitempty"`
+	// ByAgent: the agent named it, in its words or in the arguments of its calls. False if not, or if that is not known.
+	ByAgent bool `json:"a,omitempty"`
 }
 
 // Range is a half-open range of message indices.

@@ -108,6 +108,7 @@ type CompactionPolicy struct {
 	SummaryTokens     *int32
 	PromptID          *string
 	CountReasoning    *bool
+	ListTokens        *int32 // of the list of names beside a summary; 0 for none
 
 	// Unknown is what a newer version wrote.
 	Unknown string
@@ -140,6 +141,7 @@ const (
 	DefaultMinShrinkPercent = 10
 	DefaultFanOut           = 4
 	DefaultSummaryTokens    = 4_000
+	DefaultListTokens       = 4_500
 )
 
 // The defaults of behaviour §14.
@@ -223,6 +225,7 @@ func (p CompactionPolicy) or(next CompactionPolicy) CompactionPolicy {
 		SummaryTokens:     either(p.SummaryTokens, next.SummaryTokens),
 		PromptID:          either(p.PromptID, next.PromptID),
 		CountReasoning:    either(p.CountReasoning, next.CountReasoning),
+		ListTokens:        either(p.ListTokens, next.ListTokens),
 	}
 	if out.Strategy == StrategyUnspecified {
 		out.Strategy = next.Strategy
@@ -253,6 +256,9 @@ func (p Policy) Hash() string {
 	}
 	if p.Citations.RecallTools != nil {
 		_, _ = fmt.Fprintln(h, "recall", names(p.Citations.RecallTools))
+	}
+	if p.Compaction.ListTokens != nil {
+		_, _ = fmt.Fprintln(h, "list", *p.Compaction.ListTokens)
 	}
 	if p.TTLWithoutTombstone != nil {
 		_, _ = fmt.Fprintln(h, "ttl without tombstone", *p.TTLWithoutTombstone)

@@ -37,10 +37,10 @@ func windowRows() []row {
 		{"BuildContext", "compaction", policy(&pb.Policy{Compaction: &pb.CompactionPolicy{
 			Strategy: -1, ThresholdMessages: new(int32(-1)), PreparePercent: new(int32(101)), KeepRecent: new(int32(10_001)), TailPercent: new(int32(0)),
 			TargetPercent: new(int32(9)), MinShrinkPercent: new(int32(91)), FanOut: new(int32(1)), SummaryTokens: new(int32(99)),
-			PromptId: new(strings.Repeat(secret, 30)),
+			PromptId: new(strings.Repeat(secret, 30)), ListTokens: new(int32(-1)),
 		}}), invalid(under("policy_override.compaction.", []string{
 			"strategy", "threshold_messages", "prepare_percent", "keep_recent", "tail_percent", "target_percent", "min_shrink_percent", "fan_out",
-			"summary_tokens", "prompt_id",
+			"summary_tokens", "prompt_id", "list_tokens",
 		})...)},
 	}
 }

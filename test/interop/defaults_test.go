@@ -28,6 +28,7 @@ func TestDocs_DefaultsOfTheWindow_AreThoseOfTheCode(t *testing.T) {
 		"min_shrink_percent":      percent(conversation.DefaultMinShrinkPercent),
 		"fan_out":                 strconv.Itoa(conversation.DefaultFanOut),
 		"summary_tokens":          tokens(conversation.DefaultSummaryTokens),
+		"list_tokens":             tokens(conversation.DefaultListTokens),
 		"fit.target_percent":      percent(conversation.DefaultTargetPercent),
 		"fit.max_result_percent":  percent(conversation.DefaultMaxResultPercent),
 	} {

@@ -28,9 +28,6 @@ var every = flag.Bool("losses.all", false, "play every recording, not a part of 
 const generic = "The user and the assistant worked on the task together. Several tools were called and their results were read. " +
 	"Good progress was made, some problems were solved, and the work goes on from here."
 
-// mostListed is what the list of what a summary lacks may weigh, in tokens (behaviour §8).
-const mostListed = 2_500
-
 // proser is a model that answers every request with generic prose.
 type proser struct{}
 
@@ -195,8 +192,10 @@ func (s *session) summary(b *engine.BuildResult, m *provider.Message, shown map[
 	n, _ := s.counter.Count(text)
 	tally.tokens = max(tally.tokens, n)
 	if list, prose := strings.CutPrefix(text, generic); prose {
-		if n, _ := s.counter.Count(strings.TrimSpace(list)); n > mostListed {
-			s.t.Errorf("summary s%d lists %d tokens of what it lacks, and may list %d", m.Summary, n, mostListed)
+		budget := int(s.play.window - s.play.reserved)
+		most := min(conversation.DefaultListTokens, max(budget/10, min(2_500, budget/8)))
+		if n, _ := s.counter.Count(strings.TrimSpace(list)); n > most {
+			s.t.Errorf("summary s%d lists %d tokens of what it lacks, and may list %d", m.Summary, n, most)
 		}
 	}
 	plainText := plain(text)

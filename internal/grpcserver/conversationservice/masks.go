@@ -103,6 +103,7 @@ func compactionSettables() map[string]setter {
 		"policy.compaction.count_reasoning": func(to, from *engine.Info) {
 			to.Policy.Compaction.CountReasoning = from.Policy.Compaction.CountReasoning
 		},
+		"policy.compaction.list_tokens": func(to, from *engine.Info) { to.Policy.Compaction.ListTokens = from.Policy.Compaction.ListTokens },
 	}
 }
 

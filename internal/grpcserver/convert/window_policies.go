@@ -68,6 +68,7 @@ func fromCompaction(p *pb.CompactionPolicy) conversation.CompactionPolicy {
 		SummaryTokens:     p.SummaryTokens,
 		PromptID:          p.PromptId,
 		CountReasoning:    p.CountReasoning,
+		ListTokens:        p.ListTokens,
 	}
 }
 
@@ -88,5 +89,6 @@ func toCompaction(p conversation.CompactionPolicy) *pb.CompactionPolicy {
 		SummaryTokens:     p.SummaryTokens,
 		PromptId:          p.PromptID,
 		CountReasoning:    p.CountReasoning,
+		ListTokens:        p.ListTokens,
 	}
 }

@@ -96,6 +96,7 @@ type compactionLine struct {
 	SummaryTokens     *int32       `json:"summaryTokens,omitempty"`
 	PromptID          *string      `json:"promptId,omitempty"`
 	CountReasoning    *bool        `json:"countReasoning,omitempty"`
+	ListTokens        *int32       `json:"listTokens,omitempty"`
 }
 
 type fitLine struct {

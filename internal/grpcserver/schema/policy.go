@@ -116,5 +116,6 @@ func compactionRules() rules.Table[*pb.CompactionPolicy] {
 		rules.OptionalNumber("summary_tokens", rules.NumberRange(100, 8_000), func(p *pb.CompactionPolicy) *int32 { return p.SummaryTokens }),
 		rules.Text("prompt_id", OptionalNameLimit(), (*pb.CompactionPolicy).GetPromptId),
 		rules.Anything[*pb.CompactionPolicy]("count_reasoning"),
+		rules.OptionalNumber("list_tokens", rules.NumberRange(0, 100_000), func(p *pb.CompactionPolicy) *int32 { return p.ListTokens }),
 	}
 }

@@ -145,6 +145,8 @@ func readDraftText(r *reader, t *DraftText) {
 type Facts struct {
 	Body  int                 `json:"body"` // bytes of the text before the list
 	Facts []conversation.Fact `json:"facts"`
+	// Dropped is how many facts were left out for want of room, of all summaries up to this one.
+	Dropped int `json:"dropped,omitempty"`
 }
 
 // EncodeFacts makes what an edit has as a summary's facts.
@@ -158,7 +160,8 @@ func (f *Facts) JSON() ([]byte, error) { return json.Marshal(f) }
 
 func writeFacts(b []byte, f *Facts) []byte {
 	b = appendInt(b, 1, f.Body)
-	return appendAll(b, 2, f.Facts, writeFact)
+	b = appendAll(b, 2, f.Facts, writeFact)
+	return appendInt(b, 3, f.Dropped)
 }
 
 func readFacts(r *reader, f *Facts) {
@@ -168,6 +171,8 @@ func readFacts(r *reader, f *Facts) {
 			f.Body = int(r.int64())
 		case 2:
 			f.Facts = element(r, f.Facts, readFact)
+		case 3:
+			f.Dropped = int(r.int64())
 		}
 	}
 }
@@ -176,7 +181,8 @@ func writeFact(b []byte, f *conversation.Fact) []byte {
 	b = appendInt(b, 1, f.Kind)
 	b = appendText(b, 2, f.Text)
 	b = appendInt(b, 3, f.Count)
-	return appendPacked(b, 4, f.Of, false)
+	b = appendPacked(b, 4, f.Of, false)
+	return appendBool(b, 5, f.ByAgent)
 }
 
 func readFact(r *reader, f *conversation.Fact) {
@@ -190,6 +196,8 @@ func readFact(r *reader, f *conversation.Fact) {
 			f.Count = r.int32()
 		case 4:
 			packed(r, func(v int32) { f.Of = append(f.Of, v) })
+		case 5:
+			f.ByAgent = r.bool()
 		}
 	}
 }

@@ -118,6 +118,7 @@ func samples() map[string]sample {
 	maps.Copy(all, memoryPolicySamples(at))
 	maps.Copy(all, formerSamples(at, id))
 	maps.Copy(all, memorySamples(at, id))
+	maps.Copy(all, listSamples())
 	for name, sample := range slotSamples() {
 		all["slot-"+name] = sample
 	}

@@ -104,6 +104,7 @@ func writeCompaction(b []byte, p *conversation.CompactionPolicy) []byte {
 		b = appendElement(b, 10, *p.PromptID)
 	}
 	b = appendSwitch(b, 11, p.CountReasoning)
+	b = appendSetting(b, 12, p.ListTokens)
 	return append(b, p.Unknown...)
 }
 
@@ -133,6 +134,8 @@ func readCompaction(r *reader, p *conversation.CompactionPolicy) {
 			p.PromptID = &id
 		case 11:
 			p.CountReasoning = toggle(r)
+		case 12:
+			p.ListTokens = setting[int32](r)
 		default:
 			p.Unknown += r.raw
 		}

@@ -25,13 +25,21 @@ type compactionLimits struct {
 // What summaries and what stands beside them may take, as parts of the budget.
 const (
 	summaryPart = 10
-	lossesPart  = 8
 	systemPart  = 10
 	leafPart    = 4
 
-	maxLosses = 2500 // tokens
-	minLeaf   = 1000 // tokens
+	minLeaf = 1000 // tokens
 )
+
+// The most that the list beside a summary may take: a tenth of the budget; of a small one an eighth, because open calls and rules alone take
+// most of a tenth there, and names that were mentioned twice would go.
+const (
+	listPart      = 10
+	smallListPart = 8
+	smallList     = 2_500 // tokens
+)
+
+func mostListed(limit int64) int64 { return max(limit/listPart, min(smallList, limit/smallListPart)) }
 
 func (s *settings) compacting(p conversation.CompactionPolicy) compactionLimits {
 	of := func(share *int32, otherwise int64) int64 { return s.Limit * percent(share, otherwise) / 100 }
@@ -45,7 +53,7 @@ func (s *settings) compacting(p conversation.CompactionPolicy) compactionLimits 
 		shrink:    percent(p.MinShrinkPercent, conversation.DefaultMinShrinkPercent),
 		fanOut:    int(FirstSet(conversation.DefaultFanOut, p.FanOut)),
 		summary:   min(FirstSet(conversation.DefaultSummaryTokens, p.SummaryTokens), s.Limit/summaryPart),
-		losses:    min(maxLosses, s.Limit/lossesPart),
+		losses:    min(FirstSet(conversation.DefaultListTokens, p.ListTokens), mostListed(s.Limit)),
 		system:    s.Limit / systemPart,
 		chunk:     max(minLeaf, s.Limit/leafPart),
 	}

@@ -198,18 +198,24 @@ func (w *SummaryJob) EarlierTexts(i int, done []SummaryText) []SummaryText {
 }
 
 // Facts are what a step's summary must not lose unnoticed.
-func (w *SummaryJob) Facts(i int, earlier []SummaryText) []conversation.Fact {
-	facts := compaction.Facts(w.Units[i])
-	for j := len(earlier) - 1; j >= 0; j-- {
-		facts = compaction.MergeFacts(earlier[j].Facts, facts)
+func (w *SummaryJob) Facts(i int, earlier []SummaryText) SummaryFacts {
+	known := SummaryFacts{Facts: compaction.Facts(w.Units[i])}
+	add := func(older SummaryFacts) {
+		merged, dropped := compaction.MergeFacts(older.Facts, known.Facts)
+		known = SummaryFacts{Facts: merged, Dropped: known.Dropped + older.Dropped + dropped}
 	}
-	return compaction.MergeFacts(nil, facts)
+	for j := len(earlier) - 1; j >= 0; j-- {
+		add(earlier[j].SummaryFacts)
+	}
+	add(SummaryFacts{}) // where nothing came before
+	return known
 }
 
 // Finish is a step's summary with the list of what its text has lost (behaviour §8).
-func (w *SummaryJob) Finish(text, model string, facts []conversation.Fact) SummaryText {
-	out := SummaryText{Text: text, Model: model, SummaryFacts: SummaryFacts{Body: len(text), Facts: facts}}
-	if list, _ := compaction.LossList(facts, text, w.losses, w.counter); list != "" {
+func (w *SummaryJob) Finish(text, model string, known SummaryFacts) SummaryText {
+	known.Body = len(text)
+	out := SummaryText{Text: text, Model: model, SummaryFacts: known}
+	if list, _ := compaction.LossList(known.Facts, known.Dropped, text, w.losses, w.counter); list != "" {
 		out.Text += "\n\n" + list
 	}
 	return out

@@ -345,7 +345,7 @@ func knows(s *conversation.Summary) bool {
 		return true
 	}
 	k, err := record.DecodeFacts([]byte(s.Facts.Inline))
-	if err != nil || k.Body < 0 || k.Body > len(s.Text.Inline) {
+	if err != nil || k.Body < 0 || k.Body > len(s.Text.Inline) || k.Dropped < 0 || k.Dropped > math.MaxInt32 {
 		return false
 	}
 	s.Facts.Inline = string(record.EncodeFacts(&k))

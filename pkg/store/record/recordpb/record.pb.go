@@ -3617,6 +3617,7 @@ type CompactionPolicy struct {
 	SummaryTokens     *int32                 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
 	PromptId          *string                `protobuf:"bytes,10,opt,name=prompt_id,json=promptId,proto3,oneof" json:"prompt_id,omitempty"`
 	CountReasoning    *bool                  `protobuf:"varint,11,opt,name=count_reasoning,json=countReasoning,proto3,oneof" json:"count_reasoning,omitempty"`
+	ListTokens        *int32                 `protobuf:"varint,12,opt,name=list_tokens,json=listTokens,proto3,oneof" json:"list_tokens,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -3726,6 +3727,13 @@ func (x *CompactionPolicy) GetCountReasoning() bool {
 		return *x.CountReasoning
 	}
 	return false
+}
+
+func (x *CompactionPolicy) GetListTokens() int32 {
+	if x != nil && x.ListTokens != nil {
+		return *x.ListTokens
+	}
+	return 0
 }
 
 // What a request id led to.
@@ -5008,9 +5016,11 @@ func (x *DraftText) GetFacts() *Facts {
 
 // What is stored beside a summary's text for the summary that will take it up.
 type Facts struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Body          int64                  `protobuf:"varint,1,opt,name=body,proto3" json:"body,omitempty"`
-	Facts         []*Fact                `protobuf:"bytes,2,rep,name=facts,proto3" json:"facts,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Body  int64                  `protobuf:"varint,1,opt,name=body,proto3" json:"body,omitempty"`
+	Facts []*Fact                `protobuf:"bytes,2,rep,name=facts,proto3" json:"facts,omitempty"`
+	// How many facts were left out for want of room, of all summaries up to this one.
+	Dropped       int64 `protobuf:"varint,3,opt,name=dropped,proto3" json:"dropped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5059,13 +5069,22 @@ func (x *Facts) GetFacts() []*Fact {
 	return nil
 }
 
+func (x *Facts) GetDropped() int64 {
+	if x != nil {
+		return x.Dropped
+	}
+	return 0
+}
+
 // Something that a summary must not lose unnoticed.
 type Fact struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          int32                  `protobuf:"varint,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Text          []byte                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	Count         int32                  `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
-	Of            []int32                `protobuf:"varint,4,rep,packed,name=of,proto3" json:"of,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Kind  int32                  `protobuf:"varint,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Text  []byte                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Count int32                  `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	Of    []int32                `protobuf:"varint,4,rep,packed,name=of,proto3" json:"of,omitempty"`
+	// Named by the agent. Older records do not say.
+	ByAgent       bool `protobuf:"varint,5,opt,name=by_agent,json=byAgent,proto3" json:"by_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5126,6 +5145,13 @@ func (x *Fact) GetOf() []int32 {
 		return x.Of
 	}
 	return nil
+}
+
+func (x *Fact) GetByAgent() bool {
+	if x != nil {
+		return x.ByAgent
+	}
+	return false
 }
 
 // A run that contents belong to. Times are Unix milliseconds.
@@ -6985,7 +7011,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x10_max_part_tokensB\x14\n" +
 	"\x12_erase_after_nanos\"\x1d\n" +
 	"\x05Names\x12\x14\n" +
-	"\x05names\x18\x01 \x03(\tR\x05names\"\x8e\x05\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\"\xc4\x05\n" +
 	"\x10CompactionPolicy\x12\x1a\n" +
 	"\bstrategy\x18\x01 \x01(\x05R\bstrategy\x122\n" +
 	"\x12threshold_messages\x18\x02 \x01(\x05H\x00R\x11thresholdMessages\x88\x01\x01\x12,\n" +
@@ -6999,7 +7025,10 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0esummary_tokens\x18\t \x01(\x05H\aR\rsummaryTokens\x88\x01\x01\x12 \n" +
 	"\tprompt_id\x18\n" +
 	" \x01(\tH\bR\bpromptId\x88\x01\x01\x12,\n" +
-	"\x0fcount_reasoning\x18\v \x01(\bH\tR\x0ecountReasoning\x88\x01\x01B\x15\n" +
+	"\x0fcount_reasoning\x18\v \x01(\bH\tR\x0ecountReasoning\x88\x01\x01\x12$\n" +
+	"\vlist_tokens\x18\f \x01(\x05H\n" +
+	"R\n" +
+	"listTokens\x88\x01\x01B\x15\n" +
 	"\x13_threshold_messagesB\x12\n" +
 	"\x10_prepare_percentB\x0e\n" +
 	"\f_keep_recentB\x0f\n" +
@@ -7011,7 +7040,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0f_summary_tokensB\f\n" +
 	"\n" +
 	"_prompt_idB\x12\n" +
-	"\x10_count_reasoning\"\xcd\x02\n" +
+	"\x10_count_reasoningB\x0e\n" +
+	"\f_list_tokens\"\xcd\x02\n" +
 	"\aOutcome\x12\x10\n" +
 	"\x03rpc\x18\x01 \x01(\tR\x03rpc\x12\x1d\n" +
 	"\n" +
@@ -7106,15 +7136,17 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\tDraftText\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\fR\x04text\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x121\n" +
-	"\x05facts\x18\x03 \x01(\v2\x1b.palimpsest.record.v1.FactsR\x05facts\"M\n" +
+	"\x05facts\x18\x03 \x01(\v2\x1b.palimpsest.record.v1.FactsR\x05facts\"g\n" +
 	"\x05Facts\x12\x12\n" +
 	"\x04body\x18\x01 \x01(\x03R\x04body\x120\n" +
-	"\x05facts\x18\x02 \x03(\v2\x1a.palimpsest.record.v1.FactR\x05facts\"T\n" +
+	"\x05facts\x18\x02 \x03(\v2\x1a.palimpsest.record.v1.FactR\x05facts\x12\x18\n" +
+	"\adropped\x18\x03 \x01(\x03R\adropped\"o\n" +
 	"\x04Fact\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\fR\x04text\x12\x14\n" +
 	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x0e\n" +
-	"\x02of\x18\x04 \x03(\x05R\x02of\"\x8c\x01\n" +
+	"\x02of\x18\x04 \x03(\x05R\x02of\x12\x19\n" +
+	"\bby_agent\x18\x05 \x01(\bR\abyAgent\"\x8c\x01\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04used\x18\x02 \x01(\x03R\x04used\x12\x10\n" +

@@ -121,13 +121,14 @@ func TestExtract_ForeignWords_AreNeverTheUsers(t *testing.T) {
 			wantNoForeign(t, where, under(text, "Rules of the user:", "The user said:"))
 		}
 		older, newer := compaction.Facts(first.units), compaction.Facts(second.units)
-		for _, known := range [][]conversation.Fact{older, newer, compaction.MergeFacts(older, newer)} {
+		merged, _ := compaction.MergeFacts(older, newer)
+		for _, known := range [][]conversation.Fact{older, newer, merged} {
 			for _, f := range known {
 				if f.Kind == conversation.FactRule {
 					wantNoForeign(t, "facts", f.Text)
 				}
 			}
-			list, _ := compaction.LossList(known, "", 1<<20, chars4.New())
+			list, _ := compaction.LossList(known, 0, "", 1<<20, chars4.New())
 			wantNoForeign(t, "list", under(list, "The user's rules:"))
 		}
 		checkGiven(t, first)

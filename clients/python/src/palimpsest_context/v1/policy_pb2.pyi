@@ -75,10 +75,11 @@ class CitationsPolicy(_message.Message):
     def __init__(self, enabled: bool = ..., threshold_chars: _Optional[int] = ..., release_on_end_run: bool = ..., recall_tools: _Optional[_Union[NameList, _Mapping]] = ...) -> None: ...
 
 class CompactionPolicy(_message.Message):
-    __slots__ = ["count_reasoning", "fan_out", "keep_recent", "min_shrink_percent", "prepare_percent", "prompt_id", "strategy", "summary_tokens", "tail_percent", "target_percent", "threshold_messages"]
+    __slots__ = ["count_reasoning", "fan_out", "keep_recent", "list_tokens", "min_shrink_percent", "prepare_percent", "prompt_id", "strategy", "summary_tokens", "tail_percent", "target_percent", "threshold_messages"]
     COUNT_REASONING_FIELD_NUMBER: _ClassVar[int]
     FAN_OUT_FIELD_NUMBER: _ClassVar[int]
     KEEP_RECENT_FIELD_NUMBER: _ClassVar[int]
+    LIST_TOKENS_FIELD_NUMBER: _ClassVar[int]
     MIN_SHRINK_PERCENT_FIELD_NUMBER: _ClassVar[int]
     PREPARE_PERCENT_FIELD_NUMBER: _ClassVar[int]
     PROMPT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -90,6 +91,7 @@ class CompactionPolicy(_message.Message):
     count_reasoning: bool
     fan_out: int
     keep_recent: int
+    list_tokens: int
     min_shrink_percent: int
     prepare_percent: int
     prompt_id: str
@@ -98,7 +100,7 @@ class CompactionPolicy(_message.Message):
     tail_percent: int
     target_percent: int
     threshold_messages: int
-    def __init__(self, strategy: _Optional[_Union[CompactionStrategy, str]] = ..., threshold_messages: _Optional[int] = ..., prepare_percent: _Optional[int] = ..., keep_recent: _Optional[int] = ..., tail_percent: _Optional[int] = ..., target_percent: _Optional[int] = ..., min_shrink_percent: _Optional[int] = ..., fan_out: _Optional[int] = ..., summary_tokens: _Optional[int] = ..., prompt_id: _Optional[str] = ..., count_reasoning: bool = ...) -> None: ...
+    def __init__(self, strategy: _Optional[_Union[CompactionStrategy, str]] = ..., threshold_messages: _Optional[int] = ..., prepare_percent: _Optional[int] = ..., keep_recent: _Optional[int] = ..., tail_percent: _Optional[int] = ..., target_percent: _Optional[int] = ..., min_shrink_percent: _Optional[int] = ..., fan_out: _Optional[int] = ..., summary_tokens: _Optional[int] = ..., prompt_id: _Optional[str] = ..., count_reasoning: bool = ..., list_tokens: _Optional[int] = ...) -> None: ...
 
 class ExpirationPolicy(_message.Message):
     __slots__ = ["enabled", "results"]
