@@ -39,6 +39,7 @@ type Attempt struct {
 
 	Waits              *WaitBudget
 	deferredEdits      []conversation.Decision
+	overShare          []conversation.Decision // important units that a summary takes the place of, for want of room
 	Degradations       []Degradation
 	expiryRan          bool                  // what is due was looked at
 	upcoming           []expiry.Due          // whose summaries later builds will want

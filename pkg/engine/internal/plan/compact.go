@@ -173,14 +173,15 @@ func (d compacting) mayWait(w *SummaryJob) (may bool, why string) {
 
 // checkpoint is the state of a decision, to come back to.
 type checkpoint struct {
-	view  *conversation.View
-	out   *view.Composition
-	edits int
+	view      *conversation.View
+	out       *view.Composition
+	edits     int
+	overShare int
 }
 
 func (d compacting) checkpoint() checkpoint {
 	d.extendable = nil
-	return checkpoint{view: d.View, out: d.Composed, edits: len(d.Edits)}
+	return checkpoint{view: d.View, out: d.Composed, edits: len(d.Edits), overShare: len(d.overShare)}
 }
 
 // keepIfSmaller keeps what was done since if it was worth it, and goes back otherwise.
@@ -197,7 +198,7 @@ func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 			Type: conversation.EventCompactionFailed, Turn: d.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason,
 		})
 	}
-	d.Edits, d.View, d.Composed = d.Edits[:s.edits], s.view, s.out
+	d.Edits, d.View, d.Composed, d.overShare = d.Edits[:s.edits], s.view, s.out, d.overShare[:s.overShare]
 	return false
 }
 
@@ -213,9 +214,23 @@ func (d compacting) publish(dr *Draft, why conversation.Reason) error {
 		d.addEdit(e)
 		ids[i] = e.Summary.ID
 	}
+	d.noteOverShare(dr)
 	var err error
 	d.Composed, err = d.Compose(d.View, d.windowing().startingAt(max(d.Composed.Window.Start, dr.Cut)))
 	return err
+}
+
+// noteOverShare says which important units the summaries of a draft stand for all the same.
+func (d compacting) noteOverShare(dr *Draft) {
+	for _, at := range d.summarizing().importantUnits(dr.Cut) {
+		u := &d.Composed.Units[at]
+		if e := d.View.SummaryOf(u.First()); e != nil {
+			d.overShare = append(d.overShare, conversation.Decision{
+				First: u.First(), Last: u.Last(), Kind: conversation.DecisionSummarized, Reason: conversation.ReasonOverBudgetShare,
+				Before: d.Composed.Weights[at], EditSeq: e.Seq, Summary: e.Summary.ID,
+			})
+		}
+	}
 }
 
 // summaryEdit is the edit of a draft's step. ids are those of the steps before it.
@@ -225,7 +240,7 @@ func (d compacting) summaryEdit(dr *Draft, i int, ids []int64) conversation.Edit
 	s := &conversation.Summary{
 		ID: d.Loaded.Head.EditSeq + int64(len(d.Edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
 		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(record.EncodeFacts(&text.SummaryFacts))},
-		Except: d.summarizing().exceptions(step.Range), Children: append([]int64(nil), step.Children...),
+		Except: d.summarizing().exceptions(step), Verbatim: step.Verbatim, Children: append([]int64(nil), step.Children...),
 	}
 	for _, at := range step.Steps {
 		s.Children = append(s.Children, ids[at])

@@ -36,6 +36,7 @@ func (d summarizing) planSummaries(tail int64, keep int32) (*SummaryPlan, error)
 	if len(p.Steps) == 0 { // nothing of it enters a summarizer
 		return nil, nil
 	}
+	d.keepVerbatim(p)
 	return p, nil
 }
 
@@ -43,8 +44,8 @@ func (d summarizing) planSummaries(tail int64, keep int32) (*SummaryPlan, error)
 // all that a target leaves.
 const leastTail = 4
 
-// cutBeside is where a compaction cuts that leaves so much room to the newest messages, and to the opening and the request where these
-// would then lie before them.
+// cutBeside is where a compaction cuts that leaves so much room to the newest messages, and to the opening, the request and important units
+// where these would then lie before them.
 func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 	cut := d.cut(tail, keep)
 	kept := int64(0)
@@ -54,6 +55,11 @@ func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 			kept += min(d.Composed.Weights[i], d.Settings.Limit/compaction.RequestShare)
 		case d.opening:
 			kept += min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
+		}
+	}
+	for _, i := range d.verbatimUnits(cut) {
+		if i >= d.Composed.Tail { // others are no part of the tail's room
+			kept += d.Composed.Weights[i]
 		}
 	}
 	if kept == 0 {
@@ -102,6 +108,11 @@ func (d summarizing) summaryRoom(p *SummaryPlan, target int64) int64 {
 			room -= min(d.Composed.Weights[i], d.Settings.Limit/compaction.RequestShare)
 		case u.First() == d.opening:
 			room -= min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
+		}
+	}
+	for _, i := range d.verbatimUnits(p.Cut) {
+		if i >= d.Composed.Tail {
+			room -= d.Composed.Weights[i]
 		}
 	}
 	return room
