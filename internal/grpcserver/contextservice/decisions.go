@@ -106,7 +106,7 @@ func windowDetail(r conversation.Reason) string {
 	case conversation.ReasonCacheCold:
 		return "the summary was ready, and the provider had nothing cached that it would have spoiled"
 	case conversation.ReasonOverBudgetShare:
-		return "the context is over its budget, and this is over its share of it: a part is shown"
+		return "the context is over its budget, and this is over its share of it: a part is shown, or a summary stands for it"
 	case conversation.ReasonNoRoom:
 		return "the context is over its budget, and what has a stronger claim on it leaves no room for this"
 	default:
