@@ -8,6 +8,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
 // important gives the results of a message an importance.
@@ -169,7 +170,12 @@ func TestEngine_Append_Importance_IsResolvedOnce(t *testing.T) {
 // TestEngine_Build_NormalIsAsIfNobodySaidSo, byte for byte.
 func TestEngine_Build_NormalIsAsIfNobodySaidSo(t *testing.T) {
 	play := func(i conversation.Importance) (out []string) {
-		b := pruning(1000, func(p *conversation.PruningPolicy) { p.MinimumTokens = ptr(int32(500)) })
+		b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
+			o.Defaults = conversation.Policy{
+				Pruning:    conversation.PruningPolicy{Off: ptr(false), ProtectTokens: ptr(int32(1000)), MinimumTokens: ptr(int32(500))},
+				Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize},
+			}
+		})
 		b.append(t, "c", user("go"))
 		for s := range 80 {
 			k := fmt.Sprint("k", s)

@@ -173,15 +173,14 @@ func (d compacting) mayWait(w *SummaryJob) (may bool, why string) {
 
 // checkpoint is the state of a decision, to come back to.
 type checkpoint struct {
-	view      *conversation.View
-	out       *view.Composition
-	edits     int
-	overShare int
+	view  *conversation.View
+	out   *view.Composition
+	edits int
 }
 
 func (d compacting) checkpoint() checkpoint {
 	d.extendable = nil
-	return checkpoint{view: d.View, out: d.Composed, edits: len(d.Edits), overShare: len(d.overShare)}
+	return checkpoint{view: d.View, out: d.Composed, edits: len(d.Edits)}
 }
 
 // keepIfSmaller keeps what was done since if it was worth it, and goes back otherwise.
@@ -198,12 +197,13 @@ func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 			Type: conversation.EventCompactionFailed, Turn: d.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason,
 		})
 	}
-	d.Edits, d.View, d.Composed, d.overShare = d.Edits[:s.edits], s.view, s.out, d.overShare[:s.overShare]
+	d.Edits, d.View, d.Composed = d.Edits[:s.edits], s.view, s.out
 	return false
 }
 
 // publish makes the edits of a draft and lays the view out behind it.
 func (d compacting) publish(dr *Draft, why conversation.Reason) error {
+	d.important = append(d.important, d.summarizing().importantUnits(dr.Cut)...)
 	ids := make([]int64, len(dr.Steps))
 	for i := range dr.Steps {
 		e := d.summaryEdit(dr, i, ids)
@@ -214,23 +214,9 @@ func (d compacting) publish(dr *Draft, why conversation.Reason) error {
 		d.addEdit(e)
 		ids[i] = e.Summary.ID
 	}
-	d.noteOverShare(dr)
 	var err error
 	d.Composed, err = d.Compose(d.View, d.windowing().startingAt(max(d.Composed.Window.Start, dr.Cut)))
 	return err
-}
-
-// noteOverShare says which important units the summaries of a draft stand for all the same.
-func (d compacting) noteOverShare(dr *Draft) {
-	for _, at := range d.summarizing().importantUnits(dr.Cut) {
-		u := &d.Composed.Units[at]
-		if e := d.View.SummaryOf(u.First()); e != nil {
-			d.overShare = append(d.overShare, conversation.Decision{
-				First: u.First(), Last: u.Last(), Kind: conversation.DecisionSummarized, Reason: conversation.ReasonOverBudgetShare,
-				Before: d.Composed.Weights[at], EditSeq: e.Seq, Summary: e.Summary.ID,
-			})
-		}
-	}
 }
 
 // summaryEdit is the edit of a draft's step. ids are those of the steps before it.

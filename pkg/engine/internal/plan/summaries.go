@@ -57,12 +57,7 @@ func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 			kept += min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
 		}
 	}
-	for _, i := range d.verbatimUnits(cut) {
-		if i >= d.Composed.Tail { // others are no part of the tail's room
-			kept += d.Composed.Weights[i]
-		}
-	}
-	if kept == 0 {
+	if kept += d.verbatimInTail(cut); kept == 0 {
 		return cut
 	}
 	return d.cut(max(d.Settings.compact.tail/leastTail, tail-kept), keep)
@@ -110,12 +105,7 @@ func (d summarizing) summaryRoom(p *SummaryPlan, target int64) int64 {
 			room -= min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
 		}
 	}
-	for _, i := range d.verbatimUnits(p.Cut) {
-		if i >= d.Composed.Tail {
-			room -= d.Composed.Weights[i]
-		}
-	}
-	return room
+	return room - d.verbatimInTail(p.Cut)
 }
 
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a
