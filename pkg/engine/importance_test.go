@@ -67,6 +67,9 @@ func TestEngine_Build_HighStandsBesideSummaries(t *testing.T) {
 		if _, ok := message(small, kept); ok || small.Tokens.Total > 1500 || small.Tokens.Total < 700 {
 			t.Errorf("strategy %d: %d tokens of 1500, shown %t", strategy, small.Tokens.Total, ok)
 		}
+		if cuts := slices.DeleteFunc(small.Manifest.Window.Cuts, func(c conversation.Cut) bool { return c.Summary > 0 }); len(cuts) != 1 || cuts[0].Message != kept {
+			t.Errorf("strategy %d: the unit is weighed as %+v", strategy, cuts)
+		}
 		for _, m := range []int32{kept, kept + 1} {
 			if d := decision(small, m); d == nil || !slices.ContainsFunc(small.Decisions, func(d conversation.Decision) bool {
 				return d.First <= m && m <= d.Last && d.Kind == conversation.DecisionLeftOut && d.Reason == conversation.ReasonNoRoom

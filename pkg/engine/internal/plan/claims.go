@@ -66,7 +66,7 @@ func (d fitting) addSystem(c *Claims) {
 	view := d.View.In(d.Composed.Window)
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
-		if m.Index >= d.Composed.Window.Start || m.Index < d.Kept.LeadingSystem || d.pinned(m.Index) || !view.ShownAgain(m) {
+		if m.Role != conversation.RoleSystem || m.Index >= d.Composed.Window.Start || m.Index < d.Kept.LeadingSystem || d.pinned(m.Index) || !view.ShownAgain(m) {
 			continue
 		}
 		if it, ok := view.Item(m); ok {
