@@ -50,7 +50,7 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD: "longer than the policy lets in; a citation stands for it",
 	pb.DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST:   "StoreContent asked for it",
 	pb.DecisionReason_DECISION_REASON_RUN_ENDED:               "its run has ended, or was forgotten",
-	pb.DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE:       "over its share of the budget; a part is shown",
+	pb.DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE:       "over its share of the budget; a part is shown, or a summary",
 	pb.DecisionReason_DECISION_REASON_NO_ROOM:                 "stronger claims on the budget leave no room",
 	pb.DecisionReason_DECISION_REASON_RESIDUE_DROPPED:         "what another provider said beside it is left out",
 	pb.DecisionReason_DECISION_REASON_MEMORIES_ANSWER:         "memories of earlier conversations answer it",

@@ -88,16 +88,16 @@ func (r *reader) read(n *yaml.Node) *File {
 }
 
 // tool reads what is said of a tool: the settings of its results' expiration,
-// and beside them citations.
+// and beside them citations and importance.
 func (r *reader) tool(name string, n *yaml.Node) *pb.ActionPolicy {
 	p := &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: name}, Expiration: &pb.Expiration{}}
 	r.pairs(n, func(key, value *yaml.Node) {
-		if key.Value == "citations" {
-			p.Citations = &pb.ActionCitations{}
-			r.message(value, p.Citations)
-			return
+		switch key.Value {
+		case "citations", "importance":
+			r.key(key, value, p)
+		default:
+			r.key(key, value, p.Expiration)
 		}
-		r.key(key, value, p.Expiration)
 	})
 	return p
 }

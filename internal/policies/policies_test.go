@@ -103,6 +103,20 @@ func TestRead_Lists_AreRead(t *testing.T) {
 	}
 }
 
+func TestRead_Tools_HaveTheirOwnSettings(t *testing.T) {
+	file, err := Read(write(t, "tools: {bash: {turns: 2, importance: low, citations: {enabled: true}}, read: {importance: high}}"), nothingRefused)
+	if err != nil || len(file.Tools) != 2 {
+		t.Fatal(file, err)
+	}
+	bash, read := file.Tools[0], file.Tools[1]
+	if bash.GetImportance() != pb.Importance_IMPORTANCE_LOW || bash.GetExpiration().GetTurns() != 2 || !bash.GetCitations().GetEnabled() {
+		t.Errorf("%v", bash)
+	}
+	if read.GetImportance() != pb.Importance_IMPORTANCE_HIGH {
+		t.Errorf("%v", read)
+	}
+}
+
 func TestRead_Faults_AreRefusedByLine(t *testing.T) {
 	for content, want := range map[string]string{
 		"":                                     "says nothing",
@@ -122,6 +136,7 @@ func TestRead_Faults_AreRefusedByLine(t *testing.T) {
 		"tools: {bash: {compact_prompt_id: [a]}}":                    "must be a plain value",
 		"tools: {bash: {turns: 1}, bash: {turns: 2}}":                "bash",
 		"tools:\n  bash:\n    citations: {enabled: perhaps}":         `policy.yaml:3: the key "enabled" must be true or false`,
+		"tools: {bash: {importance: great}}":                         `the key "importance" must be one of low, normal, high`,
 		"conversation: {compaction: {strategy: shorten}}":            "one of summarize, hierarchical, sliding_window",
 		"conversation: {": "policy.yaml: yaml:",
 		"conversation: {pruning: {erase_after: 1}, compaction: {fan_out: x}}": `"fan_out"`,

@@ -130,7 +130,7 @@ func notHere(field string) string {
 		return "the conversations are read back at the end"
 	case "palimpsest.v1.Expiration.preserve_original_content", "palimpsest.v1.PruningPolicy.erase_after":
 		return "everything is read back at the end"
-	case "palimpsest.v1.ActionCitations.enabled", "palimpsest.v1.ActionCitations.threshold_chars":
+	case "palimpsest.v1.ActionPolicy.citations", "palimpsest.v1.ActionPolicy.importance":
 		return "it is a server's own file that says it of tools"
 	case "palimpsest.v1.Expiration.source":
 		return "the sidecar says it"

@@ -75,6 +75,7 @@ func TestCommand_Policies_WhatAReplayCannotTake_IsRefused(t *testing.T) {
 		"tools: {bash: {preserve_original_content: false}}":     "everything is read back",
 		"tools: {bash: {source: explicit}}":                     "the sidecar says it",
 		"tools: {bash: {citations: {enabled: true}}}":           "a server's own file",
+		"tools: {bash: {importance: low}}":                      "a server's own file",
 		"conversation: {expiration: {results: {turns: later}}}": "policy.yaml:1",
 	} {
 		if _, err := loadPolicy(t, content); err == nil || !strings.Contains(err.Error(), want) {

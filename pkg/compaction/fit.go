@@ -42,7 +42,9 @@ type FitInput struct {
 	// System are system messages that are shown again beside a summary, newest first, including those that were brought back.
 	System    []Claim
 	Summaries []SummaryClaim
-	Units     []TailUnit // the rest: units of the tail before the newest one, oldest first
+	// Verbatim are units of high importance beside a summary, newest first, including those that were brought back.
+	Verbatim []Claim
+	Units    []TailUnit // the rest: units of the tail before the newest one, oldest first
 
 	Start  int32 // where the window in force starts
 	Limit  int64 // the budget
@@ -60,6 +62,7 @@ type FitResult struct {
 	Restored         int   // how many of the restored units stay
 	System           int   // how many of the system messages stay
 	Summaries        []SummaryGrant
+	Verbatim         int // how many of the important units stay
 	Fits             bool
 }
 
@@ -74,8 +77,9 @@ func Fit(in FitInput) FitResult {
 	r.Opening = g.share(in.Opening, OpeningShare)
 	r.Newest = in.Newest.Least + g.take(min(in.Newest.Whole-in.Newest.Least, g.room))
 	r.Restored = g.restored(&r)
-	r.System = g.system(in.Restored[:r.Restored])
+	r.System = g.beside(in.System, in.Restored[:r.Restored])
 	r.Summaries = g.summaries()
+	r.Verbatim = g.beside(in.Verbatim, in.Restored[:r.Restored])
 	r.Start = in.start(&r, in.Limit-g.room)
 	return r
 }
@@ -148,13 +152,14 @@ func HasClaim(claims []Claim, first int32) bool {
 	return slices.ContainsFunc(claims, func(c Claim) bool { return c.First == first })
 }
 
-// system grants the system messages that are shown again, newest first. Those that were brought back are already granted.
-func (g *budgetGrants) system(restored []Claim) int {
+// beside grants what is shown again beside a summary, newest first: system messages, or important units. Those that were brought back are
+// already granted.
+func (g *budgetGrants) beside(claims, restored []Claim) int {
 	room := g.room
 	if g.in.Over {
-		room = min(room, g.in.Limit/systemShare)
+		room = min(room, g.in.Limit/besideShare)
 	}
-	for i, c := range g.in.System {
+	for i, c := range claims {
 		if HasClaim(restored, c.First) {
 			continue
 		}
@@ -163,7 +168,7 @@ func (g *budgetGrants) system(restored []Claim) int {
 		}
 		g.take(c.Whole)
 	}
-	return len(g.in.System)
+	return len(claims)
 }
 
 // summaries grants summaries: all texts share one part of the budget, and all lists another. If less is left, texts shrink first. The

@@ -41,6 +41,9 @@ func weighs(in *compaction.FitInput, r *compaction.FitResult) int64 {
 	for i := range r.System {
 		n += in.System[i].Whole
 	}
+	for i := range r.Verbatim {
+		n += in.Verbatim[i].Whole
+	}
 	for i, s := range r.Summaries {
 		if s.Stands {
 			n += in.Summaries[i].Around + s.Text + s.List
@@ -77,6 +80,9 @@ func drawClaims(t *rapid.T) compaction.FitInput {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "system") {
 		in.System = append(in.System, *claim(-20, amount("system tokens"), 0))
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "verbatim") {
+		in.Verbatim = append(in.Verbatim, *claim(-30, amount("verbatim tokens"), 0))
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "summaries") {
 		in.Summaries = append(in.Summaries, compaction.SummaryClaim{Around: 10, Text: amount("text") + 1, List: amount("list")})
@@ -164,6 +170,13 @@ func checkShares(t *rapid.T, in *compaction.FitInput, r *compaction.FitResult) {
 	}
 	if in.Over && (texts > in.Limit/10 || lists > in.Limit/10) {
 		t.Fatalf("texts %d and lists %d of summaries are over their shares of %d", texts, lists, in.Limit)
+	}
+	verbatim := int64(0)
+	for _, c := range in.Verbatim[:r.Verbatim] {
+		verbatim += c.Whole
+	}
+	if in.Over && verbatim > in.Limit/10 {
+		t.Fatalf("important units of %d tokens are over their share of %d", verbatim, in.Limit)
 	}
 }
 

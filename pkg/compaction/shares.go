@@ -5,7 +5,7 @@ const (
 	RequestShare = 2
 	OpeningShare = 10
 	summaryShare = 10 // for the texts of summaries together, and for their lists
-	systemShare  = 10
+	besideShare  = 10 // for system messages that are shown again together, and for important units
 )
 
 // tailShare is the share of the budget that a cut leaves at least for the tail, as a divisor, if what is always shown takes so much that

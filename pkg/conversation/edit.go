@@ -88,6 +88,8 @@ type Summary struct {
 	// Except are the messages in the range that it does not stand for: pinned units, the system's messages that are shown again,
 	// and units that had been expanded a short while before.
 	Except []Range
+	// Verbatim are those of Except that stay beside it because they are of high importance: a range for each unit.
+	Verbatim []Range
 	// Facts is JSON: the facts of all that it stands for, so that a successor loses none of them unnoticed, and how much of Text is
 	// not the list.
 	Facts    Content

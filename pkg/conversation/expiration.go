@@ -126,6 +126,8 @@ type ActionPolicy struct {
 	// DefaultPromptID is the prompt for results whose expiration names none.
 	DefaultPromptID string
 	Citations       ActionCitations
+	// Importance is that of results for which nothing else sets one.
+	Importance Importance
 }
 
 // ActionCitations says which results of an action or a tool are cited. A nil field is not set.

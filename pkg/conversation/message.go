@@ -60,6 +60,8 @@ type Message struct {
 	Actions []ActionRef
 	// Expiration is how long the message's words live, resolved at append; nil where nothing says.
 	Expiration *Expiration
+	// Importance is that of the message's words, resolved at append; each result has its own.
+	Importance Importance
 	Pinned     bool
 	Model      string // the model that wrote it
 	RunID      string
@@ -236,7 +238,8 @@ type ToolResult struct {
 	Actions []ActionRef
 	// Expiration is how long the result lives, resolved at append; nil where nothing says.
 	Expiration *Expiration
-	Ordinal    int32 // the ordinal of the call it answers, fixed at append
+	Importance Importance // resolved at append
+	Ordinal    int32      // the ordinal of the call it answers, fixed at append
 	// Recalled is what the result was brought back from; nil for most.
 	Recalled *Recalled
 	// Source is what the caller says that the result came from; nil for most.

@@ -364,8 +364,8 @@ func (v *View) Beside(m *Message) (Item, bool) {
 	return s.item(m, v.Level(m.Index))
 }
 
-// Layout returns the units of the view in its order (behaviour §4): leading system messages; the opening, pinned units before the start
-// and system messages that are shown again beside a summary; summaries by range; restored units before the start; the request; and the
+// Layout returns the units of the view in its order (behaviour §4): leading system messages; the opening, pinned units before the start,
+// and system messages and units of high importance that are shown again beside a summary; summaries by range; restored units before the start; the request; and the
 // tail from the start on; index order inside each. What the window's cuts leave out is not among them. Messages are in index order
 // and hold at least what the layout shows; what they hold beside that is ignored.
 func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
@@ -429,7 +429,29 @@ func (v *View) group(u *Unit, w Window, kept Kept) (int, bool) {
 	return request, first == w.Request
 }
 
-// ShownAgain says whether a message is the system's and is shown beside the summary in whose range it lies.
+// ShownAgain says whether a message is shown beside the summary in whose range it lies: it is the system's, or of an important unit.
 func (v *View) ShownAgain(m *Message) bool {
+	if _, ok := v.VerbatimUnit(m.Index); ok {
+		return true
+	}
 	return m.Role == RoleSystem && slices.ContainsFunc(v.Excepted(), func(r Range) bool { return r.Contains(m.Index) })
+}
+
+// VerbatimUnit is the unit of high importance with a message that stands beside the summary in whose range it lies; false if there is none.
+func (v *View) VerbatimUnit(index int32) (Range, bool) {
+	for _, r := range v.Verbatim() {
+		if r.Contains(index) {
+			return r, true
+		}
+	}
+	return Range{}, false
+}
+
+// Verbatim are the units of high importance that stand beside summaries in force, in order of these.
+func (v *View) Verbatim() []Range {
+	var out []Range
+	for i := range v.spans.inForce {
+		out = append(out, v.spans.inForce[i].Summary.Verbatim...)
+	}
+	return out
 }

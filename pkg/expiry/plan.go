@@ -193,7 +193,7 @@ func (in *Input) inForce(m *conversation.Message, part int32, stored *conversati
 	if !PolicyApplies(m, part) {
 		return InForce(stored, conversation.Expiration{})
 	}
-	e := InForce(stored, in.Policy)
+	e := InForce(stored, policyFor(importanceOf(m, part), in.Policy))
 	if in.Override != nil {
 		set := in.Override.Expiration
 		set.Source = conversation.SourceOverride

@@ -105,6 +105,7 @@ func (o *Origin) tool(policies Policies) conversation.ActionPolicy {
 	p := policies[conversation.ActionKey{ToolName: o.Tool}]
 	p.Expiration = merged(p.Expiration, o.Server.Expiration)
 	p.Citations = cmp.Or(p.Citations, o.Server.Citations)
+	p.Importance = cmp.Or(p.Importance, o.Server.Importance)
 	return p
 }
 

@@ -13,7 +13,7 @@ func ShowInForce(m *conversation.Message, policy conversation.Expiration) {
 		policy.Source = conversation.SourcePolicy
 	}
 	inForce := func(part int32, stored *conversation.Expiration) *conversation.Expiration {
-		below := policy
+		below := policyFor(importanceOf(m, part), policy)
 		if !PolicyApplies(m, part) {
 			below = conversation.Expiration{}
 		}

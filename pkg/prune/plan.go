@@ -36,9 +36,10 @@ type Target struct {
 }
 
 // Plan returns what is to be cleared, by message and part; nothing if that is less than Minimum. From the newest message back, parts of
-// every kind are protected until they cover Protect, including the part that crosses that line. Older parts are cleared if they are tool
-// results that have ended, are not placeholders yet, and weigh more than one, by MinShortened if expiry has shortened them. Summaries
-// neither count nor are cleared. Once the targets are cleared, a plan for the rest is empty.
+// every kind are protected until they cover Protect, including the part that crosses that line. Older parts, and results of low importance
+// wherever they stand, are cleared if they are tool results that have ended, are not of high importance, are not placeholders yet, and weigh
+// more than one, by MinShortened if expiry has shortened them. Summaries neither count nor are cleared. Once the targets are cleared, a plan
+// for the rest is empty.
 func Plan(in Input) []Target {
 	var out []Target
 	var newer, prunable int64
@@ -46,7 +47,7 @@ func Plan(in Input) []Target {
 		it := &p.unit.Items[p.item]
 		for shown := len(it.Parts) - 1; shown >= 0; shown-- {
 			tokens := int64(it.Parts[shown].Tokens)
-			if newer >= in.Protect && in.clears(p.unit, it, shown) {
+			if (newer >= in.Protect || isUnprotected(&it.Parts[shown])) && in.clears(p.unit, it, shown) {
 				out = append(out, Target{Index: it.Message.Index, Part: it.Position(shown), Weight: tokens})
 				prunable += min(tokens, in.MaxPart)
 			}
@@ -60,10 +61,15 @@ func Plan(in Input) []Target {
 	return out
 }
 
+// isUnprotected reports whether a part is cleared wherever it stands: a result of low importance.
+func isUnprotected(p *conversation.Part) bool {
+	return p.Kind == conversation.PartToolResult && p.Result.Importance == conversation.ImportanceLow
+}
+
 // clears reports whether a part that is old enough can be cleared.
 func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) bool {
 	p, index := &it.Parts[shown], it.Message.Index
-	if p.Kind != conversation.PartToolResult || !hasEnded(p.Result.State) {
+	if p.Kind != conversation.PartToolResult || !hasEnded(p.Result.State) || p.Result.Importance == conversation.ImportanceHigh {
 		return false
 	}
 	level, reason := in.View.Part(index, it.Position(shown))

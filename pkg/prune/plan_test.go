@@ -103,6 +103,39 @@ func TestPlan_Figures(t *testing.T) {
 	}
 }
 
+// of returns a result of an importance.
+func of(importance conversation.Importance, p conversation.Part) conversation.Part {
+	p.Result.Importance = importance
+	return p
+}
+
+// TestPlan_Importance: what is low is cleared with the next batch wherever it stands, what is high never is, and both count as what is newer.
+func TestPlan_Importance(t *testing.T) {
+	const low, normal, high = conversation.ImportanceLow, conversation.ImportanceNormal, conversation.ImportanceHigh
+	one := calls("read")
+	for _, tt := range []struct {
+		name     string
+		messages []conversation.Message
+		want     string
+	}{
+		{"low, and new", chat(one, parts(of(low, found(20_000, 1))), parts(said(10))), "1.0=20000"},
+		{"low, and too little alone", chat(one, parts(of(low, found(19_999, 1))), parts(said(10))), ""},
+		{"low and old together", chat(one, parts(found(10_001, 1)), one, parts(of(low, found(9_999, 1))), parts(said(40_000))), "1.0=10001 3.0=9999"},
+		{
+			"low inside of what is protected, old outside", chat(one, parts(found(12_000, 1)), parts(said(32_000)), one, parts(of(low, found(8_000, 1)))),
+			"1.0=12000 4.0=8000",
+		},
+		{"low, of a protected tool", chat(calls("skill"), parts(of(low, found(30_000, 1))), parts(said(10))), ""},
+		{"high, and old", chat(one, parts(of(high, found(30_000, 1))), parts(said(40_000))), ""},
+		{"high counts as newer", chat(one, parts(found(30_000, 1)), one, parts(of(high, found(40_000, 1)))), "1.0=30000"},
+		{"normal", chat(one, parts(of(normal, found(30_000, 1))), parts(said(39_999))), ""},
+	} {
+		if got := planned(seed(tt.messages)); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // TestPlan_LargePart_CountsItsMaximum: 60,000 tokens are 50,000, for protection and for the minimum.
 func TestPlan_LargePart_CountsItsMaximum(t *testing.T) {
 	protection := seed(chat(calls("a"), parts(found(30_000, 1)), parts(said(60_000))))

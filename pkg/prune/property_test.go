@@ -16,7 +16,8 @@ type drawnPart struct {
 	index, part, unit int32
 	tokens            int64
 	hidden            bool // by a mask
-	clearable         bool // by its kind, state, level and tool
+	clearable         bool // by its kind, state, level, tool and importance
+	low               bool
 }
 
 // world is a drawn record with what edits made of it.
@@ -38,7 +39,9 @@ func (w *world) add(t *rapid.T, role conversation.Role, parts []conversation.Par
 		p := drawnPart{index: index, part: int32(i), unit: w.unit, tokens: int64(parts[i].Tokens)}
 		if r := parts[i].Result; r != nil {
 			r.State = conversation.ResultState(rapid.IntRange(0, 3).Draw(t, "state"))
-			p.clearable = r.State <= 2 && tools[i] != "skill" && tools[i] != "tool-x"
+			r.Importance = conversation.Importance(rapid.IntRange(0, 3).Draw(t, "importance"))
+			p.low = r.Importance == conversation.ImportanceLow
+			p.clearable = r.State <= 2 && tools[i] != "skill" && tools[i] != "tool-x" && r.Importance != conversation.ImportanceHigh
 			w.change(t, &p, parts[i])
 		}
 		// Something of a message stays in the view, and so do calls: their results would lie apart from them.
@@ -110,7 +113,7 @@ func (w *world) naive(in prune.Input) []prune.Target {
 				newer += min(q.tokens, in.MaxPart)
 			}
 		}
-		if !p.hidden && p.clearable && newer >= in.Protect && p.tokens > in.Placeholder(conversation.ExpandCall(p.index)) && !in.Keep(p.unit) {
+		if !p.hidden && p.clearable && (newer >= in.Protect || p.low) && p.tokens > in.Placeholder(conversation.ExpandCall(p.index)) && !in.Keep(p.unit) {
 			out = append(out, prune.Target{Index: p.index, Part: p.part, Weight: p.tokens})
 			sum += min(p.tokens, in.MaxPart)
 		}

@@ -226,6 +226,8 @@ func messageRows() []row {
 		"no role":              {func(m *pb.Message) { m.Role = 0 }, []string{"message.role"}},
 		"unknown role":         {func(m *pb.Message) { m.Role = 99 }, []string{"message.role"}},
 		"unknown type":         {func(m *pb.Message) { m.MessageType = 99 }, []string{"message.message_type"}},
+		"unknown importance":   {func(m *pb.Message) { m.Importance = 99 }, []string{"message.importance"}},
+		"important system":     {func(m *pb.Message) { m.Role, m.Importance = pb.Role_ROLE_SYSTEM, pb.Importance_IMPORTANCE_LOW }, []string{"message.importance"}},
 		"negative type":        {func(m *pb.Message) { m.MessageType = -1 }, []string{"message.message_type"}},
 		"no parts":             {func(m *pb.Message) { m.Parts = nil }, []string{"message.parts"}},
 		"1,025 parts":          {func(m *pb.Message) { m.Parts = repeated(text(secret), 1025) }, []string{"message.parts"}},

@@ -171,6 +171,12 @@ func (j *journey) append(m conversation.Message) {
 		index: int32(len(j.record)), turn: j.turn, restored: -1, shown: map[int32]shownForm{}, masked: map[int32]bool{},
 		message: conversation.Message{Role: m.Role, Type: m.Type, Pinned: m.Pinned, Tags: m.Tags, Parts: conversation.CloneParts(m.Parts)},
 	}
+	e.ranks = map[int32]conversation.Importance{words: m.Importance}
+	for i := range m.Parts {
+		if r := m.Parts[i].Result; r != nil {
+			e.ranks[int32(i)] = ranked(r.Importance, m.Importance, nil, "", nil)
+		}
+	}
 	before, request := j.head(), j.request("AppendMessage")
 	e.seen = before.Seen
 	err := j.insist(func() error {

@@ -360,7 +360,7 @@ func (v *seen) ordered() {
 		e := v.record[i]
 		switch s := v.over(i); {
 		case e.leading || e.pinned || v.record[v.unitStart(i)].restored >= 0: // which may have grown since
-		case e.message.Role == conversation.RoleSystem && s != nil && !covers(s, i):
+		case e.message.Role == conversation.RoleSystem && s != nil && !covers(s, i), v.verbatim(e):
 		case i == win.Opening && v.isOpening(e):
 		case i != win.Request:
 			v.t.Fatalf("message %d is shown before the window, %+v", i, win)
@@ -368,6 +368,13 @@ func (v *seen) ordered() {
 			v.t.Fatalf("message %d is shown before the window, %+v, and is not the newest of the user's there", i, win)
 		}
 	}
+}
+
+// verbatim says whether a message stands beside a summary because its unit is important.
+func (v *seen) verbatim(e *entry) bool {
+	s := v.over(e.index)
+	return s != nil && isImportant(unitOf(v.record, e)) &&
+		slices.ContainsFunc(s.Summary.Verbatim, func(r conversation.Range) bool { return r.Contains(e.index) })
 }
 
 func (v *seen) unitStart(index int32) int32 { return unitOf(v.record, v.record[index])[0].index }
@@ -424,6 +431,12 @@ func (v *seen) reasons(e *entry) []string {
 				out = append(out, "hidden")
 			}
 		case conversation.DecisionSummarized:
+			if d.Reason == conversation.ReasonOverBudgetShare { // beside the decision of the whole summary
+				if !e.hidden && (!isImportant(unitOf(v.record, e)) || !v.standsFor(e)) {
+					v.t.Fatalf("message %d is told to be important, and to be summarized: %+v", e.index, d)
+				}
+				continue
+			}
 			if s := v.over(e.index); s != nil && s.Summary.ID == d.Summary && v.standsFor(e) && !e.hidden {
 				out = append(out, "summarized")
 			}

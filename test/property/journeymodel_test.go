@@ -255,7 +255,8 @@ func (a *journal) prunable() []cleared {
 				shown, level = f.part, f.level
 			}
 			tokens := tokensOf(&shown)
-			if newer >= protect && shown.Kind == conversation.PartToolResult && level < conversation.Cleared && e.index < perhaps && a.clears(e, int32(p), tokens) {
+			old := newer >= protect || e.ranks[int32(p)] == conversation.ImportanceLow
+			if old && shown.Kind == conversation.PartToolResult && level < conversation.Cleared && e.index < perhaps && a.clears(e, int32(p), tokens) {
 				out = append(out, cleared{entry: e, part: int32(p), counts: min(tokens, most)})
 			}
 			newer += min(tokens, most)
@@ -278,7 +279,7 @@ func (a *journal) clears(e *entry, part int32, tokens int) bool {
 	if e.shown[part].expiry { // a short form that little more would come of
 		least = 500
 	}
-	return !e.pinned && !e.leading && !a.lately(u[0], a.turn) && tokens-count(placeholder) >= least
+	return e.ranks[part] != conversation.ImportanceHigh && !e.pinned && !e.leading && !a.lately(u[0], a.turn) && tokens-count(placeholder) >= least
 }
 
 // toolOf is the tool of a result: what it says itself, else that of the first call of its unit with its id that waits.

@@ -59,12 +59,13 @@ func (a *journal) hierarchical() bool {
 // mayStandFor demands that a message in a summary's range is one that it may stand for and was written from, by itself or through
 // the summary before it, or else is among its exceptions for a reason.
 func (a *journal) mayStandFor(e *conversation.Edit, m *entry) {
-	system := m.message.Role == conversation.RoleSystem
+	system, s := m.message.Role == conversation.RoleSystem, e.Summary
 	if m.hidden {
 		return
 	}
 	if !covers(e, m.index) {
-		if !m.pinned && !system && !a.lately(m, a.turn) && !m.message.OwnWords() {
+		important := slices.ContainsFunc(s.Verbatim, func(r conversation.Range) bool { return r.Contains(m.index) }) && isImportant(unitOf(a.record, m))
+		if !m.pinned && !system && !important && !a.lately(m, a.turn) && !m.message.OwnWords() {
 			a.t.Fatalf("summary s%d does not stand for message %d, for no reason", e.Summary.ID, m.index)
 		}
 		return
@@ -77,6 +78,18 @@ func (a *journal) mayStandFor(e *conversation.Edit, m *entry) {
 	case !system && !m.removed && a.over(m.index) == nil && m.index < a.ownFrom(e) && !a.leftOutBefore(e, m):
 		a.t.Fatalf("summary s%d stands for message %d, which lies before what it was written from (%d)", e.Summary.ID, m.index, a.ownFrom(e))
 	}
+}
+
+// isImportant says whether anything of a unit is of high importance.
+func isImportant(u []*entry) bool {
+	return slices.ContainsFunc(u, func(e *entry) bool {
+		for part, rank := range e.ranks {
+			if rank == conversation.ImportanceHigh && (part != words || e.message.Role != conversation.RoleTool) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // leftOutBefore says whether a message was left out by a summary that a new one takes up: the new one is written from it too.

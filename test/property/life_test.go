@@ -190,6 +190,7 @@ func (l *life) entryOf(m conversation.Message, extra engine.AppendExtra) *entry 
 	e.leading = m.Role == conversation.RoleSystem && (len(l.record) == 0 || l.record[len(l.record)-1].leading)
 	e.message.Parts = laid(conversation.CloneParts(m.Parts), extra.Additions)
 	e.lives[words] = resolved(m.Expiration, m.Actions, "", extra.Override, l.policies)
+	e.ranks = map[int32]conversation.Importance{words: ranked(m.Importance, 0, m.Actions, "", l.policies)}
 	for i := range e.message.Parts {
 		r := e.message.Parts[i].Result
 		if c := e.message.Parts[i].Call; c != nil {
@@ -210,6 +211,7 @@ func (l *life) entryOf(m conversation.Message, extra engine.AppendExtra) *entry 
 			called = r.Name
 		}
 		e.lives[int32(i)] = resolved(said, actions, called, extra.Override, l.policies)
+		e.ranks[int32(i)] = ranked(r.Importance, m.Importance, actions, called, l.policies)
 	}
 	for _, x := range e.lives {
 		l.summed = l.summed || x != nil && x.CompactMode == conversation.CompactSummary

@@ -51,7 +51,7 @@ func (g *generator) lived(m *conversation.Message) {
 	for i := range m.Parts {
 		g.tail(&m.Parts[i])
 		if r := m.Parts[i].Result; r != nil {
-			r.Expiration, r.Actions = g.expiration("result"), g.actions()
+			r.Expiration, r.Actions, r.Importance = g.expiration("result"), g.actions(), g.importance()
 			r.Name = rapid.SampledFrom([]string{"search", "fs.read", ""}).Draw(g.t, "name")
 			if r.Name == "" && len(m.Parts) > 1 { // which call a nameless one answers is known once those before it are paired
 				r.Name = "1st tool"
@@ -60,6 +60,9 @@ func (g *generator) lived(m *conversation.Message) {
 	}
 	m.Type = rapid.SampledFrom([]conversation.MessageType{0, 0, conversation.TypeActionResult, conversation.TypeSubAgentResult}).Draw(g.t, "type")
 	m.Expiration, m.Actions = g.expiration("message"), g.actions()
+	if m.Role != conversation.RoleSystem {
+		m.Importance = g.importance()
+	}
 	if m.Role != conversation.RoleUser && m.Role != conversation.RoleTool {
 		return
 	}
@@ -89,6 +92,13 @@ func (g *generator) actions() []conversation.ActionRef {
 		})
 	}
 	return out
+}
+
+// importance draws one, most often none.
+func (g *generator) importance() conversation.Importance {
+	return rapid.SampledFrom([]conversation.Importance{
+		0, 0, 0, conversation.ImportanceLow, conversation.ImportanceNormal, conversation.ImportanceHigh,
+	}).Draw(g.t, "importance")
 }
 
 // expiration draws a configuration that says something, or nil.
@@ -164,7 +174,7 @@ func (g *generator) policies() map[conversation.ActionKey]conversation.ActionPol
 	keys := []conversation.ActionKey{{AgentActionID: "a1"}, {ActionID: "fetch"}, {ActionID: "ask"}, {ToolName: "search"}}
 	for _, k := range keys {
 		if rapid.IntRange(0, 3).Draw(g.t, fmt.Sprint("policy of ", k)) == 0 {
-			out[k] = conversation.ActionPolicy{Key: k, Expiration: g.settings()}
+			out[k] = conversation.ActionPolicy{Key: k, Expiration: g.settings(), Importance: g.importance()}
 		}
 	}
 	return out
@@ -226,6 +236,33 @@ func resolved(
 		return nil
 	}
 	return &e
+}
+
+// ranked is how important a part of a message is: as it says itself, as its message does, as its actions say, or its tool.
+func ranked(
+	own, message conversation.Importance, actions []conversation.ActionRef, tool string, policies map[conversation.ActionKey]conversation.ActionPolicy,
+) conversation.Importance {
+	if own != 0 {
+		return own
+	}
+	if message != 0 {
+		return message
+	}
+	highest := conversation.ImportanceUnspecified
+	for _, a := range actions {
+		found := conversation.ImportanceUnspecified
+		if a.AgentActionID != "" {
+			found = policies[conversation.ActionKey{AgentActionID: a.AgentActionID}].Importance
+		}
+		if found == 0 && a.ActionID != "" {
+			found = policies[conversation.ActionKey{ActionID: a.ActionID}].Importance
+		}
+		highest = max(highest, found)
+	}
+	if highest == 0 && tool != "" {
+		return policies[conversation.ActionKey{ToolName: tool}].Importance
+	}
+	return highest
 }
 
 // harshest is the configuration that leaves least.

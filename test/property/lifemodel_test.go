@@ -23,6 +23,7 @@ type entry struct {
 	index   int32
 	message conversation.Message // as it should be on record: the blocks of plugins laid out, contents inline
 	lives   map[int32]*conversation.Expiration
+	ranks   map[int32]conversation.Importance // of results by position, and of its words
 	turn    int32
 	seen    int32 // how many messages a build had shown when it was appended
 	pinned  bool  // it, or its unit
@@ -304,6 +305,14 @@ func (e *entry) thing(part int32, positions []int32, carries bool, results conve
 	th := thing{entry: e, part: part, positions: positions}
 	if carries {
 		th.life = results
+		if turns := results.Turns; turns != nil {
+			switch e.ranks[part] {
+			case conversation.ImportanceLow:
+				th.life.Turns = new(*turns / 2)
+			case conversation.ImportanceHigh:
+				th.life.Turns = nil
+			}
+		}
 	}
 	if stored := e.lives[part]; stored != nil {
 		th.life = above(*stored, th.life)

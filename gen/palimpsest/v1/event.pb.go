@@ -317,7 +317,8 @@ const (
 	DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST DecisionReason = 32
 	// The run of the content has ended, or was not used for 24 hours.
 	DecisionReason_DECISION_REASON_RUN_ENDED DecisionReason = 33
-	// The context is over its budget, and the request in force, the opening or a summary is over its share of it: a part is shown.
+	// The context is over its budget, and the request in force, the opening or a summary is over its share of it: a part is shown. Or the
+	// units of high importance together are over theirs: a summary stands for the message, and this is told once, when it is made.
 	DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE DecisionReason = 34
 	// The context is over its budget, and stronger claims leave no room for the messages.
 	DecisionReason_DECISION_REASON_NO_ROOM DecisionReason = 35

@@ -152,6 +152,66 @@ func (MessageType) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{1}
 }
 
+// Importance says how much of a message or a tool result is kept when the view becomes smaller. It says nothing of what fits: the claims
+// on the budget are the same for all.
+type Importance int32
+
+const (
+	// The importance is not set; NORMAL is used.
+	Importance_IMPORTANCE_UNSPECIFIED Importance = 0
+	// It is the first to go. Of the turns that the policy of the conversation or the server sets it has half, rounded down. A tool result is
+	// pruned with the next batch once it is not in the newest unit any more, however new it is, and a summary is made of one line of it.
+	Importance_IMPORTANCE_LOW Importance = 1
+	// It is treated as any other.
+	Importance_IMPORTANCE_NORMAL Importance = 2
+	// It is kept. It does not expire by the turns of the policy of the conversation or the server. A tool result is never pruned. Its whole
+	// unit stands beside summaries as the view shows it, the newest units first, as far as these have room in a tenth of the budget together.
+	Importance_IMPORTANCE_HIGH Importance = 3
+)
+
+// Enum value maps for Importance.
+var (
+	Importance_name = map[int32]string{
+		0: "IMPORTANCE_UNSPECIFIED",
+		1: "IMPORTANCE_LOW",
+		2: "IMPORTANCE_NORMAL",
+		3: "IMPORTANCE_HIGH",
+	}
+	Importance_value = map[string]int32{
+		"IMPORTANCE_UNSPECIFIED": 0,
+		"IMPORTANCE_LOW":         1,
+		"IMPORTANCE_NORMAL":      2,
+		"IMPORTANCE_HIGH":        3,
+	}
+)
+
+func (x Importance) Enum() *Importance {
+	p := new(Importance)
+	*p = x
+	return p
+}
+
+func (x Importance) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Importance) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_message_proto_enumTypes[2].Descriptor()
+}
+
+func (Importance) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_message_proto_enumTypes[2]
+}
+
+func (x Importance) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Importance.Descriptor instead.
+func (Importance) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{2}
+}
+
 // PartVariant says which variant of its message a part belongs to. Builds show the display variant of messages that were appended
 // since the last committed build of an earlier turn, and the persistent variant of all others.
 type PartVariant int32
@@ -190,11 +250,11 @@ func (x PartVariant) String() string {
 }
 
 func (PartVariant) Descriptor() protoreflect.EnumDescriptor {
-	return file_palimpsest_v1_message_proto_enumTypes[2].Descriptor()
+	return file_palimpsest_v1_message_proto_enumTypes[3].Descriptor()
 }
 
 func (PartVariant) Type() protoreflect.EnumType {
-	return &file_palimpsest_v1_message_proto_enumTypes[2]
+	return &file_palimpsest_v1_message_proto_enumTypes[3]
 }
 
 func (x PartVariant) Number() protoreflect.EnumNumber {
@@ -203,7 +263,7 @@ func (x PartVariant) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PartVariant.Descriptor instead.
 func (PartVariant) EnumDescriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{2}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{3}
 }
 
 // ToolResultState says how a tool call ended.
@@ -243,11 +303,11 @@ func (x ToolResultState) String() string {
 }
 
 func (ToolResultState) Descriptor() protoreflect.EnumDescriptor {
-	return file_palimpsest_v1_message_proto_enumTypes[3].Descriptor()
+	return file_palimpsest_v1_message_proto_enumTypes[4].Descriptor()
 }
 
 func (ToolResultState) Type() protoreflect.EnumType {
-	return &file_palimpsest_v1_message_proto_enumTypes[3]
+	return &file_palimpsest_v1_message_proto_enumTypes[4]
 }
 
 func (x ToolResultState) Number() protoreflect.EnumNumber {
@@ -256,7 +316,7 @@ func (x ToolResultState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ToolResultState.Descriptor instead.
 func (ToolResultState) EnumDescriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
 }
 
 // ViewLevel says how much of a message the view shows.
@@ -308,11 +368,11 @@ func (x ViewLevel) String() string {
 }
 
 func (ViewLevel) Descriptor() protoreflect.EnumDescriptor {
-	return file_palimpsest_v1_message_proto_enumTypes[4].Descriptor()
+	return file_palimpsest_v1_message_proto_enumTypes[5].Descriptor()
 }
 
 func (ViewLevel) Type() protoreflect.EnumType {
-	return &file_palimpsest_v1_message_proto_enumTypes[4]
+	return &file_palimpsest_v1_message_proto_enumTypes[5]
 }
 
 func (x ViewLevel) Number() protoreflect.EnumNumber {
@@ -321,7 +381,7 @@ func (x ViewLevel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ViewLevel.Descriptor instead.
 func (ViewLevel) EnumDescriptor() ([]byte, []int) {
-	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{4}
+	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{5}
 }
 
 // MessageRange is a half-open range of message indices, counted from 0.
@@ -427,7 +487,10 @@ type Message struct {
 	Estimated bool `protobuf:"varint,18,opt,name=estimated,proto3" json:"estimated,omitempty"`
 	// Optional. Who of several in the role speaks: a person in a group chat, one of several agents; at most 256 bytes, no control characters.
 	// Kept byte for byte and shown as the format can. Not for role tool.
-	Name          string `protobuf:"bytes,19,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,19,opt,name=name,proto3" json:"name,omitempty"`
+	// Optional. The importance of the message, and of its tool results that set none. By default, that of its actions; the highest if they
+	// differ. Not for role system. On replies, the importance in force.
+	Importance    Importance `protobuf:"varint,20,opt,name=importance,proto3,enum=palimpsest.v1.Importance" json:"importance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -593,6 +656,13 @@ func (x *Message) GetName() string {
 		return x.Name
 	}
 	return ""
+}
+
+func (x *Message) GetImportance() Importance {
+	if x != nil {
+		return x.Importance
+	}
+	return Importance_IMPORTANCE_UNSPECIFIED
 }
 
 // ActionRef names an action of the agent framework.
@@ -1321,7 +1391,10 @@ type ToolResult struct {
 	Citation *Citation `protobuf:"bytes,10,opt,name=citation,proto3" json:"citation,omitempty"`
 	// Optional. The source of the result, for its citation and source record. By default, it is guessed from the tool's name, the
 	// arguments and the result.
-	Source        *ResultSource `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
+	Source *ResultSource `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
+	// Optional. The importance of the result. By default, that of the message, then that of its actions (the highest if they differ), then
+	// that of its tool. On replies, the importance in force.
+	Importance    Importance `protobuf:"varint,12,opt,name=importance,proto3,enum=palimpsest.v1.Importance" json:"importance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1444,6 +1517,13 @@ func (x *ToolResult) GetSource() *ResultSource {
 		return x.Source
 	}
 	return nil
+}
+
+func (x *ToolResult) GetImportance() Importance {
+	if x != nil {
+		return x.Importance
+	}
+	return Importance_IMPORTANCE_UNSPECIFIED
 }
 
 type isToolResult_Output interface {
@@ -2038,7 +2118,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"startIndex\x12 \n" +
 	"\tend_index\x18\x02 \x01(\x05H\x00R\bendIndex\x88\x01\x01B\f\n" +
 	"\n" +
-	"_end_index\"\xa7\x05\n" +
+	"_end_index\"\xe2\x05\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12'\n" +
@@ -2064,7 +2144,10 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"tokenCount\x12.\n" +
 	"\x04view\x18\x11 \x01(\v2\x1a.palimpsest.v1.MessageViewR\x04view\x12\x1c\n" +
 	"\testimated\x18\x12 \x01(\bR\testimated\x12\x12\n" +
-	"\x04name\x18\x13 \x01(\tR\x04name\"P\n" +
+	"\x04name\x18\x13 \x01(\tR\x04name\x129\n" +
+	"\n" +
+	"importance\x18\x14 \x01(\x0e2\x19.palimpsest.v1.ImportanceR\n" +
+	"importance\"P\n" +
 	"\tActionRef\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12&\n" +
 	"\x0fagent_action_id\x18\x02 \x01(\tR\ragentActionId\"\x96\x05\n" +
@@ -2105,7 +2188,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12%\n" +
-	"\x0earguments_json\x18\x03 \x01(\tR\rargumentsJson\"\xf8\x03\n" +
+	"\x0earguments_json\x18\x03 \x01(\tR\rargumentsJson\"\xb3\x04\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2121,7 +2204,10 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\rrecalled_from\x18\t \x01(\v2\x1b.palimpsest.v1.RecalledFromR\frecalledFrom\x123\n" +
 	"\bcitation\x18\n" +
 	" \x01(\v2\x17.palimpsest.v1.CitationR\bcitation\x123\n" +
-	"\x06source\x18\v \x01(\v2\x1b.palimpsest.v1.ResultSourceR\x06sourceB\b\n" +
+	"\x06source\x18\v \x01(\v2\x1b.palimpsest.v1.ResultSourceR\x06source\x129\n" +
+	"\n" +
+	"importance\x18\f \x01(\x0e2\x19.palimpsest.v1.ImportanceR\n" +
+	"importanceB\b\n" +
 	"\x06output\"e\n" +
 	"\fResultSource\x12-\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x19.palimpsest.v1.SourceTypeR\x04type\x12\x10\n" +
@@ -2174,7 +2260,13 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x1dMESSAGE_TYPE_SUB_AGENT_RESULT\x10\x03\x12\x1e\n" +
 	"\x1aMESSAGE_TYPE_RETRY_CONTEXT\x10\x04\x12\x17\n" +
 	"\x13MESSAGE_TYPE_SYSTEM\x10\x05\x12\x16\n" +
-	"\x12MESSAGE_TYPE_OTHER\x10\x06*l\n" +
+	"\x12MESSAGE_TYPE_OTHER\x10\x06*h\n" +
+	"\n" +
+	"Importance\x12\x1a\n" +
+	"\x16IMPORTANCE_UNSPECIFIED\x10\x00\x12\x12\n" +
+	"\x0eIMPORTANCE_LOW\x10\x01\x12\x15\n" +
+	"\x11IMPORTANCE_NORMAL\x10\x02\x12\x13\n" +
+	"\x0fIMPORTANCE_HIGH\x10\x03*l\n" +
 	"\vPartVariant\x12\x1c\n" +
 	"\x18PART_VARIANT_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19PART_VARIANT_DISPLAY_ONLY\x10\x01\x12 \n" +
@@ -2205,75 +2297,78 @@ func file_palimpsest_v1_message_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_message_proto_rawDescData
 }
 
-var file_palimpsest_v1_message_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_palimpsest_v1_message_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_palimpsest_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_palimpsest_v1_message_proto_goTypes = []any{
 	(Role)(0),                     // 0: palimpsest.v1.Role
 	(MessageType)(0),              // 1: palimpsest.v1.MessageType
-	(PartVariant)(0),              // 2: palimpsest.v1.PartVariant
-	(ToolResultState)(0),          // 3: palimpsest.v1.ToolResultState
-	(ViewLevel)(0),                // 4: palimpsest.v1.ViewLevel
-	(*MessageRange)(nil),          // 5: palimpsest.v1.MessageRange
-	(*Message)(nil),               // 6: palimpsest.v1.Message
-	(*ActionRef)(nil),             // 7: palimpsest.v1.ActionRef
-	(*Part)(nil),                  // 8: palimpsest.v1.Part
-	(*Residue)(nil),               // 9: palimpsest.v1.Residue
-	(*Permanent)(nil),             // 10: palimpsest.v1.Permanent
-	(*Retention)(nil),             // 11: palimpsest.v1.Retention
-	(*Erasure)(nil),               // 12: palimpsest.v1.Erasure
-	(*Media)(nil),                 // 13: palimpsest.v1.Media
-	(*ToolCall)(nil),              // 14: palimpsest.v1.ToolCall
-	(*ToolResult)(nil),            // 15: palimpsest.v1.ToolResult
-	(*ResultSource)(nil),          // 16: palimpsest.v1.ResultSource
-	(*RecalledFrom)(nil),          // 17: palimpsest.v1.RecalledFrom
-	(*ToolResultParts)(nil),       // 18: palimpsest.v1.ToolResultParts
-	(*ToolResultPart)(nil),        // 19: palimpsest.v1.ToolResultPart
-	(*Reasoning)(nil),             // 20: palimpsest.v1.Reasoning
-	(*Opaque)(nil),                // 21: palimpsest.v1.Opaque
-	(*MessageView)(nil),           // 22: palimpsest.v1.MessageView
-	(*Expiration)(nil),            // 23: palimpsest.v1.Expiration
-	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
-	(*Citation)(nil),              // 25: palimpsest.v1.Citation
-	(*RecalledMemories)(nil),      // 26: palimpsest.v1.RecalledMemories
-	(SourceType)(0),               // 27: palimpsest.v1.SourceType
+	(Importance)(0),               // 2: palimpsest.v1.Importance
+	(PartVariant)(0),              // 3: palimpsest.v1.PartVariant
+	(ToolResultState)(0),          // 4: palimpsest.v1.ToolResultState
+	(ViewLevel)(0),                // 5: palimpsest.v1.ViewLevel
+	(*MessageRange)(nil),          // 6: palimpsest.v1.MessageRange
+	(*Message)(nil),               // 7: palimpsest.v1.Message
+	(*ActionRef)(nil),             // 8: palimpsest.v1.ActionRef
+	(*Part)(nil),                  // 9: palimpsest.v1.Part
+	(*Residue)(nil),               // 10: palimpsest.v1.Residue
+	(*Permanent)(nil),             // 11: palimpsest.v1.Permanent
+	(*Retention)(nil),             // 12: palimpsest.v1.Retention
+	(*Erasure)(nil),               // 13: palimpsest.v1.Erasure
+	(*Media)(nil),                 // 14: palimpsest.v1.Media
+	(*ToolCall)(nil),              // 15: palimpsest.v1.ToolCall
+	(*ToolResult)(nil),            // 16: palimpsest.v1.ToolResult
+	(*ResultSource)(nil),          // 17: palimpsest.v1.ResultSource
+	(*RecalledFrom)(nil),          // 18: palimpsest.v1.RecalledFrom
+	(*ToolResultParts)(nil),       // 19: palimpsest.v1.ToolResultParts
+	(*ToolResultPart)(nil),        // 20: palimpsest.v1.ToolResultPart
+	(*Reasoning)(nil),             // 21: palimpsest.v1.Reasoning
+	(*Opaque)(nil),                // 22: palimpsest.v1.Opaque
+	(*MessageView)(nil),           // 23: palimpsest.v1.MessageView
+	(*Expiration)(nil),            // 24: palimpsest.v1.Expiration
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*Citation)(nil),              // 26: palimpsest.v1.Citation
+	(*RecalledMemories)(nil),      // 27: palimpsest.v1.RecalledMemories
+	(SourceType)(0),               // 28: palimpsest.v1.SourceType
 }
 var file_palimpsest_v1_message_proto_depIdxs = []int32{
 	0,  // 0: palimpsest.v1.Message.role:type_name -> palimpsest.v1.Role
-	8,  // 1: palimpsest.v1.Message.parts:type_name -> palimpsest.v1.Part
+	9,  // 1: palimpsest.v1.Message.parts:type_name -> palimpsest.v1.Part
 	1,  // 2: palimpsest.v1.Message.message_type:type_name -> palimpsest.v1.MessageType
-	7,  // 3: palimpsest.v1.Message.actions:type_name -> palimpsest.v1.ActionRef
-	23, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
-	24, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
-	22, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
-	13, // 7: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
-	14, // 8: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
-	15, // 9: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
-	20, // 10: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
-	25, // 11: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
-	21, // 12: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
-	26, // 13: palimpsest.v1.Part.recalled:type_name -> palimpsest.v1.RecalledMemories
-	11, // 14: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
-	2,  // 15: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
-	12, // 16: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
-	9,  // 17: palimpsest.v1.Part.residue:type_name -> palimpsest.v1.Residue
-	10, // 18: palimpsest.v1.Retention.permanent:type_name -> palimpsest.v1.Permanent
-	3,  // 19: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
-	18, // 20: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
-	23, // 21: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
-	7,  // 22: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
-	17, // 23: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
-	25, // 24: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
-	16, // 25: palimpsest.v1.ToolResult.source:type_name -> palimpsest.v1.ResultSource
-	27, // 26: palimpsest.v1.ResultSource.type:type_name -> palimpsest.v1.SourceType
-	19, // 27: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
-	13, // 28: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
-	4,  // 29: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
-	24, // 30: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
-	31, // [31:31] is the sub-list for method output_type
-	31, // [31:31] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	8,  // 3: palimpsest.v1.Message.actions:type_name -> palimpsest.v1.ActionRef
+	24, // 4: palimpsest.v1.Message.expiration:type_name -> palimpsest.v1.Expiration
+	25, // 5: palimpsest.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	23, // 6: palimpsest.v1.Message.view:type_name -> palimpsest.v1.MessageView
+	2,  // 7: palimpsest.v1.Message.importance:type_name -> palimpsest.v1.Importance
+	14, // 8: palimpsest.v1.Part.media:type_name -> palimpsest.v1.Media
+	15, // 9: palimpsest.v1.Part.tool_call:type_name -> palimpsest.v1.ToolCall
+	16, // 10: palimpsest.v1.Part.tool_result:type_name -> palimpsest.v1.ToolResult
+	21, // 11: palimpsest.v1.Part.reasoning:type_name -> palimpsest.v1.Reasoning
+	26, // 12: palimpsest.v1.Part.citation:type_name -> palimpsest.v1.Citation
+	22, // 13: palimpsest.v1.Part.opaque:type_name -> palimpsest.v1.Opaque
+	27, // 14: palimpsest.v1.Part.recalled:type_name -> palimpsest.v1.RecalledMemories
+	12, // 15: palimpsest.v1.Part.retention:type_name -> palimpsest.v1.Retention
+	3,  // 16: palimpsest.v1.Part.variant:type_name -> palimpsest.v1.PartVariant
+	13, // 17: palimpsest.v1.Part.erasure:type_name -> palimpsest.v1.Erasure
+	10, // 18: palimpsest.v1.Part.residue:type_name -> palimpsest.v1.Residue
+	11, // 19: palimpsest.v1.Retention.permanent:type_name -> palimpsest.v1.Permanent
+	4,  // 20: palimpsest.v1.ToolResult.state:type_name -> palimpsest.v1.ToolResultState
+	19, // 21: palimpsest.v1.ToolResult.parts:type_name -> palimpsest.v1.ToolResultParts
+	24, // 22: palimpsest.v1.ToolResult.expiration:type_name -> palimpsest.v1.Expiration
+	8,  // 23: palimpsest.v1.ToolResult.actions:type_name -> palimpsest.v1.ActionRef
+	18, // 24: palimpsest.v1.ToolResult.recalled_from:type_name -> palimpsest.v1.RecalledFrom
+	26, // 25: palimpsest.v1.ToolResult.citation:type_name -> palimpsest.v1.Citation
+	17, // 26: palimpsest.v1.ToolResult.source:type_name -> palimpsest.v1.ResultSource
+	2,  // 27: palimpsest.v1.ToolResult.importance:type_name -> palimpsest.v1.Importance
+	28, // 28: palimpsest.v1.ResultSource.type:type_name -> palimpsest.v1.SourceType
+	20, // 29: palimpsest.v1.ToolResultParts.parts:type_name -> palimpsest.v1.ToolResultPart
+	14, // 30: palimpsest.v1.ToolResultPart.media:type_name -> palimpsest.v1.Media
+	5,  // 31: palimpsest.v1.MessageView.level:type_name -> palimpsest.v1.ViewLevel
+	25, // 32: palimpsest.v1.MessageView.compacted_at:type_name -> google.protobuf.Timestamp
+	33, // [33:33] is the sub-list for method output_type
+	33, // [33:33] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_message_proto_init() }
@@ -2322,7 +2417,7 @@ func file_palimpsest_v1_message_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_message_proto_rawDesc), len(file_palimpsest_v1_message_proto_rawDesc)),
-			NumEnums:      5,
+			NumEnums:      6,
 			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -1674,7 +1674,10 @@ type ActionPolicy struct {
 	DefaultCompactPromptId string `protobuf:"bytes,5,opt,name=default_compact_prompt_id,json=defaultCompactPromptId,proto3" json:"default_compact_prompt_id,omitempty"`
 	// Optional. Whether and when the results are cited. Of the policies for agent action, action and tool, the first one that sets
 	// citations counts; fields that it leaves unset come from the conversation's policy.
-	Citations     *ActionCitations `protobuf:"bytes,6,opt,name=citations,proto3" json:"citations,omitempty"`
+	Citations *ActionCitations `protobuf:"bytes,6,opt,name=citations,proto3" json:"citations,omitempty"`
+	// Optional. The importance of results that set none, and whose message sets none. Of the policies for agent action, action and tool,
+	// the first one that sets it counts; if a result has several actions, the highest.
+	Importance    Importance `protobuf:"varint,7,opt,name=importance,proto3,enum=palimpsest.v1.Importance" json:"importance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1762,6 +1765,13 @@ func (x *ActionPolicy) GetCitations() *ActionCitations {
 		return x.Citations
 	}
 	return nil
+}
+
+func (x *ActionPolicy) GetImportance() Importance {
+	if x != nil {
+		return x.Importance
+	}
+	return Importance_IMPORTANCE_UNSPECIFIED
 }
 
 type isActionPolicy_Key interface {
@@ -2112,7 +2122,7 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\f_input_priceB\x13\n" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
-	"\r_output_price\"\xb1\x02\n" +
+	"\r_output_price\"\xec\x02\n" +
 	"\fActionPolicy\x12(\n" +
 	"\x0fagent_action_id\x18\x01 \x01(\tH\x00R\ragentActionId\x12\x1d\n" +
 	"\taction_id\x18\x02 \x01(\tH\x00R\bactionId\x12\x1d\n" +
@@ -2121,7 +2131,10 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"expiration\x18\x04 \x01(\v2\x19.palimpsest.v1.ExpirationR\n" +
 	"expiration\x129\n" +
 	"\x19default_compact_prompt_id\x18\x05 \x01(\tR\x16defaultCompactPromptId\x12<\n" +
-	"\tcitations\x18\x06 \x01(\v2\x1e.palimpsest.v1.ActionCitationsR\tcitationsB\x05\n" +
+	"\tcitations\x18\x06 \x01(\v2\x1e.palimpsest.v1.ActionCitationsR\tcitations\x129\n" +
+	"\n" +
+	"importance\x18\a \x01(\x0e2\x19.palimpsest.v1.ImportanceR\n" +
+	"importanceB\x05\n" +
 	"\x03key\"~\n" +
 	"\x0fActionCitations\x12\x1d\n" +
 	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x12,\n" +
@@ -2203,6 +2216,7 @@ var file_palimpsest_v1_policy_proto_goTypes = []any{
 	(MemoryScope)(0),            // 24: palimpsest.v1.MemoryScope
 	(Role)(0),                   // 25: palimpsest.v1.Role
 	(*Expiration)(nil),          // 26: palimpsest.v1.Expiration
+	(Importance)(0),             // 27: palimpsest.v1.Importance
 }
 var file_palimpsest_v1_policy_proto_depIdxs = []int32{
 	17, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
@@ -2238,11 +2252,12 @@ var file_palimpsest_v1_policy_proto_depIdxs = []int32{
 	23, // 30: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
 	26, // 31: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
 	21, // 32: palimpsest.v1.ActionPolicy.citations:type_name -> palimpsest.v1.ActionCitations
-	33, // [33:33] is the sub-list for method output_type
-	33, // [33:33] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	27, // 33: palimpsest.v1.ActionPolicy.importance:type_name -> palimpsest.v1.Importance
+	34, // [34:34] is the sub-list for method output_type
+	34, // [34:34] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_proto_init() }

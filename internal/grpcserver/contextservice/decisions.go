@@ -106,7 +106,7 @@ func windowDetail(r conversation.Reason) string {
 	case conversation.ReasonCacheCold:
 		return "the provider had nothing cached that it would have spoiled: a summary was ready, or the view took more than half of its budget"
 	case conversation.ReasonOverBudgetShare:
-		return "the context is over its budget, and this is over its share of it: a part is shown"
+		return "the context is over its budget, and this is over its share of it: a part is shown, or a summary stands for it"
 	case conversation.ReasonNoRoom:
 		return "the context is over its budget, and what has a stronger claim on it leaves no room for this"
 	default:

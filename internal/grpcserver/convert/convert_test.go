@@ -46,7 +46,7 @@ func drawResult(t *rapid.T) *pb.ToolResult {
 		CallId: words().Draw(t, "call"), Name: words().Draw(t, "name"), State: pb.ToolResultState(rapid.IntRange(0, 2).Draw(t, "state")),
 		Actions:    rapid.SliceOfN(rapid.Custom(drawAction), 0, 2).Draw(t, "actions"),
 		Expiration: drawExpiration(t), RecalledFrom: drawRecalled(t),
-		Source: drawOrigin(t),
+		Source: drawOrigin(t), Importance: drawImportance(t),
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "output") {
 	case 0:
@@ -75,6 +75,10 @@ func drawRecalled(t *rapid.T) *pb.RecalledFrom {
 	default:
 		return nil
 	}
+}
+
+func drawImportance(t *rapid.T) pb.Importance {
+	return pb.Importance(rapid.IntRange(0, 3).Draw(t, "importance"))
 }
 
 // drawExpiration draws none where it would set nothing.
@@ -137,6 +141,7 @@ func drawMessage(t *rapid.T) *pb.Message {
 		MessageType: pb.MessageType(rapid.IntRange(0, 6).Draw(t, "type")),
 		Actions:     rapid.SliceOfN(rapid.Custom(drawAction), 0, 2).Draw(t, "actions"),
 		Expiration:  drawExpiration(t),
+		Importance:  drawImportance(t),
 		Pinned:      rapid.Bool().Draw(t, "pinned"), Model: words().Draw(t, "model"), RunId: words().Draw(t, "run"),
 		StepId: words().Draw(t, "step"), Name: words().Draw(t, "name"), Tags: rapid.SliceOfN(words(), 0, 3).Draw(t, "tags"), MetadataJson: words().Draw(t, "metadata"),
 	}

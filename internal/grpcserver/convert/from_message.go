@@ -16,6 +16,7 @@ func FromMessage(m *pb.Message) conversation.Message {
 		Type:       conversation.MessageType(m.GetMessageType()),
 		Actions:    Each(m.GetActions(), fromAction),
 		Expiration: FromExpiration(m.GetExpiration()),
+		Importance: conversation.Importance(m.GetImportance()),
 		Pinned:     m.GetPinned(),
 		Model:      m.GetModel(),
 		RunID:      m.GetRunId(),
@@ -94,6 +95,7 @@ func fromResult(r *pb.ToolResult) *conversation.ToolResult {
 		Actions: Each(r.GetActions(), fromAction),
 
 		Expiration: FromExpiration(r.GetExpiration()),
+		Importance: conversation.Importance(r.GetImportance()),
 		Recalled:   fromRecalled(r.GetRecalledFrom()),
 		Source:     fromResultSource(r.GetSource()),
 	}

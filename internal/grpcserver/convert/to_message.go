@@ -23,6 +23,7 @@ func ToMessage(m *conversation.Message) *pb.Message {
 		MessageType:  pb.MessageType(m.Type),
 		Actions:      Each(m.Actions, toAction),
 		Expiration:   ToExpiration(m.Expiration),
+		Importance:   pb.Importance(m.Importance),
 		Pinned:       m.Pinned,
 		Model:        m.Model,
 		RunId:        m.RunID,
@@ -160,6 +161,7 @@ func ToResult(r *conversation.ToolResult) *pb.ToolResult {
 		Actions: Each(r.Actions, toAction),
 
 		Expiration:   ToExpiration(r.Expiration),
+		Importance:   pb.Importance(r.Importance),
 		RecalledFrom: toRecalled(r.Recalled),
 		Source:       toResultSource(r.Source),
 	}

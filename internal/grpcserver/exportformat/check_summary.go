@@ -31,6 +31,11 @@ func (c *checks) admitSummary(s *summaryLine, r rangeLine) (field, text string) 
 			return fmt.Sprintf("except[%d]", i), "is no part of the range"
 		}
 	}
+	for i, x := range s.Verbatim {
+		if x.First >= x.End || !r.covers(x) {
+			return fmt.Sprintf("verbatim[%d]", i), "is no part of the range"
+		}
+	}
 	if c.summaries == nil {
 		c.summaries = make(map[int64]rangeLine)
 	}

@@ -170,6 +170,7 @@ type messageLine struct {
 	Type        typeName        `json:"messageType,omitzero"`
 	Actions     []actionLine    `json:"actions,omitempty"`
 	Expiration  *expirationLine `json:"expiration,omitempty"`
+	Importance  importanceName  `json:"importance,omitzero"`
 	Pinned      bool            `json:"pinned,omitempty"`
 	Model       string          `json:"model,omitempty"`
 	RunID       string          `json:"runId,omitempty"`
@@ -265,6 +266,7 @@ type resultLine struct {
 	Parts      []pieceLine     `json:"parts,omitempty"`
 	Actions    []actionLine    `json:"actions,omitempty"`
 	Expiration *expirationLine `json:"expiration,omitempty"`
+	Importance importanceName  `json:"importance,omitzero"`
 	Ordinal    int32           `json:"ordinal"`
 	Recalled   *recalledLine   `json:"recalledFrom,omitempty"`
 	Source     *originLine     `json:"source,omitempty"`
@@ -321,6 +323,7 @@ type summaryLine struct {
 	Erased         *erasedLine `json:"erased,omitempty"`
 	Tokens         int32       `json:"tokens"`
 	Except         []rangeLine `json:"except,omitempty"`
+	Verbatim       []rangeLine `json:"verbatim,omitempty"`
 	Facts          string      `json:"factsJson,omitempty"`
 	FactsErased    *erasedLine `json:"factsErased,omitempty"`
 	Model          string      `json:"model,omitempty"`
@@ -380,6 +383,8 @@ type (
 	sourceName  conversation.ExpirationSource
 	rewriteName conversation.RewriteMode
 	variantName conversation.Variant
+
+	importanceName conversation.Importance
 
 	strategyName conversation.Strategy
 

@@ -61,6 +61,12 @@ func (n sourceName) MarshalText() ([]byte, error) { return name(int32(n), pb.Exp
 func (n *sourceName) UnmarshalText(b []byte) error { return number(n, b, pb.ExpirationSource_value) }
 
 // MarshalText writes the API's name.
+func (n importanceName) MarshalText() ([]byte, error) { return name(int32(n), pb.Importance_name) }
+
+// UnmarshalText reads the API's name.
+func (n *importanceName) UnmarshalText(b []byte) error { return number(n, b, pb.Importance_value) }
+
+// MarshalText writes the API's name.
 func (n rewriteName) MarshalText() ([]byte, error) { return name(int32(n), pb.RewriteMode_name) }
 
 // UnmarshalText reads the API's name.

@@ -104,6 +104,7 @@ func (l *messageLine) record() *conversation.Message {
 		RunID: l.RunID, StepID: l.StepID, Tags: l.Tags, Metadata: l.Metadata, CreateTime: l.CreateTime.UTC(), TurnAdded: l.TurnAdded,
 		Tokens: l.Tokens, Estimated: l.Estimated, RequestID: l.RequestID, Commit: l.Commit,
 		Expiration: l.Expiration.record(), Place: conversation.Place(l.Place), RequestBack: l.RequestBack,
+		Importance: conversation.Importance(l.Importance),
 	}
 	if l.Unit != nil {
 		out.Unit = *l.Unit + 1
@@ -179,6 +180,7 @@ func (l *resultLine) record() *conversation.ToolResult {
 	out := &conversation.ToolResult{
 		CallID: l.CallID, Name: l.Name, State: conversation.ResultState(l.State), Actions: each(l.Actions, (*actionLine).record),
 		Expiration: l.Expiration.record(), Ordinal: l.Ordinal, Recalled: l.Recalled.record(), Source: l.Source.record(),
+		Importance: conversation.Importance(l.Importance),
 	}
 	switch {
 	case l.Text != nil:
@@ -216,7 +218,7 @@ func (l *editLine) record() *conversation.Edit {
 func (l *summaryLine) record() *conversation.Summary {
 	out := &conversation.Summary{
 		ID: l.ID, Level: l.Level, Children: l.Children, Text: inline(l.Text), Tokens: l.Tokens,
-		Except: each(l.Except, (*rangeLine).record), Facts: inline(l.Facts), Model: l.Model, Recorded: l.Recorded, Erased: l.OriginalErased,
+		Except: each(l.Except, (*rangeLine).record), Verbatim: each(l.Verbatim, (*rangeLine).record), Facts: inline(l.Facts), Model: l.Model, Recorded: l.Recorded, Erased: l.OriginalErased,
 	}
 	if l.Erased != nil {
 		out.Text = l.Erased.record()

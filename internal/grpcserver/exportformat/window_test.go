@@ -30,7 +30,8 @@ func summarized(t testing.TB) []string {
 		{Kind: conversation.EditSummarize, Range: conversation.Range{End: 2}, Summary: &conversation.Summary{ID: 3, Text: text("one")}},
 		{Kind: conversation.EditSummarize, Range: conversation.Range{End: 4}, Summary: &conversation.Summary{
 			ID: 4, Level: 1, Children: []int64{3}, Text: text("both"), Tokens: 2, Except: []conversation.Range{{First: 2, End: 3}},
-			Facts: text(`{"body":4,"facts":[]}`), Model: "openai/m", Recorded: 9, Erased: true,
+			Verbatim: []conversation.Range{{First: 2, End: 3}},
+			Facts:    text(`{"body":4,"facts":[]}`), Model: "openai/m", Recorded: 9, Erased: true,
 		}},
 		{Kind: conversation.EditHide, Range: conversation.Range{First: 3, End: 4}},
 	} {
@@ -56,7 +57,8 @@ func TestReader_Summaries_RoundTrip(t *testing.T) {
 	got := records[6].Edit.Summary
 	if diff := cmp.Diff(&conversation.Summary{
 		ID: 4, Level: 1, Children: []int64{3}, Text: inline("both"), Tokens: 2, Except: []conversation.Range{{First: 2, End: 3}},
-		Facts: inline(`{"body":4,"facts":[]}`), Model: "openai/m", Recorded: 9, Erased: true,
+		Verbatim: []conversation.Range{{First: 2, End: 3}},
+		Facts:    inline(`{"body":4,"facts":[]}`), Model: "openai/m", Recorded: 9, Erased: true,
 	}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -69,20 +71,21 @@ func TestReader_HostileSummary_IsRefusedByField(t *testing.T) {
 		old, new string
 		field    string
 	}{
-		"no id":               {first, `"id":3`, `"id":0`, "id"},
-		"the same id":         {second, `"id":4`, `"id":3`, "id"},
-		"level":               {first, `"level":0`, `"level":-1`, "level"},
-		"tokens":              {first, `"tokens":0`, `"tokens":-1`, "tokens"},
-		"recorded":            {second, `"tokensRecorded":9`, `"tokensRecorded":-9`, "tokensRecorded"},
-		"its own child":       {second, `"children":[3]`, `"children":[3,4]`, "children[1]"},
-		"a later child":       {first, `"id":3`, `"id":3,"children":[4]`, "children[0]"},
-		"a child of others":   {second, `"range":{"start":0`, `"range":{"start":1`, "children[0]"},
-		"an exception beside": {second, `"except":[{"start":2,"end":3}`, `"except":[{"start":2,"end":5}`, "except[0]"},
-		"an empty exception":  {second, `"except":[{"start":2,"end":3}`, `"except":[{"start":3,"end":3}`, "except[0]"},
-		"facts, no JSON":      {second, `"factsJson":"{`, `"factsJson":"`, "factsJson"},
-		"text there":          {second, `"text":"both"`, `"text":"both","erased":` + erased, "erased.originalLengthBytes"},
-		"facts there":         {second, `"tokensRecorded"`, `"factsErased":` + erased + `,"tokensRecorded"`, "factsErased.originalLengthBytes"},
-		"another content":     {first, `"text":"one"`, `"text":"","erased":` + strings.Replace(erased, ":0", ":1", 1), "erased.content"},
+		"no id":                   {first, `"id":3`, `"id":0`, "id"},
+		"the same id":             {second, `"id":4`, `"id":3`, "id"},
+		"level":                   {first, `"level":0`, `"level":-1`, "level"},
+		"tokens":                  {first, `"tokens":0`, `"tokens":-1`, "tokens"},
+		"recorded":                {second, `"tokensRecorded":9`, `"tokensRecorded":-9`, "tokensRecorded"},
+		"its own child":           {second, `"children":[3]`, `"children":[3,4]`, "children[1]"},
+		"a later child":           {first, `"id":3`, `"id":3,"children":[4]`, "children[0]"},
+		"a child of others":       {second, `"range":{"start":0`, `"range":{"start":1`, "children[0]"},
+		"what is verbatim beside": {second, `"verbatim":[{"start":2,"end":3}`, `"verbatim":[{"start":2,"end":5}`, "verbatim[0]"},
+		"an exception beside":     {second, `"except":[{"start":2,"end":3}`, `"except":[{"start":2,"end":5}`, "except[0]"},
+		"an empty exception":      {second, `"except":[{"start":2,"end":3}`, `"except":[{"start":3,"end":3}`, "except[0]"},
+		"facts, no JSON":          {second, `"factsJson":"{`, `"factsJson":"`, "factsJson"},
+		"text there":              {second, `"text":"both"`, `"text":"both","erased":` + erased, "erased.originalLengthBytes"},
+		"facts there":             {second, `"tokensRecorded"`, `"factsErased":` + erased + `,"tokensRecorded"`, "factsErased.originalLengthBytes"},
+		"another content":         {first, `"text":"one"`, `"text":"","erased":` + strings.Replace(erased, ":0", ":1", 1), "erased.content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := summarized(t)

@@ -174,6 +174,7 @@ func fromMessage(m *conversation.Message) *messageLine {
 		Tags: m.Tags, Metadata: m.Metadata, CreateTime: m.CreateTime.UTC(), TurnAdded: m.TurnAdded, Tokens: m.Tokens,
 		Estimated: m.Estimated, RequestID: m.RequestID, Commit: m.Commit,
 		Expiration: fromExpiration(m.Expiration), Place: placeLine(m.Place), RequestBack: m.RequestBack,
+		Importance: importanceName(m.Importance),
 	}
 	if m.Unit > 0 {
 		first := m.Unit - 1
@@ -243,6 +244,7 @@ func fromResult(r *conversation.ToolResult) *resultLine {
 	out := &resultLine{
 		CallID: r.CallID, Name: r.Name, State: stateName(r.State), Actions: each(r.Actions, fromAction), Ordinal: r.Ordinal,
 		Expiration: fromExpiration(r.Expiration), Recalled: fromRecalled(r.Recalled), Source: fromOrigin(r.Source),
+		Importance: importanceName(r.Importance),
 	}
 	switch r.Output {
 	case conversation.OutputText:
@@ -280,11 +282,12 @@ func fromEdit(e *conversation.Edit) *editLine {
 func fromSummary(s *conversation.Summary) *summaryLine {
 	return &summaryLine{
 		ID: s.ID, Level: s.Level, Children: s.Children, Text: s.Text.Inline, Erased: fromErasedContent(s.Text.Erased), Tokens: s.Tokens,
-		Except: each(s.Except, func(r *conversation.Range) rangeLine { return rangeLine(*r) }),
-		Facts:  s.Facts.Inline, FactsErased: fromErasedContent(s.Facts.Erased),
+		Except: each(s.Except, fromRange), Verbatim: each(s.Verbatim, fromRange), Facts: s.Facts.Inline, FactsErased: fromErasedContent(s.Facts.Erased),
 		Model: s.Model, Recorded: s.Recorded, OriginalErased: s.Erased,
 	}
 }
+
+func fromRange(r *conversation.Range) rangeLine { return rangeLine(*r) }
 
 func fromErasedContent(e *conversation.ErasedContent) *erasedLine {
 	if e == nil {

@@ -35,11 +35,14 @@ func actionPolicyRules() rules.Table[*pb.ActionPolicy] {
 		rules.Message("citations", (*pb.ActionPolicy).GetCitations, rules.Table[*pb.ActionCitations]{
 			rules.Anything[*pb.ActionCitations]("enabled"),
 			rules.OptionalNumber("threshold_chars", schema.ThresholdLimit(), func(c *pb.ActionCitations) *int32 { return c.ThresholdChars }),
-		}))
+		}),
+		rules.Enum("importance", (*pb.ActionPolicy).GetImportance))
 }
 
 func fromActionPolicy(p *pb.ActionPolicy) conversation.ActionPolicy {
-	out := conversation.ActionPolicy{Key: fromActionKey(p), DefaultPromptID: p.GetDefaultCompactPromptId()}
+	out := conversation.ActionPolicy{
+		Key: fromActionKey(p), DefaultPromptID: p.GetDefaultCompactPromptId(), Importance: conversation.Importance(p.GetImportance()),
+	}
 	if e := convert.FromExpiration(p.GetExpiration()); e != nil {
 		out.Expiration = *e
 	}
@@ -50,7 +53,9 @@ func fromActionPolicy(p *pb.ActionPolicy) conversation.ActionPolicy {
 }
 
 func toActionPolicy(p conversation.ActionPolicy) *pb.ActionPolicy {
-	out := &pb.ActionPolicy{Expiration: convert.ToExpiration(&p.Expiration), DefaultCompactPromptId: p.DefaultPromptID}
+	out := &pb.ActionPolicy{
+		Expiration: convert.ToExpiration(&p.Expiration), DefaultCompactPromptId: p.DefaultPromptID, Importance: pb.Importance(p.Importance),
+	}
 	if c := p.Citations; c != (conversation.ActionCitations{}) {
 		out.Citations = &pb.ActionCitations{Enabled: c.On, ThresholdChars: c.ThresholdChars}
 	}

@@ -25,6 +25,7 @@ func TestFromActionPolicy_AnyKey_ComesBack(t *testing.T) {
 		{Key: &pb.ActionPolicy_AgentActionId{AgentActionId: "a"}, Expiration: &pb.Expiration{Turns: new(int32(2)), Mode: 2}},
 		{Key: &pb.ActionPolicy_ActionId{ActionId: "b"}, DefaultCompactPromptId: "p"},
 		{Key: &pb.ActionPolicy_ToolName{ToolName: "c"}},
+		{Key: &pb.ActionPolicy_ToolName{ToolName: "e"}, Importance: pb.Importance_IMPORTANCE_HIGH},
 		{Key: &pb.ActionPolicy_ToolName{ToolName: "d"}, Citations: &pb.ActionCitations{Enabled: new(false), ThresholdChars: new(int32(300))}},
 	} {
 		if diff := cmp.Diff(want, toActionPolicy(fromActionPolicy(want)), protocmp.Transform()); diff != "" {

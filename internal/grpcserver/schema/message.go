@@ -73,6 +73,7 @@ func messageTable(added func(*pb.Part) bool) rules.Table[*pb.Message] {
 		rules.Enum("message_type", (*pb.Message).GetMessageType),
 		rules.List("actions", rules.AtMost(64), (*pb.Message).GetActions, actions),
 		rules.Message("expiration", (*pb.Message).GetExpiration, expiration),
+		importanceRule(),
 		rules.Anything[*pb.Message]("pinned"),
 		rules.Text("model", OptionalNameLimit(), (*pb.Message).GetModel),
 		rules.Text("run_id", OptionalNameLimit(), (*pb.Message).GetRunId),
@@ -93,6 +94,16 @@ func speakerRule() rules.Rule[*pb.Message] {
 	return rules.ShownName("name", OptionalNameLimit(), (*pb.Message).GetName).Also(func(c *rules.Checker, m *pb.Message) {
 		if m.GetName() != "" && m.GetRole() == pb.Role_ROLE_TOOL {
 			c.Fail("is not for role tool: each tool_result names its tool")
+		}
+	})
+}
+
+// importanceRule checks how important a message is. The system's are kept whatever is said of them: at the head of the record, and
+// beside summaries.
+func importanceRule() rules.Rule[*pb.Message] {
+	return rules.Enum("importance", (*pb.Message).GetImportance).Also(func(c *rules.Checker, m *pb.Message) {
+		if m.GetImportance() != pb.Importance_IMPORTANCE_UNSPECIFIED && m.GetRole() == pb.Role_ROLE_SYSTEM {
+			c.Fail("is not for role system")
 		}
 	})
 }
@@ -272,6 +283,7 @@ func resultRules(actions rules.Table[*pb.ActionRef], expiration rules.Table[*pb.
 		rules.List("actions", rules.AtMost(64), (*pb.ToolResult).GetActions, actions),
 		rules.Message("recalled_from", (*pb.ToolResult).GetRecalledFrom, recalledRules()),
 		rules.Message("source", (*pb.ToolResult).GetSource, sourceRules()),
+		rules.Enum("importance", (*pb.ToolResult).GetImportance),
 		rules.OutputOnly[*pb.ToolResult]("citation"),
 	}
 }

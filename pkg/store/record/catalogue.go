@@ -89,7 +89,8 @@ func writeActionPolicy(b []byte, p *conversation.ActionPolicy) []byte {
 	b = appendNested(b, 4, &p.Expiration, writeExpiration)
 	b = appendText(b, 5, p.DefaultPromptID)
 	b = appendSwitch(b, 6, p.Citations.On)
-	return appendSetting(b, 7, p.Citations.ThresholdChars)
+	b = appendSetting(b, 7, p.Citations.ThresholdChars)
+	return appendInt(b, 8, p.Importance)
 }
 
 func readActionPolicy(r *reader, p *conversation.ActionPolicy) {
@@ -109,6 +110,8 @@ func readActionPolicy(r *reader, p *conversation.ActionPolicy) {
 			p.Citations.On = toggle(r)
 		case 7:
 			p.Citations.ThresholdChars = setting[int32](r)
+		case 8:
+			p.Importance = conversation.Importance(r.int32())
 		}
 	}
 }

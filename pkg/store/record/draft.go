@@ -31,6 +31,8 @@ type Step struct {
 	// Children are the ids of summaries in force that it takes up, and Steps the positions in the plan of those that are yet to be.
 	Children []int64 `json:"children"`
 	Steps    []int   `json:"steps"`
+	// Verbatim are the units of high importance that stand beside it: a range for each.
+	Verbatim []conversation.Range `json:"verbatim"`
 }
 
 // EncodeDraft makes the value of a slot.
@@ -88,7 +90,8 @@ func writeStep(b []byte, s *Step) []byte {
 	b = appendNested(b, 2, &s.Own, writeRange)
 	b = appendInt(b, 3, s.Level)
 	b = appendPacked(b, 4, s.Children, false)
-	return appendPacked(b, 5, s.Steps, false)
+	b = appendPacked(b, 5, s.Steps, false)
+	return appendAll(b, 6, s.Verbatim, writeRange)
 }
 
 func readStep(r *reader, s *Step) {
@@ -104,6 +107,8 @@ func readStep(r *reader, s *Step) {
 			packed(r, func(v int64) { s.Children = append(s.Children, v) })
 		case 5:
 			packed(r, func(v int64) { s.Steps = append(s.Steps, int(v)) })
+		case 6:
+			s.Verbatim = element(r, s.Verbatim, readRange)
 		}
 	}
 }

@@ -97,6 +97,7 @@ func writeSummary(b []byte, s *conversation.Summary) []byte {
 	b = appendText(b, 8, s.Model)
 	b = appendInt(b, 9, s.Recorded)
 	b = appendBool(b, 10, s.Erased)
+	b = appendAll(b, 11, s.Verbatim, writeRange)
 	return append(b, s.Unknown...)
 }
 
@@ -123,6 +124,8 @@ func readSummary(r *reader, s *conversation.Summary) {
 			s.Recorded = r.int64()
 		case 10:
 			s.Erased = r.bool()
+		case 11:
+			s.Verbatim = element(r, s.Verbatim, readRange)
 		default:
 			s.Unknown += r.raw
 		}

@@ -29,6 +29,7 @@ func writeMessage(b []byte, m *conversation.Message) []byte {
 	b = appendInt(b, 22, m.Unit)
 	b = appendInt(b, 23, m.RequestBack)
 	b = appendText(b, 24, m.Name)
+	b = appendInt(b, 25, m.Importance)
 	return append(b, m.Unknown...)
 }
 
@@ -83,6 +84,8 @@ func readMessage(r *reader, m *conversation.Message) {
 			m.RequestBack = r.int32()
 		case 24:
 			m.Name = r.text()
+		case 25:
+			m.Importance = conversation.Importance(r.int32())
 		default:
 			m.Unknown += r.raw
 		}

@@ -119,6 +119,7 @@ func writeResult(b []byte, t *conversation.ToolResult) []byte {
 	b = appendOptional(b, 9, t.Expiration, writeExpiration)
 	b = appendOptional(b, 10, t.Recalled, writeRecalled)
 	b = appendOptional(b, 11, t.Source, writeResultSource)
+	b = appendInt(b, 12, t.Importance)
 	return append(b, t.Unknown...)
 }
 
@@ -147,6 +148,8 @@ func readResult(r *reader, t *conversation.ToolResult) {
 			t.Recalled = optional(r, readRecalled)
 		case 11:
 			t.Source = optional(r, readResultSource)
+		case 12:
+			t.Importance = conversation.Importance(r.int32())
 		default:
 			t.Unknown += r.raw
 		}

@@ -20,6 +20,10 @@ func drawExpiration(rt *rapid.T) *conversation.Expiration {
 	}).Draw(rt, "expiration")
 }
 
+func drawImportance(rt *rapid.T) conversation.Importance {
+	return conversation.Importance(rapid.IntRange(0, 3).Draw(rt, "importance"))
+}
+
 func drawPolicy(rt *rapid.T) (p conversation.Policy) {
 	on, wait := rapid.Bool().Draw(rt, "on"), 2*time.Second
 	if e := drawExpiration(rt); e != nil {
@@ -38,7 +42,7 @@ func drawPolicy(rt *rapid.T) (p conversation.Policy) {
 }
 
 func adornMessage(rt *rapid.T, m *conversation.Message) {
-	m.Expiration = drawExpiration(rt)
+	m.Expiration, m.Importance = drawExpiration(rt), drawImportance(rt)
 	switch rapid.IntRange(0, 3).Draw(rt, "adorned") {
 	case 0:
 		m.Place = conversation.Place{Carrying: 1, Inputs: m.Index + 1}
@@ -49,6 +53,7 @@ func adornMessage(rt *rapid.T, m *conversation.Message) {
 	case 1:
 		m.Parts = append(m.Parts, conversation.Part{Kind: conversation.PartToolResult, Result: &conversation.ToolResult{
 			CallID: "c", Text: conversation.Content{Inline: "output"}, Expiration: drawExpiration(rt), Recalled: drawRecalled(rt), Source: drawSource(rt),
+			Importance: drawImportance(rt),
 		}})
 	case 2:
 		m.Parts = append(m.Parts, conversation.Part{Kind: conversation.PartText, Text: gone(7), Residue: &conversation.Residue{Provider: "p", JSON: `{"a":1}`}})

@@ -36,7 +36,8 @@ func wholeSummary(text, facts conversation.ID) *conversation.Summary {
 	}
 	return &conversation.Summary{
 		ID: 7, Level: 1, Children: []int64{3, 5}, Text: beside(text), Tokens: 1, Except: []conversation.Range{{First: 1, End: 2}},
-		Facts: beside(facts), Model: "openai/m", Recorded: 9,
+		Verbatim: []conversation.Range{{First: 1, End: 2}},
+		Facts:    beside(facts), Model: "openai/m", Recorded: 9,
 	}
 }
 

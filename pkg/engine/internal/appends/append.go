@@ -40,7 +40,7 @@ type attempt struct {
 
 	guessed   bool // the first attempt has looked whether it can do without reading
 	weighed   bool
-	given     []givenExpiration // by message
+	given     []givenSettings // by message
 	resolved  bool
 	policies  expiry.Policies         // as of then
 	policy    conversation.Expiration // the conversation's, for results
@@ -79,9 +79,9 @@ func (a *attempt) startOver(ctx context.Context) {
 	a.weighed, a.resolved = false, false
 	for i, given := range a.given {
 		m := &a.request.Messages[i]
-		m.Expiration = given.message
+		m.Expiration, m.Importance = given.message.expiration, given.message.importance
 		for p, of := range given.results {
-			m.Parts[p].Result.Expiration = of
+			m.Parts[p].Result.Expiration, m.Parts[p].Result.Importance = of.expiration, of.importance
 		}
 	}
 	a.given = nil

@@ -12,7 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// resolve says once for each message and each of its results how long it lives (behaviour §5).
+// resolve says once for each message and each of its results how long it lives, and how important it is (behaviour §5).
 func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Info) error {
 	if a.resolved {
 		return nil
@@ -42,29 +42,34 @@ func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Inf
 	return nil
 }
 
-// givenExpiration is what a caller said of a message and, by part, of its results.
-type givenExpiration struct {
-	message *conversation.Expiration
-	results map[int]*conversation.Expiration
+// givenSettings are what a caller said of a message and, by part, of its results.
+type givenSettings struct {
+	message settings
+	results map[int]settings
 }
 
-func givenOf(messages []conversation.Message) []givenExpiration {
-	out := make([]givenExpiration, len(messages))
+type settings struct {
+	expiration *conversation.Expiration
+	importance conversation.Importance
+}
+
+func givenOf(messages []conversation.Message) []givenSettings {
+	out := make([]givenSettings, len(messages))
 	for i := range messages {
-		out[i].message = messages[i].Expiration
+		out[i].message = settings{messages[i].Expiration, messages[i].Importance}
 		for p := range messages[i].Parts {
 			if r := messages[i].Parts[p].Result; r != nil {
 				if out[i].results == nil {
-					out[i].results = map[int]*conversation.Expiration{}
+					out[i].results = map[int]settings{}
 				}
-				out[i].results[p] = r.Expiration
+				out[i].results[p] = settings{r.Expiration, r.Importance}
 			}
 		}
 	}
 	return out
 }
 
-// resolver knows what is configured of how long things live.
+// resolver knows what is configured of how long things live, and how important they are.
 type resolver struct {
 	policies expiry.Policies
 	tools    map[string]conversation.ActionPolicy // the server's
@@ -91,10 +96,14 @@ func (r *resolver) resolve(m *conversation.Message, override *conversation.Expir
 		if len(o.Actions) == 0 {
 			o.Actions = m.Actions
 		}
-		t.Expiration = o.Resolve(r.policies)
+		t.Expiration, t.Importance = o.Resolve(r.policies), o.Importance(r.policies, t.Importance, m.Importance)
 	}
-	if given != nil || len(expiry.TextParts(m)) > 0 {
-		words := expiry.Origin{Explicit: given, Actions: m.Actions, Override: override}
+	hasWords := len(expiry.TextParts(m)) > 0
+	words := expiry.Origin{Explicit: given, Actions: m.Actions, Override: override}
+	if hasWords && m.Role != conversation.RoleSystem {
+		m.Importance = words.Importance(r.policies, m.Importance)
+	}
+	if given != nil || hasWords {
 		if expiry.PolicyApplies(m, expiry.MessageText) {
 			words.Policy = r.policy
 		}

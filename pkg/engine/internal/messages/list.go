@@ -108,7 +108,11 @@ func (l *messageReader) inView(message *conversation.Message) bool {
 	if m == nil || index >= m.MessageCount {
 		return false
 	}
-	if cut, ok := m.Window.CutOf(index, 0); ok && cut.Leaves() {
+	unit, ok := l.loaded.View.VerbatimUnit(index)
+	if !ok {
+		unit.First = index
+	}
+	if cut, ok := m.Window.CutOf(unit.First, 0); ok && cut.Leaves() {
 		return false
 	}
 	edit, _, restored := l.loaded.View.Restored(index)

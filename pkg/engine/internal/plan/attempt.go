@@ -39,6 +39,8 @@ type Attempt struct {
 
 	Waits              *WaitBudget
 	deferredEdits      []conversation.Decision
+	important          []importantUnit         // that a compaction of this build could have kept in full
+	overShare          []conversation.Decision // those of them that a summary takes the place of
 	Degradations       []Degradation
 	expiryRan          bool                  // what is due was looked at
 	upcoming           []expiry.Due          // whose summaries later builds will want
@@ -146,6 +148,7 @@ func (d *Attempt) Decide() error {
 		d.fitting().restoreCuts,
 		d.compacting().compactIfFull,
 		d.Fit,
+		d.compacting().noteOverShare,
 		d.recalling().apply,
 		d.erasing().expireErased,
 		d.erasing().eraseFacts,

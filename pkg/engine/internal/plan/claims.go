@@ -49,6 +49,7 @@ func (d *Attempt) DescribeClaims(limit int64, over bool) (*Claims, error) {
 	if err := d.fitting().addSummaries(c); err != nil {
 		return nil, err
 	}
+	d.fitting().addVerbatim(c)
 	return c, d.fitting().minimizeNewest(c, newest)
 }
 
@@ -65,7 +66,7 @@ func (d fitting) addSystem(c *Claims) {
 	view := d.View.In(d.Composed.Window)
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
-		if m.Index >= d.Composed.Window.Start || m.Index < d.Kept.LeadingSystem || d.pinned(m.Index) || !view.ShownAgain(m) {
+		if m.Role != conversation.RoleSystem || m.Index >= d.Composed.Window.Start || m.Index < d.Kept.LeadingSystem || d.pinned(m.Index) || !view.ShownAgain(m) {
 			continue
 		}
 		if it, ok := view.Item(m); ok {
@@ -73,6 +74,29 @@ func (d fitting) addSystem(c *Claims) {
 			c.System = append([]compaction.Claim{{First: m.Index, Whole: n, Least: n}}, c.System...)
 		}
 	}
+}
+
+// addVerbatim adds the units of high importance that stand beside a summary, newest first, whether they are shown now or not.
+func (d fitting) addVerbatim(c *Claims) {
+	view := d.View.In(d.Composed.Window)
+	for _, r := range view.Verbatim() {
+		if r.First >= d.Composed.Window.Start || d.pinned(r.First) {
+			continue
+		}
+		n := int64(0)
+		for i := range d.Loaded.Messages {
+			if m := &d.Loaded.Messages[i]; r.Contains(m.Index) {
+				if it, ok := view.Item(m); ok {
+					n += it.Tokens()
+				}
+			}
+		}
+		if n > 0 {
+			n = d.weightAt(r.First, n)
+			c.Verbatim = append(c.Verbatim, compaction.Claim{First: r.First, Whole: n, Least: n})
+		}
+	}
+	slices.SortFunc(c.Verbatim, func(a, b compaction.Claim) int { return int(b.First) - int(a.First) })
 }
 
 // addTail adds a unit of the tail before the newest one.
@@ -255,20 +279,21 @@ func (d fitting) minimumWeight(t clipTarget) (int64, error) {
 }
 
 // fixTail makes all of the tail what is sent whatever the window, so that the start stays, and what a smaller window shows before it beside
-// the request and the opening: an earlier request that keeps its place, and system messages.
+// the request and the opening: an earlier request that keeps its place, system messages, and important units.
 func (d fitting) fixTail(c *Claims, smaller *conversation.Window) {
 	for i := range d.Composed.Units[:d.Composed.Tail] {
 		if u := &d.Composed.Units[i]; u.Summary == nil && u.First() == d.Composed.Window.Request && d.windowing().isEarlierRequest(u.First()) && !d.pinned(u.First()) {
 			c.Fixed += d.Composed.Weights[i]
 		}
 	}
-	c.System = slices.DeleteFunc(c.System, func(s compaction.Claim) bool {
+	isShown := func(s compaction.Claim) bool {
 		if _, cut := smaller.CutOf(s.First, 0); cut || compaction.HasClaim(c.Restored, s.First) {
 			return false
 		}
 		c.Fixed += s.Whole
 		return true
-	})
+	}
+	c.System, c.Verbatim = slices.DeleteFunc(c.System, isShown), slices.DeleteFunc(c.Verbatim, isShown)
 	for i := range c.Units {
 		if !c.Units[i].Claimed { // what is claimed is weighed already
 			c.Fixed += c.Units[i].Tokens

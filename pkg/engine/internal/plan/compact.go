@@ -210,6 +210,7 @@ func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 
 // publish makes the edits of a draft and lays the view out behind it.
 func (d compacting) publish(dr *Draft, why conversation.Reason) error {
+	d.important = append(d.important, d.summarizing().importantUnits(dr.Cut)...)
 	ids := make([]int64, len(dr.Steps))
 	for i := range dr.Steps {
 		e := d.summaryEdit(dr, i, ids)
@@ -232,7 +233,7 @@ func (d compacting) summaryEdit(dr *Draft, i int, ids []int64) conversation.Edit
 	s := &conversation.Summary{
 		ID: d.Loaded.Head.EditSeq + int64(len(d.Edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
 		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(record.EncodeFacts(&text.SummaryFacts))},
-		Except: d.summarizing().exceptions(step.Range), Children: append([]int64(nil), step.Children...),
+		Except: d.summarizing().exceptions(step), Verbatim: step.Verbatim, Children: append([]int64(nil), step.Children...),
 	}
 	for _, at := range step.Steps {
 		s.Children = append(s.Children, ids[at])

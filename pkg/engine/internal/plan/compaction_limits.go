@@ -19,6 +19,7 @@ type compactionLimits struct {
 	summary   int64 // what a summary may weigh, without the list beside it
 	losses    int64 // what the list may weigh
 	system    int64 // what system messages that are shown again may weigh
+	verbatim  int64 // what units of high importance that stay beside summaries may weigh
 	chunk     int64 // what a leaf of the hierarchy stands for
 }
 
@@ -26,6 +27,7 @@ type compactionLimits struct {
 const (
 	summaryPart = 10
 	systemPart  = 10
+	highPart    = 10
 	leafPart    = 4
 
 	minLeaf = 1000 // tokens
@@ -55,6 +57,7 @@ func (s *settings) compacting(p conversation.CompactionPolicy) compactionLimits 
 		summary:   min(FirstSet(conversation.DefaultSummaryTokens, p.SummaryTokens), s.Limit/summaryPart),
 		losses:    min(FirstSet(conversation.DefaultListTokens, p.ListTokens), mostListed(s.Limit)),
 		system:    s.Limit / systemPart,
+		verbatim:  s.Limit / highPart,
 		chunk:     max(minLeaf, s.Limit/leafPart),
 	}
 	if c.strategy == conversation.StrategyUnspecified {

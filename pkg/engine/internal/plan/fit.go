@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -121,7 +123,7 @@ func (d fitting) cutToGrants(win *conversation.Window, c *Claims, r *compaction.
 		}
 		win.Cuts = append(win.Cuts, cut)
 	}
-	for _, claim := range c.System[r.System:] {
+	for _, claim := range slices.Concat(c.System[r.System:], c.Verbatim[r.Verbatim:]) {
 		if !compaction.HasClaim(c.Restored[:r.Restored], claim.First) {
 			win.Cuts = append(win.Cuts, conversation.Cut{Message: claim.First})
 		}
@@ -205,8 +207,9 @@ func (d fitting) fitMinimum() error {
 	win.Restored = d.View.LastRestored(d.Turn)
 	var c Claims
 	d.addSystem(&c)
-	for _, system := range c.System {
-		win.Cuts = append(win.Cuts, conversation.Cut{Message: system.First})
+	d.addVerbatim(&c)
+	for _, beside := range slices.Concat(c.System, c.Verbatim) {
+		win.Cuts = append(win.Cuts, conversation.Cut{Message: beside.First})
 	}
 	for _, asked := range []int32{win.Request, win.Opening} {
 		if asked >= 0 && !d.pinned(asked) {

@@ -19,6 +19,7 @@ func (d *Attempt) Result(a *provider.Assembly, m conversation.Manifest) *Result 
 	}
 	d.Composed.NoRoom = append(d.Composed.NoRoom, d.displaced...)
 	r.Explain(d.Composed, &m, d.Loaded.Head.Tokens)
+	r.Decisions = append(r.Decisions, d.overShare...)
 	r.Decisions = append(r.Decisions, d.deferredEdits...)
 	r.Events, r.Degradations = append(conversation.EventsOf(d.Edits), d.failures...), d.Degradations
 	r.Compaction.Used, r.Compaction.Reported = d.UsedTokens()

@@ -36,6 +36,7 @@ func (d summarizing) planSummaries(tail int64, keep int32) (*SummaryPlan, error)
 	if len(p.Steps) == 0 { // nothing of it enters a summarizer
 		return nil, nil
 	}
+	d.keepVerbatim(p)
 	return p, nil
 }
 
@@ -43,8 +44,8 @@ func (d summarizing) planSummaries(tail int64, keep int32) (*SummaryPlan, error)
 // all that a target leaves.
 const leastTail = 4
 
-// cutBeside is where a compaction cuts that leaves so much room to the newest messages, and to the opening and the request where these
-// would then lie before them.
+// cutBeside is where a compaction cuts that leaves so much room to the newest messages, and to the opening, the request and important units
+// where these would then lie before them.
 func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 	cut := d.cut(tail, keep)
 	kept := int64(0)
@@ -56,7 +57,7 @@ func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 			kept += min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
 		}
 	}
-	if kept == 0 {
+	if kept += d.verbatimInTail(cut); kept == 0 {
 		return cut
 	}
 	return d.cut(max(d.Settings.compact.tail/leastTail, tail-kept), keep)
@@ -104,7 +105,7 @@ func (d summarizing) summaryRoom(p *SummaryPlan, target int64) int64 {
 			room -= min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
 		}
 	}
-	return room
+	return room - d.verbatimInTail(p.Cut)
 }
 
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a

@@ -1,11 +1,16 @@
 package plan
 
-import "github.com/palimpsest-context/palimpsest/pkg/conversation"
+import (
+	"slices"
 
-// exceptions are the messages of a range that a summary over it does not stand for (behaviour §8): pinned units, the system's messages,
-// newest first, as far as they have room; the opening and the request in force; and units that were expanded lately.
-func (d summarizing) exceptions(r conversation.Range) []conversation.Range {
-	var out []conversation.Range
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// exceptions are the messages of a step that its summary does not stand for (behaviour §8): pinned units, the system's messages,
+// newest first, as far as they have room; the opening and the request in force; units that were expanded lately; and what the plan keeps of
+// important ones.
+func (d summarizing) exceptions(s *SummaryStep) []conversation.Range {
+	r, out := s.Range, slices.Clone(s.Verbatim)
 	for _, p := range d.Kept.Pins {
 		if r.Contains(p.First) {
 			out = append(out, p)
@@ -37,4 +42,77 @@ func (d summarizing) exceptions(r conversation.Range) []conversation.Range {
 func (d summarizing) expandedRecently(index int32) bool {
 	_, turn, ok := d.View.Restored(index)
 	return ok && d.Turn-turn <= protectedTurns
+}
+
+// importantUnit is a unit of high importance that the context shows.
+type importantUnit struct {
+	conversation.Range
+	weight int64
+	inTail bool
+}
+
+// importantUnits are those before a cut, newest first. What stays for another reason is none of them.
+func (d summarizing) importantUnits(cut int32) []importantUnit {
+	var out []importantUnit
+	for i := range d.Composed.Units {
+		u := &d.Composed.Units[i]
+		if u.Summary != nil || u.First() >= cut || u.First() < d.Kept.LeadingSystem || !u.IsImportant() {
+			continue
+		}
+		if at := u.First(); at != d.request && at != d.opening && !d.pinned(at) && !d.expandedRecently(at) {
+			out = append(out, importantUnit{conversation.Range{First: at, End: u.Last() + 1}, d.Composed.Weights[i], i >= d.Composed.Tail})
+		}
+	}
+	slices.SortFunc(out, func(a, b importantUnit) int { return int(b.First - a.First) })
+	return out
+}
+
+// verbatimUnits are those of them that stay beside the summaries: the newest that have room in their share together. One that has no room
+// leaves it to older ones.
+func (d summarizing) verbatimUnits(cut int32) []importantUnit {
+	room := d.Settings.compact.verbatim
+	return slices.DeleteFunc(d.importantUnits(cut), func(u importantUnit) bool {
+		if u.weight > room {
+			return true
+		}
+		room -= u.weight
+		return false
+	})
+}
+
+// verbatimInTail is what those weigh that the tail shows now. The others are no part of the tail's room.
+func (d summarizing) verbatimInTail(cut int32) int64 {
+	n := int64(0)
+	for _, u := range d.verbatimUnits(cut) {
+		if u.inTail {
+			n += u.weight
+		}
+	}
+	return n
+}
+
+// keepVerbatim says of each step of a plan which important units stay beside its summary.
+func (d summarizing) keepVerbatim(p *SummaryPlan) {
+	for _, u := range d.verbatimUnits(p.Cut) {
+		for i := range p.Steps {
+			if s := &p.Steps[i]; s.Range.Covers(u.Range) {
+				s.Verbatim = append(s.Verbatim, u.Range)
+			}
+		}
+	}
+}
+
+// noteOverShare says which important units a summary of this build stands for all the same.
+func (d compacting) noteOverShare() error {
+	for _, u := range d.important {
+		e := d.View.SummaryOf(u.First)
+		if e == nil || slices.ContainsFunc(d.Composed.DroppedSummaries, func(o conversation.Edit) bool { return o.Seq == e.Seq }) {
+			continue
+		}
+		d.overShare = append(d.overShare, conversation.Decision{
+			First: u.First, Last: u.End - 1, Kind: conversation.DecisionSummarized, Reason: conversation.ReasonOverBudgetShare,
+			Before: u.weight, EditSeq: e.Seq, Summary: e.Summary.ID,
+		})
+	}
+	return nil
 }

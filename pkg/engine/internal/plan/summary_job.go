@@ -21,7 +21,8 @@ type SummaryJob struct {
 	Prompt          conversation.Prompt
 	summary, losses int64                 // what a summary may weigh, and the list beside it
 	Span            int                   // characters of a span that the models take at once
-	Units           [][]conversation.Unit // of each step's own messages, contents inline; nobody else's
+	Units           [][]conversation.Unit // of each step's own messages, as a summarizer is given them, contents inline; nobody else's
+	whole           [][]conversation.Unit // the same, with results of low importance as the view shows them
 	earlier         map[int64]SummaryText // the summaries in force that steps take up
 }
 
@@ -56,11 +57,11 @@ func (d summarizing) summaryJob(p *SummaryPlan, room int64) (*SummaryJob, error)
 	}
 	w.Prompt = d.spanPrompt()
 	for i := range p.Steps {
-		units, err := d.ownUnits(append(d.newlyCovered(&p.Steps[i]), p.Steps[i].Own)...)
+		units, err := d.ownUnits(&p.Steps[i])
 		if err := d.Loaded.IgnoreMissing(err); err != nil {
 			return nil, err
 		}
-		w.Units = append(w.Units, units)
+		w.Units, w.whole = append(w.Units, compaction.Brief(units)), append(w.whole, units)
 		if err := d.Loaded.IgnoreMissing(d.readEarlier(w, p.Steps[i].Children)); err != nil {
 			return nil, err
 		}
@@ -89,12 +90,13 @@ func (d summarizing) newlyCovered(s *SummaryStep) []conversation.Range {
 			out = append(out, e.Summary.Except...)
 		}
 	}
-	return conversation.SubtractRanges(conversation.MergeRanges(out), append(d.exceptions(s.Range), s.Own))
+	return conversation.SubtractRanges(conversation.MergeRanges(out), append(d.exceptions(s), s.Own))
 }
 
-// ownUnits are copies of the units of stretches: what the window holds changes under it once the conversation is let go.
-func (d summarizing) ownUnits(ranges ...conversation.Range) ([]conversation.Unit, error) {
-	units := d.spanUnits(ranges...)
+// ownUnits are copies of the units of a step that no summary tells of yet: what the window holds changes under it once the conversation is
+// let go. What stays verbatim is none of them.
+func (d summarizing) ownUnits(s *SummaryStep) ([]conversation.Unit, error) {
+	units := d.spanUnits(conversation.SubtractRanges(append(d.newlyCovered(s), s.Own), s.Verbatim)...)
 	for i := range units {
 		for j := range units[i].Items {
 			it := &units[i].Items[j]
@@ -199,7 +201,7 @@ func (w *SummaryJob) EarlierTexts(i int, done []SummaryText) []SummaryText {
 
 // Facts are what a step's summary must not lose unnoticed.
 func (w *SummaryJob) Facts(i int, earlier []SummaryText) SummaryFacts {
-	known := SummaryFacts{Facts: compaction.Facts(w.Units[i])}
+	known := SummaryFacts{Facts: compaction.Facts(w.whole[i])}
 	add := func(older SummaryFacts) {
 		merged, dropped := compaction.MergeFacts(older.Facts, known.Facts)
 		known = SummaryFacts{Facts: merged, Dropped: known.Dropped + older.Dropped + dropped}

@@ -64,7 +64,11 @@ func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*C
 	}
 	for _, c := range win.Cuts {
 		if c.Leaves() && c.Summary == 0 && c.Message < win.Start {
-			out.NoRoom = append(out.NoRoom, conversation.Range{First: c.Message, End: c.Message + 1})
+			unit, ok := view.VerbatimUnit(c.Message)
+			if !ok {
+				unit = conversation.Range{First: c.Message, End: c.Message + 1}
+			}
+			out.NoRoom = append(out.NoRoom, unit)
 		}
 	}
 	out.Removed = view.Gone(c.Loaded.Messages, max(win.Start, c.Kept.LeadingSystem))

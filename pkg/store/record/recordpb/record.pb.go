@@ -307,6 +307,7 @@ type Message struct {
 	Unit          int32  `protobuf:"varint,22,opt,name=unit,proto3" json:"unit,omitempty"`
 	RequestBack   int32  `protobuf:"varint,23,opt,name=request_back,json=requestBack,proto3" json:"request_back,omitempty"`
 	Name          string `protobuf:"bytes,24,opt,name=name,proto3" json:"name,omitempty"`
+	Importance    int32  `protobuf:"varint,25,opt,name=importance,proto3" json:"importance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -507,6 +508,13 @@ func (x *Message) GetName() string {
 		return x.Name
 	}
 	return ""
+}
+
+func (x *Message) GetImportance() int32 {
+	if x != nil {
+		return x.Importance
+	}
+	return 0
 }
 
 // How long something is shown in full, and what happens then. One that is present and empty is not an absent one.
@@ -1366,6 +1374,7 @@ type ToolResult struct {
 	Expiration    *Expiration            `protobuf:"bytes,9,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	Recalled      *Recalled              `protobuf:"bytes,10,opt,name=recalled,proto3" json:"recalled,omitempty"`
 	Source        *ResultSource          `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
+	Importance    int32                  `protobuf:"varint,12,opt,name=importance,proto3" json:"importance,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1475,6 +1484,13 @@ func (x *ToolResult) GetSource() *ResultSource {
 		return x.Source
 	}
 	return nil
+}
+
+func (x *ToolResult) GetImportance() int32 {
+	if x != nil {
+		return x.Importance
+	}
+	return 0
 }
 
 // What a result came from, as its caller says.
@@ -2003,17 +2019,19 @@ func (x *PartEdit) GetShown() *Part {
 
 // Stands for a range of messages.
 type Summary struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Level         int32                  `protobuf:"varint,2,opt,name=level,proto3" json:"level,omitempty"`
-	Children      []int64                `protobuf:"varint,3,rep,packed,name=children,proto3" json:"children,omitempty"`
-	Text          *Content               `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	Tokens        int32                  `protobuf:"varint,5,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	Except        []*Range               `protobuf:"bytes,6,rep,name=except,proto3" json:"except,omitempty"`
-	Facts         *Content               `protobuf:"bytes,7,opt,name=facts,proto3" json:"facts,omitempty"`
-	Model         string                 `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
-	Recorded      int64                  `protobuf:"varint,9,opt,name=recorded,proto3" json:"recorded,omitempty"`
-	Erased        bool                   `protobuf:"varint,10,opt,name=erased,proto3" json:"erased,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Id       int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Level    int32                  `protobuf:"varint,2,opt,name=level,proto3" json:"level,omitempty"`
+	Children []int64                `protobuf:"varint,3,rep,packed,name=children,proto3" json:"children,omitempty"`
+	Text     *Content               `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	Tokens   int32                  `protobuf:"varint,5,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	Except   []*Range               `protobuf:"bytes,6,rep,name=except,proto3" json:"except,omitempty"`
+	Facts    *Content               `protobuf:"bytes,7,opt,name=facts,proto3" json:"facts,omitempty"`
+	Model    string                 `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
+	Recorded int64                  `protobuf:"varint,9,opt,name=recorded,proto3" json:"recorded,omitempty"`
+	Erased   bool                   `protobuf:"varint,10,opt,name=erased,proto3" json:"erased,omitempty"`
+	// Of except, the units of high importance, each by itself.
+	Verbatim      []*Range `protobuf:"bytes,11,rep,name=verbatim,proto3" json:"verbatim,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2116,6 +2134,13 @@ func (x *Summary) GetErased() bool {
 		return x.Erased
 	}
 	return false
+}
+
+func (x *Summary) GetVerbatim() []*Range {
+	if x != nil {
+		return x.Verbatim
+	}
+	return nil
 }
 
 // The coordinates of one committed build.
@@ -4878,12 +4903,14 @@ func (x *Plan) GetSteps() []*Step {
 
 // One summary that is to be.
 type Step struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Range         *Range                 `protobuf:"bytes,1,opt,name=range,proto3" json:"range,omitempty"`
-	Own           *Range                 `protobuf:"bytes,2,opt,name=own,proto3" json:"own,omitempty"`
-	Level         int32                  `protobuf:"varint,3,opt,name=level,proto3" json:"level,omitempty"`
-	Children      []int64                `protobuf:"varint,4,rep,packed,name=children,proto3" json:"children,omitempty"`
-	Steps         []int64                `protobuf:"varint,5,rep,packed,name=steps,proto3" json:"steps,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Range    *Range                 `protobuf:"bytes,1,opt,name=range,proto3" json:"range,omitempty"`
+	Own      *Range                 `protobuf:"bytes,2,opt,name=own,proto3" json:"own,omitempty"`
+	Level    int32                  `protobuf:"varint,3,opt,name=level,proto3" json:"level,omitempty"`
+	Children []int64                `protobuf:"varint,4,rep,packed,name=children,proto3" json:"children,omitempty"`
+	Steps    []int64                `protobuf:"varint,5,rep,packed,name=steps,proto3" json:"steps,omitempty"`
+	// Units of high importance that stand beside it, each by itself.
+	Verbatim      []*Range `protobuf:"bytes,6,rep,name=verbatim,proto3" json:"verbatim,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4949,6 +4976,13 @@ func (x *Step) GetChildren() []int64 {
 func (x *Step) GetSteps() []int64 {
 	if x != nil {
 		return x.Steps
+	}
+	return nil
+}
+
+func (x *Step) GetVerbatim() []*Range {
+	if x != nil {
+		return x.Verbatim
 	}
 	return nil
 }
@@ -5653,6 +5687,7 @@ type ActionPolicy struct {
 	DefaultPromptId        string                 `protobuf:"bytes,5,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
 	Citations              *bool                  `protobuf:"varint,6,opt,name=citations,proto3,oneof" json:"citations,omitempty"`
 	CitationThresholdChars *int32                 `protobuf:"varint,7,opt,name=citation_threshold_chars,json=citationThresholdChars,proto3,oneof" json:"citation_threshold_chars,omitempty"`
+	Importance             int32                  `protobuf:"varint,8,opt,name=importance,proto3" json:"importance,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
 }
@@ -5732,6 +5767,13 @@ func (x *ActionPolicy) GetCitations() bool {
 func (x *ActionPolicy) GetCitationThresholdChars() int32 {
 	if x != nil && x.CitationThresholdChars != nil {
 		return *x.CitationThresholdChars
+	}
+	return 0
+}
+
+func (x *ActionPolicy) GetImportance() int32 {
+	if x != nil {
+		return x.Importance
 	}
 	return 0
 }
@@ -6627,7 +6669,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\rErasedContent\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\x03R\x05bytes\x12\x14\n" +
 	"\x05chars\x18\x02 \x01(\x03R\x05chars\x12\x12\n" +
-	"\x04hash\x18\x03 \x01(\fR\x04hash\"\xf2\x05\n" +
+	"\x04hash\x18\x03 \x01(\fR\x04hash\"\x92\x06\n" +
 	"\aMessage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x05R\x05index\x12\x12\n" +
@@ -6658,7 +6700,10 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\fplace_inputs\x18\x15 \x01(\x05R\vplaceInputs\x12\x12\n" +
 	"\x04unit\x18\x16 \x01(\x05R\x04unit\x12!\n" +
 	"\frequest_back\x18\x17 \x01(\x05R\vrequestBack\x12\x12\n" +
-	"\x04name\x18\x18 \x01(\tR\x04name\"\xb3\x02\n" +
+	"\x04name\x18\x18 \x01(\tR\x04name\x12\x1e\n" +
+	"\n" +
+	"importance\x18\x19 \x01(\x05R\n" +
+	"importance\"\xb3\x02\n" +
 	"\n" +
 	"Expiration\x12\x19\n" +
 	"\x05turns\x18\x01 \x01(\x05H\x00R\x05turns\x88\x01\x01\x12\x12\n" +
@@ -6739,7 +6784,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
 	"\targuments\x18\x03 \x01(\v2\x1d.palimpsest.record.v1.ContentR\targuments\x12\x18\n" +
-	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\xe1\x03\n" +
+	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\x81\x04\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -6755,7 +6800,10 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"expiration\x12:\n" +
 	"\brecalled\x18\n" +
 	" \x01(\v2\x1e.palimpsest.record.v1.RecalledR\brecalled\x12:\n" +
-	"\x06source\x18\v \x01(\v2\".palimpsest.record.v1.ResultSourceR\x06source\"J\n" +
+	"\x06source\x18\v \x01(\v2\".palimpsest.record.v1.ResultSourceR\x06source\x12\x1e\n" +
+	"\n" +
+	"importance\x18\f \x01(\x05R\n" +
+	"importance\"J\n" +
 	"\fResultSource\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
@@ -6799,7 +6847,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\bPartEdit\x12\x12\n" +
 	"\x04part\x18\x01 \x01(\x05R\x04part\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x120\n" +
-	"\x05shown\x18\x03 \x01(\v2\x1a.palimpsest.record.v1.PartR\x05shown\"\xca\x02\n" +
+	"\x05shown\x18\x03 \x01(\v2\x1a.palimpsest.record.v1.PartR\x05shown\"\x83\x03\n" +
 	"\aSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x12\x1a\n" +
@@ -6811,7 +6859,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05model\x18\b \x01(\tR\x05model\x12\x1a\n" +
 	"\brecorded\x18\t \x01(\x03R\brecorded\x12\x16\n" +
 	"\x06erased\x18\n" +
-	" \x01(\bR\x06erased\"\x84\a\n" +
+	" \x01(\bR\x06erased\x127\n" +
+	"\bverbatim\x18\v \x03(\v2\x1b.palimpsest.record.v1.RangeR\bverbatim\"\x84\a\n" +
 	"\bManifest\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12\x16\n" +
@@ -7126,13 +7175,14 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x04Plan\x12\x19\n" +
 	"\bedit_seq\x18\x01 \x01(\x03R\aeditSeq\x12\x10\n" +
 	"\x03cut\x18\x02 \x01(\x05R\x03cut\x120\n" +
-	"\x05steps\x18\x03 \x03(\v2\x1a.palimpsest.record.v1.StepR\x05steps\"\xb0\x01\n" +
+	"\x05steps\x18\x03 \x03(\v2\x1a.palimpsest.record.v1.StepR\x05steps\"\xe9\x01\n" +
 	"\x04Step\x121\n" +
 	"\x05range\x18\x01 \x01(\v2\x1b.palimpsest.record.v1.RangeR\x05range\x12-\n" +
 	"\x03own\x18\x02 \x01(\v2\x1b.palimpsest.record.v1.RangeR\x03own\x12\x14\n" +
 	"\x05level\x18\x03 \x01(\x05R\x05level\x12\x1a\n" +
 	"\bchildren\x18\x04 \x03(\x03R\bchildren\x12\x14\n" +
-	"\x05steps\x18\x05 \x03(\x03R\x05steps\"h\n" +
+	"\x05steps\x18\x05 \x03(\x03R\x05steps\x127\n" +
+	"\bverbatim\x18\x06 \x03(\v2\x1b.palimpsest.record.v1.RangeR\bverbatim\"h\n" +
 	"\tDraftText\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\fR\x04text\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x121\n" +
@@ -7200,7 +7250,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\f_input_priceB\x13\n" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
-	"\r_output_price\"\xeb\x02\n" +
+	"\r_output_price\"\x8b\x03\n" +
 	"\fActionPolicy\x12&\n" +
 	"\x0fagent_action_id\x18\x01 \x01(\tR\ragentActionId\x12\x1b\n" +
 	"\taction_id\x18\x02 \x01(\tR\bactionId\x12\x1b\n" +
@@ -7210,7 +7260,10 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"expiration\x12*\n" +
 	"\x11default_prompt_id\x18\x05 \x01(\tR\x0fdefaultPromptId\x12!\n" +
 	"\tcitations\x18\x06 \x01(\bH\x00R\tcitations\x88\x01\x01\x12=\n" +
-	"\x18citation_threshold_chars\x18\a \x01(\x05H\x01R\x16citationThresholdChars\x88\x01\x01B\f\n" +
+	"\x18citation_threshold_chars\x18\a \x01(\x05H\x01R\x16citationThresholdChars\x88\x01\x01\x12\x1e\n" +
+	"\n" +
+	"importance\x18\b \x01(\x05R\n" +
+	"importanceB\f\n" +
 	"\n" +
 	"_citationsB\x1b\n" +
 	"\x19_citation_threshold_chars\"\x85\x01\n" +
@@ -7425,64 +7478,66 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	1,  // 37: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
 	0,  // 38: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
 	1,  // 39: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
-	0,  // 40: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	73, // 41: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	25, // 42: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
-	27, // 43: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 44: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	73, // 45: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	73, // 46: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	73, // 47: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	73, // 48: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	73, // 49: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	73, // 50: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
-	29, // 51: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 52: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	34, // 53: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	36, // 54: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	33, // 55: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	30, // 56: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
-	32, // 57: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
-	31, // 58: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
-	32, // 59: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
-	35, // 60: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
-	35, // 61: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	35, // 62: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	73, // 63: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	73, // 64: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	41, // 65: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
-	25, // 66: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
-	43, // 67: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
-	45, // 68: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	47, // 69: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	49, // 70: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	73, // 71: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	53, // 72: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	54, // 73: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 74: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 75: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	56, // 76: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	57, // 77: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	59, // 78: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 79: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	66, // 80: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	73, // 81: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
-	0,  // 82: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
-	73, // 83: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
-	73, // 84: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
-	73, // 85: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
-	68, // 86: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
-	73, // 87: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
-	70, // 88: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
-	73, // 89: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
-	73, // 90: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
-	73, // 91: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
-	73, // 92: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
-	93, // [93:93] is the sub-list for method output_type
-	93, // [93:93] is the sub-list for method input_type
-	93, // [93:93] is the sub-list for extension type_name
-	93, // [93:93] is the sub-list for extension extendee
-	0,  // [0:93] is the sub-list for field type_name
+	0,  // 40: palimpsest.record.v1.Summary.verbatim:type_name -> palimpsest.record.v1.Range
+	0,  // 41: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	73, // 42: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	25, // 43: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
+	27, // 44: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 45: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	73, // 46: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	73, // 47: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	73, // 48: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	73, // 49: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	73, // 50: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	73, // 51: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	29, // 52: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 53: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	34, // 54: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	36, // 55: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	33, // 56: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	30, // 57: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
+	32, // 58: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
+	31, // 59: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
+	32, // 60: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
+	35, // 61: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	35, // 62: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	35, // 63: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	73, // 64: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	73, // 65: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	41, // 66: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
+	25, // 67: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
+	43, // 68: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
+	45, // 69: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	47, // 70: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	49, // 71: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	73, // 72: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	53, // 73: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	54, // 74: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 75: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 76: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	0,  // 77: palimpsest.record.v1.Step.verbatim:type_name -> palimpsest.record.v1.Range
+	56, // 78: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	57, // 79: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	59, // 80: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 81: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	66, // 82: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	73, // 83: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
+	0,  // 84: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
+	73, // 85: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
+	73, // 86: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
+	73, // 87: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
+	68, // 88: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
+	73, // 89: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
+	70, // 90: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
+	73, // 91: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
+	73, // 92: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
+	73, // 93: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
+	73, // 94: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
+	95, // [95:95] is the sub-list for method output_type
+	95, // [95:95] is the sub-list for method input_type
+	95, // [95:95] is the sub-list for extension type_name
+	95, // [95:95] is the sub-list for extension extendee
+	0,  // [0:95] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
