@@ -102,6 +102,10 @@ func compactionSettables() map[string]setter {
 		"policy.compaction.count_reasoning": func(to, from *engine.Info) {
 			to.Policy.Compaction.CountReasoning = from.Policy.Compaction.CountReasoning
 		},
+		"policy.compaction.live_prefix": func(to, from *engine.Info) { to.Policy.Compaction.LivePrefix = from.Policy.Compaction.LivePrefix },
+		"policy.compaction.summary_input_tokens": func(to, from *engine.Info) {
+			to.Policy.Compaction.SummaryInputTokens = from.Policy.Compaction.SummaryInputTokens
+		},
 	}
 }
 

@@ -57,17 +57,19 @@ func fromCompaction(p *pb.CompactionPolicy) conversation.CompactionPolicy {
 		return conversation.CompactionPolicy{}
 	}
 	return conversation.CompactionPolicy{
-		Strategy:          conversation.Strategy(p.GetStrategy()),
-		ThresholdMessages: p.ThresholdMessages,
-		PreparePercent:    p.PreparePercent,
-		KeepRecent:        p.KeepRecent,
-		TailPercent:       p.TailPercent,
-		TargetPercent:     p.TargetPercent,
-		MinShrinkPercent:  p.MinShrinkPercent,
-		FanOut:            p.FanOut,
-		SummaryTokens:     p.SummaryTokens,
-		PromptID:          p.PromptId,
-		CountReasoning:    p.CountReasoning,
+		Strategy:           conversation.Strategy(p.GetStrategy()),
+		ThresholdMessages:  p.ThresholdMessages,
+		PreparePercent:     p.PreparePercent,
+		KeepRecent:         p.KeepRecent,
+		TailPercent:        p.TailPercent,
+		TargetPercent:      p.TargetPercent,
+		MinShrinkPercent:   p.MinShrinkPercent,
+		FanOut:             p.FanOut,
+		SummaryTokens:      p.SummaryTokens,
+		PromptID:           p.PromptId,
+		CountReasoning:     p.CountReasoning,
+		LivePrefix:         p.LivePrefix,
+		SummaryInputTokens: p.SummaryInputTokens,
 	}
 }
 
@@ -77,16 +79,18 @@ func toCompaction(p conversation.CompactionPolicy) *pb.CompactionPolicy {
 		return nil
 	}
 	return &pb.CompactionPolicy{
-		Strategy:          pb.CompactionStrategy(p.Strategy),
-		ThresholdMessages: p.ThresholdMessages,
-		PreparePercent:    p.PreparePercent,
-		KeepRecent:        p.KeepRecent,
-		TailPercent:       p.TailPercent,
-		TargetPercent:     p.TargetPercent,
-		MinShrinkPercent:  p.MinShrinkPercent,
-		FanOut:            p.FanOut,
-		SummaryTokens:     p.SummaryTokens,
-		PromptId:          p.PromptID,
-		CountReasoning:    p.CountReasoning,
+		Strategy:           pb.CompactionStrategy(p.Strategy),
+		ThresholdMessages:  p.ThresholdMessages,
+		PreparePercent:     p.PreparePercent,
+		KeepRecent:         p.KeepRecent,
+		TailPercent:        p.TailPercent,
+		TargetPercent:      p.TargetPercent,
+		MinShrinkPercent:   p.MinShrinkPercent,
+		FanOut:             p.FanOut,
+		SummaryTokens:      p.SummaryTokens,
+		PromptId:           p.PromptID,
+		CountReasoning:     p.CountReasoning,
+		LivePrefix:         p.LivePrefix,
+		SummaryInputTokens: p.SummaryInputTokens,
 	}
 }

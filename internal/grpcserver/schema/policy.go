@@ -115,5 +115,7 @@ func compactionRules() rules.Table[*pb.CompactionPolicy] {
 		rules.OptionalNumber("summary_tokens", rules.NumberRange(100, 8_000), func(p *pb.CompactionPolicy) *int32 { return p.SummaryTokens }),
 		rules.Text("prompt_id", OptionalNameLimit(), (*pb.CompactionPolicy).GetPromptId),
 		rules.Anything[*pb.CompactionPolicy]("count_reasoning"),
+		rules.Anything[*pb.CompactionPolicy]("live_prefix"),
+		rules.OptionalNumber("summary_input_tokens", rules.NumberRange(1_000, 1_000_000), func(p *pb.CompactionPolicy) *int32 { return p.SummaryInputTokens }),
 	}
 }

@@ -103,6 +103,8 @@ func writeCompaction(b []byte, p *conversation.CompactionPolicy) []byte {
 		b = appendElement(b, 10, *p.PromptID)
 	}
 	b = appendSwitch(b, 11, p.CountReasoning)
+	b = appendSwitch(b, 13, p.LivePrefix)
+	b = appendSetting(b, 14, p.SummaryInputTokens)
 	return append(b, p.Unknown...)
 }
 
@@ -132,6 +134,10 @@ func readCompaction(r *reader, p *conversation.CompactionPolicy) {
 			p.PromptID = &id
 		case 11:
 			p.CountReasoning = toggle(r)
+		case 13:
+			p.LivePrefix = toggle(r)
+		case 14:
+			p.SummaryInputTokens = setting[int32](r)
 		default:
 			p.Unknown += r.raw
 		}

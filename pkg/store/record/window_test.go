@@ -50,7 +50,7 @@ func windowPolicy() conversation.Policy {
 		},
 		Compaction: conversation.CompactionPolicy{
 			Strategy: conversation.StrategySlidingWindow, ThresholdMessages: &zero, PreparePercent: &number, KeepRecent: &zero, TailPercent: &number,
-			TargetPercent: &number, MinShrinkPercent: &number, FanOut: &number, SummaryTokens: &number, PromptID: new(string), CountReasoning: new(true),
+			TargetPercent: &number, MinShrinkPercent: &number, FanOut: &number, SummaryTokens: &number, PromptID: new(string), CountReasoning: new(true), LivePrefix: new(true), SummaryInputTokens: &number,
 		},
 	}
 }
