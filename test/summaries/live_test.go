@@ -91,7 +91,7 @@ func live(t *testing.T, f conversation.Format, answer func(live bool) string) *l
 
 func (w *liveWorld) allow(t *testing.T, allowed bool) {
 	t.Helper()
-	if _, err := w.PutModelProfile(t.Context(), "default", conversation.ModelProfile{Model: agentModel, LivePrefix: &allowed}); err != nil {
+	if err := w.PutModelProfile(t.Context(), "default", conversation.ModelProfile{Model: agentModel, LivePrefix: &allowed}, engine.Request{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -196,7 +196,7 @@ func TestBuild_LivePrefix_BeginsWithTheBytesOfTheLastAnswer(t *testing.T) {
 			if err := json.Unmarshal(members["model"], &model); err != nil || model != agentModel || path != c.path {
 				t.Errorf("%s is asked at %s", members["model"], path)
 			}
-			if members["tool_choice"] != nil || !bytes.Contains(w.bodies[0], []byte(secretTools[1:len(secretTools)-1])) {
+			if members["tool_choice"] != nil || !bytes.Contains(unmarked(w.bodies[0]), []byte(secretTools[1:len(secretTools)-2])) {
 				t.Error("tools or tool_choice are not as they were given")
 			}
 			if !bytes.Contains(members[c.system], []byte(liveSystem)) {
@@ -330,7 +330,7 @@ func TestBuild_LivePrefix_RefusedAnswer_TheModelsOfSpansAreAsked(t *testing.T) {
 		}
 		return string(reply(summed("PRAGUE of the span.")))
 	})
-	if _, err := w.PutPrompt(t.Context(), "default", conversation.Prompt{ID: "p", Template: "Shorten {{content}}", Models: []string{"openai/spans"}}); err != nil {
+	if _, err := w.PutPrompt(t.Context(), "default", conversation.Prompt{ID: "p", Template: "Shorten {{content}}", Models: []string{"openai/spans"}}, engine.Request{}); err != nil {
 		t.Fatal(err)
 	}
 	w.key.Conversation, w.bodies = "spans", nil
@@ -397,4 +397,16 @@ func (w *liveWorld) dry(t *testing.T) *engine.BuildResult {
 		t.Fatal(err)
 	}
 	return got
+}
+
+// eventually waits for what goes on behind an answer.
+func eventually(t *testing.T, done func() bool) {
+	t.Helper()
+	for range 1000 {
+		if done() {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("it does not come")
 }
