@@ -50,7 +50,7 @@ func windowPolicy() conversation.Policy {
 		},
 		Compaction: conversation.CompactionPolicy{
 			Strategy: conversation.StrategySlidingWindow, ThresholdMessages: &zero, PreparePercent: &number, KeepRecent: &zero, TailPercent: &number,
-			TargetPercent: &number, MinShrinkPercent: &number, FanOut: &number, SummaryTokens: &number, PromptID: new(string), CountReasoning: new(true), LivePrefix: new(true), SummaryInputTokens: &number,
+			TargetPercent: &number, MinShrinkPercent: &number, FanOut: &number, SummaryTokens: &number, PromptID: new(string), CountReasoning: new(true),
 		},
 	}
 }
@@ -65,6 +65,7 @@ func TestCodec_EmptySettings_AreNotAbsent(t *testing.T) {
 		{Pruning: conversation.PruningPolicy{EraseAfter: new(time.Duration)}},
 		{Compaction: conversation.CompactionPolicy{PromptID: new(string)}},
 		{Compaction: conversation.CompactionPolicy{KeepRecent: new(int32), CountReasoning: new(bool)}},
+		{Compaction: conversation.CompactionPolicy{LivePrefix: new(bool), SummaryInputTokens: new(int32)}},
 	} {
 		want := store.Info{Policy: p}
 		value := c.EncodeInfo(&want)
