@@ -37,6 +37,7 @@ type liveWorld struct {
 	mu     sync.Mutex
 	bodies [][]byte
 	paths  []string
+	told   []string // what the log was told
 }
 
 // answers is what a provider says for a summary, in the format of a request.
@@ -76,12 +77,14 @@ func live(t *testing.T, f conversation.Format, answer func(live bool) string) *l
 		t.Fatal(err)
 	}
 	s := memory.New(memory.Options{})
-	w.world = worldOf(s, nil, func(_ *engine.Options, o *summarize.Options) {
+	w.world = worldOf(s, nil, func(e *engine.Options, o *summarize.Options) {
 		o.Providers = map[string]summarize.Model{"openai": chat, "anthropic": messages}
 		o.Live = map[conversation.Format]string{
 			conversation.FormatOpenAIChat: "openai", conversation.FormatOpenAIResponses: "openai", conversation.FormatAnthropic: "anthropic",
 		}
 		o.Models = nil
+		o.OnFailure = func(f *summarize.Failure) { w.tell(f.Error()) }
+		e.OnError = func(err error) { w.tell(err.Error()) }
 	})
 	t.Cleanup(func() { w.close(); chat.Close(); messages.Close(); _ = s.Close() })
 	w.allow(t, true)
@@ -409,4 +412,31 @@ func eventually(t *testing.T, done func() bool) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Fatal("it does not come")
+}
+
+func (w *liveWorld) tell(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, text)
+}
+
+// TestBuild_LivePrefix_ProviderRepeatsWhatItWasSent_NothingIsTold: neither errors nor answers to the caller hold the system prompt, the
+// tools, or words of the conversation.
+func TestBuild_LivePrefix_ProviderRepeatsWhatItWasSent_NothingIsTold(t *testing.T) {
+	t.Parallel()
+	w := live(t, conversation.FormatOpenAIChat, func(bool) string {
+		return `{"error":{"message":` + quoted(liveSystem+secretTools+"row of it") + `}}`
+	})
+	_, with := w.untilSummary(t)
+	eventually(t, func() bool { w.mu.Lock(); defer w.mu.Unlock(); return len(w.told) > 0 })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range with.Degradations {
+		w.told = append(w.told, d.Asked, d.Reason, d.Done)
+	}
+	for _, text := range w.told {
+		if strings.Contains(text, "SECRET") || strings.Contains(text, "row of it") {
+			t.Errorf("told: %.200s", text)
+		}
+	}
 }

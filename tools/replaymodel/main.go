@@ -74,7 +74,7 @@ type play struct {
 
 // run plays the file under each way of asking in turn, so that what one has cached is no help to the next.
 func (p *play) run(ctx context.Context) (*result, error) {
-	out := &result{file: p.file, window: p.window.tokens}
+	out := &result{file: p.file, window: p.window}
 	for _, way := range p.window.ways() {
 		if err := p.one(ctx, way, out); err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ const mostLive = 0.03
 // window is a context window, and the policies that are played in it.
 type window struct {
 	tokens int32
-	caps   []int // the deep preset's; 0 is the window itself
+	caps   []int // the deep preset's, in thousands of tokens; 0 is the window itself
 	barred bool
 }
 
@@ -64,8 +64,7 @@ func deep(thousands int, live bool) string {
 // result is what a file came to.
 type result struct {
 	file   string
-	window int32
-	barred bool
+	window window
 	whole  float64 // cost of none
 	ways   []figures
 	broken []error
@@ -102,12 +101,12 @@ func (r *result) print(w io.Writer) (missed []error) {
 	name := filepath.Base(filepath.Dir(r.file))
 	for _, f := range r.ways {
 		_, _ = fmt.Fprintf(w, "%-16s %6d  %-12s  adds %.4f of none's cost, %.3f in all; %.0f calls for %.0f summaries, %.0f tokens each, %.2f of them cached; %.0f degraded\n",
-			name, r.window, f.name, f.added, f.total, f.calls, f.summaries, f.input/max(f.calls, 1), f.cached/max(f.input, 1), f.degraded)
+			name, r.window.tokens, f.name, f.added, f.total, f.calls, f.summaries, f.input/max(f.calls, 1), f.cached/max(f.input, 1), f.degraded)
 		for model, b := range f.asked {
 			_, _ = fmt.Fprintf(w, "%40s: %d calls, %d tokens, %d cached, %d at most\n", model, b.calls, b.input, b.cached, b.largest)
 		}
 		switch {
-		case f.name != live || r.window != windows()[0].tokens:
+		case f.name != live || !r.window.barred:
 		case f.calls == 0 || f.cached == 0:
 			missed = append(missed, fmt.Errorf("%s: no summary was asked for behind the live prefix", name))
 		case f.added > mostLive:
