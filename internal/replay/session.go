@@ -244,6 +244,6 @@ func (c *conversation) request(window int32) *pb.BuildContextRequest {
 	return &pb.BuildContextRequest{
 		ConversationId: c.id, Format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(string(c.format), "-", "_"))]), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: proto.Int32(maxMessage),
 		CloseOpenCalls: c.closing, Complete: c.sent != nil,
-		Budget:         &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
+		Budget: &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
 	}
 }
