@@ -294,6 +294,27 @@ func TestBuild_LivePrefix_NotPossible_SaysWhyAndSendsNothing(t *testing.T) {
 	}
 }
 
+// TestBuild_LivePrefix_WordsTakenBackSince_AreNotSent: what the provider has cached holds words that were corrected since the last build.
+func TestBuild_LivePrefix_WordsTakenBackSince_AreNotSent(t *testing.T) {
+	t.Parallel()
+	w := live(t, conversation.FormatOpenAIChat, func(bool) string { return string(reply(summed("short"))) })
+	for i := range 60 {
+		words := []engine.CorrectedPart{{Text: strings.Repeat("Read on. ", i+1)}}
+		if _, err := w.Correct(t.Context(), engine.CorrectRequest{Key: w.key, Index: new(int32(0)), Parts: words}); err != nil {
+			t.Fatal(err)
+		}
+		got := w.step(t, i)
+		if events(got, conversation.EventSummarized) == 0 {
+			continue
+		}
+		if reasons := codes(got, "LIVE_PREFIX_UNUSED"); len(reasons) != 1 || !strings.Contains(reasons[0], "changed") || len(w.bodies) > 0 {
+			t.Errorf("%d requests, %+v", len(w.bodies), got.Degradations)
+		}
+		return
+	}
+	t.Error("no summary is made")
+}
+
 // TestBuild_LivePrefix_NotWanted_SendsNothing: what a profile allows nobody need want.
 func TestBuild_LivePrefix_NotWanted_SendsNothing(t *testing.T) {
 	t.Parallel()

@@ -134,7 +134,7 @@ func (p *play) one(ctx context.Context, way way, into *result) error {
 func (p *play) serve(ctx context.Context, url string) (address string, stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	address = "unix://" + filepath.Join(p.folder, "sidecar.sock")
-	server := exec.CommandContext(ctx, p.sidecar, "serve", "--store", "memory", "--listen", address, "--log-level", "error", //nolint:gosec // the operator names it
+	server := exec.CommandContext(ctx, p.sidecar, "serve", "--store", "memory", "--listen", address, "--log-level", "error",
 		"--openai-url", url, "--summary-models", "openai/"+spanModel, "--summary-tokens-per-minute", "0", "--summary-tokens-per-conversation", "0")
 	server.Stderr = os.Stderr
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
@@ -144,7 +144,7 @@ func (p *play) serve(ctx context.Context, url string) (address string, stop func
 	}
 	stop = func() { cancel(); _ = server.Wait() }
 	for range 100 {
-		put := exec.CommandContext(ctx, p.sidecar, "model", "put", agentModel, "--address", address, "--live-prefix", //nolint:gosec // the same
+		put := exec.CommandContext(ctx, p.sidecar, "model", "put", agentModel, "--address", address, "--live-prefix",
 			"--input-price", "1", "--cache-read-price", "0.1", "--cache-write-price", "1.25", "--output-price", "5")
 		var said []byte
 		if said, err = put.CombinedOutput(); err == nil {
