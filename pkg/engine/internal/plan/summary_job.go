@@ -159,7 +159,7 @@ func (d summarizing) limitSpan(w *SummaryJob) {
 	room = max(room-promptTokens-2*w.summary, promptTokens)
 	most := FirstSet(conversation.DefaultSummaryInput, d.Settings.compact.SummaryInputTokens)
 	w.Span = int(room * spanShare / 100 * max(chars, 1) / max(weight, 1))
-	w.Input = int(most * max(chars, 1) / max(weight, 1))
+	w.Input = int(max(most-promptTokens, most/2) * spanShare / 100 * max(chars, 1) / max(weight, 1))
 }
 
 // density is how many characters, and how many tokens, what is to be summarized has.
