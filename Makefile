@@ -170,6 +170,10 @@ replay-lifecycle: build ##- Replay all of PALIMPSEST_DATA under policies of expi
 replay-policies: build ##- Replay all of PALIMPSEST_DATA under the policies that ship, against the bars (about 12 minutes; PAGE=FILE writes tables, FRONTIER=FILE draws)
 	@scripts/replay-policies.sh
 
+.PHONY: replay-model
+replay-model: build ##- Replay PALIMPSEST_DATA with a model that writes summaries, against the bar of what they may cost (about 15 minutes)
+	@scripts/replay-model.sh
+
 .PHONY: replay-types
 replay-types: ##- Judge contexts of all of PALIMPSEST_DATA by the providers' published types (about 9 minutes; PARTS says how it is played)
 	@PALIMPSEST_TYPES_SAMPLE=1 PALIMPSEST_TYPES_PARTS="$${PARTS:-recorded,cited}" scripts/focus.sh types 'PublishedTypes' ./test/interop

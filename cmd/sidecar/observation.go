@@ -15,6 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/metrics"
 	"github.com/palimpsest-context/palimpsest/internal/ops"
 	"github.com/palimpsest-context/palimpsest/internal/tracing"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
@@ -30,7 +31,7 @@ type observation struct {
 	metrics *metrics.Metrics
 	traces  *tracing.Tracing
 	// modelCost is what a call to a model costs; set before the first.
-	modelCost func(ctx context.Context, namespace, model string, input, output int64) (float64, bool, error)
+	modelCost func(ctx context.Context, namespace, model string, took conversation.CallTokens) (float64, bool, error)
 }
 
 // observe opens the operations listener before anything that may take long: a process that reads a large store lives, and is not ready.
@@ -142,8 +143,8 @@ func (o *observation) modelCalled() func(summarize.CallReport) {
 	return func(r summarize.CallReport) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		cost, _, _ := o.modelCost(ctx, r.Scope.Namespace, r.Model, r.InputTokens, r.OutputTokens) // 0 where nobody knows
-		o.metrics.ModelCall(r.Provider, r.Reason, r.InputTokens, r.OutputTokens, r.Took, cost)
+		cost, _, _ := o.modelCost(ctx, r.Scope.Namespace, r.Model, r.Tokens) // 0 where nobody knows
+		o.metrics.ModelCall(r, cost)
 	}
 }
 

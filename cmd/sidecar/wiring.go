@@ -166,7 +166,10 @@ func newSummaries(s *settings, warm caches, seen *observation, log *zap.Logger) 
 
 func newSummaryService(s *settings, warm caches, providers map[string]summarize.Model, onCall func(summarize.CallReport), log *zap.Logger) *summarize.Service {
 	return summarize.New(summarize.Options{
-		Providers:             providers,
+		Providers: providers,
+		Live: map[conversation.Format]string{
+			conversation.FormatOpenAIChat: providerOpenAI, conversation.FormatOpenAIResponses: providerOpenAI, conversation.FormatAnthropic: providerAnthropic,
+		},
 		Models:                s.SummaryModels,
 		Extract:               extractive.Extract,
 		ExtractSpan:           span.Extract,

@@ -86,7 +86,7 @@ func goodWindows() map[string]proto.Message {
 			},
 			Compaction: &pb.CompactionPolicy{
 				ThresholdMessages: n(0), PreparePercent: n(1), KeepRecent: n(0), TailPercent: n(1), TargetPercent: n(10), MinShrinkPercent: n(1),
-				FanOut: n(2), SummaryTokens: n(100), PromptId: new(""), CountReasoning: new(false), ListTokens: n(0),
+				FanOut: n(2), SummaryTokens: n(100), PromptId: new(""), CountReasoning: new(false), ListTokens: n(0), LivePrefix: new(false), SummaryInputTokens: n(1000),
 			},
 		}),
 		"window policy, most": policy(&pb.Policy{

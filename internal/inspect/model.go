@@ -35,6 +35,7 @@ type ModelPutCommand struct {
 	CacheReadPrice  *float64 `help:"Price of a million tokens read from the prompt cache." placeholder:"PRICE"`
 	CacheWritePrice *float64 `help:"Price of a million tokens written to the prompt cache." placeholder:"PRICE"`
 	OutputPrice     *float64 `help:"Price of a million tokens of output." placeholder:"PRICE"`
+	LivePrefix      *bool    `help:"Whole contexts, with system prompt and tools, may be sent to it to be summarized, where a policy's compaction.live_prefix asks for it."`
 }
 
 // Help shows how it is used.
@@ -52,7 +53,7 @@ func (c *ModelPutCommand) Validate() error {
 	}
 	numbers := c.Window != nil || c.Reserve != nil || c.Factor != nil || c.MediaTokens != nil
 	prices := c.InputPrice != nil || c.CacheReadPrice != nil || c.CacheWritePrice != nil || c.OutputPrice != nil
-	if c.File != "" && (numbers || prices || c.Counter != "") {
+	if c.File != "" && (numbers || prices || c.Counter != "" || c.LivePrefix != nil) {
 		return errors.New("--file holds the whole profile: not together with other flags of it")
 	}
 	return nil
@@ -75,6 +76,7 @@ func (c *ModelPutCommand) profile(env *Env) (*pb.ModelProfile, error) {
 		return &pb.ModelProfile{
 			Model: c.Model, ContextWindowTokens: c.Window, ReservedOutputTokens: c.Reserve, Counter: c.Counter, Factor: c.Factor, MediaTokens: c.MediaTokens,
 			InputPrice: c.InputPrice, CacheReadPrice: c.CacheReadPrice, CacheWritePrice: c.CacheWritePrice, OutputPrice: c.OutputPrice,
+			LivePrefix: c.LivePrefix,
 		}, nil
 	}
 	raw, err := env.read(c.File)

@@ -261,15 +261,18 @@ func TestMechanismOf_EveryKind(t *testing.T) {
 
 func TestMetrics_ModelCall_OutcomesTokensAndCost(t *testing.T) {
 	m := full(t)
-	m.ModelCall("openai", "", 100, 10, time.Second, 0.25)
-	m.ModelCall("openai", summarize.BreakerOpen, 0, 0, 0, 0)
+	took := conversation.CallTokens{Input: 170, CacheRead: 40, CacheWrite: 30, Output: 10}
+	m.ModelCall(summarize.CallReport{Provider: "openai", Tokens: took, Took: time.Second}, 0.25)
+	m.ModelCall(summarize.CallReport{Provider: "openai", Reason: summarize.BreakerOpen}, 0)
 	for outcome, want := range map[string]float64{answered: 1, "breaker_open": 1} {
 		if got := number(t, m, "palimpsest_model_calls_total", outcome, "openai"); got != want {
 			t.Errorf("%s: %v calls", outcome, got)
 		}
 	}
-	if in, out := number(t, m, "palimpsest_model_tokens_total", "input", "openai"), number(t, m, "palimpsest_model_tokens_total", "output", "openai"); in != 100 || out != 10 {
-		t.Errorf("%v tokens in, %v out", in, out)
+	for direction, want := range map[string]float64{directionInput: 100, directionRead: 40, directionWrite: 30, directionOutput: 10} {
+		if got := number(t, m, "palimpsest_model_tokens_total", direction, "openai"); got != want {
+			t.Errorf("%s: %v tokens", direction, got)
+		}
 	}
 	if got := number(t, m, "palimpsest_model_cost_total", "openai"); got != 0.25 {
 		t.Errorf("cost %v", got)

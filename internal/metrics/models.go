@@ -1,11 +1,17 @@
 package metrics
 
 import (
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+)
+
+// What the tokens of a call were: those of the input that no cache knew, read from the provider's cache, written to it, and of the output.
+const (
+	directionInput  = "input"
+	directionRead   = "cache_read"
+	directionWrite  = "cache_write"
+	directionOutput = "output"
 )
 
 // answered is the outcome of a call that was answered; others are the reasons of package summarize.
@@ -22,7 +28,7 @@ type models struct {
 func newModels() *models {
 	return &models{
 		calls:  counter("model_calls_total", "The sidecar's own calls to models, made or skipped, by how they ended.", labelProvider, labelOutcome),
-		tokens: counter("model_tokens_total", "Tokens of the sidecar's own calls to models, as the provider reports them or estimated.", labelProvider, labelDirection),
+		tokens: counter("model_tokens_total", "Tokens of the sidecar's own calls to models, as the provider reports them or estimated: input that no cache held, cache_read, cache_write, output.", labelProvider, labelDirection),
 		cost:   counter("model_cost_total", "What the sidecar's own calls to models cost, for models whose profile has prices.", labelProvider),
 		duration: histogram("model_call_duration_seconds", "How long the sidecar's own calls to models took.",
 			[]float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60}, labelProvider),
@@ -38,19 +44,24 @@ func (m *Metrics) ExpectProvider(provider string) {
 	m.models.calls.WithLabelValues(provider, answered)
 	m.models.cost.WithLabelValues(provider)
 	m.models.duration.WithLabelValues(provider)
-	m.models.tokens.WithLabelValues(provider, "input")
-	m.models.tokens.WithLabelValues(provider, "output")
+	for _, direction := range []string{directionInput, directionRead, directionWrite, directionOutput} {
+		m.models.tokens.WithLabelValues(provider, direction)
+	}
 }
 
 // ModelCall counts a call to a model, and what it cost; 0 if nobody knows.
-func (m *Metrics) ModelCall(provider string, why summarize.Reason, input, output int64, took time.Duration, cost float64) {
+func (m *Metrics) ModelCall(r summarize.CallReport, cost float64) {
 	outcome := answered
-	if why != "" {
-		outcome = string(why)
+	if r.Reason != "" {
+		outcome = string(r.Reason)
 	}
-	m.models.calls.WithLabelValues(provider, outcome).Inc()
-	m.models.tokens.WithLabelValues(provider, "input").Add(float64(input))
-	m.models.tokens.WithLabelValues(provider, "output").Add(float64(output))
-	m.models.cost.WithLabelValues(provider).Add(cost)
-	m.models.duration.WithLabelValues(provider).Observe(took.Seconds())
+	m.models.calls.WithLabelValues(r.Provider, outcome).Inc()
+	for direction, n := range map[string]int64{
+		directionInput: r.Tokens.Input - r.Tokens.CacheRead - r.Tokens.CacheWrite, directionRead: r.Tokens.CacheRead,
+		directionWrite: r.Tokens.CacheWrite, directionOutput: r.Tokens.Output,
+	} {
+		m.models.tokens.WithLabelValues(r.Provider, direction).Add(float64(n))
+	}
+	m.models.cost.WithLabelValues(r.Provider).Add(cost)
+	m.models.duration.WithLabelValues(r.Provider).Observe(r.Took.Seconds())
 }

@@ -63,6 +63,9 @@ type Env struct {
 	Start func(ctx context.Context) (address string, stop func(), err error)
 	// Counter counts contexts from outside, with the vocabulary that budgets are in by default. It may be shared.
 	Counter tokens.Counter
+	// Sent, if set, is told the request that an agent sends its model with each context: the sidecar is asked for the whole of it. It is
+	// called for several conversations at once.
+	Sent func(request string)
 	// Stdout gets the report, Stderr the progress.
 	Stdout, Stderr io.Writer
 }
@@ -127,7 +130,7 @@ func (c *Command) check() error {
 // that of the first policy, with the others' against it; of a policy that is
 // played at several caps, the mean.
 func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording.Recording, under [][]*policy) (*Report, error) {
-	s, closed, err := c.session(ctx, address, env.Counter)
+	s, closed, err := c.session(ctx, address, env)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +170,7 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 }
 
 // session is what the conversations of this replay share, under whatever policy.
-func (c *Command) session(ctx context.Context, address string, counter tokens.Counter) (s *session, closed func(), err error) {
+func (c *Command) session(ctx context.Context, address string, env *Env) (s *session, closed func(), err error) {
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage+1<<20), grpc.MaxCallSendMsgSize(maxMessage)), grpc.WithDefaultServiceConfig(deadlines))
 	if err != nil {
@@ -180,8 +183,8 @@ func (c *Command) session(ctx context.Context, address string, counter tokens.Co
 	return &session{
 		contexts: pb.NewContextServiceClient(conn), records: pb.NewConversationServiceClient(conn), contents: pb.NewContentServiceClient(conn),
 		format: validate.Format(c.Format), window: c.Window, reserve: c.Reserve, model: c.Model, run: rand.Text()[:12],
-		count:  func(text string) int { n, _ := counter.Count(text); return n },
-		prices: prices,
+		count:  func(text string) int { n, _ := env.Counter.Count(text); return n },
+		prices: prices, sent: env.Sent,
 	}, func() { _ = conn.Close() }, nil
 }
 

@@ -55,6 +55,8 @@ type OwnCalls struct {
 	Calls        int64 `json:"calls"`
 	InputTokens  int64 `json:"input_tokens"`
 	OutputTokens int64 `json:"output_tokens"`
+	// CacheReadTokens is the part of InputTokens that came from the prompt cache.
+	CacheReadTokens int64 `json:"cache_read_tokens"`
 	// Cost is in millionths, as that of contexts is, and part of cost_with.
 	Cost float64 `json:"cost"`
 }
@@ -66,6 +68,7 @@ func (c *conversation) own(said *pb.ModelUsage) {
 		return
 	}
 	now := OwnCalls{Calls: said.GetCalls(), InputTokens: said.GetInputTokens(), OutputTokens: said.GetOutputTokens(), Cost: 1e6 * said.GetCost()}
+	now.CacheReadTokens = said.GetCacheReadTokens()
 	c.CostWith += now.Cost - c.OwnCalls.Cost
 	c.OwnCalls = now
 }

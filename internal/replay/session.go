@@ -29,7 +29,8 @@ type session struct {
 	run      string // sets this run's conversations apart from earlier ones
 	count    validate.Counter
 	prices   prices
-	step     func()  // called after each build
+	step     func() // called after each build
+	sent     func(request string)
 	policy   *policy // nil: that of the sidecar
 }
 
@@ -232,6 +233,9 @@ func (c *conversation) build(ctx context.Context, next *pb.Message) {
 	if !c.ended {
 		c.builds = append(c.builds, time.Since(started))
 	}
+	if c.sent != nil {
+		c.sent(response.GetRendered().GetRequestJson())
+	}
 	c.judge(response, next)
 }
 
@@ -239,7 +243,7 @@ func (c *conversation) build(ctx context.Context, next *pb.Message) {
 func (c *conversation) request(window int32) *pb.BuildContextRequest {
 	return &pb.BuildContextRequest{
 		ConversationId: c.id, Format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(string(c.format), "-", "_"))]), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: proto.Int32(maxMessage),
-		CloseOpenCalls: c.closing,
-		Budget:         &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
+		CloseOpenCalls: c.closing, Complete: c.sent != nil,
+		Budget: &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
 	}
 }

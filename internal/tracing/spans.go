@@ -104,7 +104,8 @@ func (m *tracedModel) Complete(ctx context.Context, call summarize.Call) (summar
 		attribute.String("palimpsest.provider", m.provider)))
 	defer span.End()
 	answer, err := m.Model.Complete(ctx, call)
-	span.SetAttributes(attribute.Int64("palimpsest.input_tokens", answer.InputTokens), attribute.Int64("palimpsest.output_tokens", answer.OutputTokens))
+	span.SetAttributes(attribute.Int64("palimpsest.input_tokens", answer.InputTokens), attribute.Int64("palimpsest.output_tokens", answer.OutputTokens),
+		attribute.Int64("palimpsest.cache_read_tokens", answer.CacheReadTokens))
 	if why := summarize.ReasonOf(err); why != "" {
 		span.SetAttributes(attribute.String("palimpsest.outcome", string(why)))
 		span.SetStatus(otelcodes.Error, "")

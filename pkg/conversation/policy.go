@@ -109,6 +109,9 @@ type CompactionPolicy struct {
 	PromptID          *string
 	CountReasoning    *bool
 	ListTokens        *int32 // of the list of names beside a summary; 0 for none
+	// LivePrefix has the agent's own model write summaries, behind the bytes that its provider has cached.
+	LivePrefix         *bool
+	SummaryInputTokens *int32 // that a model is given for one summary, except behind a live prefix
 
 	// Unknown is what a newer version wrote.
 	Unknown string
@@ -142,6 +145,7 @@ const (
 	DefaultFanOut           = 4
 	DefaultSummaryTokens    = 4_000
 	DefaultListTokens       = 4_500
+	DefaultSummaryInput     = 16_000
 )
 
 // The defaults of behaviour §14.
@@ -214,18 +218,20 @@ func (p PruningPolicy) or(next PruningPolicy) PruningPolicy {
 
 func (p CompactionPolicy) or(next CompactionPolicy) CompactionPolicy {
 	out := CompactionPolicy{
-		Strategy:          p.Strategy,
-		ThresholdMessages: either(p.ThresholdMessages, next.ThresholdMessages),
-		PreparePercent:    either(p.PreparePercent, next.PreparePercent),
-		KeepRecent:        either(p.KeepRecent, next.KeepRecent),
-		TailPercent:       either(p.TailPercent, next.TailPercent),
-		TargetPercent:     either(p.TargetPercent, next.TargetPercent),
-		MinShrinkPercent:  either(p.MinShrinkPercent, next.MinShrinkPercent),
-		FanOut:            either(p.FanOut, next.FanOut),
-		SummaryTokens:     either(p.SummaryTokens, next.SummaryTokens),
-		PromptID:          either(p.PromptID, next.PromptID),
-		CountReasoning:    either(p.CountReasoning, next.CountReasoning),
-		ListTokens:        either(p.ListTokens, next.ListTokens),
+		Strategy:           p.Strategy,
+		ThresholdMessages:  either(p.ThresholdMessages, next.ThresholdMessages),
+		PreparePercent:     either(p.PreparePercent, next.PreparePercent),
+		KeepRecent:         either(p.KeepRecent, next.KeepRecent),
+		TailPercent:        either(p.TailPercent, next.TailPercent),
+		TargetPercent:      either(p.TargetPercent, next.TargetPercent),
+		MinShrinkPercent:   either(p.MinShrinkPercent, next.MinShrinkPercent),
+		FanOut:             either(p.FanOut, next.FanOut),
+		SummaryTokens:      either(p.SummaryTokens, next.SummaryTokens),
+		PromptID:           either(p.PromptID, next.PromptID),
+		CountReasoning:     either(p.CountReasoning, next.CountReasoning),
+		ListTokens:         either(p.ListTokens, next.ListTokens),
+		LivePrefix:         either(p.LivePrefix, next.LivePrefix),
+		SummaryInputTokens: either(p.SummaryInputTokens, next.SummaryInputTokens),
 	}
 	if out.Strategy == StrategyUnspecified {
 		out.Strategy = next.Strategy
@@ -268,6 +274,9 @@ func (p Policy) Hash() string {
 	}
 	if p.Rewrite.ExpectTurns != nil {
 		_, _ = fmt.Fprintln(h, "expect turns", *p.Rewrite.ExpectTurns)
+	}
+	if c := p.Compaction; c.LivePrefix != nil || c.SummaryInputTokens != nil {
+		_, _ = fmt.Fprintln(h, "summaries", value(c.LivePrefix), value(c.SummaryInputTokens))
 	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s
@@ -358,6 +367,7 @@ type ModelProfile struct {
 	CacheReadPrice       *float64
 	CacheWritePrice      *float64
 	OutputPrice          *float64
+	LivePrefix           *bool // whole contexts may be sent to it to be summarized
 }
 
 // DefaultCounter counts the tokens of conversations that name no counter.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
@@ -46,6 +47,6 @@ func (e *Engine) Stats() Stats {
 }
 
 // ModelCost is what a call of a model costs, in the currency of its profile in a namespace; priced is false if that has no prices.
-func (e *Engine) ModelCost(ctx context.Context, namespace, model string, input, output int64) (cost float64, priced bool, err error) {
-	return e.builds.ModelCost(ctx, namespace, model, input, output)
+func (e *Engine) ModelCost(ctx context.Context, namespace, model string, took conversation.CallTokens) (cost float64, priced bool, err error) {
+	return e.builds.ModelCost(ctx, namespace, model, took)
 }

@@ -18,6 +18,11 @@ func Continue(t Traits, count func(string) int) Block {
 	return fixedBlock(t, ContinueText, count)
 }
 
+// UserText returns a user block that follows a context and was never appended.
+func UserText(t Traits, text string) Block {
+	return Block{Role: "user", JSON: t.AppendText(nil, text), Index: -1}
+}
+
 func fixedBlock(t Traits, text string, count func(string) int) Block {
 	c := UnitContext{Count: count}
 	return Block{Role: "user", JSON: t.AppendText(nil, text), Tokens: c.count(text) + tokens.PerMessage, Index: -1}

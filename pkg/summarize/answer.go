@@ -13,14 +13,16 @@ const (
 	maxObjects     = 16
 )
 
-// readAnswer returns the filtered summary in an answer, or the reason to refuse it (behaviour §5): not the requested JSON, empty, an echo,
-// over its cap, or not shorter than the content.
+// readAnswer returns the filtered summary in an answer, or the reason to refuse it (behaviour §5 and §8): a call of a tool, not the
+// requested JSON, empty, an echo, over its cap, or not shorter than the content.
 func readAnswer(a Answer, r *Request) (string, Reason) {
 	if r.Facts {
 		return readFacts(a)
 	}
 	summary, ok := findSummary(a.Text)
 	switch {
+	case a.ToolCall:
+		return "", ToolCall
 	case !ok && a.Truncated:
 		return "", Truncated
 	case !ok:
@@ -102,6 +104,9 @@ func isEcho(summary string, r *Request) bool {
 	own := map[string]struct{}{}
 	addSubstrings(own, systemPrompt)
 	parts, _ := parseTemplate(r.template()) // it was read before the call
+	if r.Live != nil {
+		addSubstrings(own, liveAnswerPrompt)
+	}
 	for _, p := range parts {
 		addSubstrings(own, p.text)
 	}

@@ -1,9 +1,9 @@
 package summarize
 
-// cost is what a call costs, in tokens.
-type cost struct{ input, output int64 }
+import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
-func (c cost) sum() int64 { return c.input + c.output }
+// spent is what a call counts against limits in tokens, cached or not.
+func spent(t conversation.CallTokens) int64 { return t.Input + t.Output }
 
 // Caps on what a provider may report, so that a wrong report cannot use up everybody's budget. A token is at least one byte of what was
 // sent, except for the frame around it.
@@ -14,11 +14,11 @@ const (
 
 // actualCost returns what a call cost: what the provider reports, or the estimate. A call that the provider rejected or never received is
 // free; one that timed out may still be billed.
-func actualCost(call *Call, answer Answer, failure *Failure, estimated cost) cost {
+func actualCost(call *Call, answer Answer, failure *Failure, estimated conversation.CallTokens) conversation.CallTokens {
 	if failure != nil {
 		switch failure.Reason {
 		case Unreachable, RateLimited, Status, BreakerOpen:
-			return cost{}
+			return conversation.CallTokens{}
 		default:
 			return estimated
 		}
@@ -26,9 +26,10 @@ func actualCost(call *Call, answer Answer, failure *Failure, estimated cost) cos
 	if answer.InputTokens <= 0 && answer.OutputTokens <= 0 {
 		return estimated
 	}
-	most := int64(len(call.System)+len(call.Prompt)) + maxFrameTokens
-	return cost{
-		input:  min(max(answer.InputTokens, 0), most),
-		output: min(max(answer.OutputTokens, 0), maxOutputTokens),
+	input := min(max(answer.InputTokens, 0), int64(call.bytes())+maxFrameTokens)
+	read := min(max(answer.CacheReadTokens, 0), input)
+	return conversation.CallTokens{
+		Input: input, CacheRead: read, CacheWrite: min(max(answer.CacheWriteTokens, 0), input-read),
+		Output: min(max(answer.OutputTokens, 0), maxOutputTokens),
 	}
 }

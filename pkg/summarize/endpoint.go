@@ -68,7 +68,7 @@ func CheckEndpoint(raw string, withKey bool) error {
 // Close closes idle connections.
 func (e *Endpoint) Close() { e.client.CloseIdleConnections() }
 
-// Post sends a value as JSON and decodes the answer into another. Its errors are *Failure. If the status is a failure, it also returns the
+// Post sends a value as JSON, a json.RawMessage byte for byte, and decodes the answer into another. Its errors are *Failure. If the status is a failure, it also returns the
 // start of the response, so that the client can see what was refused; that must not be shown to anyone.
 //
 // The response's content type is ignored: some servers send text/plain, and anything but JSON fails to decode anyway.
@@ -92,13 +92,11 @@ func (e *Endpoint) Post(ctx context.Context, question, answer any) (refusal []by
 }
 
 func (e *Endpoint) send(ctx context.Context, question any) (*http.Response, error) {
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(question) != nil {
+	body, err := bodyOf(question)
+	if err != nil {
 		return nil, &Failure{Reason: Internal}
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, &body)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, body)
 	if err != nil {
 		return nil, &Failure{Reason: Internal}
 	}
@@ -108,6 +106,20 @@ func (e *Endpoint) send(ctx context.Context, question any) (*http.Response, erro
 		return nil, connectionFailure(ctx, err)
 	}
 	return response, nil
+}
+
+// bodyOf is a question as JSON. What is JSON already is sent byte for byte: the encoder would take its white space out.
+func bodyOf(question any) (io.Reader, error) {
+	if raw, ok := question.(json.RawMessage); ok {
+		if len(raw) == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return bytes.NewReader(raw), nil
+	}
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	return &body, encoder.Encode(question)
 }
 
 // connectionFailure returns the failure for a broken connection. The error itself is dropped because it contains addresses.

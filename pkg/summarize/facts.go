@@ -27,7 +27,7 @@ const maxFactsOutput = 4_096
 func (d *Service) Facts(ctx context.Context, s Scope, messages []FactsMessage) (string, error) {
 	content := encodeJSON(factsDocument{Messages: messages})
 	r := &Request{Scope: s, Content: content, Hash: sha256.Sum256([]byte(content)), Chars: countChars(content), Target: maxFactsOutput - thinkingTokens, Facts: true}
-	if failure := d.withoutModel(&r.Prompt); failure != nil {
+	if failure := d.withoutModel(d.modelsFor(r)); failure != nil {
 		return "", failure
 	}
 	d.Start(r) //nolint:contextcheck // as all requests, it has its own deadline

@@ -24,6 +24,7 @@ const (
 	Empty       Reason = "empty"        // no visible text
 	NotShorter  Reason = "not_shorter"  // than the content
 	TooLong     Reason = "too_long"     // over the cap for its target
+	ToolCall    Reason = "tool_call"    // the model called a tool
 	Echo        Reason = "echo"         // repeats the prompt or the start of the content
 	BreakerOpen Reason = "breaker_open" // the model failed repeatedly and is paused
 	SpendLimit  Reason = "spend_limit"  // the token budget of the minute or the conversation is used up

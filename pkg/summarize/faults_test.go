@@ -298,14 +298,15 @@ func TestClients_Redirect_KeyGoesNowhere(t *testing.T) {
 func TestClients_Request_OnTheWire(t *testing.T) {
 	for wire, want := range map[string]struct {
 		path, auth, version, body string
+		cached                    int64
 	}{
 		"openai": {
 			"/base/chat/completions?v=1", "Bearer " + key, "",
-			`{"model":"vendor/m","messages":[{"role":"system","content":"S"},{"role":"user","content":"<P> \"q\""}],"max_tokens":9}`,
+			`{"model":"vendor/m","messages":[{"role":"system","content":"S"},{"role":"user","content":"<P> \"q\""}],"max_tokens":9}`, 0,
 		},
 		"anthropic": {
 			"/base/v1/messages?v=1", key, "2023-06-01",
-			`{"model":"vendor/m","max_tokens":9,"system":"S","messages":[{"role":"user","content":"<P> \"q\""}]}`,
+			`{"model":"vendor/m","max_tokens":9,"system":"S","messages":[{"role":"user","content":"<P> \"q\""}]}`, 40,
 		},
 	} {
 		t.Run(wire, func(t *testing.T) {
@@ -323,7 +324,7 @@ func TestClients_Request_OnTheWire(t *testing.T) {
 			}
 			defer c.Close()
 			answer, err := c.Complete(t.Context(), summarize.Call{Model: "vendor/m", System: "S", Prompt: `<P> "q"`, MaxOutput: 9})
-			if err != nil || answer != (summarize.Answer{Text: "answer", InputTokens: 70, OutputTokens: 7}) {
+			if err != nil || answer != (summarize.Answer{Text: "answer", InputTokens: 70, OutputTokens: 7, CacheReadTokens: want.cached}) {
 				t.Errorf("%+v, %v", answer, err)
 			}
 			auth := header.Get("Authorization") + header.Get("X-Api-Key")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/sony/gobreaker/v2"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // Retries of a model after a failure that may pass.
@@ -93,7 +95,7 @@ func (d *Service) report(err error) {
 // ask tries the models in order until one gives a valid answer.
 func (d *Service) ask(ctx context.Context, j *job) Result {
 	r := &j.request
-	models := d.ModelsOf(&r.Prompt)
+	models := d.modelsFor(r)
 	var failures []*Failure
 	for i, model := range models {
 		client, name := d.provider(model)
@@ -228,32 +230,32 @@ func (d *Service) takeSlot(ctx context.Context, j *job) bool {
 
 // callWithinBudget makes a call if the token budget allows it.
 func (d *Service) callWithinBudget(ctx context.Context, s Scope, c candidate, call Call, waited time.Duration) (Answer, *Failure) {
-	estimated := cost{input: int64(countChars(call.System)+countChars(call.Prompt)) / 4, output: int64(call.MaxOutput)}
+	estimated := conversation.CallTokens{Input: int64(call.chars()) / 4, Output: int64(call.MaxOutput)}
 	settle, admitted := d.reserveQuota(ctx, s, c.model, estimated)
 	if !admitted {
 		return Answer{}, d.recordFailure(Quota)
 	}
-	if !d.budget.reserve(s, estimated.sum(), d.options.Clock()) {
-		settle(false, 0, 0)
+	if !d.budget.reserve(s, spent(estimated), d.options.Clock()) {
+		settle(false, conversation.CallTokens{})
 		return Answer{}, d.recordFailure(SpendLimit)
 	}
 	began := time.Now()
 	answer, failure := d.callModel(ctx, c, call, waited)
 	paid := actualCost(&call, answer, failure, estimated)
-	settle(failure == nil || failure.Reason != BreakerOpen, paid.input, paid.output)
-	d.budget.correct(s, paid.sum()-estimated.sum())
+	settle(failure == nil || failure.Reason != BreakerOpen, paid)
+	d.budget.correct(s, spent(paid)-spent(estimated))
 	d.count(s, c.model, paid, failure)
 	d.tell(s, c, paid, failure, time.Since(began))
 	return answer, failure
 }
 
 // tell reports a call.
-func (d *Service) tell(s Scope, c candidate, paid cost, failure *Failure, took time.Duration) {
+func (d *Service) tell(s Scope, c candidate, paid conversation.CallTokens, failure *Failure, took time.Duration) {
 	if d.options.OnCall == nil {
 		return
 	}
 	provider, _, _ := strings.Cut(c.model, "/")
-	report := CallReport{Scope: s, Provider: provider, Model: c.name, InputTokens: paid.input, OutputTokens: paid.output, Took: took}
+	report := CallReport{Scope: s, Provider: provider, Model: c.name, Tokens: paid, Took: took}
 	if failure != nil {
 		report.Reason = failure.Reason
 	}
@@ -261,14 +263,14 @@ func (d *Service) tell(s Scope, c candidate, paid cost, failure *Failure, took t
 }
 
 // reserveQuota asks the namespace's quota, if there are any.
-func (d *Service) reserveQuota(ctx context.Context, s Scope, model string, estimated cost) (settle func(bool, int64, int64), admitted bool) {
+func (d *Service) reserveQuota(ctx context.Context, s Scope, model string, estimated conversation.CallTokens) (settle func(bool, conversation.CallTokens), admitted bool) {
 	d.mu.Lock()
 	quotas := d.quotas
 	d.mu.Unlock()
 	if quotas == nil {
-		return func(bool, int64, int64) {}, true
+		return func(bool, conversation.CallTokens) {}, true
 	}
-	return quotas.ReserveCall(ctx, s.Namespace, model, estimated.input, estimated.output)
+	return quotas.ReserveCall(ctx, s.Namespace, model, estimated)
 }
 
 // callModel calls a model through its circuit breaker.
@@ -297,15 +299,14 @@ func (d *Service) callModel(ctx context.Context, c candidate, call Call, waited 
 }
 
 // count adds a call, made or not, to the usage and to its conversation's ledger.
-func (d *Service) count(s Scope, model string, paid cost, failure *Failure) {
+func (d *Service) count(s Scope, model string, paid conversation.CallTokens, failure *Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if failure == nil || failure.Reason != BreakerOpen {
 		d.usage.Calls++
 		d.ledger.add(s, model, paid)
 	}
-	d.usage.InputTokens += paid.input
-	d.usage.OutputTokens += paid.output
+	d.usage.Tokens = d.usage.Tokens.Plus(paid)
 	if failure != nil {
 		d.usage.Failures[failure.Reason]++
 	}

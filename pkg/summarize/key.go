@@ -31,8 +31,12 @@ func (d *Service) keyOf(r *Request) key {
 	}
 	number(int(r.Prompt.MaxOutput))
 	number(r.Target)
-	for _, model := range d.ModelsOf(&r.Prompt) {
+	for _, model := range d.modelsFor(r) {
 		text(model)
+	}
+	if r.Live != nil {
+		text("live")
+		number(int(r.Live.Format))
 	}
 	k := key{content: contentID{r.Scope, r.Hash}, span: r.Span}
 	h.Sum(k.digest[:0])

@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // ModelUsage is what the calls to one model used, in tokens as counted by [Usage].
 type ModelUsage struct {
-	Model string // provider/model; empty for all models beyond maxModelsTracked
-	Calls int64
-	Input int64
-	// Output includes what a model thought before it wrote.
-	Output int64
+	Model  string // provider/model; empty for all models beyond maxModelsTracked
+	Calls  int64
+	Tokens conversation.CallTokens
 }
 
 // maxModelsTracked limits the models tracked per conversation, because prompts can name any.
@@ -30,7 +30,7 @@ func newLedger() ledger {
 	return ledger{conversations}
 }
 
-func (l *ledger) add(s Scope, model string, paid cost) {
+func (l *ledger) add(s Scope, model string, paid conversation.CallTokens) {
 	all, _ := l.conversations.Get(s)
 	at, found := findModel(all, model)
 	if !found && len(all) >= maxModelsTracked {
@@ -41,8 +41,7 @@ func (l *ledger) add(s Scope, model string, paid cost) {
 		all = slices.Insert(all, at, ModelUsage{Model: model})
 	}
 	all[at].Calls++
-	all[at].Input += paid.input
-	all[at].Output += paid.output
+	all[at].Tokens = all[at].Tokens.Plus(paid)
 	l.conversations.Add(s, all)
 }
 

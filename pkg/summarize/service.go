@@ -17,6 +17,8 @@ import (
 type Options struct {
 	// Providers are the clients by provider: the part of a model's name before the first slash.
 	Providers map[string]Model
+	// Live are the providers whose clients take whole requests, by the format of these.
+	Live map[conversation.Format]string
 	// Models are asked in order for prompts that name none, as provider/model.
 	Models []string
 	// Extract makes an extract of about target characters without a model; the first characters if nil.
@@ -46,11 +48,10 @@ type Options struct {
 type CallReport struct {
 	Scope    Scope
 	Provider string
-	Model    string // the provider's own name
-	Reason   Reason // empty for an answer, which may still turn out to be unusable
-	// InputTokens and OutputTokens are as counted by [Usage].
-	InputTokens, OutputTokens int64
-	Took                      time.Duration
+	Model    string                  // the provider's own name
+	Reason   Reason                  // empty for an answer, which may still turn out to be unusable
+	Tokens   conversation.CallTokens // as counted by [Usage]
+	Took     time.Duration
 }
 
 // The defaults of behaviour §14, and of Options.
@@ -112,7 +113,7 @@ func New(o Options) *Service {
 type Quotas interface {
 	// ReserveCall admits a call to a model, named provider/model, that may take so many tokens. If it does, settle is told once whether the
 	// call was made and what it took.
-	ReserveCall(ctx context.Context, namespace, model string, input, output int64) (settle func(made bool, input, output int64), admitted bool)
+	ReserveCall(ctx context.Context, namespace, model string, may conversation.CallTokens) (settle func(made bool, took conversation.CallTokens), admitted bool)
 }
 
 // HoldTo makes all calls from now on keep to quotas.
@@ -125,7 +126,7 @@ func (d *Service) HoldTo(q Quotas) {
 // Result returns how a request ended; false if it has not ended or was never started. A request without a usable model has already ended, as
 // [NoModel]. Failures are forgotten after a minute, so that the request can start again.
 func (d *Service) Result(r *Request) (Result, bool) {
-	if failure := d.withoutModel(&r.Prompt); failure != nil {
+	if failure := d.withoutModel(d.modelsFor(r)); failure != nil {
 		return Result{Err: failure}, true
 	}
 	k := d.keyOf(r)
@@ -143,7 +144,7 @@ func (d *Service) Result(r *Request) (Result, bool) {
 // Start begins a request in the background unless it is pending or has ended. The same content, prompt, models and target in one
 // conversation are one request. It does not block.
 func (d *Service) Start(r *Request) {
-	if d.withoutModel(&r.Prompt) != nil {
+	if d.withoutModel(d.modelsFor(r)) != nil {
 		return
 	}
 	k := d.keyOf(r)
@@ -251,9 +252,8 @@ func (d *Service) Deadline() time.Duration { return d.options.Deadline }
 // Usage counts what was asked of models since the service was made.
 type Usage struct {
 	Calls int64 // made to a provider
-	// InputTokens and OutputTokens are as reported by the provider, or estimated if it reports none.
-	InputTokens  int64
-	OutputTokens int64
+	// Tokens are as reported by the providers, or estimated where one reports none.
+	Tokens conversation.CallTokens
 	// Failures counts failed calls, refused answers, skipped models and rejected requests, by reason.
 	Failures map[Reason]int64
 }
@@ -326,12 +326,12 @@ func (d *Service) provider(model string) (client Model, name string) {
 }
 
 // CanAsk reports whether a client exists for one of the prompt's models. The call itself may still fail.
-func (d *Service) CanAsk(p *conversation.Prompt) bool { return d.withoutModel(p) == nil }
+func (d *Service) CanAsk(p *conversation.Prompt) bool { return d.withoutModel(d.ModelsOf(p)) == nil }
 
-// withoutModel returns the failure of a prompt that has no usable model, or nil.
-func (d *Service) withoutModel(p *conversation.Prompt) *Failure {
+// withoutModel returns the failure of a request none of whose models has a client, or nil.
+func (d *Service) withoutModel(models []string) *Failure {
 	var failures []*Failure
-	for _, model := range d.ModelsOf(p) {
+	for _, model := range models {
 		if client, _ := d.provider(model); client != nil {
 			return nil
 		}

@@ -432,7 +432,7 @@ func TestService_SpendLimit_PerMinuteForAll(t *testing.T) {
 		if got := result(t, d, request(longText("later"))); got.Text == "" {
 			t.Errorf("half a minute later: %v", got.Err)
 		}
-		if got := d.Usage(); got.Calls != 3 || got.InputTokens != 3*2_900 || got.OutputTokens != 300 || got.Failures[SpendLimit] != 2 {
+		if got := d.Usage(); got.Calls != 3 || got.Tokens.Input != 3*2_900 || got.Tokens.Output != 300 || got.Failures[SpendLimit] != 2 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -473,7 +473,7 @@ func TestService_Spend_CallsThatWereTurnedAwayAreFree(t *testing.T) {
 		for i := range 5 {
 			wantReason(t, result(t, d, request(longText(fmt.Sprint(i)))), Status)
 		}
-		if got := d.Usage(); got.InputTokens != 0 || got.OutputTokens != 0 || got.Calls != 5 {
+		if got := d.Usage(); got.Tokens.Input != 0 || got.Tokens.Output != 0 || got.Calls != 5 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -487,7 +487,7 @@ func TestService_Spend_AReportBeyondReasonIsNotBelieved(t *testing.T) {
 	}}
 	d := service(t, m, nil)
 	result(t, d, request(longText("a")))
-	if got := d.Usage(); got.InputTokens > 10_000 || got.OutputTokens != 0 {
+	if got := d.Usage(); got.Tokens.Input > 10_000 || got.Tokens.Output != 0 {
 		t.Errorf("%+v", got)
 	}
 }

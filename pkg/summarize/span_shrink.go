@@ -24,28 +24,55 @@ func (d *spanDocument) texts() []*string {
 	return all
 }
 
-// shrink reduces the document to at most maxChars characters.
+// resultTexts returns pointers to the texts of what tools returned.
+func (d *spanDocument) resultTexts() []*string {
+	var all []*string
+	for i := range d.Messages {
+		for k := range d.Messages[i].Results {
+			all = append(all, &d.Messages[i].Results[k].Text)
+		}
+	}
+	return all
+}
+
+// leastResult is what is left of a result, in characters, while texts of people are whole.
+const leastResult = 400
+
+// shrink reduces the document to at most maxChars characters: first what tools returned, then all texts.
 func (d *spanDocument) shrink(maxChars int) {
 	size := d.chars()
-	if size <= maxChars {
+	if size <= maxChars || cutLongest(d.resultTexts(), size, maxChars, leastResult) {
 		return
 	}
 	texts := d.texts()
-	sizes := make([]int, len(texts))
-	for i, text := range texts {
-		sizes[i] = escapedChars(*text)
-		size -= sizes[i]
+	size = d.chars()
+	for _, text := range texts {
+		size -= escapedChars(*text)
 	}
 	if size > maxChars && d.dropMiddles() {
 		d.shrink(maxChars)
 		return
 	}
+	cutLongest(texts, d.chars(), maxChars, 0)
+}
+
+// cutLongest cuts the longest of a document's texts, each to least characters at least, so that the document has maxChars of so many. It
+// says whether that is enough.
+func cutLongest(texts []*string, size, maxChars, least int) bool {
+	sizes := make([]int, len(texts))
+	for i, text := range texts {
+		sizes[i] = escapedChars(*text)
+		size -= sizes[i]
+	}
 	limit := levelLimit(sizes, maxChars-size)
+	enough := limit >= least && size <= maxChars
+	limit = max(limit, least)
 	for i, text := range texts {
 		if sizes[i] > limit {
 			*text = cutMiddle(*text, limit)
 		}
 	}
+	return enough
 }
 
 // levelLimit returns the length to which the longest texts must be cut so that all fit the room.

@@ -375,7 +375,7 @@ func TestService_Spent_ByModelAndConversation(t *testing.T) {
 		for i := range 3 {
 			result(t, d, request(longText(fmt.Sprint(i))))
 		}
-		want := []ModelUsage{{Model: "m/x", Calls: 3}, {Model: "m/y", Calls: 3, Input: 150, Output: 21}}
+		want := []ModelUsage{{Model: "m/x", Calls: 3}, {Model: "m/y", Calls: 3, Tokens: conversation.CallTokens{Input: 150, Output: 21}}}
 		got := d.Spent(Scope{"n", "c"})
 		if !slices.Equal(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
@@ -428,10 +428,9 @@ func TestService_Spent_ManyAtOnce_NothingIsLost(t *testing.T) {
 	spent := d.Spent(Scope{"n", "c"})
 	for _, m := range spent {
 		sum.Calls += m.Calls
-		sum.Input += m.Input
-		sum.Output += m.Output
+		sum.Tokens = sum.Tokens.Plus(m.Tokens)
 	}
-	if sum != (ModelUsage{Calls: 200, Input: 600, Output: 400}) || len(spent) != maxModelsTracked+1 || spent[0].Model != "" || d.Usage().Calls != 200 {
+	if sum != (ModelUsage{Calls: 200, Tokens: conversation.CallTokens{Input: 600, Output: 400}}) || len(spent) != maxModelsTracked+1 || spent[0].Model != "" || d.Usage().Calls != 200 {
 		t.Errorf("%+v of %d models", sum, len(spent))
 	}
 }

@@ -23,6 +23,8 @@ type Request struct {
 	Span bool
 	// Facts is true if Content is a document of [FactsContent]: the answer is a JSON object of facts, which the caller checks.
 	Facts bool
+	// Live, if set, asks the agent's own model, which is given Live.Body and not Content. Span is true too.
+	Live *Live
 	// What the prompt may tell the model about the content.
 	MessageType string
 	Tool        string

@@ -13,7 +13,7 @@ import (
 )
 
 // The prompts of our own. system goes with every call, whoever wrote its template; compact is the built-in template for contents,
-// span for stretches of conversation, facts for what is remembered of them.
+// span for stretches of conversation, live for those that the model sees itself, facts for what is remembered of them.
 var (
 	//go:embed prompts/system.md
 	systemPrompt string
@@ -23,6 +23,10 @@ var (
 	spanPrompt string
 	//go:embed prompts/facts.md
 	factsPrompt string
+	//go:embed prompts/live.md
+	livePrompt string
+	//go:embed prompts/live_answer.md
+	liveAnswerPrompt string
 )
 
 // How many characters of a content are sent; a longer one loses its middle. The head tells what a text is and the tail how it ended, and
@@ -111,6 +115,8 @@ func (r *Request) template() string {
 	switch {
 	case r.Facts:
 		return factsPrompt
+	case r.Live != nil:
+		return livePrompt
 	case r.Span:
 		return spanPrompt
 	default:
@@ -126,11 +132,20 @@ func (r *Request) contentJSON() string {
 	return encodeJSON(truncated(r.Content))
 }
 
-// newCall returns the call for the request. The template is parsed before any value is inserted, so no content can change it.
+// newCall returns the call for the request.
 func (r *Request) newCall(model string) (Call, error) {
+	if r.Live != nil {
+		return Call{Model: model, Body: r.Live.Body, Format: r.Live.Format, MaxOutput: r.maxOutput()}, nil
+	}
+	task, err := r.task()
+	return Call{Model: model, System: systemPrompt, Prompt: task, MaxOutput: r.maxOutput()}, err
+}
+
+// task is the template with its values. It is parsed before any value is inserted, so no content can change it.
+func (r *Request) task() (string, error) {
 	parts, err := parseTemplate(r.template())
 	if err != nil {
-		return Call{}, err
+		return "", err
 	}
 	var b strings.Builder
 	for _, p := range parts {
@@ -140,7 +155,7 @@ func (r *Request) newCall(model string) (Call, error) {
 		}
 		b.WriteString(text)
 	}
-	return Call{Model: model, System: systemPrompt, Prompt: b.String(), MaxOutput: r.maxOutput()}, nil
+	return b.String(), nil
 }
 
 func (r *Request) maxOutput() int {

@@ -42,6 +42,7 @@ func (g *generator) windowPolicy() conversation.Policy {
 		ThresholdMessages: number("threshold", 0, 4, 12), PreparePercent: number("prepare", 20, 60), KeepRecent: number("keep", 1, 3, 8),
 		TailPercent: number("tail", 5, 60), TargetPercent: number("compaction target", 15, 80), MinShrinkPercent: number("shrink", 1, 30),
 		FanOut: number("fan out", 2, 3), SummaryTokens: number("summary", 100, 300), ListTokens: number("list", 0, 60, 2000),
+		SummaryInputTokens: number("summary input", 1000, 4000), LivePrefix: rapid.SampledFrom([]*bool{nil, nil, new(true)}).Draw(g.t, "live prefix"),
 	}
 	p.Fit.TargetPercent = number("fit target", 20, 80)
 	p.Fit.KeepOpening = rapid.SampledFrom([]*bool{nil, nil, new(true), new(false)}).Draw(g.t, "opening")

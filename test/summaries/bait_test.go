@@ -280,7 +280,7 @@ func events(got *engine.BuildResult, of conversation.EventType) (n int) {
 func (b bait) spent(t *testing.T, w *world, m *asked, useless bool, took time.Duration) {
 	t.Helper()
 	usage := w.service.Usage()
-	if spent := usage.InputTokens + usage.OutputTokens; spent > spends+2*budget {
+	if spent := usage.Tokens.Input + usage.Tokens.Output; spent > spends+2*budget {
 		t.Errorf("%d tokens were spent, the limit is %d", spent, spends)
 	}
 	minutes := int64(took/time.Minute) + 1

@@ -1263,9 +1263,13 @@ type ModelUsage struct {
 	// Output only. The output tokens that the providers reported. Where a provider reported none, they are estimated.
 	OutputTokens int64 `protobuf:"varint,3,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
 	// Output only. The cost of the calls by the prices of the model profiles, in the currency of those prices.
-	Cost          float64 `protobuf:"fixed64,4,opt,name=cost,proto3" json:"cost,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Cost float64 `protobuf:"fixed64,4,opt,name=cost,proto3" json:"cost,omitempty"`
+	// Output only. The part of input_tokens that was read from the prompt cache. It costs cache_read_price.
+	CacheReadTokens int64 `protobuf:"varint,5,opt,name=cache_read_tokens,json=cacheReadTokens,proto3" json:"cache_read_tokens,omitempty"`
+	// Output only. The part of input_tokens that was written to the prompt cache. It costs cache_write_price.
+	CacheWriteTokens int64 `protobuf:"varint,6,opt,name=cache_write_tokens,json=cacheWriteTokens,proto3" json:"cache_write_tokens,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ModelUsage) Reset() {
@@ -1322,6 +1326,20 @@ func (x *ModelUsage) GetOutputTokens() int64 {
 func (x *ModelUsage) GetCost() float64 {
 	if x != nil {
 		return x.Cost
+	}
+	return 0
+}
+
+func (x *ModelUsage) GetCacheReadTokens() int64 {
+	if x != nil {
+		return x.CacheReadTokens
+	}
+	return 0
+}
+
+func (x *ModelUsage) GetCacheWriteTokens() int64 {
+	if x != nil {
+		return x.CacheWriteTokens
 	}
 	return 0
 }
@@ -1758,13 +1776,15 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x0econtent_sha256\x18\x0e \x01(\tR\rcontentSha256\x12;\n" +
 	"\vcreate_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12\x1a\n" +
-	"\brevision\x18\x10 \x01(\x03R\brevision\"~\n" +
+	"\brevision\x18\x10 \x01(\x03R\brevision\"\xd8\x01\n" +
 	"\n" +
 	"ModelUsage\x12\x14\n" +
 	"\x05calls\x18\x01 \x01(\x03R\x05calls\x12!\n" +
 	"\finput_tokens\x18\x02 \x01(\x03R\vinputTokens\x12#\n" +
 	"\routput_tokens\x18\x03 \x01(\x03R\foutputTokens\x12\x12\n" +
-	"\x04cost\x18\x04 \x01(\x01R\x04cost\"\xad\x02\n" +
+	"\x04cost\x18\x04 \x01(\x01R\x04cost\x12*\n" +
+	"\x11cache_read_tokens\x18\x05 \x01(\x03R\x0fcacheReadTokens\x12,\n" +
+	"\x12cache_write_tokens\x18\x06 \x01(\x03R\x10cacheWriteTokens\"\xad\x02\n" +
 	"\x10CompactionStatus\x12!\n" +
 	"\fused_percent\x18\x01 \x01(\x05R\vusedPercent\x12,\n" +
 	"\x12window_start_index\x18\x02 \x01(\x05R\x10windowStartIndex\x12\x1f\n" +

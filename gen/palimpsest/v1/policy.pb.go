@@ -1059,9 +1059,17 @@ type CompactionPolicy struct {
 	// Optional. The largest weight of the list of names beside a summary in tokens; 0 to 100,000; 4,500 by default; 0 for no list. It is
 	// never more than a tenth of the budget, or of a budget under 25,000 tokens an eighth, up to 2,500. For HIERARCHICAL, the summaries of
 	// one level share it.
-	ListTokens    *int32 `protobuf:"varint,12,opt,name=list_tokens,json=listTokens,proto3,oneof" json:"list_tokens,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ListTokens *int32 `protobuf:"varint,12,opt,name=list_tokens,json=listTokens,proto3,oneof" json:"list_tokens,omitempty"`
+	// Optional. True to ask the agent's own model for summaries, behind the bytes that its provider has cached: the system prompt and the
+	// tools of fixed_input, and the context as it was built. This sends system messages and the whole context to that model's provider. It
+	// needs a model profile with live_prefix and a server that reaches the provider; otherwise summaries are asked for as without it. False
+	// by default.
+	LivePrefix *bool `protobuf:"varint,13,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
+	// Optional. The most tokens that a model is given for one summary, except behind a live prefix; 1,000 to 1,000,000; 16,000 by default.
+	// Where more is to be summarized, the longest texts lose their middles first.
+	SummaryInputTokens *int32 `protobuf:"varint,14,opt,name=summary_input_tokens,json=summaryInputTokens,proto3,oneof" json:"summary_input_tokens,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *CompactionPolicy) Reset() {
@@ -1174,6 +1182,20 @@ func (x *CompactionPolicy) GetCountReasoning() bool {
 func (x *CompactionPolicy) GetListTokens() int32 {
 	if x != nil && x.ListTokens != nil {
 		return *x.ListTokens
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetLivePrefix() bool {
+	if x != nil && x.LivePrefix != nil {
+		return *x.LivePrefix
+	}
+	return false
+}
+
+func (x *CompactionPolicy) GetSummaryInputTokens() int32 {
+	if x != nil && x.SummaryInputTokens != nil {
+		return *x.SummaryInputTokens
 	}
 	return 0
 }
@@ -1551,7 +1573,10 @@ type ModelProfile struct {
 	// Optional. The price of a million tokens written to the prompt cache; 0 to 1,000,000. Default 1.25 times input_price.
 	CacheWritePrice *float64 `protobuf:"fixed64,9,opt,name=cache_write_price,json=cacheWritePrice,proto3,oneof" json:"cache_write_price,omitempty"`
 	// Optional. The price of a million output tokens; 0 to 1,000,000. Default 5.
-	OutputPrice   *float64 `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
+	OutputPrice *float64 `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
+	// Optional. True to allow compaction.live_prefix for the model: the server may send it whole contexts, with the system prompt and the
+	// tools, to have them summarized. False by default, in profiles that come with the sidecar too.
+	LivePrefix    *bool `protobuf:"varint,11,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1654,6 +1679,13 @@ func (x *ModelProfile) GetOutputPrice() float64 {
 		return *x.OutputPrice
 	}
 	return 0
+}
+
+func (x *ModelProfile) GetLivePrefix() bool {
+	if x != nil && x.LivePrefix != nil {
+		return *x.LivePrefix
+	}
+	return false
 }
 
 // ActionPolicy sets how results of an action or a tool expire and are cited. It is looked up when a message is appended: by
@@ -2032,7 +2064,7 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\b_enabledB\x11\n" +
 	"\x0f_protect_tokensB\x11\n" +
 	"\x0f_minimum_tokensB\x12\n" +
-	"\x10_max_part_tokens\"\xe7\x05\n" +
+	"\x10_max_part_tokens\"\xed\x06\n" +
 	"\x10CompactionPolicy\x12=\n" +
 	"\bstrategy\x18\x01 \x01(\x0e2!.palimpsest.v1.CompactionStrategyR\bstrategy\x122\n" +
 	"\x12threshold_messages\x18\x02 \x01(\x05H\x00R\x11thresholdMessages\x88\x01\x01\x12,\n" +
@@ -2049,7 +2081,10 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\x0fcount_reasoning\x18\v \x01(\bH\tR\x0ecountReasoning\x88\x01\x01\x12$\n" +
 	"\vlist_tokens\x18\f \x01(\x05H\n" +
 	"R\n" +
-	"listTokens\x88\x01\x01B\x15\n" +
+	"listTokens\x88\x01\x01\x12$\n" +
+	"\vlive_prefix\x18\r \x01(\bH\vR\n" +
+	"livePrefix\x88\x01\x01\x125\n" +
+	"\x14summary_input_tokens\x18\x0e \x01(\x05H\fR\x12summaryInputTokens\x88\x01\x01B\x15\n" +
 	"\x13_threshold_messagesB\x12\n" +
 	"\x10_prepare_percentB\x0e\n" +
 	"\f_keep_recentB\x0f\n" +
@@ -2062,7 +2097,9 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
 	"_prompt_idB\x12\n" +
 	"\x10_count_reasoningB\x0e\n" +
-	"\f_list_tokens\"r\n" +
+	"\f_list_tokensB\x0e\n" +
+	"\f_live_prefixB\x17\n" +
+	"\x15_summary_input_tokens\"r\n" +
 	"\x10ExpirationPolicy\x12\x1d\n" +
 	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x123\n" +
 	"\aresults\x18\x02 \x01(\v2\x19.palimpsest.v1.ExpirationR\aresultsB\n" +
@@ -2101,7 +2138,7 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\x12max_context_tokens\x18\x03 \x01(\x05H\x02R\x10maxContextTokens\x88\x01\x01B\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x15\n" +
-	"\x13_max_context_tokens\"\xc2\x04\n" +
+	"\x13_max_context_tokens\"\xf8\x04\n" +
 	"\fModelProfile\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x00R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -2114,7 +2151,9 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\x10cache_read_price\x18\b \x01(\x01H\x05R\x0ecacheReadPrice\x88\x01\x01\x12/\n" +
 	"\x11cache_write_price\x18\t \x01(\x01H\x06R\x0fcacheWritePrice\x88\x01\x01\x12&\n" +
 	"\foutput_price\x18\n" +
-	" \x01(\x01H\aR\voutputPrice\x88\x01\x01B\x18\n" +
+	" \x01(\x01H\aR\voutputPrice\x88\x01\x01\x12$\n" +
+	"\vlive_prefix\x18\v \x01(\bH\bR\n" +
+	"livePrefix\x88\x01\x01B\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\t\n" +
 	"\a_factorB\x0f\n" +
@@ -2122,7 +2161,8 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\f_input_priceB\x13\n" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
-	"\r_output_price\"\xec\x02\n" +
+	"\r_output_priceB\x0e\n" +
+	"\f_live_prefix\"\xec\x02\n" +
 	"\fActionPolicy\x12(\n" +
 	"\x0fagent_action_id\x18\x01 \x01(\tH\x00R\ragentActionId\x12\x1d\n" +
 	"\taction_id\x18\x02 \x01(\tH\x00R\bactionId\x12\x1d\n" +

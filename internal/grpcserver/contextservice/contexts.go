@@ -50,7 +50,8 @@ func toCompactionStatus(r *engine.BuildResult) *pb.CompactionStatus {
 		Reported:         c.Reported,
 		SummaryId:        convert.SummaryID(c.Summary),
 		OwnCalls: &pb.ModelUsage{
-			Calls: c.OwnCalls.Calls, InputTokens: c.OwnCalls.Input, OutputTokens: c.OwnCalls.Output, Cost: c.OwnCalls.Cost,
+			Calls: c.OwnCalls.Calls, InputTokens: c.OwnCalls.Tokens.Input, OutputTokens: c.OwnCalls.Tokens.Output, Cost: c.OwnCalls.Cost,
+			CacheReadTokens: c.OwnCalls.Tokens.CacheRead, CacheWriteTokens: c.OwnCalls.Tokens.CacheWrite,
 		},
 	}
 }

@@ -196,12 +196,12 @@ func TestToBuildResponse_Window(t *testing.T) {
 		Tokens:   engine.TokenReport{Budget: 300, Total: 100, Summaries: 11, SavedByPruning: 12, SavedByCompaction: 13},
 		Prefix:   engine.PrefixReport{BrokenBy: engine.BreakSummarized},
 		Compaction: engine.CompactionStatus{
-			Used: 271, Reported: true, State: engine.CompactionReady, Summary: 7, OwnCalls: engine.ModelUsage{Calls: 1, Input: 2, Output: 3, Cost: 0.5},
+			Used: 271, Reported: true, State: engine.CompactionReady, Summary: 7, OwnCalls: engine.ModelUsage{Calls: 1, Tokens: conversation.CallTokens{Input: 2, CacheRead: 4, CacheWrite: 5, Output: 3}, Cost: 0.5},
 		},
 	})
 	want := &pb.CompactionStatus{
 		UsedPercent: 91, WindowStartIndex: 5, UsedTokens: 271, Reported: true, State: pb.CompactionState_COMPACTION_STATE_READY, SummaryId: "s7",
-		OwnCalls: &pb.ModelUsage{Calls: 1, InputTokens: 2, OutputTokens: 3, Cost: 0.5},
+		OwnCalls: &pb.ModelUsage{Calls: 1, InputTokens: 2, OutputTokens: 3, Cost: 0.5, CacheReadTokens: 4, CacheWriteTokens: 5},
 	}
 	if diff := cmp.Diff(want, got.GetCompaction(), protocmp.Transform()); diff != "" {
 		t.Error(diff)

@@ -104,6 +104,10 @@ func compactionSettables() map[string]setter {
 			to.Policy.Compaction.CountReasoning = from.Policy.Compaction.CountReasoning
 		},
 		"policy.compaction.list_tokens": func(to, from *engine.Info) { to.Policy.Compaction.ListTokens = from.Policy.Compaction.ListTokens },
+		"policy.compaction.live_prefix": func(to, from *engine.Info) { to.Policy.Compaction.LivePrefix = from.Policy.Compaction.LivePrefix },
+		"policy.compaction.summary_input_tokens": func(to, from *engine.Info) {
+			to.Policy.Compaction.SummaryInputTokens = from.Policy.Compaction.SummaryInputTokens
+		},
 	}
 }
 

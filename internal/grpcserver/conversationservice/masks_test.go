@@ -34,7 +34,7 @@ func fullPolicy() *pb.Policy {
 		},
 		Compaction: &pb.CompactionPolicy{
 			Strategy: 2, ThresholdMessages: n, PreparePercent: n, KeepRecent: n, TailPercent: n, TargetPercent: n, MinShrinkPercent: n,
-			FanOut: n, SummaryTokens: n, PromptId: new(""), CountReasoning: new(true), ListTokens: n,
+			FanOut: n, SummaryTokens: n, PromptId: new(""), CountReasoning: new(true), ListTokens: n, LivePrefix: new(true), SummaryInputTokens: new(int32(1000)),
 		},
 		Citations: &pb.CitationsPolicy{Enabled: new(true), ThresholdChars: new(int32(211)), ReleaseOnEndRun: new(false), RecallTools: &pb.NameList{}},
 		Memory: &pb.MemoryPolicy{

@@ -57,18 +57,20 @@ func fromCompaction(p *pb.CompactionPolicy) conversation.CompactionPolicy {
 		return conversation.CompactionPolicy{}
 	}
 	return conversation.CompactionPolicy{
-		Strategy:          conversation.Strategy(p.GetStrategy()),
-		ThresholdMessages: p.ThresholdMessages,
-		PreparePercent:    p.PreparePercent,
-		KeepRecent:        p.KeepRecent,
-		TailPercent:       p.TailPercent,
-		TargetPercent:     p.TargetPercent,
-		MinShrinkPercent:  p.MinShrinkPercent,
-		FanOut:            p.FanOut,
-		SummaryTokens:     p.SummaryTokens,
-		PromptID:          p.PromptId,
-		CountReasoning:    p.CountReasoning,
-		ListTokens:        p.ListTokens,
+		Strategy:           conversation.Strategy(p.GetStrategy()),
+		ThresholdMessages:  p.ThresholdMessages,
+		PreparePercent:     p.PreparePercent,
+		KeepRecent:         p.KeepRecent,
+		TailPercent:        p.TailPercent,
+		TargetPercent:      p.TargetPercent,
+		MinShrinkPercent:   p.MinShrinkPercent,
+		FanOut:             p.FanOut,
+		SummaryTokens:      p.SummaryTokens,
+		PromptID:           p.PromptId,
+		CountReasoning:     p.CountReasoning,
+		ListTokens:         p.ListTokens,
+		LivePrefix:         p.LivePrefix,
+		SummaryInputTokens: p.SummaryInputTokens,
 	}
 }
 
@@ -78,17 +80,19 @@ func toCompaction(p conversation.CompactionPolicy) *pb.CompactionPolicy {
 		return nil
 	}
 	return &pb.CompactionPolicy{
-		Strategy:          pb.CompactionStrategy(p.Strategy),
-		ThresholdMessages: p.ThresholdMessages,
-		PreparePercent:    p.PreparePercent,
-		KeepRecent:        p.KeepRecent,
-		TailPercent:       p.TailPercent,
-		TargetPercent:     p.TargetPercent,
-		MinShrinkPercent:  p.MinShrinkPercent,
-		FanOut:            p.FanOut,
-		SummaryTokens:     p.SummaryTokens,
-		PromptId:          p.PromptID,
-		CountReasoning:    p.CountReasoning,
-		ListTokens:        p.ListTokens,
+		Strategy:           pb.CompactionStrategy(p.Strategy),
+		ThresholdMessages:  p.ThresholdMessages,
+		PreparePercent:     p.PreparePercent,
+		KeepRecent:         p.KeepRecent,
+		TailPercent:        p.TailPercent,
+		TargetPercent:      p.TargetPercent,
+		MinShrinkPercent:   p.MinShrinkPercent,
+		FanOut:             p.FanOut,
+		SummaryTokens:      p.SummaryTokens,
+		PromptId:           p.PromptID,
+		CountReasoning:     p.CountReasoning,
+		ListTokens:         p.ListTokens,
+		LivePrefix:         p.LivePrefix,
+		SummaryInputTokens: p.SummaryInputTokens,
 	}
 }

@@ -29,7 +29,7 @@ func drawWindowPolicy(t *rapid.T, p *pb.Policy) {
 		PreparePercent: number.Draw(t, "prepare"), KeepRecent: number.Draw(t, "keep"), TailPercent: number.Draw(t, "tail"),
 		TargetPercent: number.Draw(t, "compaction's target"), MinShrinkPercent: number.Draw(t, "shrink"), FanOut: number.Draw(t, "fan"),
 		SummaryTokens: number.Draw(t, "summary"), PromptId: rapid.Ptr(words(), true).Draw(t, "prompt"), CountReasoning: flag.Draw(t, "reasoning"),
-		ListTokens: number.Draw(t, "list"),
+		ListTokens: number.Draw(t, "list"), LivePrefix: flag.Draw(t, "live"), SummaryInputTokens: number.Draw(t, "input"),
 	}
 	if proto.Size(p.GetPruning()) == 0 {
 		p.Pruning = nil

@@ -85,18 +85,20 @@ type pruningLine struct {
 }
 
 type compactionLine struct {
-	Strategy          strategyName `json:"strategy,omitzero"`
-	ThresholdMessages *int32       `json:"thresholdMessages,omitempty"`
-	PreparePercent    *int32       `json:"preparePercent,omitempty"`
-	KeepRecent        *int32       `json:"keepRecent,omitempty"`
-	TailPercent       *int32       `json:"tailPercent,omitempty"`
-	TargetPercent     *int32       `json:"targetPercent,omitempty"`
-	MinShrinkPercent  *int32       `json:"minShrinkPercent,omitempty"`
-	FanOut            *int32       `json:"fanOut,omitempty"`
-	SummaryTokens     *int32       `json:"summaryTokens,omitempty"`
-	PromptID          *string      `json:"promptId,omitempty"`
-	CountReasoning    *bool        `json:"countReasoning,omitempty"`
-	ListTokens        *int32       `json:"listTokens,omitempty"`
+	Strategy           strategyName `json:"strategy,omitzero"`
+	ThresholdMessages  *int32       `json:"thresholdMessages,omitempty"`
+	PreparePercent     *int32       `json:"preparePercent,omitempty"`
+	KeepRecent         *int32       `json:"keepRecent,omitempty"`
+	TailPercent        *int32       `json:"tailPercent,omitempty"`
+	TargetPercent      *int32       `json:"targetPercent,omitempty"`
+	MinShrinkPercent   *int32       `json:"minShrinkPercent,omitempty"`
+	FanOut             *int32       `json:"fanOut,omitempty"`
+	SummaryTokens      *int32       `json:"summaryTokens,omitempty"`
+	PromptID           *string      `json:"promptId,omitempty"`
+	CountReasoning     *bool        `json:"countReasoning,omitempty"`
+	ListTokens         *int32       `json:"listTokens,omitempty"`
+	LivePrefix         *bool        `json:"livePrefix,omitempty"`
+	SummaryInputTokens *int32       `json:"summaryInputTokens,omitempty"`
 }
 
 type fitLine struct {

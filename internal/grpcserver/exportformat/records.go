@@ -67,7 +67,7 @@ func (l *policyLine) record() conversation.Policy {
 			PreparePercent: l.Compaction.PreparePercent, KeepRecent: l.Compaction.KeepRecent, TailPercent: l.Compaction.TailPercent,
 			TargetPercent: l.Compaction.TargetPercent, MinShrinkPercent: l.Compaction.MinShrinkPercent, FanOut: l.Compaction.FanOut,
 			SummaryTokens: l.Compaction.SummaryTokens, PromptID: l.Compaction.PromptID, CountReasoning: l.Compaction.CountReasoning,
-			ListTokens: l.Compaction.ListTokens,
+			ListTokens: l.Compaction.ListTokens, LivePrefix: l.Compaction.LivePrefix, SummaryInputTokens: l.Compaction.SummaryInputTokens,
 		},
 		Citations: conversation.CitationsPolicy(l.Citations),
 		Memory:    l.Memory.record(),

@@ -121,7 +121,7 @@ func fromPolicy(p *conversation.Policy) policyLine {
 			PreparePercent: p.Compaction.PreparePercent, KeepRecent: p.Compaction.KeepRecent, TailPercent: p.Compaction.TailPercent,
 			TargetPercent: p.Compaction.TargetPercent, MinShrinkPercent: p.Compaction.MinShrinkPercent, FanOut: p.Compaction.FanOut,
 			SummaryTokens: p.Compaction.SummaryTokens, PromptID: p.Compaction.PromptID, CountReasoning: p.Compaction.CountReasoning,
-			ListTokens: p.Compaction.ListTokens,
+			ListTokens: p.Compaction.ListTokens, LivePrefix: p.Compaction.LivePrefix, SummaryInputTokens: p.Compaction.SummaryInputTokens,
 		},
 		Citations: fromCitations(p.Citations),
 		Memory:    fromMemory(&p.Memory),

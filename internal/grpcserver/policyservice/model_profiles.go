@@ -19,6 +19,7 @@ func fromProfile(p *pb.ModelProfile) conversation.ModelProfile {
 		CacheReadPrice:       p.CacheReadPrice,
 		CacheWritePrice:      p.CacheWritePrice,
 		OutputPrice:          p.OutputPrice,
+		LivePrefix:           p.LivePrefix,
 	}
 }
 
@@ -34,6 +35,7 @@ func toProfile(p conversation.ModelProfile) *pb.ModelProfile {
 		CacheReadPrice:       p.CacheReadPrice,
 		CacheWritePrice:      p.CacheWritePrice,
 		OutputPrice:          p.OutputPrice,
+		LivePrefix:           p.LivePrefix,
 	}
 }
 
@@ -52,5 +54,6 @@ func profileRules() rules.Table[*pb.ModelProfile] {
 		rules.Decimal("cache_read_price", 0, 1_000_000, func(p *pb.ModelProfile) *float64 { return p.CacheReadPrice }),
 		rules.Decimal("cache_write_price", 0, 1_000_000, func(p *pb.ModelProfile) *float64 { return p.CacheWritePrice }),
 		rules.Decimal("output_price", 0, 1_000_000, func(p *pb.ModelProfile) *float64 { return p.OutputPrice }),
+		rules.Anything[*pb.ModelProfile]("live_prefix"),
 	}
 }

@@ -117,5 +117,7 @@ func compactionRules() rules.Table[*pb.CompactionPolicy] {
 		rules.Text("prompt_id", OptionalNameLimit(), (*pb.CompactionPolicy).GetPromptId),
 		rules.Anything[*pb.CompactionPolicy]("count_reasoning"),
 		rules.OptionalNumber("list_tokens", rules.NumberRange(0, 100_000), func(p *pb.CompactionPolicy) *int32 { return p.ListTokens }),
+		rules.Anything[*pb.CompactionPolicy]("live_prefix"),
+		rules.OptionalNumber("summary_input_tokens", rules.NumberRange(1_000, 1_000_000), func(p *pb.CompactionPolicy) *int32 { return p.SummaryInputTokens }),
 	}
 }

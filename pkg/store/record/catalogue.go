@@ -29,7 +29,8 @@ func writeModelProfile(b []byte, p *conversation.ModelProfile) []byte {
 	b = appendNumber(b, 7, p.InputPrice)
 	b = appendNumber(b, 8, p.CacheReadPrice)
 	b = appendNumber(b, 9, p.CacheWritePrice)
-	return appendNumber(b, 10, p.OutputPrice)
+	b = appendNumber(b, 10, p.OutputPrice)
+	return appendSwitch(b, 11, p.LivePrefix)
 }
 
 func readModelProfile(r *reader, p *conversation.ModelProfile) {
@@ -55,6 +56,8 @@ func readModelProfile(r *reader, p *conversation.ModelProfile) {
 			p.CacheWritePrice = number(r)
 		case 10:
 			p.OutputPrice = number(r)
+		case 11:
+			p.LivePrefix = toggle(r)
 		}
 	}
 }

@@ -117,6 +117,7 @@ func samples() map[string]sample {
 	maps.Copy(all, citationSamples(at))
 	maps.Copy(all, memoryPolicySamples(at))
 	maps.Copy(all, formerSamples(at, id))
+	maps.Copy(all, livePolicySamples())
 	maps.Copy(all, memorySamples(at, id))
 	maps.Copy(all, listSamples())
 	for name, sample := range slotSamples() {

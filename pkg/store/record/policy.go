@@ -105,6 +105,8 @@ func writeCompaction(b []byte, p *conversation.CompactionPolicy) []byte {
 	}
 	b = appendSwitch(b, 11, p.CountReasoning)
 	b = appendSetting(b, 12, p.ListTokens)
+	b = appendSwitch(b, 13, p.LivePrefix)
+	b = appendSetting(b, 14, p.SummaryInputTokens)
 	return append(b, p.Unknown...)
 }
 
@@ -136,6 +138,10 @@ func readCompaction(r *reader, p *conversation.CompactionPolicy) {
 			p.CountReasoning = toggle(r)
 		case 12:
 			p.ListTokens = setting[int32](r)
+		case 13:
+			p.LivePrefix = toggle(r)
+		case 14:
+			p.SummaryInputTokens = setting[int32](r)
 		default:
 			p.Unknown += r.raw
 		}

@@ -65,6 +65,7 @@ func TestCodec_EmptySettings_AreNotAbsent(t *testing.T) {
 		{Pruning: conversation.PruningPolicy{EraseAfter: new(time.Duration)}},
 		{Compaction: conversation.CompactionPolicy{PromptID: new(string)}},
 		{Compaction: conversation.CompactionPolicy{KeepRecent: new(int32), CountReasoning: new(bool)}},
+		{Compaction: conversation.CompactionPolicy{LivePrefix: new(bool), SummaryInputTokens: new(int32)}},
 	} {
 		want := store.Info{Policy: p}
 		value := c.EncodeInfo(&want)

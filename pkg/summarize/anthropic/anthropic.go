@@ -68,25 +68,37 @@ type answer struct {
 // Complete asks a model. The text of the answer is that of its text blocks; tokens read from the provider's cache count as input.
 func (c *Client) Complete(ctx context.Context, call summarize.Call) (summarize.Answer, error) {
 	var a answer
-	_, err := c.endpoint.Post(ctx, question{
-		Model: call.Model, MaxTokens: call.MaxOutput, System: call.System, Messages: []message{{"user", call.Prompt}},
-	}, &a)
-	if err != nil {
+	if _, err := c.endpoint.Post(ctx, questionOf(&call), &a); err != nil {
 		return summarize.Answer{}, err
 	}
 	if a.Content == nil {
 		return summarize.Answer{}, &summarize.Failure{Reason: summarize.BadAnswer}
 	}
 	var text strings.Builder
+	calls := false
 	for _, block := range a.Content {
 		if block.Type == "text" {
 			text.WriteString(block.Text)
 		}
+		calls = calls || strings.HasSuffix(block.Type, "tool_use")
 	}
 	return summarize.Answer{
 		Text:         text.String(),
 		Truncated:    a.StopReason == "max_tokens",
+		ToolCall:     calls,
 		InputTokens:  a.Usage.InputTokens + a.Usage.CacheCreationInputTokens + a.Usage.CacheReadInputTokens,
 		OutputTokens: a.Usage.OutputTokens,
+
+		CacheReadTokens: a.Usage.CacheReadInputTokens, CacheWriteTokens: a.Usage.CacheCreationInputTokens,
 	}, nil
+}
+
+// questionOf is what is posted: a body of the call's own, with the model and the limit before it, or the question.
+func questionOf(call *summarize.Call) any {
+	if call.Body != nil {
+		return call.WithMembers("model", call.Model, "max_tokens", call.MaxOutput)
+	}
+	return question{
+		Model: call.Model, MaxTokens: call.MaxOutput, System: call.System, Messages: []message{{"user", call.Prompt}},
+	}
 }

@@ -34,7 +34,7 @@ func TestClient_Complete_Answers(t *testing.T) {
 	for text, want := range map[string]summarize.Answer{
 		`{"content":[{"type":"thinking","thinking":"hm","text":"no"},{"type":"text","text":"a"},{"type":"text","text":"b"}],"stop_reason":"end_turn"}`: {Text: "ab"},
 		`{"content":[],"stop_reason":"refusal"}`: {},
-		`{"content":[],"stop_reason":"max_tokens","usage":{"input_tokens":1,"cache_creation_input_tokens":2,"cache_read_input_tokens":4,"output_tokens":8}}`: {Truncated: true, InputTokens: 7, OutputTokens: 8},
+		`{"content":[],"stop_reason":"max_tokens","usage":{"input_tokens":1,"cache_creation_input_tokens":2,"cache_read_input_tokens":4,"output_tokens":8}}`: {Truncated: true, InputTokens: 7, OutputTokens: 8, CacheReadTokens: 4, CacheWriteTokens: 2},
 	} {
 		if got, err := complete(t, text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)

@@ -97,7 +97,7 @@ func TestClient_Complete_Answers(t *testing.T) {
 		`{"choices":[{"message":{"content":"","reasoning_content":"hm"},"finish_reason":"length"}],"usage":null}`:     {Truncated: true},
 		`{"choices":[{"message":{"content":"a"}},{"message":{"content":"b"}}],"usage":{"prompt_tokens":2},"more":[]}`: {Text: "a", InputTokens: 2},
 		// What was read from the cache, and what was written to it, is part of the prompt's tokens.
-		`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":2600,"prompt_tokens_details":{"cached_tokens":2000,"cache_write_tokens":400}}}`: {Text: "a", InputTokens: 2600},
+		`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":2600,"prompt_tokens_details":{"cached_tokens":2000,"cache_write_tokens":400}}}`: {Text: "a", InputTokens: 2600, CacheReadTokens: 2000, CacheWriteTokens: 400},
 	} {
 		c, _ := serve(t, func(string) (int, string) { return 200, text })
 		if got, err := c.Complete(t.Context(), summarize.Call{}); err != nil || got != want {

@@ -233,7 +233,7 @@ func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *pla
 		return nil, false, err
 	}
 	b.startUpcoming(ctx, d)
-	b.prepareSummary(ctx, d)
+	b.prepareSummary(ctx, d, result)
 	result.Compaction.State = d.DraftState() // a draft may have been begun
 	if len(d.Erased.Messages) > 0 {
 		b.forgetErased(d)

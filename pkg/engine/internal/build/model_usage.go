@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -18,17 +19,17 @@ func (b *Service) ownModelUsage(ctx context.Context, key store.Key) (plan.ModelU
 		if err != nil {
 			return out, err
 		}
-		out.Calls, out.Input, out.Output = out.Calls+s.Calls, out.Input+s.Input, out.Output+s.Output
-		out.Cost += p.CallCost(s.Input, s.Output)
+		out.Calls, out.Tokens = out.Calls+s.Calls, out.Tokens.Plus(s.Tokens)
+		out.Cost += p.CallCost(s.Tokens)
 	}
 	return out, nil
 }
 
 // ModelCost is what a call of a model costs by its profile in a namespace; priced is false if that has no prices.
-func (b *Service) ModelCost(ctx context.Context, namespace, model string, input, output int64) (cost float64, priced bool, err error) {
+func (b *Service) ModelCost(ctx context.Context, namespace, model string, took conversation.CallTokens) (cost float64, priced bool, err error) {
 	p, err := b.catalogues.Profile(ctx, namespace, model)
 	if err != nil || !p.IsPriced() {
 		return 0, false, err
 	}
-	return p.CallCost(input, output), true, nil
+	return p.CallCost(took), true, nil
 }

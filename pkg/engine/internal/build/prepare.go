@@ -13,6 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -75,7 +76,11 @@ func (b *Service) prepareNow(w *plan.SummaryJob, stored []byte) error {
 	if err != nil || earlier.Leased(b.txn.Now()) {
 		return err // another process is at it
 	}
-	patience := time.Duration(w.ModelCalls())*b.summaries.Deadline() + leaseMargin
+	calls := w.SpanCalls()
+	if w.Live != nil { // the others are asked if it fails
+		calls++
+	}
+	patience := time.Duration(calls)*b.summaries.Deadline() + leaseMargin
 	ctx, cancel := context.WithTimeout(b.base, patience)
 	defer cancel()
 	lease := plan.DraftRecord{State: plan.DraftPreparing, Owner: fmt.Sprintf("%x", b.ids()), Until: b.txn.Now().Add(patience), Plan: w.SummaryPlan}
@@ -107,7 +112,11 @@ func (b *Service) requirePlanStands(ctx context.Context, w *plan.SummaryJob) err
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(w.Steps, func(s plan.SummaryStep) bool { return plan.Broken(&s, w.EditSeq, snap.Edits) }) {
+	steps := w.Steps
+	if w.Live != nil { // it shows all of the context
+		steps = []plan.SummaryStep{{Range: conversation.Range{End: view.MaxIndex}}}
+	}
+	if slices.ContainsFunc(steps, func(s plan.SummaryStep) bool { return plan.Broken(&s, w.EditSeq, snap.Edits) }) {
 		return errPlanBroken
 	}
 	return nil
@@ -158,11 +167,11 @@ func reasonOf(err error) string {
 	return "the summary could not be prepared"
 }
 
-// askModel asks a model for a summary of one document and waits for it.
-func (b *Service) askModel(ctx context.Context, w *plan.SummaryJob, document string) summarize.Result {
+// askModel asks a model for a summary of one document and waits for it. live, if set, asks the agent's own.
+func (b *Service) askModel(ctx context.Context, w *plan.SummaryJob, document string, live *summarize.Live) summarize.Result {
 	r := &summarize.Request{
 		Scope: w.Scope(), Content: document, Hash: sha256.Sum256([]byte(document)), Chars: utf8.RuneCountInString(document),
-		Target: w.Target(), Prompt: w.Prompt, Span: true,
+		Target: w.Target(), Prompt: w.Prompt, Span: true, Live: live,
 	}
 	if result, ended := b.summaries.Result(r); ended {
 		return result
@@ -217,7 +226,7 @@ func (b *Service) whyNoDraft(ctx context.Context, w *plan.SummaryJob) string {
 }
 
 // prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
-func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt) {
+func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt, result *plan.Result) {
 	var next *plan.SummaryJob
 	err := b.views.RunPlan(ctx, d.Loaded, func() (err error) {
 		d.View = d.Loaded.View.Fold(d.Edits) // with the edits of what was loaded meanwhile
@@ -228,24 +237,50 @@ func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt) {
 		return
 	}
 	d.SummaryBegun = b.prepareDraft(next, d.Loaded.Slots[plan.DraftSlot]) != nil //nolint:contextcheck // it goes on behind the build
+	if d.SummaryBegun {
+		result.Degradations = append(result.Degradations, plan.NotLive(next)...)
+	}
 }
 
-// summarize has a model write the summaries. A span that is too large for it goes in pieces, each of which updates what the ones
-// before it gave.
+// summarize has a model write the summaries: the agent's own, if it can be asked at the price of its cache, and else, or if its answer
+// cannot be used, those of spans. A span that is too large for these goes in pieces, each of which updates what the ones before it gave.
 func (b *Service) summarize(ctx context.Context, w *plan.SummaryJob) (*plan.Draft, error) {
+	if w.Live == nil {
+		return b.summarizeSpans(ctx, w)
+	}
+	d, err := b.summarizeLive(ctx, w)
+	if errors.As(err, new(*summarize.Failure)) && ctx.Err() == nil && b.summaries.CanAsk(&w.Prompt) {
+		return b.summarizeSpans(ctx, w)
+	}
+	return d, err
+}
+
+// summarizeLive has the agent's own model write the one summary of a job.
+func (b *Service) summarizeLive(ctx context.Context, w *plan.SummaryJob) (*plan.Draft, error) {
+	if err := b.requirePlanStands(ctx, w); err != nil {
+		return nil, err
+	}
+	earlier := w.EarlierTexts(0, nil)
+	result := b.askModel(ctx, w, summarize.SpanContent(plan.Bodies(earlier), w.Units[0], 0), w.Live)
+	if result.Err != nil {
+		return nil, result.Err
+	}
+	text := w.Finish(w.CutToLimit(result.Text), result.Model, w.Facts(0, earlier))
+	return &plan.Draft{SummaryPlan: w.SummaryPlan, Texts: []plan.SummaryText{text}}, nil
+}
+
+// summarizeSpans has models of spans write the summaries.
+func (b *Service) summarizeSpans(ctx context.Context, w *plan.SummaryJob) (*plan.Draft, error) {
 	d := &plan.Draft{SummaryPlan: w.SummaryPlan}
 	for i := range w.Steps {
 		earlier := w.EarlierTexts(i, d.Texts)
 		texts, model := plan.Bodies(earlier), ""
-		pieces := summarize.SplitSpan(w.Units[i], w.Span)
-		if len(pieces) == 0 {
-			pieces = [][]conversation.Unit{nil}
-		}
+		pieces := w.Pieces(i)
 		for _, units := range pieces {
 			if err := b.requirePlanStands(ctx, w); err != nil {
 				return nil, err
 			}
-			result := b.askModel(ctx, w, summarize.SpanContent(texts, units, w.Span))
+			result := b.askModel(ctx, w, summarize.SpanContent(texts, units, w.CharsOf(len(pieces))), nil)
 			if result.Err != nil {
 				return nil, result.Err
 			}

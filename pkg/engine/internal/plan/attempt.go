@@ -116,6 +116,7 @@ type readySummaries interface {
 	Result(*summarize.Request) (summarize.Result, bool)
 	IsStarted(*summarize.Request) bool
 	CanAsk(*conversation.Prompt) bool
+	CanAskLive(f conversation.Format, model string) (name string, reached bool)
 	ModelsOf(*conversation.Prompt) []string
 	Extract(text string, chars int) string
 }

@@ -89,11 +89,12 @@ func (s *scene) attempt(t *testing.T) *plan.Attempt {
 // nobody is asked for summaries: there is no model.
 type nobody struct{}
 
-func (nobody) Result(*summarize.Request) (summarize.Result, bool) { return summarize.Result{}, false }
-func (nobody) IsStarted(*summarize.Request) bool                  { return false }
-func (nobody) CanAsk(*conversation.Prompt) bool                   { return false }
-func (nobody) ModelsOf(*conversation.Prompt) []string             { return nil }
-func (nobody) Extract(string, int) string                         { return "" }
+func (nobody) Result(*summarize.Request) (summarize.Result, bool)    { return summarize.Result{}, false }
+func (nobody) IsStarted(*summarize.Request) bool                     { return false }
+func (nobody) CanAsk(*conversation.Prompt) bool                      { return false }
+func (nobody) CanAskLive(conversation.Format, string) (string, bool) { return "", false }
+func (nobody) ModelsOf(*conversation.Prompt) []string                { return nil }
+func (nobody) Extract(string, int) string                            { return "" }
 
 // told is what an attempt would commit, in short: its edits, and where its window starts.
 func told(d *plan.Attempt) string {

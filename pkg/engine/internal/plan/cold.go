@@ -78,7 +78,8 @@ func (d compacting) summaryCost(w *SummaryJob) float64 {
 			input += units[i].Tokens()
 		}
 	}
-	return profile.CallCost(input, int64(len(w.Steps))*w.summary) * tokensPerPrice
+	input = min(input, int64(len(w.Steps))*d.summarizing().summaryInput())
+	return profile.CallCost(conversation.CallTokens{Input: input, Output: int64(len(w.Steps)) * w.summary}) * tokensPerPrice
 }
 
 // tokensPerPrice is how many tokens a price is for.

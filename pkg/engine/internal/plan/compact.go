@@ -132,13 +132,24 @@ func (d compacting) summarizeAnew(why conversation.Reason, target int64, keep in
 	}
 	d.Waits.rounds++
 	d.Waits.Job, d.Waits.StoredDraft, d.Waits.AskModel = w, d.Loaded.Slots[DraftSlot], false
-	if !d.hasPublished() && d.Summaries.CanAsk(&w.Prompt) {
-		var why string
-		if d.Waits.AskModel, why = d.mayWait(w); !d.Waits.AskModel && !d.Waits.ModelTried {
-			d.Waits.Degradations = []Degradation{Degraded(p, why)}
-		}
+	if !d.hasPublished() {
+		d.askForSummaries(w)
 	}
 	return ErrWait // nobody holds the conversation while summaries are written
+}
+
+// askForSummaries notes whether a model is to write the summaries of a job, and what of it is less than was asked for.
+func (d compacting) askForSummaries(w *SummaryJob) {
+	if w.Live == nil && !d.Summaries.CanAsk(&w.Prompt) {
+		d.Waits.notLive = NotLive(w)
+		return
+	}
+	var why string
+	if d.Waits.AskModel, why = d.mayWait(w); d.Waits.AskModel {
+		d.Waits.notLive = NotLive(w)
+	} else if !d.Waits.ModelTried {
+		d.Waits.Degradations = []Degradation{Degraded(&w.SummaryPlan, why)}
+	}
 }
 
 // extendsPublished says whether a plan was made behind what this build has published: it takes up what of that lies in its ranges. A draft
@@ -211,6 +222,9 @@ func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 // publish makes the edits of a draft and lays the view out behind it.
 func (d compacting) publish(dr *Draft, why conversation.Reason) error {
 	d.important = append(d.important, d.summarizing().importantUnits(dr.Cut)...)
+	if !d.hasPublished() && d.Waits != nil {
+		d.Degradations = append(d.Degradations, d.Waits.notLive...)
+	}
 	ids := make([]int64, len(dr.Steps))
 	for i := range dr.Steps {
 		e := d.summaryEdit(dr, i, ids)
@@ -282,7 +296,8 @@ func (d *Attempt) NextSummary() (*SummaryJob, error) {
 		return nil, err
 	}
 	prompt := d.summarizing().spanPrompt()
-	if !d.Summaries.CanAsk(&prompt) {
+	_, live := d.Summaries.CanAskLive(d.Format.Format(), d.Model)
+	if live = live && conversation.ValueOr(c.LivePrefix, false); !live && !d.Summaries.CanAsk(&prompt) {
 		return nil, nil
 	}
 	growth := unscaled(d.Settings.budget-used, d.Settings.factor)
@@ -291,5 +306,9 @@ func (d *Attempt) NextSummary() (*SummaryJob, error) {
 		return nil, err
 	}
 	p.EditSeq += int64(len(d.Edits)) // which are committed by now
-	return d.summarizing().summaryJob(p, d.summarizing().summaryRoom(p, c.target-growth))
+	w, err := d.summarizing().summaryJob(p, d.summarizing().summaryRoom(p, c.target-growth))
+	if err == nil && w.Live == nil && !d.Summaries.CanAsk(&prompt) {
+		return nil, nil
+	}
+	return w, err
 }

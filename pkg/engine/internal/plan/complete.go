@@ -55,13 +55,17 @@ func newCompletion(in *Input, s *settings) (*completion, error) {
 	if len(tools) > 0 && c.RecallTools {
 		c.fixed.ToolsJSON = string(provider.AppendArray(nil, tools))
 	}
-	switch shape := in.Format.Traits().Request; {
-	case shape.Instructions != "" && !r.Fixed.RenderSystem:
-		c.prompt = r.Fixed.SystemPrompt
-	default:
-		c.fixed.RenderSystem = true
-	}
+	c.prompt, c.fixed = placePrompt(in.Format, c.fixed)
 	return c, nil
+}
+
+// placePrompt says where a whole request has its system prompt: apart from all blocks, or in the first of them.
+func placePrompt(f provider.Format, in view.FixedInput) (apart string, out view.FixedInput) {
+	if f.Traits().Request.Instructions != "" && !in.RenderSystem {
+		return in.SystemPrompt, in
+	}
+	in.RenderSystem = true
+	return "", in
 }
 
 // addTokens adds the sidecar's tools to a weight that the caller gave.
@@ -87,10 +91,15 @@ func (c *completion) complete(r *Result, a *provider.Assembly, w *view.Loaded) {
 	}
 	out := &provider.Completion{Instructions: c.prompt, Tools: c.tools}
 	if c.PromptCache {
-		key := txn.KeyedHash(w.Head.Incarnation, sha256.Sum256([]byte(cacheKeyDomain)))
-		out.CacheKey, out.Marks = hex.EncodeToString(key[:16]), slices.Clone(r.Breakpoints)
+		out.CacheKey, out.Marks = promptCacheKey(w), slices.Clone(r.Breakpoints)
 	}
 	r.RequestJSON = a.Request(out)
+}
+
+// promptCacheKey is the name of a conversation's prompt cache.
+func promptCacheKey(w *view.Loaded) string {
+	key := txn.KeyedHash(w.Head.Incarnation, sha256.Sum256([]byte(cacheKeyDomain)))
+	return hex.EncodeToString(key[:16])
 }
 
 // Finish puts into the answer what stands beside the context: the system prompt, and the whole request, if they are asked for.

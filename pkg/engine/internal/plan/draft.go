@@ -204,5 +204,20 @@ func Degraded(p *SummaryPlan, why string) Degradation {
 	}
 }
 
+// LivePrefixUnused is the code of a degradation: a summary is asked for at the price of uncached input, though the policy wants a live prefix.
+const LivePrefixUnused = "LIVE_PREFIX_UNUSED"
+
+// NotLive says in words that a summary is not asked for behind a live prefix; nothing where it is, or where nobody wants it.
+func NotLive(w *SummaryJob) []Degradation {
+	if w.NotLive == "" {
+		return nil
+	}
+	last := w.Steps[len(w.Steps)-1].Range
+	return []Degradation{{
+		Code: LivePrefixUnused, Asked: fmt.Sprintf("a summary of messages %d-%d behind the live prefix", last.First, last.End-1),
+		Reason: w.NotLive, Done: "as without live_prefix: the models of --summary-models are asked, or the sidecar makes an extract",
+	}}
+}
+
 // FailedFor is how long nobody tries again after a failure.
 const FailedFor = time.Minute

@@ -82,8 +82,9 @@ type CompactionStatus struct {
 
 // ModelUsage is what the sidecar's own model calls for a conversation took since the process started.
 type ModelUsage struct {
-	Calls, Input, Output int64
-	Cost                 float64
+	Calls  int64
+	Tokens conversation.CallTokens
+	Cost   float64
 }
 
 // Degradation is something that was asked for and not done. Its texts are safe: they hold nothing of the conversation.

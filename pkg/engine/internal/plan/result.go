@@ -201,17 +201,22 @@ func (r *Result) addDecision(it *conversation.Item, kind conversation.DecisionKi
 // systemPromptOrigin says why the first message of a neutral answer is not on record.
 const systemPromptOrigin = "system_prompt"
 
+// systemBlocks is the system prompt of the fixed input, if it is asked for; none where it is white space alone and the provider takes none.
+func systemBlocks(f provider.Format, in view.FixedInput) provider.UnitBlocks {
+	if !in.RenderSystem || in.SystemPrompt == "" {
+		return provider.UnitBlocks{}
+	}
+	text := conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: in.SystemPrompt}}
+	item := conversation.Item{Message: &conversation.Message{Role: conversation.RoleSystem, Index: -1}, Parts: []conversation.Part{text}}
+	return f.Unit(&conversation.Unit{Items: []conversation.Item{item}}, provider.UnitContext{Leading: true})
+}
+
 // addSystemPrompt puts the system prompt of the fixed input before everything else in the answer, if it is asked for, and returns the context
 // with it. Nothing else of the build knows of it: it is weighed as fixed input, and the manifest, which cannot bring it back, is of what the
 // record gives.
 func (r *Result) addSystemPrompt(f provider.Format, in view.FixedInput, out *view.Composition, a *provider.Assembly) *provider.Assembly {
-	if !in.RenderSystem || in.SystemPrompt == "" {
-		return a
-	}
-	text := conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: in.SystemPrompt}}
-	item := conversation.Item{Message: &conversation.Message{Role: conversation.RoleSystem, Index: -1}, Parts: []conversation.Part{text}}
-	prompt := f.Unit(&conversation.Unit{Items: []conversation.Item{item}}, provider.UnitContext{Leading: true})
-	if len(prompt.Blocks) == 0 { // white space alone, where the provider takes none
+	prompt := systemBlocks(f, in)
+	if len(prompt.Blocks) == 0 {
 		return a
 	}
 	assembly := provider.NewAssembly(f.Traits()).With(slices.Concat(prompt.Blocks, out.Blocks))

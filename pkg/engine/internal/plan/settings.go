@@ -68,17 +68,9 @@ func (s *settings) rewrite(policy conversation.Policy, profile conversation.Mode
 	s.coldAfter = conversation.ValueOr(p.ColdAfter, conversation.DefaultColdAfter)
 	s.expectTurns = conversation.ValueOr(p.ExpectTurns, conversation.DefaultExpectTurns)
 	s.maxWait = conversation.ValueOr(policy.MaxWait, conversation.DefaultMaxWait)
-	input := conversation.ValueOr(profile.InputPrice, 1)
-	s.read = conversation.ValueOr(profile.CacheReadPrice, cacheReadShare*input)
-	s.write = conversation.ValueOr(profile.CacheWritePrice, cacheWriteShare*input)
+	s.read, s.write = profile.CachePrices()
 	s.priced = profile.InputPrice != nil || profile.CacheReadPrice != nil
 }
-
-// The prices of cached input as shares of the price of input, where a profile does not say.
-const (
-	cacheReadShare  = 0.1
-	cacheWriteShare = 1.25
-)
 
 func noRoom() error {
 	err := conversation.Errorf(conversation.InvalidField, "the budget leaves no room")

@@ -21,6 +21,9 @@ type SummaryJob struct {
 	Prompt          conversation.Prompt
 	summary, losses int64                 // what a summary may weigh, and the list beside it
 	Span            int                   // characters of a span that the models take at once
+	Input           int                   // characters of a span that the models are given in all
+	Live            *summarize.Live       // asks the agent's own model; nil for asking those of spans
+	NotLive         string                // why not, where the policy wants it
 	Units           [][]conversation.Unit // of each step's own messages, as a summarizer is given them, contents inline; nobody else's
 	whole           [][]conversation.Unit // the same, with results of low importance as the view shows them
 	earlier         map[int64]SummaryText // the summaries in force that steps take up
@@ -66,7 +69,11 @@ func (d summarizing) summaryJob(p *SummaryPlan, room int64) (*SummaryJob, error)
 			return nil, err
 		}
 	}
-	w.Span = d.spanChars(w)
+	d.limitSpan(w)
+	var err error
+	if w.Live, w.NotLive, err = d.liveRequest(w); d.Loaded.IgnoreMissing(err) != nil {
+		return nil, err
+	}
 	return w, d.Loaded.Incomplete()
 }
 
@@ -141,9 +148,9 @@ const (
 	spanShare    = 85 // percent
 )
 
-// spanChars is how long a span may be, in characters, for the smallest of the models that may be asked: heads larger than its
-// window go in chunks.
-func (d summarizing) spanChars(w *SummaryJob) int {
+// limitSpan says how long a span may be, in characters. Heads larger than the window of the smallest of the models that may be asked go in
+// chunks, and are shortened to what is given of one summary.
+func (d summarizing) limitSpan(w *SummaryJob) {
 	room := budget(BudgetOverride{}, conversation.ModelProfile{}).Tokens()
 	for _, name := range d.Summaries.ModelsOf(&w.Prompt) {
 		_, model, _ := strings.Cut(name, "/")
@@ -152,7 +159,14 @@ func (d summarizing) spanChars(w *SummaryJob) int {
 	}
 	chars, weight := w.density()
 	room = max(room-promptTokens-2*w.summary, promptTokens)
-	return int(room * spanShare / 100 * max(chars, 1) / max(weight, 1))
+	most := d.summaryInput()
+	w.Span = int(room * spanShare / 100 * max(chars, 1) / max(weight, 1))
+	w.Input = int(max(most-promptTokens, most/2) * spanShare / 100 * max(chars, 1) / max(weight, 1))
+}
+
+// summaryInput is how many tokens a model is given for one summary at most.
+func (d summarizing) summaryInput() int64 {
+	return FirstSet(conversation.DefaultSummaryInput, d.Settings.compact.SummaryInputTokens)
 }
 
 // density is how many characters, and how many tokens, what is to be summarized has.
@@ -179,12 +193,36 @@ func (w *SummaryJob) Target() int {
 
 // ModelCalls is how many calls of a model the work takes.
 func (w *SummaryJob) ModelCalls() int {
+	if w.Live != nil {
+		return 1
+	}
+	return w.SpanCalls()
+}
+
+// SpanCalls is how many calls of the models of spans the work takes.
+func (w *SummaryJob) SpanCalls() int {
 	n := 0
 	for i := range w.Steps {
-		n += max(1, len(summarize.SplitSpan(w.Units[i], w.Span)))
+		n += len(w.Pieces(i))
 	}
 	return n
 }
+
+// Pieces are the units of a step in the order in which a model is asked about them: all at once where what it is given of them fits its
+// window.
+func (w *SummaryJob) Pieces(step int) [][]conversation.Unit {
+	if w.Input <= w.Span {
+		return [][]conversation.Unit{w.Units[step]}
+	}
+	pieces := summarize.SplitSpan(w.Units[step], w.Span)
+	if len(pieces) == 0 {
+		return [][]conversation.Unit{nil}
+	}
+	return pieces
+}
+
+// CharsOf is how many characters a model is given of each of so many pieces.
+func (w *SummaryJob) CharsOf(pieces int) int { return min(w.Span, w.Input/pieces) }
 
 // EarlierTexts are the summaries that a step takes up, in order, those of the plan among them.
 func (w *SummaryJob) EarlierTexts(i int, done []SummaryText) []SummaryText {

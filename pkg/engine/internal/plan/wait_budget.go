@@ -33,6 +33,7 @@ type WaitBudget struct {
 	rounds       int         // how often summaries of spans were wanted
 	Draft        *Draft      // without a model
 	Degradations []Degradation
+	notLive      []Degradation // of the summary that a model was waited for
 
 	Recall Recall // memories of other conversations
 }

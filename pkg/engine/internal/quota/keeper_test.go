@@ -90,6 +90,8 @@ func TestKeeper_NoLimits_ReadsAndKeepsNothing(t *testing.T) { // counts allocati
 	}
 }
 
+func written(output int64) conversation.CallTokens { return conversation.CallTokens{Output: output} }
+
 // TestKeeper_ReserveCall_SlidingMinute: no minute has more calls, or a higher spend, than is allowed; what was not made counts for nothing,
 // and what took less than was thought makes room.
 func TestKeeper_ReserveCall_SlidingMinute(t *testing.T) {
@@ -97,9 +99,9 @@ func TestKeeper_ReserveCall_SlidingMinute(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	limits := Limits{ModelCalls: 3, ModelSpend: 10}
 	k := New(&Options{Clock: func() time.Time { return now }, Limits: func(string) Limits { return limits }, Profile: priced})
-	call := func(model string, output int64, want bool) func(bool, int64, int64) {
+	call := func(model string, output int64, want bool) func(bool, conversation.CallTokens) {
 		t.Helper()
-		settle, ok := k.ReserveCall(context.Background(), "n", model, 0, output)
+		settle, ok := k.ReserveCall(context.Background(), "n", model, written(output))
 		if ok != want {
 			t.Errorf("a call of %s for %d tokens at %s: %v", model, output, now.Format(time.TimeOnly), ok)
 		}
@@ -108,18 +110,18 @@ func TestKeeper_ReserveCall_SlidingMinute(t *testing.T) {
 	settle := call("p/dear", 8_000_000, true)
 	call("p/dear", 3_000_000, false)
 	call("p/free", 1<<40, true)
-	settle(true, 0, 1_000_000)
+	settle(true, written(1_000_000))
 	now = now.Add(30 * time.Second)
 	call("p/dear", 9_000_000, true)
 	call("p/free", 1, false)
 	now = now.Add(30 * time.Second)
 	call("p/free", 1, true)
-	call("p/free", 1, true)(false, 0, 0)
+	call("p/free", 1, true)(false, written(0))
 	call("p/dear", 1_000_001, false)
 	call("p/dear", 1_000_000, true)
 	call("p/free", 1, false)
-	if settle, ok := k.ReserveCall(context.Background(), "n", "p/broken", 0, 1); ok {
-		settle(true, 0, 1)
+	if settle, ok := k.ReserveCall(context.Background(), "n", "p/broken", written(1)); ok {
+		settle(true, written(1))
 		t.Error("a call is made whose price cannot be known")
 	}
 }
@@ -129,9 +131,9 @@ func TestKeeper_ReserveCall_LimitBelowOneCall(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	k := New(&Options{Clock: func() time.Time { return now }, Limits: func(string) Limits { return Limits{ModelSpend: 0.5} }, Profile: priced})
-	call := func(want bool) (settle func(bool, int64, int64)) {
+	call := func(want bool) (settle func(bool, conversation.CallTokens)) {
 		t.Helper()
-		settle, ok := k.ReserveCall(context.Background(), "n", "p/dear", 0, 1_000_000)
+		settle, ok := k.ReserveCall(context.Background(), "n", "p/dear", written(1_000_000))
 		if ok != want {
 			t.Fatalf("at %s a call is admitted: %v", now.Format(time.TimeOnly), ok)
 		}
@@ -139,9 +141,9 @@ func TestKeeper_ReserveCall_LimitBelowOneCall(t *testing.T) {
 	}
 	first := call(true)
 	call(false)
-	first(false, 0, 0)
+	first(false, written(0))
 	second := call(true)
-	second(true, 0, 900_000)
+	second(true, written(900_000))
 	now = now.Add(callWindow - 1)
 	call(false)
 	now = now.Add(1)

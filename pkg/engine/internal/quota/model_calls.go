@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 const callWindow = time.Minute
@@ -23,12 +25,12 @@ type modelCall struct {
 
 // ReserveCall admits a model call of a namespace that may take so many tokens; model is provider/model. settle must be told whether the
 // call was made, and what it took. A model whose profile has no prices costs nothing.
-func (k *Keeper) ReserveCall(ctx context.Context, namespace, model string, input, output int64) (settle func(made bool, input, output int64), admitted bool) {
+func (k *Keeper) ReserveCall(ctx context.Context, namespace, model string, may conversation.CallTokens) (settle func(made bool, took conversation.CallTokens), admitted bool) {
 	limits := k.options.Limits(namespace)
 	if limits.ModelCalls <= 0 && limits.ModelSpend <= 0 {
-		return func(bool, int64, int64) {}, true
+		return func(bool, conversation.CallTokens) {}, true
 	}
-	price := func(int64, int64) float64 { return 0 }
+	price := func(conversation.CallTokens) float64 { return 0 }
 	if limits.ModelSpend > 0 {
 		_, name, _ := strings.Cut(model, "/")
 		profile, err := k.options.Profile(ctx, namespace, name)
@@ -40,11 +42,11 @@ func (k *Keeper) ReserveCall(ctx context.Context, namespace, model string, input
 		}
 	}
 	log := k.callLog(namespace)
-	call := log.reserve(k.options.Clock(), limits, price(input, output))
+	call := log.reserve(k.options.Clock(), limits, price(may))
 	if call == nil {
 		return nil, false
 	}
-	return func(made bool, input, output int64) { log.settle(call, made, price(input, output)) }, true
+	return func(made bool, took conversation.CallTokens) { log.settle(call, made, price(took)) }, true
 }
 
 func (k *Keeper) callLog(namespace string) *callLog {

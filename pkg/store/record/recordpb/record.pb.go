@@ -3630,21 +3630,23 @@ func (x *Names) GetNames() []string {
 
 // How a view becomes smaller. What is absent is not set.
 type CompactionPolicy struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	Strategy          int32                  `protobuf:"varint,1,opt,name=strategy,proto3" json:"strategy,omitempty"`
-	ThresholdMessages *int32                 `protobuf:"varint,2,opt,name=threshold_messages,json=thresholdMessages,proto3,oneof" json:"threshold_messages,omitempty"`
-	PreparePercent    *int32                 `protobuf:"varint,3,opt,name=prepare_percent,json=preparePercent,proto3,oneof" json:"prepare_percent,omitempty"`
-	KeepRecent        *int32                 `protobuf:"varint,4,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
-	TailPercent       *int32                 `protobuf:"varint,5,opt,name=tail_percent,json=tailPercent,proto3,oneof" json:"tail_percent,omitempty"`
-	TargetPercent     *int32                 `protobuf:"varint,6,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
-	MinShrinkPercent  *int32                 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
-	FanOut            *int32                 `protobuf:"varint,8,opt,name=fan_out,json=fanOut,proto3,oneof" json:"fan_out,omitempty"`
-	SummaryTokens     *int32                 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
-	PromptId          *string                `protobuf:"bytes,10,opt,name=prompt_id,json=promptId,proto3,oneof" json:"prompt_id,omitempty"`
-	CountReasoning    *bool                  `protobuf:"varint,11,opt,name=count_reasoning,json=countReasoning,proto3,oneof" json:"count_reasoning,omitempty"`
-	ListTokens        *int32                 `protobuf:"varint,12,opt,name=list_tokens,json=listTokens,proto3,oneof" json:"list_tokens,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	Strategy           int32                  `protobuf:"varint,1,opt,name=strategy,proto3" json:"strategy,omitempty"`
+	ThresholdMessages  *int32                 `protobuf:"varint,2,opt,name=threshold_messages,json=thresholdMessages,proto3,oneof" json:"threshold_messages,omitempty"`
+	PreparePercent     *int32                 `protobuf:"varint,3,opt,name=prepare_percent,json=preparePercent,proto3,oneof" json:"prepare_percent,omitempty"`
+	KeepRecent         *int32                 `protobuf:"varint,4,opt,name=keep_recent,json=keepRecent,proto3,oneof" json:"keep_recent,omitempty"`
+	TailPercent        *int32                 `protobuf:"varint,5,opt,name=tail_percent,json=tailPercent,proto3,oneof" json:"tail_percent,omitempty"`
+	TargetPercent      *int32                 `protobuf:"varint,6,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
+	MinShrinkPercent   *int32                 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
+	FanOut             *int32                 `protobuf:"varint,8,opt,name=fan_out,json=fanOut,proto3,oneof" json:"fan_out,omitempty"`
+	SummaryTokens      *int32                 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
+	PromptId           *string                `protobuf:"bytes,10,opt,name=prompt_id,json=promptId,proto3,oneof" json:"prompt_id,omitempty"`
+	CountReasoning     *bool                  `protobuf:"varint,11,opt,name=count_reasoning,json=countReasoning,proto3,oneof" json:"count_reasoning,omitempty"`
+	ListTokens         *int32                 `protobuf:"varint,12,opt,name=list_tokens,json=listTokens,proto3,oneof" json:"list_tokens,omitempty"`
+	LivePrefix         *bool                  `protobuf:"varint,13,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
+	SummaryInputTokens *int32                 `protobuf:"varint,14,opt,name=summary_input_tokens,json=summaryInputTokens,proto3,oneof" json:"summary_input_tokens,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *CompactionPolicy) Reset() {
@@ -3757,6 +3759,20 @@ func (x *CompactionPolicy) GetCountReasoning() bool {
 func (x *CompactionPolicy) GetListTokens() int32 {
 	if x != nil && x.ListTokens != nil {
 		return *x.ListTokens
+	}
+	return 0
+}
+
+func (x *CompactionPolicy) GetLivePrefix() bool {
+	if x != nil && x.LivePrefix != nil {
+		return *x.LivePrefix
+	}
+	return false
+}
+
+func (x *CompactionPolicy) GetSummaryInputTokens() int32 {
+	if x != nil && x.SummaryInputTokens != nil {
+		return *x.SummaryInputTokens
 	}
 	return 0
 }
@@ -5573,6 +5589,7 @@ type ModelProfile struct {
 	CacheReadPrice       *float64               `protobuf:"fixed64,8,opt,name=cache_read_price,json=cacheReadPrice,proto3,oneof" json:"cache_read_price,omitempty"`
 	CacheWritePrice      *float64               `protobuf:"fixed64,9,opt,name=cache_write_price,json=cacheWritePrice,proto3,oneof" json:"cache_write_price,omitempty"`
 	OutputPrice          *float64               `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
+	LivePrefix           *bool                  `protobuf:"varint,11,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -5675,6 +5692,13 @@ func (x *ModelProfile) GetOutputPrice() float64 {
 		return *x.OutputPrice
 	}
 	return 0
+}
+
+func (x *ModelProfile) GetLivePrefix() bool {
+	if x != nil && x.LivePrefix != nil {
+		return *x.LivePrefix
+	}
+	return false
 }
 
 // What an operator says of an action's or a tool's results.
@@ -7060,7 +7084,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x10_max_part_tokensB\x14\n" +
 	"\x12_erase_after_nanos\"\x1d\n" +
 	"\x05Names\x12\x14\n" +
-	"\x05names\x18\x01 \x03(\tR\x05names\"\xc4\x05\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\"\xca\x06\n" +
 	"\x10CompactionPolicy\x12\x1a\n" +
 	"\bstrategy\x18\x01 \x01(\x05R\bstrategy\x122\n" +
 	"\x12threshold_messages\x18\x02 \x01(\x05H\x00R\x11thresholdMessages\x88\x01\x01\x12,\n" +
@@ -7077,7 +7101,10 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0fcount_reasoning\x18\v \x01(\bH\tR\x0ecountReasoning\x88\x01\x01\x12$\n" +
 	"\vlist_tokens\x18\f \x01(\x05H\n" +
 	"R\n" +
-	"listTokens\x88\x01\x01B\x15\n" +
+	"listTokens\x88\x01\x01\x12$\n" +
+	"\vlive_prefix\x18\r \x01(\bH\vR\n" +
+	"livePrefix\x88\x01\x01\x125\n" +
+	"\x14summary_input_tokens\x18\x0e \x01(\x05H\fR\x12summaryInputTokens\x88\x01\x01B\x15\n" +
 	"\x13_threshold_messagesB\x12\n" +
 	"\x10_prepare_percentB\x0e\n" +
 	"\f_keep_recentB\x0f\n" +
@@ -7090,7 +7117,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\n" +
 	"_prompt_idB\x12\n" +
 	"\x10_count_reasoningB\x0e\n" +
-	"\f_list_tokens\"\xcd\x02\n" +
+	"\f_list_tokensB\x0e\n" +
+	"\f_live_prefixB\x17\n" +
+	"\x15_summary_input_tokens\"\xcd\x02\n" +
 	"\aOutcome\x12\x10\n" +
 	"\x03rpc\x18\x01 \x01(\tR\x03rpc\x12\x1d\n" +
 	"\n" +
@@ -7229,7 +7258,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x13 \x01(\fR\x05title\"3\n" +
 	"\vSharedBytes\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x03R\x05count\"\xc2\x04\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\"\xf8\x04\n" +
 	"\fModelProfile\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x00R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -7242,7 +7271,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x10cache_read_price\x18\b \x01(\x01H\x05R\x0ecacheReadPrice\x88\x01\x01\x12/\n" +
 	"\x11cache_write_price\x18\t \x01(\x01H\x06R\x0fcacheWritePrice\x88\x01\x01\x12&\n" +
 	"\foutput_price\x18\n" +
-	" \x01(\x01H\aR\voutputPrice\x88\x01\x01B\x18\n" +
+	" \x01(\x01H\aR\voutputPrice\x88\x01\x01\x12$\n" +
+	"\vlive_prefix\x18\v \x01(\bH\bR\n" +
+	"livePrefix\x88\x01\x01B\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\t\n" +
 	"\a_factorB\x0f\n" +
@@ -7250,7 +7281,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\f_input_priceB\x13\n" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
-	"\r_output_price\"\x8b\x03\n" +
+	"\r_output_priceB\x0e\n" +
+	"\f_live_prefix\"\x8b\x03\n" +
 	"\fActionPolicy\x12&\n" +
 	"\x0fagent_action_id\x18\x01 \x01(\tR\ragentActionId\x12\x1b\n" +
 	"\taction_id\x18\x02 \x01(\tR\bactionId\x12\x1b\n" +

@@ -120,16 +120,20 @@ class Manifest(_message.Message):
     def __init__(self, id: _Optional[str] = ..., turn: _Optional[int] = ..., format: _Optional[_Union[ContextFormat, str]] = ..., model: _Optional[str] = ..., message_count: _Optional[int] = ..., edit_seq: _Optional[int] = ..., window_start_index: _Optional[int] = ..., budget_tokens: _Optional[int] = ..., total_tokens: _Optional[int] = ..., counter: _Optional[str] = ..., factor: _Optional[float] = ..., policy_hash: _Optional[str] = ..., renderer_version: _Optional[int] = ..., content_sha256: _Optional[str] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class ModelUsage(_message.Message):
-    __slots__ = ["calls", "cost", "input_tokens", "output_tokens"]
+    __slots__ = ["cache_read_tokens", "cache_write_tokens", "calls", "cost", "input_tokens", "output_tokens"]
+    CACHE_READ_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    CACHE_WRITE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     CALLS_FIELD_NUMBER: _ClassVar[int]
     COST_FIELD_NUMBER: _ClassVar[int]
     INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    cache_read_tokens: int
+    cache_write_tokens: int
     calls: int
     cost: float
     input_tokens: int
     output_tokens: int
-    def __init__(self, calls: _Optional[int] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cost: _Optional[float] = ...) -> None: ...
+    def __init__(self, calls: _Optional[int] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cost: _Optional[float] = ..., cache_read_tokens: _Optional[int] = ..., cache_write_tokens: _Optional[int] = ...) -> None: ...
 
 class Origin(_message.Message):
     __slots__ = ["message_index", "summary_id", "synthetic"]

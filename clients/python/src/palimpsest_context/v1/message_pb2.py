@@ -17,7 +17,7 @@ from palimpsest_context.v1 import expiration_pb2 as palimpsest__context_dot_v1_d
 from palimpsest_context.v1 import memory_pb2 as palimpsest__context_dot_v1_dot_memory__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest_context/v1/message.proto\x12\x15palimpsest_context.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a#palimpsest_context/v1/content.proto\x1a&palimpsest_context/v1/expiration.proto\x1a\"palimpsest_context/v1/memory.proto\"I\n\x0cMessageRange\x12\x13\n\x0bstart_index\x18\x01 \x01(\x05\x12\x16\n\tend_index\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x0c\n\n_end_index\"\xb1\x04\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\x05\x12)\n\x04role\x18\x03 \x01(\x0e\x32\x1b.palimpsest_context.v1.Role\x12*\n\x05parts\x18\x04 \x03(\x0b\x32\x1b.palimpsest_context.v1.Part\x12\x38\n\x0cmessage_type\x18\x05 \x01(\x0e\x32\".palimpsest_context.v1.MessageType\x12\x31\n\x07\x61\x63tions\x18\x06 \x03(\x0b\x32 .palimpsest_context.v1.ActionRef\x12\x35\n\nexpiration\x18\x07 \x01(\x0b\x32!.palimpsest_context.v1.Expiration\x12\x0e\n\x06pinned\x18\x08 \x01(\x08\x12\r\n\x05model\x18\t \x01(\t\x12\x0e\n\x06run_id\x18\n \x01(\t\x12\x0f\n\x07step_id\x18\x0b \x01(\t\x12\x0c\n\x04tags\x18\x0c \x03(\t\x12\x15\n\rmetadata_json\x18\r \x01(\t\x12/\n\x0b\x63reate_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nturn_added\x18\x0f \x01(\x05\x12\x13\n\x0btoken_count\x18\x10 \x01(\x05\x12\x30\n\x04view\x18\x11 \x01(\x0b\x32\".palimpsest_context.v1.MessageView\x12\x11\n\testimated\x18\x12 \x01(\x08\x12\x0c\n\x04name\x18\x13 \x01(\t\"7\n\tActionRef\x12\x11\n\taction_id\x18\x01 \x01(\t\x12\x17\n\x0f\x61gent_action_id\x18\x02 \x01(\t\"\xf6\x04\n\x04Part\x12\x0e\n\x04text\x18\x01 \x01(\tH\x00\x12-\n\x05media\x18\x02 \x01(\x0b\x32\x1c.palimpsest_context.v1.MediaH\x00\x12\x34\n\ttool_call\x18\x03 \x01(\x0b\x32\x1f.palimpsest_context.v1.ToolCallH\x00\x12\x38\n\x0btool_result\x18\x04 \x01(\x0b\x32!.palimpsest_context.v1.ToolResultH\x00\x12\x35\n\treasoning\x18\x05 \x01(\x0b\x32 .palimpsest_context.v1.ReasoningH\x00\x12\x33\n\x08\x63itation\x18\x06 \x01(\x0b\x32\x1f.palimpsest_context.v1.CitationH\x00\x12/\n\x06opaque\x18\x07 \x01(\x0b\x32\x1d.palimpsest_context.v1.OpaqueH\x00\x12;\n\x08recalled\x18\x0c \x01(\x0b\x32\'.palimpsest_context.v1.RecalledMemoriesH\x00\x12\x33\n\tretention\x18\x08 \x01(\x0b\x32 .palimpsest_context.v1.Retention\x12\x0e\n\x06plugin\x18\t \x01(\t\x12\x33\n\x07variant\x18\n \x01(\x0e\x32\".palimpsest_context.v1.PartVariant\x12/\n\x07\x65rasure\x18\x0b \x01(\x0b\x32\x1e.palimpsest_context.v1.Erasure\x12/\n\x07residue\x18\r \x01(\x0b\x32\x1e.palimpsest_context.v1.ResidueB\t\n\x07\x63ontent\")\n\x07Residue\x12\x10\n\x08provider\x18\x01 \x01(\t\x12\x0c\n\x04json\x18\x02 \x01(\t\"\x0b\n\tPermanent\"a\n\tRetention\x12\x35\n\tpermanent\x18\x01 \x01(\x0b\x32 .palimpsest_context.v1.PermanentH\x00\x12\x13\n\tkeep_last\x18\x02 \x01(\x05H\x00\x42\x08\n\x06policy\"G\n\x07\x45rasure\x12\x1d\n\x15original_length_bytes\x18\x01 \x01(\x03\x12\x1d\n\x15original_length_chars\x18\x02 \x01(\x03\"S\n\x05Media\x12\x11\n\tmime_type\x18\x01 \x01(\t\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x12\r\n\x03uri\x18\x03 \x01(\tH\x00\x12\x0e\n\x06\x64\x65tail\x18\x04 \x01(\tB\x08\n\x06source\"A\n\x08ToolCall\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\"\xd3\x03\n\nToolResult\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x35\n\x05state\x18\x03 \x01(\x0e\x32&.palimpsest_context.v1.ToolResultState\x12\x0e\n\x04text\x18\x04 \x01(\tH\x00\x12\x0e\n\x04json\x18\x05 \x01(\tH\x00\x12\x37\n\x05parts\x18\x06 \x01(\x0b\x32&.palimpsest_context.v1.ToolResultPartsH\x00\x12\x35\n\nexpiration\x18\x07 \x01(\x0b\x32!.palimpsest_context.v1.Expiration\x12\x31\n\x07\x61\x63tions\x18\x08 \x03(\x0b\x32 .palimpsest_context.v1.ActionRef\x12:\n\rrecalled_from\x18\t \x01(\x0b\x32#.palimpsest_context.v1.RecalledFrom\x12\x31\n\x08\x63itation\x18\n \x01(\x0b\x32\x1f.palimpsest_context.v1.Citation\x12\x33\n\x06source\x18\x0b \x01(\x0b\x32#.palimpsest_context.v1.ResultSourceB\x08\n\x06output\"[\n\x0cResultSource\x12/\n\x04type\x18\x01 \x01(\x0e\x32!.palimpsest_context.v1.SourceType\x12\x0b\n\x03url\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\"[\n\x0cRecalledFrom\x12\x14\n\ncontent_id\x18\x01 \x01(\tH\x00\x12\x17\n\rmessage_index\x18\x02 \x01(\x05H\x00\x12\x12\n\x08memories\x18\x03 \x01(\x08H\x00\x42\x08\n\x06source\"G\n\x0fToolResultParts\x12\x34\n\x05parts\x18\x01 \x03(\x0b\x32%.palimpsest_context.v1.ToolResultPart\"Z\n\x0eToolResultPart\x12\x0e\n\x04text\x18\x01 \x01(\tH\x00\x12-\n\x05media\x18\x02 \x01(\x0b\x32\x1c.palimpsest_context.v1.MediaH\x00\x42\t\n\x07\x63ontent\"M\n\tReasoning\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x11\n\tsignature\x18\x02 \x01(\t\x12\x10\n\x08provider\x18\x03 \x01(\t\x12\r\n\x05model\x18\x04 \x01(\t\"(\n\x06Opaque\x12\x10\n\x08provider\x18\x01 \x01(\t\x12\x0c\n\x04json\x18\x02 \x01(\t\"\x90\x02\n\x0bMessageView\x12/\n\x05level\x18\x01 \x01(\x0e\x32 .palimpsest_context.v1.ViewLevel\x12\x0f\n\x07\x65\x64it_id\x18\x02 \x01(\t\x12\x1d\n\x15original_length_chars\x18\x03 \x01(\x03\x12\x14\n\x0ctokens_saved\x18\x04 \x01(\x03\x12\x12\n\ncan_expand\x18\x05 \x01(\x08\x12\x30\n\x0c\x63ompacted_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x65xpired\x18\x07 \x01(\x08\x12\x0f\n\x07in_view\x18\x08 \x01(\x08\x12\x12\n\nsummary_id\x18\t \x01(\t\x12\x0e\n\x06hidden\x18\n \x01(\x08*_\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bROLE_SYSTEM\x10\x01\x12\r\n\tROLE_USER\x10\x02\x12\x12\n\x0eROLE_ASSISTANT\x10\x03\x12\r\n\tROLE_TOOL\x10\x04*\xdc\x01\n\x0bMessageType\x12\x1c\n\x18MESSAGE_TYPE_UNSPECIFIED\x10\x00\x12\x1b\n\x17MESSAGE_TYPE_USER_INPUT\x10\x01\x12\x1e\n\x1aMESSAGE_TYPE_ACTION_RESULT\x10\x02\x12!\n\x1dMESSAGE_TYPE_SUB_AGENT_RESULT\x10\x03\x12\x1e\n\x1aMESSAGE_TYPE_RETRY_CONTEXT\x10\x04\x12\x17\n\x13MESSAGE_TYPE_SYSTEM\x10\x05\x12\x16\n\x12MESSAGE_TYPE_OTHER\x10\x06*l\n\x0bPartVariant\x12\x1c\n\x18PART_VARIANT_UNSPECIFIED\x10\x00\x12\x1d\n\x19PART_VARIANT_DISPLAY_ONLY\x10\x01\x12 \n\x1cPART_VARIANT_PERSISTENT_ONLY\x10\x02*r\n\x0fToolResultState\x12!\n\x1dTOOL_RESULT_STATE_UNSPECIFIED\x10\x00\x12\x1f\n\x1bTOOL_RESULT_STATE_COMPLETED\x10\x01\x12\x1b\n\x17TOOL_RESULT_STATE_ERROR\x10\x02*\x9c\x01\n\tViewLevel\x12\x1a\n\x16VIEW_LEVEL_UNSPECIFIED\x10\x00\x12\x13\n\x0fVIEW_LEVEL_FULL\x10\x01\x12\x14\n\x10VIEW_LEVEL_CITED\x10\x02\x12\x18\n\x14VIEW_LEVEL_SHORTENED\x10\x03\x12\x16\n\x12VIEW_LEVEL_CLEARED\x10\x04\x12\x16\n\x12VIEW_LEVEL_REMOVED\x10\x05\x42\xd1\x01\n\x1fio.github.palimpsest_context.v1B\x0cMessageProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\nPalimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#palimpsest_context/v1/message.proto\x12\x15palimpsest_context.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a#palimpsest_context/v1/content.proto\x1a&palimpsest_context/v1/expiration.proto\x1a\"palimpsest_context/v1/memory.proto\"I\n\x0cMessageRange\x12\x13\n\x0bstart_index\x18\x01 \x01(\x05\x12\x16\n\tend_index\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x0c\n\n_end_index\"\xe8\x04\n\x07Message\x12\n\n\x02id\x18\x01 \x01(\t\x12\r\n\x05index\x18\x02 \x01(\x05\x12)\n\x04role\x18\x03 \x01(\x0e\x32\x1b.palimpsest_context.v1.Role\x12*\n\x05parts\x18\x04 \x03(\x0b\x32\x1b.palimpsest_context.v1.Part\x12\x38\n\x0cmessage_type\x18\x05 \x01(\x0e\x32\".palimpsest_context.v1.MessageType\x12\x31\n\x07\x61\x63tions\x18\x06 \x03(\x0b\x32 .palimpsest_context.v1.ActionRef\x12\x35\n\nexpiration\x18\x07 \x01(\x0b\x32!.palimpsest_context.v1.Expiration\x12\x0e\n\x06pinned\x18\x08 \x01(\x08\x12\r\n\x05model\x18\t \x01(\t\x12\x0e\n\x06run_id\x18\n \x01(\t\x12\x0f\n\x07step_id\x18\x0b \x01(\t\x12\x0c\n\x04tags\x18\x0c \x03(\t\x12\x15\n\rmetadata_json\x18\r \x01(\t\x12/\n\x0b\x63reate_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nturn_added\x18\x0f \x01(\x05\x12\x13\n\x0btoken_count\x18\x10 \x01(\x05\x12\x30\n\x04view\x18\x11 \x01(\x0b\x32\".palimpsest_context.v1.MessageView\x12\x11\n\testimated\x18\x12 \x01(\x08\x12\x0c\n\x04name\x18\x13 \x01(\t\x12\x35\n\nimportance\x18\x14 \x01(\x0e\x32!.palimpsest_context.v1.Importance\"7\n\tActionRef\x12\x11\n\taction_id\x18\x01 \x01(\t\x12\x17\n\x0f\x61gent_action_id\x18\x02 \x01(\t\"\xf6\x04\n\x04Part\x12\x0e\n\x04text\x18\x01 \x01(\tH\x00\x12-\n\x05media\x18\x02 \x01(\x0b\x32\x1c.palimpsest_context.v1.MediaH\x00\x12\x34\n\ttool_call\x18\x03 \x01(\x0b\x32\x1f.palimpsest_context.v1.ToolCallH\x00\x12\x38\n\x0btool_result\x18\x04 \x01(\x0b\x32!.palimpsest_context.v1.ToolResultH\x00\x12\x35\n\treasoning\x18\x05 \x01(\x0b\x32 .palimpsest_context.v1.ReasoningH\x00\x12\x33\n\x08\x63itation\x18\x06 \x01(\x0b\x32\x1f.palimpsest_context.v1.CitationH\x00\x12/\n\x06opaque\x18\x07 \x01(\x0b\x32\x1d.palimpsest_context.v1.OpaqueH\x00\x12;\n\x08recalled\x18\x0c \x01(\x0b\x32\'.palimpsest_context.v1.RecalledMemoriesH\x00\x12\x33\n\tretention\x18\x08 \x01(\x0b\x32 .palimpsest_context.v1.Retention\x12\x0e\n\x06plugin\x18\t \x01(\t\x12\x33\n\x07variant\x18\n \x01(\x0e\x32\".palimpsest_context.v1.PartVariant\x12/\n\x07\x65rasure\x18\x0b \x01(\x0b\x32\x1e.palimpsest_context.v1.Erasure\x12/\n\x07residue\x18\r \x01(\x0b\x32\x1e.palimpsest_context.v1.ResidueB\t\n\x07\x63ontent\")\n\x07Residue\x12\x10\n\x08provider\x18\x01 \x01(\t\x12\x0c\n\x04json\x18\x02 \x01(\t\"\x0b\n\tPermanent\"a\n\tRetention\x12\x35\n\tpermanent\x18\x01 \x01(\x0b\x32 .palimpsest_context.v1.PermanentH\x00\x12\x13\n\tkeep_last\x18\x02 \x01(\x05H\x00\x42\x08\n\x06policy\"G\n\x07\x45rasure\x12\x1d\n\x15original_length_bytes\x18\x01 \x01(\x03\x12\x1d\n\x15original_length_chars\x18\x02 \x01(\x03\"S\n\x05Media\x12\x11\n\tmime_type\x18\x01 \x01(\t\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x12\r\n\x03uri\x18\x03 \x01(\tH\x00\x12\x0e\n\x06\x64\x65tail\x18\x04 \x01(\tB\x08\n\x06source\"A\n\x08ToolCall\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\"\x8a\x04\n\nToolResult\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x35\n\x05state\x18\x03 \x01(\x0e\x32&.palimpsest_context.v1.ToolResultState\x12\x0e\n\x04text\x18\x04 \x01(\tH\x00\x12\x0e\n\x04json\x18\x05 \x01(\tH\x00\x12\x37\n\x05parts\x18\x06 \x01(\x0b\x32&.palimpsest_context.v1.ToolResultPartsH\x00\x12\x35\n\nexpiration\x18\x07 \x01(\x0b\x32!.palimpsest_context.v1.Expiration\x12\x31\n\x07\x61\x63tions\x18\x08 \x03(\x0b\x32 .palimpsest_context.v1.ActionRef\x12:\n\rrecalled_from\x18\t \x01(\x0b\x32#.palimpsest_context.v1.RecalledFrom\x12\x31\n\x08\x63itation\x18\n \x01(\x0b\x32\x1f.palimpsest_context.v1.Citation\x12\x33\n\x06source\x18\x0b \x01(\x0b\x32#.palimpsest_context.v1.ResultSource\x12\x35\n\nimportance\x18\x0c \x01(\x0e\x32!.palimpsest_context.v1.ImportanceB\x08\n\x06output\"[\n\x0cResultSource\x12/\n\x04type\x18\x01 \x01(\x0e\x32!.palimpsest_context.v1.SourceType\x12\x0b\n\x03url\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\"[\n\x0cRecalledFrom\x12\x14\n\ncontent_id\x18\x01 \x01(\tH\x00\x12\x17\n\rmessage_index\x18\x02 \x01(\x05H\x00\x12\x12\n\x08memories\x18\x03 \x01(\x08H\x00\x42\x08\n\x06source\"G\n\x0fToolResultParts\x12\x34\n\x05parts\x18\x01 \x03(\x0b\x32%.palimpsest_context.v1.ToolResultPart\"Z\n\x0eToolResultPart\x12\x0e\n\x04text\x18\x01 \x01(\tH\x00\x12-\n\x05media\x18\x02 \x01(\x0b\x32\x1c.palimpsest_context.v1.MediaH\x00\x42\t\n\x07\x63ontent\"M\n\tReasoning\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x11\n\tsignature\x18\x02 \x01(\t\x12\x10\n\x08provider\x18\x03 \x01(\t\x12\r\n\x05model\x18\x04 \x01(\t\"(\n\x06Opaque\x12\x10\n\x08provider\x18\x01 \x01(\t\x12\x0c\n\x04json\x18\x02 \x01(\t\"\x90\x02\n\x0bMessageView\x12/\n\x05level\x18\x01 \x01(\x0e\x32 .palimpsest_context.v1.ViewLevel\x12\x0f\n\x07\x65\x64it_id\x18\x02 \x01(\t\x12\x1d\n\x15original_length_chars\x18\x03 \x01(\x03\x12\x14\n\x0ctokens_saved\x18\x04 \x01(\x03\x12\x12\n\ncan_expand\x18\x05 \x01(\x08\x12\x30\n\x0c\x63ompacted_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x65xpired\x18\x07 \x01(\x08\x12\x0f\n\x07in_view\x18\x08 \x01(\x08\x12\x12\n\nsummary_id\x18\t \x01(\t\x12\x0e\n\x06hidden\x18\n \x01(\x08*_\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bROLE_SYSTEM\x10\x01\x12\r\n\tROLE_USER\x10\x02\x12\x12\n\x0eROLE_ASSISTANT\x10\x03\x12\r\n\tROLE_TOOL\x10\x04*\xdc\x01\n\x0bMessageType\x12\x1c\n\x18MESSAGE_TYPE_UNSPECIFIED\x10\x00\x12\x1b\n\x17MESSAGE_TYPE_USER_INPUT\x10\x01\x12\x1e\n\x1aMESSAGE_TYPE_ACTION_RESULT\x10\x02\x12!\n\x1dMESSAGE_TYPE_SUB_AGENT_RESULT\x10\x03\x12\x1e\n\x1aMESSAGE_TYPE_RETRY_CONTEXT\x10\x04\x12\x17\n\x13MESSAGE_TYPE_SYSTEM\x10\x05\x12\x16\n\x12MESSAGE_TYPE_OTHER\x10\x06*h\n\nImportance\x12\x1a\n\x16IMPORTANCE_UNSPECIFIED\x10\x00\x12\x12\n\x0eIMPORTANCE_LOW\x10\x01\x12\x15\n\x11IMPORTANCE_NORMAL\x10\x02\x12\x13\n\x0fIMPORTANCE_HIGH\x10\x03*l\n\x0bPartVariant\x12\x1c\n\x18PART_VARIANT_UNSPECIFIED\x10\x00\x12\x1d\n\x19PART_VARIANT_DISPLAY_ONLY\x10\x01\x12 \n\x1cPART_VARIANT_PERSISTENT_ONLY\x10\x02*r\n\x0fToolResultState\x12!\n\x1dTOOL_RESULT_STATE_UNSPECIFIED\x10\x00\x12\x1f\n\x1bTOOL_RESULT_STATE_COMPLETED\x10\x01\x12\x1b\n\x17TOOL_RESULT_STATE_ERROR\x10\x02*\x9c\x01\n\tViewLevel\x12\x1a\n\x16VIEW_LEVEL_UNSPECIFIED\x10\x00\x12\x13\n\x0fVIEW_LEVEL_FULL\x10\x01\x12\x14\n\x10VIEW_LEVEL_CITED\x10\x02\x12\x18\n\x14VIEW_LEVEL_SHORTENED\x10\x03\x12\x16\n\x12VIEW_LEVEL_CLEARED\x10\x04\x12\x16\n\x12VIEW_LEVEL_REMOVED\x10\x05\x42\xd1\x01\n\x1fio.github.palimpsest_context.v1B\x0cMessageProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\nPalimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'palimpsest_context.v1.message_pb2', globals())
@@ -25,50 +25,52 @@ if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
   DESCRIPTOR._serialized_options = b'\n\037io.github.palimpsest_context.v1B\014MessageProtoP\001ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\252\002\rPalimpsest.V1\272\002\nPalimpsest\312\002\rPalimpsest\\V1\342\002\026Palimpsest\\V1\\Metadata\352\002\016Palimpsest::V1'
-  _ROLE._serialized_start=3134
-  _ROLE._serialized_end=3229
-  _MESSAGETYPE._serialized_start=3232
-  _MESSAGETYPE._serialized_end=3452
-  _PARTVARIANT._serialized_start=3454
-  _PARTVARIANT._serialized_end=3562
-  _TOOLRESULTSTATE._serialized_start=3564
-  _TOOLRESULTSTATE._serialized_end=3678
-  _VIEWLEVEL._serialized_start=3681
-  _VIEWLEVEL._serialized_end=3837
+  _ROLE._serialized_start=3244
+  _ROLE._serialized_end=3339
+  _MESSAGETYPE._serialized_start=3342
+  _MESSAGETYPE._serialized_end=3562
+  _IMPORTANCE._serialized_start=3564
+  _IMPORTANCE._serialized_end=3668
+  _PARTVARIANT._serialized_start=3670
+  _PARTVARIANT._serialized_end=3778
+  _TOOLRESULTSTATE._serialized_start=3780
+  _TOOLRESULTSTATE._serialized_end=3894
+  _VIEWLEVEL._serialized_start=3897
+  _VIEWLEVEL._serialized_end=4053
   _MESSAGERANGE._serialized_start=208
   _MESSAGERANGE._serialized_end=281
   _MESSAGE._serialized_start=284
-  _MESSAGE._serialized_end=845
-  _ACTIONREF._serialized_start=847
-  _ACTIONREF._serialized_end=902
-  _PART._serialized_start=905
-  _PART._serialized_end=1535
-  _RESIDUE._serialized_start=1537
-  _RESIDUE._serialized_end=1578
-  _PERMANENT._serialized_start=1580
-  _PERMANENT._serialized_end=1591
-  _RETENTION._serialized_start=1593
-  _RETENTION._serialized_end=1690
-  _ERASURE._serialized_start=1692
-  _ERASURE._serialized_end=1763
-  _MEDIA._serialized_start=1765
-  _MEDIA._serialized_end=1848
-  _TOOLCALL._serialized_start=1850
-  _TOOLCALL._serialized_end=1915
-  _TOOLRESULT._serialized_start=1918
-  _TOOLRESULT._serialized_end=2385
-  _RESULTSOURCE._serialized_start=2387
-  _RESULTSOURCE._serialized_end=2478
-  _RECALLEDFROM._serialized_start=2480
-  _RECALLEDFROM._serialized_end=2571
-  _TOOLRESULTPARTS._serialized_start=2573
-  _TOOLRESULTPARTS._serialized_end=2644
-  _TOOLRESULTPART._serialized_start=2646
-  _TOOLRESULTPART._serialized_end=2736
-  _REASONING._serialized_start=2738
-  _REASONING._serialized_end=2815
-  _OPAQUE._serialized_start=2817
-  _OPAQUE._serialized_end=2857
-  _MESSAGEVIEW._serialized_start=2860
-  _MESSAGEVIEW._serialized_end=3132
+  _MESSAGE._serialized_end=900
+  _ACTIONREF._serialized_start=902
+  _ACTIONREF._serialized_end=957
+  _PART._serialized_start=960
+  _PART._serialized_end=1590
+  _RESIDUE._serialized_start=1592
+  _RESIDUE._serialized_end=1633
+  _PERMANENT._serialized_start=1635
+  _PERMANENT._serialized_end=1646
+  _RETENTION._serialized_start=1648
+  _RETENTION._serialized_end=1745
+  _ERASURE._serialized_start=1747
+  _ERASURE._serialized_end=1818
+  _MEDIA._serialized_start=1820
+  _MEDIA._serialized_end=1903
+  _TOOLCALL._serialized_start=1905
+  _TOOLCALL._serialized_end=1970
+  _TOOLRESULT._serialized_start=1973
+  _TOOLRESULT._serialized_end=2495
+  _RESULTSOURCE._serialized_start=2497
+  _RESULTSOURCE._serialized_end=2588
+  _RECALLEDFROM._serialized_start=2590
+  _RECALLEDFROM._serialized_end=2681
+  _TOOLRESULTPARTS._serialized_start=2683
+  _TOOLRESULTPARTS._serialized_end=2754
+  _TOOLRESULTPART._serialized_start=2756
+  _TOOLRESULTPART._serialized_end=2846
+  _REASONING._serialized_start=2848
+  _REASONING._serialized_end=2925
+  _OPAQUE._serialized_start=2927
+  _OPAQUE._serialized_end=2967
+  _MESSAGEVIEW._serialized_start=2970
+  _MESSAGEVIEW._serialized_end=3242
 # @@protoc_insertion_point(module_scope)

@@ -9,6 +9,10 @@ from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+IMPORTANCE_HIGH: Importance
+IMPORTANCE_LOW: Importance
+IMPORTANCE_NORMAL: Importance
+IMPORTANCE_UNSPECIFIED: Importance
 MESSAGE_TYPE_ACTION_RESULT: MessageType
 MESSAGE_TYPE_OTHER: MessageType
 MESSAGE_TYPE_RETRY_CONTEXT: MessageType
@@ -63,12 +67,13 @@ class Media(_message.Message):
     def __init__(self, mime_type: _Optional[str] = ..., data: _Optional[bytes] = ..., uri: _Optional[str] = ..., detail: _Optional[str] = ...) -> None: ...
 
 class Message(_message.Message):
-    __slots__ = ["actions", "create_time", "estimated", "expiration", "id", "index", "message_type", "metadata_json", "model", "name", "parts", "pinned", "role", "run_id", "step_id", "tags", "token_count", "turn_added", "view"]
+    __slots__ = ["actions", "create_time", "estimated", "expiration", "id", "importance", "index", "message_type", "metadata_json", "model", "name", "parts", "pinned", "role", "run_id", "step_id", "tags", "token_count", "turn_added", "view"]
     ACTIONS_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     ESTIMATED_FIELD_NUMBER: _ClassVar[int]
     EXPIRATION_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_TYPE_FIELD_NUMBER: _ClassVar[int]
     METADATA_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -88,6 +93,7 @@ class Message(_message.Message):
     estimated: bool
     expiration: _expiration_pb2.Expiration
     id: str
+    importance: Importance
     index: int
     message_type: MessageType
     metadata_json: str
@@ -102,7 +108,7 @@ class Message(_message.Message):
     token_count: int
     turn_added: int
     view: MessageView
-    def __init__(self, id: _Optional[str] = ..., index: _Optional[int] = ..., role: _Optional[_Union[Role, str]] = ..., parts: _Optional[_Iterable[_Union[Part, _Mapping]]] = ..., message_type: _Optional[_Union[MessageType, str]] = ..., actions: _Optional[_Iterable[_Union[ActionRef, _Mapping]]] = ..., expiration: _Optional[_Union[_expiration_pb2.Expiration, _Mapping]] = ..., pinned: bool = ..., model: _Optional[str] = ..., run_id: _Optional[str] = ..., step_id: _Optional[str] = ..., tags: _Optional[_Iterable[str]] = ..., metadata_json: _Optional[str] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., turn_added: _Optional[int] = ..., token_count: _Optional[int] = ..., view: _Optional[_Union[MessageView, _Mapping]] = ..., estimated: bool = ..., name: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., index: _Optional[int] = ..., role: _Optional[_Union[Role, str]] = ..., parts: _Optional[_Iterable[_Union[Part, _Mapping]]] = ..., message_type: _Optional[_Union[MessageType, str]] = ..., actions: _Optional[_Iterable[_Union[ActionRef, _Mapping]]] = ..., expiration: _Optional[_Union[_expiration_pb2.Expiration, _Mapping]] = ..., pinned: bool = ..., model: _Optional[str] = ..., run_id: _Optional[str] = ..., step_id: _Optional[str] = ..., tags: _Optional[_Iterable[str]] = ..., metadata_json: _Optional[str] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., turn_added: _Optional[int] = ..., token_count: _Optional[int] = ..., view: _Optional[_Union[MessageView, _Mapping]] = ..., estimated: bool = ..., name: _Optional[str] = ..., importance: _Optional[_Union[Importance, str]] = ...) -> None: ...
 
 class MessageRange(_message.Message):
     __slots__ = ["end_index", "start_index"]
@@ -237,11 +243,12 @@ class ToolCall(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., arguments_json: _Optional[str] = ...) -> None: ...
 
 class ToolResult(_message.Message):
-    __slots__ = ["actions", "call_id", "citation", "expiration", "json", "name", "parts", "recalled_from", "source", "state", "text"]
+    __slots__ = ["actions", "call_id", "citation", "expiration", "importance", "json", "name", "parts", "recalled_from", "source", "state", "text"]
     ACTIONS_FIELD_NUMBER: _ClassVar[int]
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
     EXPIRATION_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
     JSON_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
@@ -253,6 +260,7 @@ class ToolResult(_message.Message):
     call_id: str
     citation: _content_pb2.Citation
     expiration: _expiration_pb2.Expiration
+    importance: Importance
     json: str
     name: str
     parts: ToolResultParts
@@ -260,7 +268,7 @@ class ToolResult(_message.Message):
     source: ResultSource
     state: ToolResultState
     text: str
-    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., state: _Optional[_Union[ToolResultState, str]] = ..., text: _Optional[str] = ..., json: _Optional[str] = ..., parts: _Optional[_Union[ToolResultParts, _Mapping]] = ..., expiration: _Optional[_Union[_expiration_pb2.Expiration, _Mapping]] = ..., actions: _Optional[_Iterable[_Union[ActionRef, _Mapping]]] = ..., recalled_from: _Optional[_Union[RecalledFrom, _Mapping]] = ..., citation: _Optional[_Union[_content_pb2.Citation, _Mapping]] = ..., source: _Optional[_Union[ResultSource, _Mapping]] = ...) -> None: ...
+    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., state: _Optional[_Union[ToolResultState, str]] = ..., text: _Optional[str] = ..., json: _Optional[str] = ..., parts: _Optional[_Union[ToolResultParts, _Mapping]] = ..., expiration: _Optional[_Union[_expiration_pb2.Expiration, _Mapping]] = ..., actions: _Optional[_Iterable[_Union[ActionRef, _Mapping]]] = ..., recalled_from: _Optional[_Union[RecalledFrom, _Mapping]] = ..., citation: _Optional[_Union[_content_pb2.Citation, _Mapping]] = ..., source: _Optional[_Union[ResultSource, _Mapping]] = ..., importance: _Optional[_Union[Importance, str]] = ...) -> None: ...
 
 class ToolResultPart(_message.Message):
     __slots__ = ["media", "text"]
@@ -280,6 +288,9 @@ class Role(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
 
 class MessageType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class Importance(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
 
 class PartVariant(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):

@@ -37,20 +37,22 @@ class ActionCitations(_message.Message):
     def __init__(self, enabled: bool = ..., threshold_chars: _Optional[int] = ...) -> None: ...
 
 class ActionPolicy(_message.Message):
-    __slots__ = ["action_id", "agent_action_id", "citations", "default_compact_prompt_id", "expiration", "tool_name"]
+    __slots__ = ["action_id", "agent_action_id", "citations", "default_compact_prompt_id", "expiration", "importance", "tool_name"]
     ACTION_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ACTION_ID_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
     DEFAULT_COMPACT_PROMPT_ID_FIELD_NUMBER: _ClassVar[int]
     EXPIRATION_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
     TOOL_NAME_FIELD_NUMBER: _ClassVar[int]
     action_id: str
     agent_action_id: str
     citations: ActionCitations
     default_compact_prompt_id: str
     expiration: _expiration_pb2.Expiration
+    importance: _message_pb2.Importance
     tool_name: str
-    def __init__(self, agent_action_id: _Optional[str] = ..., action_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., expiration: _Optional[_Union[_expiration_pb2.Expiration, _Mapping]] = ..., default_compact_prompt_id: _Optional[str] = ..., citations: _Optional[_Union[ActionCitations, _Mapping]] = ...) -> None: ...
+    def __init__(self, agent_action_id: _Optional[str] = ..., action_id: _Optional[str] = ..., tool_name: _Optional[str] = ..., expiration: _Optional[_Union[_expiration_pb2.Expiration, _Mapping]] = ..., default_compact_prompt_id: _Optional[str] = ..., citations: _Optional[_Union[ActionCitations, _Mapping]] = ..., importance: _Optional[_Union[_message_pb2.Importance, str]] = ...) -> None: ...
 
 class Budget(_message.Message):
     __slots__ = ["context_window_tokens", "max_context_tokens", "reserved_output_tokens"]
@@ -75,15 +77,17 @@ class CitationsPolicy(_message.Message):
     def __init__(self, enabled: bool = ..., threshold_chars: _Optional[int] = ..., release_on_end_run: bool = ..., recall_tools: _Optional[_Union[NameList, _Mapping]] = ...) -> None: ...
 
 class CompactionPolicy(_message.Message):
-    __slots__ = ["count_reasoning", "fan_out", "keep_recent", "list_tokens", "min_shrink_percent", "prepare_percent", "prompt_id", "strategy", "summary_tokens", "tail_percent", "target_percent", "threshold_messages"]
+    __slots__ = ["count_reasoning", "fan_out", "keep_recent", "list_tokens", "live_prefix", "min_shrink_percent", "prepare_percent", "prompt_id", "strategy", "summary_input_tokens", "summary_tokens", "tail_percent", "target_percent", "threshold_messages"]
     COUNT_REASONING_FIELD_NUMBER: _ClassVar[int]
     FAN_OUT_FIELD_NUMBER: _ClassVar[int]
     KEEP_RECENT_FIELD_NUMBER: _ClassVar[int]
     LIST_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    LIVE_PREFIX_FIELD_NUMBER: _ClassVar[int]
     MIN_SHRINK_PERCENT_FIELD_NUMBER: _ClassVar[int]
     PREPARE_PERCENT_FIELD_NUMBER: _ClassVar[int]
     PROMPT_ID_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TAIL_PERCENT_FIELD_NUMBER: _ClassVar[int]
     TARGET_PERCENT_FIELD_NUMBER: _ClassVar[int]
@@ -92,15 +96,17 @@ class CompactionPolicy(_message.Message):
     fan_out: int
     keep_recent: int
     list_tokens: int
+    live_prefix: bool
     min_shrink_percent: int
     prepare_percent: int
     prompt_id: str
     strategy: CompactionStrategy
+    summary_input_tokens: int
     summary_tokens: int
     tail_percent: int
     target_percent: int
     threshold_messages: int
-    def __init__(self, strategy: _Optional[_Union[CompactionStrategy, str]] = ..., threshold_messages: _Optional[int] = ..., prepare_percent: _Optional[int] = ..., keep_recent: _Optional[int] = ..., tail_percent: _Optional[int] = ..., target_percent: _Optional[int] = ..., min_shrink_percent: _Optional[int] = ..., fan_out: _Optional[int] = ..., summary_tokens: _Optional[int] = ..., prompt_id: _Optional[str] = ..., count_reasoning: bool = ..., list_tokens: _Optional[int] = ...) -> None: ...
+    def __init__(self, strategy: _Optional[_Union[CompactionStrategy, str]] = ..., threshold_messages: _Optional[int] = ..., prepare_percent: _Optional[int] = ..., keep_recent: _Optional[int] = ..., tail_percent: _Optional[int] = ..., target_percent: _Optional[int] = ..., min_shrink_percent: _Optional[int] = ..., fan_out: _Optional[int] = ..., summary_tokens: _Optional[int] = ..., prompt_id: _Optional[str] = ..., count_reasoning: bool = ..., list_tokens: _Optional[int] = ..., live_prefix: bool = ..., summary_input_tokens: _Optional[int] = ...) -> None: ...
 
 class ExpirationPolicy(_message.Message):
     __slots__ = ["enabled", "results"]
@@ -183,13 +189,14 @@ class MemoryScopeList(_message.Message):
     def __init__(self, scopes: _Optional[_Iterable[_Union[_memory_pb2.MemoryScope, str]]] = ...) -> None: ...
 
 class ModelProfile(_message.Message):
-    __slots__ = ["cache_read_price", "cache_write_price", "context_window_tokens", "counter", "factor", "input_price", "media_tokens", "model", "output_price", "reserved_output_tokens"]
+    __slots__ = ["cache_read_price", "cache_write_price", "context_window_tokens", "counter", "factor", "input_price", "live_prefix", "media_tokens", "model", "output_price", "reserved_output_tokens"]
     CACHE_READ_PRICE_FIELD_NUMBER: _ClassVar[int]
     CACHE_WRITE_PRICE_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
     COUNTER_FIELD_NUMBER: _ClassVar[int]
     FACTOR_FIELD_NUMBER: _ClassVar[int]
     INPUT_PRICE_FIELD_NUMBER: _ClassVar[int]
+    LIVE_PREFIX_FIELD_NUMBER: _ClassVar[int]
     MEDIA_TOKENS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_PRICE_FIELD_NUMBER: _ClassVar[int]
@@ -200,11 +207,12 @@ class ModelProfile(_message.Message):
     counter: str
     factor: float
     input_price: float
+    live_prefix: bool
     media_tokens: int
     model: str
     output_price: float
     reserved_output_tokens: int
-    def __init__(self, model: _Optional[str] = ..., context_window_tokens: _Optional[int] = ..., reserved_output_tokens: _Optional[int] = ..., counter: _Optional[str] = ..., factor: _Optional[float] = ..., media_tokens: _Optional[int] = ..., input_price: _Optional[float] = ..., cache_read_price: _Optional[float] = ..., cache_write_price: _Optional[float] = ..., output_price: _Optional[float] = ...) -> None: ...
+    def __init__(self, model: _Optional[str] = ..., context_window_tokens: _Optional[int] = ..., reserved_output_tokens: _Optional[int] = ..., counter: _Optional[str] = ..., factor: _Optional[float] = ..., media_tokens: _Optional[int] = ..., input_price: _Optional[float] = ..., cache_read_price: _Optional[float] = ..., cache_write_price: _Optional[float] = ..., output_price: _Optional[float] = ..., live_prefix: bool = ...) -> None: ...
 
 class NameList(_message.Message):
     __slots__ = ["names"]
