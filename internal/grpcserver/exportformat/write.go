@@ -122,8 +122,9 @@ func fromPolicy(p *conversation.Policy) policyLine {
 			TargetPercent: p.Compaction.TargetPercent, MinShrinkPercent: p.Compaction.MinShrinkPercent, FanOut: p.Compaction.FanOut,
 			SummaryTokens: p.Compaction.SummaryTokens, PromptID: p.Compaction.PromptID, CountReasoning: p.Compaction.CountReasoning,
 		},
-		Citations: fromCitations(p.Citations),
-		Memory:    fromMemory(&p.Memory),
+		Citations:     fromCitations(p.Citations),
+		Deduplication: fromDeduplication(p.Deduplication),
+		Memory:        fromMemory(&p.Memory),
 	}
 }
 
@@ -267,7 +268,7 @@ func fromEdit(e *conversation.Edit) *editLine {
 		Time: e.Time.UTC(), Before: e.Before, After: e.After, Erases: e.Erases, Content: e.Content, Commit: e.Commit,
 		Said: e.Said, Brought: e.Brought,
 		Parts: each(e.Parts, func(p *conversation.PartEdit) shownLine {
-			return shownLine{Part: p.Part, Level: levelName(p.Level), Shown: fromPart(&p.Shown)}
+			return shownLine{Part: p.Part, Level: levelName(p.Level), Shown: fromPart(&p.Shown), Copies: each(p.Copies, fromCopy)}
 		}),
 	}
 	if s := e.Summary; s != nil {
