@@ -31,7 +31,11 @@ func (v *View) WithReturned(messages []int32) *View {
 func (s *state) giveBack(edit int64) {
 	s.parts = maps.Clone(s.parts)
 	maps.DeleteFunc(s.parts, func(_ int32, p shownPart) bool { return p.copies != nil })
-	s.edit, s.reason = edit, ReasonUnspecified
+	s.edit = edit
+	if s.removed {
+		return
+	}
+	s.reason = ReasonUnspecified
 	last := int64(0)
 	for _, p := range s.parts {
 		if p.edit > last {
@@ -48,7 +52,7 @@ func (it *Item) Returned() Item {
 	}
 	out.Copies, out.Parts = nil, append([]Part(nil), it.Parts...)
 	for i := range out.Parts {
-		if at := it.Position(i); it.namesCopies(at) {
+		if at := it.Position(i); it.NamesCopies(at) {
 			out.Parts[i] = it.Message.Parts[at]
 			out.Saved -= int64(it.Message.Parts[at].Tokens - it.Parts[i].Tokens)
 		}
@@ -56,7 +60,8 @@ func (it *Item) Returned() Item {
 	return out
 }
 
-func (it *Item) namesCopies(part int32) bool {
+// NamesCopies says whether what is shown of a part names copies of its lines.
+func (it *Item) NamesCopies(part int32) bool {
 	for i := range it.Copies {
 		if it.Copies[i].Of == part {
 			return true
@@ -97,6 +102,31 @@ func (it *Item) verbatim(shown int, c *NamedCopy) bool {
 			return false
 		}
 	}
-	original, part := &it.Message.Parts[c.Part], &it.Parts[shown]
-	return !Erased(it.Parts[shown:shown+1]) && (it.namesCopies(c.Part) || part.Result == original.Result && part.Text == original.Text)
+	return it.Whole(shown) || it.NamesCopies(c.Part) && !Erased(it.Parts[shown:shown+1])
+}
+
+// Whole says whether a shown part is as it was appended or corrected.
+func (it *Item) Whole(shown int) bool {
+	at := it.Position(shown)
+	if at == RecalledPart || Erased(it.Parts[shown:shown+1]) {
+		return false
+	}
+	original, part := &it.Message.Parts[at], &it.Parts[shown]
+	return part.Kind == original.Kind && part.Result == original.Result && part.Text == original.Text
+}
+
+// OneText is the text of a part that is one text: a text, or a result that is one.
+func (p *Part) OneText() (Content, bool) {
+	switch {
+	case p.Kind == PartText:
+		return p.Text, true
+	case p.Kind != PartToolResult:
+		return Content{}, false
+	case p.Result.Output == OutputText:
+		return p.Result.Text, true
+	case p.Result.Output == OutputParts && len(p.Result.Parts) == 1 && p.Result.Parts[0].Media == nil:
+		return p.Result.Parts[0].Text, true
+	default:
+		return Content{}, false
+	}
 }

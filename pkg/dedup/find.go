@@ -42,7 +42,7 @@ func Find(text []uint64, copies []Copy, minLines int, worth func(Run) bool) []Ru
 type finder struct {
 	text    []uint64
 	size    int
-	power   uint64 // of base, size-1
+	power   uint64   // of base, size-1
 	hashes  []uint64 // of the windows of the text, by their first line
 	windows map[uint64][]candidate
 	filter  [filterWords]uint64 // bits of the hashes of windows: most lines of copies need no look into the map

@@ -142,11 +142,13 @@ func (d *Attempt) Decide() error {
 		d.lifetimes().apply,
 		d.erasing().reclaimPruned,
 		d.erasing().prune,
+		d.deduplicating().apply,
 		d.fitting().clipOverShare,
 		d.fitting().restoreCuts,
 		d.compacting().compactIfFull,
 		d.Fit,
 		d.recalling().apply,
+		d.returning().apply,
 		d.erasing().expireErased,
 		d.erasing().eraseFacts,
 	}
