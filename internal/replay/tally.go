@@ -329,17 +329,17 @@ func (r *Report) mustBeZero() (out []figure) {
 // LetGo is what the sidecar says it let go, and why not yet. Nothing of it is
 // judged by itself: the bytes are.
 type LetGo struct {
-	SavedByExpiry     int64          `json:"saved_by_expiry"`
-	SavedByRetention  int64          `json:"saved_by_retention"`
-	SavedByPruning    int64          `json:"saved_by_pruning"`
-	SavedByCompaction int64          `json:"saved_by_compaction"`
-	SavedByCiting     int64          `json:"saved_by_citing"`
+	SavedByExpiry     int64 `json:"saved_by_expiry"`
+	SavedByRetention  int64 `json:"saved_by_retention"`
+	SavedByPruning    int64 `json:"saved_by_pruning"`
+	SavedByCompaction int64 `json:"saved_by_compaction"`
+	SavedByCiting     int64 `json:"saved_by_citing"`
 
 	SavedByDeduplication int64 `json:"saved_by_deduplication"`
 
-	Events            map[string]int `json:"events"`
-	Deferred          map[string]int `json:"deferred"`
-	Degraded          int            `json:"degraded"`
+	Events   map[string]int `json:"events"`
+	Deferred map[string]int `json:"deferred"`
+	Degraded int            `json:"degraded"`
 }
 
 func newLetGo() LetGo {

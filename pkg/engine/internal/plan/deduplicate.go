@@ -73,7 +73,7 @@ func (d deduplicating) texts() []*lineText {
 
 // isGivenBack says whether a part is a tool's result or an action's, in one text that stays: what users, agents and plugins say is not.
 func isGivenBack(m *conversation.Message, p *conversation.Part) bool {
-	action := m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult
+	action := m.Role == conversation.RoleUser && (m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult)
 	text, one := p.OneText()
 	return one && text.Bytes() >= minRunChars && (p.Kind == conversation.PartToolResult || action) &&
 		p.Plugin == "" && p.Variant == conversation.BothVariants
