@@ -102,17 +102,18 @@ func (it *Item) verbatim(shown int, c *NamedCopy) bool {
 			return false
 		}
 	}
-	return it.Whole(shown) || it.NamesCopies(c.Part) && !Erased(it.Parts[shown:shown+1])
+	return it.Whole(shown) || it.NamesCopies(c.Part)
 }
 
-// Whole says whether a shown part is as it was appended or corrected.
+// Whole says whether a shown part is one text, as it was appended or corrected.
 func (it *Item) Whole(shown int) bool {
 	at := it.Position(shown)
-	if at == RecalledPart || Erased(it.Parts[shown:shown+1]) {
+	if at == RecalledPart {
 		return false
 	}
 	original, part := &it.Message.Parts[at], &it.Parts[shown]
-	return part.Kind == original.Kind && part.Result == original.Result && part.Text == original.Text
+	text, one := part.OneText()
+	return one && text.Erased == nil && part.Kind == original.Kind && part.Result == original.Result && part.Text == original.Text
 }
 
 // OneText is the text of a part that is one text: a text, or a result that is one.
