@@ -127,7 +127,7 @@ func (f *finder) longest(copies []Copy, at int) Run {
 		return best
 	}
 	for _, c := range f.windows[f.hashes[at]] {
-		n := 0
+		var n int
 		if c.copy == Own {
 			n = f.ownLines(c.at, at)
 		} else {
