@@ -17,7 +17,7 @@ func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message
 	c.history.Shown()
 	total := context.Tokens + c.fixed
 	c.checkSavings(response, total)
-	c.checkExpiry(response, whole)
+	c.checkExpiry(response, context.Blocks, whole)
 	c.checkDecisions(response, context.Blocks)
 	stable := c.prefix(response, context)
 	if !c.ended {
