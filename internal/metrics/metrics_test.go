@@ -207,12 +207,12 @@ func TestMetrics_Built_EachMechanismByItself(t *testing.T) {
 	r := &engine.BuildResult{
 		Tokens: engine.TokenReport{
 			Messages: 1000, Factor: 2, SavedByClipping: 1, SavedByFit: 20, SavedByExpiry: 300, SavedByRetention: 4000, SavedByPruning: 50_000,
-			SavedByCompaction: 600_000, SavedByCiting: 7_000_000,
+			SavedByCompaction: 600_000, SavedByCiting: 7_000_000, SavedByDeduplication: 80_000_000,
 		},
 		Prefix: engine.PrefixReport{StableTokens: 900}, CacheReadPrice: &price,
 	}
 	m.Built("default", r, 2*time.Second)
-	for how, want := range map[mechanism]float64{clipping: 1, fit: 20, expiry: 300, retention: 4000, pruning: 50_000, compaction: 600_000, citing: 7_000_000} {
+	for how, want := range map[mechanism]float64{clipping: 1, fit: 20, expiry: 300, retention: 4000, pruning: 50_000, compaction: 600_000, citing: 7_000_000, deduplication: 80_000_000} {
 		if got := number(t, m, "palimpsest_kept_out_tokens_total", string(how), "default"); got != want {
 			t.Errorf("%s kept out %v tokens, want %v", how, got, want)
 		}
