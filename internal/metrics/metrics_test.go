@@ -220,12 +220,12 @@ func TestMetrics_Built_EachMechanismByItself(t *testing.T) {
 			t.Errorf("%s: %v builds, want 1", how, got)
 		}
 	}
-	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 7_654_321*2*0.5/1e6; got != want {
+	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 87_654_321*2*0.5/1e6; got != want {
 		t.Errorf("saved %v, want %v", got, want)
 	}
 	r.CacheReadPrice = nil
 	m.Built("default", r, 0)
-	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 7_654_321*2*0.5/1e6; got != want {
+	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 87_654_321*2*0.5/1e6; got != want {
 		t.Errorf("without a price, saved %v, want %v", got, want)
 	}
 	if got := number(t, m, "palimpsest_context_stable_tokens_total", "default"); got != 1800 {
