@@ -67,6 +67,10 @@ var layers = []layer{
 		allow: []string{vocabulary, "./pkg/tokens", "./pkg/content"}, deny: outside, noClock: true,
 	},
 	{
+		name: "repeated lines", why: "the same lines are found alike for ever: frozen edits name them",
+		dirs: []string{"pkg/dedup"}, allow: []string{vocabulary, "./pkg/facts"}, deny: outside, noClock: true,
+	},
+	{
 		name: "compaction", why: "a policy as the others, which asks what must not be lost",
 		dirs:  []string{"pkg/compaction"},
 		allow: []string{vocabulary, "./pkg/tokens", "./pkg/facts"}, deny: outside, noClock: true,
@@ -162,7 +166,7 @@ var layers = []layer{
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/summarize", "./pkg/tokens", "./pkg/provider",
 			"./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view", "./pkg/engine/internal/catalogue",
-			"./pkg/engine/internal/contents", "./pkg/memory",
+			"./pkg/engine/internal/contents", "./pkg/memory", "./pkg/dedup",
 		},
 		deny: outside, noClock: true,
 	},
@@ -196,7 +200,7 @@ var layers = []layer{
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search", "./pkg/summarize", "./pkg/tokens",
 			"./pkg/provider", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view",
-			"./pkg/engine/internal/actors", "./pkg/engine/internal/quota",
+			"./pkg/engine/internal/actors", "./pkg/engine/internal/quota", "./pkg/dedup",
 		},
 		deny: slices.Concat(drivers, transport),
 	},

@@ -40,6 +40,7 @@ var rules = []rule{
 			"search with citations":            {"pkg/search/a.go", imports("./pkg/citations")},
 			"citations with facts":             {"pkg/citations/a.go", imports("./pkg/facts")},
 			"facts with a content":             {"pkg/facts/a.go", imports("./pkg/content")},
+			"repeated lines with a content":    {"pkg/dedup/a.go", imports("./pkg/content")},
 			"extracts with a network":          {"pkg/summarize/extractive/span/a.go", imports("net/http")},
 			"extracts with a context":          {"pkg/summarize/extractive/a.go", imports("context")},
 			"policy with the API":              {"pkg/compaction/a.go", imports("./gen/palimpsest/v1")},
@@ -94,6 +95,7 @@ var rules = []rule{
 		},
 		good: map[string][2]string{
 			"policy":                {"pkg/expiry/a.go", imports("sort", "net/url", "./pkg/conversation", "./pkg/tokens")},
+			"repeated lines":        {"pkg/dedup/a.go", imports("./pkg/conversation", "./pkg/facts")},
 			"citations":             {"pkg/citations/a.go", imports("net/url", "./pkg/content")},
 			"search":                {"pkg/search/a.go", imports("./pkg/content", "./pkg/conversation", "./pkg/tokens")},
 			"extracts":              {"pkg/summarize/extractive/span/a.go", imports("./pkg/content", "./pkg/facts", "./pkg/summarize")},

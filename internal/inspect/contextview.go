@@ -88,13 +88,14 @@ func (v *contextView) shares() string {
 
 // saved says what each mechanism keeps out of the context.
 func (v *contextView) saved() string {
-	t, words := v.build.GetTokens(), make([]string, 0, 7)
+	t, words := v.build.GetTokens(), make([]string, 0, 8)
 	for _, by := range []struct {
 		name   string
 		tokens int64
 	}{
 		{"compaction", t.GetSavedByCompaction()}, {"pruning", t.GetSavedByPruning()}, {"expiry", t.GetSavedByExpiry()},
 		{"retention", t.GetSavedByRetention()}, {"citing", t.GetSavedByCiting()},
+		{"deduplication", t.GetSavedByDeduplication()},
 		{"clipping", t.GetSavedByClipping()}, {"the window's start", t.GetSavedByFit()},
 	} {
 		if by.tokens != 0 {

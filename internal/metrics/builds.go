@@ -21,10 +21,12 @@ const (
 	pruning    mechanism = "pruning"
 	compaction mechanism = "compaction"
 	citing     mechanism = "citing"
+
+	deduplication mechanism = "deduplication"
 )
 
 func mechanisms() []mechanism {
-	return []mechanism{clipping, fit, expiry, retention, pruning, compaction, citing}
+	return []mechanism{clipping, fit, expiry, retention, pruning, compaction, citing, deduplication}
 }
 
 // tokensPerPrice is how many tokens a price is of.
@@ -111,6 +113,8 @@ func keptOutBy(how mechanism, t *engine.TokenReport) int64 {
 		return t.SavedByCompaction
 	case citing:
 		return t.SavedByCiting
+	case deduplication:
+		return t.SavedByDeduplication
 	default:
 		return 0
 	}
@@ -144,6 +148,8 @@ func mechanismOf(d *conversation.Decision) mechanism {
 		return compaction
 	case conversation.DecisionCited:
 		return citing
+	case conversation.DecisionDeduplicated:
+		return deduplication
 	case conversation.DecisionRemoved:
 		if d.Reason.Expired() {
 			return expiry

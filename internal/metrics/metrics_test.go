@@ -207,12 +207,12 @@ func TestMetrics_Built_EachMechanismByItself(t *testing.T) {
 	r := &engine.BuildResult{
 		Tokens: engine.TokenReport{
 			Messages: 1000, Factor: 2, SavedByClipping: 1, SavedByFit: 20, SavedByExpiry: 300, SavedByRetention: 4000, SavedByPruning: 50_000,
-			SavedByCompaction: 600_000, SavedByCiting: 7_000_000,
+			SavedByCompaction: 600_000, SavedByCiting: 7_000_000, SavedByDeduplication: 80_000_000,
 		},
 		Prefix: engine.PrefixReport{StableTokens: 900, Rewrite: engine.RewriteReport{Reread: 80, Cost: 1}}, CacheReadPrice: &price,
 	}
 	m.Built("default", r, 2*time.Second)
-	for how, want := range map[mechanism]float64{clipping: 1, fit: 20, expiry: 300, retention: 4000, pruning: 50_000, compaction: 600_000, citing: 7_000_000} {
+	for how, want := range map[mechanism]float64{clipping: 1, fit: 20, expiry: 300, retention: 4000, pruning: 50_000, compaction: 600_000, citing: 7_000_000, deduplication: 80_000_000} {
 		if got := number(t, m, "palimpsest_kept_out_tokens_total", string(how), "default"); got != want {
 			t.Errorf("%s kept out %v tokens, want %v", how, got, want)
 		}
@@ -220,12 +220,12 @@ func TestMetrics_Built_EachMechanismByItself(t *testing.T) {
 			t.Errorf("%s: %v builds, want 1", how, got)
 		}
 	}
-	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 7_654_321*2*0.5/1e6; got != want {
+	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 87_654_321*2*0.5/1e6; got != want {
 		t.Errorf("saved %v, want %v", got, want)
 	}
 	r.CacheReadPrice, r.Prefix.Rewrite.Cost = nil, 0 // behind a cold cache
 	m.Built("default", r, 0)
-	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 7_654_321*2*0.5/1e6; got != want {
+	if got, want := number(t, m, "palimpsest_saved_cost_total", "default"), 87_654_321*2*0.5/1e6; got != want {
 		t.Errorf("without a price, saved %v, want %v", got, want)
 	}
 	if got := number(t, m, "palimpsest_context_stable_tokens_total", "default"); got != 1800 {

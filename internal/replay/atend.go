@@ -71,7 +71,7 @@ func (c *conversation) rebuild(ctx context.Context, window int32, sameTurn bool)
 		c.refused(err, room, c.AtEnd.Refused)
 		return nil
 	}
-	context := c.inspect(response, room)
+	context, _ := c.inspect(response, room)
 	return &view{response, context.Blocks, context.Tokens + c.fixed, room}
 }
 

@@ -28,6 +28,7 @@ func (r *Report) gone(s *sheet.Sheet) {
 	}{
 		{"expiry", r.LetGo.SavedByExpiry}, {"retention", r.LetGo.SavedByRetention},
 		{"pruning", r.LetGo.SavedByPruning}, {"compaction", r.LetGo.SavedByCompaction}, {"citing", r.LetGo.SavedByCiting},
+		{"deduplication", r.LetGo.SavedByDeduplication},
 	} {
 		if saved.tokens != 0 {
 			row(s, "saved by "+saved.by, "%d tokens over all builds, as the sidecar says", saved.tokens)

@@ -100,8 +100,9 @@ func (c *conversation) trackResults(m *pb.Message, cited bool) {
 }
 
 // checkExpiry holds the results that a context shows in full against those that
-// must and may be. What clipping, the window or a summary keeps out need not be.
-func (c *conversation) checkExpiry(response *pb.BuildContextResponse, blocks []validate.Block) {
+// must and may be. What clipping, the window or a summary keeps out need not be. In whole, lines stand in their places that others stand for:
+// a result that names some is not in full, and nothing has shortened it.
+func (c *conversation) checkExpiry(response *pb.BuildContextResponse, blocks, whole []validate.Block) {
 	c.now++
 	if got := int(response.GetTurn()); got != c.now {
 		c.fail("errors", &c.Errors, fmt.Sprintf("turn %d, want %d", got, c.now))
@@ -112,6 +113,8 @@ func (c *conversation) checkExpiry(response *pb.BuildContextResponse, blocks []v
 		if _, watched := most[text]; watched && shown > most[text] {
 			c.fail("expired_late", &c.ExpiredLate, fmt.Sprintf("%d results of %d characters are in full, %d may be", shown, utf8.RuneCountInString(text), most[text]))
 		}
+	}
+	for text, shown := range resultTexts(whole) {
 		least[text] -= shown
 	}
 	pruned := decided(response, pb.DecisionKind_DECISION_KIND_PRUNED)

@@ -42,6 +42,7 @@ func (c *conversation) checkDecisions(response *pb.BuildContextResponse, blocks 
 			said = append(said, [2]int{int(d.GetStartIndex()), int(d.GetEndIndex())})
 		}
 	}
+	named := decided(response, pb.DecisionKind_DECISION_KIND_DEDUPLICATED)
 	clipped, citing := decided(response, pb.DecisionKind_DECISION_KIND_CLIPPED), decided(response, pb.DecisionKind_DECISION_KIND_CITED)
 	shown, kept, whole := textsOf(blocks), 0, true
 	for i := len(c.entered) - 1; i >= 0; i-- {
@@ -52,7 +53,7 @@ func (c *conversation) checkDecisions(response *pb.BuildContextResponse, blocks 
 		if full && c.entered[i] != c.appended[i] && !citing.hold(i) {
 			c.fail("unexplained", &c.Unexplained, fmt.Sprintf("message %d is cited, and no decision says so", i))
 		}
-		whole = whole && (full || clipped.hold(i))
+		whole = whole && (full || clipped.hold(i) || named.hold(i))
 		if whole {
 			kept += c.weights[i]
 		}

@@ -13,11 +13,11 @@ import (
 // judge judges an answered build, and measures it. Next is the message that it
 // is for, nil behind the last one: then there is nothing to measure.
 func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message) {
-	context := c.inspect(response, c.budget())
+	context, whole := c.inspect(response, c.budget())
 	c.history.Shown()
 	total := context.Tokens + c.fixed
 	c.checkSavings(response, total)
-	c.checkExpiry(response, context.Blocks)
+	c.checkExpiry(response, context.Blocks, whole)
 	c.checkDecisions(response, context.Blocks)
 	stable := c.prefix(response, context)
 	if !c.ended {
@@ -28,8 +28,9 @@ func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message
 	c.previous = &build{blocks: context.Blocks, without: c.whole, total: total, length: len(c.appended)}
 }
 
-// inspect judges what any answered build must keep, at whatever budget.
-func (c *conversation) inspect(response *pb.BuildContextResponse, room int) *validate.Context {
+// inspect judges what any answered build must keep, at whatever budget. It returns the context, and its blocks with the lines in their places
+// that others stand for.
+func (c *conversation) inspect(response *pb.BuildContextResponse, room int) (context *validate.Context, whole []validate.Block) {
 	c.checkAnswered()
 	system, messages := response.GetRendered().GetSystemJson(), response.GetRendered().GetMessagesJson()
 	if c.format == validate.Neutral {
@@ -37,7 +38,7 @@ func (c *conversation) inspect(response *pb.BuildContextResponse, room int) *val
 	} else {
 		c.hash(response.GetRendered())
 	}
-	context := c.checker.Read(system, messages)
+	context = c.checker.Read(system, messages)
 	if len(context.Violations) > 0 {
 		c.fail("illegal_contexts", &c.IllegalContexts, fmt.Sprint(context.Violations[:min(3, len(context.Violations))]))
 	}
@@ -47,12 +48,13 @@ func (c *conversation) inspect(response *pb.BuildContextResponse, room int) *val
 	if got := response.GetTokens().GetBudget(); got != int64(room) {
 		c.fail("errors", &c.Errors, fmt.Sprintf("the budget is reported as %d, want %d", got, room))
 	}
-	if missing := c.newestMissing(context.Blocks, room); missing != "" {
+	whole = c.checkCopies(response, context.Blocks)
+	if missing := c.newestMissing(whole, room); missing != "" {
 		c.fail("newest_unit_missing", &c.NewestUnitMissing, missing)
 	}
 	c.checkPairs(context.Blocks)
 	c.checkUserWords(context.Blocks, room)
-	return context
+	return context, whole
 }
 
 func (c *conversation) hash(r *pb.Rendered) {
@@ -168,7 +170,7 @@ func (c *conversation) checkSavings(response *pb.BuildContextResponse, total int
 	}
 	t := response.GetTokens()
 	saved := int(t.GetSavedByClipping() + t.GetSavedByFit() + t.GetSavedByExpiry() + t.GetSavedByRetention() +
-		t.GetSavedByPruning() + t.GetSavedByCompaction() + t.GetSavedByCiting())
+		t.GetSavedByPruning() + t.GetSavedByCompaction() + t.GetSavedByCiting() + t.GetSavedByDeduplication())
 	// A token border may lie between what was shortened and the words around it.
 	borders := len(decided(response, pb.DecisionKind_DECISION_KIND_CLIPPED, pb.DecisionKind_DECISION_KIND_SUMMARIZED))
 	if got, want := total+saved, c.whole+c.fixed; got > want || got < want-c.history.Merged()-borders {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"regexp"
 	"strings"
 	"time"
 
@@ -77,6 +78,7 @@ type conversation struct {
 	cited         []cited
 	unasked       []cited // since the assistant spoke last
 	excerpts      int     // tokens of what was asked for, as if it were in every context since
+	reference     *regexp.Regexp
 }
 
 // build is what an answered build leaves to compare the next one with.
@@ -131,7 +133,8 @@ func (s *session) begin(id string, r *recording.Recording) *conversation {
 	t := newTally()
 	t.Conversations, t.file = 1, r.File
 	return &conversation{
-		session: s, tally: t, id: id, name: r.Name, tools: r.Tools, fixed: count(r.Tools),
+		reference: reference(),
+		session:   s, tally: t, id: id, name: r.Name, tools: r.Tools, fixed: count(r.Tools),
 		history: validate.NewHistory(count), checker: checker, said: references{}, words: map[string]references{},
 		shingler: shingler{maphash.MakeSeed()}, agentSaid: shingles{}, othersSaid: shingles{}, blockShingles: map[string]shingles{},
 		names: map[string]string{},

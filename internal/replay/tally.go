@@ -73,6 +73,7 @@ type Report struct {
 	CitedWrongly         int       `json:"cited_wrongly" must:"0"`
 	CitationsOverWeight  int       `json:"citations_over_weight" must:"0"`
 	ContentMismatches    int       `json:"content_mismatches" must:"0"`
+	CopiesMissing        int       `json:"copies_missing" must:"0"`
 	TokensWithout        int64     `json:"tokens_without"`
 	TokensWith           int64     `json:"tokens_with"`
 	MeanFill             float64   `json:"mean_fill"`
@@ -334,14 +335,17 @@ func (r *Report) mustBeZero() (out []figure) {
 // LetGo is what the sidecar says it let go, and why not yet. Nothing of it is
 // judged by itself: the bytes are.
 type LetGo struct {
-	SavedByExpiry     int64          `json:"saved_by_expiry"`
-	SavedByRetention  int64          `json:"saved_by_retention"`
-	SavedByPruning    int64          `json:"saved_by_pruning"`
-	SavedByCompaction int64          `json:"saved_by_compaction"`
-	SavedByCiting     int64          `json:"saved_by_citing"`
-	Events            map[string]int `json:"events"`
-	Deferred          map[string]int `json:"deferred"`
-	Degraded          int            `json:"degraded"`
+	SavedByExpiry     int64 `json:"saved_by_expiry"`
+	SavedByRetention  int64 `json:"saved_by_retention"`
+	SavedByPruning    int64 `json:"saved_by_pruning"`
+	SavedByCompaction int64 `json:"saved_by_compaction"`
+	SavedByCiting     int64 `json:"saved_by_citing"`
+
+	SavedByDeduplication int64 `json:"saved_by_deduplication"`
+
+	Events   map[string]int `json:"events"`
+	Deferred map[string]int `json:"deferred"`
+	Degraded int            `json:"degraded"`
 }
 
 func newLetGo() LetGo {
@@ -365,6 +369,7 @@ func (l *LetGo) built(r *pb.BuildContextResponse) {
 	l.SavedByPruning += r.GetTokens().GetSavedByPruning()
 	l.SavedByCompaction += r.GetTokens().GetSavedByCompaction()
 	l.SavedByCiting += r.GetTokens().GetSavedByCiting()
+	l.SavedByDeduplication += r.GetTokens().GetSavedByDeduplication()
 	l.Degraded += len(r.GetDegradations())
 	for _, d := range r.GetDecisions() {
 		if d.GetKind() == pb.DecisionKind_DECISION_KIND_DEFERRED {

@@ -6,6 +6,8 @@ type CutInput struct {
 	Units []TailUnit
 	Keep  int32 // newest messages that are left alone, at most
 	Tail  int64 // tokens that these may weigh at most
+	// Returns are what units weigh more where what they need is summarized.
+	Returns []Return
 }
 
 // userWithin is how many messages a cut moves at most to reach a user message.
@@ -16,11 +18,12 @@ const userWithin = 5
 // messages of that cut, the cut moves to the nearest one, preferring the earlier of two: back as long as what stays weighs at most Tail,
 // forward as long as the newest unit stays. It never moves back so far that nothing is left to summarize.
 func Cut(in CutInput) int {
-	cut, tokens := in.newest()
+	gains := returned(in.Units, in.Returns)
+	cut, tokens := in.newest(gains)
 	if cut == 0 {
 		return 0
 	}
-	earlier, back := in.earlier(cut, tokens)
+	earlier, back := in.earlier(cut, tokens, gains)
 	later, on := in.later(cut)
 	switch {
 	case min(back, on) > userWithin:
@@ -32,12 +35,12 @@ func Cut(in CutInput) int {
 	}
 }
 
-// newest finds the first of the newest pieces that stay, and their weight.
-func (in *CutInput) newest() (cut int, tokens int64) {
+// newest finds the first of the newest pieces that stay, and their weight, but for what they gain.
+func (in *CutInput) newest(gains []int64) (cut int, tokens int64) {
 	cut = len(in.Units)
 	for messages := int32(0); cut > 0; cut-- {
 		p := &in.Units[cut-1]
-		if messages += p.Messages; cut < len(in.Units) && (messages > in.Keep || tokens+p.Tokens > in.Tail) {
+		if messages += p.Messages; cut < len(in.Units) && (messages > in.Keep || tokens+p.Tokens+gains[cut-1] > in.Tail) {
 			break
 		}
 		tokens += p.Tokens
@@ -46,11 +49,11 @@ func (in *CutInput) newest() (cut int, tokens int64) {
 }
 
 // earlier finds the nearest user message before a cut, and its distance in messages.
-func (in *CutInput) earlier(cut int, tokens int64) (at int, back int32) {
+func (in *CutInput) earlier(cut int, tokens int64, gains []int64) (at int, back int32) {
 	for at = cut - 1; at > 0 && back <= userWithin; at-- {
 		p := &in.Units[at]
 		back += p.Messages
-		if tokens += p.Tokens; tokens > in.Tail {
+		if tokens += p.Tokens; tokens+gains[at] > in.Tail {
 			break
 		}
 		if p.User {

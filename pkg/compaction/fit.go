@@ -45,6 +45,7 @@ type FitInput struct {
 	// Verbatim are units of high importance beside a summary, newest first, including those that were brought back.
 	Verbatim []Claim
 	Units    []TailUnit // the rest: units of the tail before the newest one, oldest first
+	Returns  []Return   // what these weigh more where the window starts behind what they need
 
 	Start  int32 // where the window in force starts
 	Limit  int64 // the budget
@@ -251,6 +252,9 @@ func (in *FitInput) totals(r *FitResult, granted int64) []int64 {
 		} else if !p.Claimed || gaveWay[p.First] {
 			out[i] += p.Tokens
 		}
+	}
+	for i, n := range returned(in.Units, in.Returns) {
+		out[i] += n
 	}
 	return out
 }

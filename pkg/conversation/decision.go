@@ -19,6 +19,7 @@ const (
 	DecisionCited
 	DecisionCorrected
 	DecisionRecalled
+	DecisionDeduplicated
 )
 
 // Reason says why something was decided. It is a closed set.
@@ -77,6 +78,8 @@ const (
 	ReasonMemoryDryRun
 	ReasonMemoryForgotten
 	ReasonResidueDropped
+	ReasonDuplicateLines
+	ReasonCopyNotShown
 )
 
 // Expired says whether the reason is that of an expiry.
@@ -124,6 +127,8 @@ const (
 	EventMemoryRecalled
 	EventMemorySkipped
 	EventMemoryForgotten
+	EventDeduplicated
+	EventCopyReturned
 )
 
 // Event is something that happened to a message, or to the messages up to Last.

@@ -44,6 +44,8 @@ const (
 	EditCorrect
 	// EditRecall puts a block of recalled memories before the words of a user's message, or, without parts, takes it away.
 	EditRecall
+	// EditReturn brings back what deduplication left out of parts of one message: a copy of it is shown no longer.
+	EditReturn
 )
 
 // Edit is an entry of the append-only log about the view. It holds its result (parts as shown), never a recipe, so that it
@@ -51,7 +53,7 @@ const (
 type Edit struct {
 	Seq     int64 // from 1, without gaps
 	Kind    EditKind
-	Range   Range // the messages it is about; one message for EditParts, EditMask, EditCorrect and EditRecall
+	Range   Range // the messages it is about; one message for EditParts, EditMask, EditCorrect, EditRecall and EditReturn
 	Parts   []PartEdit
 	Mask    []int32 // positions of parts that are dropped, for EditMask
 	Summary *Summary
@@ -76,6 +78,15 @@ type PartEdit struct {
 	Part  int32 // position in the message; RecalledPart for the block of an EditRecall
 	Level Level
 	Shown Part
+	// Copies are where the lines stand that Shown names in place of them, by line, for a result that is deduplicated; nil otherwise.
+	Copies []Copy
+}
+
+// Copy says where lines stand that a view shows once. Lines are counted from 0, in texts as they were appended or corrected.
+type Copy struct {
+	First, End    int32 // of the deduplicated text
+	Message, Part int32 // which shows them
+	At            int32 // the line of its text where they begin
 }
 
 // Summary stands for a range of messages. It is not a message: it takes no index.

@@ -44,6 +44,9 @@ func EventsOfEdit(e *Edit) []Event {
 				ev.Type, ev.Recalled = EventMemoryRecalled, e.Parts[0].Shown.Recalled
 			}
 			out = append(out, ev)
+		case EditReturn:
+			ev.Type = EventCopyReturned
+			out = append(out, ev)
 		case EditRemove:
 			ev.Level, ev.Expandable = Removed, !e.Erases
 			if e.Reason == ReasonExpired {
@@ -95,6 +98,8 @@ func eventOfParts(e *Edit) EventType {
 	switch {
 	case e.Reason == ReasonPruned:
 		return EventPruned
+	case e.Reason == ReasonDuplicateLines:
+		return EventDeduplicated
 	case e.Reason == ReasonOverCitationThreshold, e.Reason == ReasonRunEnded:
 		return EventCited
 	case e.Reason == ReasonExpired:

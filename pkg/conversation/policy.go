@@ -11,16 +11,17 @@ import (
 // Policy says how a conversation's view is kept. A nil field is not set: it comes from the next policy in line (request,
 // conversation, server default).
 type Policy struct {
-	Expiration ExpirationPolicy
-	Retention  RetentionPolicy
-	Rewrite    RewritePolicy
-	Fit        FitPolicy
-	Pruning    PruningPolicy
-	Compaction CompactionPolicy
-	Citations  CitationsPolicy
-	Memory     MemoryPolicy
-	MaxWait    *time.Duration // for summarizers, in all of one build
-	TTL        *time.Duration // 0 switches it off
+	Expiration    ExpirationPolicy
+	Retention     RetentionPolicy
+	Rewrite       RewritePolicy
+	Fit           FitPolicy
+	Pruning       PruningPolicy
+	Compaction    CompactionPolicy
+	Citations     CitationsPolicy
+	Memory        MemoryPolicy
+	MaxWait       *time.Duration // for summarizers, in all of one build
+	Deduplication DeduplicationPolicy
+	TTL           *time.Duration // 0 switches it off
 
 	TTLWithoutTombstone *bool // an append begins the conversation anew once the ttl is over
 
@@ -129,6 +130,19 @@ type CitationsPolicy struct {
 	Unknown string
 }
 
+// DeduplicationPolicy says which results are shown without lines that stand in the view already (behaviour §21).
+type DeduplicationPolicy struct {
+	On            *bool
+	ExcludedTools *[]string // by name
+	MinLines      *int32    // that stand in a row
+
+	// Unknown is what a newer version wrote.
+	Unknown string
+}
+
+// DefaultMinLines is how many lines must stand in a row to be deduplicated.
+const DefaultMinLines = 3
+
 // DefaultThresholdChars is the longest result that is shown in full, with citations on (behaviour §9).
 const DefaultThresholdChars = 1_000
 
@@ -191,6 +205,11 @@ func (p Policy) Or(next Policy) Policy {
 			ThresholdChars:  either(p.Citations.ThresholdChars, next.Citations.ThresholdChars),
 			ReleaseOnEndRun: either(p.Citations.ReleaseOnEndRun, next.Citations.ReleaseOnEndRun),
 			RecallTools:     either(p.Citations.RecallTools, next.Citations.RecallTools),
+		},
+		Deduplication: DeduplicationPolicy{
+			On:            either(p.Deduplication.On, next.Deduplication.On),
+			ExcludedTools: either(p.Deduplication.ExcludedTools, next.Deduplication.ExcludedTools),
+			MinLines:      either(p.Deduplication.MinLines, next.Deduplication.MinLines),
 		},
 		Memory:  p.Memory.or(next.Memory),
 		MaxWait: either(p.MaxWait, next.MaxWait),
@@ -278,6 +297,9 @@ func (p Policy) Hash() string {
 	if c := p.Compaction; c.LivePrefix != nil || c.SummaryInputTokens != nil {
 		_, _ = fmt.Fprintln(h, "summaries", value(c.LivePrefix), value(c.SummaryInputTokens))
 	}
+	if later, none := p.deduplication(), (Policy{}).deduplication(); later != none {
+		_, _ = io.WriteString(h, later)
+	}
 	s := strconv.FormatUint(h.Sum64(), 16)
 	return "0000000000000000"[len(s):] + s
 }
@@ -307,6 +329,12 @@ func (p Policy) window() string {
 func (p Policy) citations() string {
 	c := p.Citations
 	return fmt.Sprintln("citations", value(c.On), value(c.ThresholdChars), value(c.ReleaseOnEndRun))
+}
+
+// deduplication writes the settings of deduplication down, each in its place.
+func (p Policy) deduplication() string {
+	d := p.Deduplication
+	return fmt.Sprintln("deduplication", value(d.On), names(d.ExcludedTools), value(d.MinLines))
 }
 
 func names(list *[]string) string {

@@ -16,6 +16,8 @@ type Item struct {
 	// Positions of Parts in the original, where they are not those of the original; nil if they are. RecalledPart for a block that is not
 	// of the original.
 	Positions []int32
+	// Copies are what the lines name that stand in Parts for others; nil if nothing of it is deduplicated.
+	Copies []NamedCopy
 }
 
 // Position is where a shown part stands in the original.

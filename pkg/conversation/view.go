@@ -31,6 +31,8 @@ type shownPart struct {
 	level  Level
 	part   Part
 	reason Reason
+	edit   int64
+	copies []Copy
 }
 
 // Seq is the sequence number of the last edit in the view.
@@ -83,6 +85,8 @@ func (v *View) apply(e *Edit) {
 		v.spans.take(e)
 	case EditRecall:
 		v.update(e.Range.First, func(s *state) { s.recall(e) })
+	case EditReturn:
+		v.update(e.Range.First, func(s *state) { s.giveBack(e.Seq) })
 	}
 }
 
@@ -95,7 +99,7 @@ func (v *View) replace(e *Edit) {
 		}
 		for _, p := range e.Parts {
 			if old, ok := parts[p.Part]; !ok || p.Level >= old.level {
-				parts[p.Part] = shownPart{level: p.Level, part: p.Shown, reason: e.Reason}
+				parts[p.Part] = shownPart{level: p.Level, part: p.Shown, reason: e.Reason, edit: e.Seq, copies: p.Copies}
 				s.by(e)
 			}
 		}
@@ -300,6 +304,9 @@ func (s *state) show(it *Item, i int32) {
 		it.Saved += int64(p.Tokens - e.part.Tokens)
 		if shown = e.part; shown.Kind == PartUnspecified {
 			return
+		}
+		for _, c := range e.copies {
+			it.Copies = append(it.Copies, NamedCopy{Copy: c, Of: i, Edit: e.edit})
 		}
 	}
 	it.Parts = append(it.Parts, shown)

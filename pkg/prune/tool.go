@@ -20,8 +20,8 @@ func (in *Input) isProtected(tool string) bool {
 		slices.ContainsFunc(in.Prefixes, func(prefix string) bool { return strings.HasPrefix(tool, prefix) })
 }
 
-// toolOf returns the name of the tool that gave a result: as the result says, else as the call does.
-func toolOf(u *conversation.Unit, r *conversation.ToolResult) string {
+// ToolOf returns the name of the tool that gave a result: as the result says, else as the call does.
+func ToolOf(u *conversation.Unit, r *conversation.ToolResult) string {
 	if r.Name != "" {
 		return r.Name
 	}

@@ -166,6 +166,7 @@ func (j *journey) head() store.Head {
 
 func (j *journey) append(m conversation.Message) {
 	j.g.lived(&m)
+	j.g.repeat(&m)
 	plainLife(&m)
 	e := &entry{
 		index: int32(len(j.record)), turn: j.turn, restored: -1, shown: map[int32]shownForm{}, masked: map[int32]bool{},

@@ -64,7 +64,7 @@ func (j *journey) build(f conversation.Format, budget int32) {
 	}
 	b := &build{BuildResult: got, turn: got.Turn, count: int32(len(j.record)), time: time.Now(), model: r.Model, shown: written(got)}
 	j.t.Logf("build %d: turn %d, format %d, budget %d, window %+v", got.Manifest.Seq, got.Turn, f, budget, got.Manifest.Window)
-	j.arrived(b, &r, before.Revision)
+	j.arrived(b, &r, before.Revision, before.Seen)
 	j.again(b, &r)
 }
 
@@ -76,17 +76,19 @@ func (j *journey) asks() int64 {
 }
 
 // arrived holds a committed build to the models.
-func (j *journey) arrived(b *build, r *engine.BuildRequest, revision int64) {
+func (j *journey) arrived(b *build, r *engine.BuildRequest, revision int64, seenBy int32) {
 	if j.history().Pending() && !r.CloseOpenCalls {
 		j.t.Fatal("built, though calls wait")
 	}
 	own := !slices.ContainsFunc(j.budgets, func(o int64) bool { return o > b.Manifest.Budget })
-	a := &journal{journey: j, policy: r.PolicyOverride.Or(j.policy), turn: b.turn, aging: b.turn > j.turn, own: own, start: b.Manifest.Window.Start, afresh: b.Manifest.Window.Afresh}
+	a := &journal{journey: j, policy: r.PolicyOverride.Or(j.policy), turn: b.turn, aging: b.turn > j.turn, own: own, start: b.Manifest.Window.Start, afresh: b.Manifest.Window.Afresh,
+		seenBy: seenBy}
 	made := a.take()
 	j.revised(b, made, revision)
 	v := j.viewOf(b)
 	v.opening = a.policy.Fit.KeepOpening
 	v.composed()
+	v.copies()
 	v.explained()
 	v.newestWhole()
 	if b.Duplicate { // its first answer was lost, with what it said of the prefix
@@ -189,7 +191,8 @@ type seen struct {
 	messages  map[int32]*provider.Message
 	order     []int32
 	summaries []*provider.Message
-	opening   *bool // the policy's keep_opening
+	opening   *bool              // the policy's keep_opening
+	texts     map[int32][]string // of messages, in pieces
 }
 
 // viewOf reads a build's view in the neutral format, which says what each of its messages is.
@@ -198,8 +201,11 @@ func (j *journey) viewOf(b *build) *seen {
 	if err != nil {
 		j.t.Fatalf("manifest %d: %v", b.Manifest.Seq, err)
 	}
-	v := &seen{journey: j, build: b, messages: map[int32]*provider.Message{}}
+	v := &seen{journey: j, build: b, messages: map[int32]*provider.Message{}, texts: map[int32][]string{}}
 	for i := range m.Messages {
+		for k := range m.Messages[i].Parts {
+			v.texts[m.Messages[i].Index] = append(v.texts[m.Messages[i].Index], oneText(&m.Messages[i].Parts[k]))
+		}
 		switch n := &m.Messages[i]; {
 		case n.Summary > 0:
 			v.summaries = append(v.summaries, n)
@@ -446,6 +452,10 @@ func (v *seen) reasons(e *entry) []string {
 			}
 		case conversation.DecisionRemoved:
 			out = append(out, "removed")
+		case conversation.DecisionDeduplicated:
+			if d.Reason == conversation.ReasonDuplicateLines {
+				out = append(out, "edited")
+			}
 		case conversation.DecisionClipped, conversation.DecisionCompacted, conversation.DecisionCleared, conversation.DecisionPruned,
 			conversation.DecisionCited:
 			out = append(out, "edited")

@@ -143,6 +143,7 @@ type journal struct {
 	own    bool  // it may summarize
 	start  int32 // of the window after it
 	afresh int64 // summaries up to this edit stand for nothing that the window shows
+	seenBy int32 // messages before it were in an earlier build
 }
 
 func (j *journey) journal() *journal {
@@ -160,12 +161,18 @@ func (a *journal) take() []conversation.Edit {
 	for _, e := range made {
 		a.t.Logf("  edit %d: kind %d, %+v, reason %d %s", e.Seq, e.Kind, e.Range, e.Reason, sketchSummary(&e))
 	}
-	a.pruning(made[aged:])
+	if !slices.ContainsFunc(made, func(e conversation.Edit) bool { return e.Kind == conversation.EditReturn }) { // what comes back weighs more
+		a.pruning(made[aged:])
+	}
 	for i := aged; i < len(made); i++ {
 		switch e := &made[i]; {
 		case e.Kind == conversation.EditSummarize:
 			a.summary(e)
 		case e.Kind == conversation.EditParts && e.Reason == conversation.ReasonPruned:
+		case e.Kind == conversation.EditParts && e.Reason == conversation.ReasonDuplicateLines:
+			a.deduplicated(e)
+		case e.Kind == conversation.EditReturn:
+			a.cameBack(e)
 		case e.Kind == conversation.EditParts && (e.Reason == conversation.ReasonResultOverShare || e.Reason == conversation.ReasonNewestUnitOverBudget):
 			a.clipping(e)
 		default:

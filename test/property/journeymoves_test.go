@@ -47,6 +47,10 @@ func (g *generator) windowPolicy() conversation.Policy {
 	p.Fit.TargetPercent = number("fit target", 20, 80)
 	p.Fit.KeepOpening = rapid.SampledFrom([]*bool{nil, nil, new(true), new(false)}).Draw(g.t, "opening")
 	p.Citations = conversation.CitationsPolicy{On: rapid.SampledFrom([]*bool{nil, nil, nil, new(true)}).Draw(g.t, "cites"), ThresholdChars: new(int32(200))}
+	p.Deduplication = conversation.DeduplicationPolicy{
+		On: rapid.SampledFrom([]*bool{nil, new(true), new(true)}).Draw(g.t, "deduplicates"), MinLines: number("min lines", 2, 6),
+		ExcludedTools: rapid.SampledFrom([]*[]string{nil, nil, {"search"}}).Draw(g.t, "excluded"),
+	}
 	return p
 }
 

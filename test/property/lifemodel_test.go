@@ -1,6 +1,7 @@
 package property
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,6 +50,7 @@ type shownForm struct {
 	level  conversation.Level
 	part   conversation.Part
 	expiry bool
+	copies bool // it names lines of others
 }
 
 // naiveUnits groups what is on record and was not taken back: an assistant's message with calls takes those of the assistant's
@@ -229,7 +231,7 @@ func fold(record []*entry, ed *conversation.Edit) {
 		switch ed.Kind {
 		case conversation.EditParts:
 			for _, p := range ed.Parts {
-				e.shown[p.Part] = shownForm{level: p.Level, part: p.Shown, expiry: expires(ed.Reason)}
+				e.shown[p.Part] = shownForm{level: p.Level, part: p.Shown, expiry: expires(ed.Reason), copies: len(p.Copies) > 0}
 			}
 		case conversation.EditMask:
 			e.settled = true
@@ -244,6 +246,8 @@ func fold(record []*entry, ed *conversation.Edit) {
 			e.restored, e.restoredAt, e.restoredSeq, e.fresh = ed.Turn, int32(len(record)), ed.Seq, true
 		case conversation.EditCorrect:
 			e.correct(ed)
+		case conversation.EditReturn:
+			maps.DeleteFunc(e.shown, func(_ int32, f shownForm) bool { return f.copies })
 		case conversation.EditHide:
 			e.hides++
 		case conversation.EditUnhide:

@@ -740,6 +740,8 @@ type TokenReport struct {
 	SavedByCiting int64 `protobuf:"varint,12,opt,name=saved_by_citing,json=savedByCiting,proto3" json:"saved_by_citing,omitempty"`
 	// Output only. The tokens of recalled memories among the messages.
 	Memories int64 `protobuf:"varint,13,opt,name=memories,proto3" json:"memories,omitempty"`
+	// Output only. The tokens that deduplication keeps out of this context.
+	SavedByDeduplication int64 `protobuf:"varint,14,opt,name=saved_by_deduplication,json=savedByDeduplication,proto3" json:"saved_by_deduplication,omitempty"`
 	// Output only. The token counter of the conversation: o200k, cl100k or chars4.
 	Counter string `protobuf:"bytes,20,opt,name=counter,proto3" json:"counter,omitempty"`
 	// Output only. The calibration factor in force for the model.
@@ -867,6 +869,13 @@ func (x *TokenReport) GetSavedByCiting() int64 {
 func (x *TokenReport) GetMemories() int64 {
 	if x != nil {
 		return x.Memories
+	}
+	return 0
+}
+
+func (x *TokenReport) GetSavedByDeduplication() int64 {
+	if x != nil {
+		return x.SavedByDeduplication
 	}
 	return 0
 }
@@ -1723,7 +1732,7 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	"\x0econtent_sha256\x18\x03 \x01(\tR\rcontentSha256\x12+\n" +
 	"\x11cache_breakpoints\x18\x04 \x03(\x05R\x10cacheBreakpoints\x12\x16\n" +
 	"\x06blocks\x18\x05 \x01(\x05R\x06blocks\x12!\n" +
-	"\frequest_json\x18\x06 \x01(\tR\vrequestJson\"\x9d\x04\n" +
+	"\frequest_json\x18\x06 \x01(\tR\vrequestJson\"\xd3\x04\n" +
 	"\vTokenReport\x12\x14\n" +
 	"\x05fixed\x18\x01 \x01(\x03R\x05fixed\x12\x1a\n" +
 	"\bmessages\x18\x02 \x01(\x03R\bmessages\x12\x1c\n" +
@@ -1739,7 +1748,8 @@ const file_palimpsest_v1_context_proto_rawDesc = "" +
 	" \x01(\x03R\x0esavedByPruning\x12.\n" +
 	"\x13saved_by_compaction\x18\v \x01(\x03R\x11savedByCompaction\x12&\n" +
 	"\x0fsaved_by_citing\x18\f \x01(\x03R\rsavedByCiting\x12\x1a\n" +
-	"\bmemories\x18\r \x01(\x03R\bmemories\x12\x18\n" +
+	"\bmemories\x18\r \x01(\x03R\bmemories\x124\n" +
+	"\x16saved_by_deduplication\x18\x0e \x01(\x03R\x14savedByDeduplication\x12\x18\n" +
 	"\acounter\x18\x14 \x01(\tR\acounter\x12\x16\n" +
 	"\x06factor\x18\x15 \x01(\x01R\x06factor\x12\x1c\n" +
 	"\testimated\x18\x16 \x01(\bR\testimated\"\xa2\x02\n" +

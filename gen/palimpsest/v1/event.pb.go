@@ -67,6 +67,10 @@ const (
 	EventType_EVENT_TYPE_MEMORY_SKIPPED EventType = 18
 	// Memories that were shown before the words of the message are shown no longer: they were forgotten, or have no room.
 	EventType_EVENT_TYPE_MEMORY_FORGOTTEN EventType = 19
+	// Lines of results in the message that stand in the view already became lines that name where.
+	EventType_EVENT_TYPE_DEDUPLICATED EventType = 20
+	// Deduplicated results in the message are shown in full again.
+	EventType_EVENT_TYPE_COPY_RETURNED EventType = 21
 )
 
 // Enum value maps for EventType.
@@ -92,6 +96,8 @@ var (
 		17: "EVENT_TYPE_MEMORY_RECALLED",
 		18: "EVENT_TYPE_MEMORY_SKIPPED",
 		19: "EVENT_TYPE_MEMORY_FORGOTTEN",
+		20: "EVENT_TYPE_DEDUPLICATED",
+		21: "EVENT_TYPE_COPY_RETURNED",
 	}
 	EventType_value = map[string]int32{
 		"EVENT_TYPE_UNSPECIFIED":       0,
@@ -114,6 +120,8 @@ var (
 		"EVENT_TYPE_MEMORY_RECALLED":   17,
 		"EVENT_TYPE_MEMORY_SKIPPED":    18,
 		"EVENT_TYPE_MEMORY_FORGOTTEN":  19,
+		"EVENT_TYPE_DEDUPLICATED":      20,
+		"EVENT_TYPE_COPY_RETURNED":     21,
 	}
 )
 
@@ -178,6 +186,8 @@ const (
 	DecisionKind_DECISION_KIND_CORRECTED DecisionKind = 13
 	// Memories of earlier conversations stand before the words of the message.
 	DecisionKind_DECISION_KIND_RECALLED DecisionKind = 14
+	// Lines that stand elsewhere in the view are not shown again; with COPY_NOT_SHOWN, this build shows them again.
+	DecisionKind_DECISION_KIND_DEDUPLICATED DecisionKind = 15
 )
 
 // Enum value maps for DecisionKind.
@@ -198,23 +208,25 @@ var (
 		12: "DECISION_KIND_CITED",
 		13: "DECISION_KIND_CORRECTED",
 		14: "DECISION_KIND_RECALLED",
+		15: "DECISION_KIND_DEDUPLICATED",
 	}
 	DecisionKind_value = map[string]int32{
-		"DECISION_KIND_UNSPECIFIED": 0,
-		"DECISION_KIND_CLIPPED":     1,
-		"DECISION_KIND_LEFT_OUT":    2,
-		"DECISION_KIND_REPAIRED":    3,
-		"DECISION_KIND_COMPACTED":   4,
-		"DECISION_KIND_CLEARED":     5,
-		"DECISION_KIND_REMOVED":     6,
-		"DECISION_KIND_MASKED":      7,
-		"DECISION_KIND_DEFERRED":    8,
-		"DECISION_KIND_SUMMARIZED":  9,
-		"DECISION_KIND_PRUNED":      10,
-		"DECISION_KIND_HIDDEN":      11,
-		"DECISION_KIND_CITED":       12,
-		"DECISION_KIND_CORRECTED":   13,
-		"DECISION_KIND_RECALLED":    14,
+		"DECISION_KIND_UNSPECIFIED":  0,
+		"DECISION_KIND_CLIPPED":      1,
+		"DECISION_KIND_LEFT_OUT":     2,
+		"DECISION_KIND_REPAIRED":     3,
+		"DECISION_KIND_COMPACTED":    4,
+		"DECISION_KIND_CLEARED":      5,
+		"DECISION_KIND_REMOVED":      6,
+		"DECISION_KIND_MASKED":       7,
+		"DECISION_KIND_DEFERRED":     8,
+		"DECISION_KIND_SUMMARIZED":   9,
+		"DECISION_KIND_PRUNED":       10,
+		"DECISION_KIND_HIDDEN":       11,
+		"DECISION_KIND_CITED":        12,
+		"DECISION_KIND_CORRECTED":    13,
+		"DECISION_KIND_RECALLED":     14,
+		"DECISION_KIND_DEDUPLICATED": 15,
 	}
 )
 
@@ -352,6 +364,10 @@ const (
 	DecisionReason_DECISION_REASON_MEMORY_FORGOTTEN DecisionReason = 49
 	// A part's residue is for another provider or model, or nothing in it is known, and the part is rendered without it.
 	DecisionReason_DECISION_REASON_RESIDUE_DROPPED DecisionReason = 50
+	// Lines of the result stood in the view already when it entered.
+	DecisionReason_DECISION_REASON_DUPLICATE_LINES DecisionReason = 51
+	// A message that stood for lines of the result does not show them any more.
+	DecisionReason_DECISION_REASON_COPY_NOT_SHOWN DecisionReason = 52
 )
 
 // Enum value maps for DecisionReason.
@@ -408,6 +424,8 @@ var (
 		48: "DECISION_REASON_MEMORY_DRY_RUN",
 		49: "DECISION_REASON_MEMORY_FORGOTTEN",
 		50: "DECISION_REASON_RESIDUE_DROPPED",
+		51: "DECISION_REASON_DUPLICATE_LINES",
+		52: "DECISION_REASON_COPY_NOT_SHOWN",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -461,6 +479,8 @@ var (
 		"DECISION_REASON_MEMORY_DRY_RUN":          48,
 		"DECISION_REASON_MEMORY_FORGOTTEN":        49,
 		"DECISION_REASON_RESIDUE_DROPPED":         50,
+		"DECISION_REASON_DUPLICATE_LINES":         51,
+		"DECISION_REASON_COPY_NOT_SHOWN":          52,
 	}
 )
 
@@ -878,7 +898,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x05asked\x18\x01 \x01(\tR\x05asked\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
 	"\x04done\x18\x03 \x01(\tR\x04done\x12\x12\n" +
-	"\x04code\x18\x04 \x01(\tR\x04code*\xb2\x04\n" +
+	"\x04code\x18\x04 \x01(\tR\x04code*\xed\x04\n" +
 	"\tEventType\x12\x1a\n" +
 	"\x16EVENT_TYPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10EVENT_TYPE_ADDED\x10\x01\x12\x16\n" +
@@ -900,7 +920,9 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x14EVENT_TYPE_CORRECTED\x10\x10\x12\x1e\n" +
 	"\x1aEVENT_TYPE_MEMORY_RECALLED\x10\x11\x12\x1d\n" +
 	"\x19EVENT_TYPE_MEMORY_SKIPPED\x10\x12\x12\x1f\n" +
-	"\x1bEVENT_TYPE_MEMORY_FORGOTTEN\x10\x13*\xad\x03\n" +
+	"\x1bEVENT_TYPE_MEMORY_FORGOTTEN\x10\x13\x12\x1b\n" +
+	"\x17EVENT_TYPE_DEDUPLICATED\x10\x14\x12\x1c\n" +
+	"\x18EVENT_TYPE_COPY_RETURNED\x10\x15*\xcd\x03\n" +
 	"\fDecisionKind\x12\x1d\n" +
 	"\x19DECISION_KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15DECISION_KIND_CLIPPED\x10\x01\x12\x1a\n" +
@@ -917,7 +939,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x14DECISION_KIND_HIDDEN\x10\v\x12\x17\n" +
 	"\x13DECISION_KIND_CITED\x10\f\x12\x1b\n" +
 	"\x17DECISION_KIND_CORRECTED\x10\r\x12\x1a\n" +
-	"\x16DECISION_KIND_RECALLED\x10\x0e*\xd1\x0e\n" +
+	"\x16DECISION_KIND_RECALLED\x10\x0e\x12\x1e\n" +
+	"\x1aDECISION_KIND_DEDUPLICATED\x10\x0f*\x9a\x0f\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -970,7 +993,9 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"!DECISION_REASON_MEMORY_INDEX_COLD\x10/\x12\"\n" +
 	"\x1eDECISION_REASON_MEMORY_DRY_RUN\x100\x12$\n" +
 	" DECISION_REASON_MEMORY_FORGOTTEN\x101\x12#\n" +
-	"\x1fDECISION_REASON_RESIDUE_DROPPED\x102B\xcf\x01\n" +
+	"\x1fDECISION_REASON_RESIDUE_DROPPED\x102\x12#\n" +
+	"\x1fDECISION_REASON_DUPLICATE_LINES\x103\x12\"\n" +
+	"\x1eDECISION_REASON_COPY_NOT_SHOWN\x104B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"EventProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

@@ -327,7 +327,9 @@ type Policy struct {
 	// without_tombstone. False by default: for 30 days, only CreateConversation reuses the id.
 	TtlWithoutTombstone *bool `protobuf:"varint,10,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
 	// Optional. What is remembered across conversations. Nothing by default. It needs a server with a memory (--memory).
-	Memory        *MemoryPolicy `protobuf:"bytes,11,opt,name=memory,proto3" json:"memory,omitempty"`
+	Memory *MemoryPolicy `protobuf:"bytes,11,opt,name=memory,proto3" json:"memory,omitempty"`
+	// Optional. Which results are shown without lines that stand in the view already. Deduplication is off by default.
+	Deduplication *DeduplicationPolicy `protobuf:"bytes,12,opt,name=deduplication,proto3" json:"deduplication,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -435,6 +437,13 @@ func (x *Policy) GetTtlWithoutTombstone() bool {
 func (x *Policy) GetMemory() *MemoryPolicy {
 	if x != nil {
 		return x.Memory
+	}
+	return nil
+}
+
+func (x *Policy) GetDeduplication() *DeduplicationPolicy {
+	if x != nil {
+		return x.Deduplication
 	}
 	return nil
 }
@@ -1024,6 +1033,72 @@ func (x *PruningPolicy) GetEraseAfter() *durationpb.Duration {
 	return nil
 }
 
+// DeduplicationPolicy says which results are shown without lines that stand in the view already. In builds at the conversation's own
+// budget, one line takes the place of each such run in a result that enters the view, and names the message that shows it. Where that
+// message does not show it any more, the result is shown in full again.
+type DeduplicationPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Optional. True to deduplicate. False by default.
+	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// Optional. Names of tools whose results are shown in full. None by default. Results of recall tools always are.
+	ExcludedTools *NameList `protobuf:"bytes,2,opt,name=excluded_tools,json=excludedTools,proto3" json:"excluded_tools,omitempty"`
+	// Optional. The number of lines that must stand in a row to be replaced; 2 to 1,000; 3 by default.
+	MinLines      *int32 `protobuf:"varint,3,opt,name=min_lines,json=minLines,proto3,oneof" json:"min_lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeduplicationPolicy) Reset() {
+	*x = DeduplicationPolicy{}
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeduplicationPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeduplicationPolicy) ProtoMessage() {}
+
+func (x *DeduplicationPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeduplicationPolicy.ProtoReflect.Descriptor instead.
+func (*DeduplicationPolicy) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *DeduplicationPolicy) GetEnabled() bool {
+	if x != nil && x.Enabled != nil {
+		return *x.Enabled
+	}
+	return false
+}
+
+func (x *DeduplicationPolicy) GetExcludedTools() *NameList {
+	if x != nil {
+		return x.ExcludedTools
+	}
+	return nil
+}
+
+func (x *DeduplicationPolicy) GetMinLines() int32 {
+	if x != nil && x.MinLines != nil {
+		return *x.MinLines
+	}
+	return 0
+}
+
 // CompactionPolicy says how a view that outgrows its budget becomes smaller. Summaries are made only by builds at the conversation's own
 // budget, which is the one that its policy sets, or else the largest of its last 4 budgets.
 type CompactionPolicy struct {
@@ -1074,7 +1149,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1086,7 +1161,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1099,7 +1174,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CompactionPolicy) GetStrategy() CompactionStrategy {
@@ -1215,7 +1290,7 @@ type ExpirationPolicy struct {
 
 func (x *ExpirationPolicy) Reset() {
 	*x = ExpirationPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1227,7 +1302,7 @@ func (x *ExpirationPolicy) String() string {
 func (*ExpirationPolicy) ProtoMessage() {}
 
 func (x *ExpirationPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1240,7 +1315,7 @@ func (x *ExpirationPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpirationPolicy.ProtoReflect.Descriptor instead.
 func (*ExpirationPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ExpirationPolicy) GetEnabled() bool {
@@ -1268,7 +1343,7 @@ type RetentionPolicy struct {
 
 func (x *RetentionPolicy) Reset() {
 	*x = RetentionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1280,7 +1355,7 @@ func (x *RetentionPolicy) String() string {
 func (*RetentionPolicy) ProtoMessage() {}
 
 func (x *RetentionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1293,7 +1368,7 @@ func (x *RetentionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionPolicy.ProtoReflect.Descriptor instead.
 func (*RetentionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RetentionPolicy) GetAllInputs() bool {
@@ -1324,7 +1399,7 @@ type RewritePolicy struct {
 
 func (x *RewritePolicy) Reset() {
 	*x = RewritePolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1411,7 @@ func (x *RewritePolicy) String() string {
 func (*RewritePolicy) ProtoMessage() {}
 
 func (x *RewritePolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1424,7 @@ func (x *RewritePolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewritePolicy.ProtoReflect.Descriptor instead.
 func (*RewritePolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RewritePolicy) GetMode() RewriteMode {
@@ -1413,7 +1488,7 @@ type FitPolicy struct {
 
 func (x *FitPolicy) Reset() {
 	*x = FitPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1500,7 @@ func (x *FitPolicy) String() string {
 func (*FitPolicy) ProtoMessage() {}
 
 func (x *FitPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1513,7 @@ func (x *FitPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FitPolicy.ProtoReflect.Descriptor instead.
 func (*FitPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FitPolicy) GetMaxContextTokens() int32 {
@@ -1499,7 +1574,7 @@ type Budget struct {
 
 func (x *Budget) Reset() {
 	*x = Budget{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1511,7 +1586,7 @@ func (x *Budget) String() string {
 func (*Budget) ProtoMessage() {}
 
 func (x *Budget) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1524,7 +1599,7 @@ func (x *Budget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budget.ProtoReflect.Descriptor instead.
 func (*Budget) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{13}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Budget) GetContextWindowTokens() int32 {
@@ -1583,7 +1658,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1670,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1683,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{14}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -1716,7 +1791,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1728,7 +1803,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1741,7 +1816,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{15}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ActionPolicy) GetKey() isActionPolicy_Key {
@@ -1846,7 +1921,7 @@ type ActionCitations struct {
 
 func (x *ActionCitations) Reset() {
 	*x = ActionCitations{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1858,7 +1933,7 @@ func (x *ActionCitations) String() string {
 func (*ActionCitations) ProtoMessage() {}
 
 func (x *ActionCitations) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1871,7 +1946,7 @@ func (x *ActionCitations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionCitations.ProtoReflect.Descriptor instead.
 func (*ActionCitations) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{16}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ActionCitations) GetEnabled() bool {
@@ -1910,7 +1985,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1922,7 +1997,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_policy_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_policy_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1935,7 +2010,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{17}
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Prompt) GetId() string {
@@ -1977,7 +2052,7 @@ var File_palimpsest_v1_policy_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\n" +
-	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\x1a\x1apalimpsest/v1/memory.proto\x1a\x1bpalimpsest/v1/message.proto\"\x8d\x05\n" +
+	"\x1apalimpsest/v1/policy.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1epalimpsest/v1/expiration.proto\x1a\x1apalimpsest/v1/memory.proto\x1a\x1bpalimpsest/v1/message.proto\"\xd7\x05\n" +
 	"\x06Policy\x12*\n" +
 	"\x03fit\x18\x01 \x01(\v2\x18.palimpsest.v1.FitPolicyR\x03fit\x12+\n" +
 	"\x03ttl\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12?\n" +
@@ -1994,7 +2069,8 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\tcitations\x18\t \x01(\v2\x1e.palimpsest.v1.CitationsPolicyR\tcitations\x127\n" +
 	"\x15ttl_without_tombstone\x18\n" +
 	" \x01(\bH\x00R\x13ttlWithoutTombstone\x88\x01\x01\x123\n" +
-	"\x06memory\x18\v \x01(\v2\x1b.palimpsest.v1.MemoryPolicyR\x06memoryB\x18\n" +
+	"\x06memory\x18\v \x01(\v2\x1b.palimpsest.v1.MemoryPolicyR\x06memory\x12H\n" +
+	"\rdeduplication\x18\f \x01(\v2\".palimpsest.v1.DeduplicationPolicyR\rdeduplicationB\x18\n" +
 	"\x16_ttl_without_tombstone\"\xe9\x05\n" +
 	"\fMemoryPolicy\x12\x1d\n" +
 	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x125\n" +
@@ -2064,7 +2140,15 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\b_enabledB\x11\n" +
 	"\x0f_protect_tokensB\x11\n" +
 	"\x0f_minimum_tokensB\x12\n" +
-	"\x10_max_part_tokens\"\xed\x06\n" +
+	"\x10_max_part_tokens\"\xb0\x01\n" +
+	"\x13DeduplicationPolicy\x12\x1d\n" +
+	"\aenabled\x18\x01 \x01(\bH\x00R\aenabled\x88\x01\x01\x12>\n" +
+	"\x0eexcluded_tools\x18\x02 \x01(\v2\x17.palimpsest.v1.NameListR\rexcludedTools\x12 \n" +
+	"\tmin_lines\x18\x03 \x01(\x05H\x01R\bminLines\x88\x01\x01B\n" +
+	"\n" +
+	"\b_enabledB\f\n" +
+	"\n" +
+	"_min_lines\"\xed\x06\n" +
 	"\x10CompactionPolicy\x12=\n" +
 	"\bstrategy\x18\x01 \x01(\x0e2!.palimpsest.v1.CompactionStrategyR\bstrategy\x122\n" +
 	"\x12threshold_messages\x18\x02 \x01(\x05H\x00R\x11thresholdMessages\x88\x01\x01\x12,\n" +
@@ -2227,7 +2311,7 @@ func file_palimpsest_v1_policy_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_palimpsest_v1_policy_proto_goTypes = []any{
 	(MemorySyncStrategy)(0),     // 0: palimpsest.v1.MemorySyncStrategy
 	(MemoryExtraction)(0),       // 1: palimpsest.v1.MemoryExtraction
@@ -2242,62 +2326,65 @@ var file_palimpsest_v1_policy_proto_goTypes = []any{
 	(*CitationsPolicy)(nil),     // 10: palimpsest.v1.CitationsPolicy
 	(*NameList)(nil),            // 11: palimpsest.v1.NameList
 	(*PruningPolicy)(nil),       // 12: palimpsest.v1.PruningPolicy
-	(*CompactionPolicy)(nil),    // 13: palimpsest.v1.CompactionPolicy
-	(*ExpirationPolicy)(nil),    // 14: palimpsest.v1.ExpirationPolicy
-	(*RetentionPolicy)(nil),     // 15: palimpsest.v1.RetentionPolicy
-	(*RewritePolicy)(nil),       // 16: palimpsest.v1.RewritePolicy
-	(*FitPolicy)(nil),           // 17: palimpsest.v1.FitPolicy
-	(*Budget)(nil),              // 18: palimpsest.v1.Budget
-	(*ModelProfile)(nil),        // 19: palimpsest.v1.ModelProfile
-	(*ActionPolicy)(nil),        // 20: palimpsest.v1.ActionPolicy
-	(*ActionCitations)(nil),     // 21: palimpsest.v1.ActionCitations
-	(*Prompt)(nil),              // 22: palimpsest.v1.Prompt
-	(*durationpb.Duration)(nil), // 23: google.protobuf.Duration
-	(MemoryScope)(0),            // 24: palimpsest.v1.MemoryScope
-	(Role)(0),                   // 25: palimpsest.v1.Role
-	(*Expiration)(nil),          // 26: palimpsest.v1.Expiration
-	(Importance)(0),             // 27: palimpsest.v1.Importance
+	(*DeduplicationPolicy)(nil), // 13: palimpsest.v1.DeduplicationPolicy
+	(*CompactionPolicy)(nil),    // 14: palimpsest.v1.CompactionPolicy
+	(*ExpirationPolicy)(nil),    // 15: palimpsest.v1.ExpirationPolicy
+	(*RetentionPolicy)(nil),     // 16: palimpsest.v1.RetentionPolicy
+	(*RewritePolicy)(nil),       // 17: palimpsest.v1.RewritePolicy
+	(*FitPolicy)(nil),           // 18: palimpsest.v1.FitPolicy
+	(*Budget)(nil),              // 19: palimpsest.v1.Budget
+	(*ModelProfile)(nil),        // 20: palimpsest.v1.ModelProfile
+	(*ActionPolicy)(nil),        // 21: palimpsest.v1.ActionPolicy
+	(*ActionCitations)(nil),     // 22: palimpsest.v1.ActionCitations
+	(*Prompt)(nil),              // 23: palimpsest.v1.Prompt
+	(*durationpb.Duration)(nil), // 24: google.protobuf.Duration
+	(MemoryScope)(0),            // 25: palimpsest.v1.MemoryScope
+	(Role)(0),                   // 26: palimpsest.v1.Role
+	(*Expiration)(nil),          // 27: palimpsest.v1.Expiration
+	(Importance)(0),             // 28: palimpsest.v1.Importance
 }
 var file_palimpsest_v1_policy_proto_depIdxs = []int32{
-	17, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
-	23, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
-	14, // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
-	15, // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
-	16, // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
-	23, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
+	18, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
+	24, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
+	15, // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
+	16, // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
+	17, // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
+	24, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
 	12, // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
-	13, // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
+	14, // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
 	10, // 8: palimpsest.v1.Policy.citations:type_name -> palimpsest.v1.CitationsPolicy
 	6,  // 9: palimpsest.v1.Policy.memory:type_name -> palimpsest.v1.MemoryPolicy
-	0,  // 10: palimpsest.v1.MemoryPolicy.sync:type_name -> palimpsest.v1.MemorySyncStrategy
-	23, // 11: palimpsest.v1.MemoryPolicy.batch_max_age:type_name -> google.protobuf.Duration
-	23, // 12: palimpsest.v1.MemoryPolicy.sync_delay:type_name -> google.protobuf.Duration
-	23, // 13: palimpsest.v1.MemoryPolicy.session_idle:type_name -> google.protobuf.Duration
-	7,  // 14: palimpsest.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.v1.RoleList
-	1,  // 15: palimpsest.v1.MemoryPolicy.extract:type_name -> palimpsest.v1.MemoryExtraction
-	24, // 16: palimpsest.v1.MemoryPolicy.sync_scope:type_name -> palimpsest.v1.MemoryScope
-	8,  // 17: palimpsest.v1.MemoryPolicy.recall:type_name -> palimpsest.v1.MemoryRecallPolicy
-	2,  // 18: palimpsest.v1.MemoryPolicy.on_delete:type_name -> palimpsest.v1.MemoryOnDelete
-	25, // 19: palimpsest.v1.RoleList.roles:type_name -> palimpsest.v1.Role
-	9,  // 20: palimpsest.v1.MemoryRecallPolicy.scopes:type_name -> palimpsest.v1.MemoryScopeList
-	23, // 21: palimpsest.v1.MemoryRecallPolicy.deadline:type_name -> google.protobuf.Duration
-	24, // 22: palimpsest.v1.MemoryScopeList.scopes:type_name -> palimpsest.v1.MemoryScope
-	11, // 23: palimpsest.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.v1.NameList
-	11, // 24: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
-	11, // 25: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
-	23, // 26: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
-	3,  // 27: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
-	26, // 28: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
-	4,  // 29: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
-	23, // 30: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
-	26, // 31: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
-	21, // 32: palimpsest.v1.ActionPolicy.citations:type_name -> palimpsest.v1.ActionCitations
-	27, // 33: palimpsest.v1.ActionPolicy.importance:type_name -> palimpsest.v1.Importance
-	34, // [34:34] is the sub-list for method output_type
-	34, // [34:34] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	13, // 10: palimpsest.v1.Policy.deduplication:type_name -> palimpsest.v1.DeduplicationPolicy
+	0,  // 11: palimpsest.v1.MemoryPolicy.sync:type_name -> palimpsest.v1.MemorySyncStrategy
+	24, // 12: palimpsest.v1.MemoryPolicy.batch_max_age:type_name -> google.protobuf.Duration
+	24, // 13: palimpsest.v1.MemoryPolicy.sync_delay:type_name -> google.protobuf.Duration
+	24, // 14: palimpsest.v1.MemoryPolicy.session_idle:type_name -> google.protobuf.Duration
+	7,  // 15: palimpsest.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.v1.RoleList
+	1,  // 16: palimpsest.v1.MemoryPolicy.extract:type_name -> palimpsest.v1.MemoryExtraction
+	25, // 17: palimpsest.v1.MemoryPolicy.sync_scope:type_name -> palimpsest.v1.MemoryScope
+	8,  // 18: palimpsest.v1.MemoryPolicy.recall:type_name -> palimpsest.v1.MemoryRecallPolicy
+	2,  // 19: palimpsest.v1.MemoryPolicy.on_delete:type_name -> palimpsest.v1.MemoryOnDelete
+	26, // 20: palimpsest.v1.RoleList.roles:type_name -> palimpsest.v1.Role
+	9,  // 21: palimpsest.v1.MemoryRecallPolicy.scopes:type_name -> palimpsest.v1.MemoryScopeList
+	24, // 22: palimpsest.v1.MemoryRecallPolicy.deadline:type_name -> google.protobuf.Duration
+	25, // 23: palimpsest.v1.MemoryScopeList.scopes:type_name -> palimpsest.v1.MemoryScope
+	11, // 24: palimpsest.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.v1.NameList
+	11, // 25: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
+	11, // 26: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
+	24, // 27: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
+	11, // 28: palimpsest.v1.DeduplicationPolicy.excluded_tools:type_name -> palimpsest.v1.NameList
+	3,  // 29: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	27, // 30: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
+	4,  // 31: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
+	24, // 32: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
+	27, // 33: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
+	22, // 34: palimpsest.v1.ActionPolicy.citations:type_name -> palimpsest.v1.ActionCitations
+	28, // 35: palimpsest.v1.ActionPolicy.importance:type_name -> palimpsest.v1.Importance
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_proto_init() }
@@ -2320,19 +2407,20 @@ func file_palimpsest_v1_policy_proto_init() {
 	file_palimpsest_v1_policy_proto_msgTypes[12].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[13].OneofWrappers = []any{}
 	file_palimpsest_v1_policy_proto_msgTypes[14].OneofWrappers = []any{}
-	file_palimpsest_v1_policy_proto_msgTypes[15].OneofWrappers = []any{
+	file_palimpsest_v1_policy_proto_msgTypes[15].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[16].OneofWrappers = []any{
 		(*ActionPolicy_AgentActionId)(nil),
 		(*ActionPolicy_ActionId)(nil),
 		(*ActionPolicy_ToolName)(nil),
 	}
-	file_palimpsest_v1_policy_proto_msgTypes[16].OneofWrappers = []any{}
+	file_palimpsest_v1_policy_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_policy_proto_rawDesc), len(file_palimpsest_v1_policy_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -78,9 +78,12 @@ func toTokenReport(t *engine.TokenReport) *pb.TokenReport {
 		SavedByCompaction: t.SavedByCompaction,
 		SavedByCiting:     t.SavedByCiting,
 		Memories:          t.Memories,
-		Counter:           t.Counter,
-		Factor:            t.Factor,
-		Estimated:         t.Estimated,
+
+		SavedByDeduplication: t.SavedByDeduplication,
+
+		Counter:   t.Counter,
+		Factor:    t.Factor,
+		Estimated: t.Estimated,
 	}
 }
 

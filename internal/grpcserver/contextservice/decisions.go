@@ -53,6 +53,10 @@ func detail(r conversation.Reason) string {
 		return "the tool's name has characters that the provider refuses: they are replaced"
 	case conversation.ReasonResidueDropped:
 		return "what another provider said beside the part is left out"
+	case conversation.ReasonDuplicateLines:
+		return "lines of it stood in the view already: a line names where"
+	case conversation.ReasonCopyNotShown:
+		return "what it named in place of its own lines is not shown any more: they are shown again"
 	default:
 		return lifecycleDetail(r)
 	}

@@ -29,6 +29,7 @@ func settables() map[string]setter {
 	maps.Copy(out, pruningSettables())
 	maps.Copy(out, compactionSettables())
 	maps.Copy(out, citationsSettables())
+	maps.Copy(out, deduplicationSettables())
 	maps.Copy(out, memorySettables())
 	maps.Copy(out, recallSettables())
 	return out
@@ -119,6 +120,19 @@ func maskRules() rules.Table[*fieldmaskpb.FieldMask] {
 				c.Fail("is not a path that can be changed")
 			}
 		}),
+	}
+}
+
+func deduplicationSettables() map[string]setter {
+	return map[string]setter{
+		"policy.deduplication":         func(to, from *engine.Info) { to.Policy.Deduplication = from.Policy.Deduplication },
+		"policy.deduplication.enabled": func(to, from *engine.Info) { to.Policy.Deduplication.On = from.Policy.Deduplication.On },
+		"policy.deduplication.excluded_tools": func(to, from *engine.Info) {
+			to.Policy.Deduplication.ExcludedTools = from.Policy.Deduplication.ExcludedTools
+		},
+		"policy.deduplication.min_lines": func(to, from *engine.Info) {
+			to.Policy.Deduplication.MinLines = from.Policy.Deduplication.MinLines
+		},
 	}
 }
 

@@ -36,7 +36,8 @@ func fullPolicy() *pb.Policy {
 			Strategy: 2, ThresholdMessages: n, PreparePercent: n, KeepRecent: n, TailPercent: n, TargetPercent: n, MinShrinkPercent: n,
 			FanOut: n, SummaryTokens: n, PromptId: new(""), CountReasoning: new(true), ListTokens: n, LivePrefix: new(true), SummaryInputTokens: new(int32(1000)),
 		},
-		Citations: &pb.CitationsPolicy{Enabled: new(true), ThresholdChars: new(int32(211)), ReleaseOnEndRun: new(false), RecallTools: &pb.NameList{}},
+		Citations:     &pb.CitationsPolicy{Enabled: new(true), ThresholdChars: new(int32(211)), ReleaseOnEndRun: new(false), RecallTools: &pb.NameList{}},
+		Deduplication: &pb.DeduplicationPolicy{Enabled: new(false), ExcludedTools: &pb.NameList{}, MinLines: n},
 		Memory: &pb.MemoryPolicy{
 			Enabled: new(true), Sync: 1, BatchMessages: n, BatchTokens: n, BatchMaxAge: durationpb.New(1e9), SyncDelay: durationpb.New(0),
 			SessionIdle: durationpb.New(1e11), SyncRoles: &pb.RoleList{Roles: []pb.Role{pb.Role_ROLE_ASSISTANT}}, Extract: 1, SyncScope: 2,

@@ -44,6 +44,14 @@ func shownProto() *pb.Citation {
 	}
 }
 
+func drawDeduplicationPolicy(t *rapid.T, p *pb.Policy) {
+	number, flag := rapid.SampledFrom([]*int32{nil, new(int32(2))}), rapid.SampledFrom([]*bool{nil, new(true), new(false)})
+	p.Deduplication = &pb.DeduplicationPolicy{Enabled: flag.Draw(t, "deduplicates"), ExcludedTools: drawNames(t), MinLines: number.Draw(t, "lines")}
+	if proto.Size(p.GetDeduplication()) == 0 {
+		p.Deduplication = nil
+	}
+}
+
 func TestToParts_Citations(t *testing.T) {
 	got := toParts([]conversation.Part{
 		{Kind: conversation.PartText, Text: conversation.Content{Inline: shownText}, Citation: shown(), Plugin: "p"},

@@ -173,6 +173,7 @@ func TestFromPolicy_AnyPolicy_ComesBack(t *testing.T) {
 		drawLifecyclePolicy(t, want)
 		drawWindowPolicy(t, want)
 		drawCitationsPolicy(t, want)
+		drawDeduplicationPolicy(t, want)
 		if proto.Size(want) == 0 {
 			want = nil
 		}

@@ -12,14 +12,15 @@ import (
 // FromPolicy takes a policy of the API; nil sets nothing.
 func FromPolicy(p *pb.Policy) conversation.Policy {
 	out := conversation.Policy{
-		Fit:        fromFit(p.GetFit()),
-		Rewrite:    fromRewrite(p.GetRewrite()),
-		Pruning:    fromPruning(p.GetPruning()),
-		Compaction: fromCompaction(p.GetCompaction()),
-		Citations:  fromCitations(p.GetCitations()),
-		Memory:     fromMemory(p.GetMemory()),
-		MaxWait:    FromDuration(p.GetMaxWait()),
-		TTL:        FromDuration(p.GetTtl()),
+		Fit:           fromFit(p.GetFit()),
+		Rewrite:       fromRewrite(p.GetRewrite()),
+		Pruning:       fromPruning(p.GetPruning()),
+		Compaction:    fromCompaction(p.GetCompaction()),
+		Citations:     fromCitations(p.GetCitations()),
+		Memory:        fromMemory(p.GetMemory()),
+		Deduplication: fromDeduplication(p.GetDeduplication()),
+		MaxWait:       FromDuration(p.GetMaxWait()),
+		TTL:           FromDuration(p.GetTtl()),
 	}
 	if p != nil {
 		out.TTLWithoutTombstone = p.TtlWithoutTombstone
@@ -78,14 +79,15 @@ func ToPolicy(p conversation.Policy) *pb.Policy {
 		return nil
 	}
 	out := &pb.Policy{
-		Expiration: toExpirationPolicy(p.Expiration),
-		Rewrite:    toRewrite(p.Rewrite),
-		Pruning:    toPruning(p.Pruning),
-		Compaction: toCompaction(p.Compaction),
-		Citations:  toCitations(p.Citations),
-		Memory:     toMemory(p.Memory),
-		MaxWait:    toDuration(p.MaxWait),
-		Ttl:        toDuration(p.TTL),
+		Expiration:    toExpirationPolicy(p.Expiration),
+		Rewrite:       toRewrite(p.Rewrite),
+		Pruning:       toPruning(p.Pruning),
+		Compaction:    toCompaction(p.Compaction),
+		Citations:     toCitations(p.Citations),
+		Deduplication: toDeduplication(p.Deduplication),
+		Memory:        toMemory(p.Memory),
+		MaxWait:       toDuration(p.MaxWait),
+		Ttl:           toDuration(p.TTL),
 
 		TtlWithoutTombstone: p.TTLWithoutTombstone,
 	}
@@ -138,6 +140,21 @@ func opposite(on *bool) *bool {
 		return nil
 	}
 	return new(!*on)
+}
+
+func fromDeduplication(p *pb.DeduplicationPolicy) conversation.DeduplicationPolicy {
+	if p == nil {
+		return conversation.DeduplicationPolicy{}
+	}
+	return conversation.DeduplicationPolicy{On: p.Enabled, ExcludedTools: fromNames(p.GetExcludedTools()), MinLines: p.MinLines}
+}
+
+// toDeduplication returns nil for a policy that sets nothing.
+func toDeduplication(p conversation.DeduplicationPolicy) *pb.DeduplicationPolicy {
+	if p == (conversation.DeduplicationPolicy{}) {
+		return nil
+	}
+	return &pb.DeduplicationPolicy{Enabled: p.On, ExcludedTools: toNames(p.ExcludedTools), MinLines: p.MinLines}
 }
 
 func fromCitations(p *pb.CitationsPolicy) conversation.CitationsPolicy {

@@ -233,6 +233,9 @@ func (c *checks) checkShown(e *editLine) (field, text string) {
 		if field, text := under(fmt.Sprintf("parts[%d].shown.citation", i), p.checkCitation); text != "" {
 			return field, text
 		}
+		if field, text := c.checkCopies(e, p); text != "" {
+			return fmt.Sprintf("parts[%d].%s", i, field), text
+		}
 	}
 	for i, part := range e.Mask {
 		if part < 0 || part >= parts {

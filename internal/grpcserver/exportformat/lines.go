@@ -40,16 +40,17 @@ type conversationLine struct {
 }
 
 type policyLine struct {
-	Fit        fitLine              `json:"fit,omitzero"`
-	TTL        *time.Duration       `json:"ttlNanos,omitempty"`
-	Expiration expirationPolicyLine `json:"expiration,omitzero"`
-	Retention  retentionPolicyLine  `json:"retention,omitzero"`
-	Rewrite    rewriteLine          `json:"rewrite,omitzero"`
-	MaxWait    *time.Duration       `json:"maxWaitNanos,omitempty"`
-	Pruning    pruningLine          `json:"pruning,omitzero"`
-	Compaction compactionLine       `json:"compaction,omitzero"`
-	Citations  citationsLine        `json:"citations,omitzero"`
-	Memory     memoryLine           `json:"memory,omitzero"`
+	Fit           fitLine              `json:"fit,omitzero"`
+	TTL           *time.Duration       `json:"ttlNanos,omitempty"`
+	Expiration    expirationPolicyLine `json:"expiration,omitzero"`
+	Retention     retentionPolicyLine  `json:"retention,omitzero"`
+	Rewrite       rewriteLine          `json:"rewrite,omitzero"`
+	MaxWait       *time.Duration       `json:"maxWaitNanos,omitempty"`
+	Pruning       pruningLine          `json:"pruning,omitzero"`
+	Compaction    compactionLine       `json:"compaction,omitzero"`
+	Citations     citationsLine        `json:"citations,omitzero"`
+	Deduplication deduplicationLine    `json:"deduplication,omitzero"`
+	Memory        memoryLine           `json:"memory,omitzero"`
 
 	TTLWithoutTombstone *bool `json:"ttlWithoutTombstone,omitempty"`
 }
@@ -314,6 +315,8 @@ type shownLine struct {
 	Part  int32     `json:"part"`
 	Level levelName `json:"level"`
 	Shown partLine  `json:"shown"`
+
+	Copies []copyLine `json:"copies,omitempty"`
 }
 
 // summaryLine has, of its text and of its facts, either the content or what is left of it.

@@ -120,6 +120,7 @@ func editKinds() map[int32]string {
 		int32(conversation.EditUnhide):    "EDIT_UNHIDE",
 		int32(conversation.EditCorrect):   "EDIT_CORRECT",
 		int32(conversation.EditRecall):    "EDIT_RECALL",
+		int32(conversation.EditReturn):    "EDIT_RETURN",
 
 		int32(conversation.EditStoreContent):  "EDIT_STORE_CONTENT",
 		int32(conversation.EditExpireContent): "EDIT_EXPIRE_CONTENT",

@@ -69,8 +69,9 @@ func (l *policyLine) record() conversation.Policy {
 			SummaryTokens: l.Compaction.SummaryTokens, PromptID: l.Compaction.PromptID, CountReasoning: l.Compaction.CountReasoning,
 			ListTokens: l.Compaction.ListTokens, LivePrefix: l.Compaction.LivePrefix, SummaryInputTokens: l.Compaction.SummaryInputTokens,
 		},
-		Citations: conversation.CitationsPolicy(l.Citations),
-		Memory:    l.Memory.record(),
+		Citations:     conversation.CitationsPolicy(l.Citations),
+		Deduplication: conversation.DeduplicationPolicy(l.Deduplication),
+		Memory:        l.Memory.record(),
 	}
 }
 
@@ -206,7 +207,7 @@ func (l *editLine) record() *conversation.Edit {
 		Turn: l.Turn, Time: l.Time.UTC(), Before: l.Before, After: l.After, Erases: l.Erases, Content: l.Content, Commit: l.Commit,
 		Said: l.Said, Brought: l.Brought,
 		Parts: each(l.Parts, func(p *shownLine) conversation.PartEdit {
-			return conversation.PartEdit{Part: p.Part, Level: conversation.Level(p.Level), Shown: p.Shown.record()}
+			return conversation.PartEdit{Part: p.Part, Level: conversation.Level(p.Level), Shown: p.Shown.record(), Copies: each(p.Copies, (*copyLine).record)}
 		}),
 	}
 	if l.Summary != nil {

@@ -120,11 +120,12 @@ func TestReader_ErasedSummary_IsRead(t *testing.T) {
 // TestWriter_EmptyNames_AreNotAbsent: no tool is protected, or nothing is said of it.
 func TestWriter_EmptyNames_AreNotAbsent(t *testing.T) {
 	for want, list := range map[string]*[]string{
-		``: nil, `"pruning":{"protectedTools":[]},"citations":{"recallTools":[]}`: new([]string),
-		`"pruning":{"protectedTools":["a"]},"citations":{"recallTools":["a"]}`: {"a"},
+		``: nil, `"pruning":{"protectedTools":[]},"citations":{"recallTools":[]},"deduplication":{"excludedTools":[]}`: new([]string),
+		`"pruning":{"protectedTools":["a"]},"citations":{"recallTools":["a"]},"deduplication":{"excludedTools":["a"]}`: {"a"},
 	} {
 		out, err := json.Marshal(fromPolicy(&conversation.Policy{
 			Pruning: conversation.PruningPolicy{ProtectedTools: list}, Citations: conversation.CitationsPolicy{RecallTools: list},
+			Deduplication: conversation.DeduplicationPolicy{ExcludedTools: list},
 		}))
 		if err != nil || string(out) != "{"+want+"}" {
 			t.Fatalf("%s, %v", out, err)
@@ -137,6 +138,9 @@ func TestWriter_EmptyNames_AreNotAbsent(t *testing.T) {
 			t.Errorf("%s comes back as %v", out, got)
 		}
 		if got := l.record().Citations.RecallTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
+			t.Errorf("%s comes back as %v", out, got)
+		}
+		if got := l.record().Deduplication.ExcludedTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
 			t.Errorf("%s comes back as %v", out, got)
 		}
 	}

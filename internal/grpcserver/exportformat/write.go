@@ -123,8 +123,9 @@ func fromPolicy(p *conversation.Policy) policyLine {
 			SummaryTokens: p.Compaction.SummaryTokens, PromptID: p.Compaction.PromptID, CountReasoning: p.Compaction.CountReasoning,
 			ListTokens: p.Compaction.ListTokens, LivePrefix: p.Compaction.LivePrefix, SummaryInputTokens: p.Compaction.SummaryInputTokens,
 		},
-		Citations: fromCitations(p.Citations),
-		Memory:    fromMemory(&p.Memory),
+		Citations:     fromCitations(p.Citations),
+		Deduplication: fromDeduplication(p.Deduplication),
+		Memory:        fromMemory(&p.Memory),
 	}
 }
 
@@ -270,7 +271,7 @@ func fromEdit(e *conversation.Edit) *editLine {
 		Time: e.Time.UTC(), Before: e.Before, After: e.After, Erases: e.Erases, Content: e.Content, Commit: e.Commit,
 		Said: e.Said, Brought: e.Brought,
 		Parts: each(e.Parts, func(p *conversation.PartEdit) shownLine {
-			return shownLine{Part: p.Part, Level: levelName(p.Level), Shown: fromPart(&p.Shown)}
+			return shownLine{Part: p.Part, Level: levelName(p.Level), Shown: fromPart(&p.Shown), Copies: each(p.Copies, fromCopy)}
 		}),
 	}
 	if s := e.Summary; s != nil {

@@ -33,6 +33,11 @@ func Policy() rules.Table[*pb.Policy] {
 		rules.Message("pruning", (*pb.Policy).GetPruning, pruningRules()),
 		rules.Message("compaction", (*pb.Policy).GetCompaction, compactionRules()),
 		rules.Message("citations", (*pb.Policy).GetCitations, citationsRules()),
+		rules.Message("deduplication", (*pb.Policy).GetDeduplication, rules.Table[*pb.DeduplicationPolicy]{
+			rules.Anything[*pb.DeduplicationPolicy]("enabled"),
+			rules.Message("excluded_tools", (*pb.DeduplicationPolicy).GetExcludedTools, nameListRules()),
+			rules.OptionalNumber("min_lines", rules.NumberRange(2, 1000), func(p *pb.DeduplicationPolicy) *int32 { return p.MinLines }),
+		}),
 		rules.Message("memory", (*pb.Policy).GetMemory, memoryRules()),
 		rules.Anything[*pb.Policy]("ttl_without_tombstone"),
 	}

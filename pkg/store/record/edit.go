@@ -68,7 +68,33 @@ func readEdit(r *reader, e *conversation.Edit) {
 func writePartEdit(b []byte, p *conversation.PartEdit) []byte {
 	b = appendInt(b, 1, p.Part)
 	b = appendInt(b, 2, p.Level)
-	return appendNested(b, 3, &p.Shown, writePart)
+	b = appendNested(b, 3, &p.Shown, writePart)
+	return appendAll(b, 4, p.Copies, writeCopy)
+}
+
+func writeCopy(b []byte, c *conversation.Copy) []byte {
+	b = appendInt(b, 1, c.First)
+	b = appendInt(b, 2, c.End)
+	b = appendInt(b, 3, c.Message)
+	b = appendInt(b, 4, c.Part)
+	return appendInt(b, 5, c.At)
+}
+
+func readCopy(r *reader, c *conversation.Copy) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			c.First = r.int32()
+		case 2:
+			c.End = r.int32()
+		case 3:
+			c.Message = r.int32()
+		case 4:
+			c.Part = r.int32()
+		case 5:
+			c.At = r.int32()
+		}
+	}
 }
 
 func readPartEdit(r *reader, p *conversation.PartEdit) {
@@ -80,6 +106,8 @@ func readPartEdit(r *reader, p *conversation.PartEdit) {
 			p.Level = conversation.Level(r.int32())
 		case 3:
 			nested(r, &p.Shown, readPart)
+		case 4:
+			p.Copies = element(r, p.Copies, readCopy)
 		}
 	}
 }

@@ -116,6 +116,7 @@ func samples() map[string]sample {
 	maps.Copy(all, windowSamples(at, id))
 	maps.Copy(all, citationSamples(at))
 	maps.Copy(all, memoryPolicySamples(at))
+	maps.Copy(all, deduplicationSamples(at))
 	maps.Copy(all, formerSamples(at, id))
 	maps.Copy(all, livePolicySamples())
 	maps.Copy(all, memorySamples(at, id))

@@ -37,8 +37,33 @@ func writePolicy(b []byte, p *conversation.Policy) []byte {
 	if p.Memory != (conversation.MemoryPolicy{}) {
 		b = appendNested(b, 20, &p.Memory, writeMemoryPolicy)
 	}
+	if p.Deduplication != (conversation.DeduplicationPolicy{}) {
+		b = appendNested(b, 21, &p.Deduplication, writeDeduplication)
+	}
 	b = appendSetting(b, 22, p.Rewrite.ExpectTurns)
 	return append(b, p.Unknown...)
+}
+
+func writeDeduplication(b []byte, p *conversation.DeduplicationPolicy) []byte {
+	b = appendSwitch(b, 1, p.On)
+	b = appendOptional(b, 2, p.ExcludedTools, writeNames)
+	b = appendSetting(b, 3, p.MinLines)
+	return append(b, p.Unknown...)
+}
+
+func readDeduplication(r *reader, p *conversation.DeduplicationPolicy) {
+	for r.next() {
+		switch r.field {
+		case 1:
+			p.On = toggle(r)
+		case 2:
+			p.ExcludedTools = optional(r, readNames)
+		case 3:
+			p.MinLines = setting[int32](r)
+		default:
+			p.Unknown += r.raw
+		}
+	}
 }
 
 func writePruning(b []byte, p *conversation.PruningPolicy) []byte {
@@ -191,6 +216,8 @@ func readPolicy(r *reader, p *conversation.Policy) {
 			p.TTLWithoutTombstone = toggle(r)
 		case 20:
 			nested(r, &p.Memory, readMemoryPolicy)
+		case 21:
+			nested(r, &p.Deduplication, readDeduplication)
 		case 22:
 			p.Rewrite.ExpectTurns = setting[int32](r)
 		default:

@@ -68,6 +68,8 @@ func adornEdit(rt *rapid.T, e *conversation.Edit) {
 			{{Part: 1, Level: conversation.Cleared}},
 			{{Level: conversation.Shortened, Shown: conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: "short"}}}},
 			{cited()},
+			{{Level: conversation.Shortened, Shown: conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: "named"}},
+				Copies: []conversation.Copy{{End: 3}, {First: 4, End: 9, Message: 2, Part: 1, At: 7}}}},
 		}).Draw(rt, "shown")
 	case conversation.EditMask:
 		e.Mask = rapid.SampledFrom([][]int32{nil, {0}, {0, 1}}).Draw(rt, "mask")

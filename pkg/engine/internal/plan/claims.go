@@ -41,6 +41,7 @@ func (d *Attempt) DescribeClaims(limit int64, over bool) (*Claims, error) {
 			d.fitting().addTail(c, i)
 		}
 	}
+	returns := d.fitting().addReturns(c)
 	if err := d.fitting().addRequests(c); err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (d *Attempt) DescribeClaims(limit int64, over bool) (*Claims, error) {
 		return nil, err
 	}
 	d.fitting().addVerbatim(c)
-	return c, d.fitting().minimizeNewest(c, newest)
+	return c, d.fitting().minimizeNewest(c, newest, returns)
 }
 
 // addKept adds a unit before the tail, unless it is weighed apart: the opening, the request, a summary, what was brought back, the system's.
@@ -109,6 +110,20 @@ func (d fitting) addTail(c *Claims, i int) {
 	}
 	p.Claimed = p.Claimed || d.isProtected(p.First)
 	c.Units = append(c.Units, p)
+}
+
+// addReturns adds what comes back to units where the window starts behind copies that they name. The newest unit counts as if it came to
+// that: it returns what of its weight is that.
+func (d fitting) addReturns(c *Claims) (newest int64) {
+	for _, r := range d.returning().gains() {
+		if r.Unit >= c.Newest.First {
+			newest += r.Tokens
+		} else {
+			c.Returns = append(c.Returns, r)
+		}
+	}
+	c.Newest.Whole, c.Newest.Least = c.Newest.Whole+newest, c.Newest.Least+newest
+	return newest
 }
 
 // addRequests adds the request in force and the opening, where the newest unit and pins do not show them.
@@ -249,7 +264,7 @@ func (d fitting) summaryText(s *conversation.Summary) (shownSummary, error) {
 }
 
 // minimizeNewest says what the newest unit weighs with its results at their shortest, if its results may have to give.
-func (d fitting) minimizeNewest(c *Claims, newest int) error {
+func (d fitting) minimizeNewest(c *Claims, newest int, returns int64) error {
 	asked := int64(0)
 	for _, claim := range []*compaction.Claim{c.Request, c.Opening} {
 		if claim != nil {
@@ -259,6 +274,7 @@ func (d fitting) minimizeNewest(c *Claims, newest int) error {
 	if newest < d.Composed.Tail || c.Fixed+c.Newest.Whole+asked <= c.Limit {
 		return nil
 	}
+	c.Newest.Least -= returns // what is at its shortest names nothing
 	for _, t := range d.results(d.Composed.Units[newest : newest+1]) {
 		n, err := d.minimumWeight(t)
 		if err := d.Loaded.IgnoreMissing(err); err != nil {

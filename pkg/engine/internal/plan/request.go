@@ -103,6 +103,7 @@ type TokenReport struct {
 	SavedByRetention               int64
 	SavedByPruning                 int64
 	SavedByCiting                  int64
+	SavedByDeduplication           int64
 	SavedByCompaction              int64
 	Counter                        string
 	Factor                         float64

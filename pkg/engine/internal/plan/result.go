@@ -20,7 +20,7 @@ func (d *Attempt) Result(a *provider.Assembly, m conversation.Manifest) *Result 
 	d.Composed.NoRoom = append(d.Composed.NoRoom, d.displaced...)
 	r.Explain(d.Composed, &m, d.Loaded.Head.Tokens)
 	r.Decisions = append(r.Decisions, d.overShare...)
-	r.Decisions = append(r.Decisions, d.deferredEdits...)
+	r.Decisions = append(append(r.Decisions, d.deferredEdits...), d.returning().decisions()...)
 	r.Events, r.Degradations = append(conversation.EventsOf(d.Edits), d.failures...), d.Degradations
 	r.Compaction.Used, r.Compaction.Reported = d.UsedTokens()
 	r.Compaction.State = d.DraftState()
@@ -166,6 +166,9 @@ func (r *Result) explainItem(it *conversation.Item) {
 	case it.Reason == conversation.ReasonPruned:
 		kind = conversation.DecisionPruned
 		r.Tokens.SavedByPruning += it.Saved
+	case it.Reason == conversation.ReasonDuplicateLines:
+		kind = conversation.DecisionDeduplicated
+		r.Tokens.SavedByDeduplication += it.Saved
 	case it.Level == conversation.Cited:
 		kind = conversation.DecisionCited
 		r.Tokens.SavedByCiting += it.Saved

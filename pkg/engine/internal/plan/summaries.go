@@ -65,7 +65,7 @@ func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 
 // cut is the first message that a compaction leaves; 0 if nothing would go.
 func (d summarizing) cut(tail int64, keep int32) int32 {
-	in := compaction.CutInput{Keep: keep, Tail: tail}
+	in := compaction.CutInput{Keep: keep, Tail: tail, Returns: d.returning().gains()}
 	for i := d.Composed.Tail; i <= d.Composed.Newest(); i++ {
 		u := &d.Composed.Units[i]
 		in.Units = append(in.Units, compaction.TailUnit{
@@ -237,7 +237,7 @@ func (d summarizing) spanUnits(ranges ...conversation.Range) []conversation.Unit
 			continue
 		}
 		if it, ok := d.View.Item(m); ok {
-			items = append(items, it)
+			items = append(items, it.Returned()) // what stands for its lines may lie elsewhere, and names are counted where they stand
 		}
 	}
 	return conversation.Units(items, d.View.Hidden)

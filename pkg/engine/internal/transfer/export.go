@@ -121,7 +121,7 @@ func (x *exporter) edit(ctx context.Context, e *conversation.Edit) error {
 		if err != nil {
 			return err
 		}
-		shown[i] = conversation.PartEdit{Part: p.Part, Level: p.Level, Shown: parts[0]}
+		shown[i] = conversation.PartEdit{Part: p.Part, Level: p.Level, Shown: parts[0], Copies: p.Copies}
 	}
 	out := *e
 	out.Parts = shown

@@ -308,6 +308,8 @@ func whole(e *conversation.Edit) bool {
 		return e.Range.Len() == 1
 	case conversation.EditCorrect:
 		return e.Range.Len() == 1 && corrects(e)
+	case conversation.EditReturn:
+		return e.Range.Len() == 1 && len(e.Parts) == 0 && e.Summary == nil
 	case conversation.EditRecall:
 		return e.Range.Len() == 1 && recalls(e)
 	case conversation.EditSummarize:

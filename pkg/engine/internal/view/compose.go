@@ -128,7 +128,7 @@ func (c *Composer) writeUnit(out *Composition, u *conversation.Unit) (provider.U
 		key.cut = CutOf(&out.Window, u)
 	}
 	written, ok := c.Cache().Units[key]
-	if !ok && c.Loaded.lacks() { // a unit before it is missing, so that what stands before it is not known
+	if ok = ok && key.edit != conversation.Returning; !ok && c.Loaded.lacks() { // a unit before it is missing, so that what stands before it is not known
 		other := key
 		other.afterAssistant = !key.afterAssistant
 		written, ok = c.Cache().Units[other]
@@ -143,7 +143,9 @@ func (c *Composer) writeUnit(out *Composition, u *conversation.Unit) (provider.U
 		for i := range written.Messages {
 			written.Messages[i].Shortened = !key.cut.Leaves()
 		}
-		c.Cache().Units[key] = written
+		if key.edit != conversation.Returning { // one number for whatever comes back
+			c.Cache().Units[key] = written
+		}
 	}
 	out.Used[key] = written
 	return written, nil

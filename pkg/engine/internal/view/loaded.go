@@ -39,6 +39,7 @@ type Loaded struct {
 	newest     []conversation.Manifest // the last one, as of when the window was opened; none if there is none
 	renderings map[renderKey]*rendering
 	Fixed      fixedWeight
+	lines      map[lineKey][]uint64 // of texts that deduplication has looked at
 
 	// What a plan has asked for beside, while it runs, and what it lacks.
 	contents   map[conversation.ID]string
@@ -220,10 +221,11 @@ func (w *Loaded) Trim(from int32, kept []conversation.Range) {
 	maps.DeleteFunc(w.Originals, func(i int32, _ conversation.Message) bool { return !within(i) })
 	w.loaded = conversation.IntersectRanges(w.loaded, keep)
 	w.View = (&conversation.View{}).Fold(w.Edits)
+	w.trimLines()
 }
 
 func perMessage(k conversation.EditKind) bool {
-	return k == conversation.EditParts || k == conversation.EditMask || k == conversation.EditRemove
+	return k == conversation.EditParts || k == conversation.EditMask || k == conversation.EditRemove || k == conversation.EditReturn
 }
 
 // Message finds a loaded message.
@@ -240,7 +242,7 @@ func (w *Loaded) size() int64 {
 	for ; w.measured < len(w.Messages); w.measured++ {
 		w.bytes += sizeOf(&w.Messages[w.measured])
 	}
-	n := 4096 + w.bytes
+	n := 4096 + w.bytes + w.sizeOfLines()
 	for _, m := range w.Originals {
 		n += sizeOf(&m)
 	}

@@ -1962,6 +1962,7 @@ type PartEdit struct {
 	Part          int32                  `protobuf:"varint,1,opt,name=part,proto3" json:"part,omitempty"`
 	Level         int32                  `protobuf:"varint,2,opt,name=level,proto3" json:"level,omitempty"`
 	Shown         *Part                  `protobuf:"bytes,3,opt,name=shown,proto3" json:"shown,omitempty"`
+	Copies        []*Copy                `protobuf:"bytes,4,rep,name=copies,proto3" json:"copies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2017,6 +2018,90 @@ func (x *PartEdit) GetShown() *Part {
 	return nil
 }
 
+func (x *PartEdit) GetCopies() []*Copy {
+	if x != nil {
+		return x.Copies
+	}
+	return nil
+}
+
+// Lines of a result that one line of what is shown stands for, and where they stand. Lines are counted from 0.
+type Copy struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	First         int32                  `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	End           int32                  `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	Message       int32                  `protobuf:"varint,3,opt,name=message,proto3" json:"message,omitempty"`
+	Part          int32                  `protobuf:"varint,4,opt,name=part,proto3" json:"part,omitempty"`
+	At            int32                  `protobuf:"varint,5,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Copy) Reset() {
+	*x = Copy{}
+	mi := &file_recordpb_record_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Copy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Copy) ProtoMessage() {}
+
+func (x *Copy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Copy.ProtoReflect.Descriptor instead.
+func (*Copy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Copy) GetFirst() int32 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *Copy) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *Copy) GetMessage() int32 {
+	if x != nil {
+		return x.Message
+	}
+	return 0
+}
+
+func (x *Copy) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+func (x *Copy) GetAt() int32 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 // Stands for a range of messages.
 type Summary struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -2038,7 +2123,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2050,7 +2135,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[23]
+	mi := &file_recordpb_record_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2063,7 +2148,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{23}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Summary) GetId() int64 {
@@ -2180,7 +2265,7 @@ type Manifest struct {
 
 func (x *Manifest) Reset() {
 	*x = Manifest{}
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2192,7 +2277,7 @@ func (x *Manifest) String() string {
 func (*Manifest) ProtoMessage() {}
 
 func (x *Manifest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[24]
+	mi := &file_recordpb_record_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2205,7 +2290,7 @@ func (x *Manifest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Manifest.ProtoReflect.Descriptor instead.
 func (*Manifest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{24}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Manifest) GetSeq() int64 {
@@ -2412,7 +2497,7 @@ type Cut struct {
 
 func (x *Cut) Reset() {
 	*x = Cut{}
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2424,7 +2509,7 @@ func (x *Cut) String() string {
 func (*Cut) ProtoMessage() {}
 
 func (x *Cut) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[25]
+	mi := &file_recordpb_record_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2437,7 +2522,7 @@ func (x *Cut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cut.ProtoReflect.Descriptor instead.
 func (*Cut) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{25}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Cut) GetMessage() int32 {
@@ -2521,7 +2606,7 @@ type Head struct {
 
 func (x *Head) Reset() {
 	*x = Head{}
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2533,7 +2618,7 @@ func (x *Head) String() string {
 func (*Head) ProtoMessage() {}
 
 func (x *Head) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[26]
+	mi := &file_recordpb_record_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2546,7 +2631,7 @@ func (x *Head) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Head.ProtoReflect.Descriptor instead.
 func (*Head) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{26}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Head) GetIncarnation() []byte {
@@ -2786,7 +2871,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2798,7 +2883,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[27]
+	mi := &file_recordpb_record_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2811,7 +2896,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{27}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Call) GetCallId() string {
@@ -2857,7 +2942,7 @@ type Info struct {
 
 func (x *Info) Reset() {
 	*x = Info{}
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2869,7 +2954,7 @@ func (x *Info) String() string {
 func (*Info) ProtoMessage() {}
 
 func (x *Info) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[28]
+	mi := &file_recordpb_record_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2882,7 +2967,7 @@ func (x *Info) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Info.ProtoReflect.Descriptor instead.
 func (*Info) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{28}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Info) GetActorId() string {
@@ -2946,20 +3031,21 @@ type Policy struct {
 	RewriteColdAfterNanos   *int64      `protobuf:"varint,13,opt,name=rewrite_cold_after_nanos,json=rewriteColdAfterNanos,proto3,oneof" json:"rewrite_cold_after_nanos,omitempty"`
 	MaxWaitNanos            *int64      `protobuf:"varint,14,opt,name=max_wait_nanos,json=maxWaitNanos,proto3,oneof" json:"max_wait_nanos,omitempty"`
 	// Absent if they set nothing.
-	Pruning             *PruningPolicy    `protobuf:"bytes,15,opt,name=pruning,proto3" json:"pruning,omitempty"`
-	Compaction          *CompactionPolicy `protobuf:"bytes,16,opt,name=compaction,proto3" json:"compaction,omitempty"`
-	Citations           *CitationsPolicy  `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
-	KeepOpening         *bool             `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
-	TtlWithoutTombstone *bool             `protobuf:"varint,19,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
-	Memory              *MemoryPolicy     `protobuf:"bytes,20,opt,name=memory,proto3" json:"memory,omitempty"`
-	RewriteExpectTurns  *int32            `protobuf:"varint,22,opt,name=rewrite_expect_turns,json=rewriteExpectTurns,proto3,oneof" json:"rewrite_expect_turns,omitempty"`
+	Pruning             *PruningPolicy       `protobuf:"bytes,15,opt,name=pruning,proto3" json:"pruning,omitempty"`
+	Compaction          *CompactionPolicy    `protobuf:"bytes,16,opt,name=compaction,proto3" json:"compaction,omitempty"`
+	Citations           *CitationsPolicy     `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
+	KeepOpening         *bool                `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
+	TtlWithoutTombstone *bool                `protobuf:"varint,19,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
+	Memory              *MemoryPolicy        `protobuf:"bytes,20,opt,name=memory,proto3" json:"memory,omitempty"`
+	Deduplication       *DeduplicationPolicy `protobuf:"bytes,21,opt,name=deduplication,proto3" json:"deduplication,omitempty"`
+	RewriteExpectTurns  *int32               `protobuf:"varint,22,opt,name=rewrite_expect_turns,json=rewriteExpectTurns,proto3,oneof" json:"rewrite_expect_turns,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2971,7 +3057,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[29]
+	mi := &file_recordpb_record_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2984,7 +3070,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{29}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Policy) GetMaxContextTokens() int32 {
@@ -3127,9 +3213,77 @@ func (x *Policy) GetMemory() *MemoryPolicy {
 	return nil
 }
 
+func (x *Policy) GetDeduplication() *DeduplicationPolicy {
+	if x != nil {
+		return x.Deduplication
+	}
+	return nil
+}
+
 func (x *Policy) GetRewriteExpectTurns() int32 {
 	if x != nil && x.RewriteExpectTurns != nil {
 		return *x.RewriteExpectTurns
+	}
+	return 0
+}
+
+// Which results are shown without lines that stand in the view already. What is absent is not set.
+type DeduplicationPolicy struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	On            *bool                  `protobuf:"varint,1,opt,name=on,proto3,oneof" json:"on,omitempty"`
+	ExcludedTools *Names                 `protobuf:"bytes,2,opt,name=excluded_tools,json=excludedTools,proto3" json:"excluded_tools,omitempty"`
+	MinLines      *int32                 `protobuf:"varint,3,opt,name=min_lines,json=minLines,proto3,oneof" json:"min_lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeduplicationPolicy) Reset() {
+	*x = DeduplicationPolicy{}
+	mi := &file_recordpb_record_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeduplicationPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeduplicationPolicy) ProtoMessage() {}
+
+func (x *DeduplicationPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeduplicationPolicy.ProtoReflect.Descriptor instead.
+func (*DeduplicationPolicy) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *DeduplicationPolicy) GetOn() bool {
+	if x != nil && x.On != nil {
+		return *x.On
+	}
+	return false
+}
+
+func (x *DeduplicationPolicy) GetExcludedTools() *Names {
+	if x != nil {
+		return x.ExcludedTools
+	}
+	return nil
+}
+
+func (x *DeduplicationPolicy) GetMinLines() int32 {
+	if x != nil && x.MinLines != nil {
+		return *x.MinLines
 	}
 	return 0
 }
@@ -3156,7 +3310,7 @@ type MemoryPolicy struct {
 
 func (x *MemoryPolicy) Reset() {
 	*x = MemoryPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3168,7 +3322,7 @@ func (x *MemoryPolicy) String() string {
 func (*MemoryPolicy) ProtoMessage() {}
 
 func (x *MemoryPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[30]
+	mi := &file_recordpb_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3181,7 +3335,7 @@ func (x *MemoryPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryPolicy.ProtoReflect.Descriptor instead.
 func (*MemoryPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{30}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *MemoryPolicy) GetOn() bool {
@@ -3292,7 +3446,7 @@ type RecallPolicy struct {
 
 func (x *RecallPolicy) Reset() {
 	*x = RecallPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3304,7 +3458,7 @@ func (x *RecallPolicy) String() string {
 func (*RecallPolicy) ProtoMessage() {}
 
 func (x *RecallPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[31]
+	mi := &file_recordpb_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3317,7 +3471,7 @@ func (x *RecallPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecallPolicy.ProtoReflect.Descriptor instead.
 func (*RecallPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{31}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RecallPolicy) GetOff() bool {
@@ -3386,7 +3540,7 @@ type Numbers struct {
 
 func (x *Numbers) Reset() {
 	*x = Numbers{}
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3398,7 +3552,7 @@ func (x *Numbers) String() string {
 func (*Numbers) ProtoMessage() {}
 
 func (x *Numbers) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[32]
+	mi := &file_recordpb_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3411,7 +3565,7 @@ func (x *Numbers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Numbers.ProtoReflect.Descriptor instead.
 func (*Numbers) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{32}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Numbers) GetNumbers() []int32 {
@@ -3434,7 +3588,7 @@ type CitationsPolicy struct {
 
 func (x *CitationsPolicy) Reset() {
 	*x = CitationsPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3446,7 +3600,7 @@ func (x *CitationsPolicy) String() string {
 func (*CitationsPolicy) ProtoMessage() {}
 
 func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[33]
+	mi := &file_recordpb_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3459,7 +3613,7 @@ func (x *CitationsPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CitationsPolicy.ProtoReflect.Descriptor instead.
 func (*CitationsPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{33}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CitationsPolicy) GetOn() bool {
@@ -3506,7 +3660,7 @@ type PruningPolicy struct {
 
 func (x *PruningPolicy) Reset() {
 	*x = PruningPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3518,7 +3672,7 @@ func (x *PruningPolicy) String() string {
 func (*PruningPolicy) ProtoMessage() {}
 
 func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[34]
+	mi := &file_recordpb_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3531,7 +3685,7 @@ func (x *PruningPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PruningPolicy.ProtoReflect.Descriptor instead.
 func (*PruningPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{34}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PruningPolicy) GetOff() bool {
@@ -3593,7 +3747,7 @@ type Names struct {
 
 func (x *Names) Reset() {
 	*x = Names{}
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3605,7 +3759,7 @@ func (x *Names) String() string {
 func (*Names) ProtoMessage() {}
 
 func (x *Names) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[35]
+	mi := &file_recordpb_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3618,7 +3772,7 @@ func (x *Names) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Names.ProtoReflect.Descriptor instead.
 func (*Names) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{35}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Names) GetNames() []string {
@@ -3651,7 +3805,7 @@ type CompactionPolicy struct {
 
 func (x *CompactionPolicy) Reset() {
 	*x = CompactionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3663,7 +3817,7 @@ func (x *CompactionPolicy) String() string {
 func (*CompactionPolicy) ProtoMessage() {}
 
 func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[36]
+	mi := &file_recordpb_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3676,7 +3830,7 @@ func (x *CompactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionPolicy.ProtoReflect.Descriptor instead.
 func (*CompactionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{36}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CompactionPolicy) GetStrategy() int32 {
@@ -3798,7 +3952,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3810,7 +3964,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[37]
+	mi := &file_recordpb_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3823,7 +3977,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{37}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Outcome) GetRpc() string {
@@ -3913,7 +4067,7 @@ type Link struct {
 
 func (x *Link) Reset() {
 	*x = Link{}
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3925,7 +4079,7 @@ func (x *Link) String() string {
 func (*Link) ProtoMessage() {}
 
 func (x *Link) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[38]
+	mi := &file_recordpb_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3938,7 +4092,7 @@ func (x *Link) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Link.ProtoReflect.Descriptor instead.
 func (*Link) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{38}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Link) GetIncarnation() []byte {
@@ -3963,7 +4117,7 @@ type Task struct {
 
 func (x *Task) Reset() {
 	*x = Task{}
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3975,7 +4129,7 @@ func (x *Task) String() string {
 func (*Task) ProtoMessage() {}
 
 func (x *Task) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[39]
+	mi := &file_recordpb_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3988,7 +4142,7 @@ func (x *Task) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Task.ProtoReflect.Descriptor instead.
 func (*Task) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{39}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Task) GetNamespace() []byte {
@@ -4043,7 +4197,7 @@ type Fits struct {
 
 func (x *Fits) Reset() {
 	*x = Fits{}
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4055,7 +4209,7 @@ func (x *Fits) String() string {
 func (*Fits) ProtoMessage() {}
 
 func (x *Fits) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[40]
+	mi := &file_recordpb_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4068,7 +4222,7 @@ func (x *Fits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fits.ProtoReflect.Descriptor instead.
 func (*Fits) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{40}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Fits) GetFits() []*Fit {
@@ -4095,7 +4249,7 @@ type Fit struct {
 
 func (x *Fit) Reset() {
 	*x = Fit{}
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4107,7 +4261,7 @@ func (x *Fit) String() string {
 func (*Fit) ProtoMessage() {}
 
 func (x *Fit) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[41]
+	mi := &file_recordpb_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4120,7 +4274,7 @@ func (x *Fit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fit.ProtoReflect.Descriptor instead.
 func (*Fit) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{41}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Fit) GetBudget() int64 {
@@ -4182,7 +4336,7 @@ type HistoryMarks struct {
 
 func (x *HistoryMarks) Reset() {
 	*x = HistoryMarks{}
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4194,7 +4348,7 @@ func (x *HistoryMarks) String() string {
 func (*HistoryMarks) ProtoMessage() {}
 
 func (x *HistoryMarks) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[42]
+	mi := &file_recordpb_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4207,7 +4361,7 @@ func (x *HistoryMarks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryMarks.ProtoReflect.Descriptor instead.
 func (*HistoryMarks) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{42}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *HistoryMarks) GetMarks() []*HistoryMark {
@@ -4234,7 +4388,7 @@ type HistoryMark struct {
 
 func (x *HistoryMark) Reset() {
 	*x = HistoryMark{}
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4246,7 +4400,7 @@ func (x *HistoryMark) String() string {
 func (*HistoryMark) ProtoMessage() {}
 
 func (x *HistoryMark) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[43]
+	mi := &file_recordpb_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4259,7 +4413,7 @@ func (x *HistoryMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryMark.ProtoReflect.Descriptor instead.
 func (*HistoryMark) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{43}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *HistoryMark) GetCount() int32 {
@@ -4300,7 +4454,7 @@ type AskedSummaries struct {
 
 func (x *AskedSummaries) Reset() {
 	*x = AskedSummaries{}
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4312,7 +4466,7 @@ func (x *AskedSummaries) String() string {
 func (*AskedSummaries) ProtoMessage() {}
 
 func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[44]
+	mi := &file_recordpb_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4325,7 +4479,7 @@ func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummaries.ProtoReflect.Descriptor instead.
 func (*AskedSummaries) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{44}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *AskedSummaries) GetSummaries() []*AskedSummary {
@@ -4348,7 +4502,7 @@ type AskedSummary struct {
 
 func (x *AskedSummary) Reset() {
 	*x = AskedSummary{}
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4360,7 +4514,7 @@ func (x *AskedSummary) String() string {
 func (*AskedSummary) ProtoMessage() {}
 
 func (x *AskedSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[45]
+	mi := &file_recordpb_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4373,7 +4527,7 @@ func (x *AskedSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummary.ProtoReflect.Descriptor instead.
 func (*AskedSummary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{45}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *AskedSummary) GetIndex() int32 {
@@ -4407,7 +4561,7 @@ type Erasures struct {
 
 func (x *Erasures) Reset() {
 	*x = Erasures{}
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4419,7 +4573,7 @@ func (x *Erasures) String() string {
 func (*Erasures) ProtoMessage() {}
 
 func (x *Erasures) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4432,7 +4586,7 @@ func (x *Erasures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasures.ProtoReflect.Descriptor instead.
 func (*Erasures) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Erasures) GetErasures() []*Erasure {
@@ -4453,7 +4607,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4465,7 +4619,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4478,7 +4632,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Erasure) GetIndex() int32 {
@@ -4505,7 +4659,7 @@ type Reclaims struct {
 
 func (x *Reclaims) Reset() {
 	*x = Reclaims{}
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4517,7 +4671,7 @@ func (x *Reclaims) String() string {
 func (*Reclaims) ProtoMessage() {}
 
 func (x *Reclaims) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4530,7 +4684,7 @@ func (x *Reclaims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaims.ProtoReflect.Descriptor instead.
 func (*Reclaims) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Reclaims) GetReclaims() []*Reclaim {
@@ -4552,7 +4706,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4564,7 +4718,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4577,7 +4731,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Reclaim) GetIndex() int32 {
@@ -4615,7 +4769,7 @@ type Calibration struct {
 
 func (x *Calibration) Reset() {
 	*x = Calibration{}
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4627,7 +4781,7 @@ func (x *Calibration) String() string {
 func (*Calibration) ProtoMessage() {}
 
 func (x *Calibration) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4640,7 +4794,7 @@ func (x *Calibration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calibration.ProtoReflect.Descriptor instead.
 func (*Calibration) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Calibration) GetPrior() float64 {
@@ -4695,7 +4849,7 @@ type UsageReport struct {
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4707,7 +4861,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4720,7 +4874,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *UsageReport) GetManifest() int64 {
@@ -4793,7 +4947,7 @@ type Draft struct {
 
 func (x *Draft) Reset() {
 	*x = Draft{}
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4805,7 +4959,7 @@ func (x *Draft) String() string {
 func (*Draft) ProtoMessage() {}
 
 func (x *Draft) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4818,7 +4972,7 @@ func (x *Draft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draft.ProtoReflect.Descriptor instead.
 func (*Draft) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Draft) GetState() string {
@@ -4868,7 +5022,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4880,7 +5034,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4893,7 +5047,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Plan) GetEditSeq() int64 {
@@ -4933,7 +5087,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4945,7 +5099,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4958,7 +5112,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Step) GetRange() *Range {
@@ -5015,7 +5169,7 @@ type DraftText struct {
 
 func (x *DraftText) Reset() {
 	*x = DraftText{}
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5027,7 +5181,7 @@ func (x *DraftText) String() string {
 func (*DraftText) ProtoMessage() {}
 
 func (x *DraftText) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5040,7 +5194,7 @@ func (x *DraftText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftText.ProtoReflect.Descriptor instead.
 func (*DraftText) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *DraftText) GetText() []byte {
@@ -5077,7 +5231,7 @@ type Facts struct {
 
 func (x *Facts) Reset() {
 	*x = Facts{}
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5089,7 +5243,7 @@ func (x *Facts) String() string {
 func (*Facts) ProtoMessage() {}
 
 func (x *Facts) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5102,7 +5256,7 @@ func (x *Facts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Facts.ProtoReflect.Descriptor instead.
 func (*Facts) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Facts) GetBody() int64 {
@@ -5141,7 +5295,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5153,7 +5307,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5166,7 +5320,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Fact) GetKind() int32 {
@@ -5218,7 +5372,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5230,7 +5384,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5243,7 +5397,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Run) GetId() string {
@@ -5292,7 +5446,7 @@ type NumberRange struct {
 
 func (x *NumberRange) Reset() {
 	*x = NumberRange{}
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5304,7 +5458,7 @@ func (x *NumberRange) String() string {
 func (*NumberRange) ProtoMessage() {}
 
 func (x *NumberRange) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5317,7 +5471,7 @@ func (x *NumberRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberRange.ProtoReflect.Descriptor instead.
 func (*NumberRange) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *NumberRange) GetFrom() int64 {
@@ -5362,7 +5516,7 @@ type Source struct {
 
 func (x *Source) Reset() {
 	*x = Source{}
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5374,7 +5528,7 @@ func (x *Source) String() string {
 func (*Source) ProtoMessage() {}
 
 func (x *Source) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5387,7 +5541,7 @@ func (x *Source) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Source.ProtoReflect.Descriptor instead.
 func (*Source) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Source) GetHandle() string {
@@ -5534,7 +5688,7 @@ type SharedBytes struct {
 
 func (x *SharedBytes) Reset() {
 	*x = SharedBytes{}
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5546,7 +5700,7 @@ func (x *SharedBytes) String() string {
 func (*SharedBytes) ProtoMessage() {}
 
 func (x *SharedBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5559,7 +5713,7 @@ func (x *SharedBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SharedBytes.ProtoReflect.Descriptor instead.
 func (*SharedBytes) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *SharedBytes) GetId() []byte {
@@ -5596,7 +5750,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5608,7 +5762,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5621,7 +5775,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -5718,7 +5872,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5730,7 +5884,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5743,7 +5897,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *ActionPolicy) GetAgentActionId() string {
@@ -5816,7 +5970,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5828,7 +5982,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5841,7 +5995,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Prompt) GetId() string {
@@ -5891,7 +6045,7 @@ type FormerRequests struct {
 
 func (x *FormerRequests) Reset() {
 	*x = FormerRequests{}
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5903,7 +6057,7 @@ func (x *FormerRequests) String() string {
 func (*FormerRequests) ProtoMessage() {}
 
 func (x *FormerRequests) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5916,7 +6070,7 @@ func (x *FormerRequests) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequests.ProtoReflect.Descriptor instead.
 func (*FormerRequests) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *FormerRequests) GetKey() []byte {
@@ -5945,7 +6099,7 @@ type FormerRequest struct {
 
 func (x *FormerRequest) Reset() {
 	*x = FormerRequest{}
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5957,7 +6111,7 @@ func (x *FormerRequest) String() string {
 func (*FormerRequest) ProtoMessage() {}
 
 func (x *FormerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5970,7 +6124,7 @@ func (x *FormerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequest.ProtoReflect.Descriptor instead.
 func (*FormerRequest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *FormerRequest) GetHash() uint64 {
@@ -6025,7 +6179,7 @@ type MemorySync struct {
 
 func (x *MemorySync) Reset() {
 	*x = MemorySync{}
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6037,7 +6191,7 @@ func (x *MemorySync) String() string {
 func (*MemorySync) ProtoMessage() {}
 
 func (x *MemorySync) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6050,7 +6204,7 @@ func (x *MemorySync) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemorySync.ProtoReflect.Descriptor instead.
 func (*MemorySync) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *MemorySync) GetNext() int32 {
@@ -6214,7 +6368,7 @@ type MemoryFlight struct {
 
 func (x *MemoryFlight) Reset() {
 	*x = MemoryFlight{}
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6226,7 +6380,7 @@ func (x *MemoryFlight) String() string {
 func (*MemoryFlight) ProtoMessage() {}
 
 func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6239,7 +6393,7 @@ func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryFlight.ProtoReflect.Descriptor instead.
 func (*MemoryFlight) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *MemoryFlight) GetFirst() int32 {
@@ -6315,7 +6469,7 @@ type MemoryLineage struct {
 
 func (x *MemoryLineage) Reset() {
 	*x = MemoryLineage{}
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6327,7 +6481,7 @@ func (x *MemoryLineage) String() string {
 func (*MemoryLineage) ProtoMessage() {}
 
 func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6340,7 +6494,7 @@ func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryLineage.ProtoReflect.Descriptor instead.
 func (*MemoryLineage) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *MemoryLineage) GetOrigins() []*MemoryOrigin {
@@ -6362,7 +6516,7 @@ type MemoryOrigin struct {
 
 func (x *MemoryOrigin) Reset() {
 	*x = MemoryOrigin{}
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6374,7 +6528,7 @@ func (x *MemoryOrigin) String() string {
 func (*MemoryOrigin) ProtoMessage() {}
 
 func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6387,7 +6541,7 @@ func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryOrigin.ProtoReflect.Descriptor instead.
 func (*MemoryOrigin) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *MemoryOrigin) GetFirst() int32 {
@@ -6444,7 +6598,7 @@ type MemoryErrand struct {
 
 func (x *MemoryErrand) Reset() {
 	*x = MemoryErrand{}
-	mi := &file_recordpb_record_proto_msgTypes[71]
+	mi := &file_recordpb_record_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6456,7 +6610,7 @@ func (x *MemoryErrand) String() string {
 func (*MemoryErrand) ProtoMessage() {}
 
 func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[71]
+	mi := &file_recordpb_record_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6469,7 +6623,7 @@ func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryErrand.ProtoReflect.Descriptor instead.
 func (*MemoryErrand) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{71}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *MemoryErrand) GetKind() int32 {
@@ -6630,7 +6784,7 @@ type MemoryMark struct {
 
 func (x *MemoryMark) Reset() {
 	*x = MemoryMark{}
-	mi := &file_recordpb_record_proto_msgTypes[72]
+	mi := &file_recordpb_record_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6642,7 +6796,7 @@ func (x *MemoryMark) String() string {
 func (*MemoryMark) ProtoMessage() {}
 
 func (x *MemoryMark) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[72]
+	mi := &file_recordpb_record_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6655,7 +6809,7 @@ func (x *MemoryMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryMark.ProtoReflect.Descriptor instead.
 func (*MemoryMark) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{72}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *MemoryMark) GetTime() *timestamppb.Timestamp {
@@ -6867,11 +7021,18 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\n" +
 	"content_id\x18\x0e \x01(\tR\tcontentId\x12\x12\n" +
 	"\x04said\x18\x0f \x01(\tR\x04said\x12\x18\n" +
-	"\abrought\x18\x10 \x03(\x05R\abrought\"f\n" +
+	"\abrought\x18\x10 \x03(\x05R\abrought\"\x9a\x01\n" +
 	"\bPartEdit\x12\x12\n" +
 	"\x04part\x18\x01 \x01(\x05R\x04part\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x120\n" +
-	"\x05shown\x18\x03 \x01(\v2\x1a.palimpsest.record.v1.PartR\x05shown\"\x83\x03\n" +
+	"\x05shown\x18\x03 \x01(\v2\x1a.palimpsest.record.v1.PartR\x05shown\x122\n" +
+	"\x06copies\x18\x04 \x03(\v2\x1a.palimpsest.record.v1.CopyR\x06copies\"l\n" +
+	"\x04Copy\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x05R\x05first\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\x05R\amessage\x12\x12\n" +
+	"\x04part\x18\x04 \x01(\x05R\x04part\x12\x0e\n" +
+	"\x02at\x18\x05 \x01(\x05R\x02at\"\x83\x03\n" +
 	"\aSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05level\x18\x02 \x01(\x05R\x05level\x12\x1a\n" +
@@ -6976,7 +7137,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\xeb\v\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\xbc\f\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -7001,7 +7162,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\tcitations\x18\x11 \x01(\v2%.palimpsest.record.v1.CitationsPolicyR\tcitations\x12&\n" +
 	"\fkeep_opening\x18\x12 \x01(\bH\fR\vkeepOpening\x88\x01\x01\x127\n" +
 	"\x15ttl_without_tombstone\x18\x13 \x01(\bH\rR\x13ttlWithoutTombstone\x88\x01\x01\x12:\n" +
-	"\x06memory\x18\x14 \x01(\v2\".palimpsest.record.v1.MemoryPolicyR\x06memory\x125\n" +
+	"\x06memory\x18\x14 \x01(\v2\".palimpsest.record.v1.MemoryPolicyR\x06memory\x12O\n" +
+	"\rdeduplication\x18\x15 \x01(\v2).palimpsest.record.v1.DeduplicationPolicyR\rdeduplication\x125\n" +
 	"\x14rewrite_expect_turns\x18\x16 \x01(\x05H\x0eR\x12rewriteExpectTurns\x88\x01\x01B\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
@@ -7018,7 +7180,14 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0f_max_wait_nanosB\x0f\n" +
 	"\r_keep_openingB\x18\n" +
 	"\x16_ttl_without_tombstoneB\x17\n" +
-	"\x15_rewrite_expect_turns\"\x85\x05\n" +
+	"\x15_rewrite_expect_turns\"\xa5\x01\n" +
+	"\x13DeduplicationPolicy\x12\x13\n" +
+	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12B\n" +
+	"\x0eexcluded_tools\x18\x02 \x01(\v2\x1b.palimpsest.record.v1.NamesR\rexcludedTools\x12 \n" +
+	"\tmin_lines\x18\x03 \x01(\x05H\x01R\bminLines\x88\x01\x01B\x05\n" +
+	"\x03_onB\f\n" +
+	"\n" +
+	"_min_lines\"\x85\x05\n" +
 	"\fMemoryPolicy\x12\x13\n" +
 	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12\x12\n" +
 	"\x04sync\x18\x02 \x01(\x05R\x04sync\x12*\n" +
@@ -7392,7 +7561,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 75)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -7417,64 +7586,66 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Opaque)(nil),                // 20: palimpsest.record.v1.Opaque
 	(*Edit)(nil),                  // 21: palimpsest.record.v1.Edit
 	(*PartEdit)(nil),              // 22: palimpsest.record.v1.PartEdit
-	(*Summary)(nil),               // 23: palimpsest.record.v1.Summary
-	(*Manifest)(nil),              // 24: palimpsest.record.v1.Manifest
-	(*Cut)(nil),                   // 25: palimpsest.record.v1.Cut
-	(*Head)(nil),                  // 26: palimpsest.record.v1.Head
-	(*Call)(nil),                  // 27: palimpsest.record.v1.Call
-	(*Info)(nil),                  // 28: palimpsest.record.v1.Info
-	(*Policy)(nil),                // 29: palimpsest.record.v1.Policy
-	(*MemoryPolicy)(nil),          // 30: palimpsest.record.v1.MemoryPolicy
-	(*RecallPolicy)(nil),          // 31: palimpsest.record.v1.RecallPolicy
-	(*Numbers)(nil),               // 32: palimpsest.record.v1.Numbers
-	(*CitationsPolicy)(nil),       // 33: palimpsest.record.v1.CitationsPolicy
-	(*PruningPolicy)(nil),         // 34: palimpsest.record.v1.PruningPolicy
-	(*Names)(nil),                 // 35: palimpsest.record.v1.Names
-	(*CompactionPolicy)(nil),      // 36: palimpsest.record.v1.CompactionPolicy
-	(*Outcome)(nil),               // 37: palimpsest.record.v1.Outcome
-	(*Link)(nil),                  // 38: palimpsest.record.v1.Link
-	(*Task)(nil),                  // 39: palimpsest.record.v1.Task
-	(*Fits)(nil),                  // 40: palimpsest.record.v1.Fits
-	(*Fit)(nil),                   // 41: palimpsest.record.v1.Fit
-	(*HistoryMarks)(nil),          // 42: palimpsest.record.v1.HistoryMarks
-	(*HistoryMark)(nil),           // 43: palimpsest.record.v1.HistoryMark
-	(*AskedSummaries)(nil),        // 44: palimpsest.record.v1.AskedSummaries
-	(*AskedSummary)(nil),          // 45: palimpsest.record.v1.AskedSummary
-	(*Erasures)(nil),              // 46: palimpsest.record.v1.Erasures
-	(*Erasure)(nil),               // 47: palimpsest.record.v1.Erasure
-	(*Reclaims)(nil),              // 48: palimpsest.record.v1.Reclaims
-	(*Reclaim)(nil),               // 49: palimpsest.record.v1.Reclaim
-	(*Calibration)(nil),           // 50: palimpsest.record.v1.Calibration
-	(*UsageReport)(nil),           // 51: palimpsest.record.v1.UsageReport
-	(*Draft)(nil),                 // 52: palimpsest.record.v1.Draft
-	(*Plan)(nil),                  // 53: palimpsest.record.v1.Plan
-	(*Step)(nil),                  // 54: palimpsest.record.v1.Step
-	(*DraftText)(nil),             // 55: palimpsest.record.v1.DraftText
-	(*Facts)(nil),                 // 56: palimpsest.record.v1.Facts
-	(*Fact)(nil),                  // 57: palimpsest.record.v1.Fact
-	(*Run)(nil),                   // 58: palimpsest.record.v1.Run
-	(*NumberRange)(nil),           // 59: palimpsest.record.v1.NumberRange
-	(*Source)(nil),                // 60: palimpsest.record.v1.Source
-	(*SharedBytes)(nil),           // 61: palimpsest.record.v1.SharedBytes
-	(*ModelProfile)(nil),          // 62: palimpsest.record.v1.ModelProfile
-	(*ActionPolicy)(nil),          // 63: palimpsest.record.v1.ActionPolicy
-	(*Prompt)(nil),                // 64: palimpsest.record.v1.Prompt
-	(*FormerRequests)(nil),        // 65: palimpsest.record.v1.FormerRequests
-	(*FormerRequest)(nil),         // 66: palimpsest.record.v1.FormerRequest
-	(*MemorySync)(nil),            // 67: palimpsest.record.v1.MemorySync
-	(*MemoryFlight)(nil),          // 68: palimpsest.record.v1.MemoryFlight
-	(*MemoryLineage)(nil),         // 69: palimpsest.record.v1.MemoryLineage
-	(*MemoryOrigin)(nil),          // 70: palimpsest.record.v1.MemoryOrigin
-	(*MemoryErrand)(nil),          // 71: palimpsest.record.v1.MemoryErrand
-	(*MemoryMark)(nil),            // 72: palimpsest.record.v1.MemoryMark
-	(*timestamppb.Timestamp)(nil), // 73: google.protobuf.Timestamp
+	(*Copy)(nil),                  // 23: palimpsest.record.v1.Copy
+	(*Summary)(nil),               // 24: palimpsest.record.v1.Summary
+	(*Manifest)(nil),              // 25: palimpsest.record.v1.Manifest
+	(*Cut)(nil),                   // 26: palimpsest.record.v1.Cut
+	(*Head)(nil),                  // 27: palimpsest.record.v1.Head
+	(*Call)(nil),                  // 28: palimpsest.record.v1.Call
+	(*Info)(nil),                  // 29: palimpsest.record.v1.Info
+	(*Policy)(nil),                // 30: palimpsest.record.v1.Policy
+	(*DeduplicationPolicy)(nil),   // 31: palimpsest.record.v1.DeduplicationPolicy
+	(*MemoryPolicy)(nil),          // 32: palimpsest.record.v1.MemoryPolicy
+	(*RecallPolicy)(nil),          // 33: palimpsest.record.v1.RecallPolicy
+	(*Numbers)(nil),               // 34: palimpsest.record.v1.Numbers
+	(*CitationsPolicy)(nil),       // 35: palimpsest.record.v1.CitationsPolicy
+	(*PruningPolicy)(nil),         // 36: palimpsest.record.v1.PruningPolicy
+	(*Names)(nil),                 // 37: palimpsest.record.v1.Names
+	(*CompactionPolicy)(nil),      // 38: palimpsest.record.v1.CompactionPolicy
+	(*Outcome)(nil),               // 39: palimpsest.record.v1.Outcome
+	(*Link)(nil),                  // 40: palimpsest.record.v1.Link
+	(*Task)(nil),                  // 41: palimpsest.record.v1.Task
+	(*Fits)(nil),                  // 42: palimpsest.record.v1.Fits
+	(*Fit)(nil),                   // 43: palimpsest.record.v1.Fit
+	(*HistoryMarks)(nil),          // 44: palimpsest.record.v1.HistoryMarks
+	(*HistoryMark)(nil),           // 45: palimpsest.record.v1.HistoryMark
+	(*AskedSummaries)(nil),        // 46: palimpsest.record.v1.AskedSummaries
+	(*AskedSummary)(nil),          // 47: palimpsest.record.v1.AskedSummary
+	(*Erasures)(nil),              // 48: palimpsest.record.v1.Erasures
+	(*Erasure)(nil),               // 49: palimpsest.record.v1.Erasure
+	(*Reclaims)(nil),              // 50: palimpsest.record.v1.Reclaims
+	(*Reclaim)(nil),               // 51: palimpsest.record.v1.Reclaim
+	(*Calibration)(nil),           // 52: palimpsest.record.v1.Calibration
+	(*UsageReport)(nil),           // 53: palimpsest.record.v1.UsageReport
+	(*Draft)(nil),                 // 54: palimpsest.record.v1.Draft
+	(*Plan)(nil),                  // 55: palimpsest.record.v1.Plan
+	(*Step)(nil),                  // 56: palimpsest.record.v1.Step
+	(*DraftText)(nil),             // 57: palimpsest.record.v1.DraftText
+	(*Facts)(nil),                 // 58: palimpsest.record.v1.Facts
+	(*Fact)(nil),                  // 59: palimpsest.record.v1.Fact
+	(*Run)(nil),                   // 60: palimpsest.record.v1.Run
+	(*NumberRange)(nil),           // 61: palimpsest.record.v1.NumberRange
+	(*Source)(nil),                // 62: palimpsest.record.v1.Source
+	(*SharedBytes)(nil),           // 63: palimpsest.record.v1.SharedBytes
+	(*ModelProfile)(nil),          // 64: palimpsest.record.v1.ModelProfile
+	(*ActionPolicy)(nil),          // 65: palimpsest.record.v1.ActionPolicy
+	(*Prompt)(nil),                // 66: palimpsest.record.v1.Prompt
+	(*FormerRequests)(nil),        // 67: palimpsest.record.v1.FormerRequests
+	(*FormerRequest)(nil),         // 68: palimpsest.record.v1.FormerRequest
+	(*MemorySync)(nil),            // 69: palimpsest.record.v1.MemorySync
+	(*MemoryFlight)(nil),          // 70: palimpsest.record.v1.MemoryFlight
+	(*MemoryLineage)(nil),         // 71: palimpsest.record.v1.MemoryLineage
+	(*MemoryOrigin)(nil),          // 72: palimpsest.record.v1.MemoryOrigin
+	(*MemoryErrand)(nil),          // 73: palimpsest.record.v1.MemoryErrand
+	(*MemoryMark)(nil),            // 74: palimpsest.record.v1.MemoryMark
+	(*timestamppb.Timestamp)(nil), // 75: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	73, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	75, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	13, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -7487,8 +7658,8 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	8,  // 14: palimpsest.record.v1.Part.residue:type_name -> palimpsest.record.v1.Residue
 	10, // 15: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
 	11, // 16: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
-	73, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
-	73, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	75, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	75, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
 	1,  // 19: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
 	1,  // 20: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
 	1,  // 21: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
@@ -7504,72 +7675,75 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	1,  // 31: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
 	0,  // 32: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	22, // 33: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
-	23, // 34: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	73, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	24, // 34: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
+	75, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 36: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
-	1,  // 37: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
-	0,  // 38: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
-	1,  // 39: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
-	0,  // 40: palimpsest.record.v1.Summary.verbatim:type_name -> palimpsest.record.v1.Range
-	0,  // 41: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	73, // 42: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	25, // 43: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
-	27, // 44: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 45: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	73, // 46: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	73, // 47: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	73, // 48: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	73, // 49: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	73, // 50: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	73, // 51: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
-	29, // 52: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 53: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	34, // 54: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	36, // 55: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	33, // 56: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	30, // 57: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
-	32, // 58: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
-	31, // 59: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
-	32, // 60: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
-	35, // 61: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
-	35, // 62: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	35, // 63: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	73, // 64: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	73, // 65: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	41, // 66: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
-	25, // 67: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
-	43, // 68: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
-	45, // 69: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	47, // 70: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	49, // 71: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	73, // 72: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	53, // 73: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	54, // 74: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 75: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 76: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	0,  // 77: palimpsest.record.v1.Step.verbatim:type_name -> palimpsest.record.v1.Range
-	56, // 78: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	57, // 79: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	59, // 80: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 81: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	66, // 82: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	73, // 83: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
-	0,  // 84: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
-	73, // 85: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
-	73, // 86: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
-	73, // 87: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
-	68, // 88: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
-	73, // 89: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
-	70, // 90: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
-	73, // 91: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
-	73, // 92: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
-	73, // 93: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
-	73, // 94: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
-	95, // [95:95] is the sub-list for method output_type
-	95, // [95:95] is the sub-list for method input_type
-	95, // [95:95] is the sub-list for extension type_name
-	95, // [95:95] is the sub-list for extension extendee
-	0,  // [0:95] is the sub-list for field type_name
+	23, // 37: palimpsest.record.v1.PartEdit.copies:type_name -> palimpsest.record.v1.Copy
+	1,  // 38: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
+	0,  // 39: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
+	1,  // 40: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
+	0,  // 41: palimpsest.record.v1.Summary.verbatim:type_name -> palimpsest.record.v1.Range
+	0,  // 42: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	75, // 43: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	26, // 44: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
+	28, // 45: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,  // 46: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	75, // 47: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	75, // 48: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	75, // 49: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	75, // 50: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	75, // 51: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	75, // 52: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	30, // 53: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,  // 54: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	36, // 55: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	38, // 56: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	35, // 57: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	32, // 58: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
+	31, // 59: palimpsest.record.v1.Policy.deduplication:type_name -> palimpsest.record.v1.DeduplicationPolicy
+	37, // 60: palimpsest.record.v1.DeduplicationPolicy.excluded_tools:type_name -> palimpsest.record.v1.Names
+	34, // 61: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
+	33, // 62: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
+	34, // 63: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
+	37, // 64: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	37, // 65: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	37, // 66: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	75, // 67: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	75, // 68: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	43, // 69: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
+	26, // 70: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
+	45, // 71: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
+	47, // 72: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	49, // 73: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	51, // 74: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	75, // 75: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	55, // 76: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	56, // 77: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 78: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 79: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	0,  // 80: palimpsest.record.v1.Step.verbatim:type_name -> palimpsest.record.v1.Range
+	58, // 81: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	59, // 82: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	61, // 83: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 84: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	68, // 85: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	75, // 86: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
+	0,  // 87: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
+	75, // 88: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
+	75, // 89: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
+	75, // 90: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
+	70, // 91: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
+	75, // 92: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
+	72, // 93: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
+	75, // 94: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
+	75, // 95: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
+	75, // 96: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
+	75, // 97: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
+	98, // [98:98] is the sub-list for method output_type
+	98, // [98:98] is the sub-list for method input_type
+	98, // [98:98] is the sub-list for extension type_name
+	98, // [98:98] is the sub-list for extension extendee
+	0,  // [0:98] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -7578,21 +7752,22 @@ func file_recordpb_record_proto_init() {
 		return
 	}
 	file_recordpb_record_proto_msgTypes[5].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[29].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[30].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[31].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[32].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[33].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[34].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[35].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[36].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[62].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[63].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[38].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[64].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[65].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   73,
+			NumMessages:   75,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

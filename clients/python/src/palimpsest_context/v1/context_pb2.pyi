@@ -236,7 +236,7 @@ class Summary(_message.Message):
     def __init__(self, id: _Optional[str] = ..., start_index: _Optional[int] = ..., end_index: _Optional[int] = ..., level: _Optional[int] = ..., children: _Optional[_Iterable[str]] = ..., text: _Optional[str] = ..., tokens: _Optional[int] = ..., model: _Optional[str] = ..., edit_id: _Optional[str] = ..., original_erased: bool = ...) -> None: ...
 
 class TokenReport(_message.Message):
-    __slots__ = ["budget", "counter", "estimated", "factor", "fixed", "memories", "messages", "saved_by_citing", "saved_by_clipping", "saved_by_compaction", "saved_by_expiry", "saved_by_fit", "saved_by_pruning", "saved_by_retention", "summaries", "total"]
+    __slots__ = ["budget", "counter", "estimated", "factor", "fixed", "memories", "messages", "saved_by_citing", "saved_by_clipping", "saved_by_compaction", "saved_by_deduplication", "saved_by_expiry", "saved_by_fit", "saved_by_pruning", "saved_by_retention", "summaries", "total"]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     COUNTER_FIELD_NUMBER: _ClassVar[int]
     ESTIMATED_FIELD_NUMBER: _ClassVar[int]
@@ -247,6 +247,7 @@ class TokenReport(_message.Message):
     SAVED_BY_CITING_FIELD_NUMBER: _ClassVar[int]
     SAVED_BY_CLIPPING_FIELD_NUMBER: _ClassVar[int]
     SAVED_BY_COMPACTION_FIELD_NUMBER: _ClassVar[int]
+    SAVED_BY_DEDUPLICATION_FIELD_NUMBER: _ClassVar[int]
     SAVED_BY_EXPIRY_FIELD_NUMBER: _ClassVar[int]
     SAVED_BY_FIT_FIELD_NUMBER: _ClassVar[int]
     SAVED_BY_PRUNING_FIELD_NUMBER: _ClassVar[int]
@@ -263,13 +264,14 @@ class TokenReport(_message.Message):
     saved_by_citing: int
     saved_by_clipping: int
     saved_by_compaction: int
+    saved_by_deduplication: int
     saved_by_expiry: int
     saved_by_fit: int
     saved_by_pruning: int
     saved_by_retention: int
     summaries: int
     total: int
-    def __init__(self, fixed: _Optional[int] = ..., messages: _Optional[int] = ..., summaries: _Optional[int] = ..., total: _Optional[int] = ..., budget: _Optional[int] = ..., saved_by_clipping: _Optional[int] = ..., saved_by_fit: _Optional[int] = ..., saved_by_expiry: _Optional[int] = ..., saved_by_retention: _Optional[int] = ..., saved_by_pruning: _Optional[int] = ..., saved_by_compaction: _Optional[int] = ..., saved_by_citing: _Optional[int] = ..., memories: _Optional[int] = ..., counter: _Optional[str] = ..., factor: _Optional[float] = ..., estimated: bool = ...) -> None: ...
+    def __init__(self, fixed: _Optional[int] = ..., messages: _Optional[int] = ..., summaries: _Optional[int] = ..., total: _Optional[int] = ..., budget: _Optional[int] = ..., saved_by_clipping: _Optional[int] = ..., saved_by_fit: _Optional[int] = ..., saved_by_expiry: _Optional[int] = ..., saved_by_retention: _Optional[int] = ..., saved_by_pruning: _Optional[int] = ..., saved_by_compaction: _Optional[int] = ..., saved_by_citing: _Optional[int] = ..., memories: _Optional[int] = ..., saved_by_deduplication: _Optional[int] = ..., counter: _Optional[str] = ..., factor: _Optional[float] = ..., estimated: bool = ...) -> None: ...
 
 class Usage(_message.Message):
     __slots__ = ["cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens", "reasoning_tokens"]

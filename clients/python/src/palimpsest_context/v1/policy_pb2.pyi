@@ -108,6 +108,16 @@ class CompactionPolicy(_message.Message):
     threshold_messages: int
     def __init__(self, strategy: _Optional[_Union[CompactionStrategy, str]] = ..., threshold_messages: _Optional[int] = ..., prepare_percent: _Optional[int] = ..., keep_recent: _Optional[int] = ..., tail_percent: _Optional[int] = ..., target_percent: _Optional[int] = ..., min_shrink_percent: _Optional[int] = ..., fan_out: _Optional[int] = ..., summary_tokens: _Optional[int] = ..., prompt_id: _Optional[str] = ..., count_reasoning: bool = ..., list_tokens: _Optional[int] = ..., live_prefix: bool = ..., summary_input_tokens: _Optional[int] = ...) -> None: ...
 
+class DeduplicationPolicy(_message.Message):
+    __slots__ = ["enabled", "excluded_tools", "min_lines"]
+    ENABLED_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDED_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    MIN_LINES_FIELD_NUMBER: _ClassVar[int]
+    enabled: bool
+    excluded_tools: NameList
+    min_lines: int
+    def __init__(self, enabled: bool = ..., excluded_tools: _Optional[_Union[NameList, _Mapping]] = ..., min_lines: _Optional[int] = ...) -> None: ...
+
 class ExpirationPolicy(_message.Message):
     __slots__ = ["enabled", "results"]
     ENABLED_FIELD_NUMBER: _ClassVar[int]
@@ -221,9 +231,10 @@ class NameList(_message.Message):
     def __init__(self, names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Policy(_message.Message):
-    __slots__ = ["citations", "compaction", "expiration", "fit", "max_wait", "memory", "pruning", "retention", "rewrite", "ttl", "ttl_without_tombstone"]
+    __slots__ = ["citations", "compaction", "deduplication", "expiration", "fit", "max_wait", "memory", "pruning", "retention", "rewrite", "ttl", "ttl_without_tombstone"]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
     COMPACTION_FIELD_NUMBER: _ClassVar[int]
+    DEDUPLICATION_FIELD_NUMBER: _ClassVar[int]
     EXPIRATION_FIELD_NUMBER: _ClassVar[int]
     FIT_FIELD_NUMBER: _ClassVar[int]
     MAX_WAIT_FIELD_NUMBER: _ClassVar[int]
@@ -235,6 +246,7 @@ class Policy(_message.Message):
     TTL_WITHOUT_TOMBSTONE_FIELD_NUMBER: _ClassVar[int]
     citations: CitationsPolicy
     compaction: CompactionPolicy
+    deduplication: DeduplicationPolicy
     expiration: ExpirationPolicy
     fit: FitPolicy
     max_wait: _duration_pb2.Duration
@@ -244,7 +256,7 @@ class Policy(_message.Message):
     rewrite: RewritePolicy
     ttl: _duration_pb2.Duration
     ttl_without_tombstone: bool
-    def __init__(self, fit: _Optional[_Union[FitPolicy, _Mapping]] = ..., ttl: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., expiration: _Optional[_Union[ExpirationPolicy, _Mapping]] = ..., retention: _Optional[_Union[RetentionPolicy, _Mapping]] = ..., rewrite: _Optional[_Union[RewritePolicy, _Mapping]] = ..., max_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., pruning: _Optional[_Union[PruningPolicy, _Mapping]] = ..., compaction: _Optional[_Union[CompactionPolicy, _Mapping]] = ..., citations: _Optional[_Union[CitationsPolicy, _Mapping]] = ..., ttl_without_tombstone: bool = ..., memory: _Optional[_Union[MemoryPolicy, _Mapping]] = ...) -> None: ...
+    def __init__(self, fit: _Optional[_Union[FitPolicy, _Mapping]] = ..., ttl: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., expiration: _Optional[_Union[ExpirationPolicy, _Mapping]] = ..., retention: _Optional[_Union[RetentionPolicy, _Mapping]] = ..., rewrite: _Optional[_Union[RewritePolicy, _Mapping]] = ..., max_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., pruning: _Optional[_Union[PruningPolicy, _Mapping]] = ..., compaction: _Optional[_Union[CompactionPolicy, _Mapping]] = ..., citations: _Optional[_Union[CitationsPolicy, _Mapping]] = ..., ttl_without_tombstone: bool = ..., memory: _Optional[_Union[MemoryPolicy, _Mapping]] = ..., deduplication: _Optional[_Union[DeduplicationPolicy, _Mapping]] = ...) -> None: ...
 
 class Prompt(_message.Message):
     __slots__ = ["id", "max_output_tokens", "models", "template", "version"]

@@ -1,0 +1,261 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/dedup"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/prune"
+)
+
+// minRunChars is how many characters lines must have together to be named instead of shown.
+const minRunChars = 40
+
+// lineText is a text of lines that the view shows: a tool's result, or what an action gave back.
+type lineText struct {
+	unit   *conversation.Unit
+	item   *conversation.Item
+	shown  int      // position among the shown parts
+	part   int32    // position in the message
+	hashes []uint64 // of its lines
+	lines  []string // nil until they are compared
+}
+
+// apply leaves out of results what stands in the view already when they first enter one at the conversation's own budget (behaviour §21).
+func (d deduplicating) apply() error {
+	p := d.Settings.policy.Deduplication
+	if !d.Settings.own || !conversation.ValueOr(p.On, false) {
+		return nil
+	}
+	texts := d.texts()
+	if !slices.ContainsFunc(texts, d.enters) {
+		return nil
+	}
+	kept := texts[:0]
+	for _, t := range texts {
+		var err error
+		if t.hashes, err = d.Loaded.Lines(t.item.Message, t.part); d.Loaded.IgnoreMissing(err) != nil {
+			return err
+		}
+		if len(t.hashes) > 1 {
+			kept = append(kept, t)
+		}
+	}
+	if err := d.Loaded.Incomplete(); err != nil {
+		return err
+	}
+	return d.edit(kept, int(conversation.ValueOr(p.MinLines, conversation.DefaultMinLines)))
+}
+
+// texts are all texts of lines that the view shows whole, or but for lines that they name, in its order.
+func (d deduplicating) texts() []*lineText {
+	var out []*lineText
+	for i := range d.Composed.Units {
+		u := &d.Composed.Units[i]
+		if isCut(d.Composed, i) {
+			continue
+		}
+		for j := range u.Items {
+			it := &u.Items[j]
+			for k := range it.Parts {
+				at := it.Position(k)
+				if (it.Whole(k) || it.NamesCopies(at)) && isGivenBack(it.Message, &it.Message.Parts[at]) {
+					out = append(out, &lineText{unit: u, item: it, shown: k, part: at})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// isGivenBack says whether a part is a tool's result or an action's, in one text that stays: what users, agents and plugins say is not.
+func isGivenBack(m *conversation.Message, p *conversation.Part) bool {
+	action := m.Role == conversation.RoleUser && (m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult)
+	text, one := p.OneText()
+	return one && text.Bytes() >= minRunChars && (p.Kind == conversation.PartToolResult || action) &&
+		p.Plugin == "" && p.Variant == conversation.BothVariants
+}
+
+// enters says whether a text is deduplicated if it can be: no build has shown it, and nobody asked for it as it is.
+func (d deduplicating) enters(t *lineText) bool {
+	m := t.item.Message
+	if m.Index < d.Loaded.Head.Seen || d.pinned(m.Index) || m.Index < d.Kept.LeadingSystem || d.View.CorrectedPart(m.Index, t.part) || !t.item.Whole(t.shown) {
+		return false
+	}
+	r := m.Parts[t.part].Result
+	if r == nil {
+		return true
+	}
+	tool := prune.ToolOf(t.unit, r)
+	excluded := conversation.ValueOr(d.Settings.policy.Deduplication.ExcludedTools, nil)
+	return r.Recalled == nil && !d.Settings.policy.RecallTools().Has(tool) && !slices.Contains(excluded, tool)
+}
+
+// edit makes an edit for each message of which lines stand in texts before them.
+func (d deduplicating) edit(texts []*lineText, minLines int) error {
+	made := len(d.Edits)
+	var copies []dedup.Copy
+	var e conversation.Edit
+	for i, t := range texts {
+		shown := []dedup.Span{{First: 0, End: len(t.hashes)}}
+		weight := t.item.Parts[t.shown].Tokens
+		if d.enters(t) {
+			p, err := d.deduplicate(t, texts[:i], copies, minLines)
+			if err := d.Loaded.IgnoreMissing(err); err != nil {
+				return err
+			}
+			if len(p.Copies) > 0 {
+				shown, weight = spansBeside(p.Copies, len(t.hashes)), p.Shown.Tokens
+				d.add(&e, t, &p)
+			}
+		} else if t.item.NamesCopies(t.part) {
+			shown = spansBeside(copiesOf(t), len(t.hashes))
+		}
+		if t.item.Message.Index >= d.Loaded.Head.Seen && int64(weight) > d.Settings.share { // it is clipped next
+			shown = nil
+		}
+		copies = append(copies, dedup.Copy{Lines: t.hashes, Shown: shown})
+	}
+	if err := d.Loaded.Incomplete(); err != nil {
+		return err
+	}
+	d.close(&e)
+	if len(d.Edits) == made {
+		return nil
+	}
+	var err error
+	d.Composed, err = d.Compose(d.View, d.Composed.Window)
+	return err
+}
+
+// add adds a part to the edit of its message, behind that of the message before.
+func (d deduplicating) add(e *conversation.Edit, t *lineText, p *conversation.PartEdit) {
+	index := t.item.Message.Index
+	if e.Range.First != index {
+		d.close(e)
+	}
+	if len(e.Parts) == 0 {
+		*e = conversation.Edit{
+			Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonDuplicateLines,
+		}
+	}
+	e.Parts = append(e.Parts, *p)
+	e.Before, e.After = e.Before+int64(t.item.Parts[t.shown].Tokens), e.After+int64(p.Shown.Tokens)
+}
+
+func (d deduplicating) close(e *conversation.Edit) {
+	if len(e.Parts) > 0 {
+		d.addEdit(*e)
+	}
+	*e = conversation.Edit{}
+}
+
+// copiesOf are the copies that a text names already.
+func copiesOf(t *lineText) []conversation.Copy {
+	var out []conversation.Copy
+	for _, c := range t.item.Copies {
+		if c.Of == t.part {
+			out = append(out, c.Copy)
+		}
+	}
+	return out
+}
+
+// spansBeside are the lines of a text beside those that are named.
+func spansBeside(copies []conversation.Copy, lines int) []dedup.Span {
+	var out []dedup.Span
+	at := 0
+	for _, c := range copies {
+		out, at = append(out, dedup.Span{First: at, End: int(c.First)}), int(c.End)
+	}
+	return append(out, dedup.Span{First: at, End: lines})
+}
+
+// deduplicate is what is shown of a text in place of lines that stand before them; it names no copies if it is not worth it.
+func (d deduplicating) deduplicate(t *lineText, before []*lineText, copies []dedup.Copy, minLines int) (conversation.PartEdit, error) {
+	edit := conversation.PartEdit{Part: t.part, Level: conversation.Shortened}
+	if err := d.read(t); err != nil {
+		return edit, err
+	}
+	var references []string
+	runs := dedup.Find(t.hashes, copies, minLines, func(r dedup.Run) bool {
+		of := t
+		if r.Copy != dedup.Own {
+			of = before[r.Copy]
+		}
+		reference, ok := d.reference(t, of, &r)
+		if ok {
+			references = append(references, reference)
+		}
+		return ok
+	})
+	if err := d.Loaded.Incomplete(); err != nil || len(runs) == 0 {
+		return edit, err
+	}
+	var out []string
+	at := 0
+	for i, r := range runs {
+		out, at = append(append(out, t.lines[at:r.First]...), references[i]), r.End
+	}
+	text := strings.Join(append(out, t.lines[at:]...), "\n")
+	if edit.Shown = view.TextPart(text); t.item.Message.Parts[t.part].Result != nil {
+		edit.Shown = compaction.WithText(t.item.Message.Parts[t.part].Result, text)
+	}
+	d.setWeight(&edit.Shown, text)
+	if n := edit.Shown.Tokens; n >= t.item.Parts[t.shown].Tokens || int64(n) > d.Settings.share {
+		return edit, nil
+	}
+	for _, r := range runs {
+		of := t
+		if r.Copy != dedup.Own {
+			of = before[r.Copy]
+		}
+		edit.Copies = append(edit.Copies, copyOf(&r, of))
+	}
+	return edit, nil
+}
+
+func copyOf(r *dedup.Run, of *lineText) conversation.Copy {
+	return conversation.Copy{First: int32(r.First), End: int32(r.End), Message: of.item.Message.Index, Part: of.part, At: int32(r.At)}
+}
+
+// reference is the line that stands for a run; false if it is not worth it, or the lines are not the same.
+func (d deduplicating) reference(t, of *lineText, r *dedup.Run) (string, bool) {
+	if err := d.read(of); err != nil {
+		return "", false
+	}
+	run := t.lines[r.First:r.End]
+	if !slices.Equal(run, of.lines[r.At:r.At+len(run)]) {
+		return "", false
+	}
+	text := strings.Join(run, "\n")
+	if len(text) < minRunChars {
+		return "", false
+	}
+	m := t.item.Message
+	recall := conversation.ExpandCall(m.Index)
+	if result := m.Parts[t.part].Result; result != nil {
+		recall = result.Recall(m.Index)
+	}
+	c := copyOf(r, of)
+	line := dedup.Reference(&c, len(of.item.Message.Parts) > 1, run[0], recall)
+	n, _ := d.Settings.Counter.Count(line)
+	weight, _ := d.Settings.Counter.Count(text)
+	return line, n < weight
+}
+
+// read reads the lines of a text.
+func (d deduplicating) read(t *lineText) error {
+	if t.lines != nil {
+		return nil
+	}
+	text, _ := t.item.Message.Parts[t.part].OneText()
+	texts, err := d.Loaded.Texts(text)
+	if err == nil {
+		t.lines = strings.Split(texts[0], "\n")
+	}
+	return err
+}
