@@ -50,7 +50,7 @@ func TestCompactionLimits_Within_SharesARoom(t *testing.T) {
 // summary carries more than 20 KB of them on.
 func TestSummaryJob_Successors_CountWhatWasDropped(t *testing.T) {
 	const perSummary = 400
-	w := &SummaryJob{Units: make([][]conversation.Unit, 1), counter: chars4.New(), losses: 500}
+	w := &SummaryJob{whole: make([][]conversation.Unit, 1), counter: chars4.New(), losses: 500}
 	var earlier []SummaryText
 	for round := range 4 {
 		var names strings.Builder
@@ -58,7 +58,7 @@ func TestSummaryJob_Successors_CountWhatWasDropped(t *testing.T) {
 			fmt.Fprintf(&names, "/part%c/%s/%04d.go\n", 'a'+round, strings.Repeat("x", 80), i)
 		}
 		m := &conversation.Message{Role: conversation.RoleAssistant, Parts: []conversation.Part{{Kind: conversation.PartText, Text: conversation.Content{Inline: names.String()}}}}
-		w.Units[0] = []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}}
+		w.whole[0] = []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}}
 		known, all := w.Facts(0, earlier), perSummary*(round+1)
 		if known.Dropped == 0 || len(known.Facts)+known.Dropped != all {
 			t.Fatalf("summary %d: %d facts and %d dropped of %d", round, len(known.Facts), known.Dropped, all)
