@@ -27,7 +27,7 @@ func TestLoad_AllThatShip_LoadAndStandInTheDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"balanced", "cite", "expiry", "none", "prune-40k", "sliding", "summarize"}
+	want := []string{"balanced", "cite", "expiry", "none", "prune-40k", "sliding", "summarize", "thrifty"}
 	if got := strings.Join(Names(), " "); got != strings.Join(want, " ") {
 		t.Errorf("%s ship", got)
 	}
