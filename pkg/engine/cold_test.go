@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -209,4 +211,36 @@ func TestEngine_Build_ColdCache_LeavesTheOpeningWhole(t *testing.T) {
 		t.Fatalf("%+v", made)
 	}
 	wantShown(t, r, 0, words(3000))
+}
+
+// TestEngine_Build_ColdCache_EachPause_CutsDeepOrNotAtAll: where a compaction aims at what a pause sets off another one at, every pause would
+// take a little of what is recent, and send the summary through one more summarizer.
+func TestEngine_Build_ColdCache_EachPause_CutsDeepOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	b := summarizes(conversation.StrategySummarize)
+	wide := by(conversation.Policy{Compaction: conversation.CompactionPolicy{
+		KeepRecent: ptr(int32(1000)), TailPercent: ptr(int32(50)), SummaryTokens: ptr(int32(500)), ListTokens: ptr(int32(500)),
+	}})
+	b.append(t, "c", user("Read the parts."))
+	cuts := 0
+	for i := range 60 {
+		var told strings.Builder
+		for year := range 20 {
+			fmt.Fprintf(&told, "In %d the town of Lund%d built mill %d. ", 1000+year, i, 100*i+year)
+		}
+		b.append(t, "c", answer("Go on."), user(told.String()))
+		b.now = b.now.Add(10 * time.Minute)
+		whole := b.turn(t, "c", within(16_000), wide, dry, by(conversation.Policy{Rewrite: conversation.RewritePolicy{ColdAfter: ptr(24 * time.Hour)}}))
+		r := b.turn(t, "c", within(16_000), wide)
+		if len(summarizedIn(r)) == 0 {
+			continue
+		}
+		cuts++
+		if r.Tokens.Total*4 > whole.Tokens.Total*3 {
+			t.Errorf("turn %d: %d tokens became %d", r.Turn, whole.Tokens.Total, r.Tokens.Total)
+		}
+	}
+	if cuts == 0 || cuts > 6 {
+		t.Errorf("%d cuts of what 60 turns brought", cuts)
+	}
 }
