@@ -11,8 +11,12 @@ type ColdCut struct {
 	Call        float64 // what is paid for writing the summary, in the unit of the prices; 0 for an extract
 }
 
+// leastColdCut is the percentage by which a view shrinks at least: nothing presses, and the target may lie where the trigger does, so that
+// each pause would cut a little, and send the summary through one more summarizer.
+const leastColdCut = 25
+
 // Pays says whether the cut is worth its summary. What leaves now need not be written to the cache in this turn, and not be read from it in
 // those that are expected.
 func (c ColdCut) Pays() bool {
-	return Shrinks(c.Before, c.Before-c.Saved, c.Shrink) && float64(c.Saved)*(c.Write+c.Read*float64(c.Turns)) > c.Call
+	return Shrinks(c.Before, c.Before-c.Saved, max(c.Shrink, leastColdCut)) && float64(c.Saved)*(c.Write+c.Read*float64(c.Turns)) > c.Call
 }

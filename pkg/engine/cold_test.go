@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -91,12 +93,14 @@ func TestEngine_Build_ColdCache_ModelMustPay(t *testing.T) {
 		output  float64 // the price of what the model writes
 		latency time.Duration
 		asked   int
-		model   string // that wrote the summary; empty for an extract
+		model   string   // that wrote the summary; empty for an extract
+		agent   *float64 // the price of the agent's model; nil if nobody knows
 	}{
-		"pays in 30 turns":     {nil, 1, time.Second, 1, "m/x"},
-		"does not pay at once": {new(int32), 1, time.Second, 0, ""},
-		"does not pay ever":    {nil, 1000, time.Second, 0, ""},
-		"late":                 {nil, 1, time.Minute, 1, ""},
+		"pays in 30 turns":                   {nil, 1, time.Second, 1, "m/x", ptr(1.0)},
+		"does not pay at once":               {new(int32), 1, time.Second, 0, "", ptr(1.0)},
+		"does not pay ever":                  {nil, 1000, time.Second, 0, "", ptr(1.0)},
+		"late":                               {nil, 1, time.Minute, 1, "", ptr(1.0)},
+		"no price to hold the other against": {ptr(int32(120)), 1000, time.Second, 1, "m/x", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,8 +108,11 @@ func TestEngine_Build_ColdCache_ModelMustPay(t *testing.T) {
 				m := writes(gist, c.latency)
 				b := drafting(t, m, conversation.StrategySummarize)
 				profile := conversation.ModelProfile{Model: "x", InputPrice: ptr(1.0), OutputPrice: &c.output}
-				if err := b.PutModelProfile(ctx, "default", profile, engine.Request{}); err != nil {
-					t.Fatal(err)
+				agents := conversation.ModelProfile{Model: "m", InputPrice: c.agent, OutputPrice: c.agent}
+				for _, p := range []conversation.ModelProfile{profile, agents} {
+					if err := b.PutModelProfile(ctx, "default", p, engine.Request{}); err != nil {
+						t.Fatal(err)
+					}
 				}
 				weight := halfFull(t, b)
 				b.now = b.now.Add(time.Hour)
@@ -118,7 +125,7 @@ func TestEngine_Build_ColdCache_ModelMustPay(t *testing.T) {
 					t.Fatalf("%d calls, waited %s, made %+v, %+v", len(m.calls()), took, made, r.Degradations)
 				}
 				if c.asked > 0 {
-					if s := r.Messages[1]; s.Summary == 0 || (c.model == "") != (len(r.Degradations) > 1) {
+					if s := r.Messages[1]; s.Summary == 0 || (c.model == "") != (len(r.Degradations) > 0) {
 						t.Errorf("%+v, %+v", s, r.Degradations)
 					}
 				}
@@ -209,4 +216,36 @@ func TestEngine_Build_ColdCache_LeavesTheOpeningWhole(t *testing.T) {
 		t.Fatalf("%+v", made)
 	}
 	wantShown(t, r, 0, words(3000))
+}
+
+// TestEngine_Build_ColdCache_EachPause_CutsDeepOrNotAtAll: where a compaction aims at what a pause sets off another one at, every pause would
+// take a little of what is recent, and send the summary through one more summarizer.
+func TestEngine_Build_ColdCache_EachPause_CutsDeepOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	b := summarizes(conversation.StrategySummarize)
+	wide := by(conversation.Policy{Compaction: conversation.CompactionPolicy{
+		KeepRecent: ptr(int32(1000)), TailPercent: ptr(int32(50)), SummaryTokens: ptr(int32(500)), ListTokens: ptr(int32(500)),
+	}})
+	b.append(t, "c", user("Read the parts."))
+	cuts := 0
+	for i := range 60 {
+		var told strings.Builder
+		for year := range 20 {
+			fmt.Fprintf(&told, "In %d the town of Lund%d built mill %d. ", 1000+year, i, 100*i+year)
+		}
+		b.append(t, "c", answer("Go on."), user(told.String()))
+		b.now = b.now.Add(10 * time.Minute)
+		whole := b.turn(t, "c", within(16_000), wide, dry, by(conversation.Policy{Rewrite: conversation.RewritePolicy{ColdAfter: ptr(24 * time.Hour)}}))
+		r := b.turn(t, "c", within(16_000), wide)
+		if len(summarizedIn(r)) == 0 {
+			continue
+		}
+		cuts++
+		if r.Tokens.Total*4 > whole.Tokens.Total*3 {
+			t.Errorf("turn %d: %d tokens became %d", r.Turn, whole.Tokens.Total, r.Tokens.Total)
+		}
+	}
+	if cuts == 0 || cuts > 6 {
+		t.Errorf("%d cuts of what 60 turns brought", cuts)
+	}
 }

@@ -130,6 +130,9 @@ var notePrefixes = []string{
 	"conversation continues", "the middle is left out", "inst", "/inst",
 }
 
+// copiedNote begins the note that stands for lines of another message (behaviour §21), after the bracket and their number.
+const copiedNote = "lines as in message"
+
 // maxNoteBytes limits how far the end of a note is searched for.
 const maxNoteBytes = 400
 
@@ -138,24 +141,43 @@ const maxNoteBytes = 400
 func noteSize(text string) int {
 	end := strings.IndexAny(text[1:min(len(text), maxNoteBytes)], "[]\n") + 1
 	closed := end > 0 && text[end] == ']'
-	first := 1 + leadingSpace(text[1:])
+	switch n := noteWords(text[1:]); {
+	case n > 0 && closed && end > n:
+		return end + 1
+	case n > 0:
+		return n + 1
+	case closed && hasRecallCall(text[:end]):
+		return end + 1
+	default:
+		return 0
+	}
+}
+
+// noteWords returns the length of the words with which a note begins, if a text starts with them; 0 otherwise.
+func noteWords(text string) int {
+	first := leadingSpace(text)
+	if first == len(text) {
+		return 0
+	}
+	if number := first + leadingDigits(text[first:]); number > first {
+		if n := matchWords(text[number:], copiedNote); n > 0 {
+			return number + n
+		}
+		return 0
+	}
 	for _, begin := range notePrefixes {
-		if first == len(text) || text[first]|0x20 != begin[0]|0x20 { // nearly all brackets
+		if text[first]|0x20 != begin[0]|0x20 { // nearly all brackets
 			continue
 		}
-		switch n := matchWords(text[1:], begin); {
-		case n == 0:
-		case closed && end > n:
-			return end + 1
-		default:
-			return n + 1
+		if n := matchWords(text, begin); n > 0 {
+			return n
 		}
-	}
-	if closed && hasRecallCall(text[:end]) {
-		return end + 1
 	}
 	return 0
 }
+
+// leadingDigits returns how many digits a text starts with.
+func leadingDigits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
 
 // matchWords returns the length of some words at the start of a text, ignoring case and with any white space before and between them; 0 if
 // they are not there.

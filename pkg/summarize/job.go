@@ -46,8 +46,16 @@ func (d *Service) run(ctx context.Context, j *job) {
 	defer cancel()
 	result := d.askRecovering(ctx, j)
 	d.finish(j, result)
+	d.releaseBody(j)
 	close(j.done)
 	d.report(result.Err)
+}
+
+// releaseBody lets others have the memory of a job's body.
+func (d *Service) releaseBody(j *job) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.bodies -= j.request.bodyBytes()
 }
 
 func (d *Service) askRecovering(ctx context.Context, j *job) (result Result) {

@@ -94,6 +94,14 @@ func (d *Service) CanAskLive(f conversation.Format, model string) (name string, 
 	return provider + "/" + model, true
 }
 
+// bodyBytes is how long the body is that a request holds.
+func (r *Request) bodyBytes() int {
+	if r.Live == nil {
+		return 0
+	}
+	return len(r.Live.Body)
+}
+
 // modelsFor returns the models to ask for a request, in order.
 func (d *Service) modelsFor(r *Request) []string {
 	if r.Live != nil {

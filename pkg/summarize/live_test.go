@@ -3,8 +3,10 @@ package summarize
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -95,4 +97,35 @@ func TestSpanContent_OverItsLength_ResultsLoseTheirMiddlesFirst(t *testing.T) {
 	if got := SpanContent(nil, units, 1500); countChars(got) > 1500 || strings.Contains(got, words) {
 		t.Errorf("%d characters", countChars(got))
 	}
+}
+
+// TestService_Live_BodiesTakeSoMuchMemory: system prompts of many megabytes, each of another conversation, are turned away, and what has
+// ended or was forgotten makes room. Requests without a body are none of it.
+func TestService_Live_BodiesTakeSoMuchMemory(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		d := service(t, hanging(), func(o *Options) { o.CacheBytes = 1 << 10 })
+		large := func(i int) *Request {
+			r := request(longText(fmt.Sprint(i)))
+			r.Scope.Conversation = fmt.Sprint("c", i)
+			r.Span, r.Live = true, &Live{Model: "m/agent", Body: make([]byte, 2<<10)}
+			return r
+		}
+		d.Start(large(0))
+		d.Start(large(1))
+		wantReason(t, result(t, d, large(2)), Busy)
+		d.Start(request(longText("small")))
+		if n := d.Stats().Pending; n != 3 {
+			t.Errorf("%d are pending", n)
+		}
+		d.ForgetConversation(large(0).Scope)
+		synctest.Wait()
+		d.Start(large(3))
+		if n := d.Stats().Pending; n != 3 {
+			t.Errorf("%d are pending once one was forgotten", n)
+		}
+		d.Wait(t.Context(), []*Request{large(1), large(3)})
+		if d.bodies != 0 {
+			t.Errorf("%d bytes are held of what has ended", d.bodies)
+		}
+	})
 }

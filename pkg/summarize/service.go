@@ -65,6 +65,10 @@ const (
 // maxPending limits the requests that wait or run, because each holds its content in memory.
 const maxPending = 256
 
+// bodiesShare is how many times what finished results may take the bodies of pending requests may: a system prompt can have megabytes, and
+// every conversation its own.
+const bodiesShare = 4
+
 // Service takes requests for summaries (behaviour §5 and §8). It is safe for concurrent use. Its zero value is a service without models.
 type Service struct {
 	options Options
@@ -78,6 +82,7 @@ type Service struct {
 	mu       sync.Mutex
 	closed   bool
 	jobs     map[key]*job
+	bodies   int             // bytes of the bodies of requests that wait or run
 	lastTurn <-chan struct{} // closed after the turn of the newest job; nil before the first
 	results  results
 	hits     int64 // requests whose result was there when they were started
@@ -155,7 +160,7 @@ func (d *Service) Start(r *Request) {
 		return
 	}
 	d.misses++
-	if len(d.jobs) >= maxPending {
+	if body := r.bodyBytes(); len(d.jobs) >= maxPending || body > 0 && d.bodies+body > bodiesShare*d.options.CacheBytes {
 		d.cacheResult(k, Result{Err: &Failure{Reason: Busy}})
 		d.usage.Failures[Busy]++
 		return
@@ -165,6 +170,7 @@ func (d *Service) Start(r *Request) {
 	ctx, cancel := context.WithCancelCause(d.base)
 	j.cancel = cancel
 	d.jobs[k] = j
+	d.bodies += r.bodyBytes()
 	d.running.Add(1)
 	go d.run(ctx, j)
 }

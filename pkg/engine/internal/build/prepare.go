@@ -250,6 +250,7 @@ func (b *Service) summarize(ctx context.Context, w *plan.SummaryJob) (*plan.Draf
 	}
 	d, err := b.summarizeLive(ctx, w)
 	if errors.As(err, new(*summarize.Failure)) && ctx.Err() == nil && b.summaries.CanAsk(&w.Prompt) {
+		w.Live = nil // a whole context need not be held any longer, and what changes in it matters no more
 		return b.summarizeSpans(ctx, w)
 	}
 	return d, err

@@ -65,12 +65,15 @@ func (w *SummaryJob) takesUp(summary int64) bool {
 }
 
 // summaryCost is what a model is paid for a plan's summaries, by the profile of the first that would be asked, in the unit of prices: a
-// millionth of their currency.
+// millionth of their currency. Where not both that model and the agent's have prices, it is as if they had the same: a price in a currency
+// cannot be held against a count of tokens.
 func (d compacting) summaryCost(w *SummaryJob) float64 {
-	var profile conversation.ModelProfile
-	if models := d.Summaries.ModelsOf(&w.Prompt); len(models) > 0 {
+	profile, _ := d.Settings.catalogue.Profile(d.Model)
+	if models := d.Summaries.ModelsOf(&w.Prompt); d.Settings.priced && len(models) > 0 {
 		_, model, _ := strings.Cut(models[0], "/")
-		profile, _ = d.Settings.catalogue.Profile(model)
+		if asked, _ := d.Settings.catalogue.Profile(model); asked.IsPriced() {
+			profile = asked
+		}
 	}
 	input := int64(0)
 	for _, units := range w.Units {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -73,5 +74,14 @@ func TestSummaryJob_Successors_CountWhatWasDropped(t *testing.T) {
 	w.losses = 0
 	if text := w.Finish("Work was done.", "", earlier[0].SummaryFacts); text.Text != "Work was done." || text.Dropped != earlier[0].Dropped {
 		t.Errorf("without a list: %q, %d dropped", text.Text, text.Dropped)
+	}
+}
+
+// TestSummaryJob_Facts_CountOfAHostileImport_StaysWhatAnImportTakes: two summaries may each say that as many were dropped as can be said.
+func TestSummaryJob_Facts_CountOfAHostileImport_StaysWhatAnImportTakes(t *testing.T) {
+	most := SummaryText{SummaryFacts: SummaryFacts{Dropped: math.MaxInt32}}
+	w := &SummaryJob{whole: make([][]conversation.Unit, 1)}
+	if known := w.Facts(0, []SummaryText{most, most}); known.Dropped != math.MaxInt32 {
+		t.Errorf("%d were dropped", known.Dropped)
 	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -242,7 +243,7 @@ func (w *SummaryJob) Facts(i int, earlier []SummaryText) SummaryFacts {
 	known := SummaryFacts{Facts: compaction.Facts(w.whole[i])}
 	add := func(older SummaryFacts) {
 		merged, dropped := compaction.MergeFacts(older.Facts, known.Facts)
-		known = SummaryFacts{Facts: merged, Dropped: known.Dropped + older.Dropped + dropped}
+		known = SummaryFacts{Facts: merged, Dropped: min(known.Dropped+older.Dropped+dropped, math.MaxInt32)} // an import takes no more
 	}
 	for j := len(earlier) - 1; j >= 0; j-- {
 		add(earlier[j].SummaryFacts)
