@@ -1,6 +1,7 @@
 package compaction
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -59,32 +60,35 @@ const maxSources = 4
 
 // factCollector counts facts.
 type factCollector struct {
-	count   map[factKey]int32
-	last    map[factKey]int // when it was mentioned last
-	of      map[factKey][]int32
-	byAgent map[factKey]bool
+	known   []collectedFact
+	at      map[factKey]int // where among them
 	now     int
 	message int32 // whose facts are collected
 	agent   bool  // who speaks is the agent
 }
 
-func newFactCollector() *factCollector {
-	return &factCollector{
-		count: make(map[factKey]int32), last: make(map[factKey]int), of: make(map[factKey][]int32), byAgent: make(map[factKey]bool),
-	}
+// collectedFact is a fact, and when it was mentioned last.
+type collectedFact struct {
+	conversation.Fact
+	last int
 }
+
+func newFactCollector() *factCollector { return &factCollector{at: make(map[factKey]int)} }
 
 func (c *factCollector) add(kind conversation.FactKind, text string) {
 	c.addFact(&conversation.Fact{Kind: kind, Text: text, Count: 1, Of: []int32{c.message}, ByAgent: c.agent})
 }
 
 func (c *factCollector) addFact(f *conversation.Fact) {
-	m := factKey{f.Kind, f.Text}
+	key := factKey{f.Kind, f.Text}
 	c.now++
-	c.count[m] += f.Count
-	c.last[m] = c.now
-	c.of[m] = sources(c.of[m], f.Of)
-	c.byAgent[m] = c.byAgent[m] || f.ByAgent
+	i, ok := c.at[key]
+	if !ok {
+		i = len(c.known)
+		c.at[key], c.known = i, append(c.known, collectedFact{Fact: conversation.Fact{Kind: f.Kind, Text: f.Text}})
+	}
+	k := &c.known[i]
+	k.Count, k.Of, k.ByAgent, k.last = k.Count+f.Count, sources(k.Of, f.Of), k.ByAgent || f.ByAgent, c.now
 }
 
 // sources returns the newest of the messages of two sorted lists, without duplicates.
@@ -99,18 +103,12 @@ func sources(a, b []int32) []int32 {
 }
 
 func (c *factCollector) facts() []conversation.Fact {
-	out := make([]conversation.Fact, 0, len(c.count))
-	for m, n := range c.count {
-		out = append(out, conversation.Fact{Kind: m.kind, Text: m.text, Count: n, Of: c.of[m], ByAgent: c.byAgent[m]})
+	slices.SortFunc(c.known, func(a, b collectedFact) int { return cmp.Compare(a.last, b.last) })
+	out := make([]conversation.Fact, len(c.known))
+	for i := range c.known {
+		out[i] = c.known[i].Fact
 	}
-	sortFacts(out, c.last)
 	return out
-}
-
-func sortFacts(facts []conversation.Fact, order map[factKey]int) {
-	slices.SortFunc(facts, func(a, b conversation.Fact) int {
-		return order[factKey{a.Kind, a.Text}] - order[factKey{b.Kind, b.Text}]
-	})
 }
 
 // ForgetFacts removes the facts that only a message mentioned whose words are gone, in part or entirely; standing are the facts of what

@@ -179,6 +179,8 @@ func eachSubname(text string, do func(string)) {
 // byTime returns facts in the order in which they came.
 func (l *lossLister) byTime(facts []conversation.Fact) []conversation.Fact {
 	out := slices.Clone(facts)
-	sortFacts(out, l.order)
+	slices.SortFunc(out, func(a, b conversation.Fact) int {
+		return l.order[factKey{a.Kind, a.Text}] - l.order[factKey{b.Kind, b.Text}]
+	})
 	return out
 }
