@@ -109,3 +109,28 @@ func TestEngine_Build_RepeatedLines_HostileResultsAreQuick(t *testing.T) {
 		}
 	}
 }
+
+// TestEngine_Build_RepeatedLines_OfACopyThatLapses: many results name one that was brought back a while ago, which is shown until the window's
+// start moves. What they gain by that is weighed before: the start moves no further than it must.
+func TestEngine_Build_RepeatedLines_OfACopyThatLapses(t *testing.T) {
+	t.Parallel()
+	b := deduplicates(t, nil)
+	b.append(t, "c", call("b"), result("b", file(101, 400)))
+	b.build(t, "c", conversation.FormatOpenAIChat, 20_000)
+	b.append(t, "c", answer(words(7000)), user("on"), answer(words(7000)), user("on"), answer(words(5000)), user("on"))
+	b.build(t, "c", conversation.FormatOpenAIChat, 20_000)
+	if _, err := b.Expand(ctx, engine.ExpandRequest{Key: keyOf("c"), Index: ptr(int32(4))}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		id := fmt.Sprint("k", i)
+		b.append(t, "c", call(id), result(id, "head\n"+file(101+i, 350+i)), user(words(100)))
+		b.build(t, "c", conversation.FormatOpenAIChat, 20_000)
+	}
+	b.append(t, "c", answer("so"), user(words(6000)))
+	r := b.build(t, "c", conversation.FormatOpenAIChat, 20_000)
+	context := string(r.MessagesJSON)
+	if n := strings.Count(context, "lines as in message 4,"); n > 0 || strings.Count(context, `"head\n`) < 1 || r.Tokens.Total > 20_000 {
+		t.Errorf("%d lines name the copy, %d results are left, %d tokens", n, strings.Count(context, `"head\n`), r.Tokens.Total)
+	}
+}

@@ -115,7 +115,7 @@ func (d fitting) addTail(c *Claims, i int) {
 // addReturns adds what comes back to units where the window starts behind copies that they name. The newest unit counts as if it came to
 // that: it returns what of its weight is that.
 func (d fitting) addReturns(c *Claims) (newest int64) {
-	for _, r := range d.returning().gains() {
+	for _, r := range d.returning().gains(d.lapses) {
 		if r.Unit >= c.Newest.First {
 			newest += r.Tokens
 		} else {
