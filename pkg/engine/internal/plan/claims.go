@@ -77,11 +77,12 @@ func (d fitting) addSystem(c *Claims) {
 	}
 }
 
-// addVerbatim adds the units of high importance that stand beside a summary, newest first, whether they are shown now or not.
+// addVerbatim adds the units of high importance that stand beside a summary, newest first, whether they are shown now or not. The request and
+// the opening have claims of their own.
 func (d fitting) addVerbatim(c *Claims) {
 	view := d.View.In(d.Composed.Window)
 	for _, r := range view.Verbatim() {
-		if r.First >= d.Composed.Window.Start || d.pinned(r.First) {
+		if r.First >= d.Composed.Window.Start || d.pinned(r.First) || c.Request.Is(r.First) || c.Opening.Is(r.First) {
 			continue
 		}
 		n := int64(0)
