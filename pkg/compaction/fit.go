@@ -20,6 +20,9 @@ type Claim struct {
 	Whole, Least, Words int64
 }
 
+// Is says whether the claim is for the unit that begins with a message; that of nothing is not.
+func (c *Claim) Is(first int32) bool { return c != nil && c.First == first }
+
 // SummaryClaim is a summary: its text, the list after it, and the frame around both.
 type SummaryClaim struct {
 	Around, Text, List int64
@@ -139,9 +142,9 @@ func (g *budgetGrants) restored(r *FitResult) int {
 // granted returns the grant of the request or the opening if the message is one of them, or nil.
 func (r *FitResult) granted(in *FitInput, first int32) *int64 {
 	switch {
-	case in.Request != nil && in.Request.First == first:
+	case in.Request.Is(first):
 		return &r.Request
-	case in.Opening != nil && in.Opening.First == first:
+	case in.Opening.Is(first):
 		return &r.Opening
 	default:
 		return nil

@@ -1,8 +1,10 @@
 package conversation
 
 import (
+	"cmp"
 	"maps"
 	"math"
+	"slices"
 )
 
 // NamedCopy is a copy that a shown part names.
@@ -62,12 +64,16 @@ func (it *Item) Returned() Item {
 
 // NamesCopies says whether what is shown of a part names copies of its lines.
 func (it *Item) NamesCopies(part int32) bool {
-	for i := range it.Copies {
-		if it.Copies[i].Of == part {
-			return true
-		}
-	}
-	return false
+	i := it.copyBehind(part, 0)
+	return i < len(it.Copies) && it.Copies[i].Of == part
+}
+
+// copyBehind is the first of the copies that ends behind a line of a part; they are in order. Hostile results name thousands.
+func (it *Item) copyBehind(part, line int32) int {
+	i, _ := slices.BinarySearchFunc(it.Copies, line, func(c NamedCopy, line int32) int {
+		return cmp.Or(cmp.Compare(c.Of, part), cmp.Compare(c.End, line+1))
+	})
+	return i
 }
 
 // Missing says whether a copy that the item names is not shown among items, which are by the index of their message.
@@ -87,22 +93,19 @@ func (it *Item) shows(c *NamedCopy) bool {
 	if it.Correction > c.Edit {
 		return false
 	}
-	for i := range it.Parts {
-		if it.Position(i) == c.Part {
-			return it.verbatim(i, c)
-		}
+	shown, ok := int(c.Part), int(c.Part) < len(it.Parts)
+	if it.Positions != nil {
+		shown, ok = slices.BinarySearch(it.Positions, c.Part)
 	}
-	return false
+	return ok && it.verbatim(shown, c)
 }
 
 func (it *Item) verbatim(shown int, c *NamedCopy) bool {
-	for i := range it.Copies {
-		own := &it.Copies[i]
-		if own.Of == c.Part && own.First < c.At+c.End-c.First && c.At < own.End {
-			return false
-		}
+	i := it.copyBehind(c.Part, c.At)
+	if i == len(it.Copies) || it.Copies[i].Of != c.Part {
+		return it.Whole(shown) || it.NamesCopies(c.Part)
 	}
-	return it.Whole(shown) || it.NamesCopies(c.Part)
+	return it.Copies[i].First-c.At >= c.End-c.First
 }
 
 // Whole says whether a shown part is one text, as it was appended or corrected.

@@ -6,47 +6,24 @@ const Own = -1
 // Span is a half-open range of lines.
 type Span struct{ First, End int }
 
-// Copy is a text that stands elsewhere.
-type Copy struct {
-	Lines []uint64
-	Shown []Span // lines that can be named, in order and apart
-}
-
 // Run is a run of lines that a copy has too.
 type Run struct {
 	Span
-	Copy int // position among the copies, or Own
+	Copy int // which of the texts that were added, or Own
 	At   int // line of the copy where it begins
 }
 
 // maxCandidates bounds in how many places a run is looked for: the first ones.
 const maxCandidates = 64
 
-// Find returns runs of at least minLines lines, which is 1 or more, in order and apart. The longest run from a line on is taken, and of
-// several the one of the earliest copy; the text itself comes last. A run that is not worth it is left, and begins with no blank line. worth
-// is asked once for each run, in order.
-func Find(text []uint64, copies []Copy, minLines int, worth func(Run) bool) []Run {
-	if len(text) < minLines {
-		return nil
-	}
-	f := newFinder(text, minLines)
-	for i := range copies {
-		for _, s := range copies[i].Shown {
-			f.scan(i, copies[i].Lines[:s.End], s.First)
-		}
-	}
-	return f.runs(copies, worth)
-}
-
-// finder looks for the windows of a text: so many lines in a row.
-type finder struct {
-	text    []uint64
-	size    int
-	power   uint64   // of base, size-1
-	hashes  []uint64 // of the windows of the text, by their first line
+// Index knows where lines of some texts stand in texts that were added before them. It holds a few places for each line of the former, and
+// nothing of the latter but what they have in common.
+type Index struct {
+	size    int    // lines of a window: so many in a row
+	power   uint64 // of base, size-1
+	added   [][]uint64
 	windows map[uint64][]candidate
-	filter  [filterWords]uint64 // bits of the hashes of windows: most lines of copies need no look into the map
-	named   []bool              // lines of the text that are in a run
+	filter  [filterWords]uint64 // bits of the hashes of windows: most lines of what is added need no look into the map
 }
 
 // candidate is a place where a window stands, and where the lines end that can be named with it.
@@ -57,54 +34,88 @@ const (
 	filterWords = 1 << 10
 )
 
-func newFinder(text []uint64, size int) *finder {
-	f := &finder{text: text, size: size, power: 1, windows: make(map[uint64][]candidate, len(text)), named: make([]bool, len(text))}
-	for range size - 1 {
-		f.power *= base
+// NewIndex returns an index for runs of at least minLines lines, which is 1 or more, of some texts.
+func NewIndex(minLines int, texts ...[]uint64) *Index {
+	lines := 0
+	for _, text := range texts {
+		lines += len(text)
 	}
-	f.each(text, 0, func(at int, window uint64) {
-		f.hashes = append(f.hashes, window)
-		if !isBlank(text[at]) {
-			f.windows[window] = nil
-			f.filter[window>>54] |= 1 << (window >> 48 & 63)
-		}
-	})
-	return f
+	x := &Index{size: minLines, power: 1, windows: make(map[uint64][]candidate, lines)}
+	for range minLines - 1 {
+		x.power *= base
+	}
+	for _, text := range texts {
+		x.each(text, 0, func(at int, window uint64) {
+			if !isBlank(text[at]) {
+				x.windows[window] = nil
+				x.filter[window>>54] |= 1 << (window >> 48 & 63)
+			}
+		})
+	}
+	return x
+}
+
+// Add adds a text to those in which runs are looked for, from the first to the last of them. shown are its lines that can be named, in order
+// and apart.
+func (x *Index) Add(text []uint64, shown ...Span) {
+	number := len(x.added)
+	x.added = append(x.added, text)
+	for _, s := range shown {
+		lines := text[:s.End]
+		x.each(lines, s.First, func(at int, window uint64) {
+			if x.filter[window>>54]&(1<<(window>>48&63)) == 0 {
+				return
+			}
+			if known, ok := x.windows[window]; ok && len(known) < maxCandidates {
+				x.windows[window] = append(known, candidate{copy: number, at: at, end: s.End})
+			}
+		})
+	}
 }
 
 // each calls visit for each window of lines from one on.
-func (f *finder) each(lines []uint64, from int, visit func(at int, window uint64)) {
+func (x *Index) each(lines []uint64, from int, visit func(at int, window uint64)) {
 	window := uint64(0)
 	for i := from; i < len(lines); i++ {
-		if out := i - f.size; out >= from {
-			window -= lines[out] * f.power
+		if out := i - x.size; out >= from {
+			window -= lines[out] * x.power
 		}
 		window = window*base + lines[i]
-		if at := i + 1 - f.size; at >= from {
+		if at := i + 1 - x.size; at >= from {
 			visit(at, window)
 		}
 	}
 }
 
-// scan notes where windows of the text stand in a copy.
-func (f *finder) scan(number int, lines []uint64, from int) {
-	f.each(lines, from, func(at int, window uint64) {
-		if f.filter[window>>54]&(1<<(window>>48&63)) != 0 {
-			f.note(window, candidate{copy: number, at: at, end: len(lines)})
-		}
-	})
-}
-
-func (f *finder) note(window uint64, c candidate) {
-	if known, ok := f.windows[window]; ok && len(known) < maxCandidates {
-		f.windows[window] = append(known, c)
+// Find returns runs of a text of the index that stand in what was added, or further up in itself, in order and apart. The longest run from a
+// line on is taken, and of several the one that was added first; the text itself comes last. A run that is not worth it is left, and begins
+// with no blank line. worth is asked once for each run, in order.
+func (x *Index) Find(text []uint64, worth func(Run) bool) []Run {
+	f := &finder{
+		Index: x, text: text, hashes: make([]uint64, 0, len(text)), own: make(map[uint64]places, len(text)), next: make([]int32, len(text)),
+		named: make([]bool, len(text)),
 	}
+	x.each(text, 0, func(_ int, window uint64) { f.hashes = append(f.hashes, window) })
+	return f.runs(worth)
 }
 
-func (f *finder) runs(copies []Copy, worth func(Run) bool) []Run {
+// finder looks for the windows of one text.
+type finder struct {
+	*Index
+	text   []uint64
+	hashes []uint64          // of its windows, by their first line
+	own    map[uint64]places // where its windows stand that were passed
+	next   []int32           // the place of the same window behind each of them
+	named  []bool            // its lines that are in a run
+}
+
+// places are the first and the last line at which a window stands, and at how many it does.
+type places struct{ first, last, count int32 }
+
+func (f *finder) runs(worth func(Run) bool) []Run {
 	var out []Run
 	for at := 0; at+f.size <= len(f.text); {
-		run := f.longest(copies, at)
+		run := f.longest(at)
 		switch n := run.End - run.First; {
 		case n < f.size:
 			at = f.pass(at, at+1)
@@ -121,32 +132,32 @@ func (f *finder) runs(copies []Copy, worth func(Run) bool) []Run {
 }
 
 // longest is the longest run from a line on; an empty one if there is none.
-func (f *finder) longest(copies []Copy, at int) Run {
+func (f *finder) longest(at int) Run {
 	best := Run{Span: Span{First: at, End: at}}
 	if isBlank(f.text[at]) {
 		return best
 	}
-	for _, c := range f.windows[f.hashes[at]] {
-		var n int
-		if c.copy == Own {
-			n = f.ownLines(c.at, at)
-		} else {
-			n = common(copies[c.copy].Lines[c.at:c.end], f.text[at:])
-		}
-		if n > best.End-at {
+	window := f.hashes[at]
+	for _, c := range f.windows[window] {
+		if n := common(f.added[c.copy][c.at:c.end], f.text[at:]); n > best.End-at {
 			best = Run{Span: Span{First: at, End: at + n}, Copy: c.copy, At: c.at}
+		}
+	}
+	own := f.own[window]
+	for i, up := int32(0), int(own.first); i < own.count; i, up = i+1, int(f.next[up]) {
+		if n := f.ownLines(up, at); n > best.End-at {
+			best = Run{Span: Span{First: at, End: at + n}, Copy: Own, At: up}
 		}
 	}
 	return best
 }
 
-// ownLines is how many lines from one on stand further up too, before it and in no run.
+// ownLines is how many lines from one on stand further up too, before it and in no run. It looks at no more lines than it counts: a run that
+// ends where others were named is as short, however much the text has in common behind it.
 func (f *finder) ownLines(up, at int) int {
-	n := common(f.text[up:at], f.text[at:])
-	for i, named := range f.named[up : up+n] {
-		if named {
-			return i
-		}
+	n := 0
+	for up+n < at && at+n < len(f.text) && !f.named[up+n] && f.text[up+n] == f.text[at+n] {
+		n++
 	}
 	return n
 }
@@ -164,8 +175,18 @@ func common(a, b []uint64) int {
 func (f *finder) pass(from, to int) int {
 	for i := from; i < to; i++ {
 		if at := i + 1 - f.size; at >= 0 && !f.named[at] && !isBlank(f.text[at]) {
-			f.note(f.hashes[at], candidate{copy: Own, at: at})
+			f.noteOwn(f.hashes[at], int32(at))
 		}
 	}
 	return to
+}
+
+func (f *finder) noteOwn(window uint64, at int32) {
+	switch up := f.own[window]; {
+	case up.count == 0:
+		f.own[window] = places{first: at, last: at, count: 1}
+	case up.count < maxCandidates:
+		f.next[up.last] = at
+		f.own[window] = places{first: up.first, last: at, count: up.count + 1}
+	}
 }

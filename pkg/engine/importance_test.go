@@ -200,3 +200,29 @@ func TestEngine_Build_NormalIsAsIfNobodySaidSo(t *testing.T) {
 		t.Error("nothing was pruned, or summarized")
 	}
 }
+
+// TestEngine_Build_ImportantOpening_IsTheOpening: an opening of high importance has the opening's claim, not that of what stands beside
+// summaries: where other important units have taken that room, it is shown all the same.
+func TestEngine_Build_ImportantOpening_IsTheOpening(t *testing.T) {
+	t.Parallel()
+	b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
+		o.Defaults = conversation.Policy{
+			Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize}, Pruning: conversation.PruningPolicy{Off: ptr(true)},
+		}
+		o.Defaults.Fit.KeepOpening = ptr(false)
+	})
+	opening := user("begin: " + words(10))
+	opening.Importance = conversation.ImportanceHigh
+	b.append(t, "c", opening, answer("yes"), user("go on"))
+	for i := range 2 {
+		k := fmt.Sprint("high", i)
+		b.append(t, "c", call(k), important(conversation.ImportanceHigh, result(k, words(210))))
+	}
+	b.worked(t, "c", 0, 120, 100, 8000)
+	for _, budget := range []int32{8000, 2400, 1600} {
+		r := b.asked(t, "c", budget, func(r *engine.BuildRequest) { r.PolicyOverride.Fit.KeepOpening = ptr(true) })
+		if !strings.Contains(string(r.MessagesJSON), "begin: ") {
+			t.Errorf("budget %d, %d tokens: window %+v", budget, r.Tokens.Total, r.Manifest.Window)
+		}
+	}
+}

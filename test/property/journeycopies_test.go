@@ -48,7 +48,8 @@ func (a *journal) deduplicated(ed *conversation.Edit) {
 	}
 	for i := range ed.Parts {
 		p := &ed.Parts[i]
-		if !givesBack(&e.message, &e.message.Parts[p.Part]) || p.Level != conversation.Shortened || len(p.Copies) == 0 || len(e.shown) > 0 ||
+		_, otherwise := e.shown[p.Part] // other parts of the message may be cited
+		if !givesBack(&e.message, &e.message.Parts[p.Part]) || p.Level != conversation.Shortened || len(p.Copies) == 0 || otherwise ||
 			tokensOf(&p.Shown) >= tokensOf(&e.message.Parts[p.Part]) {
 			a.t.Fatalf("part %d of message %d is deduplicated: %+v", p.Part, e.index, p)
 		}

@@ -333,6 +333,8 @@ func TestReader_Hostile_IsRefusedByLine(t *testing.T) {
 		"commit":               {4, `"commit":1`, `"commit":9`, "message.commit"},
 		"edit's range":         {6, `"end":1`, `"end":9`, "edit.range"},
 		"edit's part":          {6, `"part":0`, `"part":1`, "edit.parts[0].part"},
+		"copies out of order":  {6, `"part":0`, `"part":0,"copies":[{"firstLine":3,"endLine":6},{"firstLine":0,"endLine":3}]`, "edit.parts[0].copies[1]"},
+		"a copy past the end":  {6, `"part":0`, `"part":0,"copies":[{"endLine":3,"atLine":2147483645}]`, "edit.parts[0].copies[0]"},
 		"edit's seq":           {6, `"seq":1`, `"seq":2`, "edit.seq"},
 		"manifest's count":     {7, `"messageCount":2`, `"messageCount":3`, "manifest.messageCount"},
 		"manifest's seq":       {7, `"seq":3`, `"seq":4`, "manifest.seq"},

@@ -77,11 +77,12 @@ func (d fitting) addSystem(c *Claims) {
 	}
 }
 
-// addVerbatim adds the units of high importance that stand beside a summary, newest first, whether they are shown now or not.
+// addVerbatim adds the units of high importance that stand beside a summary, newest first, whether they are shown now or not. The request and
+// the opening have claims of their own.
 func (d fitting) addVerbatim(c *Claims) {
 	view := d.View.In(d.Composed.Window)
 	for _, r := range view.Verbatim() {
-		if r.First >= d.Composed.Window.Start || d.pinned(r.First) {
+		if r.First >= d.Composed.Window.Start || d.pinned(r.First) || c.Request.Is(r.First) || c.Opening.Is(r.First) {
 			continue
 		}
 		n := int64(0)
@@ -115,7 +116,7 @@ func (d fitting) addTail(c *Claims, i int) {
 // addReturns adds what comes back to units where the window starts behind copies that they name. The newest unit counts as if it came to
 // that: it returns what of its weight is that.
 func (d fitting) addReturns(c *Claims) (newest int64) {
-	for _, r := range d.returning().gains() {
+	for _, r := range d.returning().gains(d.lapses) {
 		if r.Unit >= c.Newest.First {
 			newest += r.Tokens
 		} else {

@@ -20,6 +20,7 @@ type lineText struct {
 	item   *conversation.Item
 	shown  int      // position among the shown parts
 	part   int32    // position in the message
+	enters bool     // it is deduplicated if it can be
 	hashes []uint64 // of its lines
 	lines  []string // nil until they are compared
 }
@@ -31,7 +32,7 @@ func (d deduplicating) apply() error {
 		return nil
 	}
 	texts := d.texts()
-	if !slices.ContainsFunc(texts, d.enters) {
+	if !slices.ContainsFunc(texts, func(t *lineText) bool { return t.enters }) {
 		return nil
 	}
 	kept := texts[:0]
@@ -63,7 +64,9 @@ func (d deduplicating) texts() []*lineText {
 			for k := range it.Parts {
 				at := it.Position(k)
 				if (it.Whole(k) || it.NamesCopies(at)) && isGivenBack(it.Message, &it.Message.Parts[at]) {
-					out = append(out, &lineText{unit: u, item: it, shown: k, part: at})
+					t := &lineText{unit: u, item: it, shown: k, part: at}
+					t.enters = d.enters(t)
+					out = append(out, t)
 				}
 			}
 		}
@@ -97,13 +100,13 @@ func (d deduplicating) enters(t *lineText) bool {
 // edit makes an edit for each message of which lines stand in texts before them.
 func (d deduplicating) edit(texts []*lineText, minLines int) error {
 	made := len(d.Edits)
-	var copies []dedup.Copy
+	index := dedup.NewIndex(minLines, entering(texts)...)
 	var e conversation.Edit
-	for i, t := range texts {
+	for _, t := range texts {
 		shown := []dedup.Span{{First: 0, End: len(t.hashes)}}
 		weight := t.item.Parts[t.shown].Tokens
-		if d.enters(t) {
-			p, err := d.deduplicate(t, texts[:i], copies, minLines)
+		if t.enters {
+			p, err := d.deduplicate(t, texts, index)
 			if err := d.Loaded.IgnoreMissing(err); err != nil {
 				return err
 			}
@@ -117,7 +120,7 @@ func (d deduplicating) edit(texts []*lineText, minLines int) error {
 		if t.item.Message.Index >= d.Loaded.Head.Seen && int64(weight) > d.Settings.share { // it is clipped next
 			shown = nil
 		}
-		copies = append(copies, dedup.Copy{Lines: t.hashes, Shown: shown})
+		index.Add(t.hashes, shown...)
 	}
 	if err := d.Loaded.Incomplete(); err != nil {
 		return err
@@ -129,6 +132,17 @@ func (d deduplicating) edit(texts []*lineText, minLines int) error {
 	var err error
 	d.Composed, err = d.Compose(d.View, d.Composed.Window)
 	return err
+}
+
+// entering are the lines of the texts that are deduplicated if they can be.
+func entering(texts []*lineText) [][]uint64 {
+	var out [][]uint64
+	for _, t := range texts {
+		if t.enters {
+			out = append(out, t.hashes)
+		}
+	}
+	return out
 }
 
 // add adds a part to the edit of its message, behind that of the message before.
@@ -164,27 +178,30 @@ func copiesOf(t *lineText) []conversation.Copy {
 	return out
 }
 
-// spansBeside are the lines of a text beside those that are named.
+// spansBeside are the lines of a text beside those that are named. What an import says of lines that the text has not is passed over.
 func spansBeside(copies []conversation.Copy, lines int) []dedup.Span {
 	var out []dedup.Span
 	at := 0
 	for _, c := range copies {
-		out, at = append(out, dedup.Span{First: at, End: int(c.First)}), int(c.End)
+		if first, end := int(c.First), int(c.End); at <= first && first < end && end <= lines {
+			out, at = append(out, dedup.Span{First: at, End: first}), end
+		}
 	}
 	return append(out, dedup.Span{First: at, End: lines})
 }
 
-// deduplicate is what is shown of a text in place of lines that stand before them; it names no copies if it is not worth it.
-func (d deduplicating) deduplicate(t *lineText, before []*lineText, copies []dedup.Copy, minLines int) (conversation.PartEdit, error) {
+// deduplicate is what is shown of a text in place of lines that stand before them; it names no copies if it is not worth it. Those that the
+// index has are the first of texts.
+func (d deduplicating) deduplicate(t *lineText, texts []*lineText, index *dedup.Index) (conversation.PartEdit, error) {
 	edit := conversation.PartEdit{Part: t.part, Level: conversation.Shortened}
 	if err := d.read(t); err != nil {
 		return edit, err
 	}
 	var references []string
-	runs := dedup.Find(t.hashes, copies, minLines, func(r dedup.Run) bool {
+	runs := index.Find(t.hashes, func(r dedup.Run) bool {
 		of := t
 		if r.Copy != dedup.Own {
-			of = before[r.Copy]
+			of = texts[r.Copy]
 		}
 		reference, ok := d.reference(t, of, &r)
 		if ok {
@@ -211,7 +228,7 @@ func (d deduplicating) deduplicate(t *lineText, before []*lineText, copies []ded
 	for _, r := range runs {
 		of := t
 		if r.Copy != dedup.Own {
-			of = before[r.Copy]
+			of = texts[r.Copy]
 		}
 		edit.Copies = append(edit.Copies, copyOf(&r, of))
 	}

@@ -83,6 +83,12 @@ func (d fitting) lastLapsed(before int64) int64 {
 	return max(before, d.View.LastRestored(d.Turn-protectedTurns-1))
 }
 
+// lapses says whether a message before the window is shown because it was brought back, and no longer once the window's start moves.
+func (d fitting) lapses(index int32) bool {
+	edit, _, ok := d.View.Restored(index)
+	return ok && edit > d.Composed.Window.Restored && !d.isProtected(index)
+}
+
 // applyGrants makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
 func (d fitting) applyGrants(c *Claims, r *compaction.FitResult) error {
 	win := d.windowing().startingAt(r.Start)

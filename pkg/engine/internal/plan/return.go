@@ -100,8 +100,8 @@ func (d returning) decisions() []conversation.Decision {
 	return out
 }
 
-// gains are what units of the tail gain if the window starts behind copies that they name.
-func (d returning) gains() []compaction.Return {
+// gains are what units of the tail gain if the window starts behind copies that they name, or further on at all, where copies lapse by that.
+func (d returning) gains(lapses func(message int32) bool) []compaction.Return {
 	var out []compaction.Return
 	for i := d.Composed.Tail; i < len(d.Composed.Units); i++ {
 		u := &d.Composed.Units[i]
@@ -109,8 +109,12 @@ func (d returning) gains() []compaction.Return {
 			it := &u.Items[j]
 			needs := int32(-1)
 			for _, c := range it.Copies {
-				if c.Message >= d.Composed.Window.Start && c.Message < u.First() && !d.pinned(c.Message) && (needs < 0 || c.Message < needs) {
-					needs = c.Message
+				at := c.Message
+				if at < d.Composed.Window.Start && lapses(at) {
+					at = d.Composed.Window.Start
+				}
+				if at >= d.Composed.Window.Start && c.Message < u.First() && !d.pinned(c.Message) && (needs < 0 || at < needs) {
+					needs = at
 				}
 			}
 			if needs >= 0 {

@@ -115,7 +115,9 @@ func (w *Loaded) Inline(parts []conversation.Part) ([]conversation.Part, error) 
 		}
 		text, ok := w.contents[c.Ref.ID]
 		if !ok {
-			w.missing.contents = append(w.missing.contents, *c.Ref)
+			if !slices.Contains(w.missing.contents, *c.Ref) { // whatever asks for it again and again, it is read once
+				w.missing.contents = append(w.missing.contents, *c.Ref)
+			}
 			continue
 		}
 		*c = conversation.Content{Inline: text}

@@ -67,11 +67,15 @@ func (w *Loaded) rendering(k renderKey, t provider.Traits) *rendering {
 	return r
 }
 
-// dropUncommitted forgets what units were written as by edits and with messages that were never committed.
+// dropUncommitted forgets what units were written as by edits and with messages that were never committed, and the lines of those: the next
+// messages and edits have the same numbers.
 func (w *Loaded) dropUncommitted() {
 	for _, r := range w.renderings {
 		maps.DeleteFunc(r.Units, func(key unitKey, _ provider.UnitBlocks) bool {
 			return key.edit > w.Head.EditSeq || key.last >= w.Head.Messages
 		})
 	}
+	maps.DeleteFunc(w.lines, func(key lineKey, _ []uint64) bool {
+		return key.correction > w.Head.EditSeq || key.message >= w.Head.Messages
+	})
 }
