@@ -48,7 +48,7 @@ replay half-second "$coding" "${capped[@]}" "${presets[@]}" "${second[@]}"
 replay session "$long" "${capped[@]}" "${presets[@]}"
 replay service "${service[@]}" "${capped[@]}" "${presets[@]}"
 # What the presets are compared with says all that it is made of: it stays when defaults change.
-policy today/summarize "enabled: false" "strategy: summarize, keep_recent: 20, tail_percent: 25" "enabled: false" "48000, target_percent: 50"
+policy today/summarize "enabled: false" "strategy: summarize, keep_recent: 20, tail_percent: 25, list_tokens: 2500" "enabled: false" "48000, target_percent: 50"
 joined=("${capped[@]}" "${presets[0]}" "${presets[1]}" --policy "$results/today/summarize.yaml" --join 5)
 replay joined-first "$coding" "${joined[@]}" "${first[@]}"
 replay joined-second "$coding" "${joined[@]}" "${second[@]}"
