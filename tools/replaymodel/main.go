@@ -113,7 +113,7 @@ func (p *play) one(ctx context.Context, way way, into *result) error {
 	}
 	c := &replay.Command{
 		Files: []string{p.file}, Address: address, Format: "openai-chat", Window: p.window.tokens, Policy: policies, Alone: true, JSON: true,
-		Sample: sample, Model: agentModel, Parallel: 2,
+		Sample: sample, Join: 1, Model: agentModel, Parallel: 2,
 	}
 	var report bytes.Buffer
 	env := &replay.Env{Counter: p.counter, Stdout: &report, Stderr: io.Discard, Sent: fake.sent}
