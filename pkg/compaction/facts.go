@@ -31,9 +31,8 @@ func MergeFacts(older, newer []conversation.Fact) (merged []conversation.Fact, d
 			c.addFact(&facts[i])
 		}
 	}
-	all := c.facts()
-	merged = bounded(slices.Clone(all))
-	return merged, len(all) - len(merged)
+	merged = bounded(c.facts())
+	return merged, len(c.known) - len(merged)
 }
 
 func bounded(facts []conversation.Fact) []conversation.Fact {

@@ -372,9 +372,9 @@ func (v *View) Beside(m *Message) (Item, bool) {
 }
 
 // Layout returns the units of the view in its order (behaviour §4): leading system messages; the opening, pinned units before the start,
-// and system messages and units of high importance that are shown again beside a summary; summaries by range; restored units before the start; the request; and the
-// tail from the start on; index order inside each. What the window's cuts leave out is not among them. Messages are in index order
-// and hold at least what the layout shows; what they hold beside that is ignored.
+// and system messages and units of high importance that are shown again beside a summary; summaries by range; restored units before the
+// start; the request; and the tail from the start on; index order inside each. What the window's cuts leave out is not among them. Messages
+// are in index order and hold at least what the layout shows; what they hold beside that is ignored.
 func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
 	v = v.In(w)
 	items := make([]Item, 0, len(messages))

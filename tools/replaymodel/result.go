@@ -15,7 +15,7 @@ const (
 	spans = "span as data"
 )
 
-// mostLive is what summaries behind the live prefix may add at most, as a share of the cost of none (issue 18).
+// mostLive is what summaries behind the live prefix may add at most, as a share of the cost of none.
 const mostLive = 0.03
 
 // window is a context window, and the policies that are played in it.
