@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/palimpsest-context/palimpsest/internal/policies"
 	"github.com/palimpsest-context/palimpsest/internal/replay"
 )
 
@@ -21,11 +24,11 @@ const mostLive = 0.03
 // window is a context window, and the policies that are played in it.
 type window struct {
 	tokens int32
-	caps   []int // the deep preset's, in thousands of tokens; 0 is the window itself
+	caps   []int // in thousands of tokens; 0 is the window itself
 	barred bool
 }
 
-// windows are the one that agents have, with the preset at five caps, and a small one, in which views are summarized most often.
+// windows are the one that agents have, with balanced at five caps, and a small one, in which views are summarized most often.
 func windows() []window {
 	return []window{{tokens: 131_072, caps: []int{42, 45, 48, 51, 54}, barred: true}, {tokens: 8_192, caps: []int{0}}}
 }
@@ -40,25 +43,21 @@ func (w window) ways() []way {
 	out := []way{{name: none}, {name: live}, {name: spans}}
 	for _, thousands := range w.caps {
 		for i := 1; i < len(out); i++ {
-			out[i].policies = append(out[i].policies, deep(thousands, out[i].name == live))
+			out[i].policies = append(out[i].policies, preset(thousands, out[i].name == live))
 		}
 	}
 	return out
 }
 
-// deep is the deep preset at a cap.
-func deep(thousands int, live bool) string {
-	fit := ""
+// preset is balanced at a cap, asking in one way. It waits for models, as a replay has nothing else to do.
+func preset(thousands int, live bool) string {
+	text := strings.Replace(policies.Text("balanced"), "compaction: {", fmt.Sprintf("compaction: {live_prefix: %v, ", live), 1)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  fit:") })
 	if thousands > 0 {
-		fit = fmt.Sprintf("max_context_tokens: %d000, ", thousands)
+		lines = append(lines, fmt.Sprintf("  fit: {max_context_tokens: %d000}", thousands))
 	}
-	return fmt.Sprintf(`conversation:
-  expiration: {enabled: false}
-  pruning: {enabled: false}
-  compaction: {strategy: summarize, keep_recent: 1000, tail_percent: 10, live_prefix: %v}
-  fit: {%starget_percent: 10}
-  max_wait: 30s
-`, live, fit)
+	return strings.Join(append(lines, "  max_wait: 30s", ""), "\n")
 }
 
 // result is what a file came to.

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
+)
+
+// TestPlay_Run_BothWaysAreAskedAndBilled: a play reaches the agent's own model behind what it has cached, and that of spans without.
+func TestPlay_Run_BothWaysAreAskedAndBilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	folder := t.TempDir()
+	sidecar, file := filepath.Join(folder, "sidecar"), filepath.Join(folder, "runs.jsonl")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", sidecar, "../../cmd/sidecar").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	messages := []string{`{"role": "system", "content": "You count."}`}
+	for i := range 40 {
+		words := strings.Repeat(fmt.Sprintf("word%d of the story ", i), 60)
+		messages = append(messages, fmt.Sprintf(`{"role": "user", "content": %q}`, words), `{"role": "assistant", "content": "Counted."}`)
+	}
+	run := fmt.Sprintf(`{"id": "a", "messages": [%s], "tools": [{"name": "count"}]}`, strings.Join(messages, ", "))
+	if err := os.WriteFile(file, []byte(run), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	counter, err := bpe.New(bpe.O200k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &play{sidecar: sidecar, folder: folder, file: file, window: window{tokens: 8_192, caps: []int{0}}, counter: counter}
+	r, err := p.run(t.Context())
+	if err != nil || len(r.broken) > 0 || len(r.ways) != 2 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	behind, without := r.ways[0], r.ways[1]
+	if behind.calls == 0 || behind.cached < behind.input/2 || without.calls == 0 || without.cached > without.input/2 {
+		t.Errorf("behind the prefix %+v, without %+v", behind, without)
+	}
+}
