@@ -371,6 +371,17 @@ func (v *View) Beside(m *Message) (Item, bool) {
 	return s.item(m, v.Level(m.Index))
 }
 
+// ItemIn is the message as a window shows it, beside a summary too; false if it does not.
+func (v *View) ItemIn(m *Message, w Window) (Item, bool) { return v.In(w).inWindow(m, w) }
+
+func (v *View) inWindow(m *Message, w Window) (Item, bool) {
+	it, ok := v.Item(m)
+	if !ok && m.Index < w.Start && (m.Index == w.Opening || m.Index == w.Request) {
+		return v.Beside(m)
+	}
+	return it, ok
+}
+
 // Layout returns the units of the view in its order (behaviour §4): leading system messages; the opening, pinned units before the start,
 // and system messages and units of high importance that are shown again beside a summary; summaries by range; restored units before the
 // start; the request; and the tail from the start on; index order inside each. What the window's cuts leave out is not among them. Messages
@@ -379,12 +390,7 @@ func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
 	v = v.In(w)
 	items := make([]Item, 0, len(messages))
 	for i := range messages {
-		m := &messages[i]
-		it, ok := v.Item(m)
-		if !ok && m.Index < w.Start && (m.Index == w.Opening || m.Index == w.Request) {
-			it, ok = v.Beside(m)
-		}
-		if ok {
+		if it, ok := v.inWindow(&messages[i], w); ok {
 			items = append(items, it)
 		}
 	}

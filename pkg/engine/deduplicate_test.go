@@ -258,3 +258,34 @@ func TestEngine_Build_RepeatedLines_CopyErased(t *testing.T) {
 		t.Errorf("%s", context)
 	}
 }
+
+// TestEngine_Build_RepeatedLines_InAWindowOpenedAfresh: a larger budget shows messages that a summary stands for in the smaller one. What they
+// name may lie before its start, and comes back there.
+func TestEngine_Build_RepeatedLines_InAWindowOpenedAfresh(t *testing.T) {
+	t.Parallel()
+	b := listBench(nil)
+	p := conversation.Policy{
+		Deduplication: conversation.DeduplicationPolicy{On: ptr(true)}, Pruning: conversation.PruningPolicy{Off: ptr(true)},
+		Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize},
+	}
+	if _, err := b.Create(ctx, engine.CreateRequest{Key: keyOf("c"), Info: store.Info{Policy: p, Counter: "chars4"}}); err != nil {
+		t.Fatal(err)
+	}
+	b.append(t, "c", user("go"), answer(words(15_000)), user("go"), answer(words(15_000)), user("read"), call("a"), result("a", file(1, 100)))
+	b.build(t, "c", conversation.FormatOpenAIChat, 20_000)
+	b.append(t, "c", call("b"), result("b", "head\n"+file(11, 30)+"\ntail"))
+	if r := b.build(t, "c", conversation.FormatOpenAIChat, 20_000); !strings.Contains(string(r.MessagesJSON), "[20 lines as in message 6, lines 11-30") {
+		t.Fatalf("nothing is named in %s", r.MessagesJSON)
+	}
+	b.append(t, "c", answer(words(17_200)), user("on"), answer(words(500)), user("on"), answer(words(500)), user("on"))
+	if small := b.build(t, "c", conversation.FormatOpenAIChat, 20_000); small.Compaction.Summary == 0 || shows(small, "head") {
+		t.Fatal("no summary stands for the lines")
+	}
+	r := b.build(t, "c", conversation.FormatOpenAIChat, 40_000)
+	if r.Manifest.Window.Start != 7 || !strings.Contains(string(r.MessagesJSON), `head\n`+strings.ReplaceAll(file(11, 30), "\n", `\n`)+`\ntail`) {
+		t.Errorf("window %+v shows %s", r.Manifest.Window, r.MessagesJSON)
+	}
+	if len(r.Events) != 1 || r.Events[0].Type != conversation.EventCopyReturned {
+		t.Errorf("events %+v", r.Events)
+	}
+}

@@ -71,7 +71,7 @@ func (d returning) apply() error {
 				continue
 			}
 			index := it.Message.Index
-			before, _ := d.View.Item(it.Message)
+			before, _ := d.View.ItemIn(it.Message, d.Composed.Window)
 			d.addEdit(conversation.Edit{
 				Kind: conversation.EditReturn, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonCopyNotShown,
 				Before: before.Tokens(), After: it.Tokens(),
