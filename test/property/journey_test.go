@@ -57,6 +57,10 @@ func travel(t *rapid.T) {
 	budgets := []int32{own, own, own, own / 2, own / 5}
 	formats := rapid.SliceOfN(rapid.SampledFrom(drawn(false)), 1, 2).Draw(t, "formats")
 	for range rapid.IntRange(2, 40).Draw(t, "messages") {
+		if rapid.IntRange(0, 30).Draw(t, "larger model") == 0 { // its window is opened afresh
+			own *= 3
+			budgets = []int32{own, own, own, own / 3, own / 2, own / 5}
+		}
 		j.append(j.g.message())
 		for range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "steps") {
 			j.step(rapid.SampledFrom(formats).Draw(t, "format"), rapid.SampledFrom(budgets).Draw(t, "budget"))
