@@ -91,6 +91,7 @@ func (j *journey) arrived(b *build, r *engine.BuildRequest, revision int64, seen
 	v.copies()
 	v.explained()
 	v.newestWhole()
+	v.listed()
 	if b.Duplicate { // its first answer was lost, with what it said of the prefix
 		delete(j.court.last, b.Manifest.Format)
 	}
@@ -214,6 +215,21 @@ func (j *journey) viewOf(b *build) *seen {
 		}
 	}
 	return v
+}
+
+// listed demands that the listing tells which messages the build showed.
+func (v *seen) listed() {
+	r := engine.MessagesRequest{Key: v.key, Range: conversation.Range{End: -1}, Limit: 1000, MaxBytes: 1 << 30, Size: func(*engine.MessageInView) int { return 1 }}
+	page, err := v.engine.Messages(ctx, r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	for i := range page.Messages {
+		m := &page.Messages[i]
+		if at := m.Message.Index; m.InView != (v.messages[at] != nil) {
+			v.t.Fatalf("message %d is told to be in view: %t; window %+v", at, m.InView, v.build.Manifest.Window)
+		}
+	}
 }
 
 // see takes in a message of the neutral form: the assistant's of a unit are one there, under the first of them.

@@ -73,7 +73,7 @@ func (l *messageReader) show(ctx context.Context, m *conversation.Message, curre
 	out := &MessageInView{
 		Message: *m, Level: l.loaded.View.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.timeOfEdit(it.EditSeq),
 		Chars: conversation.PartsChars(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && it.Reason.Expired(),
-		InView: visible && l.inView(m),
+		InView: l.inView(m),
 		Hidden: l.loaded.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}),
 	}
 	out.Expandable = !conversation.Erased(m.Parts) && !out.Hidden && (!visible || it.Level > conversation.Full || it.Masked > 0)
@@ -102,22 +102,31 @@ func (l *messageReader) timeOfEdit(seq int64) time.Time {
 	return time.Time{}
 }
 
-// inView says whether the last committed build had room for the message.
+// inView says whether the last committed build showed the message. Where its window was opened afresh, it may show what a summary stands for
+// in others.
 func (l *messageReader) inView(message *conversation.Message) bool {
 	m, index := l.last, message.Index
 	if m == nil || index >= m.MessageCount {
 		return false
 	}
-	unit, ok := l.loaded.View.VerbatimUnit(index)
+	shown := l.loaded.View.In(m.Window)
+	if _, ok := shown.ItemIn(l.loaded.View.Corrected(message), m.Window); !ok {
+		return false
+	}
+	first, known := message.UnitFirst()
+	if !known {
+		first = index
+	}
+	unit, ok := shown.VerbatimUnit(index)
 	if !ok {
 		unit.First = index
 	}
 	if cut, ok := m.Window.CutOf(unit.First, 0); ok && cut.Leaves() {
 		return false
 	}
-	edit, _, restored := l.loaded.View.Restored(index)
+	edit, _, restored := l.loaded.View.Restored(first) // what came later stands with what was brought back
 	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Request || index == m.Window.Opening ||
-		restored && edit > m.Window.Restored || l.loaded.View.ShownAgain(message) ||
+		restored && edit > m.Window.Restored || shown.ShownAgain(message) ||
 		slices.ContainsFunc(m.Pins, func(r conversation.Range) bool { return r.Contains(index) })
 }
 

@@ -168,10 +168,9 @@ func (s *messageSearch) describe(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, visible := s.loaded.View.Item(m)
 		hit := MessageHit{
 			Message: *m, Score: h.Score, Snippet: search.Snippet(s.query, text, s.request.SnippetChars),
-			InView: visible && s.inView(m), Hidden: s.isHidden(h.Index),
+			InView: s.inView(m), Hidden: s.isHidden(h.Index),
 		}
 		hit.Message.Parts = nil
 		if utf8.RuneCountInString(text) > 0 { // something of it is left
