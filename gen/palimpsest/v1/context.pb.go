@@ -909,8 +909,8 @@ type PrefixReport struct {
 	StableBlocks int32 `protobuf:"varint,1,opt,name=stable_blocks,json=stableBlocks,proto3" json:"stable_blocks,omitempty"`
 	// Output only. The tokens of the stable blocks, before the calibration factor.
 	StableTokens int64 `protobuf:"varint,2,opt,name=stable_tokens,json=stableTokens,proto3" json:"stable_tokens,omitempty"`
-	// Output only. True if fixed_input differs from the previous build's. The provider then reads everything anew, because fixed_input
-	// stands before all blocks.
+	// Output only. True if fixed_input differs from the previous build's. The provider then reads everything again, because fixed_input
+	// comes before all blocks.
 	FixedInputChanged bool `protobuf:"varint,3,opt,name=fixed_input_changed,json=fixedInputChanged,proto3" json:"fixed_input_changed,omitempty"`
 	// Output only. The reason why the prefix ends where it does.
 	BrokenBy PrefixBreak `protobuf:"varint,4,opt,name=broken_by,json=brokenBy,proto3,enum=palimpsest.v1.PrefixBreak" json:"broken_by,omitempty"`
@@ -995,11 +995,12 @@ func (x *PrefixReport) GetRewrite() *RewriteReport {
 	return nil
 }
 
-// RewriteReport says what it costs that the provider reads text anew, and what it saves. Costs are in the currency of the prices of the
-// model's profile; if the profile has no prices, 1 is the price of a million input tokens.
+// RewriteReport says what a change of text that the previous build showed costs, because the provider must read again what it had cached,
+// and what it saves. Costs are in the currency of the prices of the model's profile; if the profile has no prices, 1 is the price of a
+// million input tokens.
 type RewriteReport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The tokens behind the break that the provider reads anew, before the calibration factor: what the previous build had
+	// Output only. The tokens after the break that the provider reads again, before the calibration factor: what the previous build had
 	// shown, and what takes the place of something there. Messages that are new in this build are not counted.
 	RereadTokens int64 `protobuf:"varint,1,opt,name=reread_tokens,json=rereadTokens,proto3" json:"reread_tokens,omitempty"`
 	// Output only. The tokens by which this context and each later one is smaller than without the change, before the calibration factor.

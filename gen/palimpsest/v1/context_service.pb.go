@@ -27,8 +27,9 @@ type ExpandMode int32
 const (
 	// The mode is not set; RESTORE is used.
 	ExpandMode_EXPAND_MODE_UNSPECIFIED ExpandMode = 0
-	// The whole unit of the message comes back in full, and its expiration and retention start anew. The provider must read the view anew
-	// from there on. The call fails with EXPANSION_TOO_LARGE if the next build would have no room for the unit.
+	// The whole unit of the message comes back in full, and its expiration and retention start again. The provider must read the view from
+	// there on again, because its prompt cache no longer matches. The call fails with EXPANSION_TOO_LARGE if the next build would have no
+	// room for the unit.
 	ExpandMode_EXPAND_MODE_RESTORE ExpandMode = 1
 	// The original is returned, and the view does not change. Tools of an agent should use this mode.
 	ExpandMode_EXPAND_MODE_RETURN_ONLY ExpandMode = 2
@@ -582,7 +583,7 @@ type BuildContextRequest struct {
 	Model string `protobuf:"bytes,6,opt,name=model,proto3" json:"model,omitempty"`
 	// Optional. The token budget of this build.
 	Budget *Budget `protobuf:"bytes,7,opt,name=budget,proto3" json:"budget,omitempty"`
-	// Optional. The system prompt and the tools that are sent beside the context.
+	// Optional. The system prompt and the tools that are sent with the context.
 	FixedInput *FixedInput `protobuf:"bytes,8,opt,name=fixed_input,json=fixedInput,proto3" json:"fixed_input,omitempty"`
 	// Optional. The usage that the provider reported for the conversation's previous build. At most one report counts for a build.
 	LastUsage *Usage `protobuf:"bytes,9,opt,name=last_usage,json=lastUsage,proto3" json:"last_usage,omitempty"`
@@ -1230,7 +1231,7 @@ type ExpandMessageResponse struct {
 	Events []*LifecycleEvent `protobuf:"bytes,5,rep,name=events,proto3" json:"events,omitempty"`
 	// Output only. The revision of the conversation after the expansion.
 	Revision int64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. An estimate of the tokens that the provider must read anew because the view changed; 0 if it did not change.
+	// Output only. An estimate of the cached tokens that the provider must read again because the view changed; 0 if it did not change.
 	RewriteTokens int64 `protobuf:"varint,7,opt,name=rewrite_tokens,json=rewriteTokens,proto3" json:"rewrite_tokens,omitempty"`
 	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,8,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -2402,7 +2403,7 @@ type CorrectMessageResponse struct {
 	DissolvedSummaries []string `protobuf:"bytes,3,rep,name=dissolved_summaries,json=dissolvedSummaries,proto3" json:"dissolved_summaries,omitempty"`
 	// Output only. The revision of the conversation after the correction.
 	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. An estimate of the tokens that the provider must read anew because the view changed; 0 if it did not change.
+	// Output only. An estimate of the cached tokens that the provider must read again because the view changed; 0 if it did not change.
 	RewriteTokens int64 `protobuf:"varint,5,opt,name=rewrite_tokens,json=rewriteTokens,proto3" json:"rewrite_tokens,omitempty"`
 	// Output only. True if the request id was used before. The answer is then the first outcome, without its events, dissolved summaries
 	// and rewrite_tokens.

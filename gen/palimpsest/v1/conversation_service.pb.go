@@ -757,10 +757,10 @@ type DeleteConversationRequest struct {
 	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
 	// with another request it is refused.
 	RequestId string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Optional. True to leave no tombstone: the next append, or CreateConversation, begins the conversation anew, from index 0 and with the
-	// server's default policy. Until then, for 24 hours, other calls answer CONVERSATION_DELETED. The request ids of its appends, of its
-	// CreateConversation and of this call stay remembered for their 24 hours: a retry of a call from before the deletion begins nothing.
-	// False by default.
+	// Optional. True to leave no tombstone: the next append, or CreateConversation, starts a new conversation with the id, from index 0 and
+	// with the server's default policy. Until then, for 24 hours, other calls answer CONVERSATION_DELETED. The request ids of its appends,
+	// of its CreateConversation and of this call stay remembered for their 24 hours: a retry of a call from before the deletion begins
+	// nothing. False by default.
 	WithoutTombstone bool `protobuf:"varint,3,opt,name=without_tombstone,json=withoutTombstone,proto3" json:"without_tombstone,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

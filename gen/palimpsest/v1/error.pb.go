@@ -91,8 +91,8 @@ const (
 	ErrorReason_ERROR_REASON_NOT_EDITED ErrorReason = 29
 	// FAILED_PRECONDITION. The original was erased, as its expiration asked for. Do not retry.
 	ErrorReason_ERROR_REASON_ORIGINAL_ERASED ErrorReason = 30
-	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or room that must be kept for other messages; or the
-	// answer has no room for even the smallest piece. The error message names ranges to ask for, or the weights.
+	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or room that other messages need; or not even the
+	// smallest piece fits into the answer. The error message names ranges to ask for, or the weights.
 	ErrorReason_ERROR_REASON_EXPANSION_TOO_LARGE ErrorReason = 31
 	// FAILED_PRECONDITION. There is nothing to summarize between the last summary and the newest messages, or the summary did not make
 	// the view smaller by enough.
@@ -113,7 +113,7 @@ const (
 	// RESOURCE_EXHAUSTED. Calls in progress use all the memory set aside for them. Nothing was changed. Try again after the delay in
 	// google.rpc.RetryInfo.
 	ErrorReason_ERROR_REASON_OVERLOADED ErrorReason = 39
-	// FAILED_PRECONDITION. No rewind stands that could be undone, or messages were appended after it.
+	// FAILED_PRECONDITION. There is no rewind to undo, or messages were appended after it.
 	ErrorReason_ERROR_REASON_NOTHING_TO_UNDO ErrorReason = 40
 	// FAILED_PRECONDITION. The conversation has no messages: append the first one.
 	ErrorReason_ERROR_REASON_NO_MESSAGES ErrorReason = 41
@@ -140,7 +140,7 @@ const (
 	// FAILED_PRECONDITION. The caller's whole list differs from the record, or its first message does with REWIND. The error's metadata
 	// names the place in the list (list_index) and the message on record (message_index), both counted from 0.
 	ErrorReason_ERROR_REASON_HISTORY_DIVERGED ErrorReason = 50
-	// FAILED_PRECONDITION. The front of the caller's list was cut off, and what is left stands at several places of the record's end. Send
+	// FAILED_PRECONDITION. The front of the caller's list was cut off, and the rest matches the end of the record in several places. Send
 	// more of it.
 	ErrorReason_ERROR_REASON_HISTORY_AMBIGUOUS ErrorReason = 51
 	// FAILED_PRECONDITION. The server does not know the front of the list that known_sha256 names, or the record has changed since. Send the

@@ -50,7 +50,7 @@ const (
 	// The messages from message_index up to end_index were to be summarized, and the summary was of no use. The event is in answers
 	// only, not in the stream of WatchEvents.
 	EventType_EVENT_TYPE_COMPACTION_FAILED EventType = 11
-	// A citation stands for a result in the message, which is kept outside of the view.
+	// The view shows a citation in place of a result in the message; the record keeps the result.
 	EventType_EVENT_TYPE_CITED EventType = 12
 	// StoreContent stored a content. The event is about no message: message_index is -1.
 	EventType_EVENT_TYPE_CONTENT_STORED EventType = 13
@@ -305,7 +305,7 @@ const (
 	DecisionReason_DECISION_REASON_RETENTION DecisionReason = 20
 	// ExpandMessage asked for the message.
 	DecisionReason_DECISION_REASON_EXPAND_REQUEST DecisionReason = 21
-	// The change saves less than it would cost the provider to read the changed prefix anew.
+	// The change saves less than it would cost the provider to read the changed prefix again.
 	DecisionReason_DECISION_REASON_HELD_FOR_REWRITE DecisionReason = 22
 	// A model was asked for a summary, which is not ready yet.
 	DecisionReason_DECISION_REASON_SUMMARY_NOT_READY DecisionReason = 23

@@ -925,12 +925,12 @@ type Part_Reasoning struct {
 }
 
 type Part_Citation struct {
-	// Output only. The citation that a view shows for text that is kept outside of it. The model reads the citation's text field.
+	// Output only. The citation that the view shows in place of text. The model reads the citation's text field.
 	Citation *Citation `protobuf:"bytes,6,opt,name=citation,proto3,oneof"`
 }
 
 type Part_Opaque struct {
-	// Optional. A block of a provider's own that must be sent back as it was.
+	// Optional. A provider-specific block that must be sent back as it was.
 	Opaque *Opaque `protobuf:"bytes,7,opt,name=opaque,proto3,oneof"`
 }
 
@@ -1925,7 +1925,7 @@ func (x *Reasoning) GetModel() string {
 	return ""
 }
 
-// Opaque is a block of a provider's own, kept byte for byte.
+// Opaque is a provider-specific block, kept byte for byte.
 type Opaque struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The name of the provider: openai, anthropic, gemini or another; 1 to 256 bytes.

@@ -246,8 +246,8 @@ func (CompactionStrategy) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
 }
 
-// RewriteMode says when due edits are made. An edit of old text makes the provider read everything after it anew, because its prompt cache
-// no longer matches.
+// RewriteMode says when due edits are made. An edit of old text makes the provider read everything after it again, because its prompt
+// cache no longer matches.
 type RewriteMode int32
 
 const (
@@ -256,7 +256,7 @@ const (
 	// Edits are made as soon as they are due.
 	RewriteMode_REWRITE_MODE_EAGER RewriteMode = 1
 	// Edits are held back and made together, when they free min_gain_tokens, the view overflows, one has waited max_deferral_turns, or the
-	// provider's cache is cold. A rewrite that must be made anyway takes all due edits behind it along.
+	// provider's cache is cold. A rewrite that must be made anyway includes all due edits after it.
 	RewriteMode_REWRITE_MODE_COALESCED RewriteMode = 2
 )
 
@@ -325,8 +325,8 @@ type Policy struct {
 	// Optional. Which large results the view shows as a citation: a short text in place of the result, which the model can read in parts.
 	// Citations are off by default.
 	Citations *CitationsPolicy `protobuf:"bytes,9,opt,name=citations,proto3" json:"citations,omitempty"`
-	// Optional. True to let an append to a conversation that outlived its ttl begin it anew, as after a DeleteConversation with
-	// without_tombstone. False by default: for 30 days, only CreateConversation reuses the id.
+	// Optional. True to let an append to a conversation that outlived its ttl start a new one with its id, as after a DeleteConversation
+	// with without_tombstone. False by default: for 30 days, only CreateConversation reuses the id.
 	TtlWithoutTombstone *bool `protobuf:"varint,10,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
 	// Optional. What is remembered across conversations. Nothing by default. It needs a server with a memory (--memory).
 	Memory *MemoryPolicy `protobuf:"bytes,11,opt,name=memory,proto3" json:"memory,omitempty"`

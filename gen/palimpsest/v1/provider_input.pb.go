@@ -392,8 +392,7 @@ type HistoryResult struct {
 	// Output only. The hash over these elements: 64 lower-case hexadecimal digits. It begins as 32 zero bytes; with each element, it
 	// becomes the SHA-256 of itself and the element's bytes as sent.
 	KnownSha256 string `protobuf:"bytes,2,opt,name=known_sha256,json=knownSha256,proto3" json:"known_sha256,omitempty"`
-	// Output only. The number of elements that the record had already, or that stand for nothing in it, such as a user message that the
-	// rendering added.
+	// Output only. The number of elements that the record had already, or that the rendering had added, such as a first user message.
 	MatchedCount int32 `protobuf:"varint,3,opt,name=matched_count,json=matchedCount,proto3" json:"matched_count,omitempty"`
 	// Output only. The messages that were taken back; unset if none were.
 	Rewound       *MessageRange `protobuf:"bytes,4,opt,name=rewound,proto3" json:"rewound,omitempty"`

@@ -95,9 +95,10 @@ func (*Always) Descriptor() ([]byte, []int) {
 	return file_palimpsest_v1_retention_proto_rawDescGZIP(), []int{1}
 }
 
-// AdditionalContent is what a plugin adds to a message of role user or tool. A message's blocks stand in this order: the message's
-// own parts; then for each plugin, in order of first appearance, its header (once) and its additions, each followed by a block of two
-// line breaks. A variant of the message holds only the blocks that belong to it, headers included.
+// AdditionalContent is what a plugin (a part of the caller's program, such as one that adds the time or open files) adds to a message of
+// role user or tool. A message's blocks stand in this order: the message's own parts; then for each plugin, in order of first appearance,
+// its header (once) and its additions, each followed by a block of two line breaks. A variant of the message holds only the blocks that
+// belong to it, headers included.
 type AdditionalContent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The name of the plugin; 1 to 256 bytes.

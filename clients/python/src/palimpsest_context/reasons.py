@@ -200,8 +200,8 @@ class OriginalErasedError(PalimpsestError):
 
 class ExpansionTooLargeError(PalimpsestError):
     """FAILED_PRECONDITION. The unit in full would take more than half of the budget, or room that
-    must be kept for other messages; or the answer has no room for even the smallest piece. The
-    error message names ranges to ask for, or the weights."""
+    other messages need; or not even the smallest piece fits into the answer. The error message
+    names ranges to ask for, or the weights."""
 
 
 class NothingToCompactError(PalimpsestError):
@@ -242,8 +242,7 @@ class OverloadedError(PalimpsestError):
 
 
 class NothingToUndoError(PalimpsestError):
-    """FAILED_PRECONDITION. No rewind stands that could be undone, or messages were appended after
-    it."""
+    """FAILED_PRECONDITION. There is no rewind to undo, or messages were appended after it."""
 
 
 class NoMessagesError(PalimpsestError):
@@ -295,8 +294,8 @@ class HistoryDivergedError(PalimpsestError):
 
 
 class HistoryAmbiguousError(PalimpsestError):
-    """FAILED_PRECONDITION. The front of the caller's list was cut off, and what is left stands at
-    several places of the record's end. Send more of it."""
+    """FAILED_PRECONDITION. The front of the caller's list was cut off, and the rest matches the end
+    of the record in several places. Send more of it."""
 
 
 class HistoryPrefixUnknownError(PalimpsestError):

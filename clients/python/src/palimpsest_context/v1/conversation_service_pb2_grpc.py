@@ -121,7 +121,7 @@ class ConversationServiceServicer(object):
 
     def DeleteConversation(self, request, context):
         """DeleteConversation deletes a conversation and leaves a tombstone: for 30 days, calls with its id answer CONVERSATION_DELETED, and only
-        CreateConversation can use the id again. Without a tombstone, the next append begins the conversation anew.
+        CreateConversation can use the id again. Without a tombstone, the next append starts a new conversation with the id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
