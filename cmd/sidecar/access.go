@@ -16,14 +16,14 @@ import (
 type accessSettings struct {
 	Namespace   string `help:"The namespace of everybody's conversations where there are no credentials." env:"PALIMPSEST_NAMESPACE" default:"default"`
 	Credentials string `help:"File of credentials: who may call, for which namespace, as what (see docs/access.md). It is read again when it changes. Every call but health checks needs one then." env:"PALIMPSEST_CREDENTIALS" type:"path" placeholder:"FILE"`
-	TLSCert     string `help:"Certificate, with its chain, that TCP listeners show: PEM. It is read again when it changes, as the next two are. Unix sockets speak no TLS." env:"PALIMPSEST_TLS_CERT" name:"tls-cert" type:"path" placeholder:"FILE"`
+	TLSCert     string `help:"Certificate of TCP listeners, with its chain: PEM. It is read again when it changes, as the next two are. Unix sockets speak no TLS." env:"PALIMPSEST_TLS_CERT" name:"tls-cert" type:"path" placeholder:"FILE"`
 	TLSKey      string `help:"Key of the certificate: PEM." env:"PALIMPSEST_TLS_KEY" name:"tls-key" type:"path" placeholder:"FILE"`
-	TLSClientCA string `help:"Authorities whose clients' certificates are credentials, by the names that the file of credentials gives them: PEM." env:"PALIMPSEST_TLS_CLIENT_CA" name:"tls-client-ca" type:"path" placeholder:"FILE"`
+	TLSClientCA string `help:"Authorities that sign clients' certificates: PEM. The file of credentials says what each certificate may do." env:"PALIMPSEST_TLS_CLIENT_CA" name:"tls-client-ca" type:"path" placeholder:"FILE"`
 	Insecure    bool   `help:"Listen on addresses that are not loopback, even without credentials or without TLS: whoever can reach the port can read and write every conversation, or read along." env:"PALIMPSEST_INSECURE"`
 
 	SocketMode  fileMode `help:"Mode of Unix sockets, such as 0660: who may write to one may call." env:"PALIMPSEST_SOCKET_MODE" default:"0600"`
 	SocketGroup string   `help:"Group of Unix sockets, by name or number; the sidecar's own if it is not set." env:"PALIMPSEST_SOCKET_GROUP" placeholder:"GROUP"`
-	SocketUIDs  []uint32 `help:"The users, by number, who may connect to Unix sockets; all whom the sockets' mode lets in, if none is named. Repeatable. Linux alone." env:"PALIMPSEST_SOCKET_UIDS" name:"socket-uids" placeholder:"UID"`
+	SocketUIDs  []uint32 `help:"The users, by number, who may connect to Unix sockets; everybody whom the sockets' mode lets in, if none is named. Repeatable. Linux only." env:"PALIMPSEST_SOCKET_UIDS" name:"socket-uids" placeholder:"UID"`
 
 	Reflection bool   `help:"Offer gRPC server reflection, to operators where there are credentials." env:"PALIMPSEST_REFLECTION"`
 	Channelz   bool   `help:"Offer channelz, the state of gRPC's connections, to operators where there are credentials." env:"PALIMPSEST_CHANNELZ"`

@@ -29,12 +29,12 @@ type commands struct {
 	Token        tokenCommand        `cmd:"" help:"Make a token for a namespace, and add what is kept of it to a file of credentials."`
 	Version      versionCommand      `cmd:"" help:"Print the versions of the sidecar and of what it promises."`
 	Migrate      migrateCommand      `cmd:"" help:"Bring the tables of a Postgres store to this version. Serve makes them in an empty database, and refuses others."`
-	MigrateStore migrateStoreCommand `cmd:"" help:"Move everything to another store, of whatever kind: the old one is sealed, each conversation is compared. What was interrupted goes on when it is run again."`
-	Backup       backupCommand       `cmd:"" help:"Copy a store into a file."`
+	MigrateStore migrateStoreCommand `cmd:"" help:"Seal a store, copy everything in it to another of any kind, and compare each conversation. If it is interrupted, run it again."`
+	Backup       backupCommand       `cmd:"" help:"Copy a store into a folder."`
 	Restore      restoreCommand      `cmd:"" help:"Copy a backup into a store."`
 	Unseal       unsealCommand       `cmd:"" help:"Let sidecars write again to a store that migrate-store has sealed."`
 	Store        storeCommand        `cmd:"" help:"Look after the file of a store that no sidecar has open."`
-	Tools        toolsCommand        `cmd:"" help:"Print the tools for a model: with them it gets back what it sees shortened, cited or no longer. AnswerToolCall answers its calls."`
+	Tools        toolsCommand        `cmd:"" help:"Print the tools by which a model reads what it sees shortened, cited or no longer. AnswerToolCall answers its calls."`
 	Demo         demo.Command        `cmd:"" help:"Show an agent's conversation from its first message to a full window."`
 	Replay       replay.Command      `cmd:"" help:"Play recorded conversations, and check what comes back."`
 

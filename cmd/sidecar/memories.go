@@ -26,9 +26,9 @@ const (
 
 // memorySettings say what remembers across conversations. The key is no flag, and no key of the configuration file, as those of summaries.
 type memorySettings struct {
-	Memory           string        `help:"What remembers across conversations, for those whose policy switches memory on: embedded (an index in the store), mem0 (Mem0's platform), mem0-server (a Mem0 server of one's own) or agentcore (Amazon Bedrock AgentCore Memory). Nothing if it is not set." env:"PALIMPSEST_MEMORY" enum:",embedded,mem0,mem0-server,agentcore" default:""`
-	MemoryBackfill   bool          `help:"Remember what was said before the store first knew this memory, too. Without it, only what is said from then on." env:"PALIMPSEST_MEMORY_BACKFILL"`
-	MemoryURL        string        `name:"memory-url" help:"Base URL of the memory: of a mem0-server, such as http://localhost:8888; for the others one in place of their own. https, but on this machine." env:"PALIMPSEST_MEMORY_URL" placeholder:"URL"`
+	Memory           string        `help:"The memory across conversations, for those whose policy switches it on: embedded (an index in the store), mem0 (Mem0's platform), mem0-server (your own Mem0 server) or agentcore (Amazon Bedrock AgentCore Memory). Nothing if it is not set." env:"PALIMPSEST_MEMORY" enum:",embedded,mem0,mem0-server,agentcore" default:""`
+	MemoryBackfill   bool          `help:"Remember also what was said before the store first knew this memory, not only what is said from then on." env:"PALIMPSEST_MEMORY_BACKFILL"`
+	MemoryURL        string        `name:"memory-url" help:"Base URL of the memory: of a mem0-server, such as http://localhost:8888; for the others, one instead of their own. https, except on this machine." env:"PALIMPSEST_MEMORY_URL" placeholder:"URL"`
 	MemoryAPIKeyFile string        `name:"memory-api-key-file" help:"File with the key for mem0 or mem0-server, read again when it changes; or set PALIMPSEST_MEMORY_API_KEY." env:"PALIMPSEST_MEMORY_API_KEY_FILE" type:"path" placeholder:"FILE"`
 	MemoryInsecure   bool          `help:"Send what is remembered, and the key, to a mem0-server on another machine without TLS." env:"PALIMPSEST_MEMORY_INSECURE"`
 	MemoryID         string        `name:"memory-id" help:"Id of the memory of agentcore." env:"PALIMPSEST_MEMORY_ID" placeholder:"ID"`

@@ -55,7 +55,7 @@ type databases struct {
 	FromPrefix      string `help:"Schema or key prefix in the store to read." placeholder:"NAME"`
 	ToPrefix        string `help:"Schema or key prefix in the store to write." placeholder:"NAME"`
 	StoreInsecure   bool   `help:"Reach databases on other machines without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
-	StoreTextColumn bool   `help:"Write the words of messages to a column of Postgres that people can read, too." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
+	StoreTextColumn bool   `help:"Write the texts of messages into readable columns of Postgres, too, for SQL." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
 	AcceptVolatile  bool   `help:"Write to a server that may lose what it has acknowledged." env:"PALIMPSEST_ACCEPT_VOLATILE"`
 }
 
@@ -171,7 +171,7 @@ type restoreCommand struct {
 	databases
 
 	From string `help:"Folder of the backup." required:"" type:"path" placeholder:"DIR"`
-	To   place  `help:"The store to write: ${place_help}. What it holds beside stays." required:"" placeholder:"STORE"`
+	To   place  `help:"The store to write: ${place_help}. What else it holds stays." required:"" placeholder:"STORE"`
 }
 
 // Run copies a backup into a store.

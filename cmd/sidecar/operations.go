@@ -12,7 +12,7 @@ import (
 
 // operationsSettings say what operators see of a sidecar, and how it ends.
 type operationsSettings struct {
-	Ops          string  `name:"ops" help:"Where to answer GET /livez, /readyz and /metrics: host:port, or unix:///path; nowhere if it is not set. It holds no conversation data and asks for no credentials, so it may listen on addresses that others reach." env:"PALIMPSEST_OPS" placeholder:"ADDRESS"`
+	Ops          string  `name:"ops" help:"Where to answer GET /livez, /readyz and /metrics: host:port, or unix:///path; nowhere if it is not set. It needs no credentials and serves no conversation data, but names namespaces and how much they use." env:"PALIMPSEST_OPS" placeholder:"ADDRESS"`
 	OTLPEndpoint string  `name:"otlp-endpoint" help:"A collector of traces that speaks OTLP over gRPC: http://host:port, or https://host:port for TLS; none if it is not set." env:"PALIMPSEST_OTLP_ENDPOINT" placeholder:"URL"`
 	OTLPSample   float64 `name:"otlp-sample" help:"The share of traces that are kept, 0 to 1, of those that begin here. Of traces that callers began (traceparent), those that they keep are kept." env:"PALIMPSEST_OTLP_SAMPLE" default:"1" placeholder:"RATIO"`
 

@@ -23,20 +23,20 @@ type settings struct {
 	DataDir string `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
 	sharedSettings
 	MaxStoreSize bytesize.Size `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
-	CacheSize    bytesize.Size `help:"Memory for warm windows, such as 64MiB; 0 keeps none. At most an eighth of the memory limit." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
+	CacheSize    bytesize.Size `help:"Memory for conversations in use, such as 64MiB; 0 keeps none, and each call reads the store. At most an eighth of the memory limit." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
 
-	ContentCacheBytes bytesize.Size `help:"Memory for contents and messages that are ready to be searched, garbage included, such as 64MiB; 0 keeps none, and each search reads them anew. At most an eighth of the memory limit." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
+	ContentCacheBytes bytesize.Size `help:"Memory for contents and messages prepared for searches, such as 64MiB; 0 keeps none, and each search prepares them again. At most an eighth of the memory limit." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
 
 	LogLevel  string `help:"The least level that is logged: debug shows every call, and which models wrote no summary." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
 
-	DefaultPolicy      string         `help:"The policy of conversations that set none: a name (${policies}) or a YAML file, which may also say how long results of single tools live and which are cited (see docs/policies.md). What other settings say comes before it. If it is not set, the defaults of the contract: old results are pruned, and what outgrows the budget is summarized." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
+	DefaultPolicy      string         `help:"The policy of conversations that set none: a name (${policies}) or a YAML file, which may also say how long results of single tools live and which are cited (see docs/policies.md). Other --default flags come before it. If none is set, old results are pruned, and what outgrows the budget is summarized." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
 	DefaultWindow      *int32         `help:"Context window in tokens, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
 	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
 	DefaultMaxContext  *int32         `help:"The most tokens a context may weigh, for conversations whose policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`
 	DefaultTarget      *int32         `help:"Where a summary and a cut of the window aim, in percent of the budget; ${target} if it is not set." env:"PALIMPSEST_DEFAULT_TARGET" placeholder:"PERCENT"`
 	DefaultResultShare *int32         `help:"The most one tool result may take when it first enters a view, in percent of the budget; ${result_share} if it is not set." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" placeholder:"PERCENT"`
-	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, where its policy does not say; 0 or nothing: for ever." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
+	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, if its policy does not say; forever if this is 0 or not set." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
 
 	lifecycleSettings
 	summarySettings

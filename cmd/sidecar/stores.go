@@ -38,10 +38,10 @@ type sharedSettings struct {
 	StorePrefix     string `help:"Schema of the tables in Postgres (by default palimpsest), or what the keys in Redis begin with (palimpsest:). Several stores share a database by it." env:"PALIMPSEST_STORE_PREFIX" placeholder:"NAME"`
 	StorePoolSize   int    `help:"The most connections to the database: by default 20 to Postgres, 64 to each node of Redis." env:"PALIMPSEST_STORE_POOL_SIZE" placeholder:"N"`
 	StoreExecMode   string `help:"How statements are sent to Postgres: cache_statement prepares them (a pooler must keep prepared statements, as PgBouncer does from 1.21 on with max_prepared_statements), cache_describe, exec and simple work behind every pooler." env:"PALIMPSEST_STORE_EXEC_MODE" enum:"cache_statement,cache_describe,exec,simple" default:"cache_statement"`
-	StoreNotify     bool   `help:"Hear of other sidecars' commits by LISTEN, over a connection of its own. The DSN must lead to the server itself: through a pooler nothing comes. Without it watchers look ten times a second." env:"PALIMPSEST_STORE_NOTIFY"`
-	StoreTextColumn bool   `help:"Write the words of messages to a column of Postgres that people can read, too." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
+	StoreNotify     bool   `help:"Learn of other sidecars' commits by LISTEN, over a connection of its own. The DSN must lead to the server itself: through a pooler nothing arrives. Without it, watchers look ten times a second." env:"PALIMPSEST_STORE_NOTIFY"`
+	StoreTextColumn bool   `help:"Write the texts of messages into readable columns of Postgres, too, for SQL." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
 	StoreInsecure   bool   `help:"Reach a database on another machine without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
-	AcceptVolatile  bool   `help:"Take a server that may lose what it has acknowledged: Redis without an append-only file, Postgres with fsync or synchronous_commit off." env:"PALIMPSEST_ACCEPT_VOLATILE"`
+	AcceptVolatile  bool   `help:"Accept a server that may lose what it has acknowledged: Redis without an append-only file, Postgres with fsync or synchronous_commit off." env:"PALIMPSEST_ACCEPT_VOLATILE"`
 
 	mustExist bool // a store that is not there is not made
 }

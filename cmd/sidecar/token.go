@@ -18,7 +18,7 @@ type tokenCommand struct {
 	Namespace string        `help:"The namespace that the token opens." required:"" placeholder:"NAME"`
 	Role      string        `help:"agent reads and writes conversations, operator configures the namespace too." enum:"agent,operator" default:"agent"`
 	Actors    []string      `help:"The actors whose conversations alone an agent sees and creates. Repeatable; all, if none is named." name:"actor" placeholder:"ACTOR"`
-	ExpiresIn time.Duration `help:"How long the token holds, such as 2160h; for ever, if it is not set." placeholder:"DURATION"`
+	ExpiresIn time.Duration `help:"How long the token is valid, such as 2160h; forever if it is not set." placeholder:"DURATION"`
 	AddTo     string        `help:"The file of credentials that the entry is added to, made if it is missing; printed, if it is not set." type:"path" placeholder:"FILE"`
 	Out       string        `help:"The file that the token is written to, which must not be there yet: nobody but its owner can read it." required:"" type:"path" placeholder:"FILE"`
 }

@@ -9,7 +9,7 @@ import (
 // toolsCommand is `sidecar tools`. It needs no sidecar that runs.
 type toolsCommand struct {
 	Format toolset.Format `help:"Whose: openai-chat (Chat Completions), openai-responses, anthropic, or gemini (for functionDeclarations)." enum:"${tool_formats}" default:"openai-chat"`
-	Memory bool           `help:"With search_memory, for a sidecar with a memory."`
+	Memory bool           `help:"Include search_memory, for a sidecar with a memory."`
 }
 
 // Run prints the definitions as a JSON array.

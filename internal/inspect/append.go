@@ -21,7 +21,7 @@ type AppendCommand struct {
 	Role         string   `help:"Who says it: system, user, assistant or tool; user by default, and tool with --call-id." enum:",system,user,assistant,tool" default:""`
 	CallID       string   `name:"call-id" help:"The id of the call that the text is the result of." placeholder:"ID"`
 	Tag          []string `help:"A label; repeatable."`
-	Actor        string   `help:"Whose conversation it is, by the id of an actor: what is remembered across conversations goes by it. It is set where there is none, and never changed." placeholder:"ID"`
+	Actor        string   `help:"The id of the actor whose conversation it is; memories go by it. It is set if there is none, and never changed." placeholder:"ID"`
 	File         string   `help:"File of messages in JSON instead of a text: one or several, each as {\"role\": \"user\", \"text\": \"...\"} or as protobuf maps the API's Message; - is standard input." placeholder:"FILE"`
 }
 

@@ -29,7 +29,7 @@ type Commands struct {
 	Memories      MemoriesCommand      `cmd:"" help:"Show and change what is remembered across conversations."`
 
 	Create CreateCommand `cmd:"" help:"Create a conversation, with a policy or an owner of its own; an append alone creates one too."`
-	Append AppendCommand `cmd:"" help:"Append a message, or several: to begin a conversation too."`
+	Append AppendCommand `cmd:"" help:"Append a message, or several; a conversation that is not there begins."`
 	Build  BuildCommand  `cmd:"" help:"Build the context of the next turn, in the shape of a provider's request."`
 	Delete DeleteCommand `cmd:"" help:"Delete a conversation."`
 	Export ExportCommand `cmd:"" help:"Print everything on record of a conversation, as JSON lines that import takes."`

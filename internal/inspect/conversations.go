@@ -156,7 +156,7 @@ func (c *CreateCommand) policy() (p *pb.Policy, remark string, err error) {
 type DeleteCommand struct {
 	Sidecar
 	Conversation     string `arg:"" help:"The conversation's id."`
-	WithoutTombstone bool   `help:"Let the next append begin the conversation anew; otherwise its id stays taken for 30 days."`
+	WithoutTombstone bool   `help:"Let the next append begin the conversation anew; otherwise only create can use its id for 30 days."`
 }
 
 // Validate refuses @latest.

@@ -22,7 +22,7 @@ type MemoriesCommand struct {
 	Forget     MemoriesForgetCommand     `cmd:"" help:"Forget everything that is remembered of an actor."`
 	Forgetting MemoriesForgettingCommand `cmd:"" help:"Show how far forgetting an actor is."`
 	Sync       MemoriesSyncCommand       `cmd:"" help:"Show how far a conversation is remembered."`
-	EndSession MemoriesEndSessionCommand `cmd:"" name:"end-session" help:"Say that a conversation pauses, so that it is remembered now."`
+	EndSession MemoriesEndSessionCommand `cmd:"" name:"end-session" help:"Say that a conversation pauses, so that what it said is remembered now."`
 }
 
 // whose are the flags that say whose memories a command is about.
@@ -108,7 +108,7 @@ type MemoriesSearchCommand struct {
 	Query        string   `arg:"" help:"What to look for, in words; - reads it from standard input."`
 	Scope        []string `help:"The memories to search: user (the default), session, agent or org; repeatable." enum:"user,session,agent,org"`
 	Max          int32    `help:"The most memories to find." default:"10"`
-	MinScore     *float64 `help:"The least score of what is found, 0 to 1." placeholder:"SCORE"`
+	MinScore     *float64 `help:"The lowest score of a memory that is found, 0 to 1." placeholder:"SCORE"`
 }
 
 // Run searches, best first.
@@ -146,7 +146,7 @@ type MemoriesAddCommand struct {
 	Text string `arg:"" help:"What to remember; - reads it from standard input."`
 	whose
 	Metadata  string        `help:"A JSON object to keep with it." placeholder:"JSON"`
-	For       time.Duration `help:"How long it is remembered, such as 720h; for ever by default."`
+	For       time.Duration `help:"How long it is remembered, such as 720h; forever by default."`
 	RequestID string        `name:"request-id" help:"An id that makes running it again safe." placeholder:"ID"`
 }
 

@@ -29,13 +29,13 @@ type ModelPutCommand struct {
 	Window          *int32   `help:"Its context window in tokens." placeholder:"TOKENS"`
 	Reserve         *int32   `help:"Tokens of the window that are left for the answer." placeholder:"TOKENS"`
 	Counter         string   `help:"The counter that suits it: o200k, cl100k or chars4."`
-	Factor          *float64 `help:"What a count is multiplied by before anything was reported."`
-	MediaTokens     *int32   `help:"What a picture or another part of media weighs." placeholder:"TOKENS"`
+	Factor          *float64 `help:"What token counts are multiplied by until usage is reported."`
+	MediaTokens     *int32   `help:"What an image or another media part weighs, in tokens." placeholder:"TOKENS"`
 	InputPrice      *float64 `help:"Price of a million tokens of uncached input." placeholder:"PRICE"`
 	CacheReadPrice  *float64 `help:"Price of a million tokens read from the prompt cache." placeholder:"PRICE"`
 	CacheWritePrice *float64 `help:"Price of a million tokens written to the prompt cache." placeholder:"PRICE"`
 	OutputPrice     *float64 `help:"Price of a million tokens of output." placeholder:"PRICE"`
-	LivePrefix      *bool    `help:"Whole contexts, with system prompt and tools, may be sent to it to be summarized, where a policy's compaction.live_prefix asks for it."`
+	LivePrefix      *bool    `help:"Allow whole contexts, with system prompt and tools, to be sent to it for summaries, if a policy's compaction.live_prefix asks for it."`
 }
 
 // Help shows how it is used.

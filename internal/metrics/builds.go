@@ -48,15 +48,15 @@ type builds struct {
 func newBuilds(n *namespaces) *builds {
 	return &builds{
 		namespaces: n,
-		total:      counter("builds_total", "Contexts that were built and committed.", labelNamespace),
-		by:         counter("builds_by_mechanism_total", "Contexts from which the mechanism kept something out.", labelNamespace, labelMechanism),
-		keptOut:    counter("kept_out_tokens_total", "Tokens that the mechanism kept out of contexts, counted for each build anew.", labelNamespace, labelMechanism),
+		total:      counter("builds_total", "Contexts built and committed.", labelNamespace),
+		by:         counter("builds_by_mechanism_total", "Contexts from which a mechanism kept something out.", labelNamespace, labelMechanism),
+		keptOut:    counter("kept_out_tokens_total", "Tokens that a mechanism kept out of contexts, counted in each build.", labelNamespace, labelMechanism),
 		saved: counter("saved_cost_total",
-			"What the tokens kept out would have cost at least, at the price of a read from the provider's cache, for models whose profile has prices.", labelNamespace),
+			"The least that tokens kept out would have cost, for models whose profile has prices.", labelNamespace),
 		tokens: counter("context_tokens_total", "Tokens of the messages in contexts.", labelNamespace),
-		stable: counter("context_stable_tokens_total", "Tokens of the messages at the head of contexts that stood in the build before, byte for byte.", labelNamespace),
-		reread: counter("context_reread_tokens_total", "Tokens of the messages in contexts that providers had in their caches, and read anew because text before them was changed.", labelNamespace),
-		waits: histogram("build_wait_seconds", "How long builds waited for summaries of models, of those that waited.",
+		stable: counter("context_stable_tokens_total", "Tokens of the leading messages that are the same bytes as in the build before.", labelNamespace),
+		reread: counter("context_reread_tokens_total", "Tokens that providers had in their caches and read anew, because text before them changed.", labelNamespace),
+		waits: histogram("build_wait_seconds", "Time that builds waited for models' summaries, if they did.",
 			[]float64{.05, .1, .25, .5, 1, 2, 3, 5, 10, 30, 60}),
 	}
 }

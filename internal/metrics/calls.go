@@ -30,12 +30,12 @@ type calls struct {
 func newCalls(o *Options, n *namespaces) *calls {
 	c := &calls{
 		call: o.Call, namespaces: n, methods: map[string]string{},
-		total: counter("rpc_calls_total", "Calls that were answered, by the status code.", labelNamespace, labelMethod, labelCode),
-		duration: histogram("rpc_duration_seconds", "How long calls took, from their beginning to their answer.",
+		total: counter("rpc_calls_total", "Calls answered, by status code.", labelNamespace, labelMethod, labelCode),
+		duration: histogram("rpc_duration_seconds", "Time from a call's beginning to its answer.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, labelMethod),
-		inFlight: gauge("rpc_in_flight", "Calls that are being answered, watchers among them.", labelMethod),
+		inFlight: gauge("rpc_in_flight", "Calls being answered, including watchers.", labelMethod),
 		bytes:    counter("rpc_received_bytes_total", "Bytes of requests, as protobuf.", labelMethod),
-		streams:  gauge("rpc_open_streams", "Calls with a stream of messages that are open, watchers among them."),
+		streams:  gauge("rpc_open_streams", "Open streaming calls, including watchers."),
 	}
 	for _, full := range o.Methods {
 		c.methods[full] = shortName(full)

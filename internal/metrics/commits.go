@@ -15,11 +15,11 @@ type commits struct {
 func newCommits() *commits {
 	return &commits{
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: prefix + "store_commit_duration_seconds", Help: "How long the store took to make a group of changes durable.",
+			Name: prefix + "store_commit_duration_seconds", Help: "Time to make a group of changes durable.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}),
 		changes: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: prefix + "store_commit_changes", Help: "How many changes were made durable together.",
+			Name: prefix + "store_commit_changes", Help: "Changes made durable together.",
 			Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
 		}),
 	}

@@ -17,9 +17,9 @@ type memories struct {
 
 func newMemories() *memories {
 	return &memories{
-		batches:  counter("memory_batches_total", "Batches of messages that a memory was given, or given again, by what became of them.", labelTarget, labelOutcome),
+		batches:  counter("memory_batches_total", "Batches sent to a memory, repeats included, by outcome.", labelTarget, labelOutcome),
 		messages: counter("memory_messages_total", "Messages that a memory has taken.", labelTarget),
-		waited: histogram("memory_lag_seconds", "How old the first message of a batch was when a memory took it.",
+		waited: histogram("memory_lag_seconds", "Age of a batch's first message when a memory took it.",
 			[]float64{1, 5, 30, 60, 300, 900, 1800, 3600, 14400, 86400}, labelTarget),
 	}
 }
@@ -48,6 +48,6 @@ func readMemories(waiting func() int64) *reading {
 	if waiting == nil {
 		return nil
 	}
-	waits := desc("memory_waiting_conversations", "Conversations of this process that wait until a memory is given what was said.")
+	waits := desc("memory_waiting_conversations", "Conversations of this process with messages that wait for a memory.")
 	return &reading{[]*prometheus.Desc{waits}, func(give func(value)) { give(value{waits, isGauge, float64(waiting()), nil}) }}
 }

@@ -40,7 +40,7 @@ func New(o Options) *Metrics {
 	m.builds, m.models, m.commits = newBuilds(m.namespaces), newModels(), newCommits()
 	m.memories = newMemories()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "palimpsest_build_info", Help: "Always 1; the label is the version of the sidecar.", ConstLabels: prometheus.Labels{"version": o.Version},
+		Name: "palimpsest_build_info", Help: "Always 1; the label is the sidecar's version.", ConstLabels: prometheus.Labels{"version": o.Version},
 	})
 	info.Set(1)
 	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

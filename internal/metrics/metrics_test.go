@@ -92,16 +92,12 @@ const page = "../../docs/metrics.md"
 
 const head = `# Metrics
 
-` + "`--ops ADDRESS` answers `GET /metrics` in the Prometheus text format. Beside what stands here there are the Go runtime's (`go_*`) and the process's (`process_*`)." + `
-Counters are since the process started; times are seconds, sizes bytes. Costs are in the currency of the models' profiles, US dollars in those that ship.
+For whoever reads dashboards or writes alerts: what each metric means. ` + "`--ops ADDRESS` serves them at `GET /metrics`, for Prometheus, with those of the Go runtime (`go_*`) and the process (`process_*`)." + `
+There are [a Grafana dashboard](../deploy/grafana/palimpsest.json) and [alerts](../deploy/prometheus/palimpsest.rules.yaml).
 
-Labels are of closed sets. A namespace is one of the configuration: the first 64 have series of their own, others are ` + "`_other`; `_none` is of calls that ended\n" +
-	"before it was known whose they are. Of the quotas of `_other` the fullest is told, by its share of the limit. A method that the API does not have is `unknown`. No id, no text and no model's name is ever a label." + `
-
-What a mechanism kept out of a context is counted for each build anew, because each build would have sent it. ` + "`palimpsest_saved_cost_total`" + ` weighs it with the price
-of a read from the provider's cache: what is kept out would have been there in every turn, so that this is the least it would have cost.
-
-A dashboard for Grafana is ` + "[`deploy/grafana/palimpsest.json`](../deploy/grafana/palimpsest.json), alerts are [`deploy/prometheus/palimpsest.rules.yaml`](../deploy/prometheus/palimpsest.rules.yaml)." + `
+- Counters are since the process started; times are seconds, sizes bytes, costs the currency of the models' profiles (US dollars in those that ship).
+- Labels hold no ids, texts or names of models. The first 64 namespaces have series of their own; ` + "the others are `_other` (whose quota figures are those of the fullest), calls of no known namespace `_none`, methods that the API does not have `unknown`." + `
+- What a mechanism keeps out of contexts is counted in each build, because each would have sent it. ` + "`palimpsest_saved_cost_total`" + ` counts it at the price of a cache read.
 
 | metric | type | labels | meaning |
 |---|---|---|---|

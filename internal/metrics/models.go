@@ -27,10 +27,10 @@ type models struct {
 
 func newModels() *models {
 	return &models{
-		calls:  counter("model_calls_total", "The sidecar's own calls to models, made or skipped, by how they ended.", labelProvider, labelOutcome),
-		tokens: counter("model_tokens_total", "Tokens of the sidecar's own calls to models, as the provider reports them or estimated: input that no cache held, cache_read, cache_write, output.", labelProvider, labelDirection),
-		cost:   counter("model_cost_total", "What the sidecar's own calls to models cost, for models whose profile has prices.", labelProvider),
-		duration: histogram("model_call_duration_seconds", "How long the sidecar's own calls to models took.",
+		calls:  counter("model_calls_total", "The sidecar's own calls to models, made or skipped, by outcome.", labelProvider, labelOutcome),
+		tokens: counter("model_tokens_total", "Tokens of the sidecar's own calls to models, reported or estimated: input (uncached), cache_read, cache_write, output.", labelProvider, labelDirection),
+		cost:   counter("model_cost_total", "Cost of the sidecar's own calls to models whose profile has prices.", labelProvider),
+		duration: histogram("model_call_duration_seconds", "Time of the sidecar's own calls to models.",
 			[]float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60}, labelProvider),
 	}
 }

@@ -36,10 +36,10 @@ func readStore(read func() Store) *reading {
 		return nil
 	}
 	size := desc("store_size_bytes", "The size of the store's file.")
-	free := desc("store_free_bytes", "Bytes of the store's file that hold nothing, and that it fills before it grows.")
-	limit := desc("store_limit_bytes", "The most bytes that the store's file may have, by --max-store-size; 0 for no limit.")
-	disk := desc("store_disk_free_bytes", "Bytes that the file system of the store's file has left for the sidecar.")
-	queue := desc("store_queue_length", "Changes that wait to be made durable.")
+	free := desc("store_free_bytes", "Unused bytes of the store's file, filled before it grows.")
+	limit := desc("store_limit_bytes", "The limit of the store's file (--max-store-size); 0 for none.")
+	disk := desc("store_disk_free_bytes", "Bytes left in the file system of the store's file.")
+	queue := desc("store_queue_length", "Changes waiting to be made durable.")
 	return &reading{[]*prometheus.Desc{size, free, limit, disk, queue}, func(give func(value)) {
 		s := read()
 		give(value{size, isGauge, float64(s.Bytes), nil})
@@ -56,10 +56,10 @@ func readCaches(read func() []Cache) *reading {
 	if read == nil {
 		return nil
 	}
-	size := desc("cache_size_bytes", "Memory that a cache takes.", labelCache)
-	limit := desc("cache_limit_bytes", "The most memory that a cache may take.", labelCache)
-	hits := desc("cache_hits_total", "What was asked of a cache and found in it.", labelCache)
-	misses := desc("cache_misses_total", "What was asked of a cache and not found in it.", labelCache)
+	size := desc("cache_size_bytes", "Memory used by a cache.", labelCache)
+	limit := desc("cache_limit_bytes", "Memory limit of a cache.", labelCache)
+	hits := desc("cache_hits_total", "Lookups found in a cache.", labelCache)
+	misses := desc("cache_misses_total", "Lookups not found in a cache.", labelCache)
 	return &reading{[]*prometheus.Desc{size, limit, hits, misses}, func(give func(value)) {
 		for _, c := range read() {
 			name := []string{c.Name}
@@ -75,10 +75,10 @@ func readAdmission(read func() Admission) *reading {
 	if read == nil {
 		return nil
 	}
-	taken := desc("admission_bytes", "Memory that requests, answers and imports in flight are given.", labelLane)
-	limit := desc("admission_limit_bytes", "The most memory that requests, answers and imports in flight may be given.", labelLane)
-	calls := desc("admission_limit_calls", "The most calls that may be in flight.")
-	refused := desc("admission_refusals_total", "What was refused because too much was in flight.")
+	taken := desc("admission_bytes", "Memory granted to requests, answers and imports in flight.", labelLane)
+	limit := desc("admission_limit_bytes", "Memory limit of requests, answers and imports in flight.", labelLane)
+	calls := desc("admission_limit_calls", "Limit of calls in flight.")
+	refused := desc("admission_refusals_total", "Calls refused because too much was in flight.")
 	return &reading{[]*prometheus.Desc{taken, limit, calls, refused}, func(give func(value)) {
 		a := read()
 		give(value{calls, isGauge, float64(a.MaxCalls), nil})
@@ -94,9 +94,9 @@ func readSweeps(read func() Sweeps) *reading {
 	if read == nil {
 		return nil
 	}
-	runs := desc("sweeper_runs_total", "How often the sweeper looked for what is due.")
-	tasks := desc("sweeper_tasks_total", "What the sweeper found due: deletions, expiries, bookkeeping.")
-	failures := desc("sweeper_failures_total", "What the sweeper could not do, and tries again.")
+	runs := desc("sweeper_runs_total", "Runs of the sweeper, which looks for due work.")
+	tasks := desc("sweeper_tasks_total", "Due work that the sweeper found: deletions, expiries, bookkeeping.")
+	failures := desc("sweeper_failures_total", "Work that the sweeper could not do, and retries.")
 	return &reading{[]*prometheus.Desc{runs, tasks, failures}, func(give func(value)) {
 		s := read()
 		give(value{runs, isCounter, float64(s.Runs), nil})
@@ -109,8 +109,8 @@ func readModels(breakers func() map[string]int, waiting func() int64) *reading {
 	if breakers == nil || waiting == nil {
 		return nil
 	}
-	open := desc("model_open_breakers", "Models of a provider that are not asked because they failed repeatedly.", labelProvider)
-	pending := desc("model_pending_summaries", "Summaries that models are to write.")
+	open := desc("model_open_breakers", "Models of a provider that are not called because they failed repeatedly.", labelProvider)
+	pending := desc("model_pending_summaries", "Summaries waiting for models.")
 	return &reading{[]*prometheus.Desc{open, pending}, func(give func(value)) {
 		give(value{pending, isGauge, float64(waiting()), nil})
 		found := breakers()
@@ -124,8 +124,8 @@ func readQuotas(read func() []Quota, n *namespaces) *reading {
 	if read == nil {
 		return nil
 	}
-	used := desc("quota_used", "How much a namespace uses of a quota, in the quota's unit.", labelNamespace, labelQuota)
-	limit := desc("quota_limit", "How much a namespace may use of a quota, in the quota's unit.", labelNamespace, labelQuota)
+	used := desc("quota_used", "A namespace's use of a quota, in its unit.", labelNamespace, labelQuota)
+	limit := desc("quota_limit", "A namespace's limit of a quota, in its unit.", labelNamespace, labelQuota)
 	return &reading{[]*prometheus.Desc{used, limit}, func(give func(value)) {
 		for _, q := range onePerSeries(read(), n) {
 			give(value{used, isGauge, q.Used, []string{q.Namespace, q.Name}})
@@ -154,8 +154,8 @@ func readSpans(read func() Spans) *reading {
 	if read == nil {
 		return nil
 	}
-	exported := desc("trace_spans_exported_total", "Spans that a collector of traces has taken.")
-	dropped := desc("trace_spans_dropped_total", "Spans that were lost because a collector of traces was slow, refused them or was away.")
+	exported := desc("trace_spans_exported_total", "Spans that the collector has taken.")
+	dropped := desc("trace_spans_dropped_total", "Spans lost because the collector was slow, away or refused them.")
 	return &reading{[]*prometheus.Desc{exported, dropped}, func(give func(value)) {
 		s := read()
 		give(value{exported, isCounter, float64(s.Exported), nil})

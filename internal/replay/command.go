@@ -42,7 +42,7 @@ type Command struct {
 	Reserve    int32    `help:"Tokens of the window that are left for the answer." default:"0"`
 	Policy     []string `help:"Play under this policy: a file, or the name of one that ships. Repeat it to compare several. See docs/policies.md." sep:"none" placeholder:"NAME|FILE"`
 	Caps       []string `help:"Play each policy that sets fit.max_context_tokens at each of these sizes instead, and report the mean: tokens, or percentages of what it sets." placeholder:"TOKENS|PERCENT%,..."`
-	Alone      bool     `help:"With --policy or --cite: play nothing to compare."`
+	Alone      bool     `help:"With --policy or --cite: play no baselines to compare with."`
 	Cite       bool     `help:"Play each policy with citations on, and as it is to compare: long results are cited when they are appended."`
 	Raw        bool     `help:"Append what a tool printed before its agent cut it, where that was recorded."`
 	SplitCalls bool     `help:"Append each of several calls in a message, and each of several results, as a message of its own."`
@@ -50,7 +50,7 @@ type Command struct {
 	Sample     int      `help:"Play every Nth conversation." default:"1" placeholder:"N"`
 	Offset     int      `help:"Leave out so many before the first that is played; with --sample 2, 0 is one half and 1 the other." default:"0" placeholder:"N"`
 	Join       int      `help:"Make one conversation of every N of a file that are played." default:"1" placeholder:"N"`
-	Bound      bool     `help:"Say beside the policies what somebody would come to who knew the future."`
+	Bound      bool     `help:"Also print what would be possible for somebody who knew the future."`
 	Model      string   `help:"The model to build for, and that wrote the assistant's messages."`
 	Parallel   int      `help:"Conversations that are played at once." default:"2"`
 	ASCII      bool     `name:"ascii" help:"Draw without Unicode."`

@@ -140,7 +140,7 @@ func (ContentState) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_content_proto_rawDescGZIP(), []int{1}
 }
 
-// Citation stands in the view for a content that is kept outside of it.
+// Citation is the short text that the view shows in place of a content.
 type Citation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. The handle of the content, such as c12-k3v9q2mz. It is valid in its conversation only.

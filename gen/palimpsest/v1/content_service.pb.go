@@ -986,8 +986,8 @@ type EndRunRequest struct {
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// Optional. How long the contents of the run can still be retrieved; 0 to 365 days; 1 hour by default.
 	Grace *durationpb.Duration `protobuf:"bytes,3,opt,name=grace,proto3" json:"grace,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,9 +31,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ContentService keeps large contents outside of the view, and retrieves and searches them.
+// ContentService keeps large contents on record while the view shows a short citation, and retrieves and searches them.
 type ContentServiceClient interface {
-	// StoreContent stores bytes that the caller holds, and answers with the citation to show the model. The request is a stream: one
+	// StoreContent stores bytes, and answers with a citation: the short text to show the model in their place. The request is a stream: one
 	// header, then the bytes. A conversation that does not exist is created with the server's default policy.
 	StoreContent(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[StoreContentRequest, StoreContentResponse], error)
 	// RetrieveContent returns a content as a whole, a range of it, or the passages that answer search terms.
@@ -45,9 +45,9 @@ type ContentServiceClient interface {
 	SearchContent(ctx context.Context, in *SearchContentRequest, opts ...grpc.CallOption) (*SearchContentResponse, error)
 	// ListSources lists the source records of the conversation, oldest first. Records of expired contents are included.
 	ListSources(ctx context.Context, in *ListSourcesRequest, opts ...grpc.CallOption) (*ListSourcesResponse, error)
-	// EndRun ends a run: the contents that StoreContent stored for it are deleted after a grace time. With
-	// policy.citations.release_on_end_run, the originals that the run's messages cite are deleted too. A run whose contents were not
-	// used for 24 hours is ended by the server. Ending a run again sets a new time. Source records are kept.
+	// EndRun ends a run, a stretch of work that the caller named in run_id: the contents that StoreContent stored for it are deleted after a
+	// grace time. With policy.citations.release_on_end_run, the originals that the run's messages cite are deleted too. A run whose contents
+	// were not used for 24 hours is ended by the server. Ending a run again sets a new time. Source records are kept.
 	EndRun(ctx context.Context, in *EndRunRequest, opts ...grpc.CallOption) (*EndRunResponse, error)
 }
 
@@ -135,9 +135,9 @@ func (c *contentServiceClient) EndRun(ctx context.Context, in *EndRunRequest, op
 // All implementations must embed UnimplementedContentServiceServer
 // for forward compatibility.
 //
-// ContentService keeps large contents outside of the view, and retrieves and searches them.
+// ContentService keeps large contents on record while the view shows a short citation, and retrieves and searches them.
 type ContentServiceServer interface {
-	// StoreContent stores bytes that the caller holds, and answers with the citation to show the model. The request is a stream: one
+	// StoreContent stores bytes, and answers with a citation: the short text to show the model in their place. The request is a stream: one
 	// header, then the bytes. A conversation that does not exist is created with the server's default policy.
 	StoreContent(grpc.ClientStreamingServer[StoreContentRequest, StoreContentResponse]) error
 	// RetrieveContent returns a content as a whole, a range of it, or the passages that answer search terms.
@@ -149,9 +149,9 @@ type ContentServiceServer interface {
 	SearchContent(context.Context, *SearchContentRequest) (*SearchContentResponse, error)
 	// ListSources lists the source records of the conversation, oldest first. Records of expired contents are included.
 	ListSources(context.Context, *ListSourcesRequest) (*ListSourcesResponse, error)
-	// EndRun ends a run: the contents that StoreContent stored for it are deleted after a grace time. With
-	// policy.citations.release_on_end_run, the originals that the run's messages cite are deleted too. A run whose contents were not
-	// used for 24 hours is ended by the server. Ending a run again sets a new time. Source records are kept.
+	// EndRun ends a run, a stretch of work that the caller named in run_id: the contents that StoreContent stored for it are deleted after a
+	// grace time. With policy.citations.release_on_end_run, the originals that the run's messages cite are deleted too. A run whose contents
+	// were not used for 24 hours is ended by the server. Ending a run again sets a new time. Source records are kept.
 	EndRun(context.Context, *EndRunRequest) (*EndRunResponse, error)
 	mustEmbedUnimplementedContentServiceServer()
 }

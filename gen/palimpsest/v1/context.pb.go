@@ -99,7 +99,7 @@ const (
 	PrefixBreak_PREFIX_BREAK_WINDOW_MOVED PrefixBreak = 2
 	// A message in the view was edited.
 	PrefixBreak_PREFIX_BREAK_EDITED PrefixBreak = 3
-	// The previous build was made for another budget or model.
+	// The previous build was for another budget or model.
 	PrefixBreak_PREFIX_BREAK_OTHER_COORDINATES PrefixBreak = 4
 	// Real messages replaced a synthetic message at the end.
 	PrefixBreak_PREFIX_BREAK_TAIL_REPLACED PrefixBreak = 5
@@ -241,7 +241,8 @@ func (CompactionState) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{2}
 }
 
-// FixedInput is what the caller sends to the model beside the context. It is counted and hashed, and never stored.
+// FixedInput is what the caller sends to the model beside the messages: the system prompt and the tools. It is counted and hashed, and
+// never stored.
 type FixedInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The system prompt; at most 16 MiB.
@@ -251,7 +252,7 @@ type FixedInput struct {
 	// Optional. The weight of the system prompt and the tools in tokens, if it is known; 0 to 100,000,000. They are counted by default.
 	Tokens *int32 `protobuf:"varint,3,opt,name=tokens,proto3,oneof" json:"tokens,omitempty"`
 	// Optional. True to put system_prompt into the answer as its first system text: before all messages for NEUTRAL and OpenAI, first in
-	// system_json for Anthropic and Gemini. Its tokens are part of tokens.fixed only. Its block is counted and hashed as if the previous
+	// system_json for Anthropic and Gemini. Its tokens are part of tokens.fixed only. For the prefix, its block counts as if the previous
 	// build had it too; fixed_input_changed says whether it differs. The manifest leaves it out. False by default: the caller sends the
 	// system prompt itself.
 	RenderSystem  bool `protobuf:"varint,4,opt,name=render_system,json=renderSystem,proto3" json:"render_system,omitempty"`
@@ -495,8 +496,8 @@ type Origin_SummaryId struct {
 }
 
 type Origin_Synthetic struct {
-	// Output only. The reason why the sidecar made the message: opener, continue, call_never_answered, result_late, system_as_user or
-	// system_prompt (for fixed_input.render_system).
+	// Output only. The reason why the sidecar made the message, for a provider's rules: opener (a first user message), continue (a last
+	// one), call_never_answered, result_late, system_as_user, or system_prompt (fixed_input.render_system).
 	Synthetic string `protobuf:"bytes,3,opt,name=synthetic,proto3,oneof"`
 }
 
@@ -522,9 +523,9 @@ type ContextMessage struct {
 	// Output only. One past the index of the last message that is shown here. The range begins at origin.message_index; it has more than
 	// one message where several assistant messages with parallel calls are shown as one. 0 for summaries and synthetic messages.
 	EndIndex int32 `protobuf:"varint,6,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
-	// Output only. True if only a part of the message is shown because the window has no room for all of it. No edit was made.
+	// Output only. True if only a part of the message is shown because the budget has no room for all of it. No edit was made.
 	Shortened bool `protobuf:"varint,7,opt,name=shortened,proto3" json:"shortened,omitempty"`
-	// Output only. Who of several in the role speaks, as it was appended. Empty where assistant's messages of several names are one.
+	// Output only. The name of the speaker, as it was appended. Empty if assistant messages with different names are shown as one.
 	Name          string `protobuf:"bytes,8,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -627,13 +628,13 @@ type Rendered struct {
 	// Output only. The SHA-256 over system_json, one zero byte and messages_json, in lower-case hexadecimal. For format NEUTRAL, it is
 	// taken over the canonical JSON of the messages.
 	ContentSha256 string `protobuf:"bytes,3,opt,name=content_sha256,json=contentSha256,proto3" json:"content_sha256,omitempty"`
-	// Output only. The positions of blocks, counted from 0, at which a cache breakpoint pays.
+	// Output only. The positions of the blocks, counted from 0, at which a cache breakpoint is worth its price.
 	CacheBreakpoints []int32 `protobuf:"varint,4,rep,packed,name=cache_breakpoints,json=cacheBreakpoints,proto3" json:"cache_breakpoints,omitempty"`
 	// Output only. The number of blocks of the context. A block is a role and its bytes; system blocks come first.
 	Blocks int32 `protobuf:"varint,5,opt,name=blocks,proto3" json:"blocks,omitempty"`
 	// Output only. The arguments of the SDK's call, a JSON object, if complete was set: messages and tools for OPENAI_CHAT; instructions,
 	// input, tools, store (false) and include for OPENAI_RESPONSES; system, messages and tools for ANTHROPIC; systemInstruction, contents
-	// and tools for GEMINI. What is empty is left out. But for cache marks, it holds messages_json byte for byte.
+	// and tools for GEMINI. Empty members are left out. Apart from cache marks, it holds messages_json byte for byte.
 	RequestJson   string `protobuf:"bytes,6,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -720,13 +721,13 @@ type TokenReport struct {
 	Messages int64 `protobuf:"varint,2,opt,name=messages,proto3" json:"messages,omitempty"`
 	// Output only. The tokens of the summaries among the messages.
 	Summaries int64 `protobuf:"varint,3,opt,name=summaries,proto3" json:"summaries,omitempty"`
-	// Output only. The sum of fixed and messages, times the calibration factor.
+	// Output only. The sum of fixed and messages, times the calibration factor. Compare it with budget.
 	Total int64 `protobuf:"varint,4,opt,name=total,proto3" json:"total,omitempty"`
 	// Output only. The budget: the largest value that total may have.
 	Budget int64 `protobuf:"varint,5,opt,name=budget,proto3" json:"budget,omitempty"`
 	// Output only. The tokens that clipping keeps out of this context.
 	SavedByClipping int64 `protobuf:"varint,6,opt,name=saved_by_clipping,json=savedByClipping,proto3" json:"saved_by_clipping,omitempty"`
-	// Output only. The tokens of messages before the window's start, and of what is cut off the request in force and the opening.
+	// Output only. The tokens of messages before the window's start, and of what is cut off the newest user message and the opening.
 	SavedByFit int64 `protobuf:"varint,7,opt,name=saved_by_fit,json=savedByFit,proto3" json:"saved_by_fit,omitempty"`
 	// Output only. The tokens that expiration keeps out of this context by compacting, clearing and removing.
 	SavedByExpiry int64 `protobuf:"varint,8,opt,name=saved_by_expiry,json=savedByExpiry,proto3" json:"saved_by_expiry,omitempty"`
@@ -908,8 +909,8 @@ type PrefixReport struct {
 	StableBlocks int32 `protobuf:"varint,1,opt,name=stable_blocks,json=stableBlocks,proto3" json:"stable_blocks,omitempty"`
 	// Output only. The tokens of the stable blocks, before the calibration factor.
 	StableTokens int64 `protobuf:"varint,2,opt,name=stable_tokens,json=stableTokens,proto3" json:"stable_tokens,omitempty"`
-	// Output only. True if fixed_input differs from the previous build's. The provider then reads everything anew, because fixed_input
-	// stands before all blocks.
+	// Output only. True if fixed_input differs from the previous build's. The provider then reads everything again, because fixed_input
+	// comes before all blocks.
 	FixedInputChanged bool `protobuf:"varint,3,opt,name=fixed_input_changed,json=fixedInputChanged,proto3" json:"fixed_input_changed,omitempty"`
 	// Output only. The reason why the prefix ends where it does.
 	BrokenBy PrefixBreak `protobuf:"varint,4,opt,name=broken_by,json=brokenBy,proto3,enum=palimpsest.v1.PrefixBreak" json:"broken_by,omitempty"`
@@ -994,11 +995,12 @@ func (x *PrefixReport) GetRewrite() *RewriteReport {
 	return nil
 }
 
-// RewriteReport says what it costs that the provider reads text anew, and what it saves. Costs are in the currency of the prices of the
-// model's profile; if the profile has no prices, 1 is the price of a million input tokens.
+// RewriteReport says what a change of text that the previous build showed costs, because the provider must read again what it had cached,
+// and what it saves. Costs are in the currency of the prices of the model's profile; if the profile has no prices, 1 is the price of a
+// million input tokens.
 type RewriteReport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The tokens behind the break that the provider reads anew, before the calibration factor: what the previous build had
+	// Output only. The tokens after the break that the provider reads again, before the calibration factor: what the previous build had
 	// shown, and what takes the place of something there. Messages that are new in this build are not counted.
 	RereadTokens int64 `protobuf:"varint,1,opt,name=reread_tokens,json=rereadTokens,proto3" json:"reread_tokens,omitempty"`
 	// Output only. The tokens by which this context and each later one is smaller than without the change, before the calibration factor.
@@ -1081,7 +1083,7 @@ func (x *RewriteReport) GetBreakEvenTurns() int32 {
 	return 0
 }
 
-// Manifest holds the coordinates of one build, which are enough to rebuild its bytes.
+// Manifest records what one build was made of, which is enough for GetManifest to rebuild its bytes.
 type Manifest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. The id of the build, such as b12.
@@ -1360,7 +1362,7 @@ type CompactionStatus struct {
 	UsedPercent int32 `protobuf:"varint,1,opt,name=used_percent,json=usedPercent,proto3" json:"used_percent,omitempty"`
 	// Output only. The index of the message at which the window starts.
 	WindowStartIndex int32 `protobuf:"varint,2,opt,name=window_start_index,json=windowStartIndex,proto3" json:"window_start_index,omitempty"`
-	// Output only. The tokens that the context uses: the provider's last report for this model, corrected by what the view gained or lost
+	// Output only. The tokens that the context uses: the provider's last report for this model, plus or minus what the view gained or lost
 	// since; without a report, TokenReport.total.
 	UsedTokens int64 `protobuf:"varint,3,opt,name=used_tokens,json=usedTokens,proto3" json:"used_tokens,omitempty"`
 	// Output only. True if used_tokens is based on a provider's report.
@@ -1369,7 +1371,7 @@ type CompactionStatus struct {
 	State CompactionState `protobuf:"varint,5,opt,name=state,proto3,enum=palimpsest.v1.CompactionState" json:"state,omitempty"`
 	// Output only. The id of the newest summary in the context, such as s7; empty if there is none.
 	SummaryId string `protobuf:"bytes,6,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
-	// Output only. What the sidecar's own model calls for this conversation used since the sidecar started.
+	// Output only. What the sidecar's own model calls (summaries) for this conversation used since the sidecar started.
 	OwnCalls      *ModelUsage `protobuf:"bytes,7,opt,name=own_calls,json=ownCalls,proto3" json:"own_calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1467,7 +1469,7 @@ type Summary struct {
 	Level int32 `protobuf:"varint,4,opt,name=level,proto3" json:"level,omitempty"`
 	// Output only. The ids of the earlier summaries that this one replaced.
 	Children []string `protobuf:"bytes,5,rep,name=children,proto3" json:"children,omitempty"`
-	// Output only. The text of the summary, followed by a list of facts that it would have lost.
+	// Output only. The text of the summary, followed by a list of names, numbers and rules that the text lacks.
 	Text string `protobuf:"bytes,6,opt,name=text,proto3" json:"text,omitempty"`
 	// Output only. The weight of the summary in tokens, before the calibration factor.
 	Tokens int32 `protobuf:"varint,7,opt,name=tokens,proto3" json:"tokens,omitempty"`

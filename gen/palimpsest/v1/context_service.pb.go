@@ -27,8 +27,9 @@ type ExpandMode int32
 const (
 	// The mode is not set; RESTORE is used.
 	ExpandMode_EXPAND_MODE_UNSPECIFIED ExpandMode = 0
-	// The whole unit of the message comes back in full, and its expiration and retention start anew. The provider must read the view anew
-	// from there on. The call fails with EXPANSION_TOO_LARGE if the next build would have no room for the unit.
+	// The whole unit of the message comes back in full, and its expiration and retention start again. The provider must read the view from
+	// there on again, because its prompt cache no longer matches. The call fails with EXPANSION_TOO_LARGE if the next build would have no
+	// room for the unit.
 	ExpandMode_EXPAND_MODE_RESTORE ExpandMode = 1
 	// The original is returned, and the view does not change. Tools of an agent should use this mode.
 	ExpandMode_EXPAND_MODE_RETURN_ONLY ExpandMode = 2
@@ -84,12 +85,12 @@ type AppendMessageRequest struct {
 	Message *Message `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// Optional. What plugins add to a message of role user or tool; at most 64. Not with provider_input.
 	AdditionalContent []*AdditionalContent `protobuf:"bytes,3,rep,name=additional_content,json=additionalContent,proto3" json:"additional_content,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Optional. The index that the message must get; 0 to 2,147,483,647. The append is refused if it would get another one.
 	ExpectedIndex *int32 `protobuf:"varint,5,opt,name=expected_index,json=expectedIndex,proto3,oneof" json:"expected_index,omitempty"`
-	// Optional. Settings that replace those of the message, of its results and of action policies.
+	// Optional. Settings of expiration that replace those of the message, of its results and of action policies.
 	ExpirationOverride *ExpirationOverride `protobuf:"bytes,6,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
 	// Optional. True to return both variants of the message. The append is refused if they could exceed 3.5 MiB together. False by
 	// default. Not with provider_input.
@@ -201,7 +202,7 @@ type AppendMessageResponse struct {
 	Receipts []*Receipt `protobuf:"bytes,5,rep,name=receipts,proto3" json:"receipts,omitempty"`
 	// Output only. The calls that wait for a result, in order.
 	Calls []*AppendedCall `protobuf:"bytes,6,rep,name=calls,proto3" json:"calls,omitempty"`
-	// Output only. How a HISTORY was read; unset for all else.
+	// Output only. How a HISTORY was read; unset for other input.
 	History       *HistoryResult `protobuf:"bytes,7,opt,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -293,7 +294,7 @@ type BatchAppendItem struct {
 	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// Optional. What plugins add to a message of role user or tool; at most 64. Not with provider_input.
 	AdditionalContent []*AdditionalContent `protobuf:"bytes,2,rep,name=additional_content,json=additionalContent,proto3" json:"additional_content,omitempty"`
-	// Optional. Settings that replace those of the message, of its results and of action policies.
+	// Optional. Settings of expiration that replace those of the message, of its results and of action policies.
 	ExpirationOverride *ExpirationOverride `protobuf:"bytes,3,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
 	// Required, unless message is set. A provider's JSON in place of message; not a HISTORY. It may become several messages, or none.
 	ProviderInput *ProviderInput `protobuf:"bytes,4,opt,name=provider_input,json=providerInput,proto3" json:"provider_input,omitempty"`
@@ -366,8 +367,8 @@ type BatchAppendMessagesRequest struct {
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	// Required. The messages in order; 1 to 1,000.
 	Items []*BatchAppendItem `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Optional. The index that the first message must get; 0 to 2,147,483,647. The batch is refused if it would get another one.
 	ExpectedIndex *int32 `protobuf:"varint,4,opt,name=expected_index,json=expectedIndex,proto3,oneof" json:"expected_index,omitempty"`
@@ -582,12 +583,12 @@ type BuildContextRequest struct {
 	Model string `protobuf:"bytes,6,opt,name=model,proto3" json:"model,omitempty"`
 	// Optional. The token budget of this build.
 	Budget *Budget `protobuf:"bytes,7,opt,name=budget,proto3" json:"budget,omitempty"`
-	// Optional. The system prompt and the tools that are sent beside the context.
+	// Optional. The system prompt and the tools that are sent with the context.
 	FixedInput *FixedInput `protobuf:"bytes,8,opt,name=fixed_input,json=fixedInput,proto3" json:"fixed_input,omitempty"`
 	// Optional. The usage that the provider reported for the conversation's previous build. At most one report counts for a build.
 	LastUsage *Usage `protobuf:"bytes,9,opt,name=last_usage,json=lastUsage,proto3" json:"last_usage,omitempty"`
-	// Optional. Settings that replace those of tool results, and of messages of type ACTION_RESULT and SUB_AGENT_RESULT, that are due in
-	// this build.
+	// Optional. Settings of expiration that, in this build, replace those of tool results and of messages of type ACTION_RESULT and
+	// SUB_AGENT_RESULT that are due.
 	ExpirationOverride *ExpirationOverride `protobuf:"bytes,10,opt,name=expiration_override,json=expirationOverride,proto3" json:"expiration_override,omitempty"`
 	// Optional. Policy settings for this build only.
 	PolicyOverride *Policy `protobuf:"bytes,11,opt,name=policy_override,json=policyOverride,proto3" json:"policy_override,omitempty"`
@@ -600,22 +601,22 @@ type BuildContextRequest struct {
 	// never answered.]". Results that are appended directly after the build replace it in later builds; further calls begin a unit of
 	// their own. False by default: the build is refused with PENDING_TOOL_CALLS.
 	CloseOpenCalls bool `protobuf:"varint,14,opt,name=close_open_calls,json=closeOpenCalls,proto3" json:"close_open_calls,omitempty"`
-	// Optional. What to append first. The append and the build are one commit, under one request_id: a build that is refused puts nothing
-	// on record, and neither does a dry run, which answers as if it had. A conversation that does not exist is created. Such a build waits
-	// for no model: where a summary is not ready, the sidecar's own extract is used.
+	// Optional. What to append first. The append and the build are one commit, under one request_id: a build that is refused puts nothing on
+	// record, and neither does a dry run, which answers as if it had. A conversation that does not exist is created. Such a build waits for
+	// no model: if a summary is not ready, the sidecar's own extract is used.
 	Append *BuildAppend `protobuf:"bytes,15,opt,name=append,proto3" json:"append,omitempty"`
 	// Optional. True to fill rendered.request_json: system prompt, context and tools, as the provider's SDK takes them. Then system_prompt
 	// and tools_json of fixed_input are part of it. Not for NEUTRAL. False by default.
 	Complete bool `protobuf:"varint,16,opt,name=complete,proto3" json:"complete,omitempty"`
 	// Optional. True to add the tools by which the model gets text back (expand_message, retrieve_content, search_conversation, and
-	// search_memory where the conversation has a memory) to the tools of request_json. They are counted with the fixed input. Requires
+	// search_memory if the conversation has a memory) to the tools of request_json. They are counted with the fixed input. Requires
 	// complete. False by default.
 	RecallTools bool `protobuf:"varint,17,opt,name=recall_tools,json=recallTools,proto3" json:"recall_tools,omitempty"`
 	// Optional. The usage as the provider reported it, the JSON object itself, in place of last_usage; at most 65,536 bytes.
 	LastUsageJson string `protobuf:"bytes,18,opt,name=last_usage_json,json=lastUsageJson,proto3" json:"last_usage_json,omitempty"`
 	// Optional. True to mark request_json for the provider's prompt cache: cache_control for Anthropic, on the last tool, the last system
-	// block and at cache_breakpoints, never more than four with those of the caller; prompt_cache_key for OpenAI, a keyed hash of the conversation.
-	// Nothing for Gemini, which caches by itself. Requires complete. False by default.
+	// block and at cache_breakpoints, never more than four with those of the caller; prompt_cache_key for OpenAI, a keyed hash of the
+	// conversation. Gemini needs none: it caches by itself. Requires complete. False by default.
 	PromptCache   bool `protobuf:"varint,19,opt,name=prompt_cache,json=promptCache,proto3" json:"prompt_cache,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -807,7 +808,7 @@ type BuildContextResponse struct {
 	Events []*LifecycleEvent `protobuf:"bytes,9,rep,name=events,proto3" json:"events,omitempty"`
 	// Output only. How full the budget is, and whether a summary is being prepared.
 	Compaction *CompactionStatus `protobuf:"bytes,10,opt,name=compaction,proto3" json:"compaction,omitempty"`
-	// Output only. What was asked for and could not be done.
+	// Output only. What was asked for and could not be done, and what was done instead.
 	Degradations []*Degradation `protobuf:"bytes,11,rep,name=degradations,proto3" json:"degradations,omitempty"`
 	// Output only. The hash of the policy in force, 16 hexadecimal digits.
 	PolicyHash string `protobuf:"bytes,12,opt,name=policy_hash,json=policyHash,proto3" json:"policy_hash,omitempty"`
@@ -817,7 +818,7 @@ type BuildContextResponse struct {
 	Receipts []*Receipt `protobuf:"bytes,14,rep,name=receipts,proto3" json:"receipts,omitempty"`
 	// Output only. The calls among these messages that wait for a result, in order.
 	Calls []*AppendedCall `protobuf:"bytes,15,rep,name=calls,proto3" json:"calls,omitempty"`
-	// Output only. How a HISTORY was read; unset for all else.
+	// Output only. How a HISTORY was read; unset for other input.
 	History       *HistoryResult `protobuf:"bytes,16,opt,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -978,7 +979,7 @@ type ExpandMessageRequest struct {
 	//	*ExpandMessageRequest_MessageId
 	//	*ExpandMessageRequest_SummaryId
 	Target isExpandMessageRequest_Target `protobuf_oneof:"target"`
-	// Optional. The reason for the expansion; at most 1,024 bytes. It is kept with a restoration and told by its events. It is never
+	// Optional. The reason for the expansion; at most 1,024 bytes. It is kept with a restoration and repeated in its events. It is never
 	// logged.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Optional. Whether the view changes. RESTORE by default. With a range, max_tokens, page_token or summary_id, RETURN_ONLY is used, and
@@ -995,8 +996,8 @@ type ExpandMessageRequest struct {
 	// Optional. The largest number of tokens that the returned text may have; 0 to 100,000,000. No limit by default, and for 0. The rest
 	// comes with the next page.
 	MaxTokens int32 `protobuf:"varint,10,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId string `protobuf:"bytes,11,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Optional. The largest number of a summary's children on a page; 0 to 1,000; 100 by default, and for 0.
 	PageSize int32 `protobuf:"varint,12,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -1216,7 +1217,7 @@ func (*ExpandMessageRequest_Items) isExpandMessageRequest_Range() {}
 // ExpandMessageResponse answers ExpandMessage.
 type ExpandMessageResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The original message, byte for byte, but for words that CorrectMessage replaced. With a range, max_tokens or
+	// Output only. The original message, byte for byte, except for words that CorrectMessage replaced. With a range, max_tokens or
 	// page_token, it has one text part that holds the selected text.
 	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// Output only. The characters of the message's text that are returned, or the items if items were asked for; unset if all of the
@@ -1230,7 +1231,7 @@ type ExpandMessageResponse struct {
 	Events []*LifecycleEvent `protobuf:"bytes,5,rep,name=events,proto3" json:"events,omitempty"`
 	// Output only. The revision of the conversation after the expansion.
 	Revision int64 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. An estimate of the tokens that the provider must read anew because the view changed; 0 if it did not change.
+	// Output only. An estimate of the cached tokens that the provider must read again because the view changed; 0 if it did not change.
 	RewriteTokens int64 `protobuf:"varint,7,opt,name=rewrite_tokens,json=rewriteTokens,proto3" json:"rewrite_tokens,omitempty"`
 	// Output only. The token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,8,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -1425,7 +1426,7 @@ type isExpandedChild_Child interface {
 }
 
 type ExpandedChild_Message struct {
-	// Output only. The message as it was appended, but for words that CorrectMessage replaced.
+	// Output only. The message as it was appended, except for words that CorrectMessage replaced.
 	Message *Message `protobuf:"bytes,1,opt,name=message,proto3,oneof"`
 }
 
@@ -1648,8 +1649,8 @@ type CompactConversationRequest struct {
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	// Optional. Settings for this compaction only.
 	Options *CompactionOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1859,8 +1860,8 @@ type RewindConversationRequest struct {
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	// Required. The index of the first message to take back; 0 to 2,147,483,647. All later messages are taken back too.
 	FromIndex int32 `protobuf:"varint,2,opt,name=from_index,json=fromIndex,proto3" json:"from_index,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1924,7 +1925,7 @@ type RewindConversationResponse struct {
 	StartIndex int32 `protobuf:"varint,1,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
 	// Output only. One past the index of the last message that was taken back.
 	EndIndex int32 `protobuf:"varint,2,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
-	// Output only. The ids of the summaries that no longer stand, because they cover messages that were taken back or are now the newest
+	// Output only. The ids of the summaries that were dissolved, because they cover messages that were taken back or are now the newest
 	// ones. Their messages, or earlier summaries of them, are shown again.
 	DissolvedSummaries []string `protobuf:"bytes,3,rep,name=dissolved_summaries,json=dissolvedSummaries,proto3" json:"dissolved_summaries,omitempty"`
 	// Output only. The events that the rewind caused.
@@ -2013,9 +2014,10 @@ func (x *RewindConversationResponse) GetDuplicate() bool {
 // UndoRewindRequest asks for what the newest rewind took back.
 type UndoRewindRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The conversation; 1 to 256 bytes, no control characters.
+	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. Makes a retry safe for 24 hours; at most 256 bytes.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2068,17 +2070,18 @@ func (x *UndoRewindRequest) GetRequestId() string {
 // UndoRewindResponse answers UndoRewind.
 type UndoRewindResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The index of the first message that is there again.
+	// Output only. The index of the first message that was brought back.
 	StartIndex int32 `protobuf:"varint,1,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
-	// Output only. One past the index of the last message that is there again. What earlier rewinds took back among them stays taken back.
+	// Output only. One past the index of the last message that was brought back. Messages among them that earlier rewinds took back stay
+	// taken back.
 	EndIndex int32 `protobuf:"varint,2,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
-	// Output only. The summaries that stand again, because the rewind had dissolved them.
+	// Output only. The ids of the summaries that are in force again, because the rewind had dissolved them.
 	RevivedSummaries []string `protobuf:"bytes,3,rep,name=revived_summaries,json=revivedSummaries,proto3" json:"revived_summaries,omitempty"`
-	// Output only. The events of the messages that are there again.
+	// Output only. The events that the call caused.
 	Events []*LifecycleEvent `protobuf:"bytes,4,rep,name=events,proto3" json:"events,omitempty"`
 	// Output only. The revision of the conversation after the call.
 	Revision int64 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. True if the request id had been used before: this is the first outcome, without its events and revived summaries.
+	// Output only. True if the request id was used before. The answer is then the first outcome, without its events and revived summaries.
 	Duplicate     bool `protobuf:"varint,6,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2156,13 +2159,13 @@ func (x *UndoRewindResponse) GetDuplicate() bool {
 	return false
 }
 
-// Correction gives one part of a message other words.
+// Correction replaces the words of one part of a message.
 type Correction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The position of the part in the message as it was appended; 0 to 2,147,483,647. It must be a text part or a tool result
 	// of the caller's own, with words.
 	PartIndex int32 `protobuf:"varint,1,opt,name=part_index,json=partIndex,proto3" json:"part_index,omitempty"`
-	// Required. The words from now on.
+	// Required. The new words.
 	//
 	// Types that are valid to be assigned to Content:
 	//
@@ -2253,7 +2256,7 @@ func (*Correction_Text) isCorrection_Content() {}
 
 func (*Correction_Json) isCorrection_Content() {}
 
-// CorrectMessageRequest asks for parts of a message to have other words.
+// CorrectMessageRequest asks for the words of a message to be replaced.
 type CorrectMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
@@ -2267,11 +2270,11 @@ type CorrectMessageRequest struct {
 	Target isCorrectMessageRequest_Target `protobuf_oneof:"target"`
 	// Required. The corrections, at most one for each part; 1 to 256. All of them are made, or none.
 	Corrections []*Correction `protobuf:"bytes,4,rep,name=corrections,proto3" json:"corrections,omitempty"`
-	// Optional. The reason for the correction; at most 1,024 bytes. It is kept with the correction and told by its event. It is never
+	// Optional. The reason for the correction; at most 1,024 bytes. It is kept with the correction and repeated in its event. It is never
 	// logged.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Optional. The largest size of the answer in bytes; 0 to 67,108,864; 3,670,016 (3.5 MiB) by default, and for 0. The correction is
 	// refused if the answer does not fit. Raise the receive limit of your gRPC client with it.
@@ -2395,12 +2398,12 @@ type CorrectMessageResponse struct {
 	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// Output only. The events that the correction caused.
 	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	// Output only. The ids of the summaries that no longer stand, because they were made of the old words. Their messages, or earlier
+	// Output only. The ids of the summaries that were dissolved, because they were made of the old words. Their messages, or earlier
 	// summaries of them, are shown again.
 	DissolvedSummaries []string `protobuf:"bytes,3,rep,name=dissolved_summaries,json=dissolvedSummaries,proto3" json:"dissolved_summaries,omitempty"`
 	// Output only. The revision of the conversation after the correction.
 	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Output only. An estimate of the tokens that the provider must read anew because the view changed; 0 if it did not change.
+	// Output only. An estimate of the cached tokens that the provider must read again because the view changed; 0 if it did not change.
 	RewriteTokens int64 `protobuf:"varint,5,opt,name=rewrite_tokens,json=rewriteTokens,proto3" json:"rewrite_tokens,omitempty"`
 	// Output only. True if the request id was used before. The answer is then the first outcome, without its events, dissolved summaries
 	// and rewrite_tokens.
@@ -2486,9 +2489,9 @@ type AnswerToolCallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Required. The call as the model made it. Its name is expand_message, retrieve_content or search_conversation, one of these under a
-	// prefix that has palimpsest as a segment, or a name in the policy's recall_tools that ends with one of these. Faults of its arguments
-	// are explained to the model in the answer.
+	// Required. The call as the model made it. Its name is expand_message, retrieve_content, search_conversation or search_memory, one of
+	// these under a prefix that has palimpsest as a segment, or a name in the policy's recall_tools that ends with one of these. Faults of
+	// its arguments are explained to the model in the answer.
 	ToolCall *ToolCall `protobuf:"bytes,2,opt,name=tool_call,json=toolCall,proto3" json:"tool_call,omitempty"`
 	// Optional. The largest number of tokens that the answer may have by the conversation's counter; 0, or 100 to 100,000,000; 2,000 by
 	// default, and for 0.

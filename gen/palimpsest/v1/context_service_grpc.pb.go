@@ -36,9 +36,16 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // ContextService serves the agent's loop: append what happened, then build what the model should see.
+//
+// Words that all comments use: The record is everything that was appended; messages on record never change. The view is the record as the
+// model sees it: messages in full or shortened, and summaries. A build renders the view as the context of one model call, and begins the
+// next turn. A unit enters or leaves the view as a whole: it is one message, or the assistant's tool calls with their results. The
+// window's start is the message from which on the view shows the record; of what lies before, it shows little more than summaries, pinned
+// messages and the opening. The opening is the first message with the user's words. An edit is a numbered change of the view. Token counts
+// are the sidecar's own; the calibration factor, learned from reported usage, turns them into an estimate of the provider's.
 type ContextServiceClient interface {
-	// AppendMessage puts one message on record. The message is as durable as the store makes it before the call answers. A conversation
-	// that does not exist is created with the server's default policy.
+	// AppendMessage puts one message on record. When the call answers, the message is as durable as the server's store makes it. A
+	// conversation that does not exist is created with the server's default policy.
 	AppendMessage(ctx context.Context, in *AppendMessageRequest, opts ...grpc.CallOption) (*AppendMessageResponse, error)
 	// BatchAppendMessages puts several messages on record in order. Either all of them are appended, or none.
 	BatchAppendMessages(ctx context.Context, in *BatchAppendMessagesRequest, opts ...grpc.CallOption) (*BatchAppendMessagesResponse, error)
@@ -56,12 +63,12 @@ type ContextServiceClient interface {
 	RewindConversation(ctx context.Context, in *RewindConversationRequest, opts ...grpc.CallOption) (*RewindConversationResponse, error)
 	// UndoRewind brings back what the newest rewind took back, as long as no message was appended after it.
 	UndoRewind(ctx context.Context, in *UndoRewindRequest, opts ...grpc.CallOption) (*UndoRewindResponse, error)
-	// CorrectMessage gives texts and tool results of a message other words. The record keeps what was appended; everything that is shown,
-	// found or made of the message from now on has the new words. Summaries that were made of the old ones no longer stand.
-	// A conversation holds at most 1,000 corrections (LIMIT_EXCEEDED).
+	// CorrectMessage replaces the words of texts and tool results of a message. The record keeps what was appended, but from now on the
+	// message is shown, found and summarized with the new words. Summaries of the old words are dissolved: their messages are shown again. A
+	// conversation holds at most 1,000 corrections (LIMIT_EXCEEDED).
 	CorrectMessage(ctx context.Context, in *CorrectMessageRequest, opts ...grpc.CallOption) (*CorrectMessageResponse, error)
-	// AnswerToolCall answers a model's call of expand_message, retrieve_content or search_conversation, the tools that "sidecar tools"
-	// defines. The answer is a tool result to append unchanged.
+	// AnswerToolCall answers a model's call of expand_message, retrieve_content, search_conversation or search_memory, the tools that
+	// "sidecar tools" defines. The answer is a tool result to append unchanged.
 	AnswerToolCall(ctx context.Context, in *AnswerToolCallRequest, opts ...grpc.CallOption) (*AnswerToolCallResponse, error)
 	// ReportUsage reports the tokens that the provider counted for a build, to calibrate the sidecar's counter.
 	ReportUsage(ctx context.Context, in *ReportUsageRequest, opts ...grpc.CallOption) (*ReportUsageResponse, error)
@@ -180,9 +187,16 @@ func (c *contextServiceClient) ReportUsage(ctx context.Context, in *ReportUsageR
 // for forward compatibility.
 //
 // ContextService serves the agent's loop: append what happened, then build what the model should see.
+//
+// Words that all comments use: The record is everything that was appended; messages on record never change. The view is the record as the
+// model sees it: messages in full or shortened, and summaries. A build renders the view as the context of one model call, and begins the
+// next turn. A unit enters or leaves the view as a whole: it is one message, or the assistant's tool calls with their results. The
+// window's start is the message from which on the view shows the record; of what lies before, it shows little more than summaries, pinned
+// messages and the opening. The opening is the first message with the user's words. An edit is a numbered change of the view. Token counts
+// are the sidecar's own; the calibration factor, learned from reported usage, turns them into an estimate of the provider's.
 type ContextServiceServer interface {
-	// AppendMessage puts one message on record. The message is as durable as the store makes it before the call answers. A conversation
-	// that does not exist is created with the server's default policy.
+	// AppendMessage puts one message on record. When the call answers, the message is as durable as the server's store makes it. A
+	// conversation that does not exist is created with the server's default policy.
 	AppendMessage(context.Context, *AppendMessageRequest) (*AppendMessageResponse, error)
 	// BatchAppendMessages puts several messages on record in order. Either all of them are appended, or none.
 	BatchAppendMessages(context.Context, *BatchAppendMessagesRequest) (*BatchAppendMessagesResponse, error)
@@ -200,12 +214,12 @@ type ContextServiceServer interface {
 	RewindConversation(context.Context, *RewindConversationRequest) (*RewindConversationResponse, error)
 	// UndoRewind brings back what the newest rewind took back, as long as no message was appended after it.
 	UndoRewind(context.Context, *UndoRewindRequest) (*UndoRewindResponse, error)
-	// CorrectMessage gives texts and tool results of a message other words. The record keeps what was appended; everything that is shown,
-	// found or made of the message from now on has the new words. Summaries that were made of the old ones no longer stand.
-	// A conversation holds at most 1,000 corrections (LIMIT_EXCEEDED).
+	// CorrectMessage replaces the words of texts and tool results of a message. The record keeps what was appended, but from now on the
+	// message is shown, found and summarized with the new words. Summaries of the old words are dissolved: their messages are shown again. A
+	// conversation holds at most 1,000 corrections (LIMIT_EXCEEDED).
 	CorrectMessage(context.Context, *CorrectMessageRequest) (*CorrectMessageResponse, error)
-	// AnswerToolCall answers a model's call of expand_message, retrieve_content or search_conversation, the tools that "sidecar tools"
-	// defines. The answer is a tool result to append unchanged.
+	// AnswerToolCall answers a model's call of expand_message, retrieve_content, search_conversation or search_memory, the tools that
+	// "sidecar tools" defines. The answer is a tool result to append unchanged.
 	AnswerToolCall(context.Context, *AnswerToolCallRequest) (*AnswerToolCallResponse, error)
 	// ReportUsage reports the tokens that the provider counted for a build, to calibrate the sidecar's counter.
 	ReportUsage(context.Context, *ReportUsageRequest) (*ReportUsageResponse, error)

@@ -134,7 +134,8 @@ type Conversation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Optional. The id of the person or program that the agent serves; at most 256 bytes.
+	// Optional. The id of the person or program that the agent serves; at most 256 bytes. Memory and credentials go by it. Once set, it
+	// cannot be changed.
 	ActorId string `protobuf:"bytes,2,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// Optional. The id of the agent; at most 256 bytes.
 	AgentId string `protobuf:"bytes,3,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
@@ -162,8 +163,8 @@ type Conversation struct {
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// Output only. The time at which the conversation ends by its ttl; unset without a ttl.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// Output only. The bytes that the namespace's limit counts: contents and metadata of messages, words of corrections, and stored contents
-	// that have not expired. What was erased is not in it.
+	// Output only. The bytes that count for the namespace's quota: contents and metadata of messages, corrections, and stored contents that
+	// have not expired. Erased bytes do not count.
 	StoredBytes   int64 `protobuf:"varint,16,opt,name=stored_bytes,json=storedBytes,proto3" json:"stored_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -316,8 +317,8 @@ type CreateConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The conversation to create. Its output-only fields are ignored.
 	Conversation *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -639,12 +640,13 @@ type UpdateConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the conversation, and the new values of the fields that the mask names.
 	Conversation *Conversation `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
-	// Required. The fields to change: actor_id, agent_id, title, metadata_json, policy, a field of policy such as policy.ttl, or a field
-	// of policy.fit, policy.expiration, policy.retention, policy.rewrite, policy.pruning, policy.compaction or policy.citations such as
-	// policy.rewrite.mode. A named field that is not set in conversation is cleared.
+	// Required. The fields to change: actor_id, agent_id, title, metadata_json, policy, a field of policy such as policy.ttl, or a field of
+	// policy.fit, policy.expiration, policy.retention, policy.rewrite, policy.pruning, policy.compaction, policy.citations,
+	// policy.deduplication, policy.memory or policy.memory.recall, such as policy.rewrite.mode. A named field that is not set in
+	// conversation is cleared.
 	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -752,12 +754,13 @@ type DeleteConversationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the conversation; 1 to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Optional. True: the next append, or CreateConversation, begins the conversation anew, from index 0 and with the server's default
-	// policy. Until then, for 24 hours, other calls answer CONVERSATION_DELETED. The request ids of its appends, of its CreateConversation
-	// and of this call stay remembered for their 24 hours: a retry from before the deletion begins nothing. False by default.
+	// Optional. True to leave no tombstone: the next append, or CreateConversation, starts a new conversation with the id, from index 0 and
+	// with the server's default policy. Until then, for 24 hours, other calls answer CONVERSATION_DELETED. The request ids of its appends,
+	// of its CreateConversation and of this call stay remembered for their 24 hours: a retry of a call from before the deletion begins
+	// nothing. False by default.
 	WithoutTombstone bool `protobuf:"varint,3,opt,name=without_tombstone,json=withoutTombstone,proto3" json:"without_tombstone,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1052,7 +1055,7 @@ type ListMessagesRequest struct {
 	Range *MessageRange `protobuf:"bytes,2,opt,name=range,proto3" json:"range,omitempty"`
 	// Optional. The order of the messages. The oldest comes first by default.
 	Order ListOrder `protobuf:"varint,3,opt,name=order,proto3,enum=palimpsest.v1.ListOrder" json:"order,omitempty"`
-	// Optional. The form of the messages. They are listed as they were appended by default.
+	// Optional. The form of the messages. By default, they are listed as they were appended.
 	View ListView `protobuf:"varint,4,opt,name=view,proto3,enum=palimpsest.v1.ListView" json:"view,omitempty"`
 	// Optional. The filter that messages must match.
 	Filter *MessageFilter `protobuf:"bytes,5,opt,name=filter,proto3" json:"filter,omitempty"`
@@ -1364,7 +1367,7 @@ type SearchMessagesRequest struct {
 	MaxHits int32 `protobuf:"varint,5,opt,name=max_hits,json=maxHits,proto3" json:"max_hits,omitempty"`
 	// Optional. The largest length of a snippet in Unicode code points; 0 to 500; 200 by default, and for 0.
 	MaxSnippetChars int32 `protobuf:"varint,6,opt,name=max_snippet_chars,json=maxSnippetChars,proto3" json:"max_snippet_chars,omitempty"`
-	// Optional. True to search messages too that RewindConversation took back. False by default.
+	// Optional. True to also search messages that RewindConversation took back. False by default.
 	IncludeHidden bool `protobuf:"varint,7,opt,name=include_hidden,json=includeHidden,proto3" json:"include_hidden,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1511,7 +1514,7 @@ type MessageHit struct {
 	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	// Output only. The relevance of the message: higher is better. Scores are comparable within one answer only.
 	Score float64 `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
-	// Output only. The passage of the message that answers best.
+	// Output only. The passage of the message that answers the query best.
 	Snippet string `protobuf:"bytes,3,opt,name=snippet,proto3" json:"snippet,omitempty"`
 	// Output only. Who speaks in the message.
 	Role Role `protobuf:"varint,4,opt,name=role,proto3,enum=palimpsest.v1.Role" json:"role,omitempty"`

@@ -49,8 +49,8 @@ type ConversationServiceClient interface {
 	ListConversations(ctx context.Context, in *ListConversationsRequest, opts ...grpc.CallOption) (*ListConversationsResponse, error)
 	// UpdateConversation changes the fields of a conversation that the mask names.
 	UpdateConversation(ctx context.Context, in *UpdateConversationRequest, opts ...grpc.CallOption) (*UpdateConversationResponse, error)
-	// DeleteConversation deletes a conversation. For 30 days, calls with its id answer CONVERSATION_DELETED. Without a tombstone, the
-	// next append begins the conversation anew.
+	// DeleteConversation deletes a conversation and leaves a tombstone: for 30 days, calls with its id answer CONVERSATION_DELETED, and only
+	// CreateConversation can use the id again. Without a tombstone, the next append starts a new conversation with the id.
 	DeleteConversation(ctx context.Context, in *DeleteConversationRequest, opts ...grpc.CallOption) (*DeleteConversationResponse, error)
 	// GetMessage returns one message as it was appended.
 	GetMessage(ctx context.Context, in *GetMessageRequest, opts ...grpc.CallOption) (*GetMessageResponse, error)
@@ -257,8 +257,8 @@ type ConversationServiceServer interface {
 	ListConversations(context.Context, *ListConversationsRequest) (*ListConversationsResponse, error)
 	// UpdateConversation changes the fields of a conversation that the mask names.
 	UpdateConversation(context.Context, *UpdateConversationRequest) (*UpdateConversationResponse, error)
-	// DeleteConversation deletes a conversation. For 30 days, calls with its id answer CONVERSATION_DELETED. Without a tombstone, the
-	// next append begins the conversation anew.
+	// DeleteConversation deletes a conversation and leaves a tombstone: for 30 days, calls with its id answer CONVERSATION_DELETED, and only
+	// CreateConversation can use the id again. Without a tombstone, the next append starts a new conversation with the id.
 	DeleteConversation(context.Context, *DeleteConversationRequest) (*DeleteConversationResponse, error)
 	// GetMessage returns one message as it was appended.
 	GetMessage(context.Context, *GetMessageRequest) (*GetMessageResponse, error)

@@ -32,8 +32,8 @@ const (
 	ErrorReason_ERROR_REASON_INVALID_FIELD ErrorReason = 1
 	// NOT_FOUND. No conversation has this id.
 	ErrorReason_ERROR_REASON_CONVERSATION_NOT_FOUND ErrorReason = 2
-	// NOT_FOUND. The conversation was deleted, or outlived its ttl. Only CreateConversation can use the id again. Without a tombstone, an
-	// append can too, unless it repeats a request from before the deletion.
+	// NOT_FOUND. The conversation was deleted, or outlived its ttl. Only CreateConversation can use the id again. If it was deleted without
+	// a tombstone, an append can too, unless it repeats a request from before the deletion.
 	ErrorReason_ERROR_REASON_CONVERSATION_DELETED ErrorReason = 3
 	// ALREADY_EXISTS. A conversation with this id exists.
 	ErrorReason_ERROR_REASON_CONVERSATION_EXISTS ErrorReason = 4
@@ -43,7 +43,7 @@ const (
 	ErrorReason_ERROR_REASON_MANIFEST_NOT_FOUND ErrorReason = 6
 	// NOT_FOUND. No profile exists for this model.
 	ErrorReason_ERROR_REASON_MODEL_PROFILE_NOT_FOUND ErrorReason = 7
-	// ABORTED. The message would not get the expected_index of the request.
+	// ABORTED. The message would not get the expected_index of the request, because another call appended first.
 	ErrorReason_ERROR_REASON_INDEX_MISMATCH ErrorReason = 8
 	// ABORTED. Other calls changed the conversation 8 times while this one was being decided. Try again.
 	ErrorReason_ERROR_REASON_CONTENTION ErrorReason = 9
@@ -54,14 +54,14 @@ const (
 	// FAILED_PRECONDITION. Tool calls at the end of the conversation wait for their results. The error names the id of each call in a violation.
 	ErrorReason_ERROR_REASON_PENDING_TOOL_CALLS ErrorReason = 12
 	// FAILED_PRECONDITION. The conversation has messages, and none that a model could answer: system messages alone, or none that has
-	// anything to show. The message says which.
+	// anything to show. The error message says which.
 	ErrorReason_ERROR_REASON_EMPTY_CONTEXT ErrorReason = 13
 	// FAILED_PRECONDITION. Fixed input, leading system messages, pinned messages and the newest unit do not fit into the budget, even
 	// with tool results clipped as far as possible. The error message has the weight of each.
 	ErrorReason_ERROR_REASON_CONTEXT_CANNOT_FIT ErrorReason = 14
 	// FAILED_PRECONDITION. The requested turn is lower than the current turn.
 	ErrorReason_ERROR_REASON_TURN_PASSED ErrorReason = 15
-	// RESOURCE_EXHAUSTED. The answer would exceed the limit of max_reply_bytes. Nothing was changed.
+	// RESOURCE_EXHAUSTED. The answer would be larger than max_reply_bytes, or than the server's limit. Nothing was changed.
 	ErrorReason_ERROR_REASON_REPLY_TOO_LARGE ErrorReason = 16
 	// RESOURCE_EXHAUSTED. The conversation has reached the limit that the error message names.
 	ErrorReason_ERROR_REASON_LIMIT_EXCEEDED ErrorReason = 17
@@ -71,7 +71,7 @@ const (
 	ErrorReason_ERROR_REASON_OUTCOME_UNKNOWN ErrorReason = 19
 	// DATA_LOSS. A stored value does not match its checksum or cannot be read.
 	ErrorReason_ERROR_REASON_CORRUPT_RECORD ErrorReason = 20
-	// RESOURCE_EXHAUSTED. The store has reached the size it was given.
+	// RESOURCE_EXHAUSTED. The store, its disk or its memory is full. Nothing was written. Delete conversations, or give the store more room.
 	ErrorReason_ERROR_REASON_STORE_FULL ErrorReason = 21
 	// INTERNAL. The sidecar met something unexpected. Its log says more.
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 22
@@ -91,8 +91,8 @@ const (
 	ErrorReason_ERROR_REASON_NOT_EDITED ErrorReason = 29
 	// FAILED_PRECONDITION. The original was erased, as its expiration asked for. Do not retry.
 	ErrorReason_ERROR_REASON_ORIGINAL_ERASED ErrorReason = 30
-	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or room that must be kept for other messages; or the
-	// answer has no room for even the smallest piece. The error message names ranges to ask for, or the weights.
+	// FAILED_PRECONDITION. The unit in full would take more than half of the budget, or room that other messages need; or not even the
+	// smallest piece fits into the answer. The error message names ranges to ask for, or the weights.
 	ErrorReason_ERROR_REASON_EXPANSION_TOO_LARGE ErrorReason = 31
 	// FAILED_PRECONDITION. There is nothing to summarize between the last summary and the newest messages, or the summary did not make
 	// the view smaller by enough.
@@ -113,14 +113,14 @@ const (
 	// RESOURCE_EXHAUSTED. Calls in progress use all the memory set aside for them. Nothing was changed. Try again after the delay in
 	// google.rpc.RetryInfo.
 	ErrorReason_ERROR_REASON_OVERLOADED ErrorReason = 39
-	// FAILED_PRECONDITION. No rewind stands that could be undone, or messages were appended after it.
+	// FAILED_PRECONDITION. There is no rewind to undo, or messages were appended after it.
 	ErrorReason_ERROR_REASON_NOTHING_TO_UNDO ErrorReason = 40
 	// FAILED_PRECONDITION. The conversation has no messages: append the first one.
 	ErrorReason_ERROR_REASON_NO_MESSAGES ErrorReason = 41
 	// FAILED_PRECONDITION. The part of the message cannot be corrected: it is neither a text nor a tool result with words of the caller's
-	// own, it lies in a content, or the message was taken back. The text says which.
+	// own, it lies in a content, or the message was taken back. The error message says which.
 	ErrorReason_ERROR_REASON_NOT_CORRECTABLE ErrorReason = 42
-	// UNAUTHENTICATED. The call has no credential that holds: none, an unknown one, or one that has expired.
+	// UNAUTHENTICATED. The call has no valid credential: none, an unknown one, or an expired one.
 	ErrorReason_ERROR_REASON_UNAUTHENTICATED ErrorReason = 43
 	// PERMISSION_DENIED. The credential is an agent's and the call an operator's, or the conversation would belong to an actor that the
 	// credential does not speak for.
@@ -129,9 +129,9 @@ const (
 	// Nothing was changed. Try again after the delay in google.rpc.RetryInfo; a limit of conversations or of bytes needs deletions first, or
 	// a higher limit.
 	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 45
-	// FAILED_PRECONDITION. The server has no memory across conversations (--memory).
+	// FAILED_PRECONDITION. The server has no memory across conversations (flag --memory).
 	ErrorReason_ERROR_REASON_MEMORY_DISABLED ErrorReason = 46
-	// FAILED_PRECONDITION. The conversation has no actor_id, or no agent_id, by which the scope is found.
+	// FAILED_PRECONDITION. The conversation lacks the actor_id or agent_id that the scope needs.
 	ErrorReason_ERROR_REASON_NO_ACTOR ErrorReason = 47
 	// UNAVAILABLE. The memory's back end cannot be reached, or refuses the sidecar. Try again.
 	ErrorReason_ERROR_REASON_MEMORY_UNAVAILABLE ErrorReason = 48
@@ -140,10 +140,11 @@ const (
 	// FAILED_PRECONDITION. The caller's whole list differs from the record, or its first message does with REWIND. The error's metadata
 	// names the place in the list (list_index) and the message on record (message_index), both counted from 0.
 	ErrorReason_ERROR_REASON_HISTORY_DIVERGED ErrorReason = 50
-	// FAILED_PRECONDITION. The front of the caller's list was cut off, and what is left stands at several places of the record's end. Send
+	// FAILED_PRECONDITION. The front of the caller's list was cut off, and the rest matches the end of the record in several places. Send
 	// more of it.
 	ErrorReason_ERROR_REASON_HISTORY_AMBIGUOUS ErrorReason = 51
-	// FAILED_PRECONDITION. The server does not know the prefix that known_sha256 names, or the record was changed since. Send the whole list.
+	// FAILED_PRECONDITION. The server does not know the front of the list that known_sha256 names, or the record has changed since. Send the
+	// whole list.
 	ErrorReason_ERROR_REASON_HISTORY_PREFIX_UNKNOWN ErrorReason = 52
 )
 

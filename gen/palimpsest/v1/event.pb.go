@@ -31,7 +31,7 @@ const (
 	EventType_EVENT_TYPE_ADDED EventType = 1
 	// Tool results in the message were clipped to fit.
 	EventType_EVENT_TYPE_CLIPPED EventType = 2
-	// The turns of the message, or of tool results in it, were over, and it is to leave the view.
+	// The turns of the message, or of tool results in it, were over (see Expiration), and it is to leave the view.
 	EventType_EVENT_TYPE_EXPIRED EventType = 3
 	// The turns of the message, or of tool results in it, were over, and it was compacted.
 	EventType_EVENT_TYPE_COMPACTED EventType = 4
@@ -50,7 +50,7 @@ const (
 	// The messages from message_index up to end_index were to be summarized, and the summary was of no use. The event is in answers
 	// only, not in the stream of WatchEvents.
 	EventType_EVENT_TYPE_COMPACTION_FAILED EventType = 11
-	// A citation stands for a result in the message, which is kept outside of the view.
+	// The view shows a citation in place of a result in the message; the record keeps the result.
 	EventType_EVENT_TYPE_CITED EventType = 12
 	// StoreContent stored a content. The event is about no message: message_index is -1.
 	EventType_EVENT_TYPE_CONTENT_STORED EventType = 13
@@ -67,7 +67,7 @@ const (
 	EventType_EVENT_TYPE_MEMORY_SKIPPED EventType = 18
 	// Memories that were shown before the words of the message are shown no longer: they were forgotten, or have no room.
 	EventType_EVENT_TYPE_MEMORY_FORGOTTEN EventType = 19
-	// Lines of results in the message that stand in the view already became lines that name where.
+	// Lines of results in the message that the view already shows elsewhere were replaced by a line that names the place.
 	EventType_EVENT_TYPE_DEDUPLICATED EventType = 20
 	// Deduplicated results in the message are shown in full again.
 	EventType_EVENT_TYPE_COPY_RETURNED EventType = 21
@@ -158,7 +158,7 @@ type DecisionKind int32
 const (
 	// The kind is not set.
 	DecisionKind_DECISION_KIND_UNSPECIFIED DecisionKind = 0
-	// A tool result, the request in force or the opening was cut to its head and tail, or a summary was shortened.
+	// A tool result, the newest user message or the opening was cut to its head and tail, or a summary was shortened.
 	DecisionKind_DECISION_KIND_CLIPPED DecisionKind = 1
 	// The messages, or the summary that stands for them, are not shown: they are before the window's start, or there is no room.
 	DecisionKind_DECISION_KIND_LEFT_OUT DecisionKind = 2
@@ -186,7 +186,7 @@ const (
 	DecisionKind_DECISION_KIND_CORRECTED DecisionKind = 13
 	// Memories of earlier conversations stand before the words of the message.
 	DecisionKind_DECISION_KIND_RECALLED DecisionKind = 14
-	// Lines that stand elsewhere in the view are not shown again; with COPY_NOT_SHOWN, this build shows them again.
+	// Lines that the view shows elsewhere are left out; with reason COPY_NOT_SHOWN, this build shows them again.
 	DecisionKind_DECISION_KIND_DEDUPLICATED DecisionKind = 15
 )
 
@@ -263,9 +263,9 @@ type DecisionReason int32
 const (
 	// The reason is not set.
 	DecisionReason_DECISION_REASON_UNSPECIFIED DecisionReason = 0
-	// A tool result is over its share of the budget.
+	// A tool result is over its share of the budget (fit.max_result_percent).
 	DecisionReason_DECISION_REASON_RESULT_OVER_SHARE DecisionReason = 1
-	// The newest unit does not fit into the budget beside what has a stronger claim than tool results.
+	// The newest unit does not fit into the budget beside what goes before tool results, so its results are clipped.
 	DecisionReason_DECISION_REASON_NEWEST_UNIT_OVER_BUDGET DecisionReason = 2
 	// The messages are before the window's start, and no summary stands for them.
 	DecisionReason_DECISION_REASON_BEFORE_WINDOW DecisionReason = 3
@@ -273,7 +273,7 @@ const (
 	DecisionReason_DECISION_REASON_CALL_NEVER_ANSWERED DecisionReason = 4
 	// A result that came after its unit had closed is shown as user text.
 	DecisionReason_DECISION_REASON_RESULT_LATE DecisionReason = 5
-	// The part or message is left out, because the provider does not take empty text.
+	// The part or message is left out, because the provider refuses empty text.
 	DecisionReason_DECISION_REASON_EMPTY_TEXT DecisionReason = 6
 	// A reasoning or opaque block is left out, because the provider or model cannot take it back.
 	DecisionReason_DECISION_REASON_FOREIGN_BLOCK DecisionReason = 7
@@ -289,7 +289,7 @@ const (
 	DecisionReason_DECISION_REASON_MEDIA_AS_TEXT DecisionReason = 12
 	// The caller appended the message.
 	DecisionReason_DECISION_REASON_APPENDED DecisionReason = 13
-	// The name of a tool, or of who speaks, has characters that the provider refuses, or too many; they are replaced.
+	// The name of a tool or a speaker has characters that the provider refuses, or too many; the name was changed.
 	DecisionReason_DECISION_REASON_NAME_REPLACED DecisionReason = 14
 	// The turns of the message or result are over.
 	DecisionReason_DECISION_REASON_EXPIRED DecisionReason = 15
@@ -305,11 +305,11 @@ const (
 	DecisionReason_DECISION_REASON_RETENTION DecisionReason = 20
 	// ExpandMessage asked for the message.
 	DecisionReason_DECISION_REASON_EXPAND_REQUEST DecisionReason = 21
-	// The change saves less than it would cost the provider to read the changed prefix anew.
+	// The change saves less than it would cost the provider to read the changed prefix again.
 	DecisionReason_DECISION_REASON_HELD_FOR_REWRITE DecisionReason = 22
 	// A model was asked for a summary, which is not ready yet.
 	DecisionReason_DECISION_REASON_SUMMARY_NOT_READY DecisionReason = 23
-	// The tool result is older than the newest tokens, which pruning leaves alone.
+	// The tool result is older than the newest tokens that pruning leaves alone.
 	DecisionReason_DECISION_REASON_PRUNED DecisionReason = 24
 	// The view outgrew its budget.
 	DecisionReason_DECISION_REASON_OVERFLOW DecisionReason = 25
@@ -321,7 +321,8 @@ const (
 	DecisionReason_DECISION_REASON_SUMMARIES_MERGED DecisionReason = 28
 	// RewindConversation or UndoRewind asked for it.
 	DecisionReason_DECISION_REASON_REWIND_REQUEST DecisionReason = 29
-	// The provider's cache was cold, so that rewriting spoiled nothing: a summary was ready, or the view took more than half of its budget.
+	// The provider's cache was cold, so that a rewrite cost nothing extra: a summary was ready, or the view took more than half of its
+	// budget.
 	DecisionReason_DECISION_REASON_CACHE_COLD DecisionReason = 30
 	// The text was longer than the citation threshold when it was appended.
 	DecisionReason_DECISION_REASON_OVER_CITATION_THRESHOLD DecisionReason = 31
@@ -329,10 +330,11 @@ const (
 	DecisionReason_DECISION_REASON_STORE_CONTENT_REQUEST DecisionReason = 32
 	// The run of the content has ended, or was not used for 24 hours.
 	DecisionReason_DECISION_REASON_RUN_ENDED DecisionReason = 33
-	// The context is over its budget, and the request in force, the opening or a summary is over its share of it: a part is shown. Or the
-	// units of high importance together are over theirs: a summary stands for the message, and this is told once, when it is made.
+	// The context is over its budget, and the newest user message, the opening or a summary is over its share of it, so that a part is
+	// shown. Or the units of high importance together are over theirs: a summary stands for the message; this is said once, when the summary
+	// is made.
 	DecisionReason_DECISION_REASON_OVER_BUDGET_SHARE DecisionReason = 34
-	// The context is over its budget, and stronger claims leave no room for the messages.
+	// The context is over its budget, and what goes before these messages leaves no room for them.
 	DecisionReason_DECISION_REASON_NO_ROOM DecisionReason = 35
 	// A rate or spending limit refused the model's summary. It is asked for again.
 	DecisionReason_DECISION_REASON_SUMMARY_REFUSED DecisionReason = 36
@@ -342,15 +344,15 @@ const (
 	DecisionReason_DECISION_REASON_CORRECTION_REQUEST DecisionReason = 38
 	// The memories answer the user's message.
 	DecisionReason_DECISION_REASON_MEMORIES_ANSWER DecisionReason = 39
-	// The conversation has no actor_id, and no other scope is recalled from.
+	// The conversation has no actor_id, and the policy recalls from no other scope.
 	DecisionReason_DECISION_REASON_MEMORY_NO_ACTOR DecisionReason = 40
-	// The user's message has less than two words that a search could go by.
+	// The user's message has fewer than two words to search by.
 	DecisionReason_DECISION_REASON_MEMORY_QUERY_EMPTY DecisionReason = 41
 	// Nothing that is remembered answers the message well enough.
 	DecisionReason_DECISION_REASON_MEMORY_BELOW_FLOOR DecisionReason = 42
 	// What answers the message is in the view already.
 	DecisionReason_DECISION_REASON_MEMORY_IN_VIEW DecisionReason = 43
-	// What is recalled has no room: the limits of the policy, or the budget, are reached.
+	// The memories have no room: a limit of the policy or the budget is reached.
 	DecisionReason_DECISION_REASON_MEMORY_OVER_CAP DecisionReason = 44
 	// The memory did not answer in time.
 	DecisionReason_DECISION_REASON_MEMORY_DEADLINE DecisionReason = 45
@@ -362,11 +364,11 @@ const (
 	DecisionReason_DECISION_REASON_MEMORY_DRY_RUN DecisionReason = 48
 	// The memories were deleted, or what they come from.
 	DecisionReason_DECISION_REASON_MEMORY_FORGOTTEN DecisionReason = 49
-	// A part's residue is for another provider or model, or nothing in it is known, and the part is rendered without it.
+	// A part's residue is for another provider or model, or holds nothing known, and the part is rendered without it.
 	DecisionReason_DECISION_REASON_RESIDUE_DROPPED DecisionReason = 50
-	// Lines of the result stood in the view already when it entered.
+	// The view already showed lines of the result when it entered.
 	DecisionReason_DECISION_REASON_DUPLICATE_LINES DecisionReason = 51
-	// A message that stood for lines of the result does not show them any more.
+	// The message that showed lines of the result no longer shows them.
 	DecisionReason_DECISION_REASON_COPY_NOT_SHOWN DecisionReason = 52
 )
 
@@ -522,7 +524,7 @@ type LifecycleEvent struct {
 	MessageIndex int32 `protobuf:"varint,3,opt,name=message_index,json=messageIndex,proto3" json:"message_index,omitempty"`
 	// Output only. The reason why it happened.
 	Reason DecisionReason `protobuf:"varint,4,opt,name=reason,proto3,enum=palimpsest.v1.DecisionReason" json:"reason,omitempty"`
-	// Output only. The number of tokens by which the view became lighter.
+	// Output only. The number of tokens by which the view became lighter; negative if it became heavier.
 	TokensSaved int64 `protobuf:"varint,5,opt,name=tokens_saved,json=tokensSaved,proto3" json:"tokens_saved,omitempty"`
 	// Output only. The id of the edit that did it, such as e12; empty for an append.
 	EditId string `protobuf:"bytes,6,opt,name=edit_id,json=editId,proto3" json:"edit_id,omitempty"`

@@ -206,8 +206,8 @@ func (ExpirationSource) EnumDescriptor() ([]byte, []int) {
 // hold their defaults.
 type Expiration struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The number of turns it is shown in full after the turn in which it was appended; 0 to 1,000,000. It never expires if
-	// unset. With 0, it is shown in full while it is in the newest unit.
+	// Optional. The number of turns it is shown in full after the turn in which it was appended; 0 to 1,000,000. If unset, it never expires
+	// by this setting, but the policy may set turns. With 0, it is shown in full while it is in the newest unit.
 	Turns *int32 `protobuf:"varint,1,opt,name=turns,proto3,oneof" json:"turns,omitempty"`
 	// Optional. What happens when the turns are over. Nothing by default.
 	Mode ExpirationMode `protobuf:"varint,2,opt,name=mode,proto3,enum=palimpsest.v1.ExpirationMode" json:"mode,omitempty"`
@@ -219,7 +219,7 @@ type Expiration struct {
 	// Optional. The id of the prompt for a model's summary; at most 256 bytes. By default, that of the action policy, else the sidecar's
 	// own prompt.
 	CompactPromptId string `protobuf:"bytes,5,opt,name=compact_prompt_id,json=compactPromptId,proto3" json:"compact_prompt_id,omitempty"`
-	// Optional. False to erase the original when it is due, whether it is in the view or not. Its length and a keyed hash are kept.
+	// Optional. False to erase the original for good when it is due, whether it is in the view or not. Its length and a keyed hash are kept.
 	// True by default.
 	PreserveOriginalContent *bool `protobuf:"varint,6,opt,name=preserve_original_content,json=preserveOriginalContent,proto3,oneof" json:"preserve_original_content,omitempty"`
 	// Output only. The most specific source that set a field of this expiration.

@@ -30,7 +30,7 @@ const (
 	MemoryScope_MEMORY_SCOPE_UNSPECIFIED MemoryScope = 0
 	// The memories of the conversation's actor, from all conversations with the same actor_id.
 	MemoryScope_MEMORY_SCOPE_USER MemoryScope = 1
-	// The memories of the conversation alone.
+	// The memories of this conversation only.
 	MemoryScope_MEMORY_SCOPE_SESSION MemoryScope = 2
 	// The memories of the conversation's agent, for all its actors. Only operators add them.
 	MemoryScope_MEMORY_SCOPE_AGENT MemoryScope = 3

@@ -136,7 +136,7 @@ func (ForgetState) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_memory_service_proto_rawDescGZIP(), []int{1}
 }
 
-// MemorySyncState says what the way to a back end is doing.
+// MemorySyncState says how the sending of messages to a back end stands.
 type MemorySyncState int32
 
 const (
@@ -205,7 +205,7 @@ func (MemorySyncState) EnumDescriptor() ([]byte, []int) {
 type SearchMemoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the conversation that asks; 1 to 256 bytes, no control characters. Its actor and agent say whose memories are
-	// searched. What only it said itself is found by scope SESSION alone.
+	// searched. What only this conversation said is found only in scope SESSION.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	// Required. What to look for, in words; 1 to 10,000 bytes.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
@@ -213,7 +213,7 @@ type SearchMemoriesRequest struct {
 	Scopes []MemoryScope `protobuf:"varint,3,rep,packed,name=scopes,proto3,enum=palimpsest.v1.MemoryScope" json:"scopes,omitempty"`
 	// Optional. The largest number of memories; 0 to 100; 10 by default, and for 0.
 	MaxResults int32 `protobuf:"varint,4,opt,name=max_results,json=maxResults,proto3" json:"max_results,omitempty"`
-	// Optional. The least score of a memory that is found; 0 to 1; 0 by default.
+	// Optional. The lowest score of a memory that is returned; 0 to 1; 0 by default.
 	MinScore      *float64 `protobuf:"fixed64,5,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -449,12 +449,13 @@ type isListMemoriesRequest_Of interface {
 }
 
 type ListMemoriesRequest_ConversationId struct {
-	// Optional. The id of a conversation, whose actor and agent say whose memories are listed; 1 to 256 bytes, no control characters.
+	// Optional. The id of a conversation: the memories of its actor, itself, its agent or its namespace, as the scope says; 1 to 256
+	// bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3,oneof"`
 }
 
 type ListMemoriesRequest_ActorId struct {
-	// Optional. The id of an actor, for operators, and scope USER alone; 1 to 256 bytes.
+	// Optional. The id of an actor, for operators only, and for scope USER only; 1 to 256 bytes.
 	ActorId string `protobuf:"bytes,2,opt,name=actor_id,json=actorId,proto3,oneof"`
 }
 
@@ -527,7 +528,7 @@ type AddMemoryRequest struct {
 	//	*AddMemoryRequest_ConversationId
 	//	*AddMemoryRequest_ActorId
 	Of isAddMemoryRequest_Of `protobuf_oneof:"of"`
-	// Optional. The scope. USER by default. Where credentials are on, AGENT and ORG are for operators alone.
+	// Optional. The scope. USER by default. If the server uses credentials, AGENT and ORG are for operators only.
 	Scope MemoryScope `protobuf:"varint,3,opt,name=scope,proto3,enum=palimpsest.v1.MemoryScope" json:"scope,omitempty"`
 	// Required. The text; 1 to 16,000 bytes.
 	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
@@ -636,12 +637,13 @@ type isAddMemoryRequest_Of interface {
 }
 
 type AddMemoryRequest_ConversationId struct {
-	// Optional. The id of a conversation, whose actor and agent say whose memory it becomes; 1 to 256 bytes, no control characters.
+	// Optional. The id of a conversation: the memory becomes that of its actor, itself, its agent or its namespace, as the scope says; 1
+	// to 256 bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3,oneof"`
 }
 
 type AddMemoryRequest_ActorId struct {
-	// Optional. The id of an actor, for operators, and scope USER alone; 1 to 256 bytes.
+	// Optional. The id of an actor, for operators only, and for scope USER only; 1 to 256 bytes.
 	ActorId string `protobuf:"bytes,2,opt,name=actor_id,json=actorId,proto3,oneof"`
 }
 
@@ -705,7 +707,7 @@ type DeleteMemoryRequest struct {
 	//	*DeleteMemoryRequest_ConversationId
 	//	*DeleteMemoryRequest_ActorId
 	Of isDeleteMemoryRequest_Of `protobuf_oneof:"of"`
-	// Optional. The scope. USER by default. Where credentials are on, AGENT and ORG are for operators alone.
+	// Optional. The scope. USER by default. If the server uses credentials, AGENT and ORG are for operators only.
 	Scope MemoryScope `protobuf:"varint,3,opt,name=scope,proto3,enum=palimpsest.v1.MemoryScope" json:"scope,omitempty"`
 	// Required. The id of the memory; 1 to 256 bytes, no control characters.
 	MemoryId      string `protobuf:"bytes,4,opt,name=memory_id,json=memoryId,proto3" json:"memory_id,omitempty"`
@@ -787,12 +789,13 @@ type isDeleteMemoryRequest_Of interface {
 }
 
 type DeleteMemoryRequest_ConversationId struct {
-	// Optional. The id of a conversation, whose actor and agent say whose memory it is; 1 to 256 bytes, no control characters.
+	// Optional. The id of a conversation: the memory is that of its actor, itself, its agent or its namespace, as the scope says; 1 to 256
+	// bytes, no control characters.
 	ConversationId string `protobuf:"bytes,1,opt,name=conversation_id,json=conversationId,proto3,oneof"`
 }
 
 type DeleteMemoryRequest_ActorId struct {
-	// Optional. The id of an actor, for operators, and scope USER alone; 1 to 256 bytes.
+	// Optional. The id of an actor, for operators only, and for scope USER only; 1 to 256 bytes.
 	ActorId string `protobuf:"bytes,2,opt,name=actor_id,json=actorId,proto3,oneof"`
 }
 
@@ -950,7 +953,7 @@ func (x *EndSessionResponse) GetSync() []*MemorySync {
 // ForgetActorRequest asks for an actor to be forgotten.
 type ForgetActorRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required. The id of the actor; 1 to 256 bytes. Where credentials are on, the credential is an operator's.
+	// Required. The id of the actor; 1 to 256 bytes. If the server uses credentials, only an operator may call.
 	ActorId string `protobuf:"bytes,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// Optional. What becomes of the actor's conversations. They stay by default.
 	Records       ForgetRecords `protobuf:"varint,2,opt,name=records,proto3,enum=palimpsest.v1.ForgetRecords" json:"records,omitempty"`
@@ -1337,7 +1340,7 @@ type MemorySync struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. The name of the back end: embedded, mem0 or agentcore.
 	Target string `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	// Output only. One past the index of the last message that it has taken or passed over.
+	// Output only. One past the index of the last message that the back end has taken or that was passed over.
 	SyncedTo int32 `protobuf:"varint,2,opt,name=synced_to,json=syncedTo,proto3" json:"synced_to,omitempty"`
 	// Output only. The number of messages that wait.
 	LagMessages int32 `protobuf:"varint,3,opt,name=lag_messages,json=lagMessages,proto3" json:"lag_messages,omitempty"`

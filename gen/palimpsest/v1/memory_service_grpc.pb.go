@@ -33,21 +33,22 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// MemoryService serves what is remembered across conversations. All of its calls answer FAILED_PRECONDITION with MEMORY_DISABLED where the
-// server has no memory (--memory).
+// MemoryService serves what is remembered across conversations. If the server has no memory (flag --memory), all calls are refused with
+// FAILED_PRECONDITION, MEMORY_DISABLED.
 type MemoryServiceClient interface {
 	// SearchMemories finds the memories that answer a query, best first.
 	SearchMemories(ctx context.Context, in *SearchMemoriesRequest, opts ...grpc.CallOption) (*SearchMemoriesResponse, error)
-	// ListMemories lists memories, superseded ones too.
+	// ListMemories lists memories, including superseded ones.
 	ListMemories(ctx context.Context, in *ListMemoriesRequest, opts ...grpc.CallOption) (*ListMemoriesResponse, error)
-	// AddMemory remembers a text as it is. It survives the conversation that it was added from, but for scope SESSION.
+	// AddMemory remembers a text as it is. The memory outlives the conversation that it was added from, except in scope SESSION.
 	AddMemory(ctx context.Context, in *AddMemoryRequest, opts ...grpc.CallOption) (*AddMemoryResponse, error)
 	// DeleteMemory forgets one memory. The blocks of recalled memories that quote it lose it too, before the call answers.
 	DeleteMemory(ctx context.Context, in *DeleteMemoryRequest, opts ...grpc.CallOption) (*DeleteMemoryResponse, error)
-	// EndSession says that the conversation pauses: what is not remembered yet is sent now. An append begins the next session.
+	// EndSession tells that the conversation pauses: what is not remembered yet is sent to the memory now. An append begins the next
+	// session.
 	EndSession(ctx context.Context, in *EndSessionRequest, opts ...grpc.CallOption) (*EndSessionResponse, error)
 	// ForgetActor forgets everything that is remembered of an actor: nothing older than the call is remembered any more. It answers at once,
-	// and GetForget says how far it is.
+	// and the work goes on in the background: GetForget says how far it is.
 	ForgetActor(ctx context.Context, in *ForgetActorRequest, opts ...grpc.CallOption) (*ForgetActorResponse, error)
 	// GetForget says how far a ForgetActor is. It is kept for 30 days.
 	GetForget(ctx context.Context, in *GetForgetRequest, opts ...grpc.CallOption) (*GetForgetResponse, error)
@@ -147,21 +148,22 @@ func (c *memoryServiceClient) GetMemorySync(ctx context.Context, in *GetMemorySy
 // All implementations must embed UnimplementedMemoryServiceServer
 // for forward compatibility.
 //
-// MemoryService serves what is remembered across conversations. All of its calls answer FAILED_PRECONDITION with MEMORY_DISABLED where the
-// server has no memory (--memory).
+// MemoryService serves what is remembered across conversations. If the server has no memory (flag --memory), all calls are refused with
+// FAILED_PRECONDITION, MEMORY_DISABLED.
 type MemoryServiceServer interface {
 	// SearchMemories finds the memories that answer a query, best first.
 	SearchMemories(context.Context, *SearchMemoriesRequest) (*SearchMemoriesResponse, error)
-	// ListMemories lists memories, superseded ones too.
+	// ListMemories lists memories, including superseded ones.
 	ListMemories(context.Context, *ListMemoriesRequest) (*ListMemoriesResponse, error)
-	// AddMemory remembers a text as it is. It survives the conversation that it was added from, but for scope SESSION.
+	// AddMemory remembers a text as it is. The memory outlives the conversation that it was added from, except in scope SESSION.
 	AddMemory(context.Context, *AddMemoryRequest) (*AddMemoryResponse, error)
 	// DeleteMemory forgets one memory. The blocks of recalled memories that quote it lose it too, before the call answers.
 	DeleteMemory(context.Context, *DeleteMemoryRequest) (*DeleteMemoryResponse, error)
-	// EndSession says that the conversation pauses: what is not remembered yet is sent now. An append begins the next session.
+	// EndSession tells that the conversation pauses: what is not remembered yet is sent to the memory now. An append begins the next
+	// session.
 	EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error)
 	// ForgetActor forgets everything that is remembered of an actor: nothing older than the call is remembered any more. It answers at once,
-	// and GetForget says how far it is.
+	// and the work goes on in the background: GetForget says how far it is.
 	ForgetActor(context.Context, *ForgetActorRequest) (*ForgetActorResponse, error)
 	// GetForget says how far a ForgetActor is. It is kept for 30 days.
 	GetForget(context.Context, *GetForgetRequest) (*GetForgetResponse, error)

@@ -152,20 +152,19 @@ func (MessageType) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_message_proto_rawDescGZIP(), []int{1}
 }
 
-// Importance says how much of a message or a tool result is kept when the view becomes smaller. It says nothing of what fits: the claims
-// on the budget are the same for all.
+// Importance says how much of a message or a tool result is kept when the view becomes smaller.
 type Importance int32
 
 const (
 	// The importance is not set; NORMAL is used.
 	Importance_IMPORTANCE_UNSPECIFIED Importance = 0
-	// It is the first to go. Of the turns that the policy of the conversation or the server sets it has half, rounded down. A tool result is
-	// pruned with the next batch once it is not in the newest unit any more, however new it is, and a summary is made of one line of it.
+	// It goes first. It has half of the turns that the conversation's or the server's policy sets, rounded down. A tool result is pruned
+	// with the next batch, however new it is, unless it is in the newest unit; a summary is made from one line of it.
 	Importance_IMPORTANCE_LOW Importance = 1
 	// It is treated as any other.
 	Importance_IMPORTANCE_NORMAL Importance = 2
-	// It is kept. It does not expire by the turns of the policy of the conversation or the server. A tool result is never pruned. Its whole
-	// unit stands beside summaries as the view shows it, the newest units first, as far as these have room in a tenth of the budget together.
+	// It is kept. The turns of the conversation's or the server's policy do not let it expire. A tool result is never pruned. Its whole unit
+	// stays beside summaries as the view shows it; all such units together take up to a tenth of the budget, the newest first.
 	Importance_IMPORTANCE_HIGH Importance = 3
 )
 
@@ -457,8 +456,8 @@ type Message struct {
 	MessageType MessageType `protobuf:"varint,5,opt,name=message_type,json=messageType,proto3,enum=palimpsest.v1.MessageType" json:"message_type,omitempty"`
 	// Optional. The actions whose results the message carries as text; at most 64.
 	Actions []*ActionRef `protobuf:"bytes,6,rep,name=actions,proto3" json:"actions,omitempty"`
-	// Optional. How long the message's text is shown, and its tool results that have no expiration of their own. Action policies decide
-	// by default. On replies, the expiration in force with its source.
+	// Optional. How long the message's text is shown, and its tool results that have no expiration of their own. By default, action policies
+	// decide, then, for results, the policy. On replies, the expiration in force with its source.
 	Expiration *Expiration `protobuf:"bytes,7,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	// Optional. True to keep the message in every view, even before the window's start. False by default. At most 128 pinned messages a
 	// conversation.
@@ -466,12 +465,12 @@ type Message struct {
 	// Optional. The model that wrote the message, for role assistant; at most 256 bytes. Reasoning and opaque blocks are rendered only
 	// for the model that wrote them.
 	Model string `protobuf:"bytes,9,opt,name=model,proto3" json:"model,omitempty"`
-	// Optional. The run that the message belongs to; at most 256 bytes.
+	// Optional. The run that the message belongs to, a stretch of work that the caller names; at most 256 bytes. EndRun ends it.
 	RunId string `protobuf:"bytes,10,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// Optional. The step of the run that the message belongs to; at most 256 bytes.
 	StepId string `protobuf:"bytes,11,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
-	// Optional. Labels to filter messages by; at most 64, each 1 to 256 bytes. The tag "aborted" marks an assistant's message that was
-	// cut off: its calls wait for no results, and no later message joins its unit.
+	// Optional. Labels to filter messages by; at most 64, each 1 to 256 bytes. The tag "aborted" marks an assistant's message that was cut
+	// off: its calls wait for no results, and no later message joins its unit. The tag "no-memory" keeps a message from being remembered.
 	Tags []string `protobuf:"bytes,12,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Optional. A JSON object of the caller's own, kept byte for byte and never shown to a model; at most 65,536 bytes.
 	MetadataJson string `protobuf:"bytes,13,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
@@ -481,12 +480,12 @@ type Message struct {
 	TurnAdded int32 `protobuf:"varint,15,opt,name=turn_added,json=turnAdded,proto3" json:"turn_added,omitempty"`
 	// Output only. The weight of the message in tokens by the conversation's counter, before the calibration factor.
 	TokenCount int32 `protobuf:"varint,16,opt,name=token_count,json=tokenCount,proto3" json:"token_count,omitempty"`
-	// Output only. How the current view shows the message. It is set on replies that tell it.
+	// Output only. How the current view shows the message. Not all replies set it.
 	View *MessageView `protobuf:"bytes,17,opt,name=view,proto3" json:"view,omitempty"`
 	// Output only. True if token_count is an estimate, because a part was too large to be counted in full.
 	Estimated bool `protobuf:"varint,18,opt,name=estimated,proto3" json:"estimated,omitempty"`
-	// Optional. Who of several in the role speaks: a person in a group chat, one of several agents; at most 256 bytes, no control characters.
-	// Kept byte for byte and shown as the format can. Not for role tool.
+	// Optional. The name of the speaker, if several share the role, such as people in a group chat or several agents; at most 256 bytes, no
+	// control characters. Kept byte for byte, and shown as far as the format allows. Not for role tool.
 	Name string `protobuf:"bytes,19,opt,name=name,proto3" json:"name,omitempty"`
 	// Optional. The importance of the message, and of its tool results that set none. By default, that of its actions; the highest if they
 	// differ. Not for role system. On replies, the importance in force.
@@ -736,17 +735,17 @@ type Part struct {
 	//	*Part_Opaque
 	//	*Part_Recalled
 	Content isPart_Content `protobuf_oneof:"content"`
-	// Optional. How long later builds show the part, in a message of role user or tool. Permanent by default. Retention never drops a
-	// tool result, because its call would stay unanswered; expiration can.
+	// Optional. How long later builds show the part, in a message of role user or tool. Forever by default. Retention never drops a tool
+	// result, because its call would stay unanswered; expiration can.
 	Retention *Retention `protobuf:"bytes,8,opt,name=retention,proto3" json:"retention,omitempty"`
 	// Output only. The name of the plugin that added the part; empty for the message's own parts.
 	Plugin string `protobuf:"bytes,9,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	// Output only. The variant of the message that the part belongs to.
 	Variant PartVariant `protobuf:"varint,10,opt,name=variant,proto3,enum=palimpsest.v1.PartVariant" json:"variant,omitempty"`
-	// Output only. What is left of the part's content, if it was erased. Where a tool result or text was deleted with its run, its
-	// citation stands in its place.
+	// Output only. The lengths of the part's content, if it was erased. Where a tool result or text was deleted with its run, its citation
+	// stands in its place.
 	Erasure *Erasure `protobuf:"bytes,11,opt,name=erasure,proto3" json:"erasure,omitempty"`
-	// Optional. What a provider said of the part that no other field holds, for its own formats alone.
+	// Optional. What a provider's JSON says of the part and no other field holds. Only that provider's formats use it.
 	Residue       *Residue `protobuf:"bytes,13,opt,name=residue,proto3" json:"residue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -926,12 +925,12 @@ type Part_Reasoning struct {
 }
 
 type Part_Citation struct {
-	// Output only. The citation that a view shows for text that is kept outside of it. The model reads the citation's text field.
+	// Output only. The citation that the view shows in place of text. The model reads the citation's text field.
 	Citation *Citation `protobuf:"bytes,6,opt,name=citation,proto3,oneof"`
 }
 
 type Part_Opaque struct {
-	// Optional. A block of a provider's own that must be sent back as it was.
+	// Optional. A provider-specific block that must be sent back as it was.
 	Opaque *Opaque `protobuf:"bytes,7,opt,name=opaque,proto3,oneof"`
 }
 
@@ -957,13 +956,14 @@ func (*Part_Opaque) isPart_Content() {}
 func (*Part_Recalled) isPart_Content() {}
 
 // Residue is what a provider's JSON says of a part beyond what the part's fields hold, such as citations of a text or the kind of a call.
-// It is merged back where the part is rendered in full for that provider, of the assistant's for the model that wrote it, as far as the
-// provider takes it back. For others it is left out, with a decision. It counts as content: in tokens, in bytes, and when it is erased.
+// It is merged back where the part is rendered in full for that provider (a part of the assistant's: for the model that wrote it), as far
+// as the provider takes it back. Otherwise it is left out, with a decision. It counts as content: in tokens, in bytes, and when it is
+// erased.
 type Residue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The name of the provider: openai, anthropic, gemini; 1 to 256 bytes.
 	Provider string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
-	// Required. The members, a JSON object; 2 bytes to 1 MiB.
+	// Required. The members to merge back, a JSON object; 2 bytes to 1 MiB.
 	Json          string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1383,13 +1383,13 @@ type ToolResult struct {
 	Expiration *Expiration `protobuf:"bytes,7,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	// Optional. The actions that led to the result; at most 64. The actions of the message by default.
 	Actions []*ActionRef `protobuf:"bytes,8,rep,name=actions,proto3" json:"actions,omitempty"`
-	// Optional. The content or message that the result was recalled from, as AnswerToolCall sets it. A recalled result is never cited,
-	// and what stands for it when it leaves the view names its source. On replies, it is also set where a recall tool's arguments or a
+	// Optional. The content or message that the result was recalled from, as AnswerToolCall sets it. A recalled result is never cited, and
+	// the text that replaces it when it leaves the view names its source. On replies, it is also set where a recall tool's arguments or a
 	// returned citation name the source.
 	RecalledFrom *RecalledFrom `protobuf:"bytes,9,opt,name=recalled_from,json=recalledFrom,proto3" json:"recalled_from,omitempty"`
 	// Output only. The citation that a view shows in place of the text, if it does.
 	Citation *Citation `protobuf:"bytes,10,opt,name=citation,proto3" json:"citation,omitempty"`
-	// Optional. The source of the result, for its citation and source record. By default, it is guessed from the tool's name, the
+	// Optional. Where the result came from, for its citation and source record. By default, it is guessed from the tool's name, the
 	// arguments and the result.
 	Source *ResultSource `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
 	// Optional. The importance of the result. By default, that of the message, then that of its actions (the highest if they differ), then
@@ -1925,7 +1925,7 @@ func (x *Reasoning) GetModel() string {
 	return ""
 }
 
-// Opaque is a block of a provider's own, kept byte for byte.
+// Opaque is a provider-specific block, kept byte for byte.
 type Opaque struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The name of the provider: openai, anthropic, gemini or another; 1 to 256 bytes.

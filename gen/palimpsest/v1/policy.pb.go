@@ -28,7 +28,7 @@ type MemorySyncStrategy int32
 const (
 	// The strategy is not set; BATCH is used.
 	MemorySyncStrategy_MEMORY_SYNC_STRATEGY_UNSPECIFIED MemorySyncStrategy = 0
-	// Messages are sent sync_delay after the first one, once its unit is closed.
+	// Messages are sent sync_delay after the first one, once its unit is complete.
 	MemorySyncStrategy_MEMORY_SYNC_STRATEGY_IMMEDIATE MemorySyncStrategy = 1
 	// Messages are sent when there are batch_messages or batch_tokens of them, or after batch_max_age.
 	MemorySyncStrategy_MEMORY_SYNC_STRATEGY_BATCH MemorySyncStrategy = 2
@@ -89,7 +89,7 @@ const (
 	MemoryExtraction_MEMORY_EXTRACTION_NONE MemoryExtraction = 1
 	// The sentences that state a rule, a preference, a name or a figure are facts, word for word.
 	MemoryExtraction_MEMORY_EXTRACTION_EXTRACTIVE MemoryExtraction = 2
-	// A model of --summarizer-models draws them. What it says is held against the messages.
+	// A model of the server's --summary-models draws them. Facts that cite no message, or name what their messages do not, are dropped.
 	MemoryExtraction_MEMORY_EXTRACTION_MODEL MemoryExtraction = 3
 )
 
@@ -246,7 +246,8 @@ func (CompactionStrategy) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{3}
 }
 
-// RewriteMode says when edits that are due are made. An edit of old text makes the provider read everything after it anew.
+// RewriteMode says when due edits are made. An edit of old text makes the provider read everything after it again, because its prompt
+// cache no longer matches.
 type RewriteMode int32
 
 const (
@@ -255,7 +256,7 @@ const (
 	// Edits are made as soon as they are due.
 	RewriteMode_REWRITE_MODE_EAGER RewriteMode = 1
 	// Edits are held back and made together, when they free min_gain_tokens, the view overflows, one has waited max_deferral_turns, or the
-	// provider's cache is cold. Any rewrite that must be made takes all due edits behind it along.
+	// provider's cache is cold. A rewrite that must be made anyway includes all due edits after it.
 	RewriteMode_REWRITE_MODE_COALESCED RewriteMode = 2
 )
 
@@ -300,8 +301,8 @@ func (RewriteMode) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
 }
 
-// Policy says how the view of a conversation is kept. A setting that is not set in a build's override comes from the conversation's
-// policy, and then from the server's default policy.
+// Policy says how the view of a conversation is kept. Each setting comes from the policy_override of a build, else from the conversation's
+// policy, else from the server's default policy, else from the default that its comment names.
 type Policy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. How the view is fitted into the budget.
@@ -310,25 +311,26 @@ type Policy struct {
 	Ttl *durationpb.Duration `protobuf:"bytes,2,opt,name=ttl,proto3" json:"ttl,omitempty"`
 	// Optional. When results expire that have no expiration of their own. They never expire by default.
 	Expiration *ExpirationPolicy `protobuf:"bytes,3,opt,name=expiration,proto3" json:"expiration,omitempty"`
-	// Optional. How the blocks that plugins add are kept.
+	// Optional. How long the blocks that plugins add stay in view.
 	Retention *RetentionPolicy `protobuf:"bytes,4,opt,name=retention,proto3" json:"retention,omitempty"`
-	// Optional. When edits that are due are made.
+	// Optional. When due edits are made: at once, or together to spare the provider's prompt cache.
 	Rewrite *RewritePolicy `protobuf:"bytes,5,opt,name=rewrite,proto3" json:"rewrite,omitempty"`
 	// Optional. The longest time that one build waits for summaries in total; 0 to 60 seconds; 3 seconds by default. Appends never wait
 	// for summaries.
 	MaxWait *durationpb.Duration `protobuf:"bytes,6,opt,name=max_wait,json=maxWait,proto3" json:"max_wait,omitempty"`
-	// Optional. When old tool results are cleared. Pruning is on by default.
+	// Optional. When placeholders take the place of old tool results. Pruning is on by default.
 	Pruning *PruningPolicy `protobuf:"bytes,7,opt,name=pruning,proto3" json:"pruning,omitempty"`
 	// Optional. How a view that outgrows its budget becomes smaller. Summaries are made by default.
 	Compaction *CompactionPolicy `protobuf:"bytes,8,opt,name=compaction,proto3" json:"compaction,omitempty"`
-	// Optional. Which results are kept outside of the view. Citations are off by default.
+	// Optional. Which large results the view shows as a citation: a short text in place of the result, which the model can read in parts.
+	// Citations are off by default.
 	Citations *CitationsPolicy `protobuf:"bytes,9,opt,name=citations,proto3" json:"citations,omitempty"`
-	// Optional. True: an append to the id of a conversation that outlived its ttl begins it anew, as after a DeleteConversation with
-	// without_tombstone. False by default: for 30 days, only CreateConversation reuses the id.
+	// Optional. True to let an append to a conversation that outlived its ttl start a new one with its id, as after a DeleteConversation
+	// with without_tombstone. False by default: for 30 days, only CreateConversation reuses the id.
 	TtlWithoutTombstone *bool `protobuf:"varint,10,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
 	// Optional. What is remembered across conversations. Nothing by default. It needs a server with a memory (--memory).
 	Memory *MemoryPolicy `protobuf:"bytes,11,opt,name=memory,proto3" json:"memory,omitempty"`
-	// Optional. Which results are shown without lines that stand in the view already. Deduplication is off by default.
+	// Optional. Which results are shown without lines that the view already shows elsewhere. Deduplication is off by default.
 	Deduplication *DeduplicationPolicy `protobuf:"bytes,12,opt,name=deduplication,proto3" json:"deduplication,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -461,20 +463,21 @@ type MemoryPolicy struct {
 	BatchTokens *int32 `protobuf:"varint,4,opt,name=batch_tokens,json=batchTokens,proto3,oneof" json:"batch_tokens,omitempty"`
 	// Optional. The longest time that a message waits for its batch; 1 second to 24 hours; 15 minutes by default.
 	BatchMaxAge *durationpb.Duration `protobuf:"bytes,5,opt,name=batch_max_age,json=batchMaxAge,proto3" json:"batch_max_age,omitempty"`
-	// Optional. The time that IMMEDIATE waits for more messages; 0 to 1 hour; 2 seconds by default.
+	// Optional. How long the strategy IMMEDIATE waits for more messages; 0 to 1 hour; 2 seconds by default.
 	SyncDelay *durationpb.Duration `protobuf:"bytes,6,opt,name=sync_delay,json=syncDelay,proto3" json:"sync_delay,omitempty"`
 	// Optional. The time without an append after which a session ends; 1 minute to 30 days; 30 minutes by default.
 	SessionIdle *durationpb.Duration `protobuf:"bytes,7,opt,name=session_idle,json=sessionIdle,proto3" json:"session_idle,omitempty"`
 	// Optional. The roles whose words are remembered: USER, ASSISTANT. USER by default. What assistants say never becomes a fact.
 	SyncRoles *RoleList `protobuf:"bytes,8,opt,name=sync_roles,json=syncRoles,proto3" json:"sync_roles,omitempty"`
-	// Optional. How facts are drawn from what users say. EXTRACTIVE by default. Only for the embedded memory; services have their own.
+	// Optional. How facts are drawn from what users say. EXTRACTIVE by default. Only for the embedded memory; services draw facts in their
+	// own way.
 	Extract MemoryExtraction `protobuf:"varint,9,opt,name=extract,proto3,enum=palimpsest.v1.MemoryExtraction" json:"extract,omitempty"`
 	// Optional. The scope that messages are remembered in: USER or SESSION. USER by default; a conversation without an actor_id then
 	// remembers nothing.
 	SyncScope MemoryScope `protobuf:"varint,10,opt,name=sync_scope,json=syncScope,proto3,enum=palimpsest.v1.MemoryScope" json:"sync_scope,omitempty"`
 	// Optional. True to have the memory draw facts from what is said. True by default.
 	Infer *bool `protobuf:"varint,11,opt,name=infer,proto3,oneof" json:"infer,omitempty"`
-	// Optional. What enters views.
+	// Optional. Which memories enter views.
 	Recall *MemoryRecallPolicy `protobuf:"bytes,12,opt,name=recall,proto3" json:"recall,omitempty"`
 	// Optional. What becomes of memories when their conversation is deleted. FORGET by default. The end of a ttl keeps facts, and forgets
 	// what was said.
@@ -604,10 +607,10 @@ func (x *MemoryPolicy) GetOnDelete() MemoryOnDelete {
 	return MemoryOnDelete_MEMORY_ON_DELETE_UNSPECIFIED
 }
 
-// RoleList is a list of roles that replaces the list below it as a whole.
+// RoleList is a list of roles. If it is set, it replaces the whole list of the next level (the conversation's policy, then the server's).
 type RoleList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The roles: USER and ASSISTANT; at most 2. An empty list counts as a list.
+	// Optional. The roles: USER and ASSISTANT; at most 2. An empty list means none, not the default.
 	Roles         []Role `protobuf:"varint,1,rep,packed,name=roles,proto3,enum=palimpsest.v1.Role" json:"roles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -666,7 +669,7 @@ type MemoryRecallPolicy struct {
 	// Optional. The longest time that a build waits for memories; 10 milliseconds to 10 seconds; 300 milliseconds by default. What comes
 	// later is never added.
 	Deadline *durationpb.Duration `protobuf:"bytes,6,opt,name=deadline,proto3" json:"deadline,omitempty"`
-	// Optional. The least score of a memory; 0 to 1; 0.25 by default.
+	// Optional. The lowest score of a memory that is recalled; 0 to 1; 0.25 by default.
 	Floor *float64 `protobuf:"fixed64,7,opt,name=floor,proto3,oneof" json:"floor,omitempty"`
 	// Optional. The largest share of the budget that all blocks in a view may take, in percent; 1 to 50; 5 by default.
 	MaxViewPercent *int32 `protobuf:"varint,8,opt,name=max_view_percent,json=maxViewPercent,proto3,oneof" json:"max_view_percent,omitempty"`
@@ -760,10 +763,11 @@ func (x *MemoryRecallPolicy) GetMaxViewPercent() int32 {
 	return 0
 }
 
-// MemoryScopeList is a list of scopes that replaces the list below it as a whole.
+// MemoryScopeList is a list of scopes. If it is set, it replaces the whole list of the next level (the conversation's policy, then the
+// server's).
 type MemoryScopeList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The scopes; at most 4, each once. An empty list counts as a list.
+	// Optional. The scopes; at most 4, each once. An empty list means none, not the default.
 	Scopes        []MemoryScope `protobuf:"varint,1,rep,packed,name=scopes,proto3,enum=palimpsest.v1.MemoryScope" json:"scopes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -810,7 +814,7 @@ func (x *MemoryScopeList) GetScopes() []MemoryScope {
 // applies when they are appended; what is already on record is not changed.
 type CitationsPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. True to cite what is longer than the threshold. False by default.
+	// Optional. True to cite results longer than the threshold. False by default.
 	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
 	// Optional. The length in Unicode code points up to which a result is shown in full; 200 to 100,000,000; 1,000 by default.
 	ThresholdChars *int32 `protobuf:"varint,2,opt,name=threshold_chars,json=thresholdChars,proto3,oneof" json:"threshold_chars,omitempty"`
@@ -818,8 +822,8 @@ type CitationsPolicy struct {
 	// the messages.
 	ReleaseOnEndRun *bool `protobuf:"varint,3,opt,name=release_on_end_run,json=releaseOnEndRun,proto3,oneof" json:"release_on_end_run,omitempty"`
 	// Optional. Names of the caller's own recall tools, none by default. Their results are never cited, and neither the results nor the
-	// calls are searched. The names expand_message, retrieve_content and search_conversation are always known, also under a prefix that has
-	// palimpsest as a segment, such as mcp__palimpsest__retrieve_content.
+	// calls are searched. The names expand_message, retrieve_content, search_conversation and search_memory are always known, also under a
+	// prefix that has palimpsest as a segment, such as mcp__palimpsest__retrieve_content.
 	RecallTools   *NameList `protobuf:"bytes,4,opt,name=recall_tools,json=recallTools,proto3" json:"recall_tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -883,10 +887,10 @@ func (x *CitationsPolicy) GetRecallTools() *NameList {
 	return nil
 }
 
-// NameList is a list of names that replaces the list below it as a whole.
+// NameList is a list of names. If it is set, it replaces the whole list of the next level (the conversation's policy, then the server's).
 type NameList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The names; at most 256, each 1 to 256 bytes. An empty list counts as a list.
+	// Optional. The names; at most 256, each 1 to 256 bytes. An empty list means none, not the default.
 	Names         []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -929,21 +933,21 @@ func (x *NameList) GetNames() []string {
 	return nil
 }
 
-// PruningPolicy says when old tool results are cleared. All results that are old enough are cleared at once, when together they free
-// enough tokens.
+// PruningPolicy says when old tool results are cleared: a placeholder takes their place in the view, and the record keeps them. All
+// results that are old enough are cleared at once, when together they free enough tokens.
 type PruningPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. False to prune nothing. True by default.
 	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Optional. The tokens of the newest parts that are left alone; 0 to 100,000,000; 40,000 by default. The part that crosses this limit
-	// is left alone too.
+	// Optional. The number of tokens, counted from the newest part back, that are left alone; 0 to 100,000,000; 40,000 by default. The part
+	// that crosses this limit is left alone too.
 	ProtectTokens *int32 `protobuf:"varint,2,opt,name=protect_tokens,json=protectTokens,proto3,oneof" json:"protect_tokens,omitempty"`
-	// Optional. The tokens that the results to clear must have together; 0 to 100,000,000; 20,000 by default.
+	// Optional. The number of tokens that clearable results must have together before they are cleared; 0 to 100,000,000; 20,000 by default.
 	MinimumTokens *int32 `protobuf:"varint,3,opt,name=minimum_tokens,json=minimumTokens,proto3,oneof" json:"minimum_tokens,omitempty"`
 	// Optional. The largest number of tokens that one part counts for protect_tokens and minimum_tokens; 1 to 100,000,000; 50,000 by
 	// default.
 	MaxPartTokens *int32 `protobuf:"varint,4,opt,name=max_part_tokens,json=maxPartTokens,proto3,oneof" json:"max_part_tokens,omitempty"`
-	// Optional. Names of tools whose results are never cleared. By default, skill and all recall tools.
+	// Optional. Names of tools whose results are never cleared. By default, the tool named skill and all recall tools.
 	ProtectedTools *NameList `protobuf:"bytes,5,opt,name=protected_tools,json=protectedTools,proto3" json:"protected_tools,omitempty"`
 	// Optional. Name prefixes of tools whose results are never cleared. By default, tool-.
 	ProtectedToolPrefixes *NameList `protobuf:"bytes,6,opt,name=protected_tool_prefixes,json=protectedToolPrefixes,proto3" json:"protected_tool_prefixes,omitempty"`
@@ -1033,16 +1037,16 @@ func (x *PruningPolicy) GetEraseAfter() *durationpb.Duration {
 	return nil
 }
 
-// DeduplicationPolicy says which results are shown without lines that stand in the view already. In builds at the conversation's own
-// budget, one line takes the place of each such run in a result that enters the view, and names the message that shows it. Where that
-// message does not show it any more, the result is shown in full again.
+// DeduplicationPolicy says which results are shown without lines that the view already shows elsewhere. When a result enters the view, one
+// line that names the message showing them replaces each run of such lines. Once that message no longer shows them, the result is shown in
+// full again. Only builds at the conversation's own budget (see CompactionPolicy) deduplicate.
 type DeduplicationPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. True to deduplicate. False by default.
 	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Optional. Names of tools whose results are shown in full. None by default. Results of recall tools always are.
+	// Optional. Names of tools whose results are never deduplicated. None by default. Results of recall tools never are.
 	ExcludedTools *NameList `protobuf:"bytes,2,opt,name=excluded_tools,json=excludedTools,proto3" json:"excluded_tools,omitempty"`
-	// Optional. The number of lines that must stand in a row to be replaced; 2 to 1,000; 3 by default.
+	// Optional. The number of consecutive lines from which a run is replaced; 2 to 1,000; 3 by default.
 	MinLines      *int32 `protobuf:"varint,3,opt,name=min_lines,json=minLines,proto3,oneof" json:"min_lines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1123,25 +1127,25 @@ type CompactionPolicy struct {
 	MinShrinkPercent *int32 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
 	// Optional. The number of summaries of one level that HIERARCHICAL merges into one of the next level; 2 to 16; 4 by default.
 	FanOut *int32 `protobuf:"varint,8,opt,name=fan_out,json=fanOut,proto3,oneof" json:"fan_out,omitempty"`
-	// Optional. The largest weight of a model's summary in tokens; 100 to 8,000; 4,000 by default. It is never more than a tenth of the
-	// budget, and down to half of that where target_percent leaves less room.
+	// Optional. The largest weight of a model's summary in tokens; 100 to 8,000; 4,000 by default. A summary also takes at most a tenth of
+	// the budget, or down to half of that if target_percent leaves less room.
 	SummaryTokens *int32 `protobuf:"varint,9,opt,name=summary_tokens,json=summaryTokens,proto3,oneof" json:"summary_tokens,omitempty"`
 	// Optional. The id of the prompt for summaries; at most 256 bytes. By default, or if no prompt has the id, the built-in prompt.
 	PromptId *string `protobuf:"bytes,10,opt,name=prompt_id,json=promptId,proto3,oneof" json:"prompt_id,omitempty"`
 	// Optional. True to count the reasoning tokens of usage reports as used. False by default, because providers do not send reasoning
 	// back.
 	CountReasoning *bool `protobuf:"varint,11,opt,name=count_reasoning,json=countReasoning,proto3,oneof" json:"count_reasoning,omitempty"`
-	// Optional. The largest weight of the list of names beside a summary in tokens; 0 to 100,000; 4,500 by default; 0 for no list. It is
-	// never more than a tenth of the budget, or of a budget under 25,000 tokens an eighth, up to 2,500. For HIERARCHICAL, the summaries of
-	// one level share it.
+	// Optional. The largest weight in tokens of the list that follows a summary's text (paths, ids, numbers, errors, rules and the like that
+	// the text lacks); 0 to 100,000; 4,500 by default; 0 for no list. The list also takes at most a tenth of the budget, or for a budget
+	// under 25,000 tokens an eighth, up to 2,500. For HIERARCHICAL, the summaries of one level share it.
 	ListTokens *int32 `protobuf:"varint,12,opt,name=list_tokens,json=listTokens,proto3,oneof" json:"list_tokens,omitempty"`
-	// Optional. True to ask the agent's own model for summaries, behind the bytes that its provider has cached: the system prompt and the
-	// tools of fixed_input, and the context as it was built. This sends system messages and the whole context to that model's provider. It
-	// needs a model profile with live_prefix and a server that reaches the provider; otherwise summaries are asked for as without it. False
-	// by default.
+	// Optional. True to ask the agent's own model for summaries at the price of cached input: the request begins with the bytes that its
+	// provider has cached (the system prompt and the tools of fixed_input, and the context as it was built). This sends system messages and
+	// the whole context to that model's provider. It needs a model profile with live_prefix and a server that reaches the provider;
+	// otherwise summaries are made as without it. False by default.
 	LivePrefix *bool `protobuf:"varint,13,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
-	// Optional. The most tokens that a model is given for one summary, except behind a live prefix; 1,000 to 1,000,000; 16,000 by default.
-	// Where more is to be summarized, the longest texts lose their middles first.
+	// Optional. The most tokens that a model is given for one summary, except with live_prefix; 1,000 to 1,000,000; 16,000 by default. If
+	// more is to be summarized, the longest texts lose their middles first.
 	SummaryInputTokens *int32 `protobuf:"varint,14,opt,name=summary_input_tokens,json=summaryInputTokens,proto3,oneof" json:"summary_input_tokens,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -1278,11 +1282,11 @@ func (x *CompactionPolicy) GetSummaryInputTokens() int32 {
 // ExpirationPolicy says how results of a whole conversation expire.
 type ExpirationPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. False to let nothing expire except originals that are to be erased. What has expired before stays as it is. True by
+	// Optional. False to let nothing expire, except originals that are to be erased. What has expired before stays as it is. True by
 	// default.
 	Enabled *bool `protobuf:"varint,1,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Optional. The expiration of tool results, and of messages of type ACTION_RESULT and SUB_AGENT_RESULT, that have none of their own or
-	// of an action policy. They never expire by default. preserve_original_content must not be set here.
+	// Optional. The expiration of tool results, and of messages of type ACTION_RESULT and SUB_AGENT_RESULT, that neither set one themselves
+	// nor get one from an action policy. They never expire by default. preserve_original_content must not be set here.
 	Results       *Expiration `protobuf:"bytes,2,opt,name=results,proto3" json:"results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1378,7 +1382,7 @@ func (x *RetentionPolicy) GetAllInputs() bool {
 	return false
 }
 
-// RewritePolicy says when edits that are due are made.
+// RewritePolicy says when due edits are made.
 type RewritePolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The mode in which due edits are made. COALESCED by default.
@@ -1390,8 +1394,8 @@ type RewritePolicy struct {
 	// Optional. The time without a build after which the provider's prompt cache is cold; 0 to 24 hours; 5 minutes by default. A view that
 	// then takes more than half of its budget is compacted, if the strategy makes summaries and if that pays.
 	ColdAfter *durationpb.Duration `protobuf:"bytes,4,opt,name=cold_after,json=coldAfter,proto3" json:"cold_after,omitempty"`
-	// Optional. The number of turns for which the conversation is expected to go on; 0 to 100,000; 30 by default. What a model is paid for
-	// the summary of a view that is compacted behind a cold cache must be saved within them; for 0, it must be saved at once.
+	// Optional. The number of turns for which the conversation is expected to go on; 0 to 100,000; 30 by default. After a pause
+	// (cold_after), the view is compacted only if what the model's summary costs is saved within these turns; for 0, at once.
 	ExpectTurns   *int32 `protobuf:"varint,5,opt,name=expect_turns,json=expectTurns,proto3,oneof" json:"expect_turns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1465,16 +1469,18 @@ func (x *RewritePolicy) GetExpectTurns() int32 {
 // FitPolicy says how a view is kept inside its budget.
 type FitPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The largest weight of a context in tokens, everything included; 1 to 100,000,000. By default, only the context window
-	// limits it.
+	// Optional. The largest weight of a context in tokens, system prompt and tools included; 1 to 100,000,000. By default, only the context
+	// window limits it.
 	MaxContextTokens *int32 `protobuf:"varint,1,opt,name=max_context_tokens,json=maxContextTokens,proto3,oneof" json:"max_context_tokens,omitempty"`
 	// Optional. The context window of the model in tokens; 1 to 100,000,000. By default, that of the model profile, else 128,000.
 	ContextWindowTokens *int32 `protobuf:"varint,2,opt,name=context_window_tokens,json=contextWindowTokens,proto3,oneof" json:"context_window_tokens,omitempty"`
 	// Optional. The tokens of the window that are left for the answer; 0 to 100,000,000, less than the window. By default, those of the
-	// model profile, else 16,384. A reserve from a lower level than the window is at most a quarter of the window.
+	// model profile, else 16,384. If the window is set at a higher level than the reserve (a build, the conversation, the server, the model
+	// profile), the reserve is at most a quarter of the window.
 	ReservedOutputTokens *int32 `protobuf:"varint,3,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
-	// Optional. The share of the budget that a cut of the window aims at, in percent; 10 to 90; 50 by default. A compaction aims at it too,
-	// unless compaction.target_percent is set. Rare deep cuts cost less than frequent shallow ones.
+	// Optional. The share of the budget that the view should take after the window's start has moved, in percent; 10 to 90; 50 by default. A
+	// compaction aims at it too, unless compaction.target_percent is set. Rare deep cuts cost less than frequent shallow ones, because each
+	// spoils the provider's prompt cache.
 	TargetPercent *int32 `protobuf:"varint,4,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
 	// Optional. The largest share of the budget that a single tool result may take when it first enters a view, in percent; 1 to 100;
 	// 25 by default. A larger result is clipped.
@@ -1558,8 +1564,9 @@ func (x *FitPolicy) GetKeepOpening() bool {
 	return false
 }
 
-// Budget sets the tokens for one build. Fields that are not set come from the policy, then from the model profile, then from the
-// defaults. A reserve from a lower level than the window is at most a quarter of the window.
+// Budget sets the tokens for one build. Fields that are not set come from the policy, then from the model profile, then from the defaults.
+// If the window is set at a higher level than the reserve (a build, the conversation, the server, the model profile), the reserve is at
+// most a quarter of the window.
 type Budget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The context window of the model in tokens; 1 to 100,000,000.
@@ -1623,8 +1630,8 @@ func (x *Budget) GetMaxContextTokens() int32 {
 	return 0
 }
 
-// ModelProfile describes a model. Profiles of well-known models come with the sidecar; a profile that is put replaces one as a whole. A
-// model whose name ends in a date, such as claude-haiku-4-5-20251001, uses the profile of the undated name unless it has its own.
+// ModelProfile describes a model. Profiles of well-known models come with the sidecar; a profile that an operator puts replaces it as a
+// whole. A model whose name ends in a date, such as claude-haiku-4-5-20251001, uses the profile of the undated name unless it has its own.
 type ModelProfile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The name of the model as BuildContext names it; 1 to 256 bytes.
@@ -1634,12 +1641,12 @@ type ModelProfile struct {
 	// Optional. The tokens that are left for the answer; 0 to 100,000,000, less than the window. Default 16,384, at most a quarter of the
 	// window.
 	ReservedOutputTokens *int32 `protobuf:"varint,3,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
-	// Optional. The token counter that suits the model: o200k, cl100k or chars4. Callers choose a conversation's counter by it. Default
-	// o200k.
+	// Optional. The token counter that suits the model: o200k, cl100k or chars4. It is not applied: callers set Conversation.counter by it.
+	// Default o200k.
 	Counter string `protobuf:"bytes,4,opt,name=counter,proto3" json:"counter,omitempty"`
-	// Optional. The factor by which counts are multiplied before any usage was reported; 0.5 to 2. Default 1.
+	// Optional. The calibration factor until usage is reported: token counts times it estimate the provider's; 0.5 to 2. Default 1.
 	Factor *float64 `protobuf:"fixed64,5,opt,name=factor,proto3,oneof" json:"factor,omitempty"`
-	// Optional. The weight of a media part in tokens, in messages that name the model; 0 to 1,000,000. Default 1,600.
+	// Optional. The weight in tokens of a media part in a message whose model is this one; 0 to 1,000,000. Default 1,600.
 	MediaTokens *int32 `protobuf:"varint,6,opt,name=media_tokens,json=mediaTokens,proto3,oneof" json:"media_tokens,omitempty"`
 	// Optional. The price of a million tokens of uncached input, in any one currency; 0 to 1,000,000. Default 1.
 	InputPrice *float64 `protobuf:"fixed64,7,opt,name=input_price,json=inputPrice,proto3,oneof" json:"input_price,omitempty"`
@@ -1977,7 +1984,8 @@ type Prompt struct {
 	// Optional. The models to ask, in order of priority, as provider/model such as openai/gpt-5-mini; at most 8, each 1 to 256 bytes. The
 	// server's models by default.
 	Models []string `protobuf:"bytes,4,rep,name=models,proto3" json:"models,omitempty"`
-	// Optional. The largest number of tokens of a model's answer; 0 to 100,000. By default, and for 0, it follows from the target length.
+	// Optional. The largest number of tokens of a model's answer; 0 to 100,000. By default, and for 0, the limit follows from the target
+	// length.
 	MaxOutputTokens int32 `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache

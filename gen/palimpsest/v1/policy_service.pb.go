@@ -26,8 +26,8 @@ type PutModelProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The profile. It replaces an existing one as a whole.
 	Profile *ModelProfile `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -330,8 +330,8 @@ type DeleteModelProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The name of the model; 1 to 256 bytes.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -423,8 +423,8 @@ type PutActionPolicyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The action policy. It replaces an existing one as a whole.
 	Policy *ActionPolicy `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -791,8 +791,8 @@ type DeleteActionPolicyRequest struct {
 	//	*DeleteActionPolicyRequest_ActionId
 	//	*DeleteActionPolicyRequest_ToolName
 	Key isDeleteActionPolicyRequest_Key `protobuf_oneof:"key"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -936,8 +936,8 @@ type PutPromptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The prompt. It replaces an existing one as a whole.
 	Prompt *Prompt `protobuf:"bytes,1,opt,name=prompt,proto3" json:"prompt,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1240,8 +1240,8 @@ type DeletePromptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The id of the prompt; 1 to 256 bytes.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first
-	// outcome.
+	// Optional. An id that makes a retry safe for 24 hours; at most 256 bytes. The same id with the same request returns the first outcome;
+	// with another request it is refused.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

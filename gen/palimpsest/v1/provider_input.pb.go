@@ -25,14 +25,14 @@ const (
 type ProviderInputShape int32
 
 const (
-	// The shape is not set. An object that a provider answers is a RESPONSE, any other object a MESSAGE, and an array a HISTORY.
+	// The shape is not set, and is detected: a provider's whole answer is a RESPONSE, any other object a MESSAGE, and an array a HISTORY.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_UNSPECIFIED ProviderInputShape = 0
 	// One message or item as the provider's API takes it, or an array of these, to append in order.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_MESSAGE ProviderInputShape = 1
-	// What the provider answered, whole, as its SDK dumps it. The model's name and the usage come with it. It must have one choice.
+	// The provider's whole answer, as its SDK dumps it. The model's name and the usage are taken from it. It must have one choice.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_RESPONSE ProviderInputShape = 2
 	// The caller's whole list of messages, an array, or an object with the keys of a request: messages, input, system, instructions,
-	// contents, systemInstruction. What the record has already is found in it; the rest is appended.
+	// contents, systemInstruction. What the record already has is recognized, and the rest is appended.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_HISTORY ProviderInputShape = 3
 )
 
@@ -79,7 +79,7 @@ func (ProviderInputShape) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{0}
 }
 
-// OnDivergence says what happens where a whole list differs from the record.
+// OnDivergence says what happens if a whole list (HISTORY) differs from the record.
 type OnDivergence int32
 
 const (
@@ -133,11 +133,12 @@ func (OnDivergence) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{1}
 }
 
-// HistoryOptions says how a whole list is read.
+// HistoryOptions says how a whole list (HISTORY) is read. A caller that sends the list again and again can leave out its front with
+// known_count and known_sha256, which the last answer gave.
 type HistoryOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The number of elements before those in json, which an earlier call had and the caller leaves out; 0 to 2,147,483,647;
-	// 0 by default.
+	// Optional. The number of elements at the front of the list that an earlier call had and json leaves out; 0 to 2,147,483,647; 0 by
+	// default.
 	KnownCount int32 `protobuf:"varint,1,opt,name=known_count,json=knownCount,proto3" json:"known_count,omitempty"`
 	// Optional. The hash over these elements, as HistoryResult gave it: 64 lower-case hexadecimal digits. Required with known_count. If
 	// the server does not know it, the call is refused with HISTORY_PREFIX_UNKNOWN: send the whole list.
@@ -204,14 +205,14 @@ type ProviderInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. Whose JSON it is; not NEUTRAL.
 	Format ContextFormat `protobuf:"varint,1,opt,name=format,proto3,enum=palimpsest.v1.ContextFormat" json:"format,omitempty"`
-	// Required. The JSON, as the provider's SDK dumps it or takes it; 2 bytes to 16 MiB; at most 10,000 messages. Null counts as
-	// absent; keys in snake_case are those in camelCase.
+	// Required. The JSON, as the provider's SDK dumps it or takes it; 2 bytes to 16 MiB; at most 10,000 messages. Null counts as absent, and
+	// keys in snake_case count as those in camelCase.
 	Json string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
-	// Optional. What the JSON is. By default, it says so itself.
+	// Optional. What the JSON is. By default, it is detected.
 	Shape ProviderInputShape `protobuf:"varint,3,opt,name=shape,proto3,enum=palimpsest.v1.ProviderInputShape" json:"shape,omitempty"`
 	// Optional. How a HISTORY is read.
 	History *HistoryOptions `protobuf:"bytes,4,opt,name=history,proto3" json:"history,omitempty"`
-	// Optional. The model that wrote the assistant's messages in it, where the JSON does not say; at most 256 bytes.
+	// Optional. The model that wrote the assistant's messages in it, if the JSON does not say; at most 256 bytes.
 	Model string `protobuf:"bytes,5,opt,name=model,proto3" json:"model,omitempty"`
 	// Optional. The run that its messages belong to; at most 256 bytes.
 	RunId string `protobuf:"bytes,6,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
@@ -219,8 +220,8 @@ type ProviderInput struct {
 	StepId string `protobuf:"bytes,7,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	// Optional. Labels for all of its messages; at most 64, each 1 to 256 bytes.
 	Tags []string `protobuf:"bytes,8,rep,name=tags,proto3" json:"tags,omitempty"`
-	// Optional. True if the reply was cut off. It is tagged "aborted"; calls whose arguments are no whole JSON, and reasoning without its
-	// signature, are left out of it. If nothing is left, nothing is appended. False by default.
+	// Optional. True if the reply was cut off. It is tagged "aborted"; calls with incomplete JSON arguments, and reasoning without its
+	// signature, are left out. If nothing is left, nothing is appended. False by default.
 	Aborted       bool `protobuf:"varint,9,opt,name=aborted,proto3" json:"aborted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -324,7 +325,7 @@ type AppendedCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. The call as it is on record. The arguments of all calls in one answer take up to 1 MiB; those beyond are left out.
 	ToolCall *ToolCall `protobuf:"bytes,1,opt,name=tool_call,json=toolCall,proto3" json:"tool_call,omitempty"`
-	// Output only. True if AnswerToolCall answers it: it calls expand_message, retrieve_content or another tool of the sidecar's own.
+	// Output only. True if AnswerToolCall answers it: it calls expand_message or another recall tool.
 	Recalls bool `protobuf:"varint,2,opt,name=recalls,proto3" json:"recalls,omitempty"`
 	// Output only. The index of its message.
 	MessageIndex  int32 `protobuf:"varint,3,opt,name=message_index,json=messageIndex,proto3" json:"message_index,omitempty"`
@@ -391,7 +392,7 @@ type HistoryResult struct {
 	// Output only. The hash over these elements: 64 lower-case hexadecimal digits. It begins as 32 zero bytes; with each element, it
 	// becomes the SHA-256 of itself and the element's bytes as sent.
 	KnownSha256 string `protobuf:"bytes,2,opt,name=known_sha256,json=knownSha256,proto3" json:"known_sha256,omitempty"`
-	// Output only. The number of elements that the record had already, or that stand for nothing in it, such as an opener.
+	// Output only. The number of elements that the record had already, or that the rendering had added, such as a first user message.
 	MatchedCount int32 `protobuf:"varint,3,opt,name=matched_count,json=matchedCount,proto3" json:"matched_count,omitempty"`
 	// Output only. The messages that were taken back; unset if none were.
 	Rewound       *MessageRange `protobuf:"bytes,4,opt,name=rewound,proto3" json:"rewound,omitempty"`

@@ -95,14 +95,16 @@ func (*Always) Descriptor() ([]byte, []int) {
 	return file_palimpsest_v1_retention_proto_rawDescGZIP(), []int{1}
 }
 
-// AdditionalContent is what a plugin adds to a message of role user or tool. A message's blocks stand in this order: the message's
-// own parts; then for each plugin, in order of first appearance, its header (once) and its additions, each followed by a block of two
-// line breaks. A variant of the message holds only the blocks that belong to it, headers included.
+// AdditionalContent is what a plugin (a part of the caller's program, such as one that adds the time or open files) adds to a message of
+// role user or tool. A message's blocks stand in this order: the message's own parts; then for each plugin, in order of first appearance,
+// its header (once) and its additions, each followed by a block of two line breaks. A variant of the message holds only the blocks that
+// belong to it, headers included.
 type AdditionalContent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The name of the plugin; 1 to 256 bytes.
 	Plugin string `protobuf:"bytes,1,opt,name=plugin,proto3" json:"plugin,omitempty"`
-	// Optional. A line above everything that the plugin adds to this message; at most 65,536 bytes. The plugin's first header counts.
+	// Optional. A line above everything that the plugin adds to this message; at most 65,536 bytes. If a plugin gives several, the first
+	// counts.
 	Header string `protobuf:"bytes,2,opt,name=header,proto3" json:"header,omitempty"`
 	// Optional. True if the model sees the addition in the next build, as a part of the message's display variant. False by default.
 	DisplayOnCurrentMessage bool `protobuf:"varint,3,opt,name=display_on_current_message,json=displayOnCurrentMessage,proto3" json:"display_on_current_message,omitempty"`

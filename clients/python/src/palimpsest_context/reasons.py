@@ -73,8 +73,8 @@ class ConversationNotFoundError(PalimpsestError):
 
 class ConversationDeletedError(PalimpsestError):
     """NOT_FOUND. The conversation was deleted, or outlived its ttl. Only CreateConversation can use
-    the id again. Without a tombstone, an append can too, unless it repeats a request from before
-    the deletion."""
+    the id again. If it was deleted without a tombstone, an append can too, unless it repeats a
+    request from before the deletion."""
 
 
 class ConversationExistsError(PalimpsestError):
@@ -94,7 +94,8 @@ class ModelProfileNotFoundError(PalimpsestError):
 
 
 class IndexMismatchError(PalimpsestError):
-    """ABORTED. The message would not get the expected_index of the request."""
+    """ABORTED. The message would not get the expected_index of the request, because another call
+    appended first."""
 
 
 class ContentionError(PalimpsestError):
@@ -118,7 +119,7 @@ class PendingToolCallsError(PalimpsestError):
 
 class EmptyContextError(PalimpsestError):
     """FAILED_PRECONDITION. The conversation has messages, and none that a model could answer:
-    system messages alone, or none that has anything to show. The message says which."""
+    system messages alone, or none that has anything to show. The error message says which."""
 
 
 class ContextCannotFitError(PalimpsestError):
@@ -132,8 +133,8 @@ class TurnPassedError(PalimpsestError):
 
 
 class ReplyTooLargeError(PalimpsestError):
-    """RESOURCE_EXHAUSTED. The answer would exceed the limit of max_reply_bytes. Nothing was
-    changed."""
+    """RESOURCE_EXHAUSTED. The answer would be larger than max_reply_bytes, or than the server's
+    limit. Nothing was changed."""
 
 
 class LimitExceededError(PalimpsestError):
@@ -154,7 +155,8 @@ class CorruptRecordError(PalimpsestError):
 
 
 class StoreFullError(PalimpsestError):
-    """RESOURCE_EXHAUSTED. The store has reached the size it was given."""
+    """RESOURCE_EXHAUSTED. The store, its disk or its memory is full. Nothing was written. Delete
+    conversations, or give the store more room."""
 
 
 class InternalError(PalimpsestError):
@@ -198,8 +200,8 @@ class OriginalErasedError(PalimpsestError):
 
 class ExpansionTooLargeError(PalimpsestError):
     """FAILED_PRECONDITION. The unit in full would take more than half of the budget, or room that
-    must be kept for other messages; or the answer has no room for even the smallest piece. The
-    error message names ranges to ask for, or the weights."""
+    other messages need; or not even the smallest piece fits into the answer. The error message
+    names ranges to ask for, or the weights."""
 
 
 class NothingToCompactError(PalimpsestError):
@@ -240,8 +242,7 @@ class OverloadedError(PalimpsestError):
 
 
 class NothingToUndoError(PalimpsestError):
-    """FAILED_PRECONDITION. No rewind stands that could be undone, or messages were appended after
-    it."""
+    """FAILED_PRECONDITION. There is no rewind to undo, or messages were appended after it."""
 
 
 class NoMessagesError(PalimpsestError):
@@ -251,12 +252,11 @@ class NoMessagesError(PalimpsestError):
 class NotCorrectableError(PalimpsestError):
     """FAILED_PRECONDITION. The part of the message cannot be corrected: it is neither a text nor a
     tool result with words of the caller's own, it lies in a content, or the message was taken back.
-    The text says which."""
+    The error message says which."""
 
 
 class UnauthenticatedError(PalimpsestError):
-    """UNAUTHENTICATED. The call has no credential that holds: none, an unknown one, or one that has
-    expired."""
+    """UNAUTHENTICATED. The call has no valid credential: none, an unknown one, or an expired one."""
 
 
 class PermissionDeniedError(PalimpsestError):
@@ -272,12 +272,11 @@ class QuotaExceededError(PalimpsestError):
 
 
 class MemoryDisabledError(PalimpsestError):
-    """FAILED_PRECONDITION. The server has no memory across conversations (--memory)."""
+    """FAILED_PRECONDITION. The server has no memory across conversations (flag --memory)."""
 
 
 class NoActorError(PalimpsestError):
-    """FAILED_PRECONDITION. The conversation has no actor_id, or no agent_id, by which the scope is
-    found."""
+    """FAILED_PRECONDITION. The conversation lacks the actor_id or agent_id that the scope needs."""
 
 
 class MemoryUnavailableError(PalimpsestError):
@@ -295,13 +294,13 @@ class HistoryDivergedError(PalimpsestError):
 
 
 class HistoryAmbiguousError(PalimpsestError):
-    """FAILED_PRECONDITION. The front of the caller's list was cut off, and what is left stands at
-    several places of the record's end. Send more of it."""
+    """FAILED_PRECONDITION. The front of the caller's list was cut off, and the rest matches the end
+    of the record in several places. Send more of it."""
 
 
 class HistoryPrefixUnknownError(PalimpsestError):
-    """FAILED_PRECONDITION. The server does not know the prefix that known_sha256 names, or the
-    record was changed since. Send the whole list."""
+    """FAILED_PRECONDITION. The server does not know the front of the list that known_sha256 names,
+    or the record has changed since. Send the whole list."""
 
 
 BY_REASON: Dict[str, Type[PalimpsestError]] = {

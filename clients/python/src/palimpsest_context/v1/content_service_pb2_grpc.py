@@ -6,7 +6,7 @@ from palimpsest_context.v1 import content_service_pb2 as palimpsest__context_dot
 
 
 class ContentServiceStub(object):
-    """ContentService keeps large contents outside of the view, and retrieves and searches them.
+    """ContentService keeps large contents on record while the view shows a short citation, and retrieves and searches them.
     """
 
     def __init__(self, channel):
@@ -48,11 +48,11 @@ class ContentServiceStub(object):
 
 
 class ContentServiceServicer(object):
-    """ContentService keeps large contents outside of the view, and retrieves and searches them.
+    """ContentService keeps large contents on record while the view shows a short citation, and retrieves and searches them.
     """
 
     def StoreContent(self, request_iterator, context):
-        """StoreContent stores bytes that the caller holds, and answers with the citation to show the model. The request is a stream: one
+        """StoreContent stores bytes, and answers with a citation: the short text to show the model in their place. The request is a stream: one
         header, then the bytes. A conversation that does not exist is created with the server's default policy.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -89,9 +89,9 @@ class ContentServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def EndRun(self, request, context):
-        """EndRun ends a run: the contents that StoreContent stored for it are deleted after a grace time. With
-        policy.citations.release_on_end_run, the originals that the run's messages cite are deleted too. A run whose contents were not
-        used for 24 hours is ended by the server. Ending a run again sets a new time. Source records are kept.
+        """EndRun ends a run, a stretch of work that the caller named in run_id: the contents that StoreContent stored for it are deleted after a
+        grace time. With policy.citations.release_on_end_run, the originals that the run's messages cite are deleted too. A run whose contents
+        were not used for 24 hours is ended by the server. Ending a run again sets a new time. Source records are kept.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -138,7 +138,7 @@ def add_ContentServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ContentService(object):
-    """ContentService keeps large contents outside of the view, and retrieves and searches them.
+    """ContentService keeps large contents on record while the view shows a short citation, and retrieves and searches them.
     """
 
     @staticmethod

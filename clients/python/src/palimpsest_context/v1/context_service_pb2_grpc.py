@@ -7,6 +7,13 @@ from palimpsest_context.v1 import context_service_pb2 as palimpsest__context_dot
 
 class ContextServiceStub(object):
     """ContextService serves the agent's loop: append what happened, then build what the model should see.
+
+    Words that all comments use: The record is everything that was appended; messages on record never change. The view is the record as the
+    model sees it: messages in full or shortened, and summaries. A build renders the view as the context of one model call, and begins the
+    next turn. A unit enters or leaves the view as a whole: it is one message, or the assistant's tool calls with their results. The
+    window's start is the message from which on the view shows the record; of what lies before, it shows little more than summaries, pinned
+    messages and the opening. The opening is the first message with the user's words. An edit is a numbered change of the view. Token counts
+    are the sidecar's own; the calibration factor, learned from reported usage, turns them into an estimate of the provider's.
     """
 
     def __init__(self, channel):
@@ -69,11 +76,18 @@ class ContextServiceStub(object):
 
 class ContextServiceServicer(object):
     """ContextService serves the agent's loop: append what happened, then build what the model should see.
+
+    Words that all comments use: The record is everything that was appended; messages on record never change. The view is the record as the
+    model sees it: messages in full or shortened, and summaries. A build renders the view as the context of one model call, and begins the
+    next turn. A unit enters or leaves the view as a whole: it is one message, or the assistant's tool calls with their results. The
+    window's start is the message from which on the view shows the record; of what lies before, it shows little more than summaries, pinned
+    messages and the opening. The opening is the first message with the user's words. An edit is a numbered change of the view. Token counts
+    are the sidecar's own; the calibration factor, learned from reported usage, turns them into an estimate of the provider's.
     """
 
     def AppendMessage(self, request, context):
-        """AppendMessage puts one message on record. The message is as durable as the store makes it before the call answers. A conversation
-        that does not exist is created with the server's default policy.
+        """AppendMessage puts one message on record. When the call answers, the message is as durable as the server's store makes it. A
+        conversation that does not exist is created with the server's default policy.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -126,17 +140,17 @@ class ContextServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CorrectMessage(self, request, context):
-        """CorrectMessage gives texts and tool results of a message other words. The record keeps what was appended; everything that is shown,
-        found or made of the message from now on has the new words. Summaries that were made of the old ones no longer stand.
-        A conversation holds at most 1,000 corrections (LIMIT_EXCEEDED).
+        """CorrectMessage replaces the words of texts and tool results of a message. The record keeps what was appended, but from now on the
+        message is shown, found and summarized with the new words. Summaries of the old words are dissolved: their messages are shown again. A
+        conversation holds at most 1,000 corrections (LIMIT_EXCEEDED).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AnswerToolCall(self, request, context):
-        """AnswerToolCall answers a model's call of expand_message, retrieve_content or search_conversation, the tools that "sidecar tools"
-        defines. The answer is a tool result to append unchanged.
+        """AnswerToolCall answers a model's call of expand_message, retrieve_content, search_conversation or search_memory, the tools that
+        "sidecar tools" defines. The answer is a tool result to append unchanged.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -211,6 +225,13 @@ def add_ContextServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class ContextService(object):
     """ContextService serves the agent's loop: append what happened, then build what the model should see.
+
+    Words that all comments use: The record is everything that was appended; messages on record never change. The view is the record as the
+    model sees it: messages in full or shortened, and summaries. A build renders the view as the context of one model call, and begins the
+    next turn. A unit enters or leaves the view as a whole: it is one message, or the assistant's tool calls with their results. The
+    window's start is the message from which on the view shows the record; of what lies before, it shows little more than summaries, pinned
+    messages and the opening. The opening is the first message with the user's words. An edit is a numbered change of the view. Token counts
+    are the sidecar's own; the calibration factor, learned from reported usage, turns them into an estimate of the provider's.
     """
 
     @staticmethod

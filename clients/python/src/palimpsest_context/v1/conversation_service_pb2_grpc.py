@@ -120,8 +120,8 @@ class ConversationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeleteConversation(self, request, context):
-        """DeleteConversation deletes a conversation. For 30 days, calls with its id answer CONVERSATION_DELETED. Without a tombstone, the
-        next append begins the conversation anew.
+        """DeleteConversation deletes a conversation and leaves a tombstone: for 30 days, calls with its id answer CONVERSATION_DELETED, and only
+        CreateConversation can use the id again. Without a tombstone, the next append starts a new conversation with the id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -6,8 +6,8 @@ from palimpsest_context.v1 import memory_service_pb2 as palimpsest__context_dot_
 
 
 class MemoryServiceStub(object):
-    """MemoryService serves what is remembered across conversations. All of its calls answer FAILED_PRECONDITION with MEMORY_DISABLED where the
-    server has no memory (--memory).
+    """MemoryService serves what is remembered across conversations. If the server has no memory (flag --memory), all calls are refused with
+    FAILED_PRECONDITION, MEMORY_DISABLED.
     """
 
     def __init__(self, channel):
@@ -59,8 +59,8 @@ class MemoryServiceStub(object):
 
 
 class MemoryServiceServicer(object):
-    """MemoryService serves what is remembered across conversations. All of its calls answer FAILED_PRECONDITION with MEMORY_DISABLED where the
-    server has no memory (--memory).
+    """MemoryService serves what is remembered across conversations. If the server has no memory (flag --memory), all calls are refused with
+    FAILED_PRECONDITION, MEMORY_DISABLED.
     """
 
     def SearchMemories(self, request, context):
@@ -71,14 +71,14 @@ class MemoryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListMemories(self, request, context):
-        """ListMemories lists memories, superseded ones too.
+        """ListMemories lists memories, including superseded ones.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AddMemory(self, request, context):
-        """AddMemory remembers a text as it is. It survives the conversation that it was added from, but for scope SESSION.
+        """AddMemory remembers a text as it is. The memory outlives the conversation that it was added from, except in scope SESSION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -92,7 +92,8 @@ class MemoryServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def EndSession(self, request, context):
-        """EndSession says that the conversation pauses: what is not remembered yet is sent now. An append begins the next session.
+        """EndSession tells that the conversation pauses: what is not remembered yet is sent to the memory now. An append begins the next
+        session.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -100,7 +101,7 @@ class MemoryServiceServicer(object):
 
     def ForgetActor(self, request, context):
         """ForgetActor forgets everything that is remembered of an actor: nothing older than the call is remembered any more. It answers at once,
-        and GetForget says how far it is.
+        and the work goes on in the background: GetForget says how far it is.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -171,8 +172,8 @@ def add_MemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MemoryService(object):
-    """MemoryService serves what is remembered across conversations. All of its calls answer FAILED_PRECONDITION with MEMORY_DISABLED where the
-    server has no memory (--memory).
+    """MemoryService serves what is remembered across conversations. If the server has no memory (flag --memory), all calls are refused with
+    FAILED_PRECONDITION, MEMORY_DISABLED.
     """
 
     @staticmethod
