@@ -73,3 +73,70 @@ func residueFields(f *fields, v *conversation.Residue) {
 	f.text(1, &v.Provider)
 	f.text(2, &v.JSON)
 }
+
+func contentFields(f *fields, c *conversation.Content) {
+	f.text(1, &c.Inline)
+	optional(f, 2, &c.Ref, refFields)
+	optional(f, 3, &c.Erased, erasedFields)
+}
+
+func refFields(f *fields, ref *conversation.ContentRef) {
+	f.id(1, &ref.ID)
+	integer(f, 2, &ref.Bytes)
+	integer(f, 3, &ref.Chars)
+	f.hash(4, &ref.SHA256)
+}
+
+func erasedFields(f *fields, e *conversation.ErasedContent) {
+	integer(f, 1, &e.Bytes)
+	integer(f, 2, &e.Chars)
+	f.hash(3, &e.Hash)
+}
+
+func citationFields(f *fields, c *conversation.Citation) {
+	f.text(1, &c.ContentID)
+	integer(f, 2, &c.SourceType)
+	f.text(3, &c.SourceURL)
+	f.text(4, &c.ContentType)
+	integer(f, 5, &c.TotalBytes)
+	integer(f, 6, &c.TotalChars)
+	f.text(7, &c.Location)
+	integer(f, 8, &c.ExcerptFrom)
+	integer(f, 9, &c.ExcerptEnd)
+	integer(f, 10, &c.HowFrom)
+	f.text(11, &c.SourceTitle)
+}
+
+func resultSourceFields(f *fields, s *conversation.ResultSource) {
+	integer(f, 1, &s.Type)
+	f.text(2, &s.URL)
+	f.text(3, &s.Title)
+}
+
+func recalledFields(f *fields, v *conversation.Recalled) {
+	f.text(1, &v.ContentID)
+	integer(f, 2, &v.Index)
+	f.bool(3, &v.Memories)
+}
+
+func recalledMemoriesFields(f *fields, m *conversation.RecalledMemories) {
+	list(f, 1, &m.Memories, recalledMemoryFields)
+}
+
+func recalledMemoryFields(f *fields, m *conversation.RecalledMemory) {
+	f.text(1, &m.ID)
+	integer(f, 2, &m.Kind)
+	integer(f, 3, &m.Scope)
+	f.text(4, &m.Text)
+	f.text(5, &m.SaidBy)
+	list(f, 6, &m.Sources, recalledSourceFields)
+	f.time(7, &m.Time)
+	f.float(8, &m.Score)
+}
+
+func recalledSourceFields(f *fields, s *conversation.RecalledSource) {
+	f.text(1, &s.Conversation)
+	integer(f, 2, &s.First)
+	integer(f, 3, &s.Last)
+	f.time(4, &s.Time)
+}
