@@ -32,6 +32,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
+// How much a piece does, and how long what is in its way is waited for.
 const (
 	pieceFor   = time.Millisecond // how long one piece looks at pages
 	pieceBytes = 1 << 20          // how much one piece writes
