@@ -217,11 +217,12 @@ func (f *fields) toggle(field int, v **bool) {
 			f.advance()
 		}
 	} else if *v != nil {
-		number := int32(0)
+		f.out = appendTag(f.out, field, wireVarint)
 		if **v {
-			number = 1
+			f.out = append(f.out, 1)
+		} else {
+			f.out = append(f.out, 0)
 		}
-		f.out = binary.AppendUvarint(appendTag(f.out, field, wireVarint), uint64(number))
 	}
 }
 
