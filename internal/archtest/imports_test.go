@@ -129,7 +129,12 @@ var layers = []layer{
 	{
 		name: "store back ends", why: "they do not know each other, nor who calls them",
 		dirs:  []string{"pkg/store/*"},
-		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/..."}, deny: transport,
+		allow: []string{vocabulary, "./pkg/store", "./pkg/store/record/...", "./pkg/store/bolt/internal/..."}, deny: transport,
+	},
+	{
+		name: "a file's pages", why: "what looks over bbolt's shoulder knows neither records nor the store",
+		dirs:  []string{"pkg/store/bolt/internal/*"},
+		allow: []string{"./pkg/store", "./pkg/store/bolt/internal/pages"}, deny: append([]string{"context"}, transport...),
 	},
 	{
 		name: "memory contract", why: "a memory is replaced without a product rule noticing",

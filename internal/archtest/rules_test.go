@@ -51,6 +51,7 @@ var rules = []rule{
 			"store with the engine":            {"pkg/store/a.go", imports("./pkg/engine")},
 			"store with gRPC":                  {"pkg/store/a.go", imports("google.golang.org/grpc/codes")},
 			"record with the API":              {"pkg/store/record/a.go", imports("./gen/palimpsest/v1")},
+			"pages with records":               {"pkg/store/bolt/internal/pages/a.go", imports("./pkg/store/record")},
 			"back end with another":            {"pkg/store/bolt/a.go", imports("./pkg/store/memory")},
 			"memory with another":              {"pkg/memory/mem0/a.go", imports("./pkg/memory/embedded")},
 			"memory with a store":              {"pkg/memory/mem0/a.go", imports("./pkg/store")},

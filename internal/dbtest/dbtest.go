@@ -62,6 +62,18 @@ func Missing(t testing.TB, what string) {
 	t.Skipf("%s is missing: make setup-test installs it where it may", what)
 }
 
+// required is a server that was to be started: without its program the test is left out.
+func required[T any](t testing.TB, server *T, err error, what string) *T {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server == nil {
+		Missing(t, what)
+	}
+	return server
+}
+
 // program finds a program on the path or in one of the folders.
 func program(name string, folders ...string) string {
 	if path, err := exec.LookPath(name); err == nil {

@@ -17,6 +17,8 @@ import (
 // PostgresVariable names a server that tests use instead of one that they start.
 const PostgresVariable = "PALIMPSEST_TEST_POSTGRES"
 
+const postgresServer = "the Postgres server (Debian's postgresql)"
+
 // Postgres is a server of Postgres.
 type Postgres struct {
 	*server
@@ -40,26 +42,15 @@ var sharedPostgres = sync.OnceValues(func() (*Postgres, error) { //nolint:gochec
 func SharedPostgres(t testing.TB) *Postgres {
 	t.Helper()
 	p, err := sharedPostgres()
-	return postgresFor(t, p, err)
+	return required(t, p, err, postgresServer)
 }
 
 // StartPostgres starts a server for one test, which may stop and kill it. Settings are such as "max_connections=20".
 func StartPostgres(t testing.TB, settings ...string) *Postgres {
 	t.Helper()
 	p, err := newPostgres(settings...)
-	p = postgresFor(t, p, err)
+	required(t, p, err, postgresServer)
 	t.Cleanup(p.Stop)
-	return p
-}
-
-func postgresFor(t testing.TB, p *Postgres, err error) *Postgres {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p == nil {
-		Missing(t, "the Postgres server (Debian's postgresql)")
-	}
 	return p
 }
 

@@ -19,6 +19,8 @@ import (
 // RedisVariable names a server (host:port) that tests use instead of one that they start.
 const RedisVariable = "PALIMPSEST_TEST_REDIS"
 
+const redisServer = "the Redis server (Debian's redis-server)"
+
 // Redis is a server of Redis or Valkey.
 type Redis struct {
 	*server
@@ -41,14 +43,14 @@ var sharedRedis = sync.OnceValues(func() (*Redis, error) { //nolint:gochecknoglo
 func SharedRedis(t testing.TB) *Redis {
 	t.Helper()
 	r, err := sharedRedis()
-	return redisFor(t, r, err)
+	return required(t, r, err, redisServer)
 }
 
 // StartRedis starts a server for one test, which may stop and kill it. Settings are such as "--appendfsync", "always".
 func StartRedis(t testing.TB, settings ...string) *Redis {
 	t.Helper()
 	r, err := newRedis("redis-server", settings...)
-	r = redisFor(t, r, err)
+	required(t, r, err, redisServer)
 	t.Cleanup(r.Stop)
 	return r
 }
@@ -60,19 +62,8 @@ func StartValkey(t testing.TB, settings ...string) *Redis {
 	if r == nil && err == nil {
 		t.Skip("there is no valkey-server on this machine")
 	}
-	r = redisFor(t, r, err)
+	required(t, r, err, redisServer)
 	t.Cleanup(r.Stop)
-	return r
-}
-
-func redisFor(t testing.TB, r *Redis, err error) *Redis {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r == nil {
-		Missing(t, "the Redis server (Debian's redis-server)")
-	}
 	return r
 }
 
@@ -140,13 +131,7 @@ var sharedCluster = sync.OnceValues(func() (*Cluster, error) { //nolint:gocheckn
 func SharedCluster(t testing.TB) *Cluster {
 	t.Helper()
 	c, err := sharedCluster()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c == nil {
-		Missing(t, "the Redis server (Debian's redis-server)")
-	}
-	return c
+	return required(t, c, err, redisServer)
 }
 
 // StartCluster starts a cluster for one test, which may move its slots.
@@ -156,13 +141,7 @@ func StartCluster(t testing.TB) *Cluster {
 	if c != nil {
 		t.Cleanup(c.Stop)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c == nil {
-		Missing(t, "the Redis server (Debian's redis-server)")
-	}
-	return c
+	return required(t, c, err, redisServer)
 }
 
 func newCluster() (*Cluster, error) {

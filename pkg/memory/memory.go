@@ -74,6 +74,20 @@ type Message struct {
 	Time  time.Time
 }
 
+// Speaker is who said it, as Memory.SaidBy has it.
+func (m *Message) Speaker() string {
+	switch {
+	case m.Name != "":
+		return m.Name
+	case m.Role == conversation.RoleUser:
+		return "user"
+	case m.Role == conversation.RoleAssistant:
+		return "assistant"
+	default:
+		return ""
+	}
+}
+
 // Batch is a run of messages of one conversation, in order.
 type Batch struct {
 	Scope        Scope

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/bedrockagentcore/types"
 
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
 
@@ -86,21 +85,8 @@ func saidLabels(b *memory.Batch, m *memory.Message) labels {
 	l.pack(conversationLabel, b.Conversation)
 	l.set(incarnationLabel, b.Incarnation.String())
 	l.set(firstLabel, strconv.Itoa(int(m.Index)))
-	l.pack(speakerLabel, speaker(m))
+	l.pack(speakerLabel, m.Speaker())
 	return l
-}
-
-func speaker(m *memory.Message) string {
-	switch {
-	case m.Name != "":
-		return m.Name
-	case m.Role == conversation.RoleUser:
-		return "user"
-	case m.Role == conversation.RoleAssistant:
-		return "assistant"
-	default:
-		return ""
-	}
 }
 
 // read fills in what the labels of a record tell.

@@ -70,10 +70,10 @@ func checkFact(x modelFact, said map[int32]*memory.Message) (Extracted, bool) {
 	known, saidBy := map[string]bool{}, ""
 	for i, index := range x.Indices {
 		m := said[index]
-		if m == nil || i > 0 && speaker(m) != saidBy {
+		if m == nil || i > 0 && m.Speaker() != saidBy {
 			return Extracted{}, false
 		}
-		saidBy = speaker(m)
+		saidBy = m.Speaker()
 		for _, w := range claims(spoken(m), false) {
 			known[w] = true
 		}

@@ -28,7 +28,7 @@ func Extractive(_ context.Context, messages []memory.Message) (out []Extracted, 
 		for sentence := range facts.Sentences(withoutCode(m.Text)) {
 			if n < maxExtracted && statesSomething(sentence) {
 				n++
-				out = append(out, Extracted{Text: sentence, SaidBy: speaker(m), Indices: []int32{m.Index}})
+				out = append(out, Extracted{Text: sentence, SaidBy: m.Speaker(), Indices: []int32{m.Index}})
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
@@ -214,22 +213,8 @@ func (t *Target) textsOf(ctx context.Context, namespace string, talk talkKey, in
 func (e *entry) said(s memory.Scope, tag string, m *memory.Message) memory.Memory {
 	at := timeOf(e.time)
 	return memory.Memory{
-		ID: e.id(tag), Kind: memory.Said, Text: m.Text, SaidBy: speaker(m), Time: at, Scope: s,
+		ID: e.id(tag), Kind: memory.Said, Text: m.Text, SaidBy: m.Speaker(), Time: at, Scope: s,
 		Sources: []memory.Source{{Conversation: e.talk.name, Incarnation: e.talk.incarnation, First: e.index, Last: e.index, Time: at}},
-	}
-}
-
-// speaker is who says a message.
-func speaker(m *memory.Message) string {
-	switch {
-	case m.Name != "":
-		return m.Name
-	case m.Role == conversation.RoleUser:
-		return "user"
-	case m.Role == conversation.RoleAssistant:
-		return "assistant"
-	default:
-		return ""
 	}
 }
 

@@ -6,7 +6,7 @@
 // # Erasure
 //
 // What a commit erases (ReplaceMessages, ReplaceEdits, Release) or Delete removes does not stay in the file: once the commit is
-// acknowledged, the writer goes round the file and writes zeros over every page that is in no tree (wipe.go). Nothing waits for
+// acknowledged, the writer goes round the file and writes zeros over every page that is in no tree (internal/wipe). Nothing waits for
 // that, and commits that erase nothing have no part in it:
 //   - It begins at once and takes at most a fifth of the writer's time. A commit that comes meanwhile waits for one piece of it:
 //     three syncs and about two milliseconds.
@@ -22,7 +22,7 @@
 //
 // # Damage
 //
-// bbolt believes its file. Open reads all pages in use without it first (walk.go), and holds the newest meta page against a mark
+// bbolt believes its file. Open reads all pages in use without it first (internal/pages), and holds the newest meta page against a mark
 // that lies beside the file (mark.go). Check says what is damaged in a file, Salvage copies what can be read of it. A page that goes
 // bad later is ErrCorrupt for the call that meets it (guard.go).
 //
@@ -42,6 +42,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/wipe"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
@@ -64,7 +65,7 @@ type Options struct {
 	Statistics bool
 	// Commit, if set, is called with what makes a batch durable, and its error counts: how tests make a disk fail.
 	Commit func(commit func() error) error
-	// Wipe, if set, is called with each step of writing over what was erased (wipe.go), and its error counts: for tests, too.
+	// Wipe, if set, is called with each step of writing over what was erased (internal/wipe), and its error counts: for tests, too.
 	Wipe func(step func() error) error
 }
 
@@ -84,14 +85,13 @@ type Store struct {
 	closed bool
 
 	// open is held to use db. The writer alone replaces it, after a disk failed.
-	open    sync.RWMutex
-	db      *bbolt.DB
-	readers readers
+	open sync.RWMutex
+	db   *bbolt.DB
 
 	// The writer's own.
 	file   *os.File // of db
 	mark   *mark
-	wiper  wiper
+	wiper  *wipe.Wiper // its Readers are for all
 	outage outage
 	sealed bool
 	// reserve is the size of the reserve (reserve.go), 0 after it was spent; largest that of the largest value, so far as known; tight
@@ -126,12 +126,13 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	_ = os.Remove(path + rewriting) // of a process that crashed: it holds what may have been erased since
 	s := &Store{
-		path: path, options: o, codec: record.New(), db: db, file: file, mark: last, wiper: newWiper(), reserve: reserve, largest: largest,
+		path: path, options: o, codec: record.New(), db: db, file: file, mark: last, reserve: reserve, largest: largest,
 		queue: make(chan *request, maxBatch), stopped: make(chan struct{}),
 	}
 	if s.sealed, err = isSealed(db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	s.wiper = wipe.New(db, file, o.Wipe, s.spoiled)
 	go s.write()
 	return s, nil
 }
@@ -195,8 +196,8 @@ func (s *Store) view(ctx context.Context, run func(*tx) error) error {
 	}
 	s.open.RLock()
 	defer s.open.RUnlock()
-	turn := s.readers.begin()
-	defer s.readers.end(turn)
+	turn := s.wiper.Readers.Begin()
+	defer s.wiper.Readers.End(turn)
 	return guarded(func() error {
 		t, err := s.db.Begin(false)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
@@ -43,7 +44,7 @@ func (r *Report) add(format string, args ...any) {
 type inspection struct {
 	db       *bbolt.DB
 	file     *os.File
-	meta     meta
+	meta     pages.Meta
 	codec    *record.Codec
 	report   *Report
 	progress Progress
@@ -54,8 +55,8 @@ func inspect(path string, o Options, progress Progress) (*inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &inspection{db: db, file: file, meta: newestMeta(file), codec: record.New(), report: &Report{}, progress: progress}
-	if err := checkWhole(file, i.meta); err != nil {
+	i := &inspection{db: db, file: file, meta: pages.NewestMeta(file), codec: record.New(), report: &Report{}, progress: progress}
+	if err := pages.CheckWhole(file, i.meta); err != nil {
 		i.report.add("%v", err)
 	}
 	return i, i.checkMark(path)
@@ -66,24 +67,24 @@ func (i *inspection) checkMark(path string) error {
 	if err != nil {
 		return nil //nolint:nilerr // it need not be there
 	}
-	if last, ok := readMark(file); ok && last > i.meta.tx {
-		i.report.add("transaction %d was acknowledged, and the newest that can be found is %d: the last commits are lost", last, i.meta.tx)
+	if last, ok := readMark(file); ok && last > i.meta.Tx {
+		i.report.add("transaction %d was acknowledged, and the newest that can be found is %d: the last commits are lost", last, i.meta.Tx)
 	}
 	return file.Close()
 }
 
 // walk goes over the file with all damage noted, and calls record with every entry.
-func (i *inspection) walk(damaged func(pageError) error, record func(bucket string, e entry) error) error {
-	w := &walk{file: i.file, meta: i.meta, damaged: damaged, record: record}
-	w.passed = func() {
-		if i.progress != nil && w.used%1024 == 0 {
-			i.progress(w.used, i.meta.pages)
+func (i *inspection) walk(damaged func(pages.Error) error, record func(bucket string, e pages.Entry) error) error {
+	w := &pages.Walk{File: i.file, Meta: i.meta, Damaged: damaged, Record: record}
+	w.Passed = func(*pages.Page) {
+		if i.progress != nil && w.Used%1024 == 0 {
+			i.progress(w.Used, i.meta.Pages)
 		}
 	}
-	err := w.run()
-	i.report.Pages = w.used
+	err := w.Run()
+	i.report.Pages = w.Used
 	if i.progress != nil {
-		i.progress(w.used, i.meta.pages)
+		i.progress(w.Used, i.meta.Pages)
 	}
 	return err
 }
@@ -131,12 +132,12 @@ func talkOf(talks map[conversation.ID]*talk, id conversation.ID) *talk {
 	return t
 }
 
-func (c *checker) page(d pageError) error {
+func (c *checker) page(d pages.Error) error {
 	c.report.add("%v", d)
 	return nil
 }
 
-func (c *checker) record(bucket string, e entry) error {
+func (c *checker) record(bucket string, e pages.Entry) error {
 	c.report.Records++
 	s, err := verify(c.codec, c.file, bucket, e)
 	t := c.talk(s.id)

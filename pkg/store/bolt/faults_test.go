@@ -18,6 +18,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
 var errDisk = errors.New("the disk is gone")
@@ -220,8 +221,8 @@ func TestStore_Commit_FaultyDisk_NoRoomForACopy(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.mustAppend(t, 1, int32(tc.want))
-			a, b := readMeta(f.file, 0), readMeta(f.file, int64(os.Getpagesize()))
-			if a.tx == b.tx || max(a.tx, b.tx) < 6 {
+			a, b := pages.ReadMeta(f.file, 0), pages.ReadMeta(f.file, int64(os.Getpagesize()))
+			if a.Tx == b.Tx || max(a.Tx, b.Tx) < 6 {
 				t.Errorf("the meta pages were not written again: %v, %v", a, b)
 			}
 			reopened(t, f, func(f *flaky) {
@@ -445,8 +446,8 @@ func TestOpen_CutFile_IsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	used := readMeta(bytes.NewReader(whole), 0)
-	for _, size := range []int{8209, 3 * os.Getpagesize(), int(used.pages)*int(used.pageSize) - 1} {
+	used := pages.ReadMeta(bytes.NewReader(whole), 0)
+	for _, size := range []int{8209, 3 * os.Getpagesize(), int(used.Pages)*int(used.PageSize) - 1} {
 		if err := os.WriteFile(path, whole[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}

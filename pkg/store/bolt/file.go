@@ -13,6 +13,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
 // layout is the version of the buckets and keys. A file with another one is refused.
@@ -75,21 +76,21 @@ func checkStructure(path string, o Options) (largest int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	m := newestMeta(file)
-	if err := checkWhole(file, m); err != nil {
+	m := pages.NewestMeta(file)
+	if err := pages.CheckWhole(file, m); err != nil {
 		return 0, errors.Join(fmt.Errorf("open %s: %w; %s", path, err, wayOut), db.Close())
 	}
-	w := &walk{
-		file: file, meta: m, damaged: func(d pageError) error { return d },
-		record: func(bucket string, e entry) error {
+	w := &pages.Walk{
+		File: file, Meta: m, Damaged: func(d pages.Error) error { return d },
+		Record: func(bucket string, e pages.Entry) error {
 			k, err := kindOf(bucket, e)
 			if k != isReserve {
-				largest = max(largest, int(e.size))
+				largest = max(largest, int(e.Size))
 			}
 			return err
 		},
 	}
-	switch err := errors.Join(w.run(), db.Close()); {
+	switch err := errors.Join(w.Run(), db.Close()); {
 	case errors.Is(err, errBucket):
 		return 0, fmt.Errorf("open %s: %s: %w", path, notOurs, err)
 	case err != nil:
@@ -213,7 +214,8 @@ func (s *Store) rewrite() error {
 	s.open.Lock()
 	defer s.open.Unlock()
 	_ = s.db.Close() // its file is gone, whatever closing says
-	s.db, s.file, s.wiper = db, file, s.wiper.renewed()
+	s.db, s.file = db, file
+	s.wiper.Renew(db, file)
 	return nil
 }
 

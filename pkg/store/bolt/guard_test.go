@@ -14,11 +14,11 @@ import (
 func damageLeafOf(t *testing.T, path string, conv int) {
 	t.Helper()
 	for _, p := range inUse(t, read(t, path)) {
-		for _, e := range p.entries {
-			if !p.branch && bytes.Equal(e.key, headKey(ratioID(conv))) {
+		for _, e := range p.Entries {
+			if !p.Branch && bytes.Equal(e.Key, headKey(ratioID(conv))) {
 				file, err := os.OpenFile(path, os.O_RDWR, 0)
 				must(t, err)
-				_, err = file.WriteAt([]byte{0xff, 0xff}, int64(p.id)*int64(os.Getpagesize()))
+				_, err = file.WriteAt([]byte{0xff, 0xff}, int64(p.ID)*int64(os.Getpagesize()))
 				must(t, err, file.Close())
 				return
 			}

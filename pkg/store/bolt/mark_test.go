@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
 // threeAppends is a store that was closed after three appends.
@@ -31,10 +32,10 @@ func loseMeta(t *testing.T, path string) {
 	t.Helper()
 	raw, size := read(t, path), os.Getpagesize()
 	at := 0
-	if r := bytes.NewReader(raw); readMeta(r, int64(size)).tx > readMeta(r, 0).tx {
+	if r := bytes.NewReader(raw); pages.ReadMeta(r, int64(size)).Tx > pages.ReadMeta(r, 0).Tx {
 		at = size
 	}
-	raw[at+metaHeader+metaTx] ^= 1
+	raw[at+pages.Header+48] ^= 1
 	must(t, os.WriteFile(path, raw, 0o600))
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
 // outageRetry is how long after a recovery that failed the next one begins, at least.
@@ -69,17 +70,17 @@ func (s *Store) mend() error {
 			return fmt.Errorf("write the meta pages of %s: %w", s.path, err)
 		}
 	}
-	a, b := readMeta(s.file, 0), readMeta(s.file, int64(s.db.Info().PageSize))
-	if !a.agrees(b) {
+	a, b := pages.ReadMeta(s.file, 0), pages.ReadMeta(s.file, int64(s.db.Info().PageSize))
+	if !a.Agrees(b) {
 		return fmt.Errorf("%s: the two meta pages lead to different trees", s.path)
 	}
-	s.wiper.moved()
+	s.wiper.Moved()
 	return nil
 }
 
 func (s *Store) rewriteMeta() error {
 	size, at := int64(s.db.Info().PageSize), int64(0)
-	if readMeta(s.file, size).tx > readMeta(s.file, 0).tx {
+	if pages.ReadMeta(s.file, size).Tx > pages.ReadMeta(s.file, 0).Tx {
 		at = size
 	}
 	page := make([]byte, size)

@@ -53,7 +53,7 @@ func (s *Store) spendReserve() error {
 		return s.options.Commit(t.Commit)
 	})
 	if err == nil {
-		s.wiper.moved()
+		s.wiper.Moved()
 		s.reserve = 0
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
 // unreadable stands in a salvaged store for a record that is lost: no envelope begins with it, so that reading the record says that
@@ -31,7 +32,7 @@ func Salvage(from, to string, o Options, progress Progress) (_ *Report, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, i.db.Close()) }()
-	if i.meta.pageSize == 0 {
+	if i.meta.PageSize == 0 {
 		return nil, fmt.Errorf("salvage %s: neither meta page is sound, and nothing else leads to the records", from)
 	}
 	s := &salvage{inspection: i, talks: map[conversation.ID]*talk{}, staged: map[conversation.ID]bool{}}
@@ -42,7 +43,7 @@ func Salvage(from, to string, o Options, progress Progress) (_ *Report, err erro
 	if s.out, err = newCopying(to, o); err != nil {
 		return nil, err
 	}
-	err = i.walk(func(pageError) error { return nil }, s.copy)
+	err = i.walk(func(pages.Error) error { return nil }, s.copy)
 	if err == nil {
 		err = s.fill()
 	}
@@ -55,19 +56,19 @@ type salvage struct {
 	talks  map[conversation.ID]*talk
 	staged map[conversation.ID]bool // incarnations that wait for their commit
 	named  []stored                 // due times, which name their conversation too
-	torn   []pageError
+	torn   []pages.Error
 	chunk  []byte // the last one copied
 	out    *copying
 }
 
-func (s *salvage) page(d pageError) error {
+func (s *salvage) page(d pages.Error) error {
 	s.report.add("%v", d)
 	s.torn = append(s.torn, d)
 	return nil
 }
 
 // survey is the first pass: which conversations there are.
-func (s *salvage) survey(bucket string, e entry) error {
+func (s *salvage) survey(bucket string, e pages.Entry) error {
 	k, err := kindOf(bucket, e)
 	if err != nil || k != isName && k != isHead && k != isPending && k != isDue {
 		return nil //nolint:nilerr // the second pass counts it
@@ -111,7 +112,7 @@ func (s *salvage) keeps(id conversation.ID) bool {
 }
 
 // copy is the second pass.
-func (s *salvage) copy(bucket string, e entry) error {
+func (s *salvage) copy(bucket string, e pages.Entry) error {
 	s.report.Records++
 	v, err := verify(s.codec, s.file, bucket, e)
 	if err != nil {
@@ -265,8 +266,8 @@ func (s *salvage) tell() {
 // touched says whether a damaged page may have held records of an incarnation.
 func (s *salvage) touched(id conversation.ID) bool {
 	for _, d := range s.torn {
-		low := d.min == nil || bytes.Compare(d.min[:min(idBytes, len(d.min))], id[:]) <= 0
-		if d.bucket == string(bucketRecords) && low && (d.max == nil || bytes.Compare(id[:], d.max) < 0) {
+		low := d.Min == nil || bytes.Compare(d.Min[:min(idBytes, len(d.Min))], id[:]) <= 0
+		if d.Bucket == string(bucketRecords) && low && (d.Max == nil || bytes.Compare(id[:], d.Max) < 0) {
 			return true
 		}
 	}

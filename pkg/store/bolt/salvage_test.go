@@ -12,6 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
 func salvaged(t *testing.T, path string) (*Report, *Store) {
@@ -73,8 +74,8 @@ func TestSalvage_OneDamagedPage_LeavesTheOthers(t *testing.T) {
 	raw := read(t, path)
 	id := ratioID(5)
 	for _, p := range inUse(t, raw) {
-		if !p.branch && len(p.entries) > 0 && bytes.HasPrefix(p.entries[len(p.entries)/2].key, id[:]) && p.entries[len(p.entries)/2].key[idBytes] == kindMessage {
-			clear(raw[p.id*uint64(os.Getpagesize()):][:pageHeader])
+		if !p.Branch && len(p.Entries) > 0 && bytes.HasPrefix(p.Entries[len(p.Entries)/2].Key, id[:]) && p.Entries[len(p.Entries)/2].Key[idBytes] == kindMessage {
+			clear(raw[p.ID*uint64(os.Getpagesize()):][:pages.Header])
 			break
 		}
 	}
@@ -104,13 +105,13 @@ func TestSalvage_AnyDamage_IsHonest(t *testing.T) {
 	testlane.OneCaller(t)
 	path := populated(t)
 	raw := read(t, path)
-	pages, r := inUse(t, raw), rand.New(rand.NewPCG(proptest.Seed(t), 0))
+	used, r := inUse(t, raw), rand.New(rand.NewPCG(proptest.Seed(t), 0))
 	whole := 0
 	for range 20 {
 		file := bytes.Clone(raw)
 		for range 1 + r.IntN(3) {
-			p := pages[r.IntN(len(pages))]
-			file[p.id*uint64(os.Getpagesize())+uint64(r.IntN(200))] ^= byte(1 + r.IntN(255))
+			p := used[r.IntN(len(used))]
+			file[p.ID*uint64(os.Getpagesize())+uint64(r.IntN(200))] ^= byte(1 + r.IntN(255))
 		}
 		must(t, os.WriteFile(path, file, 0o600))
 		_, s := salvaged(t, path)

@@ -2,17 +2,21 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/wipe"
 )
 
 // populated is a store of some conversations, large values among them, that was closed.
@@ -33,23 +37,17 @@ func populated(t *testing.T) (path string) {
 	return path
 }
 
-// inUse are the pages that the newest meta page leads to, and how many each takes.
-func inUse(t *testing.T, raw []byte) (pages []*page) {
+// inUse are the pages that the newest meta page leads to.
+func inUse(t *testing.T, raw []byte) (used []*pages.Page) {
 	t.Helper()
 	file := bytes.NewReader(raw)
-	m := newestMeta(file)
-	w := &walk{file: file, meta: m, damaged: func(d pageError) error { return d }}
-	must(t, w.run())
-	for id := uint64(firstPage); id < m.pages; id++ {
-		if w.seen[id/64]&(1<<(id%64)) == 0 {
-			continue
-		}
-		if p, err := readPage(file, m, id); err == nil && p.fault == nil {
-			pages = append(pages, p)
-			id += p.span - 1
-		}
+	w := &pages.Walk{
+		File: file, Meta: pages.NewestMeta(file), Damaged: func(d pages.Error) error { return d },
+		Passed: func(p *pages.Page) { used = append(used, p) },
 	}
-	return pages
+	must(t, w.Run())
+	slices.SortFunc(used, func(a, b *pages.Page) int { return cmp.Compare(a.ID, b.ID) })
+	return used
 }
 
 // TestWalk_Sound_SeesWhatBboltSees: every page that bbolt does not hold to be free, and every record.
@@ -59,22 +57,22 @@ func TestWalk_Sound_SeesWhatBboltSees(t *testing.T) {
 	want := keysOf(t, s)
 	tx, err := s.db.Begin(true)
 	must(t, err)
-	used := uint64(firstPage)
-	for id := firstPage; id < int(tx.Size())/os.Getpagesize(); id++ {
-		if !isFree(tx, id) {
+	used := uint64(pages.First)
+	for id := pages.First; id < int(tx.Size())/os.Getpagesize(); id++ {
+		if !wipe.IsFree(tx, id) {
 			used++
 		}
 	}
 	must(t, tx.Rollback(), s.Close())
 	got := 0
 	file := bytes.NewReader(read(t, path))
-	w := &walk{
-		file: file, meta: newestMeta(file), damaged: func(d pageError) error { return d },
-		record: func(string, entry) error { got++; return nil },
+	w := &pages.Walk{
+		File: file, Meta: pages.NewestMeta(file), Damaged: func(d pages.Error) error { return d },
+		Record: func(string, pages.Entry) error { got++; return nil },
 	}
-	must(t, w.run())
-	if got != want || w.used+firstPage != used {
-		t.Errorf("%d records of %d, %d pages of %d", got, want, w.used+firstPage, used)
+	must(t, w.Run())
+	if got != want || w.Used+pages.First != used {
+		t.Errorf("%d records of %d, %d pages of %d", got, want, w.Used+pages.First, used)
 	}
 }
 
@@ -84,10 +82,10 @@ func TestOpen_DamagedStructure_IsRefusedInASentence(t *testing.T) {
 	testlane.OneCaller(t)
 	path := populated(t)
 	raw := read(t, path)
-	pages, r := inUse(t, raw), rand.New(rand.NewPCG(proptest.Seed(t), 0))
+	used, r := inUse(t, raw), rand.New(rand.NewPCG(proptest.Seed(t), 0))
 	for range 100 {
-		p := pages[r.IntN(len(pages))]
-		at := p.id*uint64(os.Getpagesize()) + uint64(r.IntN(pageHeader+pageElement*max(1, len(p.entries))))
+		p := used[r.IntN(len(used))]
+		at := p.ID*uint64(os.Getpagesize()) + uint64(r.IntN(pages.Header+pages.Element*max(1, len(p.Entries))))
 		file := bytes.Clone(raw)
 		file[at] ^= byte(1 + r.IntN(255))
 		must(t, os.WriteFile(path, file, 0o600))
@@ -96,12 +94,12 @@ func TestOpen_DamagedStructure_IsRefusedInASentence(t *testing.T) {
 			must(t, s.Close())
 			// The size of a value that is the last of its page: its checksum is wrong then.
 			if r, err := Check(path, Options{}, nil); err != nil || r.OK() {
-				t.Errorf("page %d (%v), byte %d: it opens, and Check finds nothing: %v", p.id, p.branch, at%uint64(os.Getpagesize()), err)
+				t.Errorf("page %d (%v), byte %d: it opens, and Check finds nothing: %v", p.ID, p.Branch, at%uint64(os.Getpagesize()), err)
 			}
 			continue
 		}
 		if !errors.Is(err, store.ErrCorrupt) && !strings.Contains(err.Error(), "it is no store") || !strings.Contains(err.Error(), "sidecar store salvage") {
-			t.Errorf("page %d, byte %d: %v", p.id, at%uint64(os.Getpagesize()), err)
+			t.Errorf("page %d, byte %d: %v", p.ID, at%uint64(os.Getpagesize()), err)
 		}
 	}
 }
@@ -111,11 +109,11 @@ func TestWalk_Circle_Ends(t *testing.T) {
 	path := populated(t)
 	raw := read(t, path)
 	for _, p := range inUse(t, raw) {
-		if !p.branch {
+		if !p.Branch {
 			continue
 		}
-		at := p.id*uint64(os.Getpagesize()) + pageHeader + 8
-		binary.NativeEndian.PutUint64(raw[at:], p.id)
+		at := p.ID*uint64(os.Getpagesize()) + pages.Header + 8
+		binary.NativeEndian.PutUint64(raw[at:], p.ID)
 	}
 	must(t, os.WriteFile(path, raw, 0o600))
 	if _, err := Open(path, Options{}); !errors.Is(err, store.ErrCorrupt) {

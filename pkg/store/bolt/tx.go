@@ -18,7 +18,7 @@ type tx struct {
 	codec   *record.Codec
 	names   *bbolt.Bucket
 	records *bbolt.Bucket
-	// erased says that something was replaced or deleted that must not stay in the file (see wipe.go).
+	// erased says that something was replaced or deleted that must not stay in the file (see internal/wipe).
 	erased bool
 	// largest is the size of the largest value written, and tight says that there is little room: deletions go one record at a time.
 	largest int

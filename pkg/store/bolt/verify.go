@@ -9,6 +9,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
@@ -40,15 +41,15 @@ var (
 )
 
 // kindOf says what an entry holds by its key alone, and fails for a key that no store writes.
-func kindOf(bucket string, e entry) (kind, error) {
-	n := len(e.key)
+func kindOf(bucket string, e pages.Entry) (kind, error) {
+	n := len(e.Key)
 	var k kind
 	var ok bool
 	switch bucket {
 	case string(bucketMeta):
-		k, ok = isLayout, string(e.key) == "layout"
-		if string(e.key) == string(sealKey) {
-			k, ok = isSeal, e.size == 1
+		k, ok = isLayout, string(e.Key) == "layout"
+		if string(e.Key) == string(sealKey) {
+			k, ok = isSeal, e.Size == 1
 		}
 	case string(bucketNames):
 		k, ok = isName, n >= 2
@@ -59,12 +60,12 @@ func kindOf(bucket string, e entry) (kind, error) {
 	case string(bucketPending):
 		k, ok = isPending, n == 2*idBytes
 		if n == 2*idBytes+1 {
-			k, ok = isDying, e.key[n-1] == 1 && e.size == 0
+			k, ok = isDying, e.Key[n-1] == 1 && e.Size == 0
 		}
 	case string(bucketDue):
 		k, ok = isDue, n == 12+2*idBytes
 	case string(bucketReserve):
-		k, ok = isReserve, string(e.key) == string(reserveKey)
+		k, ok = isReserve, string(e.Key) == string(reserveKey)
 	default:
 		return "", errBucket
 	}
@@ -78,18 +79,18 @@ func keyFault(ok bool) error {
 	return errKey
 }
 
-func recordKind(e entry) (kind, error) {
-	n := len(e.key) - idBytes - 1
+func recordKind(e pages.Entry) (kind, error) {
+	n := len(e.Key) - idBytes - 1
 	if n < 0 {
 		return "", errKey
 	}
-	switch view := n > 0 && e.key[idBytes+1] == noView; e.key[idBytes] {
+	switch view := n > 0 && e.Key[idBytes+1] == noView; e.Key[idBytes] {
 	case kindEdit:
 		return isEdit, keyFault(view && n == 9)
 	case kindNarrow:
-		return isIndex, keyFault(view && n == 13 && e.size == 0)
+		return isIndex, keyFault(view && n == 13 && e.Size == 0)
 	case kindWide:
-		return isIndex, keyFault(view && n == 9 && e.size == 0)
+		return isIndex, keyFault(view && n == 9 && e.Size == 0)
 	case kindManifest:
 		return isManifest, keyFault(n == 8)
 	case kindOutcome:
@@ -119,16 +120,16 @@ type stored struct {
 }
 
 // verify reads an entry, and fails unless its checksum is right and it lies under the key that belongs to it.
-func verify(codec *record.Codec, file io.ReaderAt, bucket string, e entry) (stored, error) {
-	s := stored{key: e.key}
+func verify(codec *record.Codec, file io.ReaderAt, bucket string, e pages.Entry) (stored, error) {
+	s := stored{key: e.Key}
 	var err error
 	if s.kind, err = kindOf(bucket, e); err != nil {
 		return s, err
 	}
 	if bucket == string(bucketRecords) || bucket == string(bucketChunks) || bucket == string(bucketPending) {
-		s.id = conversation.ID(e.key[:idBytes])
+		s.id = conversation.ID(e.Key[:idBytes])
 	}
-	if s.value, err = e.value(file); err == nil {
+	if s.value, err = e.Value(file); err == nil {
 		err = s.decode(codec)
 	}
 	if err != nil {

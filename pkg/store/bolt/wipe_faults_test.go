@@ -17,6 +17,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/wipe"
 )
 
 // TestOpen_Wipes_WhatACrashLeft, in free pages and behind the last page in use.
@@ -33,7 +35,7 @@ func TestOpen_Wipes_WhatACrashLeft(t *testing.T) {
 	must(t, err)
 	info, err := f.Stat()
 	must(t, err)
-	used := int64(max(readMeta(f, 0).pages, readMeta(f, int64(os.Getpagesize())).pages)) * int64(os.Getpagesize())
+	used := int64(max(pages.ReadMeta(f, 0).Pages, pages.ReadMeta(f, int64(os.Getpagesize())).Pages)) * int64(os.Getpagesize())
 	for _, at := range []int64{used, (used+info.Size())/2 + 5, info.Size() - 1} {
 		_, err = f.WriteAt([]byte(secret), at)
 		must(t, err)
@@ -61,7 +63,7 @@ func TestStore_Wipe_AnyMomentIsWhole(t *testing.T) {
 		before := read(t, path)
 		err := step()
 		after := read(t, path)
-		metas := firstPage * os.Getpagesize()
+		metas := pages.First * os.Getpagesize()
 		commits := !bytes.Equal(before[:metas], after[:metas])
 		mu.Lock()
 		defer mu.Unlock()
@@ -86,9 +88,9 @@ func TestStore_Wipe_AnyMomentIsWhole(t *testing.T) {
 		if m.commits {
 			continue // until it has, bbolt itself needs the newest meta page
 		}
-		for which := range firstPage {
+		for which := range pages.First {
 			lost := bytes.Clone(m.file)
-			clear(lost[which*os.Getpagesize()+metaHeader:][:metaBytes])
+			clear(lost[which*os.Getpagesize()+pages.Header:][:64])
 			whole(t, fmt.Sprintf("moment %d without meta page %d", i, which), lost)
 		}
 	}
@@ -103,7 +105,7 @@ type moment struct {
 // halfway is a file of which every other sector has been written, of the pages that are data.
 func halfway(before, after []byte) []byte {
 	file := bytes.Clone(before)
-	for at := firstPage * os.Getpagesize(); at+512 <= min(len(before), len(after)); at += 1024 {
+	for at := pages.First * os.Getpagesize(); at+512 <= min(len(before), len(after)); at += 1024 {
 		copy(file[at:at+512], after[at:])
 	}
 	return file
@@ -248,10 +250,10 @@ func TestStore_Settle_ListInTheFile(t *testing.T) {
 		before := begin(t, path)
 		err := step()
 		after, size := begin(t, path), os.Getpagesize()
-		if bytes.Equal(before[:firstPage*size], after[:firstPage*size]) && !bytes.Equal(before, after) {
+		if bytes.Equal(before[:pages.First*size], after[:pages.First*size]) && !bytes.Equal(before, after) {
 			wrote.Add(1)
-			a, b := readMeta(bytes.NewReader(after), 0), readMeta(bytes.NewReader(after), int64(size))
-			if !a.agrees(b) || a.freelist != 1<<64-1 {
+			a, b := pages.ReadMeta(bytes.NewReader(after), 0), pages.ReadMeta(bytes.NewReader(after), int64(size))
+			if !a.Agrees(b) || a.Freelist != 1<<64-1 {
 				t.Errorf("written to with %+v and %+v", a, b)
 			}
 		}
@@ -262,42 +264,6 @@ func TestStore_Settle_ListInTheFile(t *testing.T) {
 		t.Error("nothing was wiped")
 	}
 	checked(t, path)
-}
-
-// TestWiper_Pass_LooksAtEachPage, where a round that was interrupted may be in the middle of a value: one that looks like a page
-// which has a million others would have the rest of the file left out.
-func TestWiper_Pass_LooksAtEachPage(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	must(t, create(path, Options{}.withDefaults()))
-	db, _, err := openFile(path, Options{}.withDefaults())
-	must(t, err)
-	defer db.Close()
-	value := bytes.Repeat([]byte{2, 0, 0, 0, 0, 0, 0, 1}, 8192)
-	must(t, db.Update(func(t *bbolt.Tx) error { return t.Bucket(bucketChunks).Put([]byte("8 bytes."), value) }))
-	tx, err := db.Begin(true)
-	must(t, err)
-	defer func() { _ = tx.Rollback() }()
-	for page := firstPage; page < int(tx.Size())/db.Info().PageSize; page++ {
-		free, more, ok := look(tx, page)
-		if !ok || free || more < 10 || more >= reserveLeast/db.Info().PageSize { // zeros look like nothing
-			continue
-		}
-		w := wiper{next: page, aligned: true}
-		if w.pass(tx); w.next != page+1+more {
-			t.Errorf("from %d to %d, over %d", page, w.next, more)
-		}
-		if _, most, _ := look(tx, page+1); most < 1<<20 {
-			t.Fatalf("it looks as if it had %d others", most)
-		}
-		w = wiper{next: page + 1}
-		for next := page + 2; next < page+more; next++ {
-			if w.pass(tx); w.next != next {
-				t.Fatalf("to %d where %d is next", w.next, next)
-			}
-		}
-		return
-	}
-	t.Fatal("no value with several pages")
 }
 
 // TestStore_Wipe_NotInAFileThatFailed: after a commit of unknown outcome the meta page on disk may be the older one. What is free
@@ -324,7 +290,7 @@ func TestStore_Wipe_NotInAFileThatFailed(t *testing.T) {
 	f.failOnce(func(commit func() error) error {
 		full.Store(false)
 		before.Store(steps.Load())
-		time.Sleep(4*wipeRetry + 200*time.Millisecond) // the next piece may begin by then
+		time.Sleep(4*wipe.Retry + 200*time.Millisecond) // the next piece may begin by then
 		return errors.Join(commit(), errDisk)
 	})
 	if err := d.erase(t.Context(), 0); !errors.Is(err, store.ErrOutcomeUnknown) {
@@ -365,7 +331,7 @@ func TestIsFree_UnreadableSector(t *testing.T) {
 	last := int(tx.Size())/db.Info().PageSize - 1
 	must(t, file.Truncate(int64(last*db.Info().PageSize)))
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	if isFree(tx, last) {
+	if wipe.IsFree(tx, last) {
 		t.Error("it counts as free")
 	}
 	must(t, file.Truncate(info.Size()))

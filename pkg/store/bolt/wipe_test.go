@@ -19,6 +19,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
+	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/wipe"
 )
 
 // soon is more than what a round takes in the files of these tests, while others use the machine too.
@@ -134,8 +136,8 @@ func checked(t testing.TB, path string) (unwiped int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for page := firstPage; page < int(info.Size())/size; page++ {
-		if !isFree(tx, page) {
+	for page := pages.First; page < int(info.Size())/size; page++ {
+		if !wipe.IsFree(tx, page) {
 			continue
 		}
 		if _, err := f.ReadAt(raw, int64(page*size)); err != nil {
@@ -258,7 +260,7 @@ func quiet(t *testing.T, steps *atomic.Int64) {
 // before the erasure or began while the round was being made.
 func TestStore_Wipe_ReadersSeeWhatTheyBeganWith(t *testing.T) {
 	t.Run("Briefly", func(t *testing.T) { readsWhileErased(t, 200*time.Millisecond, soon) })
-	t.Run("Long", func(t *testing.T) { readsWhileErased(t, wipePatient+500*time.Millisecond, 200*time.Millisecond) })
+	t.Run("Long", func(t *testing.T) { readsWhileErased(t, wipe.Patient+500*time.Millisecond, 200*time.Millisecond) })
 }
 
 // readsWhileErased reads for a while after an erasure, and a bit longer if that is how long a commit takes.

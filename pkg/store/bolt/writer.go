@@ -73,15 +73,15 @@ func (s *Store) write() {
 			continue
 		}
 		sick := len(batch) > 0 && s.commitTimed(batch)
-		if !sick && s.wiper.ready() {
-			sick = s.wipe()
+		if !sick && s.wiper.Ready() {
+			sick = s.wiper.Piece()
 		}
 		if sick {
 			s.recover()
 		}
 	}
 	if s.outage.reason == nil { // what is free in a file that failed may be needed when it is opened again
-		s.finishWiping()
+		s.wiper.Finish()
 	}
 }
 
@@ -90,7 +90,7 @@ func (s *Store) timer() <-chan time.Time {
 	if s.outage.reason != nil {
 		return time.After(time.Until(s.outage.again))
 	}
-	return s.wiper.timer()
+	return s.wiper.Timer()
 }
 
 // gather waits for a request and takes all that are there; or for the timer, and takes none. Whoever was just answered gets the
@@ -208,9 +208,9 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 	if err == nil {
 		s.reserve, s.largest = reserve, view.largest
 		s.mark.write(uint64(id))
-		s.wiper.moved()
+		s.wiper.Moved()
 		if view.erased {
-			s.wiper.want()
+			s.wiper.Want()
 		}
 		for _, r := range batch {
 			if r.err == nil {
@@ -224,14 +224,14 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 		return false
 	}
 	_ = guarded(t.Rollback) // for a Commit that failed before it began
-	s.wiper.failed()
+	s.wiper.Failed()
 	var panicked *broken
 	switch {
 	case errors.As(err, &panicked):
 		answer(batch, err)
 		s.giveUp(err)
 		return false
-	case !full(err) || s.stands(id):
+	case s.spoiled(err, id):
 		answer(batch, fmt.Errorf("%w: %w", store.ErrOutcomeUnknown, err))
 		return true
 	case len(batch) == 1 && batch[0].frees && !s.tight:
@@ -251,6 +251,9 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 func full(err error) bool {
 	return errors.Is(err, berrors.ErrMaxSizeReached) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// spoiled says of a commit that failed whether the disk failed in a way that needs a new file.
+func (s *Store) spoiled(err error, tx int) bool { return !full(err) || s.stands(tx) }
 
 // stands says whether a transaction whose commit failed can be seen all the same.
 func (s *Store) stands(id int) bool {

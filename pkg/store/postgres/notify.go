@@ -107,7 +107,7 @@ func (t *teller) notify(run context.Context, payload string) error {
 func (t *teller) listen(run context.Context) {
 	for run.Err() == nil {
 		_ = t.hear(run)
-		t.s.poller.setListening(false)
+		t.s.poller.listening.Store(false)
 		pause(run, redial)
 	}
 }
@@ -121,7 +121,7 @@ func (t *teller) hear(run context.Context) error {
 	if _, err := conn.Exec(run, fmt.Sprintf("LISTEN %s", pgx.Identifier{t.channel}.Sanitize())); err != nil {
 		return err
 	}
-	t.s.poller.setListening(true)
+	t.s.poller.listening.Store(true)
 	for {
 		n, err := conn.WaitForNotification(run)
 		if err != nil {
@@ -129,12 +129,6 @@ func (t *teller) hear(run context.Context) error {
 		}
 		t.s.poller.heard(strings.Fields(n.Payload))
 	}
-}
-
-func (p *poller) setListening(yes bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.listening = yes
 }
 
 // heard wakes who waits for a conversation that another process has told of.
@@ -145,8 +139,8 @@ func (p *poller) heard(numbers []string) {
 			heard[int64(n)] = true
 		}
 	}
-	keys, _ := p.waited()
-	for _, key := range keys {
+	waited, _ := p.waits.Keys()
+	for key := range waited {
 		if heard[told(key)] {
 			p.s.wakes.Wake(key)
 		}

@@ -72,7 +72,7 @@ func newStore(o Options) (*Store, error) {
 	}
 	s := &Store{options: o, schema: quoted(o.Schema), codec: record.New(), pool: pool}
 	s.state = newState(s)
-	s.poller = newPoller(s)
+	s.poller = &poller{s: s}
 	if o.Notify {
 		s.teller = newTeller(s, config.ConnConfig)
 	}

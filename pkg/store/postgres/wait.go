@@ -2,9 +2,10 @@ package postgres
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"math"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,93 +20,32 @@ func (s *Store) Wait(ctx context.Context, key store.Key, version uint64) error {
 		return err
 	}
 	leave() // Close does not wait for it: it ends it
-	defer s.poller.watch(key, version)()
+	defer s.poller.waits.Join(key, version)()
 	return s.wakes.Wait(ctx, key, func() (past bool, err error) {
 		snap, err := s.Read(ctx, key, store.Query{})
 		if err != nil {
-			return false, overtaken(ctx, ignoreAbsent(err))
+			return false, store.CutShort(ctx, ignoreAbsent(err))
 		}
 		return snap.Head.Version > version, nil
 	})
 }
 
-// nearly is how long before the end of a wait a look that fails is taken to have failed for want of time.
-const nearly = 20 * time.Millisecond
-
-// overtaken waits for the end of ctx, and gives its error, if that is so near that a look had no time to succeed.
-func overtaken(ctx context.Context, err error) error {
-	deadline, ok := ctx.Deadline()
-	if !ok || !errors.Is(err, store.ErrUnavailable) || time.Until(deadline) > nearly {
-		return err
-	}
-	<-ctx.Done()
-	return ctx.Err()
-}
-
 // poller asks, for all who wait, which conversations have moved.
 type poller struct {
-	s    *Store
-	kick chan struct{}
-
-	mu        sync.Mutex
-	waits     map[store.Key]map[uint64]int // how many wait for the key to be past the version
-	listening bool
-}
-
-func newPoller(s *Store) *poller {
-	return &poller{s: s, kick: make(chan struct{}, 1), waits: make(map[store.Key]map[uint64]int)}
-}
-
-// watch has the key asked for until done is called.
-func (p *poller) watch(key store.Key, version uint64) (done func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.waits[key] == nil {
-		p.waits[key] = make(map[uint64]int)
-	}
-	p.waits[key][version]++
-	select {
-	case p.kick <- struct{}{}:
-	default:
-	}
-	return func() { p.leave(key, version) }
-}
-
-func (p *poller) leave(key store.Key, version uint64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	versions := p.waits[key]
-	if versions[version]--; versions[version] == 0 {
-		delete(versions, version)
-	}
-	if len(versions) == 0 {
-		delete(p.waits, key)
-	}
-}
-
-// waited is what is waited for, each key with the lowest version.
-func (p *poller) waited() (keys []store.Key, versions []int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for key, of := range p.waits {
-		lowest := uint64(math.MaxInt64)
-		for v := range of {
-			lowest = min(lowest, v)
-		}
-		keys, versions = append(keys, key), append(versions, int64(lowest))
-	}
-	return keys, versions
+	s         *Store
+	waits     store.Waits
+	listening atomic.Bool
 }
 
 // run polls while anybody waits.
 func (p *poller) run(run context.Context) {
 	for {
-		keys, versions := p.waited()
-		if len(keys) == 0 {
+		waited, more := p.waits.Keys()
+		if len(waited) == 0 {
 			select {
 			case <-run.Done():
 				return
-			case <-p.kick:
+			case <-more:
 				continue
 			}
 		}
@@ -113,15 +53,13 @@ func (p *poller) run(run context.Context) {
 		if run.Err() != nil {
 			return
 		}
-		p.poll(run, keys, versions)
+		p.poll(run, waited)
 	}
 }
 
 // every: where others tell of their commits, polling is for what they could not tell.
 func (p *poller) every() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.listening {
+	if p.listening.Load() {
 		return 10 * p.s.options.PollInterval
 	}
 	return p.s.options.PollInterval
@@ -131,10 +69,11 @@ const movedSQL = `SELECT w.n FROM unnest($1::bytea[], $2::bytea[], $3::bigint[])
  JOIN {s}.conversations c ON c.namespace = w.namespace AND c.conversation = w.conversation WHERE c.version > w.version`
 
 // poll wakes who waits for what has moved. What cannot be asked is asked again.
-func (p *poller) poll(run context.Context, keys []store.Key, versions []int64) {
-	namespaces, names := make([][]byte, len(keys)), make([][]byte, len(keys))
+func (p *poller) poll(run context.Context, waited map[store.Key]uint64) {
+	keys := slices.Collect(maps.Keys(waited))
+	namespaces, names, versions := make([][]byte, len(keys)), make([][]byte, len(keys)), make([]int64, len(keys))
 	for i, key := range keys {
-		namespaces[i], names[i] = []byte(key.Namespace), []byte(key.Conversation)
+		namespaces[i], names[i], versions[i] = []byte(key.Namespace), []byte(key.Conversation), int64(min(waited[key], math.MaxInt64))
 	}
 	_ = p.s.rows(run, movedSQL, func(rows pgx.Rows) error {
 		var n int

@@ -7,5 +7,6 @@
 //
 // The payload is a message of recordpb/record.proto, or the bytes of a slot or a chunk as they are; compressed with zstd if
 // the flags say so. The codec writes and reads the protobuf wire format by hand: an append encodes a message and a head and
-// decodes a head, and the generated code takes several times as long for it.
+// decodes a head, and the generated code takes several times as long for it. A message's fields are named
+// once, for writing and for reading (fields.go).
 package record

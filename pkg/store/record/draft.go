@@ -36,81 +36,32 @@ type Step struct {
 }
 
 // EncodeDraft makes the value of a slot.
-func EncodeDraft(d *Draft) []byte { return encodeSlot(d, writeDraft) }
+func EncodeDraft(d *Draft) []byte { return encodeSlot(d, draftFields) }
 
 // DecodeDraft reads what EncodeDraft made.
-func DecodeDraft(value []byte) (Draft, error) { return decodeSlot(value, readDraft) }
+func DecodeDraft(value []byte) (Draft, error) { return decodeSlot(value, draftFields) }
 
-func writeDraft(b []byte, d *Draft) []byte {
-	b = appendText(b, 1, d.State)
-	b = appendText(b, 2, d.Owner)
-	b = appendTime(b, 3, d.Until)
-	b = appendText(b, 4, d.Reason)
-	return appendNested(b, 5, &d.Plan, writePlan)
+func draftFields(f *fields, d *Draft) {
+	f.text(1, &d.State)
+	f.text(2, &d.Owner)
+	f.time(3, &d.Until)
+	f.text(4, &d.Reason)
+	nested(f, 5, &d.Plan, planFields)
 }
 
-func readDraft(r *reader, d *Draft) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			d.State = r.text()
-		case 2:
-			d.Owner = r.text()
-		case 3:
-			d.Until = r.time()
-		case 4:
-			d.Reason = r.text()
-		case 5:
-			nested(r, &d.Plan, readPlan)
-		}
-	}
+func planFields(f *fields, p *Plan) {
+	integer(f, 1, &p.EditSeq)
+	integer(f, 2, &p.Cut)
+	list(f, 3, &p.Steps, stepFields)
 }
 
-func writePlan(b []byte, p *Plan) []byte {
-	b = appendInt(b, 1, p.EditSeq)
-	b = appendInt(b, 2, p.Cut)
-	return appendAll(b, 3, p.Steps, writeStep)
-}
-
-func readPlan(r *reader, p *Plan) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			p.EditSeq = r.int64()
-		case 2:
-			p.Cut = r.int32()
-		case 3:
-			p.Steps = element(r, p.Steps, readStep)
-		}
-	}
-}
-
-func writeStep(b []byte, s *Step) []byte {
-	b = appendNested(b, 1, &s.Range, writeRange)
-	b = appendNested(b, 2, &s.Own, writeRange)
-	b = appendInt(b, 3, s.Level)
-	b = appendPacked(b, 4, s.Children, false)
-	b = appendPacked(b, 5, s.Steps, false)
-	return appendAll(b, 6, s.Verbatim, writeRange)
-}
-
-func readStep(r *reader, s *Step) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			nested(r, &s.Range, readRange)
-		case 2:
-			nested(r, &s.Own, readRange)
-		case 3:
-			s.Level = r.int32()
-		case 4:
-			packed(r, func(v int64) { s.Children = append(s.Children, v) })
-		case 5:
-			packed(r, func(v int64) { s.Steps = append(s.Steps, int(v)) })
-		case 6:
-			s.Verbatim = element(r, s.Verbatim, readRange)
-		}
-	}
+func stepFields(f *fields, s *Step) {
+	nested(f, 1, &s.Range, rangeFields)
+	nested(f, 2, &s.Own, rangeFields)
+	integer(f, 3, &s.Level)
+	numbers(f, 4, &s.Children)
+	numbers(f, 5, &s.Steps)
+	list(f, 6, &s.Verbatim, rangeFields)
 }
 
 // DraftText is a summary in words.
@@ -121,28 +72,15 @@ type DraftText struct {
 }
 
 // EncodeDraftText makes the value of a slot.
-func EncodeDraftText(t *DraftText) []byte { return encodeSlot(t, writeDraftText) }
+func EncodeDraftText(t *DraftText) []byte { return encodeSlot(t, draftTextFields) }
 
 // DecodeDraftText reads what EncodeDraftText made.
-func DecodeDraftText(value []byte) (DraftText, error) { return decodeSlot(value, readDraftText) }
+func DecodeDraftText(value []byte) (DraftText, error) { return decodeSlot(value, draftTextFields) }
 
-func writeDraftText(b []byte, t *DraftText) []byte {
-	b = appendText(b, 1, t.Text)
-	b = appendText(b, 2, t.Model)
-	return appendNested(b, 3, &t.Facts, writeFacts)
-}
-
-func readDraftText(r *reader, t *DraftText) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			t.Text = r.text()
-		case 2:
-			t.Model = r.text()
-		case 3:
-			nested(r, &t.Facts, readFacts)
-		}
-	}
+func draftTextFields(f *fields, t *DraftText) {
+	f.text(1, &t.Text)
+	f.text(2, &t.Model)
+	nested(f, 3, &t.Facts, factsFields)
 }
 
 // Facts are what is stored beside a summary's text for the summary that will take it up. They keep nothing that is unknown: what is
@@ -155,54 +93,24 @@ type Facts struct {
 }
 
 // EncodeFacts makes what an edit has as a summary's facts.
-func EncodeFacts(f *Facts) []byte { return encodeSlot(f, writeFacts) }
+func EncodeFacts(f *Facts) []byte { return encodeSlot(f, factsFields) }
 
 // DecodeFacts reads what EncodeFacts or JSON made.
-func DecodeFacts(value []byte) (Facts, error) { return decodeSlot(value, readFacts) }
+func DecodeFacts(value []byte) (Facts, error) { return decodeSlot(value, factsFields) }
 
 // JSON is the form of facts in exports, which are text.
 func (f *Facts) JSON() ([]byte, error) { return json.Marshal(f) }
 
-func writeFacts(b []byte, f *Facts) []byte {
-	b = appendInt(b, 1, f.Body)
-	b = appendAll(b, 2, f.Facts, writeFact)
-	return appendInt(b, 3, f.Dropped)
+func factsFields(f *fields, v *Facts) {
+	integer(f, 1, &v.Body)
+	list(f, 2, &v.Facts, factFields)
+	integer(f, 3, &v.Dropped)
 }
 
-func readFacts(r *reader, f *Facts) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			f.Body = int(r.int64())
-		case 2:
-			f.Facts = element(r, f.Facts, readFact)
-		case 3:
-			f.Dropped = int(r.int64())
-		}
-	}
-}
-
-func writeFact(b []byte, f *conversation.Fact) []byte {
-	b = appendInt(b, 1, f.Kind)
-	b = appendText(b, 2, f.Text)
-	b = appendInt(b, 3, f.Count)
-	b = appendPacked(b, 4, f.Of, false)
-	return appendBool(b, 5, f.ByAgent)
-}
-
-func readFact(r *reader, f *conversation.Fact) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			f.Kind = conversation.FactKind(r.int32())
-		case 2:
-			f.Text = r.text()
-		case 3:
-			f.Count = r.int32()
-		case 4:
-			packed(r, func(v int32) { f.Of = append(f.Of, v) })
-		case 5:
-			f.ByAgent = r.bool()
-		}
-	}
+func factFields(f *fields, v *conversation.Fact) {
+	integer(f, 1, &v.Kind)
+	f.text(2, &v.Text)
+	integer(f, 3, &v.Count)
+	numbers(f, 4, &v.Of)
+	f.bool(5, &v.ByAgent)
 }

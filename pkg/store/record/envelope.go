@@ -52,7 +52,7 @@ const (
 type Codec struct {
 	compressor   func() (*zstd.Encoder, error)
 	decompressor func() (*zstd.Decoder, error)
-	scratch      sync.Pool // of *[]byte: payloads before their size is known
+	scratch      sync.Pool // of *fields, with their buffers: payloads before their size is known
 }
 
 // New makes a codec.
@@ -60,7 +60,7 @@ func New() *Codec {
 	return &Codec{
 		compressor:   sync.OnceValues(newCompressor),
 		decompressor: sync.OnceValues(newDecompressor),
-		scratch:      sync.Pool{New: func() any { return new([]byte) }},
+		scratch:      sync.Pool{New: func() any { return new(fields) }},
 	}
 }
 
@@ -107,11 +107,11 @@ func (c *Codec) compress(out []byte, k kind, payload []byte) ([]byte, bool) {
 	}
 	buf := c.borrow()
 	defer c.giveBack(buf)
-	*buf = z.EncodeAll(payload, *buf)
-	if len(*buf) > len(payload)-len(payload)/8 {
+	buf.out = z.EncodeAll(payload, buf.out)
+	if len(buf.out) > len(payload)-len(payload)/8 {
 		return nil, false
 	}
-	return envelope(out, k, flagZstd, *buf), true
+	return envelope(out, k, flagZstd, buf.out), true
 }
 
 func finish(value []byte, k kind, flags byte) []byte {
@@ -171,18 +171,18 @@ func damaged(k kind, why string) error {
 // maxScratch bounds the buffers that are kept for reuse.
 const maxScratch = 1 << 20
 
-func (c *Codec) borrow() *[]byte {
-	buf, ok := c.scratch.Get().(*[]byte)
+func (c *Codec) borrow() *fields {
+	f, ok := c.scratch.Get().(*fields)
 	if !ok {
-		return new([]byte)
+		return new(fields)
 	}
-	return buf
+	return f
 }
 
-func (c *Codec) giveBack(buf *[]byte) {
-	if cap(*buf) > maxScratch {
+func (c *Codec) giveBack(f *fields) {
+	if cap(f.out) > maxScratch {
 		return
 	}
-	*buf = (*buf)[:0]
-	c.scratch.Put(buf)
+	*f = fields{out: f.out[:0]}
+	c.scratch.Put(f)
 }

@@ -17,47 +17,21 @@ type FormerRequest struct {
 }
 
 // EncodeFormerRequests makes the value of a slot.
-func EncodeFormerRequests(f *FormerRequests) []byte { return encodeSlot(f, writeFormerRequests) }
+func EncodeFormerRequests(f *FormerRequests) []byte { return encodeSlot(f, formerRequestsFields) }
 
 // DecodeFormerRequests reads what EncodeFormerRequests made.
 func DecodeFormerRequests(value []byte) (FormerRequests, error) {
-	return decodeSlot(value, readFormerRequests)
+	return decodeSlot(value, formerRequestsFields)
 }
 
-func writeFormerRequests(b []byte, f *FormerRequests) []byte {
-	b = appendID(b, 1, f.Key)
-	b = appendAll(b, 2, f.Requests, writeFormerRequest)
-	return append(b, f.Unknown...)
+func formerRequestsFields(f *fields, v *FormerRequests) {
+	f.id(1, &v.Key)
+	list(f, 2, &v.Requests, formerRequestFields)
+	f.unknown(&v.Unknown)
 }
 
-func readFormerRequests(r *reader, f *FormerRequests) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			f.Key = r.id()
-		case 2:
-			f.Requests = element(r, f.Requests, readFormerRequest)
-		default:
-			f.Unknown += r.raw
-		}
-	}
-}
-
-func writeFormerRequest(b []byte, f *FormerRequest) []byte {
-	b = appendUint(b, 1, f.Hash)
-	b = appendInt(b, 2, f.Time)
-	return append(b, f.Unknown...)
-}
-
-func readFormerRequest(r *reader, f *FormerRequest) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			f.Hash = r.uint()
-		case 2:
-			f.Time = r.int64()
-		default:
-			f.Unknown += r.raw
-		}
-	}
+func formerRequestFields(f *fields, v *FormerRequest) {
+	f.uint(1, &v.Hash)
+	integer(f, 2, &v.Time)
+	f.unknown(&v.Unknown)
 }

@@ -11,35 +11,18 @@ type HistoryMark struct {
 
 // EncodeHistoryMarks makes the value of a slot. stored is the value that it replaces.
 func EncodeHistoryMarks(list []HistoryMark, stored []byte) []byte {
-	return encodeList(list, stored, writeHistoryMark)
+	return encodeList(list, stored, historyMarkFields)
 }
 
 // DecodeHistoryMarks reads what EncodeHistoryMarks made.
 func DecodeHistoryMarks(value []byte) ([]HistoryMark, error) {
-	return decodeList(value, readHistoryMark)
+	return decodeList(value, historyMarkFields)
 }
 
-func writeHistoryMark(b []byte, m *HistoryMark) []byte {
-	b = appendInt(b, 1, m.Count)
-	b = appendHash(b, 2, m.Hash)
-	b = appendInt(b, 3, m.Messages)
-	b = appendBool(b, 4, m.System)
-	return append(b, m.Unknown...)
-}
-
-func readHistoryMark(r *reader, m *HistoryMark) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			m.Count = r.int32()
-		case 2:
-			m.Hash = r.hash()
-		case 3:
-			m.Messages = r.int32()
-		case 4:
-			m.System = r.bool()
-		default:
-			m.Unknown += r.raw
-		}
-	}
+func historyMarkFields(f *fields, m *HistoryMark) {
+	integer(f, 1, &m.Count)
+	f.hash(2, &m.Hash)
+	integer(f, 3, &m.Messages)
+	f.bool(4, &m.System)
+	f.unknown(&m.Unknown)
 }

@@ -2,226 +2,141 @@ package record
 
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
-func writePart(b []byte, p *conversation.Part) []byte {
-	b = appendInt(b, 1, p.Kind)
-	b = appendInt(b, 2, p.Tokens)
-	b = appendBool(b, 3, p.Estimated)
-	b = appendContent(b, 4, &p.Text)
-	b = appendOptional(b, 5, p.Media, writeMedia)
-	b = appendOptional(b, 6, p.Call, writeToolCall)
-	b = appendOptional(b, 7, p.Result, writeResult)
-	b = appendOptional(b, 8, p.Reasoning, writeReasoning)
-	b = appendOptional(b, 9, p.Opaque, writeOpaque)
-	b = appendInt(b, 10, p.Retention.Kind)
-	b = appendInt(b, 11, p.Retention.Last)
-	b = appendText(b, 12, p.Plugin)
-	b = appendInt(b, 13, p.Variant)
-	b = appendOptional(b, 14, p.Citation, writeCitation)
-	b = appendOptional(b, 15, p.Recalled, writeRecalledMemories)
-	b = appendOptional(b, 16, p.Residue, writeResidue)
-	return append(b, p.Unknown...)
+func partFields(f *fields, p *conversation.Part) {
+	integer(f, 1, &p.Kind)
+	integer(f, 2, &p.Tokens)
+	f.bool(3, &p.Estimated)
+	section(f, 4, &p.Text, contentFields)
+	optional(f, 5, &p.Media, mediaFields)
+	optional(f, 6, &p.Call, toolCallFields)
+	optional(f, 7, &p.Result, resultFields)
+	optional(f, 8, &p.Reasoning, reasoningFields)
+	optional(f, 9, &p.Opaque, opaqueFields)
+	integer(f, 10, &p.Retention.Kind)
+	integer(f, 11, &p.Retention.Last)
+	f.text(12, &p.Plugin)
+	integer(f, 13, &p.Variant)
+	optional(f, 14, &p.Citation, citationFields)
+	optional(f, 15, &p.Recalled, recalledMemoriesFields)
+	optional(f, 16, &p.Residue, residueFields)
+	f.unknown(&p.Unknown)
 }
 
-func readPart(r *reader, p *conversation.Part) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			p.Kind = conversation.PartKind(r.int32())
-		case 2:
-			p.Tokens = r.int32()
-		case 3:
-			p.Estimated = r.bool()
-		case 4:
-			nested(r, &p.Text, readContent)
-		case 5:
-			p.Media = optional(r, readMedia)
-		case 6:
-			p.Call = optional(r, readToolCall)
-		case 7:
-			p.Result = optional(r, readResult)
-		case 8:
-			p.Reasoning = optional(r, readReasoning)
-		case 9:
-			p.Opaque = optional(r, readOpaque)
-		case 10:
-			p.Retention.Kind = conversation.RetentionKind(r.int32())
-		case 11:
-			p.Retention.Last = r.int32()
-		case 12:
-			p.Plugin = r.text()
-		case 13:
-			p.Variant = conversation.Variant(r.int32())
-		case 14:
-			p.Citation = optional(r, readCitation)
-		case 15:
-			p.Recalled = optional(r, readRecalledMemories)
-		case 16:
-			p.Residue = optional(r, readResidue)
-		default:
-			p.Unknown += r.raw
-		}
-	}
+func mediaFields(f *fields, m *conversation.Media) {
+	f.text(1, &m.MIMEType)
+	section(f, 2, &m.Data, contentFields)
+	f.text(3, &m.URI)
+	f.text(4, &m.Detail)
 }
 
-func writeMedia(b []byte, m *conversation.Media) []byte {
-	b = appendText(b, 1, m.MIMEType)
-	b = appendContent(b, 2, &m.Data)
-	b = appendText(b, 3, m.URI)
-	return appendText(b, 4, m.Detail)
+func toolCallFields(f *fields, c *conversation.ToolCall) {
+	f.text(1, &c.CallID)
+	f.text(2, &c.Name)
+	section(f, 3, &c.Arguments, contentFields)
+	integer(f, 4, &c.Ordinal)
 }
 
-func readMedia(r *reader, m *conversation.Media) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			m.MIMEType = r.text()
-		case 2:
-			nested(r, &m.Data, readContent)
-		case 3:
-			m.URI = r.text()
-		case 4:
-			m.Detail = r.text()
-		}
-	}
+func resultFields(f *fields, t *conversation.ToolResult) {
+	f.text(1, &t.CallID)
+	f.text(2, &t.Name)
+	integer(f, 3, &t.State)
+	integer(f, 4, &t.Output)
+	section(f, 5, &t.Text, contentFields)
+	list(f, 6, &t.Parts, resultPartFields)
+	list(f, 7, &t.Actions, actionFields)
+	integer(f, 8, &t.Ordinal)
+	optional(f, 9, &t.Expiration, expirationFields)
+	optional(f, 10, &t.Recalled, recalledFields)
+	optional(f, 11, &t.Source, resultSourceFields)
+	integer(f, 12, &t.Importance)
+	f.unknown(&t.Unknown)
 }
 
-func writeToolCall(b []byte, c *conversation.ToolCall) []byte {
-	b = appendText(b, 1, c.CallID)
-	b = appendText(b, 2, c.Name)
-	b = appendContent(b, 3, &c.Arguments)
-	return appendInt(b, 4, c.Ordinal)
+func resultPartFields(f *fields, p *conversation.ResultPart) {
+	section(f, 1, &p.Text, contentFields)
+	optional(f, 2, &p.Media, mediaFields)
 }
 
-func readToolCall(r *reader, c *conversation.ToolCall) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			c.CallID = r.text()
-		case 2:
-			c.Name = r.text()
-		case 3:
-			nested(r, &c.Arguments, readContent)
-		case 4:
-			c.Ordinal = r.int32()
-		}
-	}
+func reasoningFields(f *fields, v *conversation.Reasoning) {
+	section(f, 1, &v.Text, contentFields)
+	section(f, 2, &v.Signature, contentFields)
+	f.text(3, &v.Provider)
+	f.text(4, &v.Model)
 }
 
-func writeResult(b []byte, t *conversation.ToolResult) []byte {
-	b = appendText(b, 1, t.CallID)
-	b = appendText(b, 2, t.Name)
-	b = appendInt(b, 3, t.State)
-	b = appendInt(b, 4, t.Output)
-	b = appendContent(b, 5, &t.Text)
-	b = appendAll(b, 6, t.Parts, writeResultPart)
-	b = appendAll(b, 7, t.Actions, writeAction)
-	b = appendInt(b, 8, t.Ordinal)
-	b = appendOptional(b, 9, t.Expiration, writeExpiration)
-	b = appendOptional(b, 10, t.Recalled, writeRecalled)
-	b = appendOptional(b, 11, t.Source, writeResultSource)
-	b = appendInt(b, 12, t.Importance)
-	return append(b, t.Unknown...)
+func opaqueFields(f *fields, o *conversation.Opaque) {
+	f.text(1, &o.Provider)
+	section(f, 2, &o.JSON, contentFields)
 }
 
-func readResult(r *reader, t *conversation.ToolResult) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			t.CallID = r.text()
-		case 2:
-			t.Name = r.text()
-		case 3:
-			t.State = conversation.ResultState(r.int32())
-		case 4:
-			t.Output = conversation.OutputKind(r.int32())
-		case 5:
-			nested(r, &t.Text, readContent)
-		case 6:
-			t.Parts = element(r, t.Parts, readResultPart)
-		case 7:
-			t.Actions = element(r, t.Actions, readAction)
-		case 8:
-			t.Ordinal = r.int32()
-		case 9:
-			t.Expiration = optional(r, readExpiration)
-		case 10:
-			t.Recalled = optional(r, readRecalled)
-		case 11:
-			t.Source = optional(r, readResultSource)
-		case 12:
-			t.Importance = conversation.Importance(r.int32())
-		default:
-			t.Unknown += r.raw
-		}
-	}
+func residueFields(f *fields, v *conversation.Residue) {
+	f.text(1, &v.Provider)
+	f.text(2, &v.JSON)
 }
 
-func writeResultPart(b []byte, p *conversation.ResultPart) []byte {
-	b = appendContent(b, 1, &p.Text)
-	return appendOptional(b, 2, p.Media, writeMedia)
+func contentFields(f *fields, c *conversation.Content) {
+	f.text(1, &c.Inline)
+	optional(f, 2, &c.Ref, refFields)
+	optional(f, 3, &c.Erased, erasedFields)
 }
 
-func readResultPart(r *reader, p *conversation.ResultPart) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			nested(r, &p.Text, readContent)
-		case 2:
-			p.Media = optional(r, readMedia)
-		}
-	}
+func refFields(f *fields, ref *conversation.ContentRef) {
+	f.id(1, &ref.ID)
+	integer(f, 2, &ref.Bytes)
+	integer(f, 3, &ref.Chars)
+	f.hash(4, &ref.SHA256)
 }
 
-func writeReasoning(b []byte, v *conversation.Reasoning) []byte {
-	b = appendContent(b, 1, &v.Text)
-	b = appendContent(b, 2, &v.Signature)
-	b = appendText(b, 3, v.Provider)
-	return appendText(b, 4, v.Model)
+func erasedFields(f *fields, e *conversation.ErasedContent) {
+	integer(f, 1, &e.Bytes)
+	integer(f, 2, &e.Chars)
+	f.hash(3, &e.Hash)
 }
 
-func readReasoning(r *reader, v *conversation.Reasoning) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			nested(r, &v.Text, readContent)
-		case 2:
-			nested(r, &v.Signature, readContent)
-		case 3:
-			v.Provider = r.text()
-		case 4:
-			v.Model = r.text()
-		}
-	}
+func citationFields(f *fields, c *conversation.Citation) {
+	f.text(1, &c.ContentID)
+	integer(f, 2, &c.SourceType)
+	f.text(3, &c.SourceURL)
+	f.text(4, &c.ContentType)
+	integer(f, 5, &c.TotalBytes)
+	integer(f, 6, &c.TotalChars)
+	f.text(7, &c.Location)
+	integer(f, 8, &c.ExcerptFrom)
+	integer(f, 9, &c.ExcerptEnd)
+	integer(f, 10, &c.HowFrom)
+	f.text(11, &c.SourceTitle)
 }
 
-func writeOpaque(b []byte, o *conversation.Opaque) []byte {
-	b = appendText(b, 1, o.Provider)
-	return appendContent(b, 2, &o.JSON)
+func resultSourceFields(f *fields, s *conversation.ResultSource) {
+	integer(f, 1, &s.Type)
+	f.text(2, &s.URL)
+	f.text(3, &s.Title)
 }
 
-func readOpaque(r *reader, o *conversation.Opaque) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			o.Provider = r.text()
-		case 2:
-			nested(r, &o.JSON, readContent)
-		}
-	}
+func recalledFields(f *fields, v *conversation.Recalled) {
+	f.text(1, &v.ContentID)
+	integer(f, 2, &v.Index)
+	f.bool(3, &v.Memories)
 }
 
-func writeResidue(b []byte, v *conversation.Residue) []byte {
-	b = appendText(b, 1, v.Provider)
-	return appendText(b, 2, v.JSON)
+func recalledMemoriesFields(f *fields, m *conversation.RecalledMemories) {
+	list(f, 1, &m.Memories, recalledMemoryFields)
 }
 
-func readResidue(r *reader, v *conversation.Residue) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			v.Provider = r.text()
-		case 2:
-			v.JSON = r.text()
-		}
-	}
+func recalledMemoryFields(f *fields, m *conversation.RecalledMemory) {
+	f.text(1, &m.ID)
+	integer(f, 2, &m.Kind)
+	integer(f, 3, &m.Scope)
+	f.text(4, &m.Text)
+	f.text(5, &m.SaidBy)
+	list(f, 6, &m.Sources, recalledSourceFields)
+	f.time(7, &m.Time)
+	f.float(8, &m.Score)
+}
+
+func recalledSourceFields(f *fields, s *conversation.RecalledSource) {
+	f.text(1, &s.Conversation)
+	integer(f, 2, &s.First)
+	integer(f, 3, &s.Last)
+	f.time(4, &s.Time)
 }

@@ -120,13 +120,9 @@ func (r *reader) hash() (h [32]byte) {
 }
 
 func (r *reader) time() time.Time {
-	var t time.Time
-	nested(r, &t, readTimestamp)
-	return t
-}
-
-func readTimestamp(r *reader, t *time.Time) {
 	var seconds, nanos int64
+	outer := r.rest
+	r.rest = r.text()
 	for r.next() {
 		switch r.field {
 		case 1:
@@ -135,8 +131,9 @@ func readTimestamp(r *reader, t *time.Time) {
 			nanos = r.int64()
 		}
 	}
+	r.rest = outer
 	r.bad = r.bad || nanos < 0 || nanos >= int64(time.Second)
-	*t = time.Unix(seconds, nanos).UTC()
+	return time.Unix(seconds, nanos).UTC()
 }
 
 // packed reads numbers one by one.
@@ -147,25 +144,4 @@ func packed[T signed](r *reader, each func(T)) {
 		each(T(r.uvarint()))
 	}
 	r.rest = outer
-}
-
-// nested reads the nested message that is the value of the current field.
-func nested[T any](r *reader, v *T, decode func(*reader, *T)) {
-	outer := r.rest
-	r.rest = r.text()
-	decode(r, v)
-	r.rest = outer
-}
-
-func element[T any](r *reader, vs []T, decode func(*reader, *T)) []T {
-	var zero T
-	vs = append(vs, zero)
-	nested(r, &vs[len(vs)-1], decode)
-	return vs
-}
-
-func optional[T any](r *reader, decode func(*reader, *T)) *T {
-	v := new(T)
-	nested(r, v, decode)
-	return v
 }

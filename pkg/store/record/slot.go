@@ -10,18 +10,19 @@ import (
 // roomForSlot is how much most of them need.
 const roomForSlot = 64
 
-func encodeSlot[T any](v *T, write func([]byte, *T) []byte) []byte {
-	return write(make([]byte, 0, roomForSlot), v)
+func encodeSlot[T any](v *T, of func(*fields, *T)) []byte {
+	f := fields{out: make([]byte, 0, roomForSlot)}
+	of(&f, v)
+	return f.out
 }
 
-func decodeSlot[T any](value []byte, read func(*reader, *T)) (T, error) {
+func decodeSlot[T any](value []byte, of func(*fields, *T)) (T, error) {
 	if isJSON(value) {
 		return decodeJSON[T](value)
 	}
 	var v T
-	r := reader{rest: string(value)}
-	read(&r, &v)
-	if r.bad {
+	f := fields{reading: true, in: reader{rest: string(value)}}
+	if read(&f, &v, of); f.in.bad {
 		var none T
 		return none, damaged(kindSlot, "it is not well formed")
 	}
@@ -43,19 +44,16 @@ func decodeJSON[T any](value []byte) (T, error) {
 
 // Lists are one repeated field each. What else a newer version wrote beside it is in the stored value only: the new one takes it over.
 
-func encodeList[T any](list []T, stored []byte, write func([]byte, *T) []byte) []byte {
-	b := appendAll(make([]byte, 0, roomForSlot), 1, list, write)
-	return append(b, unknown(stored, 1)...)
+func encodeList[T any](elements []T, stored []byte, of func(*fields, *T)) []byte {
+	return append(encodeSlot(&elements, listOf(of)), unknown(stored, 1)...)
 }
 
-func decodeList[T any](value []byte, read func(*reader, *T)) ([]T, error) {
-	return decodeSlot(value, func(r *reader, list *[]T) {
-		for r.next() {
-			if r.field == 1 {
-				*list = element(r, *list, read)
-			}
-		}
-	})
+func decodeList[T any](value []byte, of func(*fields, *T)) ([]T, error) {
+	return decodeSlot(value, listOf(of))
+}
+
+func listOf[T any](of func(*fields, *T)) func(*fields, *[]T) {
+	return func(f *fields, elements *[]T) { list(f, 1, elements, of) }
 }
 
 // unknown is what a stored value has beyond its last known field.

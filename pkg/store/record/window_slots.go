@@ -10,12 +10,12 @@ type Fit struct {
 }
 
 // EncodeFits makes the value of a slot from the windows of budgets. stored is the value that it replaces.
-func EncodeFits(list []Fit, stored []byte) []byte { return encodeList(list, stored, writeFit) }
+func EncodeFits(list []Fit, stored []byte) []byte { return encodeList(list, stored, fitFields) }
 
 // DecodeFits reads what EncodeFits made.
 func DecodeFits(value []byte) ([]Fit, error) {
 	if !isJSON(value) {
-		return decodeList(value, readFit)
+		return decodeList(value, fitFields)
 	}
 	old, err := decodeJSON[[]fitJSON](value)
 	if err != nil {
@@ -41,40 +41,16 @@ type fitJSON struct {
 	Cuts     []conversation.Cut `json:"cuts"`
 }
 
-func writeFit(b []byte, f *Fit) []byte {
-	w := &f.Window
-	b = appendInt(b, 1, f.Budget)
-	b = appendSint(b, 2, w.Start)
-	b = appendSint(b, 3, w.Request)
-	b = appendSint(b, 4, w.Opening)
-	b = appendInt(b, 5, w.Restored)
-	b = appendInt(b, 6, w.Afresh)
-	b = appendAll(b, 7, w.Cuts, writeCut)
-	return append(b, f.Unknown...)
-}
-
-func readFit(r *reader, f *Fit) {
-	w := &f.Window
-	for r.next() {
-		switch r.field {
-		case 1:
-			f.Budget = r.int64()
-		case 2:
-			w.Start = r.sint()
-		case 3:
-			w.Request = r.sint()
-		case 4:
-			w.Opening = r.sint()
-		case 5:
-			w.Restored = r.int64()
-		case 6:
-			w.Afresh = r.int64()
-		case 7:
-			w.Cuts = element(r, w.Cuts, readCut)
-		default:
-			f.Unknown += r.raw
-		}
-	}
+func fitFields(f *fields, v *Fit) {
+	w := &v.Window
+	integer(f, 1, &v.Budget)
+	f.sint(2, &w.Start)
+	f.sint(3, &w.Request)
+	f.sint(4, &w.Opening)
+	integer(f, 5, &w.Restored)
+	integer(f, 6, &w.Afresh)
+	list(f, 7, &w.Cuts, cutFields)
+	f.unknown(&v.Unknown)
 }
 
 // AskedSummary is something whose summary was first asked for in a turn.
@@ -87,34 +63,19 @@ type AskedSummary struct {
 
 // EncodeAskedSummaries makes the value of a slot. stored is the value that it replaces.
 func EncodeAskedSummaries(list []AskedSummary, stored []byte) []byte {
-	return encodeList(list, stored, writeAskedSummary)
+	return encodeList(list, stored, askedSummaryFields)
 }
 
 // DecodeAskedSummaries reads what EncodeAskedSummaries made.
 func DecodeAskedSummaries(value []byte) ([]AskedSummary, error) {
-	return decodeList(value, readAskedSummary)
+	return decodeList(value, askedSummaryFields)
 }
 
-func writeAskedSummary(b []byte, a *AskedSummary) []byte {
-	b = appendInt(b, 1, a.Index)
-	b = appendSint(b, 2, a.Part)
-	b = appendInt(b, 3, a.Turn)
-	return append(b, a.Unknown...)
-}
-
-func readAskedSummary(r *reader, a *AskedSummary) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			a.Index = r.int32()
-		case 2:
-			a.Part = r.sint()
-		case 3:
-			a.Turn = r.int32()
-		default:
-			a.Unknown += r.raw
-		}
-	}
+func askedSummaryFields(f *fields, a *AskedSummary) {
+	integer(f, 1, &a.Index)
+	f.sint(2, &a.Part)
+	integer(f, 3, &a.Turn)
+	f.unknown(&a.Unknown)
 }
 
 // Erasure is a message of which something is to be erased in a turn.
@@ -126,29 +87,16 @@ type Erasure struct {
 
 // EncodeErasures makes the value of a slot. stored is the value that it replaces.
 func EncodeErasures(list []Erasure, stored []byte) []byte {
-	return encodeList(list, stored, writeErasure)
+	return encodeList(list, stored, erasureFields)
 }
 
 // DecodeErasures reads what EncodeErasures made.
-func DecodeErasures(value []byte) ([]Erasure, error) { return decodeList(value, readErasure) }
+func DecodeErasures(value []byte) ([]Erasure, error) { return decodeList(value, erasureFields) }
 
-func writeErasure(b []byte, e *Erasure) []byte {
-	b = appendInt(b, 1, e.Index)
-	b = appendInt(b, 2, e.Turn)
-	return append(b, e.Unknown...)
-}
-
-func readErasure(r *reader, e *Erasure) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			e.Index = r.int32()
-		case 2:
-			e.Turn = r.int32()
-		default:
-			e.Unknown += r.raw
-		}
-	}
+func erasureFields(f *fields, e *Erasure) {
+	integer(f, 1, &e.Index)
+	integer(f, 2, &e.Turn)
+	f.unknown(&e.Unknown)
 }
 
 // Reclaim is a pruned result that is to be erased.
@@ -161,30 +109,15 @@ type Reclaim struct {
 
 // EncodeReclaims makes the value of a slot. stored is the value that it replaces.
 func EncodeReclaims(list []Reclaim, stored []byte) []byte {
-	return encodeList(list, stored, writeReclaim)
+	return encodeList(list, stored, reclaimFields)
 }
 
 // DecodeReclaims reads what EncodeReclaims made.
-func DecodeReclaims(value []byte) ([]Reclaim, error) { return decodeList(value, readReclaim) }
+func DecodeReclaims(value []byte) ([]Reclaim, error) { return decodeList(value, reclaimFields) }
 
-func writeReclaim(b []byte, x *Reclaim) []byte {
-	b = appendInt(b, 1, x.Index)
-	b = appendInt(b, 2, x.Part)
-	b = appendInt(b, 3, x.At)
-	return append(b, x.Unknown...)
-}
-
-func readReclaim(r *reader, x *Reclaim) {
-	for r.next() {
-		switch r.field {
-		case 1:
-			x.Index = r.int32()
-		case 2:
-			x.Part = r.int32()
-		case 3:
-			x.At = r.int64()
-		default:
-			x.Unknown += r.raw
-		}
-	}
+func reclaimFields(f *fields, x *Reclaim) {
+	integer(f, 1, &x.Index)
+	integer(f, 2, &x.Part)
+	integer(f, 3, &x.At)
+	f.unknown(&x.Unknown)
 }

@@ -87,32 +87,31 @@ func appendPacked[T signed](b []byte, field int, vs []T, trim bool) []byte {
 	if len(vs) == 0 {
 		return b
 	}
-	return appendNested(b, field, &vs, func(b []byte, vs *[]T) []byte {
-		for _, v := range *vs {
-			b = binary.AppendUvarint(b, uint64(int64(v)))
-		}
-		return b
-	})
+	b, start := beginNested(b, field)
+	for _, v := range vs {
+		b = binary.AppendUvarint(b, uint64(int64(v)))
+	}
+	return endNested(b, start)
 }
 
 func appendTime(b []byte, field int, t time.Time) []byte {
 	if t.IsZero() {
 		return b
 	}
-	return appendNested(b, field, &t, timestamp)
-}
-
-func timestamp(b []byte, t *time.Time) []byte {
+	b, start := beginNested(b, field)
 	b = appendInt(b, 1, t.Unix())
-	return appendInt(b, 2, int32(t.Nanosecond()))
+	b = appendInt(b, 2, int32(t.Nanosecond()))
+	return endNested(b, start)
 }
 
-// appendNested writes a nested message. Its length is known only afterwards; one byte is kept for it, and a longer one moves
-// the message up.
-func appendNested[T any](b []byte, field int, v *T, encode func([]byte, *T) []byte) []byte {
+// beginNested begins a nested message, which starts at start. Its length is known only afterwards: one byte is kept for it.
+func beginNested(b []byte, field int) (_ []byte, start int) {
 	b = append(appendTag(b, field, wireBytes), 0)
-	start := len(b)
-	b = encode(b, v)
+	return b, len(b)
+}
+
+// endNested writes the length. One that is longer than a byte moves the message up.
+func endNested(b []byte, start int) []byte {
 	n := len(b) - start
 	if n < 0x80 {
 		b[start-1] = byte(n)
@@ -124,18 +123,4 @@ func appendNested[T any](b []byte, field int, v *T, encode func([]byte, *T) []by
 	copy(b[start-1+size:], b[start:start+n])
 	copy(b[start-1:], length[:size])
 	return b
-}
-
-func appendAll[T any](b []byte, field int, vs []T, encode func([]byte, *T) []byte) []byte {
-	for i := range vs {
-		b = appendNested(b, field, &vs[i], encode)
-	}
-	return b
-}
-
-func appendOptional[T any](b []byte, field int, v *T, encode func([]byte, *T) []byte) []byte {
-	if v == nil {
-		return b
-	}
-	return appendNested(b, field, v, encode)
 }

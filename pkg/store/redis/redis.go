@@ -102,11 +102,11 @@ type Store struct {
 	volatile bool
 	warnings []string
 
-	wakes   store.Wakes
-	waiters waiters
-	seen    seen
-	health  health
-	lines   lines
+	wakes  store.Wakes
+	waits  store.Waits
+	seen   seen
+	health health
+	lines  lines
 
 	epochs   epochs
 	admitted atomic.Bool // what the database holds is known, and ours

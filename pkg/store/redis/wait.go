@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -20,23 +19,11 @@ func (s *Store) Wait(ctx context.Context, key store.Key, version uint64) error {
 	if err := key.Check(); err != nil {
 		return err
 	}
-	s.waiters.join(key, version)
-	defer s.waiters.leave(key, version)
+	defer s.waits.Join(key, version)()
 	return s.wakes.Wait(ctx, key, func() (bool, error) {
 		now, err := s.version(ctx, key)
-		return now > version, over(ctx, err)
+		return now > version, store.CutShort(ctx, err)
 	})
-}
-
-// over is the error of a context for a look that its deadline cut short: connections notice that a little before the context does.
-func over(ctx context.Context, err error) error {
-	const early = 20 * time.Millisecond
-	deadline, ok := ctx.Deadline()
-	if !ok || !errors.Is(err, store.ErrUnavailable) || time.Until(deadline) > early {
-		return err
-	}
-	<-ctx.Done()
-	return ctx.Err()
 }
 
 func (s *Store) version(ctx context.Context, key store.Key) (uint64, error) {
@@ -57,59 +44,10 @@ func versionOf(cmd redis.Cmder) (uint64, error) {
 	return version, err
 }
 
-// waiters are the keys that this process waits for.
-type waiters struct {
-	mu      sync.Mutex
-	waiting map[store.Key]map[uint64]int // how many wait for the key to be past the version
-	more    chan struct{}                // closed when a key comes that was not waited for
-}
-
-func (w *waiters) join(key store.Key, version uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.waiting == nil {
-		w.waiting = make(map[store.Key]map[uint64]int)
-	}
-	if w.waiting[key] == nil {
-		w.waiting[key] = make(map[uint64]int)
-		if w.more != nil {
-			close(w.more)
-			w.more = nil
-		}
-	}
-	w.waiting[key][version]++
-}
-
-func (w *waiters) leave(key store.Key, version uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	of := w.waiting[key]
-	if of[version]--; of[version] == 0 {
-		delete(of, version)
-	}
-	if len(of) == 0 {
-		delete(w.waiting, key)
-	}
-}
-
-// keys are those waited for, each with the lowest version, and what ends when there are more.
-func (w *waiters) keys() (map[store.Key]uint64, <-chan struct{}) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.more == nil {
-		w.more = make(chan struct{})
-	}
-	out := make(map[store.Key]uint64, len(w.waiting))
-	for key, of := range w.waiting {
-		out[key] = slices.Min(slices.Collect(maps.Keys(of)))
-	}
-	return out, w.more
-}
-
 // poll wakes who waits for a version that is past.
 func (s *Store) poll(ctx context.Context) {
 	for ctx.Err() == nil {
-		keys, more := s.waiters.keys()
+		keys, more := s.waits.Keys()
 		if len(keys) == 0 {
 			select {
 			case <-ctx.Done():
@@ -159,7 +97,7 @@ func (s *Store) versions(ctx context.Context, keys []store.Key) (map[store.Key]u
 // listen hears of commits of other processes, in the partitions that this one waits for.
 func (s *Store) listen(ctx context.Context) {
 	for ctx.Err() == nil {
-		keys, more := s.waiters.keys()
+		keys, more := s.waits.Keys()
 		if len(keys) == 0 {
 			select {
 			case <-ctx.Done():
@@ -185,7 +123,7 @@ func (s *Store) hear(ctx context.Context) {
 	defer e.open.Wait()
 	defer cancel()
 	for ctx.Err() == nil {
-		keys, more := s.waiters.keys()
+		keys, more := s.waits.Keys()
 		for key := range keys {
 			if err := e.add(ctx, s.space.place(key).partition); err != nil {
 				e.fail()

@@ -148,22 +148,14 @@ func isOfTarget(err error) bool {
 }
 
 func (w *work) failed(failure error, seen *verdict) {
-	now, wait := w.txn.Now(), jitter(time.Second, int(w.Attempts))
-	var away *memory.UnavailableError
-	switch {
-	case errors.Is(failure, memory.ErrDenied):
-		*seen = verdict{denied: true}
+	var wait time.Duration
+	if errors.Is(failure, memory.ErrRefused) && !errors.Is(failure, memory.ErrDenied) { // this errand alone
 		w.State, wait = int32(ForgetFailed), deniedFor
-	case errors.Is(failure, memory.ErrRefused): // this errand alone
-		w.State, wait = int32(ForgetFailed), deniedFor
-	case errors.As(failure, &away):
-		*seen = verdict{failed: true, after: away.After}
-		wait = max(wait, min(away.After, longestAfter))
-	default:
-		*seen = verdict{failed: true}
+	} else if *seen, wait = verdictOn(failure, w.Attempts); seen.denied {
+		w.State = int32(ForgetFailed)
 	}
 	w.Attempts++
-	w.NextTry = now.Add(wait)
+	w.NextTry = w.txn.Now().Add(wait)
 }
 
 // save writes down how far an errand is. If another process did so meanwhile, that stands: what was done is done twice at most.

@@ -126,10 +126,7 @@ func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 		if err := w.forgetScope(ctx, scope); err != nil {
 			return false, err
 		}
-		if err := w.unshow(ctx, scope, func(m memory.Memory) bool {
-			own := m.Scope.Kind == memory.ScopeUser || m.Scope.Kind == memory.ScopeSession
-			return own && !m.Time.After(w.Created)
-		}); err != nil {
+		if err := w.unshow(ctx, scope, w.takes); err != nil {
 			return false, err
 		}
 	}
@@ -147,6 +144,12 @@ func (w *work) forgetScope(ctx context.Context, scope memory.Scope) error {
 		w.Residue = withResidue(w.Residue, f.Residue)
 	}
 	return nil
+}
+
+// takes says whether a memory is the actor's own and from before.
+func (w *work) takes(m memory.Memory) bool {
+	own := m.Scope.Kind == memory.ScopeUser || m.Scope.Kind == memory.ScopeSession
+	return own && !m.Time.After(w.Created)
 }
 
 // verify looks whether anything is left from before, now and later where the target works in the background.
@@ -181,10 +184,7 @@ func (w *work) left(ctx context.Context, scope memory.Scope) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(page.Memories, func(m memory.Memory) bool {
-			own := m.Scope.Kind == memory.ScopeUser || m.Scope.Kind == memory.ScopeSession
-			return own && !m.Time.After(w.Created)
-		}) {
+		if slices.ContainsFunc(page.Memories, w.takes) {
 			return true, nil
 		}
 		if token = page.Next; token == "" {

@@ -149,31 +149,38 @@ func (v *visit) refused(ctx context.Context, r *run) error {
 
 // failed writes down that the target could not be reached, and when it is tried again.
 func (v *visit) failed(ctx context.Context, failure error, seen *verdict) (next time.Time, err error) {
-	now := v.txn.Now()
-	state, reason, wait := slotRetrying, "the memory's answer was lost", jitter(time.Second, int(v.slot.Attempts))
+	state, reason := slotRetrying, "the memory's answer was lost"
+	var wait time.Duration
+	*seen, wait = verdictOn(failure, v.slot.Attempts)
 	var away *memory.UnavailableError
 	switch {
-	case errors.Is(failure, memory.ErrDenied):
-		*seen = verdict{denied: true}
-		state, reason, wait = slotStopped, "the memory does not accept the sidecar's credential or settings", deniedFor
-	case errors.As(failure, &away):
-		*seen = verdict{failed: true, after: away.After}
-		reason, wait = "the memory is unavailable", max(wait, min(away.After, longestAfter))
-		if away.Cause != "" {
-			reason = fmt.Sprintf("%s (%s)", reason, away.Cause)
-		}
-	default:
-		*seen = verdict{failed: true}
-		if errors.Is(failure, memory.ErrUnavailable) {
-			reason = "the memory is unavailable"
-		}
+	case seen.denied:
+		state, reason = slotStopped, "the memory does not accept the sidecar's credential or settings"
+	case errors.As(failure, &away) && away.Cause != "":
+		reason = fmt.Sprintf("the memory is unavailable (%s)", away.Cause)
+	case errors.Is(failure, memory.ErrUnavailable):
+		reason = "the memory is unavailable"
 	}
-	next = now.Add(wait)
+	next = v.txn.Now().Add(wait)
 	err = v.release(ctx, nil, func(slot *record.MemorySync) {
 		slot.Attempts++
 		slot.NextTry, slot.State, slot.Reason = next, state, reason
 	})
 	return next, err
+}
+
+// verdictOn is what a failure says of the target, and how long what failed so often waits before it is tried again.
+func verdictOn(failure error, attempts int32) (verdict, time.Duration) {
+	wait := jitter(time.Second, int(attempts))
+	var away *memory.UnavailableError
+	switch {
+	case errors.Is(failure, memory.ErrDenied):
+		return verdict{denied: true}, deniedFor
+	case errors.As(failure, &away):
+		return verdict{failed: true, after: away.After}, max(wait, min(away.After, longestAfter))
+	default:
+		return verdict{failed: true}, wait
+	}
 }
 
 // longestAfter bounds what a target may ask to wait.

@@ -1,27 +1,28 @@
-package bolt
+package wipe
 
 import (
 	"sync"
 	"time"
 )
 
-// readers counts the read transactions that are open. Those that began before the last turn are counted apart: they alone can
+// Readers counts the read transactions that are open. Those that began before the last turn are counted apart: they alone can
 // see a page that no commit since then has freed.
-type readers struct {
+type Readers struct {
 	mu         sync.Mutex
 	turn       uint64
 	now, older int
 }
 
-// begin must come before the transaction begins, and end with the same turn after it has ended.
-func (r *readers) begin() (turn uint64) {
+// Begin must come before the transaction begins, and End with the same turn after it has ended.
+func (r *Readers) Begin() (turn uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.now++
 	return r.turn
 }
 
-func (r *readers) end(turn uint64) {
+// End ends it.
+func (r *Readers) End(turn uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if turn == r.turn {
@@ -31,7 +32,7 @@ func (r *readers) end(turn uint64) {
 	}
 }
 
-func (r *readers) turnOver() {
+func (r *Readers) turnOver() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turn++
@@ -39,7 +40,7 @@ func (r *readers) turnOver() {
 	r.now = 0
 }
 
-func (r *readers) gone() bool {
+func (r *Readers) gone() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.older == 0
@@ -47,7 +48,7 @@ func (r *readers) gone() bool {
 
 // wait says whether those from before the turn have ended, after at most about the time given. It keeps nobody out: who
 // begins meanwhile belongs to the new turn.
-func (r *readers) wait(limit time.Duration) bool {
+func (r *Readers) wait(limit time.Duration) bool {
 	for start := time.Now(); !r.gone(); time.Sleep(50 * time.Microsecond) {
 		if time.Since(start) > limit {
 			return false

@@ -1,4 +1,6 @@
-package bolt
+// Package pages reads a file of bbolt's by itself. bbolt believes every number in its pages: a wrong one ends the process, or leads to a
+// page that was free. This package believes none.
+package pages
 
 import (
 	"encoding/binary"
@@ -7,36 +9,38 @@ import (
 	"io"
 )
 
-// bbolt believes every number in its pages: a wrong one ends the process, or leads to a page that was free. What is in this file
-// reads the pages by itself and believes none. As bbolt writes them: id, flags, count, overflow; then an element for each entry,
-// (position, key size, page) in a branch and (flags, position, key size, value size) in a leaf; then keys and values, in order and
-// without a gap, over as few pages as hold them.
+// Pages as bbolt writes them: id, flags, count, overflow; then an element for each entry, (position, key size, page) in a branch and
+// (flags, position, key size, value size) in a leaf; then keys and values, in order and without a gap, over as few pages as hold them.
 const (
-	pageHeader   = 16
-	pageElement  = 16
+	Header  = 16 // bytes before the elements
+	Element = 16 // bytes of each
+
 	flagBranch   = 1
 	flagLeaf     = 2
 	flagBucket   = 1  // of an element in a leaf
 	bucketHeader = 16 // root page, sequence; a small bucket's page follows, and its root is 0
 )
 
-// page is a page that was read, with all that belong to it.
-type page struct {
-	id      uint64
+// First is the first page that is no meta page.
+const First = 2
+
+// Page is a page that was read, with all that belong to it.
+type Page struct {
+	ID      uint64
 	span    uint64 // pages that it takes
-	branch  bool
-	entries []entry
+	Branch  bool
+	Entries []Entry
 	fault   error // what is wrong with it; its entries are those that seem to be sound
 }
 
-// entry is a key, and where what belongs to it lies in the file.
-type entry struct {
-	key    []byte
+// Entry is a key, and where what belongs to it lies in the file.
+type Entry struct {
+	Key    []byte
 	child  uint64 // in a branch
 	bucket bool
 	at     int64 // of the value, in a leaf
-	size   int64
-	sound  bool // it lies where it must
+	Size   int64 // of the value
+	sound  bool  // it lies where it must
 }
 
 // area is a part of the file: a page with all that belong to it, or a bucket inside of a value.
@@ -61,11 +65,11 @@ func (a *area) bytes(at, n int64) ([]byte, error) {
 }
 
 // readPage reads a page. The error is for one of which nothing can be read.
-func readPage(file io.ReaderAt, m meta, id uint64) (*page, error) {
-	if id < firstPage || id >= m.pages {
+func readPage(file io.ReaderAt, m Meta, id uint64) (*Page, error) {
+	if id < First || id >= m.Pages {
 		return nil, errors.New("it is outside of the file")
 	}
-	size := int64(m.pageSize)
+	size := int64(m.PageSize)
 	a := &area{file: file, at: int64(id) * size, size: size, head: make([]byte, size)}
 	if _, err := file.ReadAt(a.head, a.at); err != nil {
 		return nil, err
@@ -75,7 +79,7 @@ func readPage(file io.ReaderAt, m meta, id uint64) (*page, error) {
 	switch {
 	case order.Uint64(a.head) != id:
 		return nil, fmt.Errorf("it says that it is page %d", order.Uint64(a.head))
-	case id+overflow >= m.pages:
+	case id+overflow >= m.Pages:
 		return nil, errors.New("it does not end within the file")
 	}
 	a.size = int64(overflow+1) * size
@@ -83,7 +87,7 @@ func readPage(file io.ReaderAt, m meta, id uint64) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.id, p.span = id, overflow+1
+	p.ID, p.span = id, overflow+1
 	if p.fault == nil && (end+size-1)/size != int64(p.span) {
 		p.fault = errors.New("it has another length than its entries")
 	}
@@ -91,10 +95,10 @@ func readPage(file io.ReaderAt, m meta, id uint64) (*page, error) {
 }
 
 // readInside reads the page of a small bucket, which lies in its value.
-func readInside(file io.ReaderAt, at, size int64) (*page, error) {
+func readInside(file io.ReaderAt, at, size int64) (*Page, error) {
 	a := &area{file: file, at: at, size: size}
 	head, err := a.bytes(0, size)
-	if err != nil || size < pageHeader {
+	if err != nil || size < Header {
 		return nil, errors.Join(errors.New("the bucket is cut short"), err)
 	}
 	a.head = head
@@ -102,7 +106,7 @@ func readInside(file io.ReaderAt, at, size int64) (*page, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case p.branch:
+	case p.Branch:
 		return nil, errors.New("a small bucket has a branch")
 	case p.fault == nil && end != size:
 		p.fault = errors.New("the bucket has another length than its entries")
@@ -111,33 +115,33 @@ func readInside(file io.ReaderAt, at, size int64) (*page, error) {
 }
 
 // parse reads the entries. It returns where the last one ends.
-func (a *area) parse() (p *page, end int64, err error) {
+func (a *area) parse() (p *Page, end int64, err error) {
 	order := binary.NativeEndian
 	flags, count := order.Uint16(a.head[8:]), int64(order.Uint16(a.head[10:]))
 	if flags != flagBranch && flags != flagLeaf {
 		return nil, 0, fmt.Errorf("it has the unknown type %#x", flags)
 	}
-	p = &page{branch: flags == flagBranch}
-	end = pageHeader + count*pageElement
-	table, err := a.bytes(pageHeader, count*pageElement)
+	p = &Page{Branch: flags == flagBranch}
+	end = Header + count*Element
+	table, err := a.bytes(Header, count*Element)
 	if err != nil {
 		return nil, 0, errors.New("it has more entries than room")
 	}
 	for i := range count {
-		e, from, to, err := a.entry(table[i*pageElement:], pageHeader+i*pageElement, p.branch)
+		e, from, to, err := a.entry(table[i*Element:], Header+i*Element, p.Branch)
 		if err != nil || from != end {
 			p.fault = fmt.Errorf("entry %d is not where it must be", i)
 		}
 		if err == nil {
 			e.sound, end = from == end, to
-			p.entries = append(p.entries, e)
+			p.Entries = append(p.Entries, e)
 		}
 	}
 	return p, end, nil
 }
 
 // entry reads one entry, and says from where to where its key and value lie in the area.
-func (a *area) entry(element []byte, at int64, branch bool) (e entry, from, to int64, err error) {
+func (a *area) entry(element []byte, at int64, branch bool) (e Entry, from, to int64, err error) {
 	order := binary.NativeEndian
 	position, size := element[4:], element[8:]
 	if branch {
@@ -145,21 +149,21 @@ func (a *area) entry(element []byte, at int64, branch bool) (e entry, from, to i
 		e.child = order.Uint64(element[8:])
 	} else {
 		flags := order.Uint32(element)
-		e.bucket, e.size = flags == flagBucket, int64(order.Uint32(element[12:]))
+		e.bucket, e.Size = flags == flagBucket, int64(order.Uint32(element[12:]))
 		if flags > flagBucket {
 			err = errors.New("unknown flags")
 		}
 	}
 	from = at + int64(order.Uint32(position))
 	length := int64(order.Uint32(size))
-	to = from + length + e.size
+	to = from + length + e.Size
 	if length == 0 || to > a.size {
 		err = errors.New("no key, or no room for the value")
 	}
 	if err != nil {
 		return e, from, to, err
 	}
-	e.key, err = a.bytes(from, length)
+	e.Key, err = a.bytes(from, length)
 	e.at = a.at + from + length
 	return e, from, to, err
 }
