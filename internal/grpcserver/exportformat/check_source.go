@@ -52,6 +52,9 @@ func (c *checks) admitSource(s *sourceLine) (field, text string) {
 	return "", ""
 }
 
+// hasChunks says whether chunks follow.
+func (l *sourceLine) hasChunks() bool { return l.At == nil && !l.Expired && l.Bytes > 0 }
+
 // length is a text and how long it may be.
 type length struct {
 	field, text string
@@ -221,7 +224,9 @@ func (l *recalledLine) check() (field, text string) {
 	}
 }
 
-// aboutContent says whether an edit of this kind names a content, and is about no message where none cites it.
-func (n editName) aboutContent() bool {
-	return n == editName(conversation.EditStoreContent) || n == editName(conversation.EditExpireContent)
+func (l *originLine) check() (field, text string) {
+	if l == nil {
+		return "", ""
+	}
+	return firstTooLong(length{"url", l.URL, maxURLBytes}, length{"title", l.Title, maxNameBytes})
 }
