@@ -8,7 +8,7 @@ import (
 )
 
 func (c *checks) checkPart(p *partLine) (field, text string) {
-	if p.kinds() != 1 {
+	if _, n := p.kinds(); n != 1 {
 		return "", "must hold exactly one kind"
 	}
 	if field, text := p.checkFrame(); text != "" {
@@ -23,18 +23,6 @@ func (c *checks) checkPart(p *partLine) (field, text string) {
 		}
 	}
 	return c.checkErased(p)
-}
-
-func (l *partLine) kinds() int {
-	n := 0
-	for _, set := range []bool{
-		l.Text != nil, l.Media != nil, l.ToolCall != nil, l.ToolResult != nil, l.Reasoning != nil, l.Opaque != nil,
-	} {
-		if set {
-			n++
-		}
-	}
-	return n
 }
 
 // checkFrame checks what parts of every kind have.

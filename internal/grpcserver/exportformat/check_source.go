@@ -1,12 +1,11 @@
 package exportformat
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -109,10 +108,10 @@ func checkExact(field string, at time.Time) (string, string) {
 }
 
 func (l *sourceLine) checkMetadata() (field, text string) {
-	if l.Metadata != "" && (!strings.HasPrefix(strings.TrimLeft(l.Metadata, " \t\r\n"), "{") || !json.Valid([]byte(l.Metadata))) {
-		return "metadataJson", "must be a JSON object"
+	if l.Metadata == "" {
+		return "", ""
 	}
-	return "", ""
+	return "metadataJson", rules.JSONObject(l.Metadata)
 }
 
 func (c *checks) checkCitedBy(messages []int32) (field, text string) {

@@ -63,7 +63,7 @@ func (l *partLine) fromRecord(p *conversation.Part) {
 
 // toRecord trusts that check found at most one kind, and that what is erased names contents of it.
 func (l *partLine) toRecord(p *conversation.Part) {
-	p.Kind = l.kind()
+	p.Kind, _ = l.kinds()
 	if l.Text != nil {
 		p.Text.Inline = *l.Text
 	}
@@ -78,23 +78,17 @@ func (l *partLine) toRecord(p *conversation.Part) {
 	*p = parts[0]
 }
 
-func (l *partLine) kind() conversation.PartKind {
-	switch {
-	case l.Text != nil:
-		return conversation.PartText
-	case l.Media != nil:
-		return conversation.PartMedia
-	case l.ToolCall != nil:
-		return conversation.PartToolCall
-	case l.ToolResult != nil:
-		return conversation.PartToolResult
-	case l.Reasoning != nil:
-		return conversation.PartReasoning
-	case l.Opaque != nil:
-		return conversation.PartOpaque
-	default:
-		return conversation.PartUnspecified
+// kinds says how many kinds the part holds, and which is the last of them.
+func (l *partLine) kinds() (last conversation.PartKind, n int) {
+	for kind, holds := range [...]bool{
+		conversation.PartText: l.Text != nil, conversation.PartMedia: l.Media != nil, conversation.PartToolCall: l.ToolCall != nil,
+		conversation.PartToolResult: l.ToolResult != nil, conversation.PartReasoning: l.Reasoning != nil, conversation.PartOpaque: l.Opaque != nil,
+	} {
+		if holds {
+			last, n = conversation.PartKind(kind), n+1
+		}
 	}
+	return last, n
 }
 
 func (l *retentionLine) fromRecord(r *conversation.Retention) {
