@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
@@ -122,7 +123,7 @@ func (r *Reader) read() (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.memory.Decode(len(raw), elements(raw)); err != nil {
+	if err := r.memory.Decode(len(raw), rules.JSONElements(raw)); err != nil {
 		return nil, err
 	}
 	var l line
@@ -141,22 +142,6 @@ func (r *Reader) read() (*line, error) {
 		return nil, r.fault("is too long")
 	}
 	return &l, nil
-}
-
-// elements counts what would be decoded: what stands behind a bracket or a comma that is not in a text.
-func elements(raw []byte) (n int) {
-	within := false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			within = !within
-		case c == '\\' && within:
-			i++
-		case !within && (c == '{' || c == '[' || c == ','):
-			n++
-		}
-	}
-	return n
 }
 
 func (l *line) keys() (n int) {
