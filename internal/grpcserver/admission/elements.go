@@ -3,6 +3,8 @@ package admission
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 )
 
 // elementCounter counts what a message on the wire would become: every field that is set and every entry of a list, at any depth. Two
@@ -43,7 +45,7 @@ func (e *elementCounter) value(b []byte, wire protowire.Type, field protoreflect
 		e.count += packed(inner, field.Kind())
 	}
 	if within && isRead(field) {
-		e.count += jsonValues(inner)
+		e.count += rules.JSONElements(inner)
 	}
 	if e.count > e.limit || within && field.Message() != nil && !e.walk(inner, field.Message()) {
 		e.field = joined(field, e.field)
@@ -60,22 +62,6 @@ func isRead(field protoreflect.FieldDescriptor) bool {
 	default:
 		return false
 	}
-}
-
-// jsonValues is about how many values stand in JSON: its brackets and commas, but for those in strings.
-func jsonValues(b []byte) int {
-	n, quoted := 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case !quoted && (c == '{' || c == '[' || c == ','):
-			n++
-		}
-	}
-	return n
 }
 
 // packed is how many entries of a list stand in one value.

@@ -35,11 +35,11 @@ func (s *Service) AppendMessage(ctx context.Context, req *pb.AppendMessageReques
 	if err != nil {
 		return nil, err
 	}
-	g := s.gather()
-	if err := g.add("", req); err != nil {
+	g := &gathering{service: s}
+	if err := add(g, "", req); err != nil {
 		return nil, err
 	}
-	r := g.request()
+	r := g.out
 	r.Key, r.Request, r.ExpectedIndex = convert.Key(ctx, req.GetConversationId()), request, req.ExpectedIndex
 	r.Variants = req.GetReturnVariants()
 	result, err := s.engine.Append(ctx, r)

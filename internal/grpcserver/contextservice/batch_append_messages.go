@@ -37,11 +37,11 @@ func (s *Service) BatchAppendMessages(ctx context.Context, req *pb.BatchAppendMe
 	if err != nil {
 		return nil, err
 	}
-	g := s.gather()
+	g := &gathering{service: s}
 	if err := g.addItems("", req.GetItems()); err != nil {
 		return nil, err
 	}
-	r := g.request()
+	r := g.out
 	r.Key, r.Request, r.ExpectedIndex = convert.Key(ctx, req.GetConversationId()), request, req.ExpectedIndex
 	result, err := s.engine.Append(ctx, r)
 	if err != nil {

@@ -24,11 +24,11 @@ func buildAppendRules(messages rules.Table[*pb.Message]) rules.Table[*pb.BuildAp
 
 // step appends and builds.
 func (s *Service) step(ctx context.Context, a *pb.BuildAppend, r engine.BuildRequest, reply *buildReply) (*pb.BuildContextResponse, error) {
-	g := s.gather()
+	g := &gathering{service: s}
 	if err := g.addBuildAppend(a); err != nil {
 		return nil, err
 	}
-	step := engine.StepRequest{Build: r, Append: g.request(), Check: func(result *engine.StepResult) error {
+	step := engine.StepRequest{Build: r, Append: g.out, Check: func(result *engine.StepResult) error {
 		reply.appended = result.Appended
 		return reply.check(result.Result)
 	}}

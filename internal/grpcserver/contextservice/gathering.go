@@ -12,16 +12,12 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// gathering puts together what a request appends: its messages, and those that providers' JSON becomes.
+// gathering puts together what a request appends: its messages, and those that providers' JSON becomes. What a whole list adds to the record
+// is known later.
 type gathering struct {
 	service *Service
 	out     engine.AppendRequest
 }
-
-func (s *Service) gather() *gathering { return &gathering{service: s} }
-
-// request is what was gathered. What a whole list adds to the record is known later.
-func (g *gathering) request() engine.AppendRequest { return g.out }
 
 // appendable is an item of what is appended, with what comes with it.
 type appendable interface {
@@ -43,10 +39,6 @@ func (g *gathering) addItems(within string, items []*pb.BatchAppendItem) error {
 		}
 	}
 	return nil
-}
-
-func (g *gathering) add(within string, req *pb.AppendMessageRequest) error {
-	return add(g, within, req)
 }
 
 // add takes one item, whose fields stand within a path.

@@ -65,7 +65,7 @@ func masked(full protoreflect.Message, path string) protoreflect.Message {
 	return out
 }
 
-// policyPaths are the paths of all fields of a policy and of the policies in it.
+// policyPaths are the paths of all fields of a policy and of the messages in it, down to those of its recall.
 func policyPaths() []string {
 	out := []string{""}
 	fields := (&pb.Policy{}).ProtoReflect().Descriptor().Fields()
@@ -78,6 +78,10 @@ func policyPaths() []string {
 		for j := range f.Message().Fields().Len() {
 			out = append(out, string(f.Name())+"."+string(f.Message().Fields().Get(j).Name()))
 		}
+	}
+	recall := (&pb.MemoryRecallPolicy{}).ProtoReflect().Descriptor().Fields()
+	for i := range recall.Len() {
+		out = append(out, "memory.recall."+string(recall.Get(i).Name()))
 	}
 	return out
 }

@@ -13,6 +13,7 @@ const editSummarize = editName(conversation.EditSummarize)
 
 // checks follows an export and refuses what contradicts itself: an import would be a conversation that cannot be built.
 type checks struct {
+	copier    *copier
 	head      *headLine
 	state     bool
 	parts     []int32 // number of parts by message
@@ -79,6 +80,13 @@ func firstOutside(bounds ...bound) (field, text string) {
 	return "", ""
 }
 
+func indexOrNone(i *int32) int32 {
+	if i == nil {
+		return -1
+	}
+	return *i
+}
+
 func (c *checks) checkHead() (field, text string) {
 	h := c.head
 	messages := int64(h.Messages)
@@ -99,7 +107,7 @@ func (c *checks) checkHead() (field, text string) {
 		bound{"callsEnd", int64(h.CallsEnd), 0, messages},
 		bound{"leadingSystem", int64(h.LeadingSystem), 0, messages},
 		bound{"request", int64(h.Request), -1, messages - 1},
-		bound{"opening", int64(index(h.Opening)), -1, messages - 1},
+		bound{"opening", int64(indexOrNone(h.Opening)), -1, messages - 1},
 		bound{"callOrdinal", int64(h.CallOrdinal), 0, math.MaxInt32},
 		bound{"lastManifest", int64(len(h.LastManifest)), manifestFormats, manifestFormats},
 	); text != "" {
@@ -263,7 +271,7 @@ func (c *checks) admitManifest(m *manifestLine) (field, text string) {
 		bound{"turn", int64(m.Turn), 0, int64(c.head.Turn)},
 		bound{"windowStartIndex", int64(m.WindowStart), 0, int64(m.MessageCount)},
 		bound{"windowRequestIndex", int64(m.WindowRequest), -1, int64(m.MessageCount) - 1},
-		bound{"windowOpeningIndex", int64(index(m.WindowOpening)), -1, int64(m.MessageCount) - 1},
+		bound{"windowOpeningIndex", int64(indexOrNone(m.WindowOpening)), -1, int64(m.MessageCount) - 1},
 		bound{"windowAfreshEdit", m.WindowAfresh, 0, m.EditSeq},
 		bound{"windowRestoredEdit", m.WindowRestored, 0, m.EditSeq},
 		bound{"leadingSystem", int64(m.LeadingSystem), 0, int64(m.MessageCount)},

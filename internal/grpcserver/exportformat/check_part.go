@@ -8,7 +8,7 @@ import (
 )
 
 func (c *checks) checkPart(p *partLine) (field, text string) {
-	if p.kinds() != 1 {
+	if _, n := p.kinds(); n != 1 {
 		return "", "must hold exactly one kind"
 	}
 	if field, text := p.checkFrame(); text != "" {
@@ -22,19 +22,7 @@ func (c *checks) checkPart(p *partLine) (field, text string) {
 			return ".toolResult" + field, text
 		}
 	}
-	return p.checkErased()
-}
-
-func (l *partLine) kinds() int {
-	n := 0
-	for _, set := range []bool{
-		l.Text != nil, l.Media != nil, l.ToolCall != nil, l.ToolResult != nil, l.Reasoning != nil, l.Opaque != nil,
-	} {
-		if set {
-			n++
-		}
-	}
-	return n
+	return c.checkErased(p)
 }
 
 // checkFrame checks what parts of every kind have.
@@ -93,11 +81,11 @@ func checkExpiration(e *expirationLine) (field, text string) {
 }
 
 // checkErased holds what was erased against the part's contents: it names each at most once, in order, and nothing is left there.
-func (l *partLine) checkErased() (field, text string) {
+func (c *checks) checkErased(l *partLine) (field, text string) {
 	if len(l.Erased) == 0 {
 		return "", ""
 	}
-	contents := conversation.Contents([]conversation.Part{l.bare()})
+	contents := conversation.Contents([]conversation.Part{c.unerased(l)})
 	next := int32(0)
 	for i := range l.Erased {
 		e, at := &l.Erased[i], fmt.Sprintf(".erased[%d]", i)
@@ -123,9 +111,26 @@ func (l *erasedLine) check(there int64) (field, text string) {
 	)
 }
 
-// bare is the part as if nothing had been erased of it.
-func (l *partLine) bare() conversation.Part {
+// unerased is the part as if nothing had been erased of it.
+func (c *checks) unerased(l *partLine) conversation.Part {
 	whole := *l
 	whole.Erased = nil
-	return whole.record()
+	return *copied[conversation.Part](c.copier, &whole)
+}
+
+// checkCopies admits copies in messages up to the one that an edit is about, which is where a build finds them, in the order of the lines that
+// they stand for.
+func (c *checks) checkCopies(e *editLine, p *shownLine) (field, text string) {
+	end := int32(0)
+	for i := range p.Copies {
+		l := &p.Copies[i]
+		if l.First < 0 || l.End <= l.First || l.At < 0 || l.Message < 0 || l.Message > e.Range.First || l.Part < 0 || l.Part >= c.parts[l.Message] {
+			return fmt.Sprintf("copies[%d]", i), "names lines of no earlier message"
+		}
+		if l.First < end || l.At > math.MaxInt32-(l.End-l.First) {
+			return fmt.Sprintf("copies[%d]", i), "does not stand for lines behind those before it"
+		}
+		end = l.End
+	}
+	return "", ""
 }

@@ -1,12 +1,11 @@
 package exportformat
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -51,6 +50,9 @@ func (c *checks) admitSource(s *sourceLine) (field, text string) {
 	}
 	return "", ""
 }
+
+// hasChunks says whether chunks follow.
+func (l *sourceLine) hasChunks() bool { return l.At == nil && !l.Expired && l.Bytes > 0 }
 
 // length is a text and how long it may be.
 type length struct {
@@ -106,10 +108,10 @@ func checkExact(field string, at time.Time) (string, string) {
 }
 
 func (l *sourceLine) checkMetadata() (field, text string) {
-	if l.Metadata != "" && (!strings.HasPrefix(strings.TrimLeft(l.Metadata, " \t\r\n"), "{") || !json.Valid([]byte(l.Metadata))) {
-		return "metadataJson", "must be a JSON object"
+	if l.Metadata == "" {
+		return "", ""
 	}
-	return "", ""
+	return "metadataJson", rules.JSONObject(l.Metadata)
 }
 
 func (c *checks) checkCitedBy(messages []int32) (field, text string) {
@@ -221,7 +223,9 @@ func (l *recalledLine) check() (field, text string) {
 	}
 }
 
-// aboutContent says whether an edit of this kind names a content, and is about no message where none cites it.
-func (n editName) aboutContent() bool {
-	return n == editName(conversation.EditStoreContent) || n == editName(conversation.EditExpireContent)
+func (l *originLine) check() (field, text string) {
+	if l == nil {
+		return "", ""
+	}
+	return firstTooLong(length{"url", l.URL, maxURLBytes}, length{"title", l.Title, maxNameBytes})
 }

@@ -7,5 +7,8 @@
 // of the API's JSON where the API has the field; what it has not (ordinals, commits, what edits show) stands beside them. The
 // conversation's id is not part of an export, so that one imported under another name is still the same bytes.
 //
+// The types of lines say how each record is spelled (lines.go, part_lines.go, policy_lines.go): a field is the record's of the same name, or
+// of the path in its tag. A copier goes both ways by that; what it cannot do is in custom.go.
+//
 // An import is hostile input: lines are bounded, unknown fields are refused, and whatever refers to something is checked.
 package exportformat

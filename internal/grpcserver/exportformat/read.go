@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
@@ -59,7 +61,7 @@ type Reader struct {
 
 // NewReader returns a reader of r.
 func NewReader(r io.Reader, m Memory) *Reader {
-	return &Reader{in: bufio.NewReaderSize(r, bufferBytes), memory: m}
+	return &Reader{in: bufio.NewReaderSize(r, bufferBytes), memory: m, check: checks{copier: newCopier(true)}}
 }
 
 // Line is the number of the line that the last record came from.
@@ -83,26 +85,7 @@ func (r *Reader) Next() (*engine.Record, error) {
 	if field, text := r.check.admit(l); text != "" {
 		return nil, &FaultError{Line: r.line, Field: field, Text: text}
 	}
-	return l.record(), nil
-}
-
-func (l *line) record() *engine.Record {
-	switch {
-	case l.Conversation != nil:
-		return &engine.Record{Conversation: l.Conversation.record()}
-	case l.State != nil:
-		return &engine.Record{State: l.State.record()}
-	case l.Message != nil:
-		return &engine.Record{Message: l.Message.record()}
-	case l.Edit != nil:
-		return &engine.Record{Edit: l.Edit.record()}
-	case l.Source != nil:
-		return &engine.Record{Source: l.Source.record()}
-	case l.Chunk != nil:
-		return &engine.Record{Chunk: (*engine.SourceChunk)(l.Chunk)}
-	default:
-		return &engine.Record{Manifest: l.Manifest.record()}
-	}
+	return copied[engine.Record](r.check.copier, l), nil
 }
 
 func (r *Reader) header() error {
@@ -140,7 +123,7 @@ func (r *Reader) read() (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.memory.Decode(len(raw), elements(raw)); err != nil {
+	if err := r.memory.Decode(len(raw), rules.JSONElements(raw)); err != nil {
 		return nil, err
 	}
 	var l line
@@ -161,29 +144,10 @@ func (r *Reader) read() (*line, error) {
 	return &l, nil
 }
 
-// elements counts what would be decoded: what stands behind a bracket or a comma that is not in a text.
-func elements(raw []byte) (n int) {
-	within := false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			within = !within
-		case c == '\\' && within:
-			i++
-		case !within && (c == '{' || c == '[' || c == ','):
-			n++
-		}
-	}
-	return n
-}
-
-func (l *line) keys() int {
-	n := 0
-	for _, set := range []bool{
-		l.Export != 0, l.Conversation != nil, l.State != nil, l.Message != nil, l.Edit != nil, l.Manifest != nil,
-		l.Source != nil, l.Chunk != nil, l.End != nil,
-	} {
-		if set {
+func (l *line) keys() (n int) {
+	v := reflect.ValueOf(*l)
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
 			n++
 		}
 	}

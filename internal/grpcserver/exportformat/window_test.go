@@ -55,10 +55,11 @@ func TestReader_Summaries_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := records[6].Edit.Summary
+	text := func(s string) conversation.Content { return conversation.Content{Inline: s} }
 	if diff := cmp.Diff(&conversation.Summary{
-		ID: 4, Level: 1, Children: []int64{3}, Text: inline("both"), Tokens: 2, Except: []conversation.Range{{First: 2, End: 3}},
+		ID: 4, Level: 1, Children: []int64{3}, Text: text("both"), Tokens: 2, Except: []conversation.Range{{First: 2, End: 3}},
 		Verbatim: []conversation.Range{{First: 2, End: 3}},
-		Facts:    inline(`{"body":4,"facts":[]}`), Model: "openai/m", Recorded: 9, Erased: true,
+		Facts:    text(`{"body":4,"facts":[]}`), Model: "openai/m", Recorded: 9, Erased: true,
 	}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -123,7 +124,7 @@ func TestWriter_EmptyNames_AreNotAbsent(t *testing.T) {
 		``: nil, `"pruning":{"protectedTools":[]},"citations":{"recallTools":[]},"deduplication":{"excludedTools":[]}`: new([]string),
 		`"pruning":{"protectedTools":["a"]},"citations":{"recallTools":["a"]},"deduplication":{"excludedTools":["a"]}`: {"a"},
 	} {
-		out, err := json.Marshal(fromPolicy(&conversation.Policy{
+		out, err := json.Marshal(copied[policyLine](newCopier(false), &conversation.Policy{
 			Pruning: conversation.PruningPolicy{ProtectedTools: list}, Citations: conversation.CitationsPolicy{RecallTools: list},
 			Deduplication: conversation.DeduplicationPolicy{ExcludedTools: list},
 		}))
@@ -134,13 +135,14 @@ func TestWriter_EmptyNames_AreNotAbsent(t *testing.T) {
 		if err := json.Unmarshal(out, &l); err != nil {
 			t.Fatal(err)
 		}
-		if got := l.record().Pruning.ProtectedTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
+		policy := copied[conversation.Policy](newCopier(true), &l)
+		if got := policy.Pruning.ProtectedTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
 			t.Errorf("%s comes back as %v", out, got)
 		}
-		if got := l.record().Citations.RecallTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
+		if got := policy.Citations.RecallTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
 			t.Errorf("%s comes back as %v", out, got)
 		}
-		if got := l.record().Deduplication.ExcludedTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
+		if got := policy.Deduplication.ExcludedTools; (got == nil) != (list == nil) || got != nil && !slices.Equal(*got, *list) {
 			t.Errorf("%s comes back as %v", out, got)
 		}
 	}

@@ -33,6 +33,9 @@ func PageSize[M any](get func(M) int32) rules.Rule[M] {
 	return r
 }
 
+// Rules are those of a request that has no fields but its page's.
+func Rules[M Paged]() rules.Table[M] { return rules.Table[M]{PageSize(M.GetPageSize), Token[M]()} }
+
 // A page token is a cursor with a checksum over the question it belongs to, so that a token of another listing, or one that was
 // changed, is refused. It is no secret: what it leads to, its owner may read anyway.
 const pageSumBytes = 12

@@ -10,10 +10,7 @@ import (
 )
 
 func listActionPoliciesRules() rules.Table[*pb.ListActionPoliciesRequest] {
-	return rules.Table[*pb.ListActionPoliciesRequest]{
-		paging.PageSize((*pb.ListActionPoliciesRequest).GetPageSize),
-		paging.Token[*pb.ListActionPoliciesRequest](),
-	}
+	return paging.Rules[*pb.ListActionPoliciesRequest]()
 }
 
 // ListActionPolicies lists the action policies by key.

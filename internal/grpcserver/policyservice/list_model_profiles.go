@@ -10,10 +10,7 @@ import (
 )
 
 func listModelProfilesRules() rules.Table[*pb.ListModelProfilesRequest] {
-	return rules.Table[*pb.ListModelProfilesRequest]{
-		paging.PageSize((*pb.ListModelProfilesRequest).GetPageSize),
-		paging.Token[*pb.ListModelProfilesRequest](),
-	}
+	return paging.Rules[*pb.ListModelProfilesRequest]()
 }
 
 // ListModelProfiles lists the profiles by model name.

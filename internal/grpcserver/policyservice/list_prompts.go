@@ -10,10 +10,7 @@ import (
 )
 
 func listPromptsRules() rules.Table[*pb.ListPromptsRequest] {
-	return rules.Table[*pb.ListPromptsRequest]{
-		paging.PageSize((*pb.ListPromptsRequest).GetPageSize),
-		paging.Token[*pb.ListPromptsRequest](),
-	}
+	return paging.Rules[*pb.ListPromptsRequest]()
 }
 
 // ListPrompts lists the prompts by id.

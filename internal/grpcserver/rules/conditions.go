@@ -36,6 +36,23 @@ func JSONObject(s string) string {
 	return ""
 }
 
+// JSONElements is about how many values stand in JSON, which need not be valid: its brackets and commas, but for those in strings. Each
+// becomes something once it is decoded.
+func JSONElements(b []byte) int {
+	n, quoted := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == '{' || c == '[' || c == ','):
+			n++
+		}
+	}
+	return n
+}
+
 const (
 	minTTL  = time.Minute
 	maxTTL  = 10 * 365 * 24 * time.Hour
