@@ -343,6 +343,12 @@ type Kept struct {
 	Pins          []Range // pinned units
 }
 
+// IsPinned says whether a message is of a pinned unit.
+func (k *Kept) IsPinned(index int32) bool { return InRanges(k.Pins, index) }
+
+// Has says whether a message is shown wherever a window starts.
+func (k *Kept) Has(index int32) bool { return index < k.LeadingSystem || k.IsPinned(index) }
+
 // In is the view as a window shows it. A summary that was made before the window was opened afresh stands only for what lies before
 // the window's start; one that lies wholly behind it gives way to its messages.
 func (v *View) In(w Window) *View {
@@ -424,7 +430,7 @@ func (v *View) group(u *Unit, w Window, kept Kept) (int, bool) {
 	if cut, ok := w.CutOf(first, 0); ok && cut.Leaves() {
 		return 0, false
 	}
-	if first == w.Opening || slices.ContainsFunc(kept.Pins, func(p Range) bool { return p.Contains(first) }) {
+	if first == w.Opening || kept.IsPinned(first) {
 		return pinned, true
 	}
 	if edit, _, ok := v.Restored(first); ok && edit > w.Restored {
@@ -441,7 +447,7 @@ func (v *View) ShownAgain(m *Message) bool {
 	if _, ok := v.VerbatimUnit(m.Index); ok {
 		return true
 	}
-	return m.Role == RoleSystem && slices.ContainsFunc(v.Excepted(), func(r Range) bool { return r.Contains(m.Index) })
+	return m.Role == RoleSystem && InRanges(v.Excepted(), m.Index)
 }
 
 // VerbatimUnit is the unit of high importance with a message that stands beside the summary in whose range it lies; false if there is none.

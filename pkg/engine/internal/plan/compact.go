@@ -41,7 +41,7 @@ func (d compacting) newestCannotFit() bool {
 	least, newest := d.Fixed, d.Composed.Newest()
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
-		if i == newest || u.Summary == nil && (u.First() < d.Kept.LeadingSystem || d.pinned(u.First())) {
+		if i == newest || u.Summary == nil && d.Kept.Has(u.First()) {
 			least += d.Composed.Weights[i]
 		}
 	}

@@ -85,7 +85,7 @@ func isGivenBack(m *conversation.Message, p *conversation.Part) bool {
 // enters says whether a text is deduplicated if it can be: no build has shown it, and nobody asked for it as it is.
 func (d deduplicating) enters(t *lineText) bool {
 	m := t.item.Message
-	if m.Index < d.Loaded.Head.Seen || d.pinned(m.Index) || m.Index < d.Kept.LeadingSystem || d.View.CorrectedPart(m.Index, t.part) || !t.item.Whole(t.shown) {
+	if m.Index < d.Loaded.Head.Seen || d.Kept.Has(m.Index) || d.View.CorrectedPart(m.Index, t.part) || !t.item.Whole(t.shown) {
 		return false
 	}
 	r := m.Parts[t.part].Result

@@ -195,7 +195,7 @@ func (d erasing) eraseOutsideView() error {
 // eraseUnshown lets go what is due of a message that the view does not show.
 func (d erasing) eraseUnshown(index int32) error {
 	m, ok := d.Loaded.Message(index)
-	if !ok || index < d.Kept.LeadingSystem || d.pinned(index) {
+	if !ok || d.Kept.Has(index) {
 		return nil
 	}
 	in := d.lifetimes().expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
@@ -218,7 +218,7 @@ func (d erasing) staysScheduled(index int32) bool {
 	if m == nil {
 		m, _ = d.Loaded.Message(index)
 	}
-	if m == nil || index < d.Kept.LeadingSystem || d.pinned(index) {
+	if m == nil || d.Kept.Has(index) {
 		return false
 	}
 	asAppended := expiry.Input{

@@ -218,7 +218,7 @@ func (d fitting) fitMinimum() error {
 		win.Cuts = append(win.Cuts, conversation.Cut{Message: beside.First})
 	}
 	for _, asked := range []int32{win.Request, win.Opening} {
-		if asked >= 0 && !d.pinned(asked) {
+		if asked >= 0 && !d.Kept.IsPinned(asked) {
 			win.Cuts = append(win.Cuts, conversation.Cut{Message: asked})
 		}
 	}

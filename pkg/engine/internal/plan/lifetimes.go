@@ -54,7 +54,7 @@ func (d lifetimes) expirableUnits() []conversation.Unit {
 	last := d.Composed.LastSpeaker()
 	for i := range d.Composed.Units[:d.Composed.Newest()] {
 		u := &d.Composed.Units[i]
-		if u.First() >= d.Kept.LeadingSystem && !d.pinned(u.First()) && i != last {
+		if !d.Kept.Has(u.First()) && i != last {
 			out = append(out, *u)
 		}
 	}

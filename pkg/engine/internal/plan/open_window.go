@@ -167,7 +167,7 @@ func (d windowing) startForTarget(out *view.Composition) int {
 
 // isAlwaysShown says whether a unit is shown wherever the window starts: the request in force, the opening, or a pinned one.
 func (d windowing) isAlwaysShown(u *conversation.Unit) bool {
-	return u.Summary == nil && (u.First() == d.request || u.First() == d.opening || d.pinned(u.First()))
+	return u.Summary == nil && (u.First() == d.request || u.First() == d.opening || d.Kept.IsPinned(u.First()))
 }
 
 // findStart finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the

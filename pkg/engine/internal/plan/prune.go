@@ -46,7 +46,7 @@ func (d erasing) prunable() []prune.Target {
 		Tools:   conversation.ValueOr(p.ProtectedTools, prune.DefaultTools()), Prefixes: conversation.ValueOr(p.ProtectedPrefixes, prune.DefaultPrefixes()),
 		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
-			return index >= newest || index < d.Kept.LeadingSystem || d.pinned(index) || d.summarizing().expandedRecently(index)
+			return index >= newest || d.Kept.Has(index) || d.summarizing().expandedRecently(index)
 		},
 		Placeholder: d.placeholder(),
 	})

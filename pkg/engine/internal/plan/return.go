@@ -113,7 +113,7 @@ func (d returning) gains(lapses func(message int32) bool) []compaction.Return {
 				if at < d.Composed.Window.Start && lapses(at) {
 					at = d.Composed.Window.Start
 				}
-				if at >= d.Composed.Window.Start && c.Message < u.First() && !d.pinned(c.Message) && (needs < 0 || at < needs) {
+				if at >= d.Composed.Window.Start && c.Message < u.First() && !d.Kept.IsPinned(c.Message) && (needs < 0 || at < needs) {
 					needs = at
 				}
 			}

@@ -232,8 +232,8 @@ func (d summarizing) spanUnits(ranges ...conversation.Range) []conversation.Unit
 	var items []conversation.Item
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
-		within := slices.ContainsFunc(ranges, func(r conversation.Range) bool { return r.Contains(m.Index) })
-		if !within || m.Role == conversation.RoleSystem || d.pinned(m.Index) {
+		within := conversation.InRanges(ranges, m.Index)
+		if !within || m.Role == conversation.RoleSystem || d.Kept.IsPinned(m.Index) {
 			continue
 		}
 		if it, ok := d.View.Item(m); ok {

@@ -59,7 +59,7 @@ func (d summarizing) importantUnits(cut int32) []importantUnit {
 		if u.Summary != nil || u.First() >= cut || u.First() < d.Kept.LeadingSystem || !u.IsImportant() {
 			continue
 		}
-		if at := u.First(); at != d.request && at != d.opening && !d.pinned(at) && !d.expandedRecently(at) {
+		if at := u.First(); at != d.request && at != d.opening && !d.Kept.IsPinned(at) && !d.expandedRecently(at) {
 			out = append(out, importantUnit{conversation.Range{First: at, End: u.Last() + 1}, d.Composed.Weights[i], i >= d.Composed.Tail})
 		}
 	}
