@@ -6,6 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
 )
 
 // Claims is what a build's view is made of, in the order of its claims on the budget (behaviour §4), with what is needed to cut it.
@@ -116,7 +117,7 @@ func (d fitting) addTail(c *Claims, i int) {
 // addReturns adds what comes back to units where the window starts behind copies that they name. The newest unit counts as if it came to
 // that: it returns what of its weight is that.
 func (d fitting) addReturns(c *Claims) (newest int64) {
-	for _, r := range d.returning().gains(d.lapses) {
+	for _, r := range copies.Gains(d.Composed, d.Kept, d.lapses) {
 		if r.Unit >= c.Newest.First {
 			newest += r.Tokens
 		} else {

@@ -64,9 +64,7 @@ func (d fitting) clip(targets []clipTarget, reason conversation.Reason) error {
 	if len(d.Edits) == made {
 		return nil
 	}
-	out, err := d.Compose(d.View, d.Composed.Window)
-	d.Composed = out
-	return err
+	return d.recompose()
 }
 
 func (d fitting) clipMessage(targets []clipTarget, reason conversation.Reason) (conversation.Edit, error) {

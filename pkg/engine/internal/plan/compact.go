@@ -235,9 +235,7 @@ func (d compacting) publish(dr *Draft, why conversation.Reason) error {
 		d.addEdit(e)
 		ids[i] = e.Summary.ID
 	}
-	var err error
-	d.Composed, err = d.Compose(d.View, d.windowing().startingAt(max(d.Composed.Window.Start, dr.Cut)))
-	return err
+	return d.layOut(d.windowing().startingAt(max(d.Composed.Window.Start, dr.Cut)))
 }
 
 // summaryEdit is the edit of a draft's step. ids are those of the steps before it.

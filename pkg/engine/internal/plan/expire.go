@@ -21,17 +21,6 @@ func (d expirations) applyExpiration(x *expiry.Due) error {
 	}
 }
 
-// addEdit takes an edit into the build.
-func (d *Attempt) addEdit(e conversation.Edit) {
-	e.Seq, e.Turn, e.Time = d.Loaded.Head.EditSeq+int64(len(d.Edits))+1, d.Turn, d.Now
-	d.Edits = append(d.Edits, e)
-	if d.View != d.extendable { // others may hold it: the window, or a state to come back to
-		d.extendable = d.View.Fold(nil)
-		d.View = d.extendable
-	}
-	d.View.Extend(&e)
-}
-
 // removeUnit takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
 func (d expirations) removeUnit(x *expiry.Due) error {
 	for i := range x.Unit.Items {
@@ -214,9 +203,4 @@ func (d expirations) replacement(o *originalText, text string, level conversatio
 		out = append(out, e)
 	}
 	return out
-}
-
-func (d *Attempt) setWeight(p *conversation.Part, text string) {
-	n, estimated := d.Settings.Counter.Count(text)
-	p.Tokens, p.Estimated = int32(n), estimated
 }

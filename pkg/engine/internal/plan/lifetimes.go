@@ -25,11 +25,9 @@ func (d lifetimes) apply() error {
 	if err := d.windowing().findRequests(); err != nil { // what expires is neither request nor opening any more
 		return err
 	}
-	out, err := d.Compose(d.View, d.CompleteWindow(d.Composed.Window))
-	if err != nil {
+	if err := d.layOut(d.CompleteWindow(d.Composed.Window)); err != nil {
 		return err
 	}
-	d.Composed = out
 	return d.checkLegal() // all that was said may have been a plugin's, for the first build alone
 }
 

@@ -224,8 +224,7 @@ func (d windowing) moveStartBack() error {
 	if err := d.loadWindow(win); err != nil {
 		return err
 	}
-	d.Composed, err = d.Compose(d.View, d.CompleteWindow(win))
-	return err
+	return d.layOut(d.CompleteWindow(win))
 }
 
 // startsMidUnit says whether the newest unit begins before the window: with calls that stand before messages that were hidden since.

@@ -26,9 +26,7 @@ func (d erasing) prune() error {
 		d.clearResults(targets[at:end])
 		at = end
 	}
-	out, err := d.Compose(d.View, d.Composed.Window)
-	d.Composed = out
-	return err
+	return d.recompose()
 }
 
 // prunable are the results that are to be cleared in this build.
@@ -147,8 +145,7 @@ func (d erasing) reclaimPruned() error {
 		}
 	}
 	d.reclaims = slices.DeleteFunc(d.reclaims, due)
-	d.Composed, err = d.Compose(d.View, d.Composed.Window)
-	return err
+	return d.recompose()
 }
 
 func (d erasing) reclaimOne(r record.Reclaim) {

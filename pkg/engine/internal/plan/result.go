@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
@@ -20,7 +21,7 @@ func (d *Attempt) Result(a *provider.Assembly, m conversation.Manifest) *Result 
 	d.Composed.NoRoom = append(d.Composed.NoRoom, d.displaced...)
 	r.Explain(d.Composed, &m, d.Loaded.Head.Tokens)
 	r.Decisions = append(r.Decisions, d.overShare...)
-	r.Decisions = append(append(r.Decisions, d.deferredEdits...), d.returning().decisions()...)
+	r.Decisions = append(append(r.Decisions, d.deferredEdits...), copies.Decisions(d.Edits)...)
 	r.Events, r.Degradations = append(conversation.EventsOf(d.Edits), d.failures...), d.Degradations
 	r.Compaction.Used, r.Compaction.Reported = d.UsedTokens()
 	r.Compaction.State = d.DraftState()

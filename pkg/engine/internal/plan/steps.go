@@ -16,10 +16,6 @@ type (
 	summarizing struct{ *Attempt }
 	// fitting brings a view into its budget: claims, cuts, the window's start.
 	fitting struct{ *Attempt }
-	// deduplicating leaves out of new results what stands in the view already.
-	deduplicating struct{ *Attempt }
-	// returning brings back what deduplication left out and is shown nowhere any more.
-	returning struct{ *Attempt }
 	// reporting says how a build stands to what was reported, and to the build before it.
 	reporting struct{ *Attempt }
 )
@@ -31,8 +27,4 @@ func (d *Attempt) erasing() erasing         { return erasing{d} }
 func (d *Attempt) compacting() compacting   { return compacting{d} }
 func (d *Attempt) summarizing() summarizing { return summarizing{d} }
 func (d *Attempt) fitting() fitting         { return fitting{d} }
-func (d *Attempt) deduplicating() deduplicating {
-	return deduplicating{d}
-}
-func (d *Attempt) returning() returning { return returning{d} }
-func (d *Attempt) reporting() reporting { return reporting{d} }
+func (d *Attempt) reporting() reporting     { return reporting{d} }

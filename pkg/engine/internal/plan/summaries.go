@@ -5,6 +5,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
@@ -65,7 +66,7 @@ func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 
 // cut is the first message that a compaction leaves; 0 if nothing would go.
 func (d summarizing) cut(tail int64, keep int32) int32 {
-	in := compaction.CutInput{Keep: keep, Tail: tail, Returns: d.returning().gains(func(int32) bool { return false })}
+	in := compaction.CutInput{Keep: keep, Tail: tail, Returns: copies.Gains(d.Composed, d.Kept, func(int32) bool { return false })}
 	for i := d.Composed.Tail; i <= d.Composed.Newest(); i++ {
 		u := &d.Composed.Units[i]
 		in.Units = append(in.Units, compaction.TailUnit{
