@@ -72,6 +72,22 @@ func (u *Unit) Tokens() int64 {
 	return n
 }
 
+// ToolOf is the tool that gave a result of the unit: as the result says, else as the call does.
+func (u *Unit) ToolOf(r *ToolResult) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	for i := range u.Items {
+		parts := u.Items[i].Message.Parts
+		for p := range parts {
+			if c := parts[p].Call; c != nil && c.Ordinal == r.Ordinal {
+				return c.Name
+			}
+		}
+	}
+	return ""
+}
+
 // OpenCalls returns the calls of the unit that no result in it answers, in order.
 func (u *Unit) OpenCalls() []*ToolCall {
 	var open []*ToolCall

@@ -169,11 +169,8 @@ func (in *Input) candidate(u *conversation.Unit, m *conversation.Message, part, 
 // contents returns the contents of a candidate.
 func (t *candidate) contents() []*conversation.Content {
 	m := t.Message()
-	if t.Part != MessageText {
-		return conversation.Contents(m.Parts[t.Part : t.Part+1])
-	}
 	var out []*conversation.Content
-	for _, p := range TextParts(m) {
+	for _, p := range t.Positions() {
 		out = append(out, conversation.Contents(m.Parts[p:p+1])...)
 	}
 	return out

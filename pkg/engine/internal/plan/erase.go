@@ -201,7 +201,7 @@ func (d erasing) eraseUnshown(index int32) error {
 	in := d.lifetimes().expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
 	in.KeepUnits = true
 	for _, x := range expiry.Plan(in) {
-		if !erases(&x) {
+		if !x.Erases() {
 			continue
 		}
 		if err := d.expirations().applyExpiration(&x); err != nil {
@@ -225,7 +225,7 @@ func (d erasing) staysScheduled(index int32) bool {
 		Turn: d.Turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
 		View: &conversation.View{}, KeepUnits: true, Policy: d.Settings.policy.Expiration.Results,
 	}
-	return expiry.MayErase(m) || slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return erases(&x) })
+	return expiry.MayErase(m) || slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return x.Erases() })
 }
 
 // isErased says whether a part of a message is gone, before this build or by it.

@@ -94,7 +94,7 @@ func (d expirations) compact(x *expiry.Due) error {
 	}
 	e := conversation.Edit{
 		Kind: conversation.EditParts, Range: conversation.Range{First: x.Index, End: x.Index + 1},
-		Parts: shown, Reason: reason, Before: d.lifetimes().weightOf(x), After: weightOf(shown), Erases: erases(x),
+		Parts: shown, Reason: reason, Before: x.Tokens(), After: weightOf(shown), Erases: x.Erases(),
 	}
 	d.addEdit(e)
 	if o.Erased { // what is short enough to stay as it is beside its media stays on record too
@@ -130,7 +130,7 @@ type originalText struct {
 
 func (d expirations) original(x *expiry.Due) (*originalText, error) {
 	m := x.Message()
-	o := &originalText{positions: positionsOf(x)}
+	o := &originalText{positions: x.Positions()}
 	for _, p := range o.positions {
 		o.parts = append(o.parts, m.Parts[p])
 	}
@@ -139,16 +139,8 @@ func (d expirations) original(x *expiry.Due) (*originalText, error) {
 		return nil, err
 	}
 	o.text = compaction.PartsText(o.parts)
-	o.Original = compaction.Original{Recall: recallOf(x), Chars: utf8.RuneCountInString(o.text), Erased: len(x.Erase) > 0}
+	o.Original = compaction.Original{Recall: x.Recall(), Chars: utf8.RuneCountInString(o.text), Erased: len(x.Erase) > 0}
 	return o, nil
-}
-
-// recallOf is the call of a tool that brings what is due back.
-func recallOf(x *expiry.Due) string {
-	if x.Part == expiry.MessageText {
-		return conversation.ExpandCall(x.Index)
-	}
-	return x.Message().Parts[x.Part].Result.Recall(x.Index)
 }
 
 // shorterForm finds the first form of a text that weighs less than what the view shows; what is erased has to give way in any case.
@@ -159,7 +151,7 @@ func (d expirations) shorterForm(x *expiry.Due, o *originalText) ([]conversation
 	}
 	for _, f := range d.forms(x, o) {
 		shown := d.replacement(o, f.text, conversation.Shortened)
-		if weightOf(shown) < d.lifetimes().weightOf(x) || erases(x) {
+		if weightOf(shown) < x.Tokens() || x.Erases() {
 			d.Degradations = append(d.Degradations, f.degraded...)
 			return shown, f.reason
 		}

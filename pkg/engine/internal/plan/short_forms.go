@@ -127,24 +127,9 @@ func (d expirations) summaryRequest(x *expiry.Due, o *originalText) *summarize.R
 	}
 	r.Prompt, _ = d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID)
 	if x.Part != expiry.MessageText {
-		r.Tool = toolIn(x.Unit, m.Parts[x.Part].Result)
+		r.Tool = x.Unit.ToolOf(m.Parts[x.Part].Result)
 	}
 	return r
-}
-
-// toolIn is the tool that a result of a unit is of: the one that it names, or else that of the call that it answers.
-func toolIn(u *conversation.Unit, r *conversation.ToolResult) string {
-	if r.Name != "" {
-		return r.Name
-	}
-	for i := range u.Items {
-		for p := range u.Items[i].Message.Parts {
-			if c := u.Items[i].Message.Parts[p].Call; c != nil && c.Ordinal == r.Ordinal {
-				return c.Name
-			}
-		}
-	}
-	return ""
 }
 
 // messageType is a message's type as prompts name it.

@@ -84,13 +84,13 @@ func (d *Attempt) noteUpcomingOne(x *expiry.Due) {
 	if x.Kind != expiry.Compact || x.Expiration.CompactMode != conversation.CompactSummary {
 		return
 	}
-	if size := sizeOf(x); x.Message().Role == conversation.RoleSystem || size.longest() <= int64(x.Expiration.Length()) {
+	if x.Message().Role == conversation.RoleSystem || x.LongestText() <= int64(x.Expiration.Length()) {
 		return
 	}
 	if prompt, _ := d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID); !d.Summaries.CanAsk(&prompt) {
 		return
 	}
-	if _, reason := d.View.Part(x.Index, positionsOf(x)[0]); reason.Expired() {
+	if _, reason := d.View.Part(x.Index, x.Positions()[0]); reason.Expired() {
 		return // it was made in this build
 	}
 	d.upcoming = append(d.upcoming, *x)

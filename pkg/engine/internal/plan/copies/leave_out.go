@@ -10,7 +10,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/dedup"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-	"github.com/palimpsest-context/palimpsest/pkg/prune"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -111,7 +110,7 @@ func (d *deduplication) enters(t *lineText) bool {
 	if r == nil {
 		return true
 	}
-	tool := prune.ToolOf(t.unit, r)
+	tool := t.unit.ToolOf(r)
 	excluded := conversation.ValueOr(d.Policy.Deduplication.ExcludedTools, nil)
 	return r.Recalled == nil && !d.Policy.RecallTools().Has(tool) && !slices.Contains(excluded, tool)
 }
