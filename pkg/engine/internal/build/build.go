@@ -326,7 +326,7 @@ func (b *Service) requireSettled(ctx context.Context, w *view.Loaded) error {
 
 // forgetErased makes everybody forget what a build has erased: the window, which is not kept warm, who summarizes, and who searches.
 func (b *Service) forgetErased(d *plan.Attempt) {
-	for _, handle := range d.ErasedContents {
+	for _, handle := range d.Erased.Contents {
 		if n, ok := contents.NumberOf(handle); ok {
 			b.contents.Cache.Drop(d.Loaded.Head.Incarnation, n)
 		}
@@ -335,7 +335,7 @@ func (b *Service) forgetErased(d *plan.Attempt) {
 		b.contents.Cache.DropMessage(d.Loaded.Head.Incarnation, index)
 	}
 	scope := summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation}
-	for _, hash := range d.ErasedHashes {
+	for _, hash := range d.Erased.Hashes {
 		b.summaries.Forget(scope, hash)
 	}
 	for index := range d.Erased.Messages { // of all the words that it had, only the last are known by their hash

@@ -8,7 +8,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -46,16 +46,13 @@ type Attempt struct {
 	upcoming           []expiry.Due          // whose summaries later builds will want
 	requestedSummaries []record.AskedSummary // that earlier builds wanted, or were to want
 	erasures           []record.Erasure      // that are left, if aging
-	Erased             Erasures
-	ErasedHashes       [][32]byte            // contents that were erased
-	ErasedContents     []string              // handles of contents that were erased with their messages
-	contentSlots       *contents.SlotChanges // what that changes of contents; nil for nothing
-	reclaims           []record.Reclaim      // pruned results that are to be erased
-	failures           []conversation.Event  // compactions that were of no use
-	SummaryBegun       bool                  // a summary was begun in the background
-	inherited          bool                  // the window is new, and starts where a smaller budget's does
-	answersReport      bool                  // the view is made smaller for the last report
-	displaced          []conversation.Range  // units that were brought back lately and have no room
+	Erased             *erasures.Erasures
+	reclaims           []record.Reclaim     // pruned results that are to be erased
+	failures           []conversation.Event // compactions that were of no use
+	SummaryBegun       bool                 // a summary was begun in the background
+	inherited          bool                 // the window is new, and starts where a smaller budget's does
+	answersReport      bool                 // the view is made smaller for the last report
+	displaced          []conversation.Range // units that were brought back lately and have no room
 	completion         *completion
 	recalls            bool  // there is a memory
 	recallFor          int32 // the message that memories are put before; -1 for none
@@ -103,7 +100,7 @@ func New(in *Input) (*Attempt, error) {
 // is loaded.
 func (d *Attempt) Run(plan func(*Attempt) error) (*Attempt, error) {
 	run, settings := *d, *d.Settings
-	run.Settings = &settings
+	run.Settings, run.Erased = &settings, erasures.New(d.Loaded)
 	run.Waits.Reset()
 	if err := run.OpenWindow(); err != nil {
 		return nil, err
@@ -153,8 +150,7 @@ func (d *Attempt) Decide() error {
 		d.compacting().noteOverShare,
 		d.recalling().apply,
 		d.returnCopies,
-		d.erasing().expireErased,
-		d.erasing().eraseFacts,
+		d.completeErasures,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -258,7 +258,7 @@ func (d fitting) summaryText(s *conversation.Summary) (shownSummary, error) {
 		return shownSummary{}, err
 	}
 	out := shownSummary{id: s.ID, text: contents[0], body: len(contents[0])}
-	k, err := d.erasing().factsBeside(s)
+	k, err := d.Loaded.Facts(s)
 	if k.Body > 0 {
 		out.body = min(k.Body, out.body)
 	}

@@ -48,7 +48,7 @@ func (d expirations) removeUnit(x *expiry.Due) error {
 			return err
 		}
 		if o != nil {
-			d.ErasedHashes = append(d.ErasedHashes, sha256.Sum256([]byte(o.text)))
+			d.Erased.Hashes = append(d.Erased.Hashes, sha256.Sum256([]byte(o.text)))
 		}
 	}
 	d.eraseDue(x)
@@ -77,7 +77,7 @@ func (d expirations) eraseDue(x *expiry.Due) {
 		if m, ok := d.Loaded.Message(p.Index); ok && p.Part == expiry.MessageText {
 			positions = expiry.TextParts(m)
 		}
-		d.erasing().eraseFromMessage(p.Index, positions)
+		d.Erased.Erase(p.Index, positions)
 	}
 }
 
@@ -98,8 +98,8 @@ func (d expirations) compact(x *expiry.Due) error {
 	}
 	d.addEdit(e)
 	if o.Erased { // what is short enough to stay as it is beside its media stays on record too
-		d.erasing().eraseFromMessage(x.Index, positionsIn(shown))
-		d.ErasedHashes = append(d.ErasedHashes, sha256.Sum256([]byte(o.text)))
+		d.Erased.Erase(x.Index, positionsIn(shown))
+		d.Erased.Hashes = append(d.Erased.Hashes, sha256.Sum256([]byte(o.text)))
 	}
 	return nil
 }

@@ -132,10 +132,10 @@ func (d summarizing) readEarlier(w *SummaryJob, ids []int64) error {
 			return err
 		}
 		earlier := SummaryText{Text: text[0]}
-		if earlier.SummaryFacts, err = d.erasing().factsBeside(d.erasing().asCommitted(&e).Summary); err != nil {
+		if earlier.SummaryFacts, err = d.Loaded.Facts(d.Erased.AsCommitted(&e).Summary); err != nil {
 			return err
 		}
-		if earlier.Facts, err = d.erasing().factsLeft(e.Range, earlier.Facts); err != nil {
+		if earlier.Facts, err = d.Erased.FactsLeft(e.Range, earlier.Facts); err != nil {
 			return err
 		}
 		w.earlier[s.ID] = earlier
