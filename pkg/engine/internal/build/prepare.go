@@ -12,6 +12,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -226,7 +227,7 @@ func (b *Service) whyNoDraft(ctx context.Context, w *plan.SummaryJob) string {
 }
 
 // prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
-func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt, result *plan.Result) {
+func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt, result *report.Result) {
 	var next *plan.SummaryJob
 	err := b.views.RunPlan(ctx, d.Loaded, func() (err error) {
 		d.View = d.Loaded.View.Fold(d.Edits) // with the edits of what was loaded meanwhile

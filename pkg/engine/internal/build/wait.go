@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -52,7 +53,7 @@ func (b *Service) waitForSpans(ctx context.Context, w *plan.WaitBudget) {
 	b.awaitDraft(bounded, w.Job)
 	w.Draft = <-extracted
 	w.Left -= time.Since(started)
-	w.Degradations = []plan.Degradation{plan.Degraded(&w.Job.SummaryPlan, b.whyNoDraft(ctx, w.Job))}
+	w.Degradations = []conversation.Degradation{plan.Degraded(&w.Job.SummaryPlan, b.whyNoDraft(ctx, w.Job))}
 }
 
 func (b *Service) waitForTexts(ctx context.Context, w *plan.WaitBudget) {

@@ -41,7 +41,7 @@ type Attempt struct {
 	deferredEdits      []conversation.Decision
 	important          []importantUnit         // that a compaction of this build could have kept in full
 	overShare          []conversation.Decision // those of them that a summary takes the place of
-	Degradations       []Degradation
+	Degradations       []conversation.Degradation
 	expiryRan          bool                  // what is due was looked at
 	upcoming           []expiry.Due          // whose summaries later builds will want
 	requestedSummaries []record.AskedSummary // that earlier builds wanted, or were to want
@@ -210,7 +210,7 @@ func (d *Attempt) reportUnknownModel() {
 	if _, known := d.Settings.catalogue.Profile(d.Model); known {
 		return
 	}
-	d.Degradations = append(d.Degradations, Degradation{
+	d.Degradations = append(d.Degradations, conversation.Degradation{
 		Code: ModelUnknown, Asked: "the profile of the model", Reason: "none was put for it, and none ships",
 		Done: "defaults serve where neither the request nor the policy says window and reserve, and for its prices",
 	})

@@ -148,7 +148,7 @@ func (d compacting) askForSummaries(w *SummaryJob) {
 	if d.Waits.AskModel, why = d.mayWait(w); d.Waits.AskModel {
 		d.Waits.notLive = NotLive(w)
 	} else if !d.Waits.ModelTried {
-		d.Waits.Degradations = []Degradation{Degraded(&w.SummaryPlan, why)}
+		d.Waits.Degradations = []conversation.Degradation{Degraded(&w.SummaryPlan, why)}
 	}
 }
 
@@ -207,7 +207,7 @@ func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 		return true
 	}
 	for _, e := range d.Edits[s.edits:] {
-		d.Degradations = append(d.Degradations, Degradation{
+		d.Degradations = append(d.Degradations, conversation.Degradation{
 			Asked:  fmt.Sprintf("a summary of messages %d-%d", e.Range.First, e.Range.End-1),
 			Reason: "it would not have made the view smaller by enough", Done: "the window's start moves instead, if the view is over its budget",
 		})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -167,17 +168,17 @@ func (d *Attempt) WriteDraft(c *store.Change) error {
 }
 
 // DraftState says how far the next summary is after the build's commit.
-func (d *Attempt) DraftState() CompactionState {
+func (d *Attempt) DraftState() report.CompactionState {
 	r, _, err := DraftOf(d.Loaded)
 	switch {
 	case err != nil || d.compacting().hasPublished():
-		return CompactionIdle
+		return report.CompactionIdle
 	case d.SummaryBegun || r.Leased(d.Now):
-		return CompactionPreparing
+		return report.CompactionPreparing
 	case r.State == DraftReady && d.summarizing().draftStands(&r.Plan):
-		return CompactionReady
+		return report.CompactionReady
 	default:
-		return CompactionIdle
+		return report.CompactionIdle
 	}
 }
 
@@ -196,9 +197,9 @@ func DropDraft(w *view.Loaded, c *store.Change) error {
 }
 
 // Degraded says in words that a model's summary did not come.
-func Degraded(p *SummaryPlan, why string) Degradation {
+func Degraded(p *SummaryPlan, why string) conversation.Degradation {
 	last := p.Steps[len(p.Steps)-1].Range
-	return Degradation{
+	return conversation.Degradation{
 		Asked:  fmt.Sprintf("a model's summary of messages %d-%d", last.First, last.End-1),
 		Reason: why, Done: "the sidecar's own extract was used",
 	}
@@ -208,12 +209,12 @@ func Degraded(p *SummaryPlan, why string) Degradation {
 const LivePrefixUnused = "LIVE_PREFIX_UNUSED"
 
 // NotLive says in words that a summary is not asked for behind a live prefix; nothing where it is, or where nobody wants it.
-func NotLive(w *SummaryJob) []Degradation {
+func NotLive(w *SummaryJob) []conversation.Degradation {
 	if w.NotLive == "" {
 		return nil
 	}
 	last := w.Steps[len(w.Steps)-1].Range
-	return []Degradation{{
+	return []conversation.Degradation{{
 		Code: LivePrefixUnused, Asked: fmt.Sprintf("a summary of messages %d-%d behind the live prefix", last.First, last.End-1),
 		Reason: w.NotLive, Done: "as without live_prefix: the models of --summary-models are asked, or the sidecar makes an extract",
 	}}

@@ -32,8 +32,8 @@ type WaitBudget struct {
 	ModelTried   bool        // a model was waited for
 	rounds       int         // how often summaries of spans were wanted
 	Draft        *Draft      // without a model
-	Degradations []Degradation
-	notLive      []Degradation // of the summary that a model was waited for
+	Degradations []conversation.Degradation
+	notLive      []conversation.Degradation // of the summary that a model was waited for
 
 	Recall Recall // memories of other conversations
 }
