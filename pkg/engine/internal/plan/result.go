@@ -2,8 +2,8 @@ package plan
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
