@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 )
 
 // exceptions are the messages of a step that its summary does not stand for (behaviour §8): pinned units, the system's messages,
 // newest first, as far as they have room; the opening and the request in force; units that were expanded lately; and what the plan keeps of
 // important ones.
-func (d summarizing) exceptions(s *SummaryStep) []conversation.Range {
+func (d summarizing) exceptions(s *drafts.Step) []conversation.Range {
 	r, out := s.Range, slices.Clone(s.Verbatim)
 	for _, p := range d.Kept.Pins {
 		if r.Contains(p.First) {
@@ -92,7 +93,7 @@ func (d summarizing) verbatimInTail(cut int32) int64 {
 }
 
 // keepVerbatim says of each step of a plan which important units stay beside its summary.
-func (d summarizing) keepVerbatim(p *SummaryPlan) {
+func (d summarizing) keepVerbatim(p *drafts.Plan) {
 	for _, u := range d.verbatimUnits(p.Cut) {
 		for i := range p.Steps {
 			if s := &p.Steps[i]; s.Range.Covers(u.Range) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
@@ -26,12 +27,12 @@ type WaitBudget struct {
 	Wanted        []*summarize.Request // of the attempt at hand: some are waited for
 	BeforeErasure []*summarize.Request // of the attempt at hand: all are waited for
 
-	Job          *SummaryJob // summaries of spans that the attempt at hand wants
-	AskModel     bool        // a model is to write them, in time that is left
-	StoredDraft  []byte      // what the draft's slot held
-	ModelTried   bool        // a model was waited for
-	rounds       int         // how often summaries of spans were wanted
-	Draft        *Draft      // without a model
+	Job          *drafts.Job   // summaries of spans that the attempt at hand wants
+	AskModel     bool          // a model is to write them, in time that is left
+	StoredDraft  []byte        // what the draft's slot held
+	ModelTried   bool          // a model was waited for
+	rounds       int           // how often summaries of spans were wanted
+	Draft        *drafts.Draft // without a model
 	Degradations []conversation.Degradation
 	notLive      []conversation.Degradation // of the summary that a model was waited for
 
