@@ -10,9 +10,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// TestJob_Successors_CountWhatWasDropped: the list of each summary tells how many names are missing of all that was ever named, though no
+// TestSummaryJob_Successors_CountWhatWasDropped: the list of each summary tells how many names are missing of all that was ever named, though no
 // summary carries more than 20 KB of them on.
-func TestJob_Successors_CountWhatWasDropped(t *testing.T) {
+func TestSummaryJob_Successors_CountWhatWasDropped(t *testing.T) {
 	const perSummary = 400
 	w := &Job{Whole: make([][]conversation.Unit, 1), Counter: chars4.New(), Losses: 500}
 	var earlier []Text
@@ -40,8 +40,8 @@ func TestJob_Successors_CountWhatWasDropped(t *testing.T) {
 	}
 }
 
-// TestJob_Facts_CountOfAHostileImport_StaysWhatAnImportTakes: two summaries may each say that as many were dropped as can be said.
-func TestJob_Facts_CountOfAHostileImport_StaysWhatAnImportTakes(t *testing.T) {
+// TestSummaryJob_Facts_CountOfAHostileImport_StaysWhatAnImportTakes: two summaries may each say that as many were dropped as can be said.
+func TestSummaryJob_Facts_CountOfAHostileImport_StaysWhatAnImportTakes(t *testing.T) {
 	most := Text{SummaryFacts: SummaryFacts{Dropped: math.MaxInt32}}
 	w := &Job{Whole: make([][]conversation.Unit, 1)}
 	if known := w.Facts(0, []Text{most, most}); known.Dropped != math.MaxInt32 {
