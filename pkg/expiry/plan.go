@@ -168,9 +168,9 @@ func (in *Input) candidate(u *conversation.Unit, m *conversation.Message, part, 
 
 // contents returns the contents of a candidate.
 func (t *candidate) contents() []*conversation.Content {
-	m := t.Message()
-	var out []*conversation.Content
-	for _, p := range t.Positions() {
+	m, positions := t.Message(), t.Positions()
+	out := make([]*conversation.Content, 0, len(positions))
+	for _, p := range positions {
 		out = append(out, conversation.Contents(m.Parts[p:p+1])...)
 	}
 	return out
