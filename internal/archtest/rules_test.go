@@ -62,6 +62,8 @@ var rules = []rule{
 			"HTTP client with a package":       {"internal/endpoint/a.go", imports("go.uber.org/zap")},
 			"back end with the suite, shipped": {"pkg/store/bolt/a.go", imports("./pkg/store/storetest")},
 			"a plan with a context":            {"pkg/engine/internal/plan/a.go", imports("context")},
+			"a plan's room with a context":     {"pkg/engine/internal/plan/copies/a.go", imports("context")},
+			"a plan's room with who runs it":   {"pkg/engine/internal/plan/copies/a.go", imports("./pkg/engine/internal/build")},
 			"a room with the facade":           {"pkg/engine/internal/view/a.go", imports("./pkg/engine")},
 			"quotas with a room":               {"pkg/engine/internal/quota/a.go", imports("./pkg/engine/internal/txn")},
 			"a room with the plan":             {"pkg/engine/internal/contents/a.go", imports("./pkg/engine/internal/plan")},
@@ -162,6 +164,7 @@ var rules = []rule{
 		name: "a plan takes no store", check: checkPlanTakesNoStore,
 		bad: map[string][2]string{
 			"a field":      {"pkg/engine/internal/plan/a.go", storeImport + "\ntype t struct{ s store.Store }\n"},
+			"in a room":    {"pkg/engine/internal/plan/copies/a.go", storeImport + "\ntype t struct{ s store.Store }\n"},
 			"another name": {"pkg/engine/internal/plan/a.go", strings.Replace(storeImport, "import ", "import s ", 1) + "\nfunc f(s.Store) {}\n"},
 		},
 		good: map[string][2]string{

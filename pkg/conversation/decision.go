@@ -149,3 +149,9 @@ type Event struct {
 	// Expandable says that more is on record than it leaves shown.
 	Expandable bool
 }
+
+// Degradation is something that was asked for and not done. Its texts are safe: they hold nothing of the conversation.
+type Degradation struct {
+	Code                string // a name for programs; empty for most
+	Asked, Reason, Done string
+}

@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"slices"
 	"time"
 )
 
@@ -114,7 +113,7 @@ type Summary struct {
 
 // Covers says whether the summary stands for a message of its edit's range.
 func (s *Summary) Covers(index int32) bool {
-	return !slices.ContainsFunc(s.Except, func(r Range) bool { return r.Contains(index) })
+	return !InRanges(s.Except, index)
 }
 
 // FactKind says what a fact is.

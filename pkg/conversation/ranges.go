@@ -4,6 +4,11 @@ import (
 	"slices"
 )
 
+// InRanges says whether one of the ranges contains a message.
+func InRanges(ranges []Range, index int32) bool {
+	return slices.ContainsFunc(ranges, func(r Range) bool { return r.Contains(index) })
+}
+
 // MergeRanges sorts ranges, joins those that touch and drops empty ones. It may reuse its argument.
 func MergeRanges(ranges []Range) []Range {
 	ranges = slices.DeleteFunc(ranges, func(r Range) bool { return r.Len() <= 0 })

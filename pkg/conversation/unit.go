@@ -1,5 +1,7 @@
 package conversation
 
+import "slices"
+
 // Item is a message as the view shows it. Message is the original; Parts are what is shown for it. Where nothing was edited
 // the two share their parts.
 type Item struct {
@@ -70,6 +72,33 @@ func (u *Unit) Tokens() int64 {
 		n += u.Items[i].Tokens()
 	}
 	return n
+}
+
+// ToolOf is the tool that gave a result of the unit: as the result says, else as the call does.
+func (u *Unit) ToolOf(r *ToolResult) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	for i := range u.Items {
+		parts := u.Items[i].Message.Parts
+		for p := range parts {
+			if c := parts[p].Call; c != nil && c.Ordinal == r.Ordinal {
+				return c.Name
+			}
+		}
+	}
+	return ""
+}
+
+// IsImportant says whether anything of the unit is of high importance: a message, or a tool result. What is said of a tool's message is
+// said of those of its results that say nothing themselves.
+func (u *Unit) IsImportant() bool {
+	return slices.ContainsFunc(u.Items, func(it Item) bool {
+		m := it.Message
+		return m.Role != RoleTool && m.Importance == ImportanceHigh || slices.ContainsFunc(m.Parts, func(p Part) bool {
+			return p.Kind == PartToolResult && p.Result.Importance == ImportanceHigh
+		})
+	})
 }
 
 // OpenCalls returns the calls of the unit that no result in it answers, in order.

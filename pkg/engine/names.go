@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -39,23 +41,23 @@ type (
 	// BudgetOverride is a request's budget; nil fields are not set.
 	BudgetOverride = plan.BudgetOverride
 	// BuildResult is what the model should see now.
-	BuildResult = plan.Result
+	BuildResult = report.Result
 	// TokenReport says what a context weighs.
-	TokenReport = plan.TokenReport
+	TokenReport = report.Tokens
 	// PrefixReport compares a context with the previous build's in the same format.
-	PrefixReport = plan.PrefixReport
+	PrefixReport = report.Prefix
 	// RewriteReport says what it costs that the provider reads text anew, and what it saves.
-	RewriteReport = plan.RewriteReport
+	RewriteReport = report.Rewrite
 	// Break says what changed the leading blocks.
-	Break = plan.Break
+	Break = report.Break
 	// Degradation is something that was asked for and not done.
-	Degradation = plan.Degradation
+	Degradation = conversation.Degradation
 	// CompactionStatus says how a view stands to its budget.
-	CompactionStatus = plan.CompactionStatus
+	CompactionStatus = report.CompactionStatus
 	// CompactionState says how far the next summary is.
-	CompactionState = plan.CompactionState
+	CompactionState = report.CompactionState
 	// ModelUsage is what the sidecar's own model calls for a conversation took since the process started.
-	ModelUsage = plan.ModelUsage
+	ModelUsage = report.ModelUsage
 	// CompactRequest asks for a smaller view.
 	CompactRequest = plan.CompactRequest
 	// CompactResult says what a compaction did.
@@ -77,24 +79,24 @@ func CheckTemplate(template string) string { return catalogue.CheckTemplate(temp
 
 // Names of what builds report.
 const (
-	CompactionIdle        = plan.CompactionIdle
-	CompactionPreparing   = plan.CompactionPreparing
-	CompactionReady       = plan.CompactionReady
-	BreakNone             = plan.BreakNone
-	BreakFirstBuild       = plan.BreakFirstBuild
-	BreakWindowMoved      = plan.BreakWindowMoved
-	BreakEdited           = plan.BreakEdited
-	BreakOtherCoordinates = plan.BreakOtherCoordinates
-	BreakTailReplaced     = plan.BreakTailReplaced
-	BreakPinned           = plan.BreakPinned
-	BreakExpired          = plan.BreakExpired
-	BreakRetention        = plan.BreakRetention
-	BreakExpanded         = plan.BreakExpanded
-	BreakPruned           = plan.BreakPruned
-	BreakSummarized       = plan.BreakSummarized
-	BreakRewound          = plan.BreakRewound
-	BreakCorrected        = plan.BreakCorrected
-	BreakMemory           = plan.BreakMemory
+	CompactionIdle        = report.CompactionIdle
+	CompactionPreparing   = report.CompactionPreparing
+	CompactionReady       = report.CompactionReady
+	BreakNone             = report.BreakNone
+	BreakFirstBuild       = report.BreakFirstBuild
+	BreakWindowMoved      = report.BreakWindowMoved
+	BreakEdited           = report.BreakEdited
+	BreakOtherCoordinates = report.BreakOtherCoordinates
+	BreakTailReplaced     = report.BreakTailReplaced
+	BreakPinned           = report.BreakPinned
+	BreakExpired          = report.BreakExpired
+	BreakRetention        = report.BreakRetention
+	BreakExpanded         = report.BreakExpanded
+	BreakPruned           = report.BreakPruned
+	BreakSummarized       = report.BreakSummarized
+	BreakRewound          = report.BreakRewound
+	BreakCorrected        = report.BreakCorrected
+	BreakMemory           = report.BreakMemory
 	ModelUnknown          = plan.ModelUnknown
 	UsageJump             = plan.UsageJump
 )

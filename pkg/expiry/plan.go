@@ -168,12 +168,9 @@ func (in *Input) candidate(u *conversation.Unit, m *conversation.Message, part, 
 
 // contents returns the contents of a candidate.
 func (t *candidate) contents() []*conversation.Content {
-	m := t.Message()
-	if t.Part != MessageText {
-		return conversation.Contents(m.Parts[t.Part : t.Part+1])
-	}
-	var out []*conversation.Content
-	for _, p := range TextParts(m) {
+	m, positions := t.Message(), t.Positions()
+	out := make([]*conversation.Content, 0, len(positions))
+	for _, p := range positions {
 		out = append(out, conversation.Contents(m.Parts[p:p+1])...)
 	}
 	return out

@@ -73,7 +73,7 @@ func (in *Input) clears(u *conversation.Unit, it *conversation.Item, shown int) 
 		return false
 	}
 	level, reason := in.View.Part(index, it.Position(shown))
-	if level >= conversation.Cleared || in.Keep != nil && in.Keep(u.First()) || in.isProtected(ToolOf(u, p.Result)) {
+	if level >= conversation.Cleared || in.Keep != nil && in.Keep(u.First()) || in.isProtected(u.ToolOf(p.Result)) {
 		return false
 	}
 	gain := int64(p.Tokens) - in.Placeholder(p.Result.Recall(index))

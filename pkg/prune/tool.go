@@ -3,8 +3,6 @@ package prune
 import (
 	"slices"
 	"strings"
-
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // DefaultTools returns the tools, besides those that recall, whose results are never cleared unless a policy says otherwise, because their
@@ -18,20 +16,4 @@ func DefaultPrefixes() []string { return []string{"tool-"} }
 func (in *Input) isProtected(tool string) bool {
 	return slices.Contains(in.Tools, tool) || in.Recall != nil && in.Recall.Has(tool) ||
 		slices.ContainsFunc(in.Prefixes, func(prefix string) bool { return strings.HasPrefix(tool, prefix) })
-}
-
-// ToolOf returns the name of the tool that gave a result: as the result says, else as the call does.
-func ToolOf(u *conversation.Unit, r *conversation.ToolResult) string {
-	if r.Name != "" {
-		return r.Name
-	}
-	for i := range u.Items {
-		parts := u.Items[i].Message.Parts
-		for p := range parts {
-			if c := parts[p].Call; c != nil && c.Ordinal == r.Ordinal {
-				return c.Name
-			}
-		}
-	}
-	return ""
 }

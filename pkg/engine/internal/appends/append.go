@@ -11,13 +11,11 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
-	"github.com/palimpsest-context/palimpsest/pkg/retention"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
@@ -366,58 +364,4 @@ func (a *attempt) field(i int) string {
 		return "message"
 	}
 	return "items[" + strconv.Itoa(i) + "].message"
-}
-
-// repeatAppend answers a retry with the first outcome.
-func (as *Service) repeatAppend(ctx context.Context, key store.Key, o *store.Outcome, variants bool) (*AppendResult, error) {
-	snap, err := as.txn.Read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
-		{Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}},
-	}})
-	if err != nil {
-		return nil, err
-	}
-	edits, err := as.citingEdits(ctx, key, snap)
-	if err != nil {
-		return nil, err
-	}
-	r := appended(snap.Messages, edits, o.Revision, true)
-	r.Calls = openCalls(snap.Messages, snap.Info.Policy.Or(as.defaults).RecallTools())
-	if err := as.wholeCalls(ctx, key, snap.Head.Incarnation, r.Calls); err != nil {
-		return nil, err
-	}
-	if !variants {
-		return r, nil
-	}
-	whole := slices.Clone(snap.Messages)
-	for i := range whole {
-		if whole[i].Parts, err = as.blobs.Inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
-			return nil, err
-		}
-		expiry.ShowInForce(&whole[i], snap.Info.Policy.Or(as.defaults).Expiration.Results)
-	}
-	r.variants(whole)
-	return r, nil
-}
-
-func (r *AppendResult) variants(whole []conversation.Message) {
-	for i := range whole {
-		r.Display = append(r.Display, retention.Variant(&whole[i], false))
-		r.Persistent = append(r.Persistent, retention.Variant(&whole[i], true))
-	}
-}
-
-// appended is the answer to an append: the messages, and the edits that cite results of theirs.
-func appended(messages []conversation.Message, cited []conversation.Edit, revision int64, duplicate bool) *AppendResult {
-	r := &AppendResult{Messages: messages, Revision: revision, Duplicate: duplicate, Citations: make([][]contents.Cited, len(messages))}
-	for i := range messages {
-		r.Events = append(r.Events, conversation.Event{
-			Type: conversation.EventAdded, Turn: messages[i].TurnAdded, Index: messages[i].Index, Last: messages[i].Index, Reason: conversation.ReasonAppended,
-		})
-	}
-	for i := range cited {
-		at := cited[i].Range.First - messages[0].Index
-		r.Citations[at] = append(r.Citations[at], contents.CitedFrom(&cited[i].Parts[0].Shown))
-	}
-	r.Events = append(r.Events, conversation.EventsOf(cited)...)
-	return r
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -23,20 +23,20 @@ func (as *Service) scheduleErasures(ctx context.Context, key store.Key, c *store
 	}
 	var stored []byte
 	if int(c.Head.Messages) > len(c.Messages) { // of a conversation without messages, nothing waits
-		snap, err := as.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{plan.EraseSlot}})
+		snap, err := as.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{erasures.DueSlot}})
 		if err != nil {
 			return txn.Failure(err)
 		}
-		stored = snap.Slots[plan.EraseSlot]
+		stored = snap.Slots[erasures.DueSlot]
 	}
-	list, err := plan.ParseErasures(stored)
+	list, err := erasures.ParseDue(stored)
 	if err != nil {
 		return err
 	}
-	if len(list)+len(fresh) > plan.MaxErasures {
-		return conversation.Errorf(conversation.LimitExceeded, "at most %d messages of a conversation may wait to be erased", plan.MaxErasures)
+	if len(list)+len(fresh) > erasures.MaxListed {
+		return conversation.Errorf(conversation.LimitExceeded, "at most %d messages of a conversation may wait to be erased", erasures.MaxListed)
 	}
-	c.Slots = map[string][]byte{plan.EraseSlot: record.EncodeErasures(append(list, fresh...), stored)}
+	c.Slots = map[string][]byte{erasures.DueSlot: record.EncodeErasures(append(list, fresh...), stored)}
 	return nil
 }
 

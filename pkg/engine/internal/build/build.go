@@ -8,6 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -17,12 +18,12 @@ import (
 
 // Build begins the next turn, unless the request says otherwise, and answers what the model should see now. A refused build
 // begins nothing and commits nothing.
-func (b *Service) Build(ctx context.Context, r plan.Request) (*plan.Result, error) {
+func (b *Service) Build(ctx context.Context, r plan.Request) (*report.Result, error) {
 	return b.run(ctx, &r, &plan.WaitBudget{Around: r.Waiting}, b.attemptBuild)
 }
 
 // run makes attempts at a build until one is committed, or refused.
-func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, attempt attempt) (result *plan.Result, err error) {
+func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, attempt attempt) (result *report.Result, err error) {
 	if r.Format == conversation.FormatUnspecified {
 		r.Format = conversation.FormatNeutral
 	}
@@ -43,7 +44,7 @@ func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, 
 }
 
 // attempt is one try of a build.
-type attempt func(context.Context, *plan.Request, *plan.WaitBudget) (*plan.Result, error)
+type attempt func(context.Context, *plan.Request, *plan.WaitBudget) (*report.Result, error)
 
 // retryAfterWait says whether there is to be another attempt, once what the last one lacked is there. Nobody is kept from the conversation meanwhile.
 func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.WaitBudget, err error) (bool, error) {
@@ -63,7 +64,7 @@ func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.Wai
 	}
 }
 
-func (b *Service) attemptBuild(ctx context.Context, r *plan.Request, wait *plan.WaitBudget) (*plan.Result, error) {
+func (b *Service) attemptBuild(ctx context.Context, r *plan.Request, wait *plan.WaitBudget) (*report.Result, error) {
 	w, snap, err := b.load(ctx, r)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (b *Service) load(ctx context.Context, r *plan.Request) (*view.Loaded, *sto
 }
 
 // buildIn builds in a window; committed says whether the window has moved on with it.
-func (b *Service) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *plan.Result, committed bool, err error) {
+func (b *Service) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
 	first, err := b.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, false, err
@@ -105,28 +106,28 @@ type ground struct {
 	window *view.Loaded  // with what is appended
 	first  *store.Change // that appends it; nil for nothing
 	// appended, if set, adds to an answer what is appended.
-	appended func(*plan.Result)
+	appended func(*report.Result)
 }
 
-func (b *Service) buildOn(ctx context.Context, g *ground, r *plan.Request, wait *plan.WaitBudget) (result *plan.Result, committed bool, err error) {
-	d, report, err := b.decide(ctx, g.window, r, wait)
+func (b *Service) buildOn(ctx context.Context, g *ground, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
+	d, reported, err := b.decide(ctx, g.window, r, wait)
 	if err != nil {
 		return nil, false, err
 	}
-	return b.finish(ctx, g, d, r, report)
+	return b.finish(ctx, g, d, r, reported)
 }
 
-// decide has a plan made, with what it lacks loaded on the way. report is the manifest that last_usage counted for, nil for none.
-func (b *Service) decide(ctx context.Context, w *view.Loaded, r *plan.Request, wait *plan.WaitBudget) (d *plan.Attempt, report *conversation.Manifest, err error) {
+// decide has a plan made, with what it lacks loaded on the way. reported is the manifest that last_usage counted for, nil for none.
+func (b *Service) decide(ctx context.Context, w *view.Loaded, r *plan.Request, wait *plan.WaitBudget) (d *plan.Attempt, reported *conversation.Manifest, err error) {
 	ctx, end := b.observer.step(ctx, StepPlan)
 	defer end()
-	blank, report, err := b.prepare(ctx, w, r)
+	blank, reported, err := b.prepare(ctx, w, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	blank.Await(wait)
 	d, err = b.runAttempt(ctx, blank, (*plan.Attempt).Decide)
-	return d, report, err
+	return d, reported, err
 }
 
 // runAttempt decides on a build by a plan, and loads what the plan lacks.
@@ -138,8 +139,8 @@ func (b *Service) runAttempt(ctx context.Context, blank *plan.Attempt, decide fu
 	return d, err
 }
 
-// prepare gets everything together that a build is decided on. report is the manifest that last_usage counted for, nil for none.
-func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) (d *plan.Attempt, report *conversation.Manifest, err error) {
+// prepare gets everything together that a build is decided on. reported is the manifest that last_usage counted for, nil for none.
+func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) (d *plan.Attempt, reported *conversation.Manifest, err error) {
 	if _, err := plan.NextTurn(w.Head.Turn, r); err != nil { // before anything is learned from a report
 		return nil, nil, err
 	}
@@ -150,14 +151,14 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	if in.Known, err = b.catalogues.Read(ctx, w.Key.Namespace); err != nil {
 		return nil, nil, err
 	}
-	if report, err = b.lastUsage(ctx, w, r); err != nil {
+	if reported, err = b.lastUsage(ctx, w, r); err != nil {
 		return nil, nil, err
 	}
 	if d, err = plan.New(in); err != nil {
 		return nil, nil, err
 	}
 	d.Previous, err = b.views.Previous(ctx, d.Composer)
-	return d, report, err
+	return d, reported, err
 }
 
 // input is what needs no reading of what a build is decided on.
@@ -200,9 +201,9 @@ func (b *Service) lastUsage(ctx context.Context, w *view.Loaded, r *plan.Request
 }
 
 // finish makes the answer, lets the caller check it, and commits it.
-func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *plan.Request, report *conversation.Manifest) (result *plan.Result, committed bool, err error) {
+func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *plan.Request, reported *conversation.Manifest) (result *report.Result, committed bool, err error) {
 	assembly := d.Cache().Assembly.With(d.Composed.Blocks)
-	c, manifest, err := d.Change(r, report, assembly)
+	c, manifest, err := d.Change(r, reported, assembly)
 	if err != nil {
 		return nil, false, err
 	}
@@ -279,7 +280,7 @@ func (b *Service) keepWarm(d *plan.Attempt, c *store.Change, a *provider.Assembl
 }
 
 // repeatBuild answers a retry with the first outcome: the manifest rebuilt.
-func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outcome, r *plan.Request) (*plan.Result, error) {
+func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outcome, r *plan.Request) (*report.Result, error) {
 	m, err := b.views.Manifest(ctx, w, o.Manifest)
 	if err != nil {
 		return nil, err
@@ -300,7 +301,7 @@ func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outc
 		return nil, err
 	}
 	result.Revision, result.Duplicate = o.Revision, true
-	result.Tokens = plan.TokenReport{
+	result.Tokens = report.Tokens{
 		Fixed: m.FixedTokens, Messages: out.Tokens(), Total: plan.Scaled(m.FixedTokens+out.Tokens(), m.Factor),
 		Budget: m.Budget, Counter: m.Counter, Factor: m.Factor,
 	}
@@ -326,7 +327,7 @@ func (b *Service) requireSettled(ctx context.Context, w *view.Loaded) error {
 
 // forgetErased makes everybody forget what a build has erased: the window, which is not kept warm, who summarizes, and who searches.
 func (b *Service) forgetErased(d *plan.Attempt) {
-	for _, handle := range d.ErasedContents {
+	for _, handle := range d.Erased.Contents {
 		if n, ok := contents.NumberOf(handle); ok {
 			b.contents.Cache.Drop(d.Loaded.Head.Incarnation, n)
 		}
@@ -335,7 +336,7 @@ func (b *Service) forgetErased(d *plan.Attempt) {
 		b.contents.Cache.DropMessage(d.Loaded.Head.Incarnation, index)
 	}
 	scope := summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation}
-	for _, hash := range d.ErasedHashes {
+	for _, hash := range d.Erased.Hashes {
 		b.summaries.Forget(scope, hash)
 	}
 	for index := range d.Erased.Messages { // of all the words that it had, only the last are known by their hash

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -49,7 +49,7 @@ func (b *Service) Manifests(ctx context.Context, key store.Key, before int64, li
 }
 
 // rebuild writes an earlier build again. In its own format the bytes must be the same.
-func (b *Service) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Manifest, f conversation.Format) (*plan.Result, *view.Composition, error) {
+func (b *Service) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Manifest, f conversation.Format) (*report.Result, *view.Composition, error) {
 	out, err := b.views.Recompose(ctx, w, m, f)
 	if err != nil {
 		return nil, nil, err
@@ -58,7 +58,7 @@ func (b *Service) rebuild(ctx context.Context, w *view.Loaded, m *conversation.M
 	if f == m.Format && assembly.Sum() != m.SHA256 {
 		return nil, nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the rebuilt context differs from the recorded one")
 	}
-	r := &plan.Result{Turn: m.Turn, Manifest: *m, Revision: m.Revision}
+	r := &report.Result{Turn: m.Turn, Manifest: *m, Revision: m.Revision}
 	r.SetContext(f, out, assembly)
 	return r, out, nil
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // ownModelUsage is what the sidecar's own model calls for a conversation took, by the prices of the models' profiles.
-func (b *Service) ownModelUsage(ctx context.Context, key store.Key) (plan.ModelUsage, error) {
-	var out plan.ModelUsage
+func (b *Service) ownModelUsage(ctx context.Context, key store.Key) (report.ModelUsage, error) {
+	var out report.ModelUsage
 	for _, s := range b.summaries.Spent(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation}) {
 		_, model, _ := strings.Cut(s.Model, "/")
 		p, err := b.catalogues.Profile(ctx, key.Namespace, model)

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 )
 
 // Observer is told what builds do. Its functions must not wait. The zero value is told nothing.
 type Observer struct {
 	// Built, if set, is told of each build that was committed: what it answered, which is read only, and how long it waited for models.
-	Built func(namespace string, r *plan.Result, waited time.Duration)
+	Built func(namespace string, r *report.Result, waited time.Duration)
 	// Step, if set, is told when a step of a build begins, and calls what it returns when the step ends.
 	Step func(ctx context.Context, s Step) (inner context.Context, end func())
 }
@@ -33,7 +34,7 @@ func (o *Observer) step(ctx context.Context, s Step) (inner context.Context, end
 	return o.Step(ctx, s)
 }
 
-func (o *Observer) built(r *plan.Request, result *plan.Result, waited time.Duration) {
+func (o *Observer) built(r *plan.Request, result *report.Result, waited time.Duration) {
 	if o.Built != nil && !r.DryRun && !result.Duplicate {
 		o.Built(r.Key.Namespace, result, waited)
 	}

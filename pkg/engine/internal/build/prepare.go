@@ -12,6 +12,8 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -31,7 +33,7 @@ type preparation struct{ done chan struct{} }
 
 // prepareDraft has a model write a work's summaries in the background, and keeps them in the conversation's slots. One process
 // at a time does, and in it one goroutine for a conversation. stored is what the draft's slot held. It returns what is under way.
-func (b *Service) prepareDraft(w *plan.SummaryJob, stored []byte) *preparation {
+func (b *Service) prepareDraft(w *drafts.Job, stored []byte) *preparation {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p := b.preparing[w.Key]; p != nil || b.closed {
@@ -71,8 +73,8 @@ func (b *Service) Close() {
 
 // prepareNow takes the lease, has the summaries written, and keeps them, unless the lease is lost meanwhile: the conversation was
 // rewound or summarized otherwise, or something in it was erased.
-func (b *Service) prepareNow(w *plan.SummaryJob, stored []byte) error {
-	earlier, err := plan.ParseDraft(stored)
+func (b *Service) prepareNow(w *drafts.Job, stored []byte) error {
+	earlier, err := drafts.Parse(stored)
 	if err != nil || earlier.Leased(b.txn.Now()) {
 		return err // another process is at it
 	}
@@ -83,15 +85,15 @@ func (b *Service) prepareNow(w *plan.SummaryJob, stored []byte) error {
 	patience := time.Duration(calls)*b.summaries.Deadline() + leaseMargin
 	ctx, cancel := context.WithTimeout(b.base, patience)
 	defer cancel()
-	lease := plan.DraftRecord{State: plan.DraftPreparing, Owner: fmt.Sprintf("%x", b.ids()), Until: b.txn.Now().Add(patience), Plan: w.SummaryPlan}
+	lease := drafts.Record{State: drafts.Preparing, Owner: fmt.Sprintf("%x", b.ids()), Until: b.txn.Now().Add(patience), Plan: w.Plan}
 	held, err := b.setDraft(ctx, w, stored, &lease, earlier.WithoutTexts())
 	if err != nil || held == nil {
 		return err
 	}
 	texts, err := b.draftTexts(ctx, w)
-	outcome := plan.DraftRecord{State: plan.DraftReady, Plan: w.SummaryPlan}
+	outcome := drafts.Record{State: drafts.Ready, Plan: w.Plan}
 	if err != nil {
-		outcome = plan.DraftRecord{State: plan.DraftFailed, Until: b.txn.Now().Add(plan.FailedFor), Reason: reasonOf(err)}
+		outcome = drafts.Record{State: drafts.Failed, Until: b.txn.Now().Add(drafts.FailedFor), Reason: reasonOf(err)}
 	}
 	if b.base.Err() != nil || errors.Is(err, errPlanBroken) { // whoever comes next may begin at once
 		last, done := context.WithTimeout(context.Background(), time.Second)
@@ -107,16 +109,16 @@ func (b *Service) prepareNow(w *plan.SummaryJob, stored []byte) error {
 var errPlanBroken = errors.New("engine: what was to be summarized has changed")
 
 // requirePlanStands is an error if a work's plan stands no more: what was erased, above all, must not be given to a model.
-func (b *Service) requirePlanStands(ctx context.Context, w *plan.SummaryJob) error {
+func (b *Service) requirePlanStands(ctx context.Context, w *drafts.Job) error {
 	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Edits: &store.EditRange{After: w.EditSeq}})
 	if err != nil {
 		return err
 	}
 	steps := w.Steps
 	if w.Live != nil { // it shows all of the context
-		steps = []plan.SummaryStep{{Range: conversation.Range{End: view.MaxIndex}}}
+		steps = []drafts.Step{{Range: conversation.Range{End: view.MaxIndex}}}
 	}
-	if slices.ContainsFunc(steps, func(s plan.SummaryStep) bool { return plan.Broken(&s, w.EditSeq, snap.Edits) }) {
+	if slices.ContainsFunc(steps, func(s drafts.Step) bool { return drafts.Broken(&s, w.EditSeq, snap.Edits) }) {
 		return errPlanBroken
 	}
 	return nil
@@ -124,14 +126,14 @@ func (b *Service) requirePlanStands(ctx context.Context, w *plan.SummaryJob) err
 
 // setDraft replaces what the draft's slot holds, if it holds what it is said to, and returns what it holds then; nil if somebody
 // else was faster, or the conversation is gone.
-func (b *Service) setDraft(ctx context.Context, w *plan.SummaryJob, before []byte, after *plan.DraftRecord, texts map[string][]byte) ([]byte, error) {
+func (b *Service) setDraft(ctx context.Context, w *drafts.Job, before []byte, after *drafts.Record, texts map[string][]byte) ([]byte, error) {
 	var value []byte
 	if after != nil {
 		value = after.Encode()
 	}
 	c := &store.Change{
 		Aside: true, Head: store.Head{Incarnation: w.Incarnation},
-		Slots: map[string][]byte{plan.DraftSlot: value}, ExpectSlots: map[string][]byte{plan.DraftSlot: before},
+		Slots: map[string][]byte{drafts.Slot: value}, ExpectSlots: map[string][]byte{drafts.Slot: before},
 	}
 	maps.Copy(c.Slots, texts)
 	err := b.store.Commit(ctx, w.Key, c)
@@ -142,7 +144,7 @@ func (b *Service) setDraft(ctx context.Context, w *plan.SummaryJob, before []byt
 }
 
 // draftTexts has a model write the summaries, and returns them as slots. What is too large for one is a failure like any other.
-func (b *Service) draftTexts(ctx context.Context, w *plan.SummaryJob) (map[string][]byte, error) {
+func (b *Service) draftTexts(ctx context.Context, w *drafts.Job) (map[string][]byte, error) {
 	d, err := b.summarize(ctx, w)
 	if err != nil {
 		return nil, err
@@ -154,7 +156,7 @@ func (b *Service) draftTexts(ctx context.Context, w *plan.SummaryJob) (map[strin
 		if len(value) > store.MaxSlot {
 			return nil, &summarize.Failure{Reason: summarize.TooLong}
 		}
-		out[plan.DraftTextSlot(i)] = value
+		out[drafts.TextSlot(i)] = value
 	}
 	return out, nil
 }
@@ -168,7 +170,7 @@ func reasonOf(err error) string {
 }
 
 // askModel asks a model for a summary of one document and waits for it. live, if set, asks the agent's own.
-func (b *Service) askModel(ctx context.Context, w *plan.SummaryJob, document string, live *summarize.Live) summarize.Result {
+func (b *Service) askModel(ctx context.Context, w *drafts.Job, document string, live *summarize.Live) summarize.Result {
 	r := &summarize.Request{
 		Scope: w.Scope(), Content: document, Hash: sha256.Sum256([]byte(document)), Chars: utf8.RuneCountInString(document),
 		Target: w.Target(), Prompt: w.Prompt, Span: true, Live: live,
@@ -185,7 +187,7 @@ func (b *Service) askModel(ctx context.Context, w *plan.SummaryJob, document str
 }
 
 // awaitDraft waits until a conversation's draft is there or has failed, here or in another process, or the time is over.
-func (b *Service) awaitDraft(ctx context.Context, w *plan.SummaryJob) {
+func (b *Service) awaitDraft(ctx context.Context, w *drafts.Job) {
 	ticker := time.NewTicker(draftPoll)
 	defer ticker.Stop()
 	for {
@@ -205,20 +207,20 @@ func (b *Service) awaitDraft(ctx context.Context, w *plan.SummaryJob) {
 }
 
 // draftIsLeased says whether some process is preparing a draft.
-func (b *Service) draftIsLeased(ctx context.Context, w *plan.SummaryJob) bool {
-	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{plan.DraftSlot}})
+func (b *Service) draftIsLeased(ctx context.Context, w *drafts.Job) bool {
+	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{drafts.Slot}})
 	if err != nil {
 		return false
 	}
-	r, err := plan.ParseDraft(snap.Slots[plan.DraftSlot])
+	r, err := drafts.Parse(snap.Slots[drafts.Slot])
 	return err == nil && r.Leased(b.txn.Now())
 }
 
 // whyNoDraft says why a wait for a draft was in vain.
-func (b *Service) whyNoDraft(ctx context.Context, w *plan.SummaryJob) string {
-	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{plan.DraftSlot}})
+func (b *Service) whyNoDraft(ctx context.Context, w *drafts.Job) string {
+	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{drafts.Slot}})
 	if err == nil {
-		if r, err := plan.ParseDraft(snap.Slots[plan.DraftSlot]); err == nil && r.State == plan.DraftFailed {
+		if r, err := drafts.Parse(snap.Slots[drafts.Slot]); err == nil && r.State == drafts.Failed {
 			return r.Reason
 		}
 	}
@@ -226,8 +228,8 @@ func (b *Service) whyNoDraft(ctx context.Context, w *plan.SummaryJob) string {
 }
 
 // prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
-func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt, result *plan.Result) {
-	var next *plan.SummaryJob
+func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt, result *report.Result) {
+	var next *drafts.Job
 	err := b.views.RunPlan(ctx, d.Loaded, func() (err error) {
 		d.View = d.Loaded.View.Fold(d.Edits) // with the edits of what was loaded meanwhile
 		next, err = d.NextSummary()
@@ -236,15 +238,15 @@ func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt, result *p
 	if err != nil || next == nil { // the build has been committed: a later one tries again
 		return
 	}
-	d.SummaryBegun = b.prepareDraft(next, d.Loaded.Slots[plan.DraftSlot]) != nil //nolint:contextcheck // it goes on behind the build
+	d.SummaryBegun = b.prepareDraft(next, d.Loaded.Slots[drafts.Slot]) != nil //nolint:contextcheck // it goes on behind the build
 	if d.SummaryBegun {
-		result.Degradations = append(result.Degradations, plan.NotLive(next)...)
+		result.Degradations = append(result.Degradations, drafts.NotLive(next)...)
 	}
 }
 
 // summarize has a model write the summaries: the agent's own, if it can be asked at the price of its cache, and else, or if its answer
 // cannot be used, those of spans. A span that is too large for these goes in pieces, each of which updates what the ones before it gave.
-func (b *Service) summarize(ctx context.Context, w *plan.SummaryJob) (*plan.Draft, error) {
+func (b *Service) summarize(ctx context.Context, w *drafts.Job) (*drafts.Draft, error) {
 	if w.Live == nil {
 		return b.summarizeSpans(ctx, w)
 	}
@@ -257,25 +259,25 @@ func (b *Service) summarize(ctx context.Context, w *plan.SummaryJob) (*plan.Draf
 }
 
 // summarizeLive has the agent's own model write the one summary of a job.
-func (b *Service) summarizeLive(ctx context.Context, w *plan.SummaryJob) (*plan.Draft, error) {
+func (b *Service) summarizeLive(ctx context.Context, w *drafts.Job) (*drafts.Draft, error) {
 	if err := b.requirePlanStands(ctx, w); err != nil {
 		return nil, err
 	}
 	earlier := w.EarlierTexts(0, nil)
-	result := b.askModel(ctx, w, summarize.SpanContent(plan.Bodies(earlier), w.Units[0], 0), w.Live)
+	result := b.askModel(ctx, w, summarize.SpanContent(drafts.Bodies(earlier), w.Units[0], 0), w.Live)
 	if result.Err != nil {
 		return nil, result.Err
 	}
 	text := w.Finish(w.CutToLimit(result.Text), result.Model, w.Facts(0, earlier))
-	return &plan.Draft{SummaryPlan: w.SummaryPlan, Texts: []plan.SummaryText{text}}, nil
+	return &drafts.Draft{Plan: w.Plan, Texts: []drafts.Text{text}}, nil
 }
 
 // summarizeSpans has models of spans write the summaries.
-func (b *Service) summarizeSpans(ctx context.Context, w *plan.SummaryJob) (*plan.Draft, error) {
-	d := &plan.Draft{SummaryPlan: w.SummaryPlan}
+func (b *Service) summarizeSpans(ctx context.Context, w *drafts.Job) (*drafts.Draft, error) {
+	d := &drafts.Draft{Plan: w.Plan}
 	for i := range w.Steps {
 		earlier := w.EarlierTexts(i, d.Texts)
-		texts, model := plan.Bodies(earlier), ""
+		texts, model := drafts.Bodies(earlier), ""
 		pieces := w.Pieces(i)
 		for _, units := range pieces {
 			if err := b.requirePlanStands(ctx, w); err != nil {

@@ -2,7 +2,6 @@ package build
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
@@ -12,7 +11,7 @@ type CompactResult struct {
 	Range        conversation.Range
 	Saved        int64 // tokens, before the factor
 	Events       []conversation.Event
-	Degradations []plan.Degradation
+	Degradations []conversation.Degradation
 	Revision     int64
 	Duplicate    bool
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -24,7 +25,7 @@ type StepRequest struct {
 
 // StepResult is what the model should see, and what was put on record for it.
 type StepResult struct {
-	*plan.Result
+	*report.Result
 	Appended *appends.AppendResult // nil for a dry run
 }
 
@@ -48,7 +49,7 @@ func (b *Service) Step(ctx context.Context, r StepRequest) (*StepResult, error) 
 	defer s.pending.Close(ctx)
 	r.Build.Check = nil
 	if r.Check != nil {
-		r.Build.Check = func(result *plan.Result) error { return r.Check(s.answer(result)) }
+		r.Build.Check = func(result *report.Result) error { return r.Check(s.answer(result)) }
 	}
 	result, err := b.run(ctx, &r.Build, &plan.WaitBudget{Around: r.Build.Waiting, Started: true}, s.attempt)
 	if err != nil {
@@ -58,7 +59,7 @@ func (b *Service) Step(ctx context.Context, r StepRequest) (*StepResult, error) 
 }
 
 // answer joins both halves.
-func (s *step) answer(result *plan.Result) *StepResult {
+func (s *step) answer(result *report.Result) *StepResult {
 	return &StepResult{Result: result, Appended: s.appended}
 }
 
@@ -74,7 +75,7 @@ func (s *step) refused(err error) error {
 }
 
 // attempt is one try.
-func (s *step) attempt(ctx context.Context, r *plan.Request, wait *plan.WaitBudget) (*plan.Result, error) {
+func (s *step) attempt(ctx context.Context, r *plan.Request, wait *plan.WaitBudget) (*report.Result, error) {
 	w, snap, err := s.load(ctx, r)
 	if isAbsent(err) {
 		return s.attemptFirst(ctx, r, wait, err)
@@ -99,7 +100,7 @@ func isAbsent(err error) bool {
 }
 
 // attemptFirst is a try at a conversation that the messages create. Without messages, absent says why there is nothing to build.
-func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *plan.WaitBudget, absent error) (*plan.Result, error) {
+func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *plan.WaitBudget, absent error) (*report.Result, error) {
 	snap, err := s.pending.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *plan.Wai
 	return result, err
 }
 
-func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *plan.Result, committed bool, err error) {
+func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
 	before, err := s.txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, false, err
@@ -159,7 +160,7 @@ func (s *step) withSystem(ctx context.Context, snap *store.Snapshot, r *plan.Req
 }
 
 // repeat answers a retry with the first outcome.
-func (s *step) repeat(ctx context.Context, w *view.Loaded, o *store.Outcome, r *plan.Request) (result *plan.Result, err error) {
+func (s *step) repeat(ctx context.Context, w *view.Loaded, o *store.Outcome, r *plan.Request) (result *report.Result, err error) {
 	s.repeated = true
 	if s.appended, err = s.pending.Repeat(ctx, o); err != nil {
 		return nil, err
@@ -168,12 +169,12 @@ func (s *step) repeat(ctx context.Context, w *view.Loaded, o *store.Outcome, r *
 }
 
 // buildAfter builds on what is to be appended, in a window that stays as it is.
-func (s *step) buildAfter(ctx context.Context, w *view.Loaded, first *store.Change, r *plan.Request, wait *plan.WaitBudget) (result *plan.Result, committed bool, err error) {
+func (s *step) buildAfter(ctx context.Context, w *view.Loaded, first *store.Change, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
 	g := &ground{stored: &w.Head, window: w, first: first}
 	if first != nil {
 		g.window = w.WithPending(first, s.pending.Texts())
 	}
-	g.appended = func(result *plan.Result) {
+	g.appended = func(result *report.Result) {
 		out := s.pending.Result(result.Revision)
 		result.Events = slices.Concat(out.Events, result.Events)
 		if s.appended = out; r.DryRun {

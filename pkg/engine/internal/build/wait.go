@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -44,7 +46,7 @@ func (b *Service) waitForSpans(ctx context.Context, w *plan.WaitBudget) {
 	defer cancel()
 	started := time.Now()
 	b.prepareDraft(w.Job, w.StoredDraft) //nolint:contextcheck // it goes on when the build has given up waiting
-	extracted := make(chan *plan.Draft, 1)
+	extracted := make(chan *drafts.Draft, 1)
 	go func() { // meanwhile, so that nothing is left to be done when the time is over
 		defer close(extracted)
 		_ = txn.Guard(func() error { extracted <- w.Job.Extract(b.summaries); return nil })
@@ -52,7 +54,7 @@ func (b *Service) waitForSpans(ctx context.Context, w *plan.WaitBudget) {
 	b.awaitDraft(bounded, w.Job)
 	w.Draft = <-extracted
 	w.Left -= time.Since(started)
-	w.Degradations = []plan.Degradation{plan.Degraded(&w.Job.SummaryPlan, b.whyNoDraft(ctx, w.Job))}
+	w.Degradations = []conversation.Degradation{drafts.Degraded(&w.Job.Plan, b.whyNoDraft(ctx, w.Job))}
 }
 
 func (b *Service) waitForTexts(ctx context.Context, w *plan.WaitBudget) {

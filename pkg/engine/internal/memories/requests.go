@@ -5,7 +5,7 @@ package memories
 import (
 	"time"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -31,7 +31,7 @@ type SearchRequest struct {
 // SearchResult is what was found, best first, and what could not be searched.
 type SearchResult struct {
 	Memories     []memory.Memory
-	Degradations []plan.Degradation
+	Degradations []conversation.Degradation
 }
 
 // ListRequest asks for a page of memories.

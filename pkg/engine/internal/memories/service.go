@@ -11,7 +11,6 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
@@ -271,8 +270,8 @@ func (s *Service) failure(ctx context.Context, err error) error {
 }
 
 // degradation says of a scope why it was not searched.
-func degradation(err error) plan.Degradation {
-	d := plan.Degradation{Asked: "memories of a scope", Reason: "the memory cannot be reached", Done: "the other scopes were searched", Code: "UNAVAILABLE"}
+func degradation(err error) conversation.Degradation {
+	d := conversation.Degradation{Asked: "memories of a scope", Reason: "the memory cannot be reached", Done: "the other scopes were searched", Code: "UNAVAILABLE"}
 	var domain *conversation.Error
 	if errors.As(err, &domain) && domain.Kind == conversation.NoActor {
 		d.Reason, d.Code = "the conversation has no actor_id or agent_id that names the scope", "NO_ACTOR"

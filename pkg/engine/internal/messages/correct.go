@@ -8,7 +8,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -266,12 +266,12 @@ func (b *correction) cited(part int32) bool {
 // cut the old words.
 func (b *correction) changeSlots(c *store.Change, dissolves bool) error {
 	w := b.loaded
-	draft, _, err := plan.DraftOf(w)
+	draft, _, err := drafts.Of(w)
 	if err != nil {
 		return err
 	}
-	if dissolves || slices.ContainsFunc(draft.Plan.Steps, func(s plan.SummaryStep) bool { return s.Range.Overlaps(b.edit.Range) }) {
-		if err := plan.DropDraft(w, c); err != nil {
+	if dissolves || slices.ContainsFunc(draft.Plan.Steps, func(s drafts.Step) bool { return s.Range.Overlaps(b.edit.Range) }) {
+		if err := drafts.Drop(w, c); err != nil {
 			return err
 		}
 	}

@@ -126,8 +126,7 @@ func (l *messageReader) inView(message *conversation.Message) bool {
 	}
 	edit, _, restored := l.loaded.View.Restored(first) // what came later stands with what was brought back
 	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Request || index == m.Window.Opening ||
-		restored && edit > m.Window.Restored || shown.ShownAgain(message) ||
-		slices.ContainsFunc(m.Pins, func(r conversation.Range) bool { return r.Contains(index) })
+		restored && edit > m.Window.Restored || shown.ShownAgain(message) || conversation.InRanges(m.Pins, index)
 }
 
 // Messages lists messages of a range. A page ends at the limit, at MaxBytes, or when enough was looked through.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -132,7 +132,7 @@ func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
 		Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version, Before: b.weight,
 	}
 	c.Edits = []conversation.Edit{b.edit}
-	if err := plan.DropDraft(w, c); err != nil {
+	if err := drafts.Drop(w, c); err != nil {
 		return nil, err
 	}
 	if err := b.changeFits(c); err != nil {

@@ -118,7 +118,7 @@ func (s *messageSearch) keeps(m *conversation.Message) bool {
 }
 
 func (s *messageSearch) isHidden(index int32) bool {
-	return slices.ContainsFunc(s.hidden, func(r conversation.Range) bool { return r.Contains(index) })
+	return conversation.InRanges(s.hidden, index)
 }
 
 // block is a block of messages, ready to be searched: one that is kept, if it is still what is on record.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -94,7 +94,7 @@ func (u *rewindUndo) change(ms *Service) (*store.Change, error) {
 	u.changeHead(&c.Head)
 	edit.After = u.weight
 	c.Edits = []conversation.Edit{edit}
-	if err := plan.DropDraft(w, c); err != nil {
+	if err := drafts.Drop(w, c); err != nil {
 		return nil, err
 	}
 	return c, u.changeFits(c)

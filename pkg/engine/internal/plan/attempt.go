@@ -8,7 +8,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -41,25 +41,51 @@ type Attempt struct {
 	deferredEdits      []conversation.Decision
 	important          []importantUnit         // that a compaction of this build could have kept in full
 	overShare          []conversation.Decision // those of them that a summary takes the place of
-	Degradations       []Degradation
+	Degradations       []conversation.Degradation
 	expiryRan          bool                  // what is due was looked at
 	upcoming           []expiry.Due          // whose summaries later builds will want
 	requestedSummaries []record.AskedSummary // that earlier builds wanted, or were to want
 	erasures           []record.Erasure      // that are left, if aging
-	Erased             Erasures
-	ErasedHashes       [][32]byte            // contents that were erased
-	ErasedContents     []string              // handles of contents that were erased with their messages
-	contentSlots       *contents.SlotChanges // what that changes of contents; nil for nothing
-	reclaims           []record.Reclaim      // pruned results that are to be erased
-	failures           []conversation.Event  // compactions that were of no use
-	SummaryBegun       bool                  // a summary was begun in the background
-	inherited          bool                  // the window is new, and starts where a smaller budget's does
-	answersReport      bool                  // the view is made smaller for the last report
-	displaced          []conversation.Range  // units that were brought back lately and have no room
+	Erased             *erasures.Erasures
+	reclaims           []record.Reclaim     // pruned results that are to be erased
+	failures           []conversation.Event // compactions that were of no use
+	SummaryBegun       bool                 // a summary was begun in the background
+	inherited          bool                 // the window is new, and starts where a smaller budget's does
+	answersReport      bool                 // the view is made smaller for the last report
+	displaced          []conversation.Range // units that were brought back lately and have no room
 	completion         *completion
 	recalls            bool  // there is a memory
 	recallFor          int32 // the message that memories are put before; -1 for none
 }
+
+// The steps of an attempt: each works on the attempt itself.
+type (
+	// windowing finds the window that a build begins with, and what it keeps before its start.
+	windowing struct{ *Attempt }
+	// lifetimes applies what is past its time: additions of plugins, and what has expired.
+	lifetimes struct{ *Attempt }
+	// expirations makes the edits for one thing that is due.
+	expirations struct{ *Attempt }
+	// erasing clears old results, and erases what is due to be erased.
+	erasing struct{ *Attempt }
+	// compacting makes a view smaller that has outgrown its budget.
+	compacting struct{ *Attempt }
+	// summarizing plans summaries, and gets together what is needed to write them.
+	summarizing struct{ *Attempt }
+	// fitting brings a view into its budget: claims, cuts, the window's start.
+	fitting struct{ *Attempt }
+	// reporting says how a build stands to what was reported, and to the build before it.
+	reporting struct{ *Attempt }
+)
+
+func (d *Attempt) windowing() windowing     { return windowing{d} }
+func (d *Attempt) lifetimes() lifetimes     { return lifetimes{d} }
+func (d *Attempt) expirations() expirations { return expirations{d} }
+func (d *Attempt) erasing() erasing         { return erasing{d} }
+func (d *Attempt) compacting() compacting   { return compacting{d} }
+func (d *Attempt) summarizing() summarizing { return summarizing{d} }
+func (d *Attempt) fitting() fitting         { return fitting{d} }
+func (d *Attempt) reporting() reporting     { return reporting{d} }
 
 // Input is what an attempt is made of.
 type Input struct {
@@ -103,7 +129,7 @@ func New(in *Input) (*Attempt, error) {
 // is loaded.
 func (d *Attempt) Run(plan func(*Attempt) error) (*Attempt, error) {
 	run, settings := *d, *d.Settings
-	run.Settings = &settings
+	run.Settings, run.Erased = &settings, erasures.New(d.Loaded)
 	run.Waits.Reset()
 	if err := run.OpenWindow(); err != nil {
 		return nil, err
@@ -145,16 +171,15 @@ func (d *Attempt) Decide() error {
 		d.lifetimes().apply,
 		d.erasing().reclaimPruned,
 		d.erasing().prune,
-		d.deduplicating().apply,
+		d.leaveOutCopies,
 		d.fitting().clipOverShare,
 		d.fitting().restoreCuts,
 		d.compacting().compactIfFull,
 		d.Fit,
 		d.compacting().noteOverShare,
 		d.recalling().apply,
-		d.returning().apply,
-		d.erasing().expireErased,
-		d.erasing().eraseFacts,
+		d.returnCopies,
+		d.completeErasures,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -214,7 +239,7 @@ func (d *Attempt) reportUnknownModel() {
 	if _, known := d.Settings.catalogue.Profile(d.Model); known {
 		return
 	}
-	d.Degradations = append(d.Degradations, Degradation{
+	d.Degradations = append(d.Degradations, conversation.Degradation{
 		Code: ModelUnknown, Asked: "the profile of the model", Reason: "none was put for it, and none ships",
 		Done: "defaults serve where neither the request nor the policy says window and reserve, and for its prices",
 	})

@@ -40,16 +40,16 @@ func NextTurn(current int32, r *Request) (int32, error) {
 }
 
 // Change is what the build commits.
-func (d *Attempt) Change(r *Request, report *conversation.Manifest, a *provider.Assembly) (*store.Change, conversation.Manifest, error) {
+func (d *Attempt) Change(r *Request, reported *conversation.Manifest, a *provider.Assembly) (*store.Change, conversation.Manifest, error) {
 	w := d.Loaded
 	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Now), Edits: d.Edits, Slots: map[string][]byte{}}
 	moved, err := d.WriteBudgetWindows(c)
 	if err != nil {
 		return nil, conversation.Manifest{}, err
 	}
-	if report != nil {
-		c.ReplaceManifests = []conversation.Manifest{*report}
-		c.Slots[view.UsageSlot(report.Model)], c.Slots[view.UsedSlot] = w.Slots[view.UsageSlot(report.Model)], w.Slots[view.UsedSlot]
+	if reported != nil {
+		c.ReplaceManifests = []conversation.Manifest{*reported}
+		c.Slots[view.UsageSlot(reported.Model)], c.Slots[view.UsedSlot] = w.Slots[view.UsageSlot(reported.Model)], w.Slots[view.UsedSlot]
 	}
 	w.DropKeptUsage(c)
 	if err := d.reporting().markReportAnswered(c); err != nil {

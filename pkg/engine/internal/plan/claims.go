@@ -6,6 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
 )
 
 // Claims is what a build's view is made of, in the order of its claims on the budget (behaviour §4), with what is needed to cut it.
@@ -57,7 +58,7 @@ func (d *Attempt) DescribeClaims(limit int64, over bool) (*Claims, error) {
 // addKept adds a unit before the tail, unless it is weighed apart: the opening, the request, a summary, what was brought back, the system's.
 func (d fitting) addKept(c *Claims, i int) {
 	u := &d.Composed.Units[i]
-	if u.Summary == nil && (u.First() < d.Kept.LeadingSystem || d.pinned(u.First())) {
+	if u.Summary == nil && d.Kept.Has(u.First()) {
 		c.Fixed += d.Composed.Weights[i]
 	}
 }
@@ -67,7 +68,7 @@ func (d fitting) addSystem(c *Claims) {
 	view := d.View.In(d.Composed.Window)
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
-		if m.Role != conversation.RoleSystem || m.Index >= d.Composed.Window.Start || m.Index < d.Kept.LeadingSystem || d.pinned(m.Index) || !view.ShownAgain(m) {
+		if m.Role != conversation.RoleSystem || m.Index >= d.Composed.Window.Start || d.Kept.Has(m.Index) || !view.ShownAgain(m) {
 			continue
 		}
 		if it, ok := view.Item(m); ok {
@@ -82,7 +83,7 @@ func (d fitting) addSystem(c *Claims) {
 func (d fitting) addVerbatim(c *Claims) {
 	view := d.View.In(d.Composed.Window)
 	for _, r := range view.Verbatim() {
-		if r.First >= d.Composed.Window.Start || d.pinned(r.First) || c.Request.Is(r.First) || c.Opening.Is(r.First) {
+		if r.First >= d.Composed.Window.Start || d.Kept.IsPinned(r.First) || c.Request.Is(r.First) || c.Opening.Is(r.First) {
 			continue
 		}
 		n := int64(0)
@@ -105,7 +106,7 @@ func (d fitting) addVerbatim(c *Claims) {
 func (d fitting) addTail(c *Claims, i int) {
 	u := &d.Composed.Units[i]
 	p := compaction.TailUnit{First: u.First(), Tokens: d.Composed.Weights[i], Messages: int32(len(u.Items)), User: isUserUnit(u)}
-	if d.pinned(p.First) {
+	if d.Kept.IsPinned(p.First) {
 		c.Fixed += p.Tokens
 		p.Claimed = true
 	}
@@ -116,7 +117,7 @@ func (d fitting) addTail(c *Claims, i int) {
 // addReturns adds what comes back to units where the window starts behind copies that they name. The newest unit counts as if it came to
 // that: it returns what of its weight is that.
 func (d fitting) addReturns(c *Claims) (newest int64) {
-	for _, r := range d.returning().gains(d.lapses) {
+	for _, r := range copies.Gains(d.Composed, d.Kept, d.lapses) {
 		if r.Unit >= c.Newest.First {
 			newest += r.Tokens
 		} else {
@@ -140,7 +141,7 @@ func (d fitting) addRequests(c *Claims) error {
 }
 
 func (d fitting) requestClaim(c *Claims, index int32) (*compaction.Claim, error) {
-	if index < 0 || index >= c.Newest.First && c.Newest.Whole > 0 || d.pinned(index) {
+	if index < 0 || index >= c.Newest.First && c.Newest.Whole > 0 || d.Kept.IsPinned(index) {
 		return nil, nil
 	}
 	m, err := d.message(index)
@@ -207,7 +208,7 @@ func (d fitting) addRestored(c *Claims) {
 	var all []restoration
 	for i := range d.Composed.Units[:d.Composed.Newest()] {
 		u := &d.Composed.Units[i]
-		if u.Summary != nil || u.First() < d.Kept.LeadingSystem || d.pinned(u.First()) || !d.isProtected(u.First()) {
+		if u.Summary != nil || d.Kept.Has(u.First()) || !d.isProtected(u.First()) {
 			continue
 		}
 		edit, _, _ := d.View.Restored(u.First())
@@ -257,7 +258,7 @@ func (d fitting) summaryText(s *conversation.Summary) (shownSummary, error) {
 		return shownSummary{}, err
 	}
 	out := shownSummary{id: s.ID, text: contents[0], body: len(contents[0])}
-	k, err := d.erasing().factsBeside(s)
+	k, err := d.Loaded.Facts(s)
 	if k.Body > 0 {
 		out.body = min(k.Body, out.body)
 	}
@@ -299,7 +300,7 @@ func (d fitting) minimumWeight(t clipTarget) (int64, error) {
 // the request and the opening: an earlier request that keeps its place, system messages, and important units.
 func (d fitting) fixTail(c *Claims, smaller *conversation.Window) {
 	for i := range d.Composed.Units[:d.Composed.Tail] {
-		if u := &d.Composed.Units[i]; u.Summary == nil && u.First() == d.Composed.Window.Request && d.windowing().isEarlierRequest(u.First()) && !d.pinned(u.First()) {
+		if u := &d.Composed.Units[i]; u.Summary == nil && u.First() == d.Composed.Window.Request && d.windowing().isEarlierRequest(u.First()) && !d.Kept.IsPinned(u.First()) {
 			c.Fixed += d.Composed.Weights[i]
 		}
 	}
@@ -322,10 +323,6 @@ func (d fitting) fixTail(c *Claims, smaller *conversation.Window) {
 			*claim = nil
 		}
 	}
-}
-
-func (d *Attempt) pinned(index int32) bool {
-	return slices.ContainsFunc(d.Kept.Pins, func(r conversation.Range) bool { return r.Contains(index) })
 }
 
 func isUserUnit(u *conversation.Unit) bool {

@@ -64,9 +64,7 @@ func (d fitting) clip(targets []clipTarget, reason conversation.Reason) error {
 	if len(d.Edits) == made {
 		return nil
 	}
-	out, err := d.Compose(d.View, d.Composed.Window)
-	d.Composed = out
-	return err
+	return d.recompose()
 }
 
 func (d fitting) clipMessage(targets []clipTarget, reason conversation.Reason) (conversation.Edit, error) {
@@ -77,7 +75,7 @@ func (d fitting) clipMessage(targets []clipTarget, reason conversation.Reason) (
 		return e, conversation.Errorf(conversation.Internal, "message %d is not loaded", index)
 	}
 	for _, t := range targets {
-		if d.isErased(m, t.part) { // there is no original to show more or less of
+		if d.Erased.IsErased(m, t.part) { // there is no original to show more or less of
 			continue
 		}
 		// A stronger edit is always computed from the original.

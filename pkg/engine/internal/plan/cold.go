@@ -5,6 +5,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 )
 
 // coldShare is the part of the budget, as a divisor, that a view must exceed to be cut behind a cold cache.
@@ -13,8 +14,8 @@ const coldShare = 2
 // coldTrigger says whether the view is to become smaller because that spoils nothing in the provider's cache: a draft is ready, or the view
 // has grown over half of its budget.
 func (d compacting) coldTrigger() (conversation.Reason, error) {
-	r, _, err := DraftOf(d.Loaded)
-	if err == nil && (r.State == DraftReady && d.lifetimes().cacheIsCold() || d.isColdCut()) {
+	r, _, err := drafts.Of(d.Loaded)
+	if err == nil && (r.State == drafts.Ready && d.lifetimes().cacheIsCold() || d.isColdCut()) {
 		return conversation.ReasonCacheCold, nil
 	}
 	return conversation.ReasonUnspecified, err
@@ -36,7 +37,7 @@ func (d lifetimes) isForgotten() bool {
 
 // coldCutPays says whether a cut behind a cold cache is worth what its summary costs. A model's counts although it may not be asked in the
 // end: a dry run decides as the build does.
-func (d compacting) coldCutPays(w *SummaryJob) bool {
+func (d compacting) coldCutPays(w *drafts.Job) bool {
 	now := d.Fixed + d.Composed.Tokens()
 	c := compaction.ColdCut{
 		Before: now, Saved: now - d.summarizing().mostAfter(w), Shrink: d.Settings.compact.shrink,
@@ -49,25 +50,20 @@ func (d compacting) coldCutPays(w *SummaryJob) bool {
 }
 
 // mostAfter is what the view weighs behind a plan's summaries at most: if these are as long as they may be.
-func (d summarizing) mostAfter(w *SummaryJob) int64 {
-	n := -d.summaryRoom(&w.SummaryPlan, 0) + int64(len(w.Steps))*(w.summary+w.losses)
+func (d summarizing) mostAfter(w *drafts.Job) int64 {
+	n := -d.summaryRoom(&w.Plan, 0) + int64(len(w.Steps))*(w.Summary+w.Losses)
 	for _, e := range d.View.Summaries() {
-		if !w.takesUp(e.Summary.ID) {
+		if !w.TakesUp(e.Summary.ID) {
 			n += int64(e.Summary.Tokens)
 		}
 	}
 	return n
 }
 
-func (w *SummaryJob) takesUp(summary int64) bool {
-	_, ok := w.earlier[summary]
-	return ok
-}
-
 // summaryCost is what a model is paid for a plan's summaries, by the profile of the first that would be asked, in the unit of prices: a
 // millionth of their currency. Where not both that model and the agent's have prices, it is as if they had the same: a price in a currency
 // cannot be held against a count of tokens.
-func (d compacting) summaryCost(w *SummaryJob) float64 {
+func (d compacting) summaryCost(w *drafts.Job) float64 {
 	profile, _ := d.Settings.catalogue.Profile(d.Model)
 	if models := d.Summaries.ModelsOf(&w.Prompt); d.Settings.priced && len(models) > 0 {
 		_, model, _ := strings.Cut(models[0], "/")
@@ -82,7 +78,7 @@ func (d compacting) summaryCost(w *SummaryJob) float64 {
 		}
 	}
 	input = min(input, int64(len(w.Steps))*d.summarizing().summaryInput())
-	return profile.CallCost(conversation.CallTokens{Input: input, Output: int64(len(w.Steps)) * w.summary}) * tokensPerPrice
+	return profile.CallCost(conversation.CallTokens{Input: input, Output: int64(len(w.Steps)) * w.Summary}) * tokensPerPrice
 }
 
 // tokensPerPrice is how many tokens a price is for.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
@@ -41,7 +42,7 @@ func (d compacting) newestCannotFit() bool {
 	least, newest := d.Fixed, d.Composed.Newest()
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
-		if i == newest || u.Summary == nil && (u.First() < d.Kept.LeadingSystem || d.pinned(u.First())) {
+		if i == newest || u.Summary == nil && d.Kept.Has(u.First()) {
 			least += d.Composed.Weights[i]
 		}
 	}
@@ -109,14 +110,14 @@ func (d compacting) shareOf(c *compaction.Claim, divisor int64) int64 {
 	return max(d.Settings.Limit/divisor, c.Least)
 }
 
-// summarizeAnew plans anew and publishes what was written for the SummaryPlan: by a model, if the build may wait for one, or else as an
+// summarizeAnew plans anew and publishes what was written for the Plan: by a model, if the build may wait for one, or else as an
 // extract.
 func (d compacting) summarizeAnew(why conversation.Reason, target int64, keep int32) error {
 	p, err := d.summarizing().planSummaries(d.summarizing().tailRoom(target, 0), keep)
 	if err != nil || p == nil {
 		return err
 	}
-	if dr := d.Waits.Draft; dr != nil && d.summarizing().planStands(&dr.SummaryPlan, d.Loaded.Edits...) && d.extendsPublished(&dr.SummaryPlan) {
+	if dr := d.Waits.Draft; dr != nil && d.summarizing().planStands(&dr.Plan, d.Loaded.Edits...) && d.extendsPublished(&dr.Plan) {
 		d.Degradations = append(d.Degradations, d.Waits.Degradations...)
 		return d.publish(dr, why)
 	}
@@ -131,7 +132,7 @@ func (d compacting) summarizeAnew(why conversation.Reason, target int64, keep in
 		return nil
 	}
 	d.Waits.rounds++
-	d.Waits.Job, d.Waits.StoredDraft, d.Waits.AskModel = w, d.Loaded.Slots[DraftSlot], false
+	d.Waits.Job, d.Waits.StoredDraft, d.Waits.AskModel = w, d.Loaded.Slots[drafts.Slot], false
 	if !d.hasPublished() {
 		d.askForSummaries(w)
 	}
@@ -139,25 +140,25 @@ func (d compacting) summarizeAnew(why conversation.Reason, target int64, keep in
 }
 
 // askForSummaries notes whether a model is to write the summaries of a job, and what of it is less than was asked for.
-func (d compacting) askForSummaries(w *SummaryJob) {
+func (d compacting) askForSummaries(w *drafts.Job) {
 	if w.Live == nil && !d.Summaries.CanAsk(&w.Prompt) {
-		d.Waits.notLive = NotLive(w)
+		d.Waits.notLive = drafts.NotLive(w)
 		return
 	}
 	var why string
 	if d.Waits.AskModel, why = d.mayWait(w); d.Waits.AskModel {
-		d.Waits.notLive = NotLive(w)
+		d.Waits.notLive = drafts.NotLive(w)
 	} else if !d.Waits.ModelTried {
-		d.Waits.Degradations = []Degradation{Degraded(&w.SummaryPlan, why)}
+		d.Waits.Degradations = []conversation.Degradation{drafts.Degraded(&w.Plan, why)}
 	}
 }
 
 // extendsPublished says whether a plan was made behind what this build has published: it takes up what of that lies in its ranges. A draft
 // may have become ready, and been published, after the plan was made.
-func (d compacting) extendsPublished(p *SummaryPlan) bool {
+func (d compacting) extendsPublished(p *drafts.Plan) bool {
 	return !slices.ContainsFunc(d.View.Summaries(), func(e conversation.Edit) bool {
-		overlaps := func(s SummaryStep) bool { return s.Range.Overlaps(e.Range) }
-		takesUp := func(s SummaryStep) bool { return slices.Contains(s.Children, e.Summary.ID) }
+		overlaps := func(s drafts.Step) bool { return s.Range.Overlaps(e.Range) }
+		takesUp := func(s drafts.Step) bool { return slices.Contains(s.Children, e.Summary.ID) }
 		return e.Seq > d.Loaded.Head.EditSeq && slices.ContainsFunc(p.Steps, overlaps) && !slices.ContainsFunc(p.Steps, takesUp)
 	})
 }
@@ -176,11 +177,11 @@ func (d compacting) hasPublished() bool {
 }
 
 // mayWait says whether the build can wait for a model to do the work, and if not, why.
-func (d compacting) mayWait(w *SummaryJob) (may bool, why string) {
-	switch r, _, _ := DraftOf(d.Loaded); {
+func (d compacting) mayWait(w *drafts.Job) (may bool, why string) {
+	switch r, _, _ := drafts.Of(d.Loaded); {
 	case d.DryRun:
 		return false, "a dry run asks no model"
-	case r.State == DraftFailed && d.Now.Before(r.Until):
+	case r.State == drafts.Failed && d.Now.Before(r.Until):
 		return false, r.Reason
 	case d.Waits.Left <= 0 || d.Waits.ModelTried || w.ModelCalls() > d.Waits.Calls:
 		return false, ErrNotReady.Error()
@@ -207,7 +208,7 @@ func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 		return true
 	}
 	for _, e := range d.Edits[s.edits:] {
-		d.Degradations = append(d.Degradations, Degradation{
+		d.Degradations = append(d.Degradations, conversation.Degradation{
 			Asked:  fmt.Sprintf("a summary of messages %d-%d", e.Range.First, e.Range.End-1),
 			Reason: "it would not have made the view smaller by enough", Done: "the window's start moves instead, if the view is over its budget",
 		})
@@ -220,7 +221,7 @@ func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 }
 
 // publish makes the edits of a draft and lays the view out behind it.
-func (d compacting) publish(dr *Draft, why conversation.Reason) error {
+func (d compacting) publish(dr *drafts.Draft, why conversation.Reason) error {
 	d.important = append(d.important, d.summarizing().importantUnits(dr.Cut)...)
 	if !d.hasPublished() && d.Waits != nil {
 		d.Degradations = append(d.Degradations, d.Waits.notLive...)
@@ -235,13 +236,11 @@ func (d compacting) publish(dr *Draft, why conversation.Reason) error {
 		d.addEdit(e)
 		ids[i] = e.Summary.ID
 	}
-	var err error
-	d.Composed, err = d.Compose(d.View, d.windowing().startingAt(max(d.Composed.Window.Start, dr.Cut)))
-	return err
+	return d.layOut(d.windowing().startingAt(max(d.Composed.Window.Start, dr.Cut)))
 }
 
 // summaryEdit is the edit of a draft's step. ids are those of the steps before it.
-func (d compacting) summaryEdit(dr *Draft, i int, ids []int64) conversation.Edit {
+func (d compacting) summaryEdit(dr *drafts.Draft, i int, ids []int64) conversation.Edit {
 	step, text := &dr.Steps[i], &dr.Texts[i]
 	n, _ := d.Settings.Counter.Count(text.Text)
 	s := &conversation.Summary{
@@ -288,11 +287,11 @@ func (d compacting) weighReplaced(e *conversation.Edit) {
 }
 
 // NextSummary is the work for the summary that the view will need when it overflows; nil if it is not near to that.
-func (d *Attempt) NextSummary() (*SummaryJob, error) {
+func (d *Attempt) NextSummary() (*drafts.Job, error) {
 	used, _ := d.UsedTokens()
 	c := &d.Settings.compact
-	r, _, err := DraftOf(d.Loaded)
-	if err != nil || !d.compacting().summarizes() || used < c.prepare || used > d.Settings.budget || r.pending(d.Now) {
+	r, _, err := drafts.Of(d.Loaded)
+	if err != nil || !d.compacting().summarizes() || used < c.prepare || used > d.Settings.budget || r.Pending(d.Now) {
 		return nil, err
 	}
 	prompt := d.summarizing().spanPrompt()

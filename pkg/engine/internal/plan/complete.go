@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -68,6 +69,16 @@ func placePrompt(f provider.Format, in view.FixedInput) (apart string, out view.
 	return "", in
 }
 
+// systemBlocks is the system prompt of the fixed input, if it is asked for; none where it is white space alone and the provider takes none.
+func systemBlocks(f provider.Format, in view.FixedInput) provider.UnitBlocks {
+	if !in.RenderSystem || in.SystemPrompt == "" {
+		return provider.UnitBlocks{}
+	}
+	text := conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: in.SystemPrompt}}
+	item := conversation.Item{Message: &conversation.Message{Role: conversation.RoleSystem, Index: -1}, Parts: []conversation.Part{text}}
+	return f.Unit(&conversation.Unit{Items: []conversation.Item{item}}, provider.UnitContext{Leading: true})
+}
+
 // addTokens adds the sidecar's tools to a weight that the caller gave.
 func (c *completion) addTokens(own []provider.Tool, counter tokens.Counter) {
 	if c.fixed.Tokens == nil {
@@ -85,7 +96,7 @@ func (c *completion) addTokens(own []provider.Tool, counter tokens.Counter) {
 const cacheKeyDomain = "prompt cache key"
 
 // complete writes the request that the answer is to be sent as.
-func (c *completion) complete(r *Result, a *provider.Assembly, w *view.Loaded) {
+func (c *completion) complete(r *report.Result, a *provider.Assembly, w *view.Loaded) {
 	if !c.On {
 		return
 	}
@@ -103,19 +114,19 @@ func promptCacheKey(w *view.Loaded) string {
 }
 
 // Finish puts into the answer what stands beside the context: the system prompt, and the whole request, if they are asked for.
-func (d *Attempt) Finish(r *Result, a *provider.Assembly) {
-	a = r.addSystemPrompt(d.Format, d.completion.fixed, d.Composed, a)
+func (d *Attempt) Finish(r *report.Result, a *provider.Assembly) {
+	a = r.AddSystemPrompt(d.Format, systemBlocks(d.Format, d.completion.fixed), d.Composed, a)
 	d.completion.complete(r, a, d.Loaded)
 }
 
 // FinishRepeated does the same for a build that is answered again.
-func FinishRepeated(in *Input, r *Result, out *view.Composition) error {
+func FinishRepeated(in *Input, r *report.Result, out *view.Composition) error {
 	s := &settings{policy: in.Request.PolicyOverride.Or(in.View.Info.Policy).Or(in.Defaults)}
 	c, err := newCompletion(in, s)
 	if err != nil {
 		return err
 	}
 	a := provider.NewAssembly(in.Format.Traits()).With(out.Blocks)
-	c.complete(r, r.addSystemPrompt(in.Format, c.fixed, out, a), in.View)
+	c.complete(r, r.AddSystemPrompt(in.Format, systemBlocks(in.Format, c.fixed), out, a), in.View)
 	return nil
 }

@@ -21,17 +21,6 @@ func (d expirations) applyExpiration(x *expiry.Due) error {
 	}
 }
 
-// addEdit takes an edit into the build.
-func (d *Attempt) addEdit(e conversation.Edit) {
-	e.Seq, e.Turn, e.Time = d.Loaded.Head.EditSeq+int64(len(d.Edits))+1, d.Turn, d.Now
-	d.Edits = append(d.Edits, e)
-	if d.View != d.extendable { // others may hold it: the window, or a state to come back to
-		d.extendable = d.View.Fold(nil)
-		d.View = d.extendable
-	}
-	d.View.Extend(&e)
-}
-
 // removeUnit takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
 func (d expirations) removeUnit(x *expiry.Due) error {
 	for i := range x.Unit.Items {
@@ -59,7 +48,7 @@ func (d expirations) removeUnit(x *expiry.Due) error {
 			return err
 		}
 		if o != nil {
-			d.ErasedHashes = append(d.ErasedHashes, sha256.Sum256([]byte(o.text)))
+			d.Erased.Hashes = append(d.Erased.Hashes, sha256.Sum256([]byte(o.text)))
 		}
 	}
 	d.eraseDue(x)
@@ -88,7 +77,7 @@ func (d expirations) eraseDue(x *expiry.Due) {
 		if m, ok := d.Loaded.Message(p.Index); ok && p.Part == expiry.MessageText {
 			positions = expiry.TextParts(m)
 		}
-		d.erasing().eraseFromMessage(p.Index, positions)
+		d.Erased.Erase(p.Index, positions)
 	}
 }
 
@@ -105,12 +94,12 @@ func (d expirations) compact(x *expiry.Due) error {
 	}
 	e := conversation.Edit{
 		Kind: conversation.EditParts, Range: conversation.Range{First: x.Index, End: x.Index + 1},
-		Parts: shown, Reason: reason, Before: d.lifetimes().weightOf(x), After: weightOf(shown), Erases: erases(x),
+		Parts: shown, Reason: reason, Before: x.Tokens(), After: weightOf(shown), Erases: x.Erases(),
 	}
 	d.addEdit(e)
 	if o.Erased { // what is short enough to stay as it is beside its media stays on record too
-		d.erasing().eraseFromMessage(x.Index, positionsIn(shown))
-		d.ErasedHashes = append(d.ErasedHashes, sha256.Sum256([]byte(o.text)))
+		d.Erased.Erase(x.Index, positionsIn(shown))
+		d.Erased.Hashes = append(d.Erased.Hashes, sha256.Sum256([]byte(o.text)))
 	}
 	return nil
 }
@@ -141,7 +130,7 @@ type originalText struct {
 
 func (d expirations) original(x *expiry.Due) (*originalText, error) {
 	m := x.Message()
-	o := &originalText{positions: positionsOf(x)}
+	o := &originalText{positions: x.Positions()}
 	for _, p := range o.positions {
 		o.parts = append(o.parts, m.Parts[p])
 	}
@@ -150,16 +139,8 @@ func (d expirations) original(x *expiry.Due) (*originalText, error) {
 		return nil, err
 	}
 	o.text = compaction.PartsText(o.parts)
-	o.Original = compaction.Original{Recall: recallOf(x), Chars: utf8.RuneCountInString(o.text), Erased: len(x.Erase) > 0}
+	o.Original = compaction.Original{Recall: x.Recall(), Chars: utf8.RuneCountInString(o.text), Erased: len(x.Erase) > 0}
 	return o, nil
-}
-
-// recallOf is the call of a tool that brings what is due back.
-func recallOf(x *expiry.Due) string {
-	if x.Part == expiry.MessageText {
-		return conversation.ExpandCall(x.Index)
-	}
-	return x.Message().Parts[x.Part].Result.Recall(x.Index)
 }
 
 // shorterForm finds the first form of a text that weighs less than what the view shows; what is erased has to give way in any case.
@@ -170,7 +151,7 @@ func (d expirations) shorterForm(x *expiry.Due, o *originalText) ([]conversation
 	}
 	for _, f := range d.forms(x, o) {
 		shown := d.replacement(o, f.text, conversation.Shortened)
-		if weightOf(shown) < d.lifetimes().weightOf(x) || erases(x) {
+		if weightOf(shown) < x.Tokens() || x.Erases() {
 			d.Degradations = append(d.Degradations, f.degraded...)
 			return shown, f.reason
 		}
@@ -214,9 +195,4 @@ func (d expirations) replacement(o *originalText, text string, level conversatio
 		out = append(out, e)
 	}
 	return out
-}
-
-func (d *Attempt) setWeight(p *conversation.Part, text string) {
-	n, estimated := d.Settings.Counter.Count(text)
-	p.Tokens, p.Estimated = int32(n), estimated
 }

@@ -171,18 +171,6 @@ func (d fitting) userWords(m *conversation.Message) (string, error) {
 	return compaction.UserText(parts), err
 }
 
-// moveWindow lays the view out for another window.
-func (d *Attempt) moveWindow(win conversation.Window) error {
-	if win.Equal(&d.Composed.Window) {
-		return nil
-	}
-	out, err := d.Compose(d.View, win)
-	if err == nil {
-		d.Composed = out
-	}
-	return err
-}
-
 // clipNewest clips the results of the newest unit, largest first, so that it weighs at most as much as is left for it.
 func (d fitting) clipNewest(most int64) error {
 	newest := d.Composed.Newest()
@@ -218,7 +206,7 @@ func (d fitting) fitMinimum() error {
 		win.Cuts = append(win.Cuts, conversation.Cut{Message: beside.First})
 	}
 	for _, asked := range []int32{win.Request, win.Opening} {
-		if asked >= 0 && !d.pinned(asked) {
+		if asked >= 0 && !d.Kept.IsPinned(asked) {
 			win.Cuts = append(win.Cuts, conversation.Cut{Message: asked})
 		}
 	}

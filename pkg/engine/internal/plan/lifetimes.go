@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
@@ -25,11 +23,9 @@ func (d lifetimes) apply() error {
 	if err := d.windowing().findRequests(); err != nil { // what expires is neither request nor opening any more
 		return err
 	}
-	out, err := d.Compose(d.View, d.CompleteWindow(d.Composed.Window))
-	if err != nil {
+	if err := d.layOut(d.CompleteWindow(d.Composed.Window)); err != nil {
 		return err
 	}
-	d.Composed = out
 	return d.checkLegal() // all that was said may have been a plugin's, for the first build alone
 }
 
@@ -54,7 +50,7 @@ func (d lifetimes) expirableUnits() []conversation.Unit {
 	last := d.Composed.LastSpeaker()
 	for i := range d.Composed.Units[:d.Composed.Newest()] {
 		u := &d.Composed.Units[i]
-		if u.First() >= d.Kept.LeadingSystem && !d.pinned(u.First()) && i != last {
+		if !d.Kept.Has(u.First()) && i != last {
 			out = append(out, *u)
 		}
 	}
@@ -83,7 +79,7 @@ func (d lifetimes) applyExpirations() error {
 	at := d.tokensBehind()
 	var due []dueEdit
 	for _, x := range planned {
-		if c := (dueEdit{Due: x, gain: d.gain(&x), behind: at[x.Index]}); c.gain > 0 || erases(&x) {
+		if c := (dueEdit{Due: x, gain: x.Gain(), behind: at[x.Index]}); c.gain > 0 || x.Erases() {
 			due = append(due, c)
 		}
 	}
@@ -106,15 +102,9 @@ func (d lifetimes) applyExpirations() error {
 	return d.erasing().eraseOutsideView()
 }
 
-// erases says whether something is erased by what is due: a text that is no longer than what compaction leaves is not.
-func erases(x *expiry.Due) bool {
-	o := sizeOf(x)
-	return len(x.Erase) > 0 && (x.Kind != expiry.Compact || o.chars > int64(x.Expiration.Length()) || o.mediaLines > 0)
-}
-
 // noteDeferred says that something due waits.
 func (d lifetimes) noteDeferred(x *expiry.Due, why conversation.Reason) {
-	n := d.weightOf(x)
+	n := x.Tokens()
 	held := conversation.Decision{
 		First: x.Index, Last: x.Index, Kind: conversation.DecisionDeferred, Reason: why, Before: n, After: n,
 	}
@@ -159,7 +149,7 @@ func (d lifetimes) chooseDue(due []dueEdit, coming []expiry.Due, at map[int32]in
 		in.Due = append(in.Due, compaction.DueEdit{Behind: c.behind, Gain: c.gain, Waited: d.Turn - c.Since})
 	}
 	for i := range coming {
-		if c := &coming[i]; d.gain(c) > 0 {
+		if c := &coming[i]; c.Gain() > 0 {
 			in.Coming = append(in.Coming, compaction.ComingEdit{Behind: at[c.Index], Left: c.Since - d.Turn})
 		}
 	}
@@ -188,111 +178,4 @@ func (d lifetimes) rewrittenTokens(at map[int32]int64) int64 {
 func (d lifetimes) cacheIsCold() bool {
 	m := d.Previous.Manifest
 	return m == nil || d.Now.Sub(m.Time) >= d.Settings.coldAfter || m.Model != d.Model || m.FixedHash != d.Loaded.Fixed.Hash
-}
-
-// weightOf is what the view shows now for what is due, in tokens.
-func (d lifetimes) weightOf(x *expiry.Due) int64 {
-	if x.Kind == expiry.Remove {
-		return x.Unit.Tokens()
-	}
-	n := int64(0)
-	for _, p := range d.shownOf(x) {
-		n += int64(p.Tokens)
-	}
-	return n
-}
-
-// shownOf lists what the view shows for a tool result, or for the words of a message.
-func (d lifetimes) shownOf(x *expiry.Due) []*conversation.Part {
-	var out []*conversation.Part
-	positions := positionsOf(x)
-	for i := range x.Unit.Items {
-		it := &x.Unit.Items[i]
-		if it.Message.Index != x.Index {
-			continue
-		}
-		for j := range it.Parts {
-			if slices.Contains(positions, it.Position(j)) {
-				out = append(out, &it.Parts[j])
-			}
-		}
-	}
-	return out
-}
-
-// positionsOf are the parts that expire together as what is due.
-func positionsOf(x *expiry.Due) []int32 {
-	if x.Part == expiry.MessageText {
-		return expiry.TextParts(x.Message())
-	}
-	return []int32{x.Part}
-}
-
-// placeholderTokens is about what a placeholder weighs, and annotationTokens what stands beside a shortened text.
-const (
-	placeholderTokens = 20
-	annotationTokens  = 25
-)
-
-// gain is about how many tokens it frees to let go what is due.
-func (d lifetimes) gain(x *expiry.Due) int64 {
-	now := d.weightOf(x)
-	switch x.Kind {
-	case expiry.Remove:
-		return now
-	case expiry.Clear:
-		return now - placeholderTokens
-	}
-	o := sizeOf(x)
-	freed := o.media - o.mediaLines*placeholderTokens
-	if length := int64(x.Expiration.Length()); o.chars > length {
-		freed += o.text - o.text*length/o.chars - annotationTokens
-	}
-	return freed - (o.text + o.media - now) // a part of it may have been shortened before
-}
-
-// originalSize is what the original of a tool result, or of a message's words, weighs and how long its text is.
-type originalSize struct {
-	chars, text       int64 // its text: characters, tokens
-	media, mediaLines int64 // its media: tokens, pieces
-	pieces            int64
-}
-
-// longest is how many characters the text has at most as a summary is made of it: with lines for its media, and what stands between pieces.
-func (o *originalSize) longest() int64 { return o.chars + o.mediaLines*mediaLineChars + 2*o.pieces }
-
-const mediaLineChars = 300
-
-func sizeOf(x *expiry.Due) (o originalSize) {
-	m := x.Message()
-	for _, p := range positionsOf(x) {
-		o.pieces++
-		switch part := &m.Parts[p]; part.Kind {
-		case conversation.PartMedia:
-			o.mediaLines, o.media = o.mediaLines+1, o.media+int64(part.Tokens)
-		case conversation.PartToolResult:
-			o.addResult(part)
-		default:
-			o.chars, o.text = o.chars+part.Text.Chars(), o.text+int64(part.Tokens)
-		}
-	}
-	return o
-}
-
-// addResult adds a tool result. What its text weighs beside its media is not on record: about a token for four characters.
-func (o *originalSize) addResult(p *conversation.Part) {
-	chars, media := p.Result.Text.Chars(), int64(0)
-	o.pieces += int64(len(p.Result.Parts))
-	for i := range p.Result.Parts {
-		chars += p.Result.Parts[i].Text.Chars()
-		if p.Result.Parts[i].Media != nil {
-			media++
-		}
-	}
-	text := int64(p.Tokens)
-	if media > 0 {
-		text = min(text, (chars+3)/4)
-	}
-	o.chars, o.text = o.chars+chars, o.text+text
-	o.mediaLines, o.media = o.mediaLines+media, o.media+int64(p.Tokens)-text
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -25,7 +26,7 @@ const (
 // liveRequest asks the agent's own model for a job's summary, behind the bytes that its provider has cached (behaviour §8, "At cache
 // price"): those of the last build, which all lead the view as it is now, and of messages since only those that are to be summarized. It
 // returns nil and the reason where that cannot be; nil and no reason where nobody wants it.
-func (d summarizing) liveRequest(w *SummaryJob) (live *summarize.Live, why string, err error) {
+func (d summarizing) liveRequest(w *drafts.Job) (live *summarize.Live, why string, err error) {
 	if !conversation.ValueOr(d.Settings.compact.LivePrefix, false) {
 		return nil, "", nil
 	}
@@ -58,7 +59,7 @@ func (d summarizing) liveRequest(w *SummaryJob) (live *summarize.Live, why strin
 }
 
 // liveModel is the agent's own model, as the server reaches it, or why it is not asked.
-func (d summarizing) liveModel(w *SummaryJob) (model, why string) {
+func (d summarizing) liveModel(w *drafts.Job) (model, why string) {
 	profile, _ := d.Settings.catalogue.Profile(d.Model)
 	if !conversation.ValueOr(profile.LivePrefix, false) {
 		return "", liveNotAllowed
@@ -91,8 +92,8 @@ func (d summarizing) heldBlocks() (n int, why string) {
 }
 
 // liveTask says what the model is to summarize of so many blocks, and what beside them.
-func (d summarizing) liveTask(w *SummaryJob, shown int) (*summarize.LiveTask, error) {
-	chars, _ := w.density()
+func (d summarizing) liveTask(w *drafts.Job, shown int) (*summarize.LiveTask, error) {
+	chars, _ := w.Density()
 	t := &summarize.LiveTask{Prompt: w.Prompt, Chars: int(chars), Target: w.Target(), UnseenChars: w.Input}
 	seen := map[int32]bool{}
 	for i := range d.Composed.Units {

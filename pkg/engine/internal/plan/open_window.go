@@ -167,7 +167,7 @@ func (d windowing) startForTarget(out *view.Composition) int {
 
 // isAlwaysShown says whether a unit is shown wherever the window starts: the request in force, the opening, or a pinned one.
 func (d windowing) isAlwaysShown(u *conversation.Unit) bool {
-	return u.Summary == nil && (u.First() == d.request || u.First() == d.opening || d.pinned(u.First()))
+	return u.Summary == nil && (u.First() == d.request || u.First() == d.opening || d.Kept.IsPinned(u.First()))
 }
 
 // findStart finds where a window may start that nobody has fitted yet: far enough back that the newest messages exceed the
@@ -224,8 +224,7 @@ func (d windowing) moveStartBack() error {
 	if err := d.loadWindow(win); err != nil {
 		return err
 	}
-	d.Composed, err = d.Compose(d.View, d.CompleteWindow(win))
-	return err
+	return d.layOut(d.CompleteWindow(win))
 }
 
 // startsMidUnit says whether the newest unit begins before the window: with calls that stand before messages that were hidden since.

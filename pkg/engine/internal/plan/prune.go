@@ -6,7 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -26,9 +26,7 @@ func (d erasing) prune() error {
 		d.clearResults(targets[at:end])
 		at = end
 	}
-	out, err := d.Compose(d.View, d.Composed.Window)
-	d.Composed = out
-	return err
+	return d.recompose()
 }
 
 // prunable are the results that are to be cleared in this build.
@@ -46,7 +44,7 @@ func (d erasing) prunable() []prune.Target {
 		Tools:   conversation.ValueOr(p.ProtectedTools, prune.DefaultTools()), Prefixes: conversation.ValueOr(p.ProtectedPrefixes, prune.DefaultPrefixes()),
 		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
-			return index >= newest || index < d.Kept.LeadingSystem || d.pinned(index) || d.summarizing().expandedRecently(index)
+			return index >= newest || d.Kept.Has(index) || d.summarizing().expandedRecently(index)
 		},
 		Placeholder: d.placeholder(),
 	})
@@ -84,7 +82,7 @@ func (d erasing) clearResults(targets []prune.Target) {
 		Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonPruned,
 	}
 	for _, t := range targets {
-		text := prune.Cleared(m.Parts[t.Part].Result.Recall(index), d.isErased(m, t.Part))
+		text := prune.Cleared(m.Parts[t.Part].Result.Recall(index), d.Erased.IsErased(m, t.Part))
 		shown := compaction.WithText(m.Parts[t.Part].Result, text)
 		d.setWeight(&shown, text)
 		e.Parts = append(e.Parts, conversation.PartEdit{Part: t.Part, Level: conversation.Cleared, Shown: shown})
@@ -92,20 +90,6 @@ func (d erasing) clearResults(targets []prune.Target) {
 	}
 	d.addEdit(e)
 	d.scheduleErasure(targets)
-}
-
-// ReclaimSlot holds which pruned results are to be erased, and when (behaviour §7, erase_after).
-const ReclaimSlot = view.BuildSlots + "reclaim"
-
-func parseReclaims(value []byte) ([]record.Reclaim, error) {
-	if value == nil {
-		return nil, nil
-	}
-	list, err := record.DecodeReclaims(value)
-	if err != nil {
-		return nil, conversation.Errorf(conversation.CorruptRecord, "the list of results to reclaim is damaged").Because(err)
-	}
-	return list, nil
 }
 
 // scheduleErasure notes that results which were pruned are to be erased. Beyond what the list holds, they stay on record.
@@ -116,7 +100,7 @@ func (d erasing) scheduleErasure(targets []prune.Target) {
 	}
 	at := d.Now.Add(after).Unix()
 	for _, t := range targets {
-		if len(d.reclaims) < MaxErasures {
+		if len(d.reclaims) < erasures.MaxListed {
 			d.reclaims = append(d.reclaims, record.Reclaim{Index: t.Index, Part: t.Part, At: at})
 		}
 	}
@@ -125,7 +109,7 @@ func (d erasing) scheduleErasure(targets []prune.Target) {
 // reclaimPruned erases the results whose time has come. One that was expanded since is not pruned any more, and stays.
 func (d erasing) reclaimPruned() error {
 	var err error
-	if d.reclaims, err = parseReclaims(d.Loaded.Slots[ReclaimSlot]); err != nil || !d.NewTurn {
+	if d.reclaims, err = erasures.ParsePruned(d.Loaded.Slots[erasures.PrunedSlot]); err != nil || !d.NewTurn {
 		return err
 	}
 	due := func(r record.Reclaim) bool { return !d.Now.Before(time.Unix(r.At, 0)) }
@@ -147,14 +131,13 @@ func (d erasing) reclaimPruned() error {
 		}
 	}
 	d.reclaims = slices.DeleteFunc(d.reclaims, due)
-	d.Composed, err = d.Compose(d.View, d.Composed.Window)
-	return err
+	return d.recompose()
 }
 
 func (d erasing) reclaimOne(r record.Reclaim) {
 	m, ok := d.Loaded.Message(r.Index)
 	level, reason := d.View.Part(r.Index, r.Part)
-	if !ok || level != conversation.Cleared || reason != conversation.ReasonPruned || d.isErased(m, r.Part) {
+	if !ok || level != conversation.Cleared || reason != conversation.ReasonPruned || d.Erased.IsErased(m, r.Part) {
 		return
 	}
 	text := prune.Cleared("", true)
@@ -165,18 +148,18 @@ func (d erasing) reclaimOne(r record.Reclaim) {
 		Parts:  []conversation.PartEdit{{Part: r.Part, Level: conversation.Cleared, Shown: shown}},
 		Before: int64(shown.Tokens), After: int64(shown.Tokens), Erases: true,
 	})
-	d.eraseFromMessage(r.Index, []int32{r.Part})
+	d.Erased.Erase(r.Index, []int32{r.Part})
 }
 
 // writeReclaims puts the list into the build's change.
 func (d erasing) writeReclaims(c *store.Change) error {
-	stored, err := parseReclaims(d.Loaded.Slots[ReclaimSlot])
+	stored, err := erasures.ParsePruned(d.Loaded.Slots[erasures.PrunedSlot])
 	if err != nil || slices.Equal(stored, d.reclaims) {
 		return err
 	}
-	c.Slots[ReclaimSlot] = nil
+	c.Slots[erasures.PrunedSlot] = nil
 	if len(d.reclaims) > 0 {
-		c.Slots[ReclaimSlot] = record.EncodeReclaims(d.reclaims, d.Loaded.Slots[ReclaimSlot])
+		c.Slots[erasures.PrunedSlot] = record.EncodeReclaims(d.reclaims, d.Loaded.Slots[erasures.PrunedSlot])
 	}
 	return nil
 }

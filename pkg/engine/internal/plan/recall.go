@@ -124,14 +124,6 @@ func (d recalling) apply() error {
 	return d.recompose()
 }
 
-func (d *Attempt) recompose() error {
-	out, err := d.Compose(d.View, d.Composed.Window)
-	if err == nil {
-		d.Composed = out
-	}
-	return err
-}
-
 func (d recalling) block(memories []conversation.RecalledMemory) conversation.Part {
 	return RecalledBlock(memories, d.tokens)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -22,14 +21,7 @@ const MaxRequested = 1024
 const maxSummaryDeferral = 3
 
 func parseRequested(value []byte) ([]record.AskedSummary, error) {
-	if value == nil {
-		return nil, nil
-	}
-	list, err := record.DecodeAskedSummaries(value)
-	if err != nil {
-		return nil, conversation.Errorf(conversation.CorruptRecord, "the stored list of summaries is damaged").Because(err)
-	}
-	return list, nil
+	return view.ReadSlot(value, record.DecodeAskedSummaries, "the stored list of summaries is damaged")
 }
 
 // wasRequested says whether an earlier build has asked for the summary of what is due.

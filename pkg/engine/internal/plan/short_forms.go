@@ -15,7 +15,7 @@ import (
 type shortForm struct {
 	text     string
 	reason   conversation.Reason
-	degraded []Degradation // what the form says was not done
+	degraded []conversation.Degradation // what the form says was not done
 }
 
 // forms lists the ways of showing a text shorter, the one that was asked for first (behaviour §5: model, extract, first
@@ -54,19 +54,19 @@ func (d expirations) summaryForms(x *expiry.Due, o *originalText, s summarize.Re
 	if extract := d.Summaries.Extract(o.text, x.Expiration.Length()); extract != "" {
 		out = append(out, shortForm{
 			text: compaction.Extracted(extract, o.Original), reason: conversation.ReasonExpiredExtract,
-			degraded: []Degradation{{Asked: asked, Reason: why, Done: "the sidecar's own extract is shown"}},
+			degraded: []conversation.Degradation{{Asked: asked, Reason: why, Done: "the sidecar's own extract is shown"}},
 		})
 	}
-	return firstChars(out, x, o, []Degradation{{Asked: asked, Reason: why, Done: "its first characters are shown"}})
+	return firstChars(out, x, o, []conversation.Degradation{{Asked: asked, Reason: why, Done: "its first characters are shown"}})
 }
 
 func summaryOf(x *expiry.Due) string { return fmt.Sprintf("AI summary of message %d", x.Index) }
 
 func (d expirations) noteDegradation(x *expiry.Due, why, done string) {
-	d.Degradations = append(d.Degradations, Degradation{Asked: summaryOf(x), Reason: why, Done: done})
+	d.Degradations = append(d.Degradations, conversation.Degradation{Asked: summaryOf(x), Reason: why, Done: done})
 }
 
-func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []Degradation) []shortForm {
+func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []conversation.Degradation) []shortForm {
 	if text, ok := compaction.FirstChars(o.text, x.Expiration.Length(), o.Original); ok {
 		forms = append(forms, shortForm{text: text, reason: conversation.ReasonExpiredFirstChars, degraded: degraded})
 	}
@@ -74,11 +74,11 @@ func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []De
 }
 
 // promptGone tells that a prompt that was named is not there, so that the default stood in for it.
-func (d expirations) promptGone(x *expiry.Due) []Degradation {
+func (d expirations) promptGone(x *expiry.Due) []conversation.Degradation {
 	if _, ok := d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID); ok {
 		return nil
 	}
-	return []Degradation{{
+	return []conversation.Degradation{{
 		Asked: fmt.Sprintf("the prompt of message %d", x.Index), Reason: "no such prompt", Done: "the default prompt was used",
 	}}
 }
@@ -127,24 +127,9 @@ func (d expirations) summaryRequest(x *expiry.Due, o *originalText) *summarize.R
 	}
 	r.Prompt, _ = d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID)
 	if x.Part != expiry.MessageText {
-		r.Tool = toolIn(x.Unit, m.Parts[x.Part].Result)
+		r.Tool = x.Unit.ToolOf(m.Parts[x.Part].Result)
 	}
 	return r
-}
-
-// toolIn is the tool that a result of a unit is of: the one that it names, or else that of the call that it answers.
-func toolIn(u *conversation.Unit, r *conversation.ToolResult) string {
-	if r.Name != "" {
-		return r.Name
-	}
-	for i := range u.Items {
-		for p := range u.Items[i].Message.Parts {
-			if c := u.Items[i].Message.Parts[p].Call; c != nil && c.Ordinal == r.Ordinal {
-				return c.Name
-			}
-		}
-	}
-	return ""
 }
 
 // messageType is a message's type as prompts name it.

@@ -5,20 +5,13 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-	"github.com/palimpsest-context/palimpsest/pkg/store/record"
-)
-
-// What drafts hold.
-type (
-	// SummaryPlan says which messages summaries are to stand for.
-	SummaryPlan = record.Plan
-	// SummaryStep is one summary of a plan.
-	SummaryStep = record.Step
 )
 
 // planSummaries says what would be summarized so that the newest messages, of at most tail tokens, are left; nil if nothing would.
-func (d summarizing) planSummaries(tail int64, keep int32) (*SummaryPlan, error) {
+func (d summarizing) planSummaries(tail int64, keep int32) (*drafts.Plan, error) {
 	cut := d.cutBeside(tail, keep)
 	if cut <= max(d.Kept.LeadingSystem, d.View.SummarizedTo()) {
 		return nil, nil
@@ -27,11 +20,11 @@ func (d summarizing) planSummaries(tail int64, keep int32) (*SummaryPlan, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &SummaryPlan{EditSeq: d.Loaded.Head.EditSeq, Cut: cut}
+	p := &drafts.Plan{EditSeq: d.Loaded.Head.EditSeq, Cut: cut}
 	if d.Settings.compact.strategy == conversation.StrategyHierarchical {
 		d.planLeaves(p, from)
 	} else {
-		p.Steps = []SummaryStep{d.successorStep(from, cut)}
+		p.Steps = []drafts.Step{d.successorStep(from, cut)}
 	}
 	if len(p.Steps) == 0 { // nothing of it enters a summarizer
 		return nil, nil
@@ -65,7 +58,7 @@ func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 
 // cut is the first message that a compaction leaves; 0 if nothing would go.
 func (d summarizing) cut(tail int64, keep int32) int32 {
-	in := compaction.CutInput{Keep: keep, Tail: tail, Returns: d.returning().gains(func(int32) bool { return false })}
+	in := compaction.CutInput{Keep: keep, Tail: tail, Returns: copies.Gains(d.Composed, d.Kept, func(int32) bool { return false })}
 	for i := d.Composed.Tail; i <= d.Composed.Newest(); i++ {
 		u := &d.Composed.Units[i]
 		in.Units = append(in.Units, compaction.TailUnit{
@@ -92,7 +85,7 @@ func (d summarizing) tailRoom(target, growth int64) int64 {
 }
 
 // summaryRoom is what a target leaves for a plan's summary, beside all that stays.
-func (d summarizing) summaryRoom(p *SummaryPlan, target int64) int64 {
+func (d summarizing) summaryRoom(p *drafts.Plan, target int64) int64 {
 	room := target - d.Fixed
 	for i := range d.Composed.Units {
 		switch u := &d.Composed.Units[i]; {
@@ -132,9 +125,9 @@ func (d summarizing) reachBack() (int32, error) {
 }
 
 // successorStep is the one summary of SUMMARIZE: it takes up all before it, if it follows on them.
-func (d summarizing) successorStep(from, cut int32) SummaryStep {
+func (d summarizing) successorStep(from, cut int32) drafts.Step {
 	own := conversation.Range{First: from, End: cut}
-	s := SummaryStep{Range: own, Own: own}
+	s := drafts.Step{Range: own, Own: own}
 	if !d.followsLastSummary(from) {
 		return s
 	}
@@ -154,7 +147,7 @@ func (d summarizing) followsLastSummary(from int32) bool {
 }
 
 // planLeaves adds leaves over chunks, and the summaries of summaries that they make necessary.
-func (d summarizing) planLeaves(p *SummaryPlan, from int32) {
+func (d summarizing) planLeaves(p *drafts.Plan, from int32) {
 	nodes, refs := d.nodes()
 	if !d.followsLastSummary(from) {
 		nodes, refs = nil, nil
@@ -162,10 +155,10 @@ func (d summarizing) planLeaves(p *SummaryPlan, from int32) {
 	for _, own := range d.chunks(from, p.Cut) {
 		refs = append(refs, ref{step: len(p.Steps)})
 		nodes = append(nodes, compaction.Node{Range: own})
-		p.Steps = append(p.Steps, SummaryStep{Range: own, Own: own})
+		p.Steps = append(p.Steps, drafts.Step{Range: own, Own: own})
 	}
 	for _, m := range compaction.Merges(nodes, d.Settings.compact.fanOut) {
-		s := SummaryStep{Range: m.Into.Range, Level: m.Into.Level}
+		s := drafts.Step{Range: m.Into.Range, Level: m.Into.Level}
 		for _, r := range refs[m.First:m.End] {
 			if r.id > 0 {
 				s.Children = append(s.Children, r.id)
@@ -232,8 +225,8 @@ func (d summarizing) spanUnits(ranges ...conversation.Range) []conversation.Unit
 	var items []conversation.Item
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
-		within := slices.ContainsFunc(ranges, func(r conversation.Range) bool { return r.Contains(m.Index) })
-		if !within || m.Role == conversation.RoleSystem || d.pinned(m.Index) {
+		within := conversation.InRanges(ranges, m.Index)
+		if !within || m.Role == conversation.RoleSystem || d.Kept.IsPinned(m.Index) {
 			continue
 		}
 		if it, ok := d.View.Item(m); ok {

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 )
 
 // exceptions are the messages of a step that its summary does not stand for (behaviour §8): pinned units, the system's messages,
 // newest first, as far as they have room; the opening and the request in force; units that were expanded lately; and what the plan keeps of
 // important ones.
-func (d summarizing) exceptions(s *SummaryStep) []conversation.Range {
+func (d summarizing) exceptions(s *drafts.Step) []conversation.Range {
 	r, out := s.Range, slices.Clone(s.Verbatim)
 	for _, p := range d.Kept.Pins {
 		if r.Contains(p.First) {
@@ -59,7 +60,7 @@ func (d summarizing) importantUnits(cut int32) []importantUnit {
 		if u.Summary != nil || u.First() >= cut || u.First() < d.Kept.LeadingSystem || !u.IsImportant() {
 			continue
 		}
-		if at := u.First(); at != d.request && at != d.opening && !d.pinned(at) && !d.expandedRecently(at) {
+		if at := u.First(); at != d.request && at != d.opening && !d.Kept.IsPinned(at) && !d.expandedRecently(at) {
 			out = append(out, importantUnit{conversation.Range{First: at, End: u.Last() + 1}, d.Composed.Weights[i], i >= d.Composed.Tail})
 		}
 	}
@@ -92,7 +93,7 @@ func (d summarizing) verbatimInTail(cut int32) int64 {
 }
 
 // keepVerbatim says of each step of a plan which important units stay beside its summary.
-func (d summarizing) keepVerbatim(p *SummaryPlan) {
+func (d summarizing) keepVerbatim(p *drafts.Plan) {
 	for _, u := range d.verbatimUnits(p.Cut) {
 		for i := range p.Steps {
 			if s := &p.Steps[i]; s.Range.Covers(u.Range) {

@@ -63,7 +63,7 @@ func (d reporting) reportUsageJump() {
 	if err != nil || !ok || r.Model != d.Model || r.Context <= usageJump*Scaled(r.Counted, d.Settings.factor) {
 		return
 	}
-	d.Degradations = append(d.Degradations, Degradation{
+	d.Degradations = append(d.Degradations, conversation.Degradation{
 		Code: UsageJump, Asked: fmt.Sprintf("the count of build b%d", r.Manifest),
 		Reason: fmt.Sprintf("the provider reported %d tokens where %d were counted: something is sent that fixed_input does not name", r.Context, Scaled(r.Counted, d.Settings.factor)),
 		Done:   "the report counts: what it exceeds the count by is kept free",

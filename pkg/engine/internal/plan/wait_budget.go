@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
@@ -26,14 +27,14 @@ type WaitBudget struct {
 	Wanted        []*summarize.Request // of the attempt at hand: some are waited for
 	BeforeErasure []*summarize.Request // of the attempt at hand: all are waited for
 
-	Job          *SummaryJob // summaries of spans that the attempt at hand wants
-	AskModel     bool        // a model is to write them, in time that is left
-	StoredDraft  []byte      // what the draft's slot held
-	ModelTried   bool        // a model was waited for
-	rounds       int         // how often summaries of spans were wanted
-	Draft        *Draft      // without a model
-	Degradations []Degradation
-	notLive      []Degradation // of the summary that a model was waited for
+	Job          *drafts.Job   // summaries of spans that the attempt at hand wants
+	AskModel     bool          // a model is to write them, in time that is left
+	StoredDraft  []byte        // what the draft's slot held
+	ModelTried   bool          // a model was waited for
+	rounds       int           // how often summaries of spans were wanted
+	Draft        *drafts.Draft // without a model
+	Degradations []conversation.Degradation
+	notLive      []conversation.Degradation // of the summary that a model was waited for
 
 	Recall Recall // memories of other conversations
 }
@@ -84,13 +85,13 @@ func (d *Attempt) noteUpcomingOne(x *expiry.Due) {
 	if x.Kind != expiry.Compact || x.Expiration.CompactMode != conversation.CompactSummary {
 		return
 	}
-	if size := sizeOf(x); x.Message().Role == conversation.RoleSystem || size.longest() <= int64(x.Expiration.Length()) {
+	if x.Message().Role == conversation.RoleSystem || x.LongestText() <= int64(x.Expiration.Length()) {
 		return
 	}
 	if prompt, _ := d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID); !d.Summaries.CanAsk(&prompt) {
 		return
 	}
-	if _, reason := d.View.Part(x.Index, positionsOf(x)[0]); reason.Expired() {
+	if _, reason := d.View.Part(x.Index, x.Positions()[0]); reason.Expired() {
 		return // it was made in this build
 	}
 	d.upcoming = append(d.upcoming, *x)

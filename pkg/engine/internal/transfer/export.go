@@ -7,6 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -64,7 +65,7 @@ func (x *exporter) state(ctx context.Context, snap *store.Snapshot) (*State, err
 		return nil, err
 	}
 	state := &State{Slots: snap.Slots}
-	delete(state.Slots, plan.DraftSlot)          // its texts are no part of the record
+	delete(state.Slots, drafts.Slot)             // its texts are no part of the record
 	delete(state.Slots, view.HistorySlot)        // its hashes are of this incarnation
 	delete(state.Slots, contents.LastSourceSlot) // the sources say it
 	for _, h := range hides {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -39,11 +40,11 @@ func (im *importer) checkSlot(name string, value []byte) ([]byte, error) {
 		return checked(value, record.DecodeUsageReport, im.reported, func(u record.UsageReport, _ []byte) []byte { return record.EncodeUsageReport(&u) })
 	case strings.HasPrefix(name, view.UsageSlot("")):
 		return checked(value, record.DecodeCalibration, calibrates, func(c record.Calibration, stored []byte) []byte { return record.EncodeCalibration(&c, stored) })
-	case name == plan.EraseSlot:
+	case name == erasures.DueSlot:
 		return checked(value, record.DecodeErasures, im.erasures, record.EncodeErasures)
 	case name == plan.RequestedSlot:
 		return checked(value, record.DecodeAskedSummaries, im.asked, record.EncodeAskedSummaries)
-	case name == plan.ReclaimSlot:
+	case name == erasures.PrunedSlot:
 		return checked(value, record.DecodeReclaims, im.reclaims, record.EncodeReclaims)
 	default:
 		return nil, nil
@@ -76,7 +77,7 @@ func (im *importer) admits(w conversation.Window) bool {
 }
 
 func (im *importer) erasures(list []record.Erasure) bool {
-	return len(list) <= plan.MaxErasures && !slices.ContainsFunc(list, func(x record.Erasure) bool {
+	return len(list) <= erasures.MaxListed && !slices.ContainsFunc(list, func(x record.Erasure) bool {
 		return x.Index < 0 || x.Index >= im.head.Messages || x.Turn < 0
 	})
 }
@@ -88,7 +89,7 @@ func (im *importer) asked(list []record.AskedSummary) bool {
 }
 
 func (im *importer) reclaims(list []record.Reclaim) bool {
-	return len(list) <= plan.MaxErasures && !slices.ContainsFunc(list, func(r record.Reclaim) bool {
+	return len(list) <= erasures.MaxListed && !slices.ContainsFunc(list, func(r record.Reclaim) bool {
 		return r.Index < 0 || r.Index >= im.head.Messages || r.Part < 0
 	})
 }

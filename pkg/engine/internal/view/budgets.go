@@ -24,15 +24,7 @@ type BudgetWindows []record.Fit
 
 // BudgetWindows are the windows that are remembered.
 func (w *Loaded) BudgetWindows() (BudgetWindows, error) {
-	value, ok := w.Slots[BudgetWindowsSlot]
-	if !ok {
-		return nil, nil
-	}
-	f, err := record.DecodeFits(value)
-	if err != nil {
-		return nil, conversation.Errorf(conversation.CorruptRecord, "the stored window is damaged").Because(err)
-	}
-	return f, nil
+	return ReadSlot(w.Slots[BudgetWindowsSlot], record.DecodeFits, "the stored window is damaged")
 }
 
 // Of is the window of a budget.

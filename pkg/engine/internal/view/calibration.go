@@ -12,18 +12,13 @@ func UsageSlot(model string) string { return BuildSlots + "usage/" + model }
 
 // calibration is what reports have taught about a model in this conversation.
 func (w *Loaded) calibration(model string, profile conversation.ModelProfile) (tokens.Calibration, error) {
-	var c tokens.Calibration
-	if value, ok := w.Slots[UsageSlot(model)]; ok {
-		stored, err := record.DecodeCalibration(value)
-		if err != nil {
-			return c, conversation.Errorf(conversation.CorruptRecord, "a stored calibration is damaged").Because(err)
-		}
-		return tokens.Calibration(stored), nil
-	}
-	if profile.Factor != nil {
+	value, ok := w.Slots[UsageSlot(model)]
+	stored, err := ReadSlot(value, record.DecodeCalibration, "a stored calibration is damaged")
+	c := tokens.Calibration(stored)
+	if !ok && profile.Factor != nil {
 		c.Prior = *profile.Factor
 	}
-	return c, nil
+	return c, err
 }
 
 // Factor is what counts are multiplied by for a model (behaviour §12).
@@ -76,11 +71,6 @@ func (w *Loaded) noteUsage(m *conversation.Manifest, model string, u provider.Us
 // LastUsage is the last usage report; ok is false if there is none.
 func (w *Loaded) LastUsage() (r record.UsageReport, ok bool, err error) {
 	value, ok := w.Slots[UsedSlot]
-	if !ok {
-		return r, false, nil
-	}
-	if r, err = record.DecodeUsageReport(value); err != nil {
-		return r, false, conversation.Errorf(conversation.CorruptRecord, "the stored usage is damaged").Because(err)
-	}
-	return r, true, nil
+	r, err = ReadSlot(value, record.DecodeUsageReport, "the stored usage is damaged")
+	return r, ok && err == nil, err
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -19,13 +18,9 @@ func KeepUsage(manifest int64, u provider.Usage) []byte {
 
 // KeptUsage is the report that is kept, and the build that it is of; 0 for none.
 func (w *Loaded) KeptUsage() (manifest int64, u provider.Usage, err error) {
-	value, ok := w.Slots[KeptUsageSlot]
-	if !ok {
-		return 0, u, nil
-	}
-	r, err := record.DecodeUsageReport(value)
+	r, err := ReadSlot(w.Slots[KeptUsageSlot], record.DecodeUsageReport, "the stored usage is damaged")
 	if err != nil {
-		return 0, u, conversation.Errorf(conversation.CorruptRecord, "the stored usage is damaged").Because(err)
+		return 0, u, err
 	}
 	return r.Manifest, provider.Usage{Input: clamp(r.Context), Output: clamp(r.Output), Reasoning: clamp(r.Thought)}, nil
 }

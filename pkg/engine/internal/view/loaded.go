@@ -211,7 +211,7 @@ func (w *Loaded) Trim(from int32, kept []conversation.Range) {
 		return
 	}
 	within := func(i int32) bool {
-		return slices.ContainsFunc(keep, func(r conversation.Range) bool { return r.Contains(i) })
+		return conversation.InRanges(keep, i)
 	}
 	w.Messages = slices.Clip(slices.DeleteFunc(w.Messages, func(m conversation.Message) bool { return !within(m.Index) }))
 	w.measured, w.bytes = 0, 0

@@ -1,15 +1,14 @@
-package plan
+package report
 
 import (
 	"math"
 
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// RewriteReport says what it costs that the provider reads text anew, and what it saves. Tokens are before the factor, money is in the
+// Rewrite says what it costs that the provider reads text anew, and what it saves. Tokens are before the factor, money is in the
 // currency of the profile's prices.
-type RewriteReport struct {
+type Rewrite struct {
 	Reread         int64   // behind the break, without what is new in this build
 	Saved          int64   // by which this context and later ones are smaller; negative if they are larger
 	Cost           float64 // of writing what is read anew into the cache, over reading it from there
@@ -19,14 +18,13 @@ type RewriteReport struct {
 
 // rewritten says what it costs and saves that a context differs from the previous build's behind so many stable blocks. Behind a cold cache
 // all is written anew in any case.
-func (d reporting) rewritten(before view.PreviousBuild, stable int) RewriteReport {
-	shown := before.Manifest.MessageCount
-	r := RewriteReport{Reread: tokensBefore(d.Composed.Blocks[stable:], shown), BreakEvenTurns: -1}
-	r.Saved = tokensBefore(before.Blocks[stable:], shown) - r.Reread
-	price := d.Settings.factor / tokensPerPrice
-	r.SavedPerTurn = float64(r.Saved) * price * d.Settings.read
-	if !d.lifetimes().cacheIsCold() {
-		r.Cost = max(0, float64(r.Reread)*price*(d.Settings.write-d.Settings.read))
+func (c *Comparison) rewritten(stable int) Rewrite {
+	shown := c.Before.Manifest.MessageCount
+	r := Rewrite{Reread: tokensBefore(c.Blocks[stable:], shown), BreakEvenTurns: -1}
+	r.Saved = tokensBefore(c.Before.Blocks[stable:], shown) - r.Reread
+	r.SavedPerTurn = float64(r.Saved) * c.Price * c.Read
+	if !c.Cold {
+		r.Cost = max(0, float64(r.Reread)*c.Price*(c.Write-c.Read))
 	}
 	if r.SavedPerTurn > 0 {
 		r.BreakEvenTurns = int32(min(math.Ceil(r.Cost/r.SavedPerTurn), math.MaxInt32))

@@ -1,4 +1,4 @@
-package plan
+package report
 
 import (
 	"slices"
@@ -8,54 +8,67 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// Prefix compares the build with the previous one.
-func (d *Attempt) Prefix(before view.PreviousBuild, m *conversation.Manifest) PrefixReport {
-	if before.Manifest == nil {
-		return PrefixReport{BrokenBy: d.reporting().erasedSince(before.Erased)}
+// Comparison is a build, and what it is compared with.
+type Comparison struct {
+	Before   view.PreviousBuild
+	Manifest *conversation.Manifest // the build's own
+	Blocks   []provider.Block
+	View     *conversation.View
+	Known    []conversation.Edit // edits before this build
+	Made     []conversation.Edit // by it
+	Read     float64             // price of tokens from the provider's cache
+	Write    float64             // and into it
+	Price    float64             // of a token, as counted, at a price of 1
+	Cold     bool                // the provider's cache holds nothing of the build before
+}
+
+// Compare compares a build with the previous one.
+func (c *Comparison) Compare() Prefix {
+	if c.Before.Manifest == nil {
+		return Prefix{BrokenBy: c.erasedSince(c.Before.Erased)}
 	}
-	blocks := d.Composed.Blocks // the assembly may hold an earlier build's, of the same bytes and of other weights
-	stable := provider.CommonPrefix(before.Blocks, blocks)
-	r := PrefixReport{
-		StableBlocks: int32(stable), PreviousBlocks: int32(len(before.Blocks)),
-		FixedInputChanged: before.Manifest.FixedHash != m.FixedHash,
+	stable := provider.CommonPrefix(c.Before.Blocks, c.Blocks)
+	r := Prefix{
+		StableBlocks: int32(stable), PreviousBlocks: int32(len(c.Before.Blocks)),
+		FixedInputChanged: c.Before.Manifest.FixedHash != c.Manifest.FixedHash,
 	}
-	for i := range blocks[:stable] {
-		r.StableTokens += int64(blocks[i].Tokens)
+	for i := range c.Blocks[:stable] {
+		r.StableTokens += int64(c.Blocks[i].Tokens)
 	}
-	if stable < len(before.Blocks) {
-		r.BrokenBy = d.reporting().brokenBy(before, stable, m)
+	if stable < len(c.Before.Blocks) {
+		r.BrokenBy = c.brokenBy(stable)
 		if r.BrokenBy != BreakTailReplaced {
-			r.Rewrite = d.reporting().rewritten(before, stable)
+			r.Rewrite = c.rewritten(stable)
 		}
 	}
 	return r
 }
 
 // brokenBy names the cause that explains the first block that differs.
-func (d reporting) brokenBy(before view.PreviousBuild, stable int, m *conversation.Manifest) Break {
-	p := before.Manifest
+func (c *Comparison) brokenBy(stable int) Break {
+	before, p, m := c.Before.Blocks, c.Before.Manifest, c.Manifest
 	switch {
-	case stable == len(before.Blocks)-1 && before.Blocks[stable].Index < 0:
+	case stable == len(before)-1 && before[stable].Index < 0:
 		return BreakTailReplaced
 	case p.Budget != m.Budget || p.Model != m.Model:
 		return BreakOtherCoordinates
-	case d.spannedSince(p.EditSeq) != BreakNone:
-		return d.spannedSince(p.EditSeq)
+	case c.spannedSince(p.EditSeq) != BreakNone:
+		return c.spannedSince(p.EditSeq)
 	case !p.Window.Equal(&m.Window):
 		return BreakWindowMoved
 	case p.LeadingSystem != m.LeadingSystem || !slices.Equal(p.Pins, m.Pins):
 		return BreakPinned
-	case before.Blocks[stable].Index < 0: // a fixed result, and there is a real one now
+	case before[stable].Index < 0: // a fixed result, and there is a real one now
 		return BreakTailReplaced
 	default:
-		return d.editedBy(p.EditSeq, before.Blocks[stable].Index)
+		return c.editedBy(p.EditSeq, before[stable].Index)
 	}
 }
 
 // editedBy says what kind of edit, since an earlier build, changed what a message was shown as.
-func (d reporting) editedBy(since int64, index int32) Break {
+func (c *Comparison) editedBy(since int64, index int32) Break {
 	restored := false
-	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.Edits} {
+	for _, edits := range [][]conversation.Edit{c.Known, c.Made} {
 		for i := range edits {
 			e := &edits[i]
 			restored = restored || e.Seq > since && e.Kind == conversation.EditRestore
@@ -71,8 +84,8 @@ func (d reporting) editedBy(since int64, index int32) Break {
 }
 
 // erasedSince says what has broken the prefix of a build whose blocks cannot be brought back; a nil one is none.
-func (d reporting) erasedSince(m *conversation.Manifest) Break {
-	if m != nil && slices.ContainsFunc(d.Loaded.Edits, func(e conversation.Edit) bool {
+func (c *Comparison) erasedSince(m *conversation.Manifest) Break {
+	if m != nil && slices.ContainsFunc(c.Known, func(e conversation.Edit) bool {
 		return e.Seq > m.EditSeq && e.Kind == conversation.EditRecall && e.Erases
 	}) {
 		return BreakMemory
@@ -81,11 +94,11 @@ func (d reporting) erasedSince(m *conversation.Manifest) Break {
 }
 
 // spannedSince says whether a range was summarized, taken back or brought back after an edit, or a summary dissolved by a correction.
-func (d reporting) spannedSince(since int64) Break {
+func (c *Comparison) spannedSince(since int64) Break {
 	what := BreakNone
-	for _, edits := range [][]conversation.Edit{d.Loaded.Edits, d.Edits} {
+	for _, edits := range [][]conversation.Edit{c.Known, c.Made} {
 		for i := range edits {
-			if e := &edits[i]; e.Seq > since && d.changesRange(e) {
+			if e := &edits[i]; e.Seq > since && c.changesRange(e) {
 				what = max(what, breakOf(e))
 			}
 		}
@@ -94,12 +107,12 @@ func (d reporting) spannedSince(since int64) Break {
 }
 
 // changesRange says whether an edit takes a whole range out of the view, or brings it back.
-func (d reporting) changesRange(e *conversation.Edit) bool {
+func (c *Comparison) changesRange(e *conversation.Edit) bool {
 	switch e.Kind {
 	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide:
 		return true
 	case conversation.EditCorrect:
-		return d.View.Dissolves(e)
+		return c.View.Dissolves(e)
 	default:
 		return false
 	}
@@ -150,12 +163,12 @@ const (
 	BreakMemory
 )
 
-// PrefixReport compares a context with the previous build's in the same format.
-type PrefixReport struct {
+// Prefix compares a context with the previous build's in the same format.
+type Prefix struct {
 	StableBlocks      int32
 	StableTokens      int64
 	PreviousBlocks    int32
 	FixedInputChanged bool
 	BrokenBy          Break
-	Rewrite           RewriteReport // the zero one if nothing was changed that the previous build had shown
+	Rewrite           Rewrite // the zero one if nothing was changed that the previous build had shown
 }

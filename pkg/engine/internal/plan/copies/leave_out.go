@@ -1,4 +1,6 @@
-package plan
+// Package copies leaves out of results the lines that the view shows in another text already, and brings back what was left out where no view
+// shows it any more (behaviour §21).
+package copies
 
 import (
 	"slices"
@@ -8,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/dedup"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-	"github.com/palimpsest-context/palimpsest/pkg/prune"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // minRunChars is how many characters lines must have together to be named instead of shown.
@@ -25,34 +27,50 @@ type lineText struct {
 	lines  []string // nil until they are compared
 }
 
-// apply leaves out of results what stands in the view already when they first enter one at the conversation's own budget (behaviour §21).
-func (d deduplicating) apply() error {
-	p := d.Settings.policy.Deduplication
-	if !d.Settings.own || !conversation.ValueOr(p.On, false) {
-		return nil
-	}
+// Input is the view that results enter, and what they are held against.
+type Input struct {
+	Composed *view.Composition
+	View     *conversation.View
+	Loaded   *view.Loaded
+	Kept     conversation.Kept
+	Policy   *conversation.Policy
+	Counter  tokens.Counter
+	Share    int64 // the most a result may weigh when it first enters a view: one that weighs more is clipped next
+}
+
+// LeaveOut makes an edit for each message that first enters the view with lines that stand in texts before it.
+func LeaveOut(in *Input) ([]conversation.Edit, error) {
+	d := deduplication{Input: in}
 	texts := d.texts()
 	if !slices.ContainsFunc(texts, func(t *lineText) bool { return t.enters }) {
-		return nil
+		return nil, nil
 	}
 	kept := texts[:0]
 	for _, t := range texts {
 		var err error
-		if t.hashes, err = d.Loaded.Lines(t.item.Message, t.part); d.Loaded.IgnoreMissing(err) != nil {
-			return err
+		if t.hashes, err = in.Loaded.Lines(t.item.Message, t.part); in.Loaded.IgnoreMissing(err) != nil {
+			return nil, err
 		}
 		if len(t.hashes) > 1 {
 			kept = append(kept, t)
 		}
 	}
-	if err := d.Loaded.Incomplete(); err != nil {
-		return err
+	if err := in.Loaded.Incomplete(); err != nil {
+		return nil, err
 	}
-	return d.edit(kept, int(conversation.ValueOr(p.MinLines, conversation.DefaultMinLines)))
+	err := d.edit(kept, int(conversation.ValueOr(in.Policy.Deduplication.MinLines, conversation.DefaultMinLines)))
+	return d.edits, err
+}
+
+// deduplication is one view's, on its way.
+type deduplication struct {
+	*Input
+	edits []conversation.Edit
+	open  conversation.Edit // of the message at hand
 }
 
 // texts are all texts of lines that the view shows whole, or but for lines that they name, in its order.
-func (d deduplicating) texts() []*lineText {
+func (d *deduplication) texts() []*lineText {
 	var out []*lineText
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
@@ -83,25 +101,23 @@ func isGivenBack(m *conversation.Message, p *conversation.Part) bool {
 }
 
 // enters says whether a text is deduplicated if it can be: no build has shown it, and nobody asked for it as it is.
-func (d deduplicating) enters(t *lineText) bool {
+func (d *deduplication) enters(t *lineText) bool {
 	m := t.item.Message
-	if m.Index < d.Loaded.Head.Seen || d.pinned(m.Index) || m.Index < d.Kept.LeadingSystem || d.View.CorrectedPart(m.Index, t.part) || !t.item.Whole(t.shown) {
+	if m.Index < d.Loaded.Head.Seen || d.Kept.Has(m.Index) || d.View.CorrectedPart(m.Index, t.part) || !t.item.Whole(t.shown) {
 		return false
 	}
 	r := m.Parts[t.part].Result
 	if r == nil {
 		return true
 	}
-	tool := prune.ToolOf(t.unit, r)
-	excluded := conversation.ValueOr(d.Settings.policy.Deduplication.ExcludedTools, nil)
-	return r.Recalled == nil && !d.Settings.policy.RecallTools().Has(tool) && !slices.Contains(excluded, tool)
+	tool := t.unit.ToolOf(r)
+	excluded := conversation.ValueOr(d.Policy.Deduplication.ExcludedTools, nil)
+	return r.Recalled == nil && !d.Policy.RecallTools().Has(tool) && !slices.Contains(excluded, tool)
 }
 
-// edit makes an edit for each message of which lines stand in texts before them.
-func (d deduplicating) edit(texts []*lineText, minLines int) error {
-	made := len(d.Edits)
+// edit makes the edits, in the order of the texts.
+func (d *deduplication) edit(texts []*lineText, minLines int) error {
 	index := dedup.NewIndex(minLines, entering(texts)...)
-	var e conversation.Edit
 	for _, t := range texts {
 		shown := []dedup.Span{{First: 0, End: len(t.hashes)}}
 		weight := t.item.Parts[t.shown].Tokens
@@ -112,12 +128,12 @@ func (d deduplicating) edit(texts []*lineText, minLines int) error {
 			}
 			if len(p.Copies) > 0 {
 				shown, weight = spansBeside(p.Copies, len(t.hashes)), p.Shown.Tokens
-				d.add(&e, t, &p)
+				d.add(t, &p)
 			}
 		} else if t.item.NamesCopies(t.part) {
 			shown = spansBeside(copiesOf(t), len(t.hashes))
 		}
-		if t.item.Message.Index >= d.Loaded.Head.Seen && int64(weight) > d.Settings.share { // it is clipped next
+		if t.item.Message.Index >= d.Loaded.Head.Seen && int64(weight) > d.Share { // it is clipped next
 			shown = nil
 		}
 		index.Add(t.hashes, shown...)
@@ -125,13 +141,8 @@ func (d deduplicating) edit(texts []*lineText, minLines int) error {
 	if err := d.Loaded.Incomplete(); err != nil {
 		return err
 	}
-	d.close(&e)
-	if len(d.Edits) == made {
-		return nil
-	}
-	var err error
-	d.Composed, err = d.Compose(d.View, d.Composed.Window)
-	return err
+	d.close()
+	return nil
 }
 
 // entering are the lines of the texts that are deduplicated if they can be.
@@ -146,11 +157,12 @@ func entering(texts []*lineText) [][]uint64 {
 }
 
 // add adds a part to the edit of its message, behind that of the message before.
-func (d deduplicating) add(e *conversation.Edit, t *lineText, p *conversation.PartEdit) {
+func (d *deduplication) add(t *lineText, p *conversation.PartEdit) {
 	index := t.item.Message.Index
-	if e.Range.First != index {
-		d.close(e)
+	if d.open.Range.First != index {
+		d.close()
 	}
+	e := &d.open
 	if len(e.Parts) == 0 {
 		*e = conversation.Edit{
 			Kind: conversation.EditParts, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonDuplicateLines,
@@ -160,11 +172,11 @@ func (d deduplicating) add(e *conversation.Edit, t *lineText, p *conversation.Pa
 	e.Before, e.After = e.Before+int64(t.item.Parts[t.shown].Tokens), e.After+int64(p.Shown.Tokens)
 }
 
-func (d deduplicating) close(e *conversation.Edit) {
-	if len(e.Parts) > 0 {
-		d.addEdit(*e)
+func (d *deduplication) close() {
+	if len(d.open.Parts) > 0 {
+		d.edits = append(d.edits, d.open)
 	}
-	*e = conversation.Edit{}
+	d.open = conversation.Edit{}
 }
 
 // copiesOf are the copies that a text names already.
@@ -192,7 +204,7 @@ func spansBeside(copies []conversation.Copy, lines int) []dedup.Span {
 
 // deduplicate is what is shown of a text in place of lines that stand before them; it names no copies if it is not worth it. Those that the
 // index has are the first of texts.
-func (d deduplicating) deduplicate(t *lineText, texts []*lineText, index *dedup.Index) (conversation.PartEdit, error) {
+func (d *deduplication) deduplicate(t *lineText, texts []*lineText, index *dedup.Index) (conversation.PartEdit, error) {
 	edit := conversation.PartEdit{Part: t.part, Level: conversation.Shortened}
 	if err := d.read(t); err != nil {
 		return edit, err
@@ -221,8 +233,9 @@ func (d deduplicating) deduplicate(t *lineText, texts []*lineText, index *dedup.
 	if edit.Shown = view.TextPart(text); t.item.Message.Parts[t.part].Result != nil {
 		edit.Shown = compaction.WithText(t.item.Message.Parts[t.part].Result, text)
 	}
-	d.setWeight(&edit.Shown, text)
-	if n := edit.Shown.Tokens; n >= t.item.Parts[t.shown].Tokens || int64(n) > d.Settings.share {
+	n, estimated := d.Counter.Count(text)
+	edit.Shown.Tokens, edit.Shown.Estimated = int32(n), estimated
+	if int32(n) >= t.item.Parts[t.shown].Tokens || int64(n) > d.Share {
 		return edit, nil
 	}
 	for _, r := range runs {
@@ -240,7 +253,7 @@ func copyOf(r *dedup.Run, of *lineText) conversation.Copy {
 }
 
 // reference is the line that stands for a run; false if it is not worth it, or the lines are not the same.
-func (d deduplicating) reference(t, of *lineText, r *dedup.Run) (string, bool) {
+func (d *deduplication) reference(t, of *lineText, r *dedup.Run) (string, bool) {
 	if err := d.read(of); err != nil {
 		return "", false
 	}
@@ -259,13 +272,13 @@ func (d deduplicating) reference(t, of *lineText, r *dedup.Run) (string, bool) {
 	}
 	c := copyOf(r, of)
 	line := dedup.Reference(&c, len(of.item.Message.Parts) > 1, run[0], recall)
-	n, _ := d.Settings.Counter.Count(line)
-	weight, _ := d.Settings.Counter.Count(text)
+	n, _ := d.Counter.Count(line)
+	weight, _ := d.Counter.Count(text)
 	return line, n < weight
 }
 
 // read reads the lines of a text.
-func (d deduplicating) read(t *lineText) error {
+func (d *deduplication) read(t *lineText) error {
 	if t.lines != nil {
 		return nil
 	}

@@ -1,5 +1,23 @@
 package conversation
 
+// ModelProfile is what is known of a model. Nil means not set.
+type ModelProfile struct {
+	Model                string
+	ContextWindowTokens  *int32
+	ReservedOutputTokens *int32
+	Counter              string
+	Factor               *float64
+	MediaTokens          *int32
+	InputPrice           *float64 // per million tokens, as the others
+	CacheReadPrice       *float64
+	CacheWritePrice      *float64
+	OutputPrice          *float64
+	LivePrefix           *bool // whole contexts may be sent to it to be summarized
+}
+
+// DefaultCounter counts the tokens of conversations that name no counter.
+const DefaultCounter = "o200k"
+
 // perMillion: prices are for a million tokens.
 const perMillion = 1e6
 
