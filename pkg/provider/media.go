@@ -78,7 +78,7 @@ type Pieces struct {
 }
 
 // AddPieces writes a result of several pieces as a list. It is false, and nothing is written, if there is nothing to list.
-func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p Pieces, kept Kept, keys ...string) bool {
+func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p Pieces, kept Fields, keys ...string) bool {
 	var contents []Content
 	more := int32(0)
 	for i := range r.Parts {

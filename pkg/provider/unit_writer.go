@@ -23,7 +23,7 @@ type Writer interface {
 type Content struct {
 	Text   string
 	Media  *conversation.Media
-	Kept   Kept // what the provider takes back beside it
+	Kept   Fields // what the provider takes back beside it
 	Tokens int32
 	// Recalled is true for memories that stand before the message's own words.
 	Recalled bool

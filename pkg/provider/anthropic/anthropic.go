@@ -62,7 +62,7 @@ func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []by
 }
 
 // describe says of a document what it is called and whether it is to be cited.
-func describe(document []byte, kept provider.Kept) []byte {
+func describe(document []byte, kept provider.Fields) []byte {
 	return kept.Append(kept.Append(document, '"', "title", "context"), '{', "citations")
 }
 
@@ -71,7 +71,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 	switch p.Kept.Text("type") {
 	case "document":
 		out := []byte(`{"type":"document"}`)
-		if source, _ := provider.Fields(string(p.Kept["source"])); provider.StringField(source, "type") == "content" && source["content"] != nil {
+		if source := p.Kept.Object("source"); source.Text("type") == "content" && source["content"] != nil {
 			out = p.Kept.Append(out, '{', "source")
 		} else {
 			out = provider.AppendString([]byte(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":`), p.Text)
@@ -95,7 +95,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 }
 
 // cited writes a text with what it cites.
-func cited(s *provider.UnitWriter, text string, kept provider.Kept) []byte {
+func cited(s *provider.UnitWriter, text string, kept provider.Fields) []byte {
 	out := s.Traits.AppendText(nil, text)
 	if kept.Blocks("citations") {
 		out = kept.Append(out, '[', "citations")

@@ -51,7 +51,7 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 	}
 }
 
-func media(m *conversation.Media, kept provider.Kept) []byte {
+func media(m *conversation.Media, kept provider.Fields) []byte {
 	key, inner := `{"fileData":`, []byte(`{"mimeType":"`+m.MIMEType+`",`)
 	if provider.HasData(m) {
 		key = `{"inlineData":`
@@ -174,19 +174,19 @@ func isBase64(s string) bool {
 
 // isBlock reports whether an opaque block is a thought, or one of what Gemini's own tools leave.
 func isBlock(json string) bool {
-	fields, _ := provider.Fields(json)
-	signature, signed := fields["thoughtSignature"]
-	if signed && (string(signature) == "null" || !isBase64(provider.StringField(fields, "thoughtSignature"))) {
+	fields, _ := provider.ReadFields(json)
+	_, signed := fields["thoughtSignature"]
+	if signed && !isBase64(fields.Text("thoughtSignature")) {
 		return false
 	}
-	if provider.Only(fields, "text", "thought", "thoughtSignature") {
-		return string(fields["thought"]) == "true" && provider.StringField(fields, "text") != "" && signed
+	if fields.Only("text", "thought", "thoughtSignature") {
+		return string(fields["thought"]) == "true" && fields.Text("text") != "" && signed
 	}
 	held := 0
 	for _, key := range nativeKeys() {
-		if inner, ok := provider.Fields(string(fields[key])); ok && len(inner) > 0 {
+		if len(fields.Object(key)) > 0 {
 			held++
 		}
 	}
-	return held == 1 && provider.Only(fields, append(append(nativeKeys(), besideKeys()...), "thoughtSignature")...)
+	return held == 1 && fields.Only(append(append(nativeKeys(), besideKeys()...), "thoughtSignature")...)
 }

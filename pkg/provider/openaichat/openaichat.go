@@ -155,9 +155,9 @@ func (m *assistantTurn) take(s *provider.UnitWriter, l *provider.Line) {
 // say takes a text, and returns its weight.
 func (m *assistantTurn) say(s *provider.UnitWriter, p *conversation.Part) int32 {
 	kept := s.Kept(p)
-	audio, _ := provider.Fields(string(kept["audio"]))
+	audio := kept.Object("audio")
 	switch {
-	case m.audio == nil && provider.StringField(audio, "id") != "" && provider.Only(audio, "id"):
+	case m.audio == nil && audio.Text("id") != "" && audio.Only("id"):
 		m.audio = kept["audio"]
 	case s.Blank(p.Text.Inline):
 		return 0

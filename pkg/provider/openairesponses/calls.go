@@ -31,8 +31,8 @@ func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
 		return ""
 	}
 	kept := s.Kept(p)
-	fields, _ := provider.Fields(p.Call.Arguments.Inline)
-	legal, does := false, provider.Kept(fields)
+	does, _ := provider.ReadFields(p.Call.Arguments.Inline)
+	legal := false
 	switch kind := kept.Text("type"); kind {
 	case custom:
 		return kind
@@ -69,7 +69,7 @@ func (w *items) call(p *conversation.Part) {
 	}
 }
 
-func (w *items) function(p *conversation.Part, kept provider.Kept) {
+func (w *items) function(p *conversation.Part, kept provider.Fields) {
 	name := provider.CleanName(p.Call.Name, "")
 	more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
 	arguments, wrapped := w.sheet.Arguments(w.line.Index, p.Call.Arguments.Inline, provider.IsJSON)
@@ -83,7 +83,7 @@ func (w *items) function(p *conversation.Part, kept provider.Kept) {
 }
 
 // action writes a call of a tool that OpenAI defines: what it does stands in its arguments.
-func action(kind string, p *conversation.Part, kept provider.Kept) []byte {
+func action(kind string, p *conversation.Part, kept provider.Fields) []byte {
 	out := append(provider.AppendCallID([]byte(`{"type":"`+kind+`","call_id":`), p.Call.Ordinal), '}')
 	if kind != shell && kept.Text("status") == "" {
 		kept["status"] = []byte(`"completed"`)
@@ -94,8 +94,7 @@ func action(kind string, p *conversation.Part, kept provider.Kept) []byte {
 	out = kept.Append(out, '"', "id", "status")
 	out = kept.Append(out, '[', "pending_safety_checks")
 	out = kept.Append(out, '{', "environment", "caller")
-	fields, _ := provider.Fields(p.Call.Arguments.Inline)
-	does := provider.Kept(fields)
+	does, _ := provider.ReadFields(p.Call.Arguments.Inline)
 	return does.Append(does.Append(out, '{', "action", "operation"), '[', "actions")
 }
 

@@ -128,7 +128,7 @@ type pendingReasoning struct {
 
 // text writes one text as a message of its own. The assistant's words are legal as a message that holds a string, or as an output
 // message with the id that OpenAI gave it, which the record does not have. A string cannot keep several texts apart.
-func (w *items) text(text string, weight int32, kept provider.Kept) {
+func (w *items) text(text string, weight int32, kept provider.Fields) {
 	if w.written || len(w.reasoning) > 0 {
 		weight += tokens.PerMessage // the record has one message where the items are more
 	}
