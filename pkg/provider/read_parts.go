@@ -12,6 +12,27 @@ func Text(text string) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 }
 
+// Content reads a text, or a list of pieces, of which read makes parts; none if it is missing.
+func (r *Reading) Content(n Node, read func(*Reading, *Object) (conversation.Part, bool)) (parts []conversation.Part) {
+	if n.Is('"') {
+		return []conversation.Part{Text(r.Text(n))}
+	}
+	for _, piece := range r.List(n) {
+		if p, ok := read(r, r.Object(piece)); ok {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// RequiredContent reads content that must be there.
+func (r *Reading) RequiredContent(n Node, read func(*Reading, *Object) (conversation.Part, bool)) []conversation.Part {
+	if n.Missing() {
+		r.Fail(&n, "is required")
+	}
+	return r.Content(n, read)
+}
+
 // Call makes a part of a call. What is not whole in a reply that was cut off is none: ok is false then.
 func (r *Reading) Call(id, name, arguments string) (p conversation.Part, ok bool) {
 	if r.Request.Aborted && !IsJSON(arguments) {

@@ -58,35 +58,17 @@ func (dialect) message(r *provider.Reading, o *provider.Object) {
 	}
 	switch r.Text(role) {
 	case "user":
-		readUser(r, o.Node, content)
+		r.AddInput(o.Node, r.Content(content, readGiven))
 	case "assistant":
-		r.Add(o.Node, conversation.RoleAssistant, "", readAssistant(r, content))
+		r.Add(o.Node, conversation.RoleAssistant, "", r.Content(content, readBlock))
 	case "system":
-		r.Add(o.Node, conversation.RoleSystem, "", readSaid(r, content))
+		r.Add(o.Node, conversation.RoleSystem, "", r.Content(content, readGiven))
 	default:
 		r.Fail(&role, "must be user or assistant")
 	}
 }
 
-// readUser reads results as messages of the tools, and what is between them as the user's.
-func readUser(r *provider.Reading, n, content provider.Node) {
-	r.AddInput(n, readSaid(r, content))
-}
-
-// readSaid reads what is given to the model: a text, or blocks.
-func readSaid(r *provider.Reading, content provider.Node) []conversation.Part {
-	if content.Is('"') {
-		return []conversation.Part{provider.Text(r.Text(content))}
-	}
-	var parts []conversation.Part
-	for _, block := range r.List(content) {
-		if p, ok := readGiven(r, r.Object(block)); ok {
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
-
+// readGiven reads a block that is given to the model.
 func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	kind := o.Get("type")
 	switch r.Text(kind) {
@@ -157,7 +139,7 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 		p = provider.Text(r.Text(source.Get("data")))
 		kept.Say("type", "document")
 	case "content":
-		p = provider.Text(join(readSaid(r, source.Get("content"))))
+		p = provider.Text(join(r.Content(source.Get("content"), readGiven)))
 		kept.Say("type", "document")
 		kept.AddObject(r, rewriting(), o.Get("source"))
 	default:
@@ -184,7 +166,7 @@ func readSearchResult(r *provider.Reading, o *provider.Object) conversation.Part
 	kept.AddText(r, o.Get("source"))
 	kept.AddText(r, o.Get("title"))
 	kept.AddObject(r, rewriting(), o.Get("citations"))
-	texts := readSaid(r, o.Get("content"))
+	texts := r.Content(o.Get("content"), readGiven)
 	if len(texts) != 1 {
 		kept.AddObject(r, rewriting(), o.Get("content"))
 	}
@@ -229,18 +211,6 @@ func readPieces(r *provider.Reading, content provider.Node) (parts []conversatio
 		parts[i].Residue = nil
 	}
 	return parts, whole
-}
-
-func readAssistant(r *provider.Reading, content provider.Node) (parts []conversation.Part) {
-	if content.Is('"') {
-		return []conversation.Part{provider.Text(r.Text(content))}
-	}
-	for _, block := range r.List(content) {
-		if p, ok := readBlock(r, r.Object(block)); ok {
-			parts = append(parts, p)
-		}
-	}
-	return parts
 }
 
 // readBlock reads a block of the model's. Those of Anthropic's own tools stay as they are.

@@ -50,7 +50,7 @@ func readMessage(r *provider.Reading, o *provider.Object, answer bool) {
 	case answer:
 		r.Fail(&role, "must be assistant in an answer")
 	case text == "user":
-		r.Add(o.Node, conversation.RoleUser, r.Name(o.Get("name")), readContent(r, o.Get("content")))
+		r.Add(o.Node, conversation.RoleUser, r.Name(o.Get("name")), r.RequiredContent(o.Get("content"), readPiece))
 	case text == "system":
 		r.Add(o.Node, conversation.RoleSystem, r.Name(o.Get("name")), readTexts(r, o.Get("content")))
 	case text == "developer":
@@ -64,28 +64,11 @@ func readMessage(r *provider.Reading, o *provider.Object, answer bool) {
 
 // readTexts reads content of text alone.
 func readTexts(r *provider.Reading, n provider.Node) []conversation.Part {
-	parts := readContent(r, n)
+	parts := r.RequiredContent(n, readPiece)
 	for i := range parts {
 		if parts[i].Kind != conversation.PartText {
 			r.Fail(&n, "must hold text alone")
 			return nil
-		}
-	}
-	return parts
-}
-
-// readContent reads a text or a list of pieces.
-func readContent(r *provider.Reading, n provider.Node) []conversation.Part {
-	if n.Is('"') {
-		return []conversation.Part{provider.Text(r.Text(n))}
-	}
-	if n.Missing() {
-		r.Fail(&n, "is required")
-	}
-	var parts []conversation.Part
-	for _, piece := range r.List(n) {
-		if p, ok := readPiece(r, r.Object(piece)); ok {
-			parts = append(parts, p)
 		}
 	}
 	return parts
@@ -163,7 +146,7 @@ func readAssistant(r *provider.Reading, o *provider.Object) (parts []conversatio
 		}
 	}
 	if content := o.Get("content"); !content.Missing() {
-		parts = append(parts, readContent(r, content)...)
+		parts = append(parts, r.RequiredContent(content, readPiece)...)
 	}
 	if refusal := o.Get("refusal"); !refusal.Missing() {
 		parts = append(parts, readRefusal(r, refusal))
@@ -210,7 +193,7 @@ func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool)
 func readResult(r *provider.Reading, o *provider.Object) {
 	result := r.Result(r.CallID(o.Get("tool_call_id")), "")
 	result.Name = r.Optional(o.Get("name"), 256)
-	parts := readContent(r, o.Get("content"))
+	parts := r.RequiredContent(o.Get("content"), readPiece)
 	r.Pieces(o.Get("content"), &result, parts)
 	p := provider.ResultPart(result)
 	if len(parts) > 1 {

@@ -46,7 +46,7 @@ func (dialect) System(r *provider.Reading, o *provider.Object) {
 	}
 	for _, item := range r.List(n) {
 		message := r.Object(item)
-		for _, p := range readContent(r, message.Get("content")) {
+		for _, p := range r.RequiredContent(message.Get("content"), readPiece) {
 			r.AddSystem(p.Text.Inline)
 		}
 	}
@@ -81,7 +81,7 @@ func (dialect) Element(r *provider.Reading, n provider.Node) {
 }
 
 func readMessage(r *provider.Reading, o *provider.Object) {
-	role, parts := o.Get("role"), readContent(r, o.Get("content"))
+	role, parts := o.Get("role"), r.RequiredContent(o.Get("content"), readPiece)
 	switch r.Text(role) {
 	case "user":
 		r.Add(o.Node, conversation.RoleUser, "", parts)
@@ -104,23 +104,6 @@ func inPhase(r *provider.Reading, phase provider.Node, parts []conversation.Part
 	for i := range parts {
 		if parts[i].Kind == conversation.PartText && parts[i].Residue == nil {
 			parts[i] = r.WithResidue(parts[i], "openai", provider.Members{{Key: "phase", JSON: phase.JSON}})
-		}
-	}
-	return parts
-}
-
-// readContent reads a text or a list of pieces.
-func readContent(r *provider.Reading, n provider.Node) []conversation.Part {
-	if n.Is('"') {
-		return []conversation.Part{provider.Text(r.Text(n))}
-	}
-	if n.Missing() {
-		r.Fail(&n, "is required")
-	}
-	var parts []conversation.Part
-	for _, piece := range r.List(n) {
-		if p, ok := readPiece(r, r.Object(piece)); ok {
-			parts = append(parts, p)
 		}
 	}
 	return parts
@@ -237,7 +220,7 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 		}
 		r.List(output)
 	case "function_call_output", "custom_tool_call_output":
-		parts := readContent(r, output)
+		parts := r.RequiredContent(output, readPiece)
 		r.Pieces(output, &result, parts)
 		if result.Output == conversation.OutputParts {
 			kept = append(kept, provider.Member{Key: "output", JSON: "[]"})
