@@ -93,7 +93,7 @@ func (l *list) sameCall(recorded, given *conversation.ToolCall) bool {
 
 func cleanName(name string) string {
 	const shortest = 63 // what is left of a name of 64 behind a letter that Gemini wants in front
-	clean := strings.TrimPrefix(provider.CleanName(name, ""), "_")
+	clean := strings.TrimPrefix(provider.CleanName(name), "_")
 	return clean[:min(len(clean), shortest)]
 }
 

@@ -7,6 +7,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
+// PDF is the MIME type of PDF.
+const PDF = "application/pdf"
+
 // The image types that every provider accepts.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
@@ -19,6 +22,14 @@ func HasData(m *conversation.Media) bool { return m.Data.Inline != "" }
 // IsWeb reports whether the media can be fetched from the web.
 func IsWeb(m *conversation.Media) bool {
 	return strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "http://")
+}
+
+// IsReachable reports whether a provider gets the media's bytes with the request, or can fetch them from the web.
+func IsReachable(m *conversation.Media) bool { return HasData(m) || IsWeb(m) }
+
+// IsImageOrPDF reports whether media is of a type that models read as they see it, and reachable.
+func IsImageOrPDF(m *conversation.Media) bool {
+	return (IsImage(m.MIMEType) || m.MIMEType == PDF) && IsReachable(m)
 }
 
 // AppendURL appends the location of the media as a JSON string: their address, or a data: URL.

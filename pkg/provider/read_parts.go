@@ -69,14 +69,6 @@ func (r *Reading) Arguments(n Node) string {
 	return r.Text(n)
 }
 
-// Developer marks texts of the role that OpenAI calls developer.
-func (r *Reading) Developer(parts []conversation.Part) []conversation.Part {
-	for i := range parts {
-		parts[i] = r.WithResidue(parts[i], "openai", Members{{"role", `"developer"`}})
-	}
-	return parts
-}
-
 // Stored makes media of a file that the provider keeps: others are told its id alone.
 func (r *Reading) Stored(id Node, mime string) conversation.Part {
 	return r.mediaPart(&id, mime, conversation.Media{URI: "file:" + r.Required(id, maxReadCallID)})

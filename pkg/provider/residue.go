@@ -27,7 +27,7 @@ func (t *Traits) kept(r *conversation.Residue) Fields {
 
 // isFile reports whether a medium is a file that the provider keeps under an id, or that has a name, so that it may be of any type.
 func (f Fields) isFile(m *conversation.Media) bool {
-	return f.Text("file_id") != "" || f.Text("filename") != "" && (HasData(m) || IsWeb(m))
+	return f.Text("file_id") != "" || f.Text("filename") != "" && IsReachable(m)
 }
 
 // takeResidue leaves in the lines what the format may merge back: residue of its provider, by the model that is called, of which it knows a

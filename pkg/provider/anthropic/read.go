@@ -118,7 +118,7 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	}
 	kept.AddObject(r, rewriting(), o.Get("citations"))
 	source, image := r.Object(o.Get("source")), o.Get("type")
-	mime := "application/pdf"
+	mime := provider.PDF
 	if image.JSON == `"image"` {
 		mime = "image/png"
 	}

@@ -30,7 +30,7 @@ func (writer) Takes(m *conversation.Media) bool {
 
 func known(mime string) bool {
 	switch mime {
-	case "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf",
+	case "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", provider.PDF,
 		"audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac",
 		"video/mp4", "video/mpeg", "video/quicktime", "video/webm":
 		return true
@@ -131,18 +131,16 @@ func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 }
 
 func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
-	name := cleanName(p.Call.Name)
-	more := s.Renamed(l.Index, p.Call.Name, name)
-	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
+	name, arguments, tokens := s.Call(l.Index, p, cleanName, provider.IsObject)
 	out := provider.AppendString([]byte(`{"functionCall":{"name":`), name)
 	out = append(out, `,"args":`...)
 	out = append(append(out, arguments...), "}}"...)
-	return s.Kept(p).Append(out, '{', besideKeys()...), p.Tokens + more + wrapped
+	return s.Kept(p).Append(out, '{', besideKeys()...), tokens
 }
 
 // cleanName allows what Gemini allows more than others, and demands a letter or '_' in front.
 func cleanName(name string) string {
-	clean := provider.CleanName(name, ".:")
+	clean := provider.CleanNameWith(name, ".:")
 	if strings.IndexByte("0123456789-.:", clean[0]) >= 0 {
 		clean = "_" + clean[:min(len(clean), 63)]
 	}

@@ -124,12 +124,12 @@ func readFile(r *provider.Reading, o *provider.Object) conversation.Part {
 	kept.AddText(r, o.Get("filename"))
 	if id := o.Get("file_id"); !id.Missing() {
 		kept.AddText(r, id)
-		return r.WithResidue(r.Stored(id, "application/pdf"), "openai", kept)
+		return r.WithResidue(r.Stored(id, provider.PDF), "openai", kept)
 	}
 	data := o.Get("file_data")
-	p := r.Media(data, "application/pdf")
+	p := r.Media(data, provider.PDF)
 	if !strings.HasPrefix(r.Text(data), "data:") {
-		p = r.Blob(data, "application/pdf")
+		p = r.Blob(data, provider.PDF)
 	}
 	return r.WithResidue(p, "openai", kept)
 }

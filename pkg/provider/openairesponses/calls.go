@@ -58,8 +58,7 @@ func (w *items) call(p *conversation.Part) {
 	case "":
 		w.function(p, kept)
 	case custom:
-		name := provider.CleanName(p.Call.Name, "")
-		more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
+		name, more := w.sheet.ToolName(w.line.Index, p.Call.Name, provider.CleanName)
 		out := provider.AppendCallID([]byte(`{"type":"custom_tool_call","call_id":`), p.Call.Ordinal)
 		out = provider.AppendString(append(out, `,"name":`...), name)
 		out = append(provider.AppendString(append(out, `,"input":`...), p.Call.Arguments.Inline), '}')
@@ -70,16 +69,14 @@ func (w *items) call(p *conversation.Part) {
 }
 
 func (w *items) function(p *conversation.Part, kept provider.Fields) {
-	name := provider.CleanName(p.Call.Name, "")
-	more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
-	arguments, wrapped := w.sheet.Arguments(w.line.Index, p.Call.Arguments.Inline, provider.IsJSON)
+	name, arguments, tokens := w.sheet.Call(w.line.Index, p, provider.CleanName, provider.IsJSON)
 	out := []byte(`{"type":"function_call","call_id":`)
 	out = provider.AppendCallID(out, p.Call.Ordinal)
 	out = append(out, `,"name":`...)
 	out = provider.AppendString(out, name)
 	out = append(out, `,"arguments":`...)
 	out = append(provider.AppendString(out, arguments), '}')
-	w.item("function_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), p.Tokens+more+wrapped)
+	w.item("function_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), tokens)
 }
 
 // action writes a call of a tool that OpenAI defines: what it does stands in its arguments.
@@ -162,7 +159,7 @@ func screenshot(s *provider.UnitWriter, p *conversation.Part) []byte {
 		return kept.Append([]byte(`{"type":"computer_screenshot"}`), '"', "file_id")
 	}
 	for i := range p.Result.Parts {
-		if m := p.Result.Parts[i].Media; m != nil && provider.IsImage(m.MIMEType) && (provider.HasData(m) || provider.IsWeb(m)) {
+		if m := p.Result.Parts[i].Media; m != nil && provider.IsImage(m.MIMEType) && provider.IsReachable(m) {
 			return append(provider.AppendURL([]byte(`{"type":"computer_screenshot","image_url":`), m), '}')
 		}
 	}

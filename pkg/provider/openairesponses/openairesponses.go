@@ -26,16 +26,11 @@ func New() provider.Format {
 type writer struct{}
 
 // Takes images and PDF.
-func (writer) Takes(m *conversation.Media) bool {
-	return (provider.IsImage(m.MIMEType) || m.MIMEType == "application/pdf") && (provider.HasData(m) || provider.IsWeb(m))
-}
+func (writer) Takes(m *conversation.Media) bool { return provider.IsImageOrPDF(m) }
 
 // Text writes a message item of the system's or the user's.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
-	role := l.Role.String()
-	if l.Role == conversation.RoleSystem && contents[0].Kept.Text("role") == "developer" {
-		role = "developer"
-	}
+	role := provider.OpenAIRole(l, contents)
 	s.Add(l, role, message(role, contents), provider.Weigh(contents))
 }
 

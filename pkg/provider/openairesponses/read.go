@@ -143,7 +143,7 @@ func readImage(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 }
 
 func readFile(r *provider.Reading, o *provider.Object) (p conversation.Part) {
-	const mime = "application/pdf"
+	const mime = provider.PDF
 	var kept provider.Members
 	kept.AddText(r, o.Get("filename"))
 	switch data, url := o.Get("file_data"), o.Get("file_url"); {
