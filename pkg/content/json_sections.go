@@ -64,15 +64,10 @@ func sectionJSON(text string) (*jsonSections, []int32) {
 	chars := max(utf8.RuneCountInString(text), 1)
 	s := &jsonSectioner{sections: &jsonSections{text: text}, limit: sectionChars * len(text) / chars, starts: []int32{0}}
 	var scanner JSONScanner
-	for at := 0; ; {
-		event, where, next := ScanJSON(&scanner, text, at)
-		if event == JSONChunkEnd {
-			break
-		}
-		s.take(event, where, scanner.Depth(), scanner.inArray())
-		at = next
+	for event, at := range JSONEvents(&scanner, text) {
+		s.take(event, at, scanner.Depth(), scanner.inArray())
 	}
-	if !scanner.isComplete() || len(s.sections.nodes) == 0 {
+	if !scanner.IsComplete() || len(s.sections.nodes) == 0 {
 		return nil, nil
 	}
 	return s.sections, s.starts
