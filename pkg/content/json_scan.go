@@ -141,11 +141,6 @@ func (s *JSONScanner) afterValue() {
 	}
 }
 
-// JSONSpace is the white space of JSON, also trimmed where lines are cut.
-const JSONSpace = " \n\r\t"
-
-func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
-
 // step handles a character outside of strings.
 func (s *JSONScanner) step(c byte) JSONEvent {
 	if s.state <= afterValue || s.state == atEnd {
