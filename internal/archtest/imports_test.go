@@ -98,7 +98,7 @@ var layers = []layer{
 	{
 		name: "summarizers", why: "a port to a model knows nothing of storage, engine or API",
 		dirs:  []string{"pkg/summarize", "pkg/summarize/*"},
-		allow: []string{vocabulary, "./pkg/summarize", "./pkg/facts", "./internal/endpoint"}, deny: transport,
+		allow: []string{vocabulary, "./pkg/summarize", "./pkg/facts", "./internal/endpoint", "./internal/bytecache"}, deny: transport,
 	},
 	{
 		name: "token counters", why: "counting is independent of everything that counts",
@@ -200,7 +200,7 @@ var layers = []layer{
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search", "./pkg/summarize", "./pkg/tokens",
 			"./pkg/provider", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view",
-			"./pkg/engine/internal/actors", "./pkg/engine/internal/quota", "./pkg/dedup",
+			"./pkg/engine/internal/actors", "./pkg/engine/internal/quota", "./pkg/dedup", "./internal/bytecache",
 		},
 		deny: slices.Concat(drivers, transport),
 	},
@@ -209,7 +209,7 @@ var layers = []layer{
 		dirs: []string{"pkg/engine"},
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search",
-			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/memory", "./pkg/engine/...",
+			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/memory", "./pkg/engine/...", "./internal/bytecache",
 		},
 		deny: slices.Concat(drivers, transport),
 	},
@@ -273,6 +273,10 @@ var layers = []layer{
 	{
 		name: "dialing", why: "it is what every client does, and knows no call",
 		dirs: []string{"internal/dial"}, allow: []string{"./internal/listen"}, deny: drivers,
+	},
+	{
+		name: "cache", why: "what is kept does not depend on who keeps it",
+		dirs: []string{"internal/bytecache"}, only: []string{"github.com/hashicorp/golang-lru"},
 	},
 	{
 		name: "clients of HTTP services", why: "how they connect does not depend on what is asked",
