@@ -61,16 +61,16 @@ func (s *UnitWriter) takes(l *Line, r *conversation.Residue) bool {
 	return len(s.Traits.kept(r)) > 0
 }
 
-// Asked returns the call that a result answers and Answered the result of a call; nil if the unit has none. They are looked for where calls
+// CallOf returns the call that a result answers and ResultOf the result of a call; nil if the unit has none. They are looked for where calls
 // or results have residue, which is rare.
-func (s *UnitWriter) Asked(ordinal int32) *conversation.Part {
+func (s *UnitWriter) CallOf(ordinal int32) *conversation.Part {
 	return s.find(func(p *conversation.Part) bool {
 		return p.Kind == conversation.PartToolCall && p.Call.Ordinal == ordinal
 	})
 }
 
-// Answered returns the part with the result of a call.
-func (s *UnitWriter) Answered(ordinal int32) *conversation.Part {
+// ResultOf returns the part with the result of a call.
+func (s *UnitWriter) ResultOf(ordinal int32) *conversation.Part {
 	return s.find(func(p *conversation.Part) bool {
 		return p.Kind == conversation.PartToolResult && p.Result.Ordinal == ordinal
 	})

@@ -14,8 +14,8 @@ func NewReader() provider.Reader {
 
 type dialect struct{}
 
-// Answers reports whether an object is a message with what only the API says of it.
-func (dialect) Answers(o *provider.Object) bool {
+// IsResponse reports whether an object is a message with what only the API says of it.
+func (dialect) IsResponse(o *provider.Object) bool {
 	kind, role := o.Get("type"), o.Get("role")
 	return kind.JSON == `"message"` && role.JSON == `"assistant"` && (o.Has("id") || o.Has("usage") || o.Has("stop_reason"))
 }
@@ -125,7 +125,7 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	kind := source.Get("type")
 	switch r.Text(kind) {
 	case "base64":
-		p = r.Blob(source.Get("data"), r.Required(source.Get("media_type"), 256))
+		p = r.InlineMedia(source.Get("data"), r.Required(source.Get("media_type"), 256))
 	case "url":
 		url := source.Get("url")
 		if mime == "image/png" {
@@ -133,14 +133,14 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 		}
 		p = r.Media(url, mime)
 	case "file":
-		p = r.Stored(source.Get("file_id"), mime)
+		p = r.StoredFile(source.Get("file_id"), mime)
 		kept.Add(source.Get("file_id"))
 	case "text":
 		p = provider.Text(r.Text(source.Get("data")))
-		kept.Say("type", "document")
+		kept.AddString("type", "document")
 	case "content":
 		p = provider.Text(join(r.Content(source.Get("content"), readGiven)))
-		kept.Say("type", "document")
+		kept.AddString("type", "document")
 		kept.AddObject(r, rewriting(), o.Get("source"))
 	default:
 		r.Fail(&kind, "must be base64, url, file, text or content")
@@ -162,7 +162,7 @@ func join(parts []conversation.Part) string {
 // readSearchResult reads a text that the model may cite.
 func readSearchResult(r *provider.Reading, o *provider.Object) conversation.Part {
 	var kept provider.Members
-	kept.Say("type", "search_result")
+	kept.AddString("type", "search_result")
 	kept.AddText(r, o.Get("source"))
 	kept.AddText(r, o.Get("title"))
 	kept.AddObject(r, rewriting(), o.Get("citations"))
@@ -181,7 +181,7 @@ func readResult(r *provider.Reading, o *provider.Object) conversation.Part {
 	}
 	content := o.Get("content")
 	parts, whole := readPieces(r, content)
-	r.Pieces(content, &result, parts)
+	r.SetOutput(content, &result, parts)
 	var kept provider.Members
 	if !whole {
 		kept.AddObject(r, rewriting(), content)

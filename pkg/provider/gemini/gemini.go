@@ -65,7 +65,7 @@ func media(m *conversation.Media, kept provider.Fields) []byte {
 
 // Assistant writes the parts of a model's content.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
-	w := content{sheet: s}
+	w := content{unit: s}
 	for i := range turn {
 		l := &turn[i]
 		for j := range l.Parts {
@@ -77,31 +77,31 @@ func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 
 // content is a model's content that is being written.
 type content struct {
-	sheet     *provider.UnitWriter
+	unit      *provider.UnitWriter
 	signature *conversation.Part // of the next part: reasoning that has no text of its own
 	line      *provider.Line     // that holds it
 }
 
 func (w *content) part(l *provider.Line, p *conversation.Part) {
-	json, tokens := part(w.sheet, l, p)
+	json, tokens := part(w.unit, l, p)
 	switch {
-	case isSignature(w.sheet, l, p):
+	case isSignature(w.unit, l, p):
 		w.drop()
 		w.signature, w.line = p, l
 	case json != nil:
 		if w.signature != nil && p.Kind != conversation.PartReasoning && p.Kind != conversation.PartOpaque {
 			json = sign(json, w.signature.Reasoning.Signature.Inline)
-			tokens += w.sheet.Charge(w.line, w.signature.Tokens)
+			tokens += w.unit.Charge(w.line, w.signature.Tokens)
 			w.signature = nil
 		}
-		w.sheet.Add(l, "model", json, tokens)
+		w.unit.Add(l, "model", json, tokens)
 	}
 }
 
 // drop leaves out a signature that no part has taken.
 func (w *content) drop() {
 	if w.signature != nil {
-		w.sheet.Drop(w.line.Index, w.signature)
+		w.unit.Drop(w.line.Index, w.signature)
 		w.signature = nil
 	}
 }

@@ -14,8 +14,8 @@ func NewReader() provider.Reader {
 
 type dialect struct{}
 
-// Answers reports whether an object has choices.
-func (dialect) Answers(o *provider.Object) bool { return o.Has("choices") }
+// IsResponse reports whether an object has choices.
+func (dialect) IsResponse(o *provider.Object) bool { return o.Has("choices") }
 
 // Response reads the one choice.
 func (dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
@@ -94,7 +94,7 @@ func readPiece(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 
 func readRefusal(r *provider.Reading, n provider.Node) conversation.Part {
 	var kept provider.Members
-	kept.Say("type", "refusal")
+	kept.AddString("type", "refusal")
 	return r.WithResidue(provider.Text(r.Text(n)), "openai", kept)
 }
 
@@ -115,7 +115,7 @@ func readAudio(r *provider.Reading, o *provider.Object) conversation.Part {
 	if format := o.Get("format"); r.Text(format) == "mp3" {
 		mime = "audio/mpeg"
 	}
-	return r.Blob(o.Get("data"), mime)
+	return r.InlineMedia(o.Get("data"), mime)
 }
 
 // readFile reads a file: its bytes, or the id under which OpenAI keeps it.
@@ -124,12 +124,12 @@ func readFile(r *provider.Reading, o *provider.Object) conversation.Part {
 	kept.AddText(r, o.Get("filename"))
 	if id := o.Get("file_id"); !id.Missing() {
 		kept.AddText(r, id)
-		return r.WithResidue(r.Stored(id, provider.PDF), "openai", kept)
+		return r.WithResidue(r.StoredFile(id, provider.PDF), "openai", kept)
 	}
 	data := o.Get("file_data")
 	p := r.Media(data, provider.PDF)
 	if !strings.HasPrefix(r.Text(data), "data:") {
-		p = r.Blob(data, provider.PDF)
+		p = r.InlineMedia(data, provider.PDF)
 	}
 	return r.WithResidue(p, "openai", kept)
 }
@@ -182,7 +182,7 @@ func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool)
 	case "custom":
 		custom := r.Object(o.Get("custom"))
 		var kept provider.Members
-		kept.Say("type", "custom")
+		kept.AddString("type", "custom")
 		p, ok := r.CallOfText(id, r.ToolName(custom.Get("name")), r.Text(custom.Get("input")))
 		return r.WithResidue(p, "openai", kept), ok
 	}
@@ -194,7 +194,7 @@ func readResult(r *provider.Reading, o *provider.Object) {
 	result := r.Result(r.CallID(o.Get("tool_call_id")), "")
 	result.Name = r.Optional(o.Get("name"), 256)
 	parts := r.RequiredContent(o.Get("content"), readPiece)
-	r.Pieces(o.Get("content"), &result, parts)
+	r.SetOutput(o.Get("content"), &result, parts)
 	p := provider.ResultPart(result)
 	if len(parts) > 1 {
 		p = r.WithResidue(p, "openai", provider.Members{{Key: "content", JSON: "[]"}})

@@ -24,7 +24,7 @@ const (
 )
 
 // kindOf says which kind of call a part is; empty for a function's, and for one whose result cannot be shown as that kind's.
-func (w *items) kindOf(p *conversation.Part) string { return kindOf(w.sheet, p) }
+func (w *items) kindOf(p *conversation.Part) string { return kindOf(w.unit, p) }
 
 func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
 	if p == nil {
@@ -37,7 +37,7 @@ func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
 	case custom:
 		return kind
 	case computer:
-		result := s.Answered(p.Call.Ordinal)
+		result := s.ResultOf(p.Call.Ordinal)
 		legal = kept.Text("id") != "" && result != nil && screenshot(s, result) != nil
 	case localShell:
 		legal = kept.Text("id") != "" && does.Is("action", '{')
@@ -53,12 +53,12 @@ func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
 }
 
 func (w *items) call(p *conversation.Part) {
-	kept := w.sheet.Kept(p)
+	kept := w.unit.Kept(p)
 	switch kind := w.kindOf(p); kind {
 	case "":
 		w.function(p, kept)
 	case custom:
-		name, more := w.sheet.ToolName(w.line.Index, p.Call.Name, provider.CleanName)
+		name, more := w.unit.ToolName(w.line.Index, p.Call.Name, provider.CleanName)
 		out := provider.AppendCallID([]byte(`{"type":"custom_tool_call","call_id":`), p.Call.Ordinal)
 		out = provider.AppendString(append(out, `,"name":`...), name)
 		out = append(provider.AppendString(append(out, `,"input":`...), p.Call.Arguments.Inline), '}')
@@ -69,7 +69,7 @@ func (w *items) call(p *conversation.Part) {
 }
 
 func (w *items) function(p *conversation.Part, kept provider.Fields) {
-	name, arguments, tokens := w.sheet.Call(w.line.Index, p, provider.CleanName, provider.IsJSON)
+	name, arguments, tokens := w.unit.Call(w.line.Index, p, provider.CleanName, provider.IsJSON)
 	out := []byte(`{"type":"function_call","call_id":`)
 	out = provider.AppendCallID(out, p.Call.Ordinal)
 	out = append(out, `,"name":`...)
@@ -97,7 +97,7 @@ func action(kind string, p *conversation.Part, kept provider.Fields) []byte {
 
 // Result writes a call's output, as its kind has it.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
-	switch kind := kindOf(s, s.Asked(r.Ordinal)); kind {
+	switch kind := kindOf(s, s.CallOf(r.Ordinal)); kind {
 	case "":
 		output(s, l, r, "function_call_output")
 	case custom:
@@ -109,7 +109,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 
 // output writes the output of a caller's tool: a list if that is how it came.
 func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, name string) {
-	list := provider.Pieces{
+	list := provider.ResultList{
 		Role: name, Prefix: `{"type":"` + name + `","call_id":`, Key: `,"output":`, TextPrefix: `{"type":"input_text","text":`,
 		Takes: writer{}.Takes, Media: appendMedia,
 	}

@@ -81,7 +81,7 @@ func detail(c *provider.Content) string {
 
 // Assistant writes texts, calls and reasoning as items of their own, in their order.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
-	w := items{sheet: s}
+	w := items{unit: s}
 	for i := range turn {
 		w.take(&turn[i])
 	}
@@ -93,11 +93,11 @@ func (w *items) take(l *provider.Line) {
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; p.Kind {
 		case conversation.PartText:
-			if !w.sheet.Blank(p.Text.Inline) {
-				w.text(p.Text.Inline, p.Tokens, w.sheet.Kept(p))
+			if !w.unit.Blank(p.Text.Inline) {
+				w.text(p.Text.Inline, p.Tokens, w.unit.Kept(p))
 			}
 		case conversation.PartMedia:
-			line, n := w.sheet.MediaAsText(l.Index, p)
+			line, n := w.unit.MediaAsText(l.Index, p)
 			w.text(line, n, nil)
 		case conversation.PartToolCall:
 			w.call(p)
@@ -109,7 +109,7 @@ func (w *items) take(l *provider.Line) {
 
 // items writes the items of a turn.
 type items struct {
-	sheet     *provider.UnitWriter
+	unit      *provider.UnitWriter
 	line      *provider.Line     // the message that is being written
 	written   bool               // an item of the message stands already
 	reasoning []pendingReasoning // before the next item
@@ -138,16 +138,16 @@ func (w *items) text(text string, weight int32, kept provider.Fields) {
 // item writes an item behind the reasoning that precedes it.
 func (w *items) item(role string, json []byte, tokens int32) {
 	for _, r := range w.reasoning {
-		w.sheet.Add(r.line, "reasoning", r.json, r.part.Tokens)
+		w.unit.Add(r.line, "reasoning", r.json, r.part.Tokens)
 	}
 	w.reasoning, w.written = nil, true
-	w.sheet.Add(w.line, role, json, tokens)
+	w.unit.Add(w.line, role, json, tokens)
 }
 
 // dropReasoning leaves out reasoning whose item is not there.
 func (w *items) dropReasoning() {
 	for _, r := range w.reasoning {
-		w.sheet.Drop(r.line.Index, r.part)
+		w.unit.Drop(r.line.Index, r.part)
 	}
 	w.reasoning = nil
 }
@@ -155,8 +155,8 @@ func (w *items) dropReasoning() {
 // native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself and is no such item.
 func (w *items) native(p *conversation.Part) {
 	item, kind := readOpaque(p)
-	if kind == "" || !w.sheet.Native(w.line, p) {
-		w.sheet.Drop(w.line.Index, p)
+	if kind == "" || !w.unit.Native(w.line, p) {
+		w.unit.Drop(w.line.Index, p)
 		return
 	}
 	if kind == "reasoning" {

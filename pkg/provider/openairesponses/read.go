@@ -15,8 +15,8 @@ func NewReader() provider.Reader {
 
 type dialect struct{}
 
-// Answers reports whether an object says that it is a response.
-func (dialect) Answers(o *provider.Object) bool {
+// IsResponse reports whether an object says that it is a response.
+func (dialect) IsResponse(o *provider.Object) bool {
 	object := o.Get("object")
 	return object.JSON == `"response"` && o.Has("output")
 }
@@ -129,7 +129,7 @@ func readImage(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	var kept provider.Members
 	url, id := o.Get("image_url"), o.Get("file_id")
 	if url.Missing() {
-		p = r.Stored(id, "image/png")
+		p = r.StoredFile(id, "image/png")
 		kept.AddText(r, id)
 	} else {
 		p = r.Media(url, provider.ImageType(r.Text(url)))
@@ -150,11 +150,11 @@ func readFile(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	case strings.HasPrefix(r.Text(data), "data:"):
 		p = r.Media(data, mime)
 	case !data.Missing():
-		p = r.Blob(data, mime)
+		p = r.InlineMedia(data, mime)
 	case !url.Missing():
 		p = r.Media(url, mime)
 	default:
-		p = r.Stored(o.Get("file_id"), mime)
+		p = r.StoredFile(o.Get("file_id"), mime)
 		kept.AddText(r, o.Get("file_id"))
 	}
 	return r.WithResidue(p, "openai", kept)
@@ -163,7 +163,7 @@ func readFile(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 func readCall(r *provider.Reading, o *provider.Object, kind string) {
 	var kept provider.Members
 	if kind == "custom_tool_call" {
-		kept.Say("type", "custom")
+		kept.AddString("type", "custom")
 	}
 	kept.AddText(r, o.Get("namespace"))
 	kept.AddObject(r, rewriting(), o.Get("caller"))
@@ -189,7 +189,7 @@ func readAction(r *provider.Reading, o *provider.Object, kind string) {
 	for _, key := range actionKeys() {
 		arguments.AddObject(r, rewriting(), o.Get(key))
 	}
-	kept.Say("type", kind)
+	kept.AddString("type", kind)
 	kept.AddText(r, o.Get("id"))
 	kept.AddText(r, o.Get("status"))
 	for _, key := range []string{"pending_safety_checks", "environment", "caller"} {
@@ -211,7 +211,7 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 	switch output := o.Get("output"); kind {
 	case "computer_call_output":
 		shot := r.Object(output)
-		r.Pieces(output, &result, []conversation.Part{readImage(r, shot)})
+		r.SetOutput(output, &result, []conversation.Part{readImage(r, shot)})
 		kept.Add(shot.Get("file_id"))
 	case "shell_call_output":
 		result.Output, result.Text.Inline = conversation.OutputJSON, strings.Clone(output.JSON)
@@ -221,7 +221,7 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 		r.List(output)
 	case "function_call_output", "custom_tool_call_output":
 		parts := r.RequiredContent(output, readPiece)
-		r.Pieces(output, &result, parts)
+		r.SetOutput(output, &result, parts)
 		if result.Output == conversation.OutputParts {
 			kept = append(kept, provider.Member{Key: "output", JSON: "[]"})
 		}
