@@ -82,7 +82,7 @@ var layers = []layer{
 	{
 		name: "provider formats", why: "rendering is pure: the same view gives the same bytes for ever",
 		dirs:  []string{"pkg/provider", "pkg/provider/*"},
-		allow: []string{vocabulary, "./pkg/tokens", "./pkg/provider"}, deny: outside, noClock: true,
+		allow: []string{vocabulary, "./pkg/tokens", "./pkg/content", "./pkg/provider"}, deny: outside, noClock: true,
 	},
 	{
 		name: "whole lists", why: "a list and a record give the same answer for ever, whoever asks",
@@ -98,7 +98,7 @@ var layers = []layer{
 	{
 		name: "summarizers", why: "a port to a model knows nothing of storage, engine or API",
 		dirs:  []string{"pkg/summarize", "pkg/summarize/*"},
-		allow: []string{vocabulary, "./pkg/summarize", "./pkg/facts", "./internal/endpoint"}, deny: transport,
+		allow: []string{vocabulary, "./pkg/summarize", "./pkg/facts", "./internal/endpoint", "./internal/bytecache"}, deny: transport,
 	},
 	{
 		name: "token counters", why: "counting is independent of everything that counts",
@@ -205,7 +205,7 @@ var layers = []layer{
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search", "./pkg/summarize", "./pkg/tokens",
 			"./pkg/provider", "./pkg/store", "./pkg/store/record", "./pkg/engine/internal/txn", "./pkg/engine/internal/view",
-			"./pkg/engine/internal/actors", "./pkg/engine/internal/quota", "./pkg/dedup",
+			"./pkg/engine/internal/actors", "./pkg/engine/internal/quota", "./pkg/dedup", "./internal/bytecache",
 		},
 		deny: slices.Concat(drivers, transport),
 	},
@@ -214,7 +214,7 @@ var layers = []layer{
 		dirs: []string{"pkg/engine"},
 		allow: []string{
 			vocabulary, "./pkg/expiry", "./pkg/retention", "./pkg/prune", "./pkg/compaction", "./pkg/citations", "./pkg/content", "./pkg/search",
-			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/memory", "./pkg/engine/...",
+			"./pkg/summarize", "./pkg/tokens", "./pkg/provider", "./pkg/store", "./pkg/store/record/...", "./pkg/memory", "./pkg/engine/...", "./internal/bytecache",
 		},
 		deny: slices.Concat(drivers, transport),
 	},
@@ -278,6 +278,10 @@ var layers = []layer{
 	{
 		name: "dialing", why: "it is what every client does, and knows no call",
 		dirs: []string{"internal/dial"}, allow: []string{"./internal/listen"}, deny: drivers,
+	},
+	{
+		name: "cache", why: "what is kept does not depend on who keeps it",
+		dirs: []string{"internal/bytecache"}, only: []string{"github.com/hashicorp/golang-lru"},
 	},
 	{
 		name: "clients of HTTP services", why: "how they connect does not depend on what is asked",

@@ -59,6 +59,7 @@ var rules = []rule{
 			"memory with AWS":                  {"pkg/memory/mem0/a.go", imports("github.com/aws/aws-sdk-go-v2/aws")},
 			"memory at AWS with the other":     {"pkg/memory/agentcore/a.go", imports("./pkg/memory/mem0")},
 			"engine with AWS":                  {"pkg/engine/a.go", imports("github.com/aws/smithy-go")},
+			"cache that knows a store":         {"internal/bytecache/a.go", imports("./pkg/store")},
 			"HTTP client with a package":       {"internal/endpoint/a.go", imports("go.uber.org/zap")},
 			"back end with the suite, shipped": {"pkg/store/bolt/a.go", imports("./pkg/store/storetest")},
 			"a plan with a context":            {"pkg/engine/internal/plan/a.go", imports("context")},

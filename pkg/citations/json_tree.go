@@ -57,13 +57,8 @@ type treeBuilder struct {
 func readTree(text string) *jsonValue {
 	b := &treeBuilder{text: text, key: -1}
 	var scanner content.JSONScanner
-	for at := 0; ; {
-		event, where, next := content.ScanJSON(&scanner, text, at)
-		if event == content.JSONChunkEnd {
-			break
-		}
+	for event, where := range content.JSONEvents(&scanner, text) {
 		b.handle(event, where, scanner.Depth())
-		at = next
 	}
 	if scanner.Failed() || b.root == nil {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -24,7 +23,7 @@ const (
 
 // SourceType guesses where a tool result came from, by the words in the tool's name, or else by the form of the result.
 func SourceType(tool string, kind content.Kind, text string) string {
-	words := nameWords(tool)
+	words := content.NameWords(content.Head(tool, maxName))
 	for _, known := range []struct {
 		source string
 		words  []string
@@ -53,23 +52,6 @@ const sourceHead = 256 << 10
 
 // maxName is how much of a tool's name is read, in bytes.
 const maxName = 256
-
-// nameWords returns the words of a name in lower case: web_search, WebSearch and web-search have the same.
-func nameWords(name string) []string {
-	var b strings.Builder
-	lower := false
-	for _, r := range content.Head(name, maxName) {
-		if unicode.IsUpper(r) && lower {
-			b.WriteByte(' ')
-		}
-		lower = unicode.IsLower(r) || unicode.IsDigit(r)
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			r = ' '
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return strings.Fields(b.String())
-}
 
 // looksLikeSearchResults reports whether a JSON document contains search results.
 func looksLikeSearchResults(text string) bool {

@@ -46,7 +46,7 @@ func briefParts(parts []conversation.Part) []conversation.Part {
 		if !isMinor(p) {
 			continue
 		}
-		text := ResultText(p.Result)
+		text := p.Result.Lines()
 		line := facts.Clean(text, maxBrief)
 		weight := int64(p.Tokens) * int64(utf8.RuneCountInString(line)) / int64(max(1, utf8.RuneCountInString(text)))
 		*p = WithText(p.Result, line)

@@ -23,7 +23,7 @@ const headShare = 60
 // (behaviour §4). It is never shorter than MinClipChars, even if that exceeds the limit; false if clipping saves nothing. The part's contents
 // are inline. index is the message that the annotation names, unless the result was recalled from elsewhere.
 func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter) (conversation.Part, bool) {
-	text, recall := ResultText(p.Result), p.Result.Recall(index)
+	text, recall := p.Result.Lines(), p.Result.Recall(index)
 	chars := utf8.RuneCountInString(text)
 	size := int(int64(chars) * max(limit, 0) / max(int64(p.Tokens), 1))
 	shown := clipToSize(text, chars, recall, size)
@@ -105,23 +105,4 @@ func clusterBorders(text string, at int) (before, after int) {
 func endsInRegional(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
 	return '\U0001f1e6' <= r && r <= '\U0001f1ff'
-}
-
-// ResultText returns a tool result as one text; media in it is one line.
-func ResultText(r *conversation.ToolResult) string {
-	if r.Output != conversation.OutputParts {
-		return r.Text.Inline
-	}
-	var b strings.Builder
-	for i := range r.Parts {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		if m := r.Parts[i].Media; m != nil {
-			b.WriteString(m.Line())
-		} else {
-			b.WriteString(r.Parts[i].Text.Inline)
-		}
-	}
-	return b.String()
 }

@@ -212,7 +212,7 @@ func TestClip_PartsWithMedia_BecomeOneLineEach(t *testing.T) {
 		},
 	}}
 	want := "[Media: image/png, 4 bytes]\n" + long + "\n[Media: video/mp4, https://example.com/v]"
-	if got := compaction.ResultText(part.Result); got != want {
+	if got := part.Result.Lines(); got != want {
 		t.Errorf("as text: %q", got)
 	}
 	got, ok := compaction.Clip(part, 3, 100, chars4.New())

@@ -169,7 +169,7 @@ func (c *factCollector) item(it *conversation.Item) {
 		case conversation.PartToolCall:
 			c.text(p.Call.Arguments.Inline)
 		case conversation.PartToolResult:
-			c.text(ResultText(p.Result))
+			c.text(p.Result.Lines())
 		case conversation.PartReasoning:
 			c.text(p.Reasoning.Text.Inline)
 		}

@@ -12,7 +12,7 @@ func PartsText(parts []conversation.Part) string {
 	for i := range parts {
 		switch p := &parts[i]; p.Kind {
 		case conversation.PartToolResult:
-			b.WriteString(ResultText(p.Result))
+			b.WriteString(p.Result.Lines())
 		case conversation.PartText:
 			b.WriteString(p.Text.Inline)
 		}

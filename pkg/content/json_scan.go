@@ -1,16 +1,18 @@
 package content
 
+import "iter"
+
 // JSONEvent is a position of interest in a JSON text.
 type JSONEvent uint8
 
 // The events.
 const (
-	JSONChunkEnd JSONEvent = iota // the chunk has ended
-	JSONKey                       // a member of an object begins, with its key
-	JSONScalar                    // a value that holds no others begins
-	JSONOpen                      // an array or an object begins
-	JSONClose                     // an array or an object has ended
-	JSONComma                     // a comma between two of the same array or object
+	noEvent    JSONEvent = iota
+	JSONKey              // a member of an object begins, with its key
+	JSONScalar           // a value that holds no others begins
+	JSONOpen             // an array or an object begins
+	JSONClose            // an array or an object has ended
+	JSONComma            // a comma between two of the same array or object
 )
 
 // jsonState is the state of a scanner.
@@ -39,6 +41,9 @@ const (
 	broken
 )
 
+// takesDigits reports whether a digit changes nothing.
+func (s jsonState) takesDigits() bool { return s == inInteger || s == inFraction || s == inExponent }
+
 // maxJSONDepth is the nesting limit of encoding/json.
 const maxJSONDepth = 10_000
 
@@ -60,8 +65,8 @@ func (s *JSONScanner) inArray() bool {
 	return len(s.brackets) > 0 && s.brackets[len(s.brackets)-1] == '['
 }
 
-// isComplete reports whether the text so far is one JSON value.
-func (s *JSONScanner) isComplete() bool {
+// IsComplete reports whether the text so far is one JSON value.
+func (s *JSONScanner) IsComplete() bool {
 	if len(s.brackets) > 0 {
 		return false
 	}
@@ -76,9 +81,20 @@ func (s *JSONScanner) isComplete() bool {
 // Failed reports whether the text so far cannot begin a JSON value.
 func (s *JSONScanner) Failed() bool { return s.state == broken }
 
-// ScanJSON continues at chunk[at] up to the next event, and returns its position and where to continue. After a syntax error there are no
-// more events.
-func ScanJSON[T string | []byte](s *JSONScanner, chunk T, at int) (event JSONEvent, where, next int) {
+// JSONEvents continues with a chunk, and yields its events and their positions in it. After a syntax error there are no more.
+func JSONEvents[T string | []byte](s *JSONScanner, chunk T) iter.Seq2[JSONEvent, int] {
+	return func(yield func(JSONEvent, int) bool) {
+		for at := 0; at < len(chunk); at++ {
+			var event JSONEvent
+			if event, at = nextJSONEvent(s, chunk, at); event == noEvent || !yield(event, at) {
+				return
+			}
+		}
+	}
+}
+
+// nextJSONEvent continues at chunk[at] up to the next event, and returns its position; none at the end of the chunk.
+func nextJSONEvent[T string | []byte](s *JSONScanner, chunk T, at int) (event JSONEvent, where int) {
 	for at < len(chunk) {
 		if s.state == inString {
 			for at < len(chunk) && chunk[at] >= ' ' && chunk[at] != '"' && chunk[at] != '\\' {
@@ -91,19 +107,16 @@ func ScanJSON[T string | []byte](s *JSONScanner, chunk T, at int) (event JSONEve
 			continue
 		}
 		c := chunk[at]
-		if c == ' ' && s.state <= afterValue { // indentation is a good part of many documents
+		if c == ' ' && s.state <= afterValue || IsDigit(c) && s.state.takesDigits() { // a good part of many documents
 			at++
 			continue
 		}
-		if event = s.step(c); event != JSONChunkEnd {
-			return event, at, at + 1
-		}
-		if s.state == broken {
-			return JSONChunkEnd, len(chunk), len(chunk)
+		if event = s.step(c); event != noEvent || s.state == broken {
+			return event, at
 		}
 		at++
 	}
-	return JSONChunkEnd, at, at
+	return noEvent, at
 }
 
 // stringSpecial handles a character that ends or escapes within a string.
@@ -128,16 +141,11 @@ func (s *JSONScanner) afterValue() {
 	}
 }
 
-// JSONSpace is the white space of JSON, also trimmed where lines are cut.
-const JSONSpace = " \n\r\t"
-
-func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
-
 // step handles a character outside of strings.
 func (s *JSONScanner) step(c byte) JSONEvent {
 	if s.state <= afterValue || s.state == atEnd {
 		if isJSONSpace(c) {
-			return JSONChunkEnd
+			return noEvent
 		}
 	}
 	switch s.state {
@@ -160,7 +168,7 @@ func (s *JSONScanner) step(c byte) JSONEvent {
 	default:
 		return s.number(c)
 	}
-	return JSONChunkEnd
+	return noEvent
 }
 
 func (s *JSONScanner) expect(ok bool, then jsonState) jsonState {
@@ -200,13 +208,13 @@ func (s *JSONScanner) beginWord(c byte) JSONEvent {
 		}
 	}
 	s.state = broken
-	return JSONChunkEnd
+	return noEvent
 }
 
 func (s *JSONScanner) push(c byte) JSONEvent {
 	if len(s.brackets) == maxJSONDepth {
 		s.state = broken
-		return JSONChunkEnd
+		return noEvent
 	}
 	s.brackets = append(s.brackets, c)
 	s.state = atFirstItem
@@ -231,7 +239,7 @@ func (s *JSONScanner) memberKey(c byte) JSONEvent {
 		return s.pop()
 	}
 	s.state = broken
-	return JSONChunkEnd
+	return noEvent
 }
 
 // afterItem handles what follows a value in an array or object.
@@ -248,7 +256,7 @@ func (s *JSONScanner) afterItem(c byte) JSONEvent {
 		return s.pop()
 	}
 	s.state = broken
-	return JSONChunkEnd
+	return noEvent
 }
 
 func (s *JSONScanner) escape(c byte) {
@@ -305,7 +313,7 @@ func (s *JSONScanner) number(c byte) JSONEvent {
 	default:
 		return s.digit(was, c)
 	}
-	return JSONChunkEnd
+	return noEvent
 }
 
 // digit handles a character where a number may end.
@@ -320,5 +328,5 @@ func (s *JSONScanner) digit(was jsonState, c byte) JSONEvent {
 		s.afterValue()
 		return s.step(c)
 	}
-	return JSONChunkEnd
+	return noEvent
 }

@@ -64,15 +64,10 @@ func sectionJSON(text string) (*jsonSections, []int32) {
 	chars := max(utf8.RuneCountInString(text), 1)
 	s := &jsonSectioner{sections: &jsonSections{text: text}, limit: sectionChars * len(text) / chars, starts: []int32{0}}
 	var scanner JSONScanner
-	for at := 0; ; {
-		event, where, next := ScanJSON(&scanner, text, at)
-		if event == JSONChunkEnd {
-			break
-		}
-		s.take(event, where, scanner.Depth(), scanner.inArray())
-		at = next
+	for event, at := range JSONEvents(&scanner, text) {
+		s.take(event, at, scanner.Depth(), scanner.inArray())
 	}
-	if !scanner.isComplete() || len(s.sections.nodes) == 0 {
+	if !scanner.IsComplete() || len(s.sections.nodes) == 0 {
 		return nil, nil
 	}
 	return s.sections, s.starts
@@ -173,72 +168,6 @@ func (n jsonNode) bracket(text string) int {
 	return at
 }
 
-// The functions below run over text that is known to be JSON.
-
-// JSONStringEnd returns the end of the string that begins at a position.
-func JSONStringEnd(text string, at int) int {
-	for at++; at < len(text); at++ {
-		switch text[at] {
-		case '\\':
-			at++
-		case '"':
-			return at + 1
-		}
-	}
-	return len(text)
-}
-
-// skipSpace returns the first position from at on that is not white space.
-func skipSpace(text string, at int) int {
-	for at < len(text) && isJSONSpace(text[at]) {
-		at++
-	}
-	return at
-}
-
-// skipJSONSpace returns the first position from at on that is neither white space nor one of others.
-func skipJSONSpace(text string, at int, others string) int {
-	for at < len(text) && (isJSONSpace(text[at]) || strings.IndexByte(others, text[at]) >= 0) {
-		at++
-	}
-	return at
-}
-
-// jsonValueEnd returns the end of the value that begins at a position; it stops soon after limit.
-func jsonValueEnd(text string, at, limit int) int {
-	for depth := 0; at < limit; {
-		switch text[at] {
-		case '"':
-			at = JSONStringEnd(text, at)
-		case '[', '{':
-			depth++
-			at++
-			continue
-		case ']', '}':
-			depth--
-			at++
-		default:
-			for at++; at < len(text) && !bordersJSON(text[at]); {
-				at++
-			}
-		}
-		if depth <= 0 {
-			return at
-		}
-	}
-	return at
-}
-
-// bordersJSON reports whether a character ends a number or a word.
-func bordersJSON(c byte) bool {
-	switch c {
-	case ',', ':', '[', ']', '{', '}', '"', ' ', '\n', '\r', '\t':
-		return true
-	default:
-		return false
-	}
-}
-
 // location returns a JSON pointer to the value that contains a part of the document; if there are several, to the first and the last.
 func (j *jsonSections) location(from, to int) string {
 	first := j.firstValue(min(skipJSONSpace(j.text[:to], from, ",:"), max(from, to-1)), to)
@@ -258,7 +187,7 @@ func (j *jsonSections) location(from, to int) string {
 func (j *jsonSections) firstValue(from, to int) int {
 	i := sort.Search(len(j.nodes), func(i int) bool { return int(j.nodes[i].start) >= from })
 	for ; i < len(j.nodes) && int(j.nodes[i].start) == from && int(j.nodes[i].end) > to; i++ {
-		first := skipSpace(j.text[:to], j.nodes[i].bracket(j.text)+1)
+		first := SkipSpace(j.text[:to], j.nodes[i].bracket(j.text)+1)
 		if first >= to {
 			break
 		}
@@ -328,8 +257,8 @@ func (j *jsonSections) memberEnd(at, limit int) int {
 	if j.text[at] != '"' {
 		return end
 	}
-	if colon := skipSpace(j.text, end); colon < len(j.text) && j.text[colon] == ':' {
-		return jsonValueEnd(j.text, skipSpace(j.text, colon+1), limit)
+	if colon := SkipSpace(j.text, end); colon < len(j.text) && j.text[colon] == ':' {
+		return jsonValueEnd(j.text, SkipSpace(j.text, colon+1), limit)
 	}
 	return end
 }

@@ -34,7 +34,7 @@ const (
 
 // ParseJSON parses a text that is one JSON value, or the start of a long one.
 func ParseJSON(text string) (*JSONTree, bool) {
-	at := skipSpace(text, 0)
+	at := SkipSpace(text, 0)
 	if len(text) > maxJSONBytes || at == len(text) || (text[at] != '{' && text[at] != '[') {
 		return nil, false
 	}
@@ -45,7 +45,7 @@ func ParseJSON(text string) (*JSONTree, bool) {
 		// What breaks off early was never JSON.
 		return d, d.Cut*5 >= len(text)*3 && len(d.Nodes) > 10
 	}
-	return d, skipSpace(text, end) == len(text)
+	return d, SkipSpace(text, end) == len(text)
 }
 
 // JSONEnd returns where the JSON value ends that begins at a position, if it is one.
@@ -64,13 +64,13 @@ func ParseJSONLines(text string) (*JSONTree, bool) {
 		if end < start {
 			end = len(text)
 		}
-		if at := skipSpace(text[:end], start); at < end {
+		if at := SkipSpace(text[:end], start); at < end {
 			if text[at] != '{' && text[at] != '[' {
 				return nil, false
 			}
 			item := int32(len(d.Nodes))
 			after, ok := d.value(at, root, 1)
-			if !ok || after > end || skipSpace(text[:end], after) < end {
+			if !ok || after > end || SkipSpace(text[:end], after) < end {
 				return nil, false
 			}
 			last = d.link(root, last, item)
@@ -151,7 +151,7 @@ func (d *JSONTree) container(at int, parent int32, depth int) (end int, ok bool)
 	me := d.add(d.Text[at], at, parent)
 	closing := d.Text[at] + 2 // in ASCII, } and ] are two after { and [
 	last := NoNode
-	at = skipSpace(d.Text, at+1)
+	at = SkipSpace(d.Text, at+1)
 	if at < len(d.Text) && d.Text[at] == closing {
 		d.Nodes[me].End = int32(at) + 1
 		return at + 1, true
@@ -165,7 +165,7 @@ func (d *JSONTree) container(at int, parent int32, depth int) (end int, ok bool)
 			return at, false
 		}
 		last = d.link(me, last, child)
-		at = skipSpace(d.Text, at)
+		at = SkipSpace(d.Text, at)
 		if at < len(d.Text) && d.Text[at] == closing {
 			d.Nodes[me].End = int32(at) + 1
 			return at + 1, true
@@ -173,7 +173,7 @@ func (d *JSONTree) container(at int, parent int32, depth int) (end int, ok bool)
 		if at >= len(d.Text) || d.Text[at] != ',' {
 			return at, false
 		}
-		at = skipSpace(d.Text, at+1)
+		at = SkipSpace(d.Text, at+1)
 	}
 }
 
@@ -186,12 +186,12 @@ func (d *JSONTree) member(at int, parent int32, depth int) (end int, ok bool) {
 		return at, false
 	}
 	keyEnd, ok := stringEnd(d.Text, at)
-	colon := skipSpace(d.Text, keyEnd)
+	colon := SkipSpace(d.Text, keyEnd)
 	if !ok || colon >= len(d.Text) || d.Text[colon] != ':' {
 		return colon, false
 	}
 	me := len(d.Nodes)
-	end, ok = d.value(skipSpace(d.Text, colon+1), parent, depth+1)
+	end, ok = d.value(SkipSpace(d.Text, colon+1), parent, depth+1)
 	if me < len(d.Nodes) {
 		d.Nodes[me].keyStart, d.Nodes[me].keyEnd = int32(at)+1, int32(keyEnd)-1
 	}

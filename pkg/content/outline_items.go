@@ -30,17 +30,12 @@ func (o *itemOutliner) feed(chunk []byte) {
 	if o.scanner.state == broken {
 		return
 	}
-	for at := 0; ; {
-		event, where, next := ScanJSON(&o.scanner, chunk, at)
-		if event == JSONChunkEnd {
-			break
-		}
+	for event, where := range JSONEvents(&o.scanner, chunk) {
 		if o.level == 0 {
 			o.outside(event, where)
 		} else {
 			o.inside(event, where, chunk)
 		}
-		at = next
 	}
 	o.lastNonSpace = o.nonSpaceEnd(chunk)
 	o.at += int64(len(chunk))
@@ -101,7 +96,7 @@ func (o *itemOutliner) item(where int) {
 
 // outline completes the outline.
 func (o *itemOutliner) outline() outlineItems {
-	if o.arrays != 1 || !o.scanner.isComplete() {
+	if o.arrays != 1 || !o.scanner.IsComplete() {
 		return outlineItems{}
 	}
 	o.items.found = true
@@ -141,15 +136,11 @@ func (o *outlineItems) bounds(n int64, read func(from, to int64) ([]byte, error)
 
 // seek returns where the nth item begins in a chunk that begins with an item, and where the one before it ends.
 func (o *itemOutliner) seek(chunk []byte, n int64) (at, before int64, err error) {
-	for next := 0; ; {
-		event, where, after := ScanJSON(&o.scanner, chunk, next)
-		if event == JSONChunkEnd {
-			return 0, 0, ErrOutline
-		}
+	for event, where := range JSONEvents(&o.scanner, chunk) {
 		o.inside(event, where, chunk)
 		if o.items.count > n {
 			return o.at + int64(where), o.previousEnd, nil
 		}
-		next = after
 	}
+	return 0, 0, ErrOutline
 }

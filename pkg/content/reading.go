@@ -58,7 +58,7 @@ func (r *Reading) readPage() {
 		r.headings[i] = r.headings[i].trim(r.Text)
 	}
 	r.page.title = r.page.title.trim(r.Text)
-	if r.page.body = int32(skipSpace(r.Text, int(r.page.body))); int(r.page.body) == len(r.Text) {
+	if r.page.body = int32(SkipSpace(r.Text, int(r.page.body))); int(r.page.body) == len(r.Text) {
 		r.page.body = 0 // it has no text
 	}
 }

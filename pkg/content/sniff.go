@@ -15,7 +15,7 @@ func sniff(content string) Kind {
 		return KindText
 	}
 	if body[0] == '{' || body[0] == '[' {
-		if s := scanAll(content); s.isComplete() || s.state != broken && len(content) >= headBytes { // JSON, or the head of a larger one
+		if s := scanAll(content); s.IsComplete() || s.state != broken && len(content) >= headBytes { // JSON, or the head of a larger one
 			return KindJSON
 		}
 	}
@@ -28,8 +28,7 @@ func sniff(content string) Kind {
 
 func scanAll(text string) *JSONScanner {
 	s := &JSONScanner{}
-	for at := 0; at < len(text); {
-		_, _, at = ScanJSON(s, text, at)
+	for range JSONEvents(s, text) { // only what the scanner knows in the end counts
 	}
 	return s
 }
@@ -116,7 +115,7 @@ func (s *lineStats) take(now, before, next line) {
 	}
 	s.lines++
 	s.chars += len(now.text)
-	if c := now.text[0]; (c == '{' || c == '[') && s.json == s.lines-1 && scanAll(now.text).isComplete() {
+	if c := now.text[0]; (c == '{' || c == '[') && s.json == s.lines-1 && scanAll(now.text).IsComplete() {
 		s.json++
 	}
 	if looksCode(now) {

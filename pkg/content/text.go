@@ -2,6 +2,7 @@ package content
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -108,6 +109,23 @@ func isCertainBorder(r, next rune) bool {
 	}
 	return (' ' <= next && next < 0x7f) || (0x4e00 <= next && next <= 0x9fff) || (0x3041 <= next && next <= 0x3096) ||
 		(0x30a1 <= next && next <= 0x30fa) || next == '。' || next == '、' || next == '，' || next == '！' || next == '？'
+}
+
+// NameWords returns the words of a name in lower case: web_search, WebSearch and web-search have the same.
+func NameWords(name string) []string {
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		if unicode.IsUpper(r) && lower {
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r) || unicode.IsDigit(r)
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			r = ' '
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Fields(b.String())
 }
 
 // IsDigit reports whether a byte is an ASCII digit.

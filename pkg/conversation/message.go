@@ -229,6 +229,20 @@ func (r *ToolResult) Texts() []string {
 // Words are the texts of a result, each on lines of its own.
 func (r *ToolResult) Words() string { return strings.Join(r.Texts(), "\n") }
 
+// Lines is the result as one text: its pieces, each on lines of its own, where media is one line.
+func (r *ToolResult) Lines() string {
+	if r.Output != OutputParts {
+		return r.Text.Inline
+	}
+	lines := make([]string, len(r.Parts))
+	for i := range r.Parts {
+		if lines[i] = r.Parts[i].Text.Inline; r.Parts[i].Media != nil {
+			lines[i] = r.Parts[i].Media.Line()
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // ResultPart is one piece of a result of several: media if Media is set, else text.
 type ResultPart struct {
 	Text  Content

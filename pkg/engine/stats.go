@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/palimpsest-context/palimpsest/internal/bytecache"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // What an operator sees of an engine.
@@ -16,7 +16,7 @@ type (
 	// BuildStep names a part of a build.
 	BuildStep = build.Step
 	// CacheStats says what a cache holds, in bytes, and what it was asked since it was made.
-	CacheStats = view.CacheStats
+	CacheStats = bytecache.Stats
 )
 
 // The steps of a build.

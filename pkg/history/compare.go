@@ -93,7 +93,7 @@ func (l *list) sameCall(recorded, given *conversation.ToolCall) bool {
 
 func cleanName(name string) string {
 	const shortest = 63 // what is left of a name of 64 behind a letter that Gemini wants in front
-	clean := strings.TrimPrefix(provider.CleanName(name, ""), "_")
+	clean := strings.TrimPrefix(provider.CleanName(name), "_")
 	return clean[:min(len(clean), shortest)]
 }
 
@@ -146,14 +146,7 @@ func (l *list) sameParts(recorded, given *conversation.ToolResult) bool {
 	for i := range given.Parts {
 		s.pieces = append(s.pieces, piece{text: given.Parts[i].Text.Inline, media: given.Parts[i].Media})
 	}
-	pieces := recorded.Parts
-	if recorded.Output != conversation.OutputParts {
-		pieces = []conversation.ResultPart{{Text: recorded.Text}}
-	}
-	at, ok := place{}, true
-	for i := 0; i < len(pieces) && ok; i++ {
-		at, ok = l.takePiece(&s, at, pieces[i].Text, pieces[i].Media)
-	}
+	at, ok := l.takeResult(&s, place{}, recorded)
 	return ok && at == place{piece: len(s.pieces)}
 }
 

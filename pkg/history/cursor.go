@@ -153,6 +153,20 @@ func (l *list) takePiece(s *segment, at place, text conversation.Content, media 
 	return s.takeText(at, words)
 }
 
+// takeResult follows the pieces of a result of the record along a segment.
+func (l *list) takeResult(s *segment, at place, r *conversation.ToolResult) (_ place, ok bool) {
+	pieces := r.Parts
+	if r.Output != conversation.OutputParts {
+		pieces = []conversation.ResultPart{{Text: r.Text}}
+	}
+	for i := range pieces {
+		if at, ok = l.takePiece(s, at, pieces[i].Text, pieces[i].Media); !ok {
+			return at, false
+		}
+	}
+	return at, true
+}
+
 // length is how much text there is from a place on, up to media.
 func (s *segment) length(at place) int {
 	n := -at.offset

@@ -242,26 +242,15 @@ func (t *trail) lateResult(c cursor, r *conversation.ToolResult) []cursor {
 	}
 	var out []cursor
 	for _, at := range t.list.places(c, false, true) {
-		if at, ok := t.text(at, provider.LateHeader(r)); ok {
-			out = append(out, t.output(at, r)...)
+		at, ok := t.text(at, provider.LateHeader(r))
+		if !ok {
+			continue
+		}
+		if at.place, ok = t.list.takeResult(&t.list.segments[at.segment], at.place, r); ok {
+			out = append(out, at)
 		}
 	}
 	return out
-}
-
-func (t *trail) output(at cursor, r *conversation.ToolResult) []cursor {
-	pieces := r.Parts
-	if r.Output != conversation.OutputParts {
-		pieces = []conversation.ResultPart{{Text: r.Text}}
-	}
-	s, ok := &t.list.segments[at.segment], true
-	for i := 0; i < len(pieces) && ok; i++ {
-		at.place, ok = t.list.takePiece(s, at.place, pieces[i].Text, pieces[i].Media)
-	}
-	if !ok {
-		return nil
-	}
-	return []cursor{at}
 }
 
 // agreed is how many entries the list has before it differs, or ends.

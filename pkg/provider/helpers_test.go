@@ -23,7 +23,7 @@ func TestCleanName_ReplacesAndCuts(t *testing.T) {
 	for name, want := range map[string]string{
 		"get_weather-2": "get_weather-2", "a.b": "a_b", "查询": "__", "": "_", "a\xffb": "a_b", strings.Repeat("x", 65): strings.Repeat("x", 64),
 	} {
-		if got := provider.CleanName(name, ""); got != want {
+		if got := provider.CleanName(name); got != want {
 			t.Errorf("CleanName(%q) = %q, want %q", name, got, want)
 		}
 	}

@@ -3,7 +3,6 @@ package provider
 import (
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -145,32 +144,3 @@ func codeUnit(s string, i int) uint64 {
 }
 
 func numberLength(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789+-.eE")) }
-
-// Fields returns the members of an opaque block's JSON. It is false if the text is not an object that can be embedded.
-func Fields(object string) (map[string]json.RawMessage, bool) {
-	if !IsObject(object) {
-		return nil, false
-	}
-	var fields map[string]json.RawMessage
-	err := json.Unmarshal([]byte(object), &fields)
-	return fields, err == nil
-}
-
-// Only reports whether an object has no other members than keys, because providers refuse requests with unknown keys.
-func Only(fields map[string]json.RawMessage, keys ...string) bool {
-	for key := range fields {
-		if !slices.Contains(keys, key) {
-			return false
-		}
-	}
-	return true
-}
-
-// StringField returns the value of a member that is a string, or empty.
-func StringField(fields map[string]json.RawMessage, key string) string {
-	var s string
-	if json.Unmarshal(fields[key], &s) != nil {
-		return ""
-	}
-	return s
-}

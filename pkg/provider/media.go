@@ -7,6 +7,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
+// PDF is the MIME type of PDF.
+const PDF = "application/pdf"
+
 // The image types that every provider accepts.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
@@ -21,83 +24,18 @@ func IsWeb(m *conversation.Media) bool {
 	return strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "http://")
 }
 
+// IsReachable reports whether a provider gets the media's bytes with the request, or can fetch them from the web.
+func IsReachable(m *conversation.Media) bool { return HasData(m) || IsWeb(m) }
+
+// IsImageOrPDF reports whether media is of a type that models read as they see it, and reachable.
+func IsImageOrPDF(m *conversation.Media) bool {
+	return (IsImage(m.MIMEType) || m.MIMEType == PDF) && IsReachable(m)
+}
+
 // AppendURL appends the location of the media as a JSON string: their address, or a data: URL.
 func AppendURL(dst []byte, m *conversation.Media) []byte {
 	if HasData(m) {
 		return AppendDataURL(dst, m.MIMEType, m.Data.Inline)
 	}
 	return AppendString(dst, m.URI)
-}
-
-// AddResult writes a result as an object: a prefix before the call's id, and the key of the text after it.
-func (s *UnitWriter) AddResult(l *Line, r *conversation.ToolResult, role, prefix, key string) {
-	text, extra := s.ResultText(r, l.Index)
-	out := make([]byte, 0, len(text)+len(text)/16+64)
-	out = append(out, prefix...)
-	out = AppendCallID(out, r.Ordinal)
-	out = append(out, key...)
-	out = AppendString(out, text)
-	s.Add(l, role, append(out, '}'), l.Parts[0].Tokens+extra)
-}
-
-// ResultText returns a result as one text, its parts joined by newlines and its media as lines. extra is the weight beyond the result's
-// stored count.
-func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out string, extra int32) {
-	if r.Output != conversation.OutputParts {
-		return r.Text.Inline, 0
-	}
-	var b strings.Builder
-	for i := range r.Parts {
-		if i > 0 {
-			b.WriteByte('\n')
-			extra++
-		}
-		p := &r.Parts[i]
-		if p.Media == nil {
-			b.WriteString(p.Text.Inline)
-			continue
-		}
-		line := p.Media.Line()
-		n := s.Context.count(line)
-		s.Repair(index, conversation.ReasonMediaAsText, int64(n))
-		extra += n
-		b.WriteString(line)
-	}
-	return b.String(), extra
-}
-
-// Pieces say how a format lists the pieces of a result.
-type Pieces struct {
-	Role       string
-	Prefix     string // before the call's id
-	Key        string // of the list, after it
-	TextPrefix string
-	// Media writes media that the provider takes here; all others become lines of text. Nil if it takes none.
-	Takes func(*conversation.Media) bool
-	Media func([]byte, *Content) []byte
-}
-
-// AddPieces writes a result of several pieces as a list. It is false, and nothing is written, if there is nothing to list.
-func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p Pieces, kept Kept, keys ...string) bool {
-	var contents []Content
-	more := int32(0)
-	for i := range r.Parts {
-		c := Content{Text: r.Parts[i].Text.Inline, Media: r.Parts[i].Media}
-		if c.Media != nil && (p.Takes == nil || !p.Takes(c.Media)) {
-			c.Text, c.Media = c.Media.Line(), nil
-			n := s.Context.count(c.Text)
-			s.Repair(l.Index, conversation.ReasonMediaAsText, int64(n))
-			more += n
-		}
-		if c.Media != nil || c.Text != "" {
-			contents = append(contents, c)
-		}
-	}
-	if len(contents) == 0 {
-		return false
-	}
-	out := AppendCallID([]byte(p.Prefix), r.Ordinal)
-	out = append(AppendContents(append(out, p.Key...), contents, p.TextPrefix, p.Media), '}')
-	s.Add(l, p.Role, kept.Append(out, '{', keys...), l.Parts[0].Tokens+more)
-	return true
 }

@@ -8,9 +8,11 @@ import (
 // maxName is the maximum length of a tool's name, with every provider.
 const maxName = 64
 
-// CleanName makes a tool's name legal: ASCII letters, digits, '_', '-' and the characters in more, at most 64 of them. Legal names are
-// unchanged.
-func CleanName(name, more string) string {
+// CleanName makes a tool's name legal with every provider: ASCII letters, digits, '_' and '-', at most 64 of them. Legal names are unchanged.
+func CleanName(name string) string { return CleanNameWith(name, "") }
+
+// CleanNameWith allows the characters in more, too.
+func CleanNameWith(name, more string) string {
 	clean := strings.Map(func(r rune) rune {
 		if alphanumeric(r) || r == '_' || r == '-' || strings.ContainsRune(more, r) {
 			return r

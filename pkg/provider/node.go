@@ -6,7 +6,30 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
+
+// maxNesting limits how deep a document may nest.
+const maxNesting = 1000
+
+// isDocument reports whether a text is one JSON value in UTF-8. It reads whole lists at each step of an agent.
+func isDocument(text string) bool {
+	if !utf8.ValidString(text) {
+		return false
+	}
+	var scanner content.JSONScanner
+	for event := range content.JSONEvents(&scanner, text) {
+		around := scanner.Depth()
+		if event == content.JSONOpen {
+			around--
+		}
+		if around > maxNesting {
+			return false
+		}
+	}
+	return scanner.IsComplete()
+}
 
 // Node is a value of a JSON document that was found valid, and where it stands. What is absent is a node too, so that faults can name it.
 type Node struct {
@@ -76,81 +99,29 @@ func (o *Object) Others(keys ...string) bool {
 
 // elements calls f with each value of a list, as it stands.
 func elements(list string, f func(i int, json string)) {
-	for i, n := skipSpace(list, 1), 0; list[i] != ']'; n++ {
-		end := valueEnd(list, i)
+	for i, n := content.SkipSpace(list, 1), 0; list[i] != ']'; n++ {
+		end := content.JSONValueEnd(list, i)
 		f(n, list[i:end])
-		if i = skipSpace(list, end); list[i] == ',' {
-			i = skipSpace(list, i+1)
+		if i = content.SkipSpace(list, end); list[i] == ',' {
+			i = content.SkipSpace(list, i+1)
 		}
 	}
 }
 
 // members calls f with each name, in its quotes, and value of an object, as they stand, until f says to stop.
 func members(object string, f func(key, json string) bool) {
-	for i := skipSpace(object, 1); object[i] != '}'; {
-		keyEnd := stringEnd(object, i)
-		at := skipSpace(object, skipSpace(object, keyEnd)+1)
-		end := valueEnd(object, at)
+	for i := content.SkipSpace(object, 1); object[i] != '}'; {
+		keyEnd := content.JSONStringEnd(object, i)
+		at := content.SkipSpace(object, content.SkipSpace(object, keyEnd)+1)
+		end := content.JSONValueEnd(object, at)
 		if !f(object[i:keyEnd], object[at:end]) {
 			return
 		}
-		if i = skipSpace(object, end); object[i] == ',' {
-			i = skipSpace(object, i+1)
+		if i = content.SkipSpace(object, end); object[i] == ',' {
+			i = content.SkipSpace(object, i+1)
 		}
 	}
 }
-
-func skipSpace(s string, i int) int {
-	for s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r' {
-		i++
-	}
-	return i
-}
-
-// stringEnd returns the index behind the string that begins at i.
-func stringEnd(s string, i int) int {
-	for i++; ; i++ {
-		i += strings.IndexByte(s[i:], '"')
-		escapes := 0
-		for s[i-1-escapes] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return i + 1
-		}
-	}
-}
-
-// valueEnd returns the index behind the value that begins at i.
-func valueEnd(s string, i int) int {
-	depth := 0
-	for {
-		switch s[i] {
-		case '"':
-			i = stringEnd(s, i)
-		case '{', '[':
-			depth++
-			i++
-			continue
-		case '}', ']':
-			depth--
-			i++
-		case ',', ':', ' ', '\n', '\t', '\r':
-			i++
-			continue
-		default:
-			for i < len(s) && !isEnd(s[i]) {
-				i++
-			}
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-}
-
-// isEnd reports whether a byte ends a number or a name.
-func isEnd(c byte) bool { return strings.IndexByte(",]} \n\t\r", c) >= 0 }
 
 // unquote returns what a JSON string says. It shares no memory with the document, which may be much larger.
 func unquote(quoted string) string {

@@ -12,6 +12,27 @@ func Text(text string) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 }
 
+// Content reads a text, or a list of pieces, of which read makes parts; none if it is missing.
+func (r *Reading) Content(n Node, read func(*Reading, *Object) (conversation.Part, bool)) (parts []conversation.Part) {
+	if n.Is('"') {
+		return []conversation.Part{Text(r.Text(n))}
+	}
+	for _, piece := range r.List(n) {
+		if p, ok := read(r, r.Object(piece)); ok {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// RequiredContent reads content that must be there.
+func (r *Reading) RequiredContent(n Node, read func(*Reading, *Object) (conversation.Part, bool)) []conversation.Part {
+	if n.Missing() {
+		r.Fail(&n, "is required")
+	}
+	return r.Content(n, read)
+}
+
 // Call makes a part of a call. What is not whole in a reply that was cut off is none: ok is false then.
 func (r *Reading) Call(id, name, arguments string) (p conversation.Part, ok bool) {
 	if r.Request.Aborted && !IsJSON(arguments) {
@@ -48,16 +69,8 @@ func (r *Reading) Arguments(n Node) string {
 	return r.Text(n)
 }
 
-// Developer marks texts of the role that OpenAI calls developer.
-func (r *Reading) Developer(parts []conversation.Part) []conversation.Part {
-	for i := range parts {
-		parts[i] = r.WithResidue(parts[i], "openai", Members{{"role", `"developer"`}})
-	}
-	return parts
-}
-
-// Stored makes media of a file that the provider keeps: others are told its id alone.
-func (r *Reading) Stored(id Node, mime string) conversation.Part {
+// StoredFile makes media of a file that the provider keeps: others are told its id alone.
+func (r *Reading) StoredFile(id Node, mime string) conversation.Part {
 	return r.mediaPart(&id, mime, conversation.Media{URI: "file:" + r.Required(id, maxReadCallID)})
 }
 
@@ -89,9 +102,9 @@ func (r *Reading) open(id, name string) {
 	r.opened[name] = append(r.opened[name], id)
 }
 
-// Answer returns the id of the call that a result answers whose provider pairs by name: its own, else that of the first open call of the
+// AnsweredCall returns the id of the call that a result answers whose provider pairs by name: its own, else that of the first open call of the
 // tool in the list. It is empty if the list has none: then the record's is meant.
-func (r *Reading) Answer(name, id string) string {
+func (r *Reading) AnsweredCall(name, id string) string {
 	ids := r.opened[name]
 	at := 0
 	if id != "" {
@@ -106,124 +119,8 @@ func (r *Reading) Answer(name, id string) string {
 	return answered
 }
 
-// WithResidue gives a part the members that its fields do not hold; none if there are none.
-func (r *Reading) WithResidue(p conversation.Part, from string, kept Members) conversation.Part {
-	if len(kept) > 0 {
-		p.Residue = &conversation.Residue{Provider: from, JSON: kept.JSON()}
-	}
-	return p
-}
-
-// Members are members of an object, in order.
-type Members []Member
-
-// Member is a name and a value in JSON.
-type Member struct{ Key, JSON string }
-
-// Add adds a member unless it is missing.
-func (m *Members) Add(n Node) {
-	if !n.Missing() {
-		*m = append(*m, Member{n.key, n.JSON})
-	}
-}
-
-// AddText adds a member that must be a string, unless it is missing.
-func (m *Members) AddText(r *Reading, n Node) {
-	if r.Text(n) != "" {
-		m.Add(n)
-	}
-}
-
-// Say adds a member that is a string.
-func (m *Members) Say(key, text string) {
-	*m = append(*m, Member{key, string(AppendString(nil, text))})
-}
-
-// JSON writes the object.
-func (m Members) JSON() string {
-	var b strings.Builder
-	for i := range m {
-		b.WriteByte("{,"[min(i, 1)])
-		b.Write(AppendString(nil, m[i].Key))
-		b.WriteByte(':')
-		b.WriteString(m[i].JSON)
-	}
-	if len(m) == 0 {
-		return "{}"
-	}
-	b.WriteByte('}')
-	return b.String()
-}
-
-// Rewriting says how a block of the provider's own is kept.
-type Rewriting struct {
-	Nulls []string // members that are null are left out, but for these, which the provider demands
-	Free  []string // what is in these is nobody's but the caller's, and stays as it is
-	Drop  []string // members that are left out, such as marks for a cache
-	Top   bool     // only the block's own members are looked at
-	Camel bool     // names in snake_case become camelCase
-}
-
-// Block writes a block without what its provider would refuse.
-func (r *Reading) Block(w *Rewriting, n Node) string {
-	if !n.Is('{') {
-		r.Fail(&n, "must be an object")
-		return "{}"
-	}
-	return string(w.object(make([]byte, 0, len(n.JSON)), n.JSON))
-}
-
-func (w *Rewriting) object(dst []byte, object string) []byte {
-	dst = append(dst, '{')
-	start := len(dst)
-	members(object, func(quoted, value string) bool {
-		key := unquote(quoted)
-		if w.Camel {
-			key = camelKey(key)
-		}
-		if value == "null" && !slices.Contains(w.Nulls, key) || slices.Contains(w.Drop, key) {
-			return true
-		}
-		if len(dst) > start {
-			dst = append(dst, ',')
-		}
-		dst = append(AppendString(dst, key), ':')
-		dst = w.value(dst, value, w.Top || slices.Contains(w.Free, key))
-		return true
-	})
-	return append(dst, '}')
-}
-
-func (w *Rewriting) value(dst []byte, value string, asIs bool) []byte {
-	switch {
-	case asIs || value[0] != '{' && value[0] != '[':
-		return append(dst, value...)
-	case value[0] == '{':
-		return w.object(dst, value)
-	}
-	dst = append(dst, '[')
-	elements(value, func(i int, element string) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = w.value(dst, element, false)
-	})
-	return append(dst, ']')
-}
-
-// AddObject adds a member that must be an object or a list, unless it is missing.
-func (m *Members) AddObject(r *Reading, w *Rewriting, n Node) {
-	switch {
-	case n.Missing():
-	case n.Is('{') || n.Is('['):
-		*m = append(*m, Member{n.key, string(w.value(nil, n.JSON, false))})
-	default:
-		r.Fail(&n, "must be an object or a list")
-	}
-}
-
-// Sole returns the only member of an object, a null one counted too: where nothing else may be lost.
-func (r *Reading) Sole(n Node) (member Node, ok bool) {
+// OnlyMember returns the only member of an object, a null one counted too: where nothing else may be lost.
+func (r *Reading) OnlyMember(n Node) (member Node, ok bool) {
 	count := 0
 	if n.Is('{') {
 		members(n.JSON, func(quoted, value string) bool {
@@ -238,8 +135,8 @@ func (r *Reading) Sole(n Node) (member Node, ok bool) {
 // Key is the name of the value in its object.
 func (n *Node) Key() string { return n.key }
 
-// OrElse reads a string, or takes another where it is missing.
-func (r *Reading) OrElse(n Node, other string) string {
+// OptionalOr reads a string, or takes another where it is missing.
+func (r *Reading) OptionalOr(n Node, other string) string {
 	if n.Missing() {
 		return other
 	}

@@ -8,8 +8,8 @@ import (
 
 // Dialect reads one provider's JSON for a Reader.
 type Dialect interface {
-	// Answers reports whether an object is what the provider answers.
-	Answers(o *Object) bool
+	// IsResponse reports whether an object is what the provider answers.
+	IsResponse(o *Object) bool
 	// Response reads what the provider answers: its messages, the model, and the object of usage.
 	Response(r *Reading, o *Object) (usage Node)
 	// List returns the whole list in an object that is sent, missing if it is none.
@@ -73,7 +73,7 @@ func (rd reader) read(r *Reading, root Node) {
 // shapeOf says what an object is by itself.
 func (rd reader) shapeOf(o *Object, list bool) Shape {
 	switch {
-	case rd.dialect.Answers(o):
+	case rd.dialect.IsResponse(o):
 		return ShapeResponse
 	case list:
 		return ShapeHistory

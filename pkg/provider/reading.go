@@ -143,9 +143,6 @@ func (r *Reading) Name(n Node) string {
 	return s
 }
 
-// ModelName reads the optional name of a model.
-func (r *Reading) ModelName(n Node) string { return r.Optional(n, maxReadName) }
-
 // True reads an optional boolean.
 func (r *Reading) True(n Node) bool {
 	if !n.Missing() && n.JSON != "true" && n.JSON != "false" {
@@ -154,11 +151,7 @@ func (r *Reading) True(n Node) bool {
 	return n.JSON == "true"
 }
 
-// Bytes reads base64, of either alphabet, padded or not.
-func (r *Reading) Bytes(n Node) string {
-	return r.decode(&n, r.Text(n))
-}
-
+// decode reads base64, of either alphabet, padded or not.
 func (r *Reading) decode(n *Node, text string) string {
 	text = strings.TrimRight(text, "=")
 	encoding := base64.RawStdEncoding
@@ -185,9 +178,9 @@ func (r *Reading) Media(n Node, mime string) conversation.Part {
 	return r.mediaPart(&n, mime, conversation.Media{URI: address})
 }
 
-// Blob makes media of base64.
-func (r *Reading) Blob(n Node, mime string) conversation.Part {
-	return r.mediaPart(&n, mime, conversation.Media{Data: conversation.Content{Inline: r.Bytes(n)}})
+// InlineMedia makes media of base64.
+func (r *Reading) InlineMedia(n Node, mime string) conversation.Part {
+	return r.mediaPart(&n, mime, conversation.Media{Data: conversation.Content{Inline: r.decode(&n, r.Text(n))}})
 }
 
 func (r *Reading) mediaPart(n *Node, mime string, m conversation.Media) conversation.Part {
@@ -214,8 +207,8 @@ func (r *Reading) Result(id, text string) conversation.ToolResult {
 	return conversation.ToolResult{CallID: id, State: conversation.ResultCompleted, Text: conversation.Content{Inline: text}}
 }
 
-// Pieces makes a result's output of texts and media: one text is a text.
-func (r *Reading) Pieces(n Node, result *conversation.ToolResult, parts []conversation.Part) {
+// SetOutput makes a result's output of texts and media: one text is a text.
+func (r *Reading) SetOutput(n Node, result *conversation.ToolResult, parts []conversation.Part) {
 	switch {
 	case len(parts) == 0:
 		return
@@ -237,5 +230,5 @@ func (r *Reading) CallID(n Node) string { return r.Required(n, maxReadCallID) }
 // ToolName reads the required name of a tool.
 func (r *Reading) ToolName(n Node) string { return r.Required(n, maxReadName) }
 
-// MadeID is the id of the call at a place in its message, for providers that give none.
-func MadeID(number int) string { return "call_" + strconv.Itoa(number+1) }
+// GeneratedID is the id of the call at a place in its message, for providers that give none.
+func GeneratedID(number int) string { return "call_" + strconv.Itoa(number+1) }

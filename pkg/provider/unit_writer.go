@@ -23,7 +23,7 @@ type Writer interface {
 type Content struct {
 	Text   string
 	Media  *conversation.Media
-	Kept   Kept // what the provider takes back beside it
+	Kept   Fields // what the provider takes back beside it
 	Tokens int32
 	// Recalled is true for memories that stand before the message's own words.
 	Recalled bool
@@ -202,23 +202,33 @@ func (s *UnitWriter) Charge(l *Line, tokens int32) int32 {
 	return tokens + overhead
 }
 
-// Renamed returns the weight of a call's clean name beyond the stored count, if it differs from the name.
-func (s *UnitWriter) Renamed(index int32, name, clean string) int32 {
-	if clean == name {
-		return 0
-	}
-	n := s.Context.count(clean)
-	s.Repair(index, conversation.ReasonNameReplaced, int64(n))
-	return n
+// Call returns a call's name and arguments as they are written, and what the call weighs. clean makes a name legal, and isLegal reports
+// whether arguments can be written unchanged.
+func (s *UnitWriter) Call(
+	index int32, p *conversation.Part, clean func(string) string, isLegal func(string) bool,
+) (name, arguments string, tokens int32) {
+	name, more := s.ToolName(index, p.Call.Name, clean)
+	arguments, wrapped := s.arguments(index, p.Call.Arguments.Inline, isLegal)
+	return name, arguments, p.Tokens + more + wrapped
 }
 
-// Arguments returns a call's arguments as they are written, and their weight beyond the stored count. legal reports whether arguments can
-// be written unchanged.
-func (s *UnitWriter) Arguments(index int32, arguments string, legal func(string) bool) (string, int32) {
+// ToolName returns a tool's name as it is written, and its weight beyond the stored count.
+func (s *UnitWriter) ToolName(index int32, name string, clean func(string) string) (string, int32) {
+	legal := clean(name)
+	if legal == name {
+		return name, 0
+	}
+	n := s.Context.count(legal)
+	s.Repair(index, conversation.ReasonNameReplaced, int64(n))
+	return legal, n
+}
+
+// arguments returns a call's arguments as they are written, and their weight beyond the stored count.
+func (s *UnitWriter) arguments(index int32, arguments string, isLegal func(string) bool) (string, int32) {
 	switch {
 	case strings.TrimSpace(arguments) == "":
 		return "{}", s.Context.count("{}")
-	case legal(arguments):
+	case isLegal(arguments):
 		return arguments, 0
 	}
 	raw := AppendString([]byte(`{"_raw":`), arguments)

@@ -106,7 +106,7 @@ func New(o Options) *Service {
 		models:  newModelHealthCache(),
 		budget:  newTokenBudget(o.TokensPerMinute, o.TokensPerConversation, o.Clock()),
 		jobs:    map[key]*job{},
-		results: newResults(o.CacheBytes),
+		results: newResults(o.CacheBytes, o.Clock),
 		usage:   Usage{Failures: map[Reason]int64{}},
 		ledger:  newLedger(),
 	}
@@ -297,8 +297,9 @@ func (d *Service) Stats() Stats {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	results := d.results.kept.Stats()
 	return Stats{
-		ResultBytes: int64(d.results.bytes), MaxResultBytes: int64(d.results.bound), Hits: d.hits, Misses: d.misses,
+		ResultBytes: results.Bytes, MaxResultBytes: results.MaxBytes, Hits: d.hits, Misses: d.misses,
 		Pending: int64(len(d.jobs)), OpenBreakers: open,
 	}
 }

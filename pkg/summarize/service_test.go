@@ -531,12 +531,12 @@ func TestService_Cache_IsBoundedByBytes(t *testing.T) {
 	if _, ok := d.Result(all[29]); !ok || known != 10 {
 		t.Errorf("%d results are known, the last: %v", known, ok)
 	}
-	if d.results.bytes != 10*(resultOverhead+300+len("m/x")+2) {
-		t.Errorf("%d bytes", d.results.bytes)
+	if n := d.results.kept.Stats().Bytes; n != 10*int64(resultOverhead+300+len("m/x")+2) {
+		t.Errorf("%d bytes", n)
 	}
 	d.ForgetConversation(Scope{"n", "c"})
-	if d.results.bytes != 0 {
-		t.Errorf("%d bytes of nothing", d.results.bytes)
+	if n := d.results.kept.Stats().Bytes; n != 0 {
+		t.Errorf("%d bytes of nothing", n)
 	}
 }
 

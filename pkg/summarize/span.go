@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -153,23 +154,10 @@ func (m *spanMessage) appendText(text string) {
 }
 
 func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult {
-	out := spanResult{Tool: r.Name, Text: r.Text.Inline}
-	if out.Tool == "" {
-		out.Tool = names[r.Ordinal]
-	}
+	out := spanResult{Tool: validUTF8(cmp.Or(r.Name, names[r.Ordinal])), Text: validUTF8(r.Lines())}
 	if r.State == conversation.ResultError {
 		out.State = "error"
 	}
-	if r.Output == conversation.OutputParts {
-		texts := make([]string, len(r.Parts))
-		for i := range r.Parts {
-			if texts[i] = r.Parts[i].Text.Inline; r.Parts[i].Media != nil {
-				texts[i] = r.Parts[i].Media.Line()
-			}
-		}
-		out.Text = strings.Join(texts, "\n")
-	}
-	out.Tool, out.Text = validUTF8(out.Tool), validUTF8(out.Text)
 	return out
 }
 

@@ -23,11 +23,7 @@ func New() provider.Format {
 type writer struct{}
 
 // Takes images and PDF.
-func (writer) Takes(m *conversation.Media) bool { return takes(m) }
-
-func takes(m *conversation.Media) bool {
-	return (provider.IsImage(m.MIMEType) || m.MIMEType == "application/pdf") && (provider.HasData(m) || provider.IsWeb(m))
-}
+func (writer) Takes(m *conversation.Media) bool { return provider.IsImageOrPDF(m) }
 
 // Text writes blocks of the user's.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
@@ -62,7 +58,7 @@ func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []by
 }
 
 // describe says of a document what it is called and whether it is to be cited.
-func describe(document []byte, kept provider.Kept) []byte {
+func describe(document []byte, kept provider.Fields) []byte {
 	return kept.Append(kept.Append(document, '"', "title", "context"), '{', "citations")
 }
 
@@ -71,7 +67,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 	switch p.Kept.Text("type") {
 	case "document":
 		out := []byte(`{"type":"document"}`)
-		if source, _ := provider.Fields(string(p.Kept["source"])); provider.StringField(source, "type") == "content" && source["content"] != nil {
+		if source := p.Kept.Object("source"); source.Text("type") == "content" && source["content"] != nil {
 			out = p.Kept.Append(out, '{', "source")
 		} else {
 			out = provider.AppendString([]byte(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":`), p.Text)
@@ -95,7 +91,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 }
 
 // cited writes a text with what it cites.
-func cited(s *provider.UnitWriter, text string, kept provider.Kept) []byte {
+func cited(s *provider.UnitWriter, text string, kept provider.Fields) []byte {
 	out := s.Traits.AppendText(nil, text)
 	if kept.Blocks("citations") {
 		out = kept.Append(out, '[', "citations")
@@ -134,9 +130,7 @@ func blocks(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.P
 }
 
 func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque map[*conversation.Part]string) {
-	name := provider.CleanName(p.Call.Name, "")
-	more := s.Renamed(l.Index, p.Call.Name, name)
-	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
+	name, arguments, tokens := s.Call(l.Index, p, provider.CleanName, provider.IsObject)
 	out := []byte(`{"type":"tool_use","id":`)
 	out = provider.AppendCallID(out, p.Call.Ordinal)
 	out = append(out, `,"name":`...)
@@ -147,7 +141,7 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque
 	if mayCall(kept, opaque) {
 		out = kept.Append(out, '{', "caller")
 	}
-	s.Add(l, "assistant", kept.Append(out, '"', "toolset_name"), p.Tokens+more+wrapped)
+	s.Add(l, "assistant", kept.Append(out, '"', "toolset_name"), tokens)
 }
 
 // Result writes a result; blank text in it is left out, and with it the content if there is no other.
@@ -183,7 +177,7 @@ func appendParts(dst []byte, s *provider.UnitWriter, l *provider.Line, r *conver
 		switch {
 		case p.Media == nil && s.Blank(p.Text):
 			continue
-		case p.Media != nil && !takes(p.Media):
+		case p.Media != nil && !provider.IsImageOrPDF(p.Media):
 			// The stored count knows only the whole result, so that the line weighs on top.
 			line, tokens := s.MediaAsText(l.Index, &conversation.Part{Media: p.Media})
 			p, more = provider.Content{Text: line}, more+tokens

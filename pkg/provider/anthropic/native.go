@@ -30,27 +30,24 @@ func (r *opaqueBlocks) read(p *conversation.Part) {
 	if r.types == nil { // most turns have none
 		r.types, r.uses = map[*conversation.Part]string{}, map[string]*conversation.Part{}
 	}
-	fields, _ := provider.Fields(p.Opaque.JSON.Inline)
-	field := func(key string) string { return provider.StringField(fields, key) }
-	switch kind := field("type"); {
-	case kind == "redacted_thinking" && field("data") != "" && provider.Only(fields, "type", "data"),
-		kind == "thinking" && field("signature") != "" && isString(fields["thinking"]) && provider.Only(fields, "type", "thinking", "signature"),
-		kind == "text" && strings.TrimSpace(field("text")) != "" && provider.Only(fields, "type", "text", "citations"):
+	fields, _ := provider.ReadFields(p.Opaque.JSON.Inline)
+	switch kind := fields.Text("type"); {
+	case kind == "redacted_thinking" && fields.Text("data") != "" && fields.Only("type", "data"),
+		kind == "thinking" && fields.Text("signature") != "" && fields.Is("thinking", '"') && fields.Only("type", "thinking", "signature"),
+		kind == "text" && strings.TrimSpace(fields.Text("text")) != "" && fields.Only("type", "text", "citations"):
 		r.types[p] = kind
-	case kind == "container_upload" && field("file_id") != "" && provider.Only(fields, "type", "file_id"),
-		kind == "compaction" && provider.Only(fields, "type", "content", "encrypted_content"):
+	case kind == "container_upload" && fields.Text("file_id") != "" && fields.Only("type", "file_id"),
+		kind == "compaction" && fields.Only("type", "content", "encrypted_content"):
 		r.types[p] = kind
-	case (kind == "server_tool_use" || kind == "mcp_tool_use") && field("id") != "":
-		r.uses[field("id")] = p
+	case (kind == "server_tool_use" || kind == "mcp_tool_use") && fields.Text("id") != "":
+		r.uses[fields.Text("id")] = p
 	case strings.HasSuffix(kind, "_tool_result"):
-		if use, ok := r.uses[field("tool_use_id")]; ok {
+		if use, ok := r.uses[fields.Text("tool_use_id")]; ok {
 			r.types[use], r.types[p] = "server_tool_use", kind // or another's, which stands as it is too
-			delete(r.uses, field("tool_use_id"))
+			delete(r.uses, fields.Text("tool_use_id"))
 		}
 	}
 }
-
-func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 
 func isThinkingType(kind string) bool { return kind == "thinking" || kind == "redacted_thinking" }
 
@@ -89,17 +86,17 @@ func thinkingJSON(p *conversation.Part) []byte {
 }
 
 // mayCall reports whether what made a call is there: the model itself, or a block of Anthropic's own that is written beside it.
-func mayCall(kept provider.Kept, opaque map[*conversation.Part]string) bool {
-	caller, _ := provider.Fields(string(kept["caller"]))
-	id := provider.StringField(caller, "tool_id")
+func mayCall(kept provider.Fields, opaque map[*conversation.Part]string) bool {
+	caller := kept.Object("caller")
+	id := caller.Text("tool_id")
 	if id == "" {
-		return provider.StringField(caller, "type") == "direct"
+		return caller.Text("type") == "direct"
 	}
 	for p, kind := range opaque {
 		if kind != "server_tool_use" {
 			continue
 		}
-		if fields, _ := provider.Fields(p.Opaque.JSON.Inline); provider.StringField(fields, "id") == id {
+		if fields, _ := provider.ReadFields(p.Opaque.JSON.Inline); fields.Text("id") == id {
 			return true
 		}
 	}

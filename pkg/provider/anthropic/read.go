@@ -14,8 +14,8 @@ func NewReader() provider.Reader {
 
 type dialect struct{}
 
-// Answers reports whether an object is a message with what only the API says of it.
-func (dialect) Answers(o *provider.Object) bool {
+// IsResponse reports whether an object is a message with what only the API says of it.
+func (dialect) IsResponse(o *provider.Object) bool {
 	kind, role := o.Get("type"), o.Get("role")
 	return kind.JSON == `"message"` && role.JSON == `"assistant"` && (o.Has("id") || o.Has("usage") || o.Has("stop_reason"))
 }
@@ -58,35 +58,17 @@ func (dialect) message(r *provider.Reading, o *provider.Object) {
 	}
 	switch r.Text(role) {
 	case "user":
-		readUser(r, o.Node, content)
+		r.AddInput(o.Node, r.Content(content, readGiven))
 	case "assistant":
-		r.Add(o.Node, conversation.RoleAssistant, "", readAssistant(r, content))
+		r.Add(o.Node, conversation.RoleAssistant, "", r.Content(content, readBlock))
 	case "system":
-		r.Add(o.Node, conversation.RoleSystem, "", readSaid(r, content))
+		r.Add(o.Node, conversation.RoleSystem, "", r.Content(content, readGiven))
 	default:
 		r.Fail(&role, "must be user or assistant")
 	}
 }
 
-// readUser reads results as messages of the tools, and what is between them as the user's.
-func readUser(r *provider.Reading, n, content provider.Node) {
-	r.AddInput(n, readSaid(r, content))
-}
-
-// readSaid reads what is given to the model: a text, or blocks.
-func readSaid(r *provider.Reading, content provider.Node) []conversation.Part {
-	if content.Is('"') {
-		return []conversation.Part{provider.Text(r.Text(content))}
-	}
-	var parts []conversation.Part
-	for _, block := range r.List(content) {
-		if p, ok := readGiven(r, r.Object(block)); ok {
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
-
+// readGiven reads a block that is given to the model.
 func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	kind := o.Get("type")
 	switch r.Text(kind) {
@@ -136,14 +118,14 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	}
 	kept.AddObject(r, rewriting(), o.Get("citations"))
 	source, image := r.Object(o.Get("source")), o.Get("type")
-	mime := "application/pdf"
+	mime := provider.PDF
 	if image.JSON == `"image"` {
 		mime = "image/png"
 	}
 	kind := source.Get("type")
 	switch r.Text(kind) {
 	case "base64":
-		p = r.Blob(source.Get("data"), r.Required(source.Get("media_type"), 256))
+		p = r.InlineMedia(source.Get("data"), r.Required(source.Get("media_type"), 256))
 	case "url":
 		url := source.Get("url")
 		if mime == "image/png" {
@@ -151,14 +133,14 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 		}
 		p = r.Media(url, mime)
 	case "file":
-		p = r.Stored(source.Get("file_id"), mime)
+		p = r.StoredFile(source.Get("file_id"), mime)
 		kept.Add(source.Get("file_id"))
 	case "text":
 		p = provider.Text(r.Text(source.Get("data")))
-		kept.Say("type", "document")
+		kept.AddString("type", "document")
 	case "content":
-		p = provider.Text(join(readSaid(r, source.Get("content"))))
-		kept.Say("type", "document")
+		p = provider.Text(join(r.Content(source.Get("content"), readGiven)))
+		kept.AddString("type", "document")
 		kept.AddObject(r, rewriting(), o.Get("source"))
 	default:
 		r.Fail(&kind, "must be base64, url, file, text or content")
@@ -180,11 +162,11 @@ func join(parts []conversation.Part) string {
 // readSearchResult reads a text that the model may cite.
 func readSearchResult(r *provider.Reading, o *provider.Object) conversation.Part {
 	var kept provider.Members
-	kept.Say("type", "search_result")
+	kept.AddString("type", "search_result")
 	kept.AddText(r, o.Get("source"))
 	kept.AddText(r, o.Get("title"))
 	kept.AddObject(r, rewriting(), o.Get("citations"))
-	texts := readSaid(r, o.Get("content"))
+	texts := r.Content(o.Get("content"), readGiven)
 	if len(texts) != 1 {
 		kept.AddObject(r, rewriting(), o.Get("content"))
 	}
@@ -199,7 +181,7 @@ func readResult(r *provider.Reading, o *provider.Object) conversation.Part {
 	}
 	content := o.Get("content")
 	parts, whole := readPieces(r, content)
-	r.Pieces(content, &result, parts)
+	r.SetOutput(content, &result, parts)
 	var kept provider.Members
 	if !whole {
 		kept.AddObject(r, rewriting(), content)
@@ -229,18 +211,6 @@ func readPieces(r *provider.Reading, content provider.Node) (parts []conversatio
 		parts[i].Residue = nil
 	}
 	return parts, whole
-}
-
-func readAssistant(r *provider.Reading, content provider.Node) (parts []conversation.Part) {
-	if content.Is('"') {
-		return []conversation.Part{provider.Text(r.Text(content))}
-	}
-	for _, block := range r.List(content) {
-		if p, ok := readBlock(r, r.Object(block)); ok {
-			parts = append(parts, p)
-		}
-	}
-	return parts
 }
 
 // readBlock reads a block of the model's. Those of Anthropic's own tools stay as they are.

@@ -30,7 +30,7 @@ func (writer) Takes(m *conversation.Media) bool {
 
 func known(mime string) bool {
 	switch mime {
-	case "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf",
+	case "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", provider.PDF,
 		"audio/wav", "audio/mp3", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac",
 		"video/mp4", "video/mpeg", "video/quicktime", "video/webm":
 		return true
@@ -51,7 +51,7 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 	}
 }
 
-func media(m *conversation.Media, kept provider.Kept) []byte {
+func media(m *conversation.Media, kept provider.Fields) []byte {
 	key, inner := `{"fileData":`, []byte(`{"mimeType":"`+m.MIMEType+`",`)
 	if provider.HasData(m) {
 		key = `{"inlineData":`
@@ -65,7 +65,7 @@ func media(m *conversation.Media, kept provider.Kept) []byte {
 
 // Assistant writes the parts of a model's content.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
-	w := content{sheet: s}
+	w := content{unit: s}
 	for i := range turn {
 		l := &turn[i]
 		for j := range l.Parts {
@@ -77,31 +77,31 @@ func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 
 // content is a model's content that is being written.
 type content struct {
-	sheet     *provider.UnitWriter
+	unit      *provider.UnitWriter
 	signature *conversation.Part // of the next part: reasoning that has no text of its own
 	line      *provider.Line     // that holds it
 }
 
 func (w *content) part(l *provider.Line, p *conversation.Part) {
-	json, tokens := part(w.sheet, l, p)
+	json, tokens := part(w.unit, l, p)
 	switch {
-	case isSignature(w.sheet, l, p):
+	case isSignature(w.unit, l, p):
 		w.drop()
 		w.signature, w.line = p, l
 	case json != nil:
 		if w.signature != nil && p.Kind != conversation.PartReasoning && p.Kind != conversation.PartOpaque {
 			json = sign(json, w.signature.Reasoning.Signature.Inline)
-			tokens += w.sheet.Charge(w.line, w.signature.Tokens)
+			tokens += w.unit.Charge(w.line, w.signature.Tokens)
 			w.signature = nil
 		}
-		w.sheet.Add(l, "model", json, tokens)
+		w.unit.Add(l, "model", json, tokens)
 	}
 }
 
 // drop leaves out a signature that no part has taken.
 func (w *content) drop() {
 	if w.signature != nil {
-		w.sheet.Drop(w.line.Index, w.signature)
+		w.unit.Drop(w.line.Index, w.signature)
 		w.signature = nil
 	}
 }
@@ -131,18 +131,16 @@ func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 }
 
 func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
-	name := cleanName(p.Call.Name)
-	more := s.Renamed(l.Index, p.Call.Name, name)
-	arguments, wrapped := s.Arguments(l.Index, p.Call.Arguments.Inline, provider.IsObject)
+	name, arguments, tokens := s.Call(l.Index, p, cleanName, provider.IsObject)
 	out := provider.AppendString([]byte(`{"functionCall":{"name":`), name)
 	out = append(out, `,"args":`...)
 	out = append(append(out, arguments...), "}}"...)
-	return s.Kept(p).Append(out, '{', besideKeys()...), p.Tokens + more + wrapped
+	return s.Kept(p).Append(out, '{', besideKeys()...), tokens
 }
 
 // cleanName allows what Gemini allows more than others, and demands a letter or '_' in front.
 func cleanName(name string) string {
-	clean := provider.CleanName(name, ".:")
+	clean := provider.CleanNameWith(name, ".:")
 	if strings.IndexByte("0123456789-.:", clean[0]) >= 0 {
 		clean = "_" + clean[:min(len(clean), 63)]
 	}
@@ -174,19 +172,19 @@ func isBase64(s string) bool {
 
 // isBlock reports whether an opaque block is a thought, or one of what Gemini's own tools leave.
 func isBlock(json string) bool {
-	fields, _ := provider.Fields(json)
-	signature, signed := fields["thoughtSignature"]
-	if signed && (string(signature) == "null" || !isBase64(provider.StringField(fields, "thoughtSignature"))) {
+	fields, _ := provider.ReadFields(json)
+	_, signed := fields["thoughtSignature"]
+	if signed && !isBase64(fields.Text("thoughtSignature")) {
 		return false
 	}
-	if provider.Only(fields, "text", "thought", "thoughtSignature") {
-		return string(fields["thought"]) == "true" && provider.StringField(fields, "text") != "" && signed
+	if fields.Only("text", "thought", "thoughtSignature") {
+		return string(fields["thought"]) == "true" && fields.Text("text") != "" && signed
 	}
 	held := 0
 	for _, key := range nativeKeys() {
-		if inner, ok := provider.Fields(string(fields[key])); ok && len(inner) > 0 {
+		if len(fields.Object(key)) > 0 {
 			held++
 		}
 	}
-	return held == 1 && provider.Only(fields, append(append(nativeKeys(), besideKeys()...), "thoughtSignature")...)
+	return held == 1 && fields.Only(append(append(nativeKeys(), besideKeys()...), "thoughtSignature")...)
 }

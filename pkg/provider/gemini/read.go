@@ -15,8 +15,8 @@ func NewReader() provider.Reader {
 
 type dialect struct{}
 
-// Answers reports whether an object has candidates, or says why it has none.
-func (dialect) Answers(o *provider.Object) bool {
+// IsResponse reports whether an object has candidates, or says why it has none.
+func (dialect) IsResponse(o *provider.Object) bool {
 	return o.Has("candidates") || o.Has("usageMetadata") || o.Has("promptFeedback")
 }
 
@@ -146,9 +146,9 @@ func readMedia(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	media := r.Object(data)
 	kept.AddText(r, media.Get("displayName"))
 	if mime := media.Get("mimeType"); media.Has("fileUri") {
-		p = r.Media(media.Get("fileUri"), r.OrElse(mime, "application/octet-stream"))
+		p = r.Media(media.Get("fileUri"), r.OptionalOr(mime, "application/octet-stream"))
 	} else {
-		p = r.Blob(media.Get("data"), r.Required(mime, 256))
+		p = r.InlineMedia(media.Get("data"), r.Required(mime, 256))
 	}
 	return r.WithResidue(p, "gemini", kept)
 }
@@ -237,7 +237,7 @@ func readCall(r *provider.Reading, o *provider.Object, made int) (conversation.P
 	}
 	id := r.Optional(call.Get("id"), 512)
 	if id == "" {
-		id = provider.MadeID(made)
+		id = provider.GeneratedID(made)
 	}
 	p, ok := r.Call(id, r.ToolName(call.Get("name")), arguments)
 	return r.WithResidue(p, "gemini", readBeside(r, o)), ok
@@ -246,7 +246,7 @@ func readCall(r *provider.Reading, o *provider.Object, made int) (conversation.P
 // readResponse reads a response. Most have no id: it answers the first open call of the name.
 func readResponse(r *provider.Reading, o *provider.Object) conversation.Part {
 	name := r.ToolName(o.Get("name"))
-	result := r.Result(r.Answer(name, r.Optional(o.Get("id"), 512)), "")
+	result := r.Result(r.AnsweredCall(name, r.Optional(o.Get("id"), 512)), "")
 	result.Name = name
 	kept := readOutput(r, o.Get("response"), &result)
 	for _, key := range []string{"willContinue", "scheduling"} {
@@ -264,7 +264,7 @@ func readOutput(r *provider.Reading, n provider.Node, result *conversation.ToolR
 	if !n.Is('{') {
 		r.Fail(&n, "must be an object")
 	}
-	one, sole := r.Sole(n)
+	one, sole := r.OnlyMember(n)
 	switch key := one.Key(); {
 	case sole && key == "result" && one.Is('"'):
 		result.Text.Inline = r.Text(one)
@@ -296,6 +296,6 @@ func readAttached(r *provider.Reading, n provider.Node, result *conversation.Too
 		pieces = append(pieces, readMedia(r, r.Object(part)))
 	}
 	result.Text.Inline = ""
-	r.Pieces(n, result, pieces)
+	r.SetOutput(n, result, pieces)
 	return append(kept, provider.Member{Key: "parts", JSON: "[]"})
 }

@@ -33,7 +33,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 }
 
 // apart parts a result into its words and the media beside them; nothing is attached if not all of it can be shown so.
-func apart(r *conversation.ToolResult, kept provider.Kept) (text string, attached []byte, output conversation.OutputKind) {
+func apart(r *conversation.ToolResult, kept provider.Fields) (text string, attached []byte, output conversation.OutputKind) {
 	if kept.Is("response", '{') {
 		output = conversation.OutputJSON
 	}
@@ -58,13 +58,12 @@ func apart(r *conversation.ToolResult, kept provider.Kept) (text string, attache
 
 // appendResponse writes a result as an object. A text in a wrapper weighs as text; around JSON the wrapper is JSON that the
 // stored count does not know.
-func appendResponse(dst []byte, r *conversation.ToolResult, text string, kept provider.Kept) (out []byte, wrapper string) {
+func appendResponse(dst []byte, r *conversation.ToolResult, text string, kept provider.Fields) (out []byte, wrapper string) {
 	key := `{"result":`
-	response, _ := provider.Fields(string(kept["response"]))
 	switch {
 	case r.State == conversation.ResultError:
 		key = `{"error":`
-	case response["output"] != nil:
+	case kept.Object("response")["output"] != nil:
 		key = `{"output":`
 	}
 	switch {

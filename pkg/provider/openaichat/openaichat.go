@@ -23,9 +23,9 @@ type writer struct{}
 // Takes images, audio and PDF.
 func (writer) Takes(m *conversation.Media) bool {
 	if provider.IsImage(m.MIMEType) {
-		return provider.HasData(m) || provider.IsWeb(m)
+		return provider.IsReachable(m)
 	}
-	return provider.HasData(m) && (audio(m.MIMEType) != "" || m.MIMEType == "application/pdf")
+	return provider.HasData(m) && (audio(m.MIMEType) != "" || m.MIMEType == provider.PDF)
 }
 
 func audio(mime string) string {
@@ -41,10 +41,7 @@ func audio(mime string) string {
 
 // Text writes a message of the system's or the user's.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
-	role := l.Role.String()
-	if l.Role == conversation.RoleSystem && contents[0].Kept.Text("role") == "developer" {
-		role = "developer"
-	}
+	role := provider.OpenAIRole(l, contents)
 	out := appendContent(appendRole(s, l.Index, role, l.Name), contents)
 	s.Add(l, role, append(out, '}'), provider.Weigh(contents))
 }
@@ -82,7 +79,7 @@ func appendMedia(dst []byte, c *provider.Content) []byte {
 		if slices.Contains([]string{"auto", "low", "high"}, m.Detail) {
 			dst = append(dst, `,"detail":"`+m.Detail+`"`...)
 		}
-	case m.MIMEType == "application/pdf":
+	case m.MIMEType == provider.PDF:
 		dst = append(dst, `{"type":"file","file":{"filename":"document.pdf","file_data":`...)
 		dst = provider.AppendURL(dst, m)
 	default:
@@ -137,7 +134,7 @@ func (m *assistantTurn) take(s *provider.UnitWriter, l *provider.Line) {
 		case conversation.PartToolCall:
 			var n int32
 			m.calls, n = appendCall(s, l.Index, m.calls, p)
-			tokens += p.Tokens + n
+			tokens += n
 		default:
 			s.Drop(l.Index, p)
 		}
@@ -155,9 +152,9 @@ func (m *assistantTurn) take(s *provider.UnitWriter, l *provider.Line) {
 // say takes a text, and returns its weight.
 func (m *assistantTurn) say(s *provider.UnitWriter, p *conversation.Part) int32 {
 	kept := s.Kept(p)
-	audio, _ := provider.Fields(string(kept["audio"]))
+	audio := kept.Object("audio")
 	switch {
-	case m.audio == nil && provider.StringField(audio, "id") != "" && provider.Only(audio, "id"):
+	case m.audio == nil && audio.Text("id") != "" && audio.Only("id"):
 		m.audio = kept["audio"]
 	case s.Blank(p.Text.Inline):
 		return 0
@@ -205,28 +202,28 @@ func appendSaid(dst []byte, contents []provider.Content) []byte {
 	return append(dst, ']')
 }
 
+// appendCall writes a call behind others, and returns what it weighs.
 func appendCall(s *provider.UnitWriter, index int32, dst []byte, p *conversation.Part) ([]byte, int32) {
-	name := provider.CleanName(p.Call.Name, "")
-	more := s.Renamed(index, p.Call.Name, name)
 	dst = append(dst, "[,"[min(len(dst), 1)])
 	dst = append(dst, `{"id":`...)
 	dst = provider.AppendCallID(dst, p.Call.Ordinal)
 	if s.Kept(p).Text("type") == "custom" {
+		name, more := s.ToolName(index, p.Call.Name, provider.CleanName)
 		dst = provider.AppendString(append(dst, `,"type":"custom","custom":{"name":`...), name)
 		dst = provider.AppendString(append(dst, `,"input":`...), p.Call.Arguments.Inline)
-		return append(dst, "}}"...), more
+		return append(dst, "}}"...), p.Tokens + more
 	}
-	arguments, wrapped := s.Arguments(index, p.Call.Arguments.Inline, provider.IsJSON)
+	name, arguments, tokens := s.Call(index, p, provider.CleanName, provider.IsJSON)
 	dst = append(dst, `,"type":"function","function":{"name":`...)
 	dst = provider.AppendString(dst, name)
 	dst = append(dst, `,"arguments":`...)
 	dst = provider.AppendString(dst, arguments)
-	return append(dst, "}}"...), more + wrapped
+	return append(dst, "}}"...), tokens
 }
 
 // Result writes a tool message: its content is a list if that is how it came.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
-	list := provider.Pieces{Role: "tool", Prefix: `{"role":"tool","tool_call_id":`, Key: `,"content":`, TextPrefix: `{"type":"text","text":`}
+	list := provider.ResultList{Role: "tool", Prefix: `{"role":"tool","tool_call_id":`, Key: `,"content":`, TextPrefix: `{"type":"text","text":`}
 	if !s.Kept(&l.Parts[0]).Is("content", '[') || !s.AddPieces(l, r, list, nil) {
 		s.AddResult(l, r, list.Role, list.Prefix, list.Key)
 	}

@@ -14,8 +14,8 @@ func NewReader() provider.Reader {
 
 type dialect struct{}
 
-// Answers reports whether an object has choices.
-func (dialect) Answers(o *provider.Object) bool { return o.Has("choices") }
+// IsResponse reports whether an object has choices.
+func (dialect) IsResponse(o *provider.Object) bool { return o.Has("choices") }
 
 // Response reads the one choice.
 func (dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
@@ -50,7 +50,7 @@ func readMessage(r *provider.Reading, o *provider.Object, answer bool) {
 	case answer:
 		r.Fail(&role, "must be assistant in an answer")
 	case text == "user":
-		r.Add(o.Node, conversation.RoleUser, r.Name(o.Get("name")), readContent(r, o.Get("content")))
+		r.Add(o.Node, conversation.RoleUser, r.Name(o.Get("name")), r.RequiredContent(o.Get("content"), readPiece))
 	case text == "system":
 		r.Add(o.Node, conversation.RoleSystem, r.Name(o.Get("name")), readTexts(r, o.Get("content")))
 	case text == "developer":
@@ -64,28 +64,11 @@ func readMessage(r *provider.Reading, o *provider.Object, answer bool) {
 
 // readTexts reads content of text alone.
 func readTexts(r *provider.Reading, n provider.Node) []conversation.Part {
-	parts := readContent(r, n)
+	parts := r.RequiredContent(n, readPiece)
 	for i := range parts {
 		if parts[i].Kind != conversation.PartText {
 			r.Fail(&n, "must hold text alone")
 			return nil
-		}
-	}
-	return parts
-}
-
-// readContent reads a text or a list of pieces.
-func readContent(r *provider.Reading, n provider.Node) []conversation.Part {
-	if n.Is('"') {
-		return []conversation.Part{provider.Text(r.Text(n))}
-	}
-	if n.Missing() {
-		r.Fail(&n, "is required")
-	}
-	var parts []conversation.Part
-	for _, piece := range r.List(n) {
-		if p, ok := readPiece(r, r.Object(piece)); ok {
-			parts = append(parts, p)
 		}
 	}
 	return parts
@@ -111,7 +94,7 @@ func readPiece(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 
 func readRefusal(r *provider.Reading, n provider.Node) conversation.Part {
 	var kept provider.Members
-	kept.Say("type", "refusal")
+	kept.AddString("type", "refusal")
 	return r.WithResidue(provider.Text(r.Text(n)), "openai", kept)
 }
 
@@ -132,7 +115,7 @@ func readAudio(r *provider.Reading, o *provider.Object) conversation.Part {
 	if format := o.Get("format"); r.Text(format) == "mp3" {
 		mime = "audio/mpeg"
 	}
-	return r.Blob(o.Get("data"), mime)
+	return r.InlineMedia(o.Get("data"), mime)
 }
 
 // readFile reads a file: its bytes, or the id under which OpenAI keeps it.
@@ -141,12 +124,12 @@ func readFile(r *provider.Reading, o *provider.Object) conversation.Part {
 	kept.AddText(r, o.Get("filename"))
 	if id := o.Get("file_id"); !id.Missing() {
 		kept.AddText(r, id)
-		return r.WithResidue(r.Stored(id, "application/pdf"), "openai", kept)
+		return r.WithResidue(r.StoredFile(id, provider.PDF), "openai", kept)
 	}
 	data := o.Get("file_data")
-	p := r.Media(data, "application/pdf")
+	p := r.Media(data, provider.PDF)
 	if !strings.HasPrefix(r.Text(data), "data:") {
-		p = r.Blob(data, "application/pdf")
+		p = r.InlineMedia(data, provider.PDF)
 	}
 	return r.WithResidue(p, "openai", kept)
 }
@@ -163,7 +146,7 @@ func readAssistant(r *provider.Reading, o *provider.Object) (parts []conversatio
 		}
 	}
 	if content := o.Get("content"); !content.Missing() {
-		parts = append(parts, readContent(r, content)...)
+		parts = append(parts, r.RequiredContent(content, readPiece)...)
 	}
 	if refusal := o.Get("refusal"); !refusal.Missing() {
 		parts = append(parts, readRefusal(r, refusal))
@@ -199,7 +182,7 @@ func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool)
 	case "custom":
 		custom := r.Object(o.Get("custom"))
 		var kept provider.Members
-		kept.Say("type", "custom")
+		kept.AddString("type", "custom")
 		p, ok := r.CallOfText(id, r.ToolName(custom.Get("name")), r.Text(custom.Get("input")))
 		return r.WithResidue(p, "openai", kept), ok
 	}
@@ -210,8 +193,8 @@ func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool)
 func readResult(r *provider.Reading, o *provider.Object) {
 	result := r.Result(r.CallID(o.Get("tool_call_id")), "")
 	result.Name = r.Optional(o.Get("name"), 256)
-	parts := readContent(r, o.Get("content"))
-	r.Pieces(o.Get("content"), &result, parts)
+	parts := r.RequiredContent(o.Get("content"), readPiece)
+	r.SetOutput(o.Get("content"), &result, parts)
 	p := provider.ResultPart(result)
 	if len(parts) > 1 {
 		p = r.WithResidue(p, "openai", provider.Members{{Key: "content", JSON: "[]"}})

@@ -24,20 +24,20 @@ const (
 )
 
 // kindOf says which kind of call a part is; empty for a function's, and for one whose result cannot be shown as that kind's.
-func (w *items) kindOf(p *conversation.Part) string { return kindOf(w.sheet, p) }
+func (w *items) kindOf(p *conversation.Part) string { return kindOf(w.unit, p) }
 
 func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
 	if p == nil {
 		return ""
 	}
 	kept := s.Kept(p)
-	fields, _ := provider.Fields(p.Call.Arguments.Inline)
-	legal, does := false, provider.Kept(fields)
+	does, _ := provider.ReadFields(p.Call.Arguments.Inline)
+	legal := false
 	switch kind := kept.Text("type"); kind {
 	case custom:
 		return kind
 	case computer:
-		result := s.Answered(p.Call.Ordinal)
+		result := s.ResultOf(p.Call.Ordinal)
 		legal = kept.Text("id") != "" && result != nil && screenshot(s, result) != nil
 	case localShell:
 		legal = kept.Text("id") != "" && does.Is("action", '{')
@@ -53,13 +53,12 @@ func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
 }
 
 func (w *items) call(p *conversation.Part) {
-	kept := w.sheet.Kept(p)
+	kept := w.unit.Kept(p)
 	switch kind := w.kindOf(p); kind {
 	case "":
 		w.function(p, kept)
 	case custom:
-		name := provider.CleanName(p.Call.Name, "")
-		more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
+		name, more := w.unit.ToolName(w.line.Index, p.Call.Name, provider.CleanName)
 		out := provider.AppendCallID([]byte(`{"type":"custom_tool_call","call_id":`), p.Call.Ordinal)
 		out = provider.AppendString(append(out, `,"name":`...), name)
 		out = append(provider.AppendString(append(out, `,"input":`...), p.Call.Arguments.Inline), '}')
@@ -69,21 +68,19 @@ func (w *items) call(p *conversation.Part) {
 	}
 }
 
-func (w *items) function(p *conversation.Part, kept provider.Kept) {
-	name := provider.CleanName(p.Call.Name, "")
-	more := w.sheet.Renamed(w.line.Index, p.Call.Name, name)
-	arguments, wrapped := w.sheet.Arguments(w.line.Index, p.Call.Arguments.Inline, provider.IsJSON)
+func (w *items) function(p *conversation.Part, kept provider.Fields) {
+	name, arguments, tokens := w.unit.Call(w.line.Index, p, provider.CleanName, provider.IsJSON)
 	out := []byte(`{"type":"function_call","call_id":`)
 	out = provider.AppendCallID(out, p.Call.Ordinal)
 	out = append(out, `,"name":`...)
 	out = provider.AppendString(out, name)
 	out = append(out, `,"arguments":`...)
 	out = append(provider.AppendString(out, arguments), '}')
-	w.item("function_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), p.Tokens+more+wrapped)
+	w.item("function_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), tokens)
 }
 
 // action writes a call of a tool that OpenAI defines: what it does stands in its arguments.
-func action(kind string, p *conversation.Part, kept provider.Kept) []byte {
+func action(kind string, p *conversation.Part, kept provider.Fields) []byte {
 	out := append(provider.AppendCallID([]byte(`{"type":"`+kind+`","call_id":`), p.Call.Ordinal), '}')
 	if kind != shell && kept.Text("status") == "" {
 		kept["status"] = []byte(`"completed"`)
@@ -94,14 +91,13 @@ func action(kind string, p *conversation.Part, kept provider.Kept) []byte {
 	out = kept.Append(out, '"', "id", "status")
 	out = kept.Append(out, '[', "pending_safety_checks")
 	out = kept.Append(out, '{', "environment", "caller")
-	fields, _ := provider.Fields(p.Call.Arguments.Inline)
-	does := provider.Kept(fields)
+	does, _ := provider.ReadFields(p.Call.Arguments.Inline)
 	return does.Append(does.Append(out, '{', "action", "operation"), '[', "actions")
 }
 
 // Result writes a call's output, as its kind has it.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
-	switch kind := kindOf(s, s.Asked(r.Ordinal)); kind {
+	switch kind := kindOf(s, s.CallOf(r.Ordinal)); kind {
 	case "":
 		output(s, l, r, "function_call_output")
 	case custom:
@@ -113,7 +109,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 
 // output writes the output of a caller's tool: a list if that is how it came.
 func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, name string) {
-	list := provider.Pieces{
+	list := provider.ResultList{
 		Role: name, Prefix: `{"type":"` + name + `","call_id":`, Key: `,"output":`, TextPrefix: `{"type":"input_text","text":`,
 		Takes: writer{}.Takes, Media: appendMedia,
 	}
@@ -163,7 +159,7 @@ func screenshot(s *provider.UnitWriter, p *conversation.Part) []byte {
 		return kept.Append([]byte(`{"type":"computer_screenshot"}`), '"', "file_id")
 	}
 	for i := range p.Result.Parts {
-		if m := p.Result.Parts[i].Media; m != nil && provider.IsImage(m.MIMEType) && (provider.HasData(m) || provider.IsWeb(m)) {
+		if m := p.Result.Parts[i].Media; m != nil && provider.IsImage(m.MIMEType) && provider.IsReachable(m) {
 			return append(provider.AppendURL([]byte(`{"type":"computer_screenshot","image_url":`), m), '}')
 		}
 	}

@@ -44,10 +44,9 @@ func hosted(kind string) (required []string) {
 }
 
 // isHosted reports whether an item is one of those, with what it must have.
-func isHosted(kind string, fields map[string]json.RawMessage) bool {
+func isHosted(kind string, fields provider.Fields) bool {
 	required := hosted(kind)
-	lacks := func(key string) bool { return isNull(fields[key]) }
-	return len(required) > 0 && !slices.ContainsFunc(required, lacks)
+	return len(required) > 0 && !slices.ContainsFunc(required, fields.IsNull)
 }
 
 // readOpaque gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. A part of reasoning is
@@ -56,11 +55,11 @@ func readOpaque(p *conversation.Part) (item []byte, kind string) {
 	if p.Kind != conversation.PartOpaque {
 		return nil, ""
 	}
-	fields, _ := provider.Fields(p.Opaque.JSON.Inline)
-	switch kind = provider.StringField(fields, "type"); {
+	fields, _ := provider.ReadFields(p.Opaque.JSON.Inline)
+	switch kind = fields.Text("type"); {
 	case kind == "reasoning" && isReasoning(fields):
 		return withoutNulls(p.Opaque.JSON.Inline, fields), kind
-	case kind == "compaction" && provider.StringField(fields, "encrypted_content") != "" && isOptional(fields["id"]):
+	case kind == "compaction" && fields.Text("encrypted_content") != "" && isOptional(fields, "id"):
 		return []byte(p.Opaque.JSON.Inline), kind
 	case isHosted(kind, fields):
 		return []byte(p.Opaque.JSON.Inline), kind
@@ -70,48 +69,46 @@ func readOpaque(p *conversation.Part) (item []byte, kind string) {
 }
 
 // isReasoning reports whether an item is a ResponseReasoningItemParam, but for members that are null.
-func isReasoning(fields map[string]json.RawMessage) bool {
-	return provider.StringField(fields, "id") != "" &&
+func isReasoning(fields provider.Fields) bool {
+	return fields.Text("id") != "" &&
 		isTexts(fields["summary"], "summary_text") &&
-		(isNull(fields["content"]) || isTexts(fields["content"], "reasoning_text")) &&
-		isOptional(fields["encrypted_content"]) && isStatus(fields) &&
-		provider.Only(fields, reasoningKeys()...)
+		(fields.IsNull("content") || isTexts(fields["content"], "reasoning_text")) &&
+		isOptional(fields, "encrypted_content") && isStatus(fields) &&
+		fields.Only(reasoningKeys()...)
 }
 
 func reasoningKeys() []string {
 	return []string{"id", "type", "summary", "content", "encrypted_content", "status"}
 }
 
-func isStatus(fields map[string]json.RawMessage) bool {
+func isStatus(fields provider.Fields) bool {
 	known := []string{"in_progress", "completed", "incomplete"}
-	return isNull(fields["status"]) || slices.Contains(known, provider.StringField(fields, "status"))
+	return fields.IsNull("status") || slices.Contains(known, fields.Text("status"))
 }
 
 // isTexts reports whether JSON is a list of texts of a kind.
 func isTexts(list json.RawMessage, kind string) bool {
-	var items []map[string]json.RawMessage
-	if isNull(list) || json.Unmarshal(list, &items) != nil {
+	var items []provider.Fields
+	if json.Unmarshal(list, &items) != nil || items == nil {
 		return false
 	}
-	return !slices.ContainsFunc(items, func(fields map[string]json.RawMessage) bool {
-		return provider.StringField(fields, "type") != kind || !isText(fields["text"]) || !provider.Only(fields, "type", "text")
+	return !slices.ContainsFunc(items, func(fields provider.Fields) bool {
+		return fields.Text("type") != kind || !fields.Is("text", '"') || !fields.Only("type", "text")
 	})
 }
 
-func isOptional(member json.RawMessage) bool { return isNull(member) || isText(member) }
-
-func isText(member json.RawMessage) bool { return len(member) > 0 && member[0] == '"' }
-
-func isNull(member json.RawMessage) bool { return len(member) == 0 || string(member) == "null" }
+func isOptional(fields provider.Fields, key string) bool {
+	return fields.IsNull(key) || fields.Is(key, '"')
+}
 
 // withoutNulls returns the item as it came, or without the members that are null if it has such: SDKs print what the API left out as
 // null, and the API refuses an item that says it.
-func withoutNulls(item string, fields map[string]json.RawMessage) []byte {
+func withoutNulls(item string, fields provider.Fields) []byte {
 	var out []byte
 	null := false
 	for i, key := range reasoningKeys() {
 		switch member, ok := fields[key]; {
-		case ok && isNull(member):
+		case ok && fields.IsNull(key):
 			null = true
 		case ok:
 			out = append(out, "{,"[min(i, 1)])

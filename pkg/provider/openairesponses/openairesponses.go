@@ -26,16 +26,11 @@ func New() provider.Format {
 type writer struct{}
 
 // Takes images and PDF.
-func (writer) Takes(m *conversation.Media) bool {
-	return (provider.IsImage(m.MIMEType) || m.MIMEType == "application/pdf") && (provider.HasData(m) || provider.IsWeb(m))
-}
+func (writer) Takes(m *conversation.Media) bool { return provider.IsImageOrPDF(m) }
 
 // Text writes a message item of the system's or the user's.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
-	role := l.Role.String()
-	if l.Role == conversation.RoleSystem && contents[0].Kept.Text("role") == "developer" {
-		role = "developer"
-	}
+	role := provider.OpenAIRole(l, contents)
 	s.Add(l, role, message(role, contents), provider.Weigh(contents))
 }
 
@@ -86,7 +81,7 @@ func detail(c *provider.Content) string {
 
 // Assistant writes texts, calls and reasoning as items of their own, in their order.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
-	w := items{sheet: s}
+	w := items{unit: s}
 	for i := range turn {
 		w.take(&turn[i])
 	}
@@ -98,11 +93,11 @@ func (w *items) take(l *provider.Line) {
 	for i := range l.Parts {
 		switch p := &l.Parts[i]; p.Kind {
 		case conversation.PartText:
-			if !w.sheet.Blank(p.Text.Inline) {
-				w.text(p.Text.Inline, p.Tokens, w.sheet.Kept(p))
+			if !w.unit.Blank(p.Text.Inline) {
+				w.text(p.Text.Inline, p.Tokens, w.unit.Kept(p))
 			}
 		case conversation.PartMedia:
-			line, n := w.sheet.MediaAsText(l.Index, p)
+			line, n := w.unit.MediaAsText(l.Index, p)
 			w.text(line, n, nil)
 		case conversation.PartToolCall:
 			w.call(p)
@@ -114,7 +109,7 @@ func (w *items) take(l *provider.Line) {
 
 // items writes the items of a turn.
 type items struct {
-	sheet     *provider.UnitWriter
+	unit      *provider.UnitWriter
 	line      *provider.Line     // the message that is being written
 	written   bool               // an item of the message stands already
 	reasoning []pendingReasoning // before the next item
@@ -128,7 +123,7 @@ type pendingReasoning struct {
 
 // text writes one text as a message of its own. The assistant's words are legal as a message that holds a string, or as an output
 // message with the id that OpenAI gave it, which the record does not have. A string cannot keep several texts apart.
-func (w *items) text(text string, weight int32, kept provider.Kept) {
+func (w *items) text(text string, weight int32, kept provider.Fields) {
 	if w.written || len(w.reasoning) > 0 {
 		weight += tokens.PerMessage // the record has one message where the items are more
 	}
@@ -143,16 +138,16 @@ func (w *items) text(text string, weight int32, kept provider.Kept) {
 // item writes an item behind the reasoning that precedes it.
 func (w *items) item(role string, json []byte, tokens int32) {
 	for _, r := range w.reasoning {
-		w.sheet.Add(r.line, "reasoning", r.json, r.part.Tokens)
+		w.unit.Add(r.line, "reasoning", r.json, r.part.Tokens)
 	}
 	w.reasoning, w.written = nil, true
-	w.sheet.Add(w.line, role, json, tokens)
+	w.unit.Add(w.line, role, json, tokens)
 }
 
 // dropReasoning leaves out reasoning whose item is not there.
 func (w *items) dropReasoning() {
 	for _, r := range w.reasoning {
-		w.sheet.Drop(r.line.Index, r.part)
+		w.unit.Drop(r.line.Index, r.part)
 	}
 	w.reasoning = nil
 }
@@ -160,8 +155,8 @@ func (w *items) dropReasoning() {
 // native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself and is no such item.
 func (w *items) native(p *conversation.Part) {
 	item, kind := readOpaque(p)
-	if kind == "" || !w.sheet.Native(w.line, p) {
-		w.sheet.Drop(w.line.Index, p)
+	if kind == "" || !w.unit.Native(w.line, p) {
+		w.unit.Drop(w.line.Index, p)
 		return
 	}
 	if kind == "reasoning" {

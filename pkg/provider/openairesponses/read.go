@@ -15,8 +15,8 @@ func NewReader() provider.Reader {
 
 type dialect struct{}
 
-// Answers reports whether an object says that it is a response.
-func (dialect) Answers(o *provider.Object) bool {
+// IsResponse reports whether an object says that it is a response.
+func (dialect) IsResponse(o *provider.Object) bool {
 	object := o.Get("object")
 	return object.JSON == `"response"` && o.Has("output")
 }
@@ -46,7 +46,7 @@ func (dialect) System(r *provider.Reading, o *provider.Object) {
 	}
 	for _, item := range r.List(n) {
 		message := r.Object(item)
-		for _, p := range readContent(r, message.Get("content")) {
+		for _, p := range r.RequiredContent(message.Get("content"), readPiece) {
 			r.AddSystem(p.Text.Inline)
 		}
 	}
@@ -81,7 +81,7 @@ func (dialect) Element(r *provider.Reading, n provider.Node) {
 }
 
 func readMessage(r *provider.Reading, o *provider.Object) {
-	role, parts := o.Get("role"), readContent(r, o.Get("content"))
+	role, parts := o.Get("role"), r.RequiredContent(o.Get("content"), readPiece)
 	switch r.Text(role) {
 	case "user":
 		r.Add(o.Node, conversation.RoleUser, "", parts)
@@ -109,23 +109,6 @@ func inPhase(r *provider.Reading, phase provider.Node, parts []conversation.Part
 	return parts
 }
 
-// readContent reads a text or a list of pieces.
-func readContent(r *provider.Reading, n provider.Node) []conversation.Part {
-	if n.Is('"') {
-		return []conversation.Part{provider.Text(r.Text(n))}
-	}
-	if n.Missing() {
-		r.Fail(&n, "is required")
-	}
-	var parts []conversation.Part
-	for _, piece := range r.List(n) {
-		if p, ok := readPiece(r, r.Object(piece)); ok {
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
-
 func readPiece(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	kind := o.Get("type")
 	switch r.Text(kind) {
@@ -146,7 +129,7 @@ func readImage(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	var kept provider.Members
 	url, id := o.Get("image_url"), o.Get("file_id")
 	if url.Missing() {
-		p = r.Stored(id, "image/png")
+		p = r.StoredFile(id, "image/png")
 		kept.AddText(r, id)
 	} else {
 		p = r.Media(url, provider.ImageType(r.Text(url)))
@@ -160,18 +143,18 @@ func readImage(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 }
 
 func readFile(r *provider.Reading, o *provider.Object) (p conversation.Part) {
-	const mime = "application/pdf"
+	const mime = provider.PDF
 	var kept provider.Members
 	kept.AddText(r, o.Get("filename"))
 	switch data, url := o.Get("file_data"), o.Get("file_url"); {
 	case strings.HasPrefix(r.Text(data), "data:"):
 		p = r.Media(data, mime)
 	case !data.Missing():
-		p = r.Blob(data, mime)
+		p = r.InlineMedia(data, mime)
 	case !url.Missing():
 		p = r.Media(url, mime)
 	default:
-		p = r.Stored(o.Get("file_id"), mime)
+		p = r.StoredFile(o.Get("file_id"), mime)
 		kept.AddText(r, o.Get("file_id"))
 	}
 	return r.WithResidue(p, "openai", kept)
@@ -180,7 +163,7 @@ func readFile(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 func readCall(r *provider.Reading, o *provider.Object, kind string) {
 	var kept provider.Members
 	if kind == "custom_tool_call" {
-		kept.Say("type", "custom")
+		kept.AddString("type", "custom")
 	}
 	kept.AddText(r, o.Get("namespace"))
 	kept.AddObject(r, rewriting(), o.Get("caller"))
@@ -206,7 +189,7 @@ func readAction(r *provider.Reading, o *provider.Object, kind string) {
 	for _, key := range actionKeys() {
 		arguments.AddObject(r, rewriting(), o.Get(key))
 	}
-	kept.Say("type", kind)
+	kept.AddString("type", kind)
 	kept.AddText(r, o.Get("id"))
 	kept.AddText(r, o.Get("status"))
 	for _, key := range []string{"pending_safety_checks", "environment", "caller"} {
@@ -228,7 +211,7 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 	switch output := o.Get("output"); kind {
 	case "computer_call_output":
 		shot := r.Object(output)
-		r.Pieces(output, &result, []conversation.Part{readImage(r, shot)})
+		r.SetOutput(output, &result, []conversation.Part{readImage(r, shot)})
 		kept.Add(shot.Get("file_id"))
 	case "shell_call_output":
 		result.Output, result.Text.Inline = conversation.OutputJSON, strings.Clone(output.JSON)
@@ -237,8 +220,8 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 		}
 		r.List(output)
 	case "function_call_output", "custom_tool_call_output":
-		parts := readContent(r, output)
-		r.Pieces(output, &result, parts)
+		parts := r.RequiredContent(output, readPiece)
+		r.SetOutput(output, &result, parts)
 		if result.Output == conversation.OutputParts {
 			kept = append(kept, provider.Member{Key: "output", JSON: "[]"})
 		}

@@ -274,7 +274,7 @@ func (r *codeReader) addOtherNames(shown map[int]bool) {
 // addInformative offers the lines that say most about what the code does.
 func (r *codeReader) addInformative() {
 	boost := func(i int) float64 { return r.lines[i].boost() }
-	for rank, i := range choice.NewTerms(r.units).Cover(r.units, boost, 10+r.target/25) {
+	for rank, i := range choice.Cover(r.units, boost, 10+r.target/25) {
 		r.add(i, max(100, min(200, r.target/5)), 500-float64(rank))
 	}
 }

@@ -121,7 +121,7 @@ func (r *diffReader) addChanges(target int) {
 		}
 		return 0
 	}
-	for rank, i := range choice.NewTerms(r.units).Cover(r.units, boost, 10+target/25) {
+	for rank, i := range choice.Cover(r.units, boost, 10+target/25) {
 		r.entries = append(r.entries, choice.Entry{Text: r.units[i].Text, MaxChars: max(100, target/5), Order: i, Score: 500 - float64(rank)})
 	}
 }

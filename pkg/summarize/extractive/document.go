@@ -112,9 +112,8 @@ func (o *document) draft(name string, target int) draft {
 	d := draft{title: o.describe(name)}
 	d.entries = o.headingEntries(target)
 	all, of := o.sentences(target)
-	t := choice.NewTerms(all)
 	boost := func(i int) float64 { return sentenceInBlockBoost(all[i], o.blocks[of[i]]) }
-	for rank, i := range t.Cover(all, boost, 20+target/30) {
+	for rank, i := range choice.Cover(all, boost, 20+target/30) {
 		b := o.blocks[of[i]]
 		d.entries = append(d.entries, choice.Entry{
 			Label: b.label(all[i].Text), Text: all[i].Text, MaxChars: max(120, min(400, target/4)), Order: of[i]*64 + min(all[i].Line, 60), Score: 500 - float64(rank),

@@ -107,7 +107,7 @@ func draftMatches(found []match, s source) draft {
 		}
 	}
 	boost := func(i int) float64 { return lineBoost(all[i].Text) }
-	for rank, i := range choice.NewTerms(all).Cover(all, boost, 10+s.target/25) {
+	for rank, i := range choice.Cover(all, boost, 10+s.target/25) {
 		d.entries = append(d.entries, choice.Entry{
 			Label: fmt.Sprintf("%d: ", all[i].Line), Text: strings.TrimSpace(all[i].Text), MaxChars: max(90, s.target/6), Order: 2*i + 1,
 			Score: 500 - float64(rank), Represents: 1,

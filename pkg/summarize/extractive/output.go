@@ -31,7 +31,7 @@ func (l *lineText) addInformative(c *lineSelection, bad []int) {
 		}
 		return lineBoost(l.units[i].Text)
 	}
-	for k, i := range choice.NewTerms(l.units).Cover(l.units, boost, l.target/25) {
+	for k, i := range choice.Cover(l.units, boost, l.target/25) {
 		l.addExample(c, int(l.templateOf[i]), most)
 		if k%4 == 3 && len(bad) > 0 {
 			l.addExample(c, bad[0], most)

@@ -31,9 +31,8 @@ func draftProse(s source) draft {
 		}
 	}
 	d := draft{title: "Text, " + counted(len(all), "sentences"), names: rankedNames(s.text), mentionShare: 12, total: len(all), unit: "sentences"}
-	t := choice.NewTerms(all)
 	boost := func(i int) float64 { return sentenceBoost(all[i].Text, i, len(all)) }
-	for rank, i := range t.Cover(all, boost, 10+s.target/30) {
+	for rank, i := range choice.Cover(all, boost, 10+s.target/30) {
 		d.entries = append(d.entries, choice.Entry{Text: all[i].Text, MaxChars: max(150, s.target/3), Order: i, Score: -float64(rank), Represents: 1})
 	}
 	return d

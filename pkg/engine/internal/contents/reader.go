@@ -102,7 +102,7 @@ func (h *Reader) outline(ctx context.Context) (*content.Outline, error) {
 		return nil, err
 	}
 	o := feeder.Outline()
-	h.Service.Cache.put(key, cacheEntry{value: o, bytes: o.Size()})
+	h.Service.Cache.ready.Put(key, o, o.Size())
 	return o, nil
 }
 
@@ -161,7 +161,7 @@ func (h *Reader) document(ctx context.Context) (*search.Document, error) {
 		return nil, err
 	}
 	d := search.NewDocument(content.Read(content.Kind(h.Record.Kind), string(text)))
-	h.Service.Cache.put(key, cacheEntry{value: d, bytes: d.Size() + h.Record.Bytes})
+	h.Service.Cache.ready.Put(key, d, d.Size()+h.Record.Bytes)
 	return d, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -58,7 +57,7 @@ func MessageText(parts []conversation.Part) string {
 		case conversation.PartText:
 			text = p.Text.Inline
 		case conversation.PartToolResult:
-			text = compaction.ResultText(p.Result)
+			text = p.Result.Lines()
 		case conversation.PartMedia:
 			text = p.Media.Line()
 		default:

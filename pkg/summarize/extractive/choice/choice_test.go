@@ -57,12 +57,12 @@ func TestTerms_Cover_AddsWhatIsNotSaidYet(t *testing.T) {
 		}
 		return 1
 	}
-	order := choice.NewTerms(units).Cover(units, boost, 2)
+	order := choice.Cover(units, boost, 2)
 	slices.Sort(order)
 	if len(order) != 2 || order[0] > 1 || order[1] != 2 {
 		t.Errorf("%v", order)
 	}
-	if all := choice.NewTerms(units).Cover(units, boost, 9); slices.Contains(all, 3) {
+	if all := choice.Cover(units, boost, 9); slices.Contains(all, 3) {
 		t.Errorf("what counts nothing is chosen: %v", all)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// Terms are the words of a text and their weights: repeated words are what the text is about, ubiquitous ones say nothing.
-type Terms struct {
+// terms are the words of a text and their weights: repeated words are what the text is about, ubiquitous ones say nothing.
+type terms struct {
 	id      map[string]int32
 	weights []float64
 	// unitTerms are the words of each unit, each once.
@@ -23,9 +23,9 @@ const maxCompared = 5000
 // maxTerms is how many words of a unit are considered.
 const maxTerms = 40
 
-// NewTerms weighs the words of units.
-func NewTerms(all []Unit) *Terms {
-	t := &Terms{id: map[string]int32{}, unitTerms: make([][]int32, len(all))}
+// newTerms weighs the words of units.
+func newTerms(all []Unit) *terms {
+	t := &terms{id: map[string]int32{}, unitTerms: make([][]int32, len(all))}
 	var in []int32
 	step := 1 + len(all)/maxCompared
 	for i := 0; i < len(all); i += step {
@@ -46,7 +46,7 @@ func NewTerms(all []Unit) *Terms {
 }
 
 // addUnit returns the words of a unit, each once.
-func (t *Terms) addUnit(s string) []int32 {
+func (t *terms) addUnit(s string) []int32 {
 	var ids []int32
 	eachTerm(s, func(word string) bool {
 		id, ok := t.id[word]
@@ -133,7 +133,8 @@ const maxCandidates = 500
 
 // Cover returns units in the order in which they should be given room (greedy coverage): each adds the most that those before it did not
 // say, relative to its length. boost is a factor for each unit; 0 excludes it.
-func (t *Terms) Cover(all []Unit, boost func(i int) float64, most int) []int {
+func Cover(all []Unit, boost func(i int) float64, most int) []int {
+	t := newTerms(all)
 	candidates, factor := t.candidates(all, boost)
 	said := make([]bool, len(t.weights))
 	var order []int
@@ -155,7 +156,7 @@ func (t *Terms) Cover(all []Unit, boost func(i int) float64, most int) []int {
 }
 
 // candidates returns the units with the highest individual scores in the order of the text, and each unit's boost.
-func (t *Terms) candidates(all []Unit, boost func(i int) float64) (order []int, factor []float64) {
+func (t *terms) candidates(all []Unit, boost func(i int) float64) (order []int, factor []float64) {
 	none := make([]bool, len(t.weights))
 	worth := make([]float64, len(all))
 	factor = make([]float64, len(all))
@@ -175,7 +176,7 @@ func (t *Terms) candidates(all []Unit, boost func(i int) float64) (order []int, 
 }
 
 // gain returns what a unit adds to what is already said, relative to its length including a label.
-func (t *Terms) gain(i int, all []Unit, said []bool) float64 {
+func (t *terms) gain(i int, all []Unit, said []bool) float64 {
 	sum := 0.0
 	for _, id := range t.unitTerms[i] {
 		if !said[id] {

@@ -116,7 +116,7 @@ func isCommandKey(key string) bool {
 
 // isMutating reports whether a tool's name says that it changes something.
 func isMutating(name string) bool {
-	for _, word := range nameWords(name) {
+	for _, word := range content.NameWords(strings.Map(withoutDigits, name)) {
 		switch word {
 		case "write", "edit", "create", "update", "delete", "remove", "insert", "replace", "patch", "apply", "append", "move", "rename",
 			"save", "set", "add", "cancel", "book", "modify", "send", "submit", "exchange", "return", "put", "post", "mkdir", "upload",
@@ -127,21 +127,12 @@ func isMutating(name string) bool {
 	return false
 }
 
-// nameWords returns the words of a name such as str_replace, fileWrite or apply-patch.
-func nameWords(name string) []string {
-	var b strings.Builder
-	lower := false
-	for _, c := range name {
-		if unicode.IsUpper(c) && lower {
-			b.WriteByte(' ')
-		}
-		lower = unicode.IsLower(c)
-		if !unicode.IsLetter(c) {
-			c = ' '
-		}
-		b.WriteRune(unicode.ToLower(c))
+// withoutDigits puts spaces in place of digits: edit2 is an edit.
+func withoutDigits(r rune) rune {
+	if unicode.IsDigit(r) {
+		return ' '
 	}
-	return strings.Fields(b.String())
+	return r
 }
 
 // describe returns the call as a line.

@@ -95,7 +95,7 @@ func (o *earlierSummaries) unstructured() (all []choice.Entry) {
 		}
 		return weight
 	}
-	for rank, i := range choice.NewTerms(lines).Cover(lines, boost, 200) {
+	for rank, i := range choice.Cover(lines, boost, 200) {
 		all = append(all, newEntry(lines[i].Text, i, -float64(rank), 600))
 	}
 	return all

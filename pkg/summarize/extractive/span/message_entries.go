@@ -59,7 +59,6 @@ func (s *transcript) assistantEntries(target int) (all []choice.Entry) {
 			lines = append(lines, choice.Unit{Text: sentence, Line: speech.message})
 		}
 	}
-	t := choice.NewTerms(lines)
 	boost := func(i int) float64 {
 		if isIntent(lines[i].Text) {
 			return 0
@@ -73,7 +72,7 @@ func (s *transcript) assistantEntries(target int) (all []choice.Entry) {
 		}
 		return weight
 	}
-	for rank, i := range t.Cover(lines, boost, 10+target/60) {
+	for rank, i := range choice.Cover(lines, boost, 10+target/60) {
 		all = append(all, newEntry(lines[i].Text, i, -float64(rank), 400))
 	}
 	return all

@@ -104,7 +104,7 @@ func digest(all []string, n int, from textSide) string {
 		}
 		return 1
 	}
-	for rank, i := range choice.NewTerms(lines).Cover(lines, boost, n/40) {
+	for rank, i := range choice.Cover(lines, boost, n/40) {
 		add(i, -float64(rank))
 	}
 	slices.SortFunc(entries, func(a, b choice.Entry) int { return a.Order - b.Order })

@@ -1,0 +1,124 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// WithResidue gives a part the members that its fields do not hold; none if there are none.
+func (r *Reading) WithResidue(p conversation.Part, from string, kept Members) conversation.Part {
+	if len(kept) > 0 {
+		p.Residue = &conversation.Residue{Provider: from, JSON: kept.JSON()}
+	}
+	return p
+}
+
+// Members are members of an object, in order.
+type Members []Member
+
+// Member is a name and a value in JSON.
+type Member struct{ Key, JSON string }
+
+// Add adds a member unless it is missing.
+func (m *Members) Add(n Node) {
+	if !n.Missing() {
+		*m = append(*m, Member{n.key, n.JSON})
+	}
+}
+
+// AddText adds a member that must be a string, unless it is missing.
+func (m *Members) AddText(r *Reading, n Node) {
+	if r.Text(n) != "" {
+		m.Add(n)
+	}
+}
+
+// AddString adds a member that is a string.
+func (m *Members) AddString(key, text string) {
+	*m = append(*m, Member{key, string(AppendString(nil, text))})
+}
+
+// JSON writes the object.
+func (m Members) JSON() string {
+	var b strings.Builder
+	for i := range m {
+		b.WriteByte("{,"[min(i, 1)])
+		b.Write(AppendString(nil, m[i].Key))
+		b.WriteByte(':')
+		b.WriteString(m[i].JSON)
+	}
+	if len(m) == 0 {
+		return "{}"
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// Rewriting says how a block of the provider's own is kept.
+type Rewriting struct {
+	Nulls []string // members that are null are left out, but for these, which the provider demands
+	Free  []string // what is in these is nobody's but the caller's, and stays as it is
+	Drop  []string // members that are left out, such as marks for a cache
+	Top   bool     // only the block's own members are looked at
+	Camel bool     // names in snake_case become camelCase
+}
+
+// Block writes a block without what its provider would refuse.
+func (r *Reading) Block(w *Rewriting, n Node) string {
+	if !n.Is('{') {
+		r.Fail(&n, "must be an object")
+		return "{}"
+	}
+	return string(w.object(make([]byte, 0, len(n.JSON)), n.JSON))
+}
+
+func (w *Rewriting) object(dst []byte, object string) []byte {
+	dst = append(dst, '{')
+	start := len(dst)
+	members(object, func(quoted, value string) bool {
+		key := unquote(quoted)
+		if w.Camel {
+			key = camelKey(key)
+		}
+		if value == "null" && !slices.Contains(w.Nulls, key) || slices.Contains(w.Drop, key) {
+			return true
+		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(AppendString(dst, key), ':')
+		dst = w.value(dst, value, w.Top || slices.Contains(w.Free, key))
+		return true
+	})
+	return append(dst, '}')
+}
+
+func (w *Rewriting) value(dst []byte, value string, asIs bool) []byte {
+	switch {
+	case asIs || value[0] != '{' && value[0] != '[':
+		return append(dst, value...)
+	case value[0] == '{':
+		return w.object(dst, value)
+	}
+	dst = append(dst, '[')
+	elements(value, func(i int, element string) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = w.value(dst, element, false)
+	})
+	return append(dst, ']')
+}
+
+// AddObject adds a member that must be an object or a list, unless it is missing.
+func (m *Members) AddObject(r *Reading, w *Rewriting, n Node) {
+	switch {
+	case n.Missing():
+	case n.Is('{') || n.Is('['):
+		*m = append(*m, Member{n.key, string(w.value(nil, n.JSON, false))})
+	default:
+		r.Fail(&n, "must be an object or a list")
+	}
+}
