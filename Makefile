@@ -7,8 +7,9 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 # The version is stamped below, so Go need not ask git for it again (and fail
-# where the checkout belongs to another user).
-export GOFLAGS := $(GOFLAGS) -buildvcs=false
+# where the checkout belongs to another user). Without the folder in what is
+# compiled, a second clone on a machine finds it in Go's cache.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false -trimpath
 
 VERSION := $(shell git describe --tags --always --dirty --match 'v[0-9]*' 2>/dev/null || echo dev)
 OUTCOMES := bin/test-outcomes
