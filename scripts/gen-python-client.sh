@@ -10,14 +10,9 @@ package=clients/python/src/palimpsest_context
 out="${1:-.}/$package"
 venv=bin/python-gen-venv wanted=clients/python/generator.txt
 
-if ! cmp -s "$wanted" "$venv/installed.txt"; then
-  rm -rf "$venv"
-  if ! python3 -m venv "$venv" || ! "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: -r "$wanted"; then
-    rm -rf "$venv"
-    echo "missing: the packages of $wanted, which want a Python from 3.9 to 3.11 and the network" >&2
-    exit 3
-  fi
-  cp "$wanted" "$venv/installed.txt"
+if ! PIP_ONLY_BINARY=:all: scripts/python-venv.sh "$venv" "$wanted"; then
+  echo "missing: the packages of $wanted, which want a Python from 3.9 to 3.11 and the network" >&2
+  exit 3
 fi
 
 # The messages get names of the package's own: Python knows one file and one message of a name in a process, and a program may have stubs of

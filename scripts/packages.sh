@@ -36,13 +36,8 @@ build_python() {
 __version__ = "$(python_version)"
 SIDECAR = "$version"
 VERSION
-  local venv="$PWD/bin/packages-venv" wanted="$PWD/clients/python/build.txt"
-  if ! cmp -s "$wanted" "$venv/installed.txt"; then
-    rm -rf "$venv"
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$wanted"
-    cp "$wanted" "$venv/installed.txt"
-  fi
+  local venv="$PWD/bin/packages-venv"
+  scripts/python-venv.sh "$venv" clients/python/build.txt
   (cd "$stage" && "$venv/bin/python" -m hatchling build -d "$out" >/dev/null 2>&1)
 }
 

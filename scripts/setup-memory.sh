@@ -3,15 +3,6 @@
 # What stays missing is said, and the tests that need it say that they skip; in CI they fail.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-venv=bin/memory-venv
-wanted=(pkg/memory/mem0/mem0test/requirements.txt pkg/memory/agentcore/testdata/requirements.txt)
 
-if ! cmp -s <(cat "${wanted[@]}") "$venv/installed.txt"; then
-  rm -rf "$venv"
-  if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]/#/-r}"; then
-    cat "${wanted[@]}" >"$venv/installed.txt"
-  else
-    rm -rf "$venv"
-    echo "missing: the packages mem0ai and botocore, for Mem0's own server and AWS's own rules (is the network there?)"
-  fi
-fi
+scripts/python-venv.sh bin/memory-venv pkg/memory/mem0/mem0test/requirements.txt pkg/memory/agentcore/testdata/requirements.txt ||
+  echo "missing: the packages mem0ai and botocore, for Mem0's own server and AWS's own rules (is the network there?)"

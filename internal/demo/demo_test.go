@@ -18,6 +18,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -114,14 +115,12 @@ func TestCommand_Run_EmptyTree_Refuses(t *testing.T) {
 
 // TestCommand_Run_GoTree plays the demo as it ships, and keeps a copy where PALIMPSEST_DEMO_OUT says.
 func TestCommand_Run_GoTree(t *testing.T) {
+	testlane.OneCaller(t)
 	if goroot(t.Context()) == "" {
 		t.Skip("Go's sources are not installed here")
 	}
 	for _, format := range []string{"openai-chat", "neutral"} {
 		t.Run(format, func(t *testing.T) {
-			if testing.Short() && format == "neutral" {
-				t.Skip("one format is enough for a short run")
-			}
 			shown := play(t, &Command{Window: 32768, Format: format})
 			for _, want := range []string{
 				"turn 37", "clipped", "compacted", "cleared", "removed", "retention", "waiting", "[Extract of", "the view stays",

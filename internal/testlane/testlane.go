@@ -34,6 +34,18 @@ func OneCaller(t testing.TB) {
 	}
 }
 
+// ServersVariable is set where tests run again on servers of databases what others do without any.
+const ServersVariable = "PALIMPSEST_TEST_SERVERS"
+
+// OnServers leaves a test out unless the lane of stores runs it. It is for tests that repeat on Postgres and Redis what plain tests do in
+// memory and on bolt: the servers take more time than the tests.
+func OnServers(t testing.TB) {
+	t.Helper()
+	if os.Getenv(ServersVariable) == "" {
+		t.Skip("it repeats a test on servers of databases: make test-stores runs it")
+	}
+}
+
 // Slack is how much later than promised something may be: what a test gives it where it runs alone, and more beside other tests.
 func Slack(alone time.Duration) time.Duration {
 	if Alone() {

@@ -38,3 +38,17 @@ func TestBar_Asked_IsTheBarItself(t *testing.T) {
 		t.Error("it is not the bar")
 	}
 }
+
+func TestOnServers_ElsewhereThanInItsLane_IsLeftOut(t *testing.T) {
+	for set, want := range map[string]bool{"": false, "1": true} {
+		t.Setenv(ServersVariable, set)
+		ran := false
+		t.Run("repeats "+set, func(t *testing.T) {
+			OnServers(t)
+			ran = true
+		})
+		if ran != want {
+			t.Errorf("set to %q, it ran: %t", set, ran)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -437,6 +438,7 @@ func TestEngine_Build_ReportBeyondTwiceOurCount(t *testing.T) {
 
 // TestEngine_Build_CutRequest_OpenerAdded: what a provider wants first takes its room from the request, and does not drive it out.
 func TestEngine_Build_CutRequest_OpenerAdded(t *testing.T) {
+	testlane.OneCaller(t)
 	for budget := int32(200_000); budget < 200_008; budget++ {
 		b := newBench(0)
 		b.append(t, "c", pinned(answer("I am ready.")), user(words(300_000)), answer(words(120_000)))

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/palimpsest-context/palimpsest/internal/proptest"
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -187,6 +188,7 @@ func (s *stepping) compare() {
 
 // TestEngine_Step_AnyConversation_IsAppendThenBuild: one call leaves the record, the context and the decisions that two calls do.
 func TestEngine_Step_AnyConversation_IsAppendThenBuild(t *testing.T) {
+	testlane.OneCaller(t)
 	refused, stepped := map[conversation.Kind]int{}, 0
 	proptest.Check(t, func(t *rapid.T) {
 		s := newStepping(t)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -26,6 +27,7 @@ func (b *bench) absent(t *testing.T, id string) {
 
 // TestEngine_StoreContent_Refused_MakesNoConversation: what is refused changes nothing (behaviour §15).
 func TestEngine_StoreContent_Refused_MakesNoConversation(t *testing.T) {
+	testlane.OneCaller(t)
 	lost := errors.New("the caller is gone")
 	for name, size := range map[string]int{"small": 10, "several chunks": 700_000} {
 		for fault, change := range map[string]func(*engine.StoreContentRequest){
@@ -76,6 +78,7 @@ func TestEngine_StoreContent_NewConversation_IsMadeWithIt(t *testing.T) {
 // TestEngine_StoreContent_ConversationMadeMeanwhile_TakesIt: the first content and the first message may come at a time. What is at hand
 // is staged again; the rest must be sent again, and so must what was sent to a conversation that was deleted.
 func TestEngine_StoreContent_ConversationMadeMeanwhile_TakesIt(t *testing.T) {
+	testlane.OneCaller(t)
 	for _, c := range []struct {
 		name    string
 		size    int

@@ -292,6 +292,7 @@ func TestEngine_Import_HostileSources(t *testing.T) {
 
 // TestEngine_Import_RenamedSource: another handle that the sidecar could have made is as good, if everything says the same.
 func TestEngine_Import_RenamedSource(t *testing.T) {
+	testlane.OneCaller(t)
 	b := newBench(0)
 	sourced(t, b, "c")
 	if _, err := b.imports("copy", renamed(2, "c2-abcdefg7")(b.export(t, "c"))); err != nil {

@@ -110,6 +110,7 @@ func sourcesOf(records []engine.Record) (out []engine.SourceRecord) {
 // TestEngine_Import_OfSources: the copy exports what the original did, has the same contents under the same handles, and loses
 // them when the original would.
 func TestEngine_Import_OfSources(t *testing.T) {
+	testlane.OneCaller(t)
 	stores(t, func(t *testing.T, s store.Store) {
 		b := newBenchOn(s, 1<<20)
 		sourced(t, b, "c")

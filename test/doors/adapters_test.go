@@ -11,6 +11,7 @@ import (
 // TestAdapters_EveryFramework_Plays runs each framework with its own model classes against the fakes: one test_NAME.py, in the virtual
 // environment bin/doors-NAME-venv, with the package installed from its wheel.
 func TestAdapters_EveryFramework_Plays(t *testing.T) {
+	t.Parallel()
 	programs, err := filepath.Glob("adapters/test_*.py")
 	if err != nil || len(programs) == 0 {
 		t.Fatal("there are no tests of adapters", err)

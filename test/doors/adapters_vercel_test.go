@@ -12,6 +12,7 @@ const vercelTests = "adapters/vercel"
 
 // TestAdapters_Vercel_Plays installs the package from its tarball beside the AI SDK, compiles the tests with both, strictly, and runs them.
 func TestAdapters_Vercel_Plays(t *testing.T) {
+	t.Parallel()
 	need(t, "node", "npm")
 	project := vercelProject(t, typescriptTarball(t))
 	fakes := startFakes(t)

@@ -16,6 +16,7 @@ const mostGoLines = 25
 
 // TestGo_Module_Holds builds the scenarios and the agent as programs of another module, and runs them.
 func TestGo_Module_Holds(t *testing.T) {
+	t.Parallel()
 	programs := goPrograms(t)
 	s := &scenarios{stream: true, play: func(arguments ...string) *exec.Cmd {
 		return exec.Command(filepath.Join(programs, "scenarios"), arguments...)

@@ -19,6 +19,7 @@ const (
 
 // TestJava_BuiltJar_Holds builds the jar, and runs the scenarios and the agent with it and with what its pom names.
 func TestJava_BuiltJar_Holds(t *testing.T) {
+	t.Parallel()
 	need(t, "javac", "mvn")
 	jar, pom := javaJar(t)
 	began := time.Now()

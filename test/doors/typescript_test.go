@@ -31,6 +31,7 @@ func TestTypeScript_BuiltPackage_Holds(t *testing.T) {
 	t.Run("killed between reply and result", func(t *testing.T) { killTypeScript(t, project) })
 	for _, sdk := range typescriptAgents() {
 		t.Run("agent/"+sdk, func(t *testing.T) {
+			t.Parallel()
 			agent := exec.Command("node", "dist/agents/"+sdk+".js", t.TempDir(), "Why does billing fail, and what is the weather in Kraków?", "Say that twice.")
 			if said := run(t, typescriptProgram(t, project, agent)); strings.Count(said, "FATAL billing") != 3 {
 				t.Errorf("the agent said %q", said)

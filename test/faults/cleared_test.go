@@ -111,6 +111,7 @@ func (c *clearing) check() {
 // TestKill_AroundADeletionWithoutTombstone kills the sidecar right after the deletion, and while writers begin the conversation anew: what
 // was acknowledged since is on record, and no retry from before revives anything, nor deletes what is new.
 func TestKill_AroundADeletionWithoutTombstone(t *testing.T) {
+	t.Parallel()
 	c := &clearing{fixture: newFixture(t), current: map[string]int32{}}
 	for round := range 4 {
 		c.write(round, 20+10*round)

@@ -117,6 +117,7 @@ func held(t *testing.T, file string) (out [][]byte) {
 // TestCorrupt_FlippedBitInStoredValue_IsNeverServed flips a bit of a value that a content is kept in, one value at a time: the content
 // is neither streamed, retrieved, listed nor found with it, and somebody is told.
 func TestCorrupt_FlippedBitInStoredValue_IsNeverServed(t *testing.T) {
+	t.Parallel()
 	f, r := newFixture(t), rand.New(rand.NewPCG(proptest.Seed(t), 0))
 	for i, s := range []uint64{0, 1, 2, 3, 4, 5} {
 		f.need(f.make(&op{kind: storing, request: fmt.Sprint("stored-", i), seed: s}))

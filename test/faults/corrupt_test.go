@@ -128,6 +128,7 @@ func (f *fixture) same(o *op) error {
 
 // TestCorrupt_FlippedBitInContent_IsNeverServed flips a bit in the middle of what a message holds.
 func TestCorrupt_FlippedBitInContent_IsNeverServed(t *testing.T) {
+	t.Parallel()
 	k := newKept(t)
 	for _, o := range k.ledger.ops {
 		if o.kind != large {
@@ -158,6 +159,7 @@ func TestCorrupt_FlippedBitInContent_IsNeverServed(t *testing.T) {
 
 // TestCorrupt_TruncatedFile_IsRefusedOrHonest cuts the file, as a copy that was interrupted does.
 func TestCorrupt_TruncatedFile_IsRefusedOrHonest(t *testing.T) {
+	t.Parallel()
 	k := newKept(t)
 	page := os.Getpagesize()
 	for _, length := range []int{0, 1, 100, page, 2*page + 17, 8 * page, 40*page + 1, len(k.file) / 2} {
@@ -182,6 +184,7 @@ const flips = 6
 
 // TestCorrupt_FlippedBytesAnywhere_AreNeverServed overwrites bytes anywhere in what is in use.
 func TestCorrupt_FlippedBytesAnywhere_AreNeverServed(t *testing.T) {
+	t.Parallel()
 	k, r := newKept(t), rand.New(rand.NewPCG(proptest.Seed(t), 0))
 	used := len(bytes.TrimRight(k.file, "\x00"))
 	for i := range flips * roundsOf(t) / defaultRounds {

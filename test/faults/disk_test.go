@@ -120,6 +120,7 @@ func (f *fixture) rest() int {
 // TestDisk_StoreFull_IsSaidAndReadingGoesOn fills a store to its limit: what was acknowledged stays, reads go on, nothing is
 // half there, and with more room writing goes on.
 func TestDisk_StoreFull_IsSaidAndReadingGoesOn(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, "--max-store-size", fullSize)
 	f.need(f.fill(single, 3))
 	f.need(f.fill(building, 1))

@@ -125,6 +125,7 @@ func (s *steady) whole(ctx context.Context) state {
 // TestKill_WhileASummaryIsPreparedOrPublished_ResumesOrForgets kills the sidecar from inside the model that it asks, and around its answer:
 // nothing acknowledged is lost, no summary is half there, and the next process goes on.
 func TestKill_WhileASummaryIsPreparedOrPublished_ResumesOrForgets(t *testing.T) {
+	t.Parallel()
 	s := newSteady(t)
 	total := state{}
 	for round := range max(8, roundsOf(t)/5) {
@@ -162,6 +163,7 @@ func TestKill_WhileASummaryIsPreparedOrPublished_ResumesOrForgets(t *testing.T) 
 
 // TestKill_Politely_DoesNotWaitForTheModel that writes a summary, and gives the lease back.
 func TestKill_Politely_DoesNotWaitForTheModel(t *testing.T) {
+	t.Parallel()
 	s := newSteady(t)
 	s.begin("steady")
 	asked, let := make(chan struct{}, 10), make(chan struct{})

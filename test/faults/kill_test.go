@@ -45,6 +45,7 @@ type campaign struct {
 // TestKill_ConcurrentWriters_NothingAcknowledgedIsLost kills the sidecar while 8 writers append and build, and compares what it
 // has after the restart with what it had acknowledged.
 func TestKill_ConcurrentWriters_NothingAcknowledgedIsLost(t *testing.T) {
+	t.Parallel()
 	rounds, seed := roundsOf(t), proptest.Seed(t)
 	c := &campaign{t: t, folder: t.TempDir(), random: rand.New(rand.NewPCG(seed, 0)), models: serveModels(t)}
 	begin := time.Now()

@@ -45,8 +45,8 @@ func TestKill_Memory_LosesNoMessage(t *testing.T) {
 				openTalk(t, sidecar, talks[len(talks)-1])
 			}
 		}
-		time.AfterFunc(time.Duration(150+random.IntN(750))*time.Millisecond, sidecar.Strike)
-		talkUntilKilled(t, sidecar, round, talks[len(talks)-talkers:])
+		after := time.Duration(150+random.IntN(750)) * time.Millisecond
+		talkUntilKilled(t, sidecar, round, talks[len(talks)-talkers:], after)
 	}
 	m.behave()
 	sidecar := startRemembering(t, folder, m)
@@ -100,10 +100,12 @@ func openTalk(t *testing.T, sidecar *process.Sidecar, talk string) {
 	}
 }
 
-// talkUntilKilled appends to conversations, each in turn, until the sidecar is killed.
-func talkUntilKilled(t *testing.T, sidecar *process.Sidecar, round int, talks []string) {
+// talkUntilKilled appends to conversations, each in turn, until the sidecar is killed: so long after its first answer, which a machine with
+// other work makes late.
+func talkUntilKilled(t *testing.T, sidecar *process.Sidecar, round int, talks []string, after time.Duration) {
 	t.Helper()
 	var running sync.WaitGroup
+	var answered sync.Once
 	for _, talk := range talks {
 		client, ctx, end := dialMemory(t, sidecar)
 		running.Go(func() {
@@ -113,6 +115,7 @@ func talkUntilKilled(t *testing.T, sidecar *process.Sidecar, round int, talks []
 				if _, err := client.Context.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: talk, Message: m}); err != nil {
 					return
 				}
+				answered.Do(func() { time.AfterFunc(after, sidecar.Strike) })
 				time.Sleep(20 * time.Millisecond)
 			}
 		})

@@ -81,6 +81,7 @@ func (f *fixture) halfSend(o *op, length int) {
 // TestKill_WhileAContentComesIn_LeavesNothing kills the sidecar when it has a part of a content, or all of it but its end: nothing is
 // listed, a retry stores it once, and what was staged goes after its hour and not before.
 func TestKill_WhileAContentComesIn_LeavesNothing(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t)
 	f.need(f.fill(storing, 5))
 	f.need(f.fill(citing, 2))

@@ -36,6 +36,7 @@ func aim(r *rand.Rand, file []byte) int {
 // TestCorrupt_FlippedStructure_IsRefusedOrHonest flips bytes of what bbolt believes. The sidecar says what to do and ends, or serves:
 // then nothing is wrong, and nothing acknowledged is gone.
 func TestCorrupt_FlippedStructure_IsRefusedOrHonest(t *testing.T) {
+	t.Parallel()
 	k, r := keptOf(t, 4), rand.New(rand.NewPCG(proptest.Seed(t), 0))
 	used := k.file[:len(bytes.TrimRight(k.file, "\x00"))/os.Getpagesize()*os.Getpagesize()]
 	refused := 0

@@ -115,7 +115,19 @@ func reason(a *answer) string {
 func TestMatrix_EveryCallerAndState_SeesTheirOwnAlone(t *testing.T) {
 	testlane.OneCaller(t)
 	t.Parallel()
-	for name, open := range map[string]func(testing.TB) store.Store{"memory": openMemory, "bolt": openBolt, "postgres": openPostgres, "redis": openRedis} {
+	checkMatrix(t, map[string]func(testing.TB) store.Store{"memory": openMemory, "bolt": openBolt})
+}
+
+// TestMatrix_OnServers_EveryCallerAndState_SeesTheirOwnAlone is the same on stores that sidecars share.
+func TestMatrix_OnServers_EveryCallerAndState_SeesTheirOwnAlone(t *testing.T) {
+	testlane.OnServers(t)
+	t.Parallel()
+	checkMatrix(t, map[string]func(testing.TB) store.Store{"postgres": openPostgres, "redis": openRedis})
+}
+
+func checkMatrix(t *testing.T, stores map[string]func(testing.TB) store.Store) {
+	t.Helper()
+	for name, open := range stores {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			with, without := newWorld(t, open(t)), newWorld(t, open(t))

@@ -16,6 +16,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/wipe"
@@ -56,6 +57,7 @@ func TestOpen_Wipes_WhatACrashLeft(t *testing.T) {
 // TestStore_Wipe_AnyMomentIsWhole stops the world at each step of it. The file as it is then opens, by either of its meta pages,
 // and is whole.
 func TestStore_Wipe_AnyMomentIsWhole(t *testing.T) {
+	testlane.OneCaller(t)
 	path := filepath.Join(t.TempDir(), "store.db")
 	var mu sync.Mutex
 	var moments []moment

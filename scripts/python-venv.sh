@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Makes a virtual environment of Python with what some files name, unless it has just that.
+# It is kept among the user's caches, for all clones, and FOLDER links to it: what is installed there stays as it is.
+#   python-venv.sh FOLDER REQUIREMENTS...
+set -euo pipefail
+folder="$1"
+shift
+python="$(python3 -c 'import sys; print(sys.executable, sys.version)')"
+name="$({
+  echo "$python"
+  cat "$@"
+} | cksum | tr ' ' -)"
+venv="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/palimpsest/venvs/$name"
+mkdir -p "$(dirname "$venv")" "$(dirname "$folder")"
+
+# Two clones may want it at once.
+if command -v flock >/dev/null; then
+  exec {lock}>"$venv.lock"
+  flock "$lock"
+fi
+if ! cmp -s <(cat "$@") "$venv/installed.txt" || ! "$venv/bin/python" -c '' 2>/dev/null; then
+  rm -rf "$venv"
+  if ! python3 -m venv "$venv" || ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${@/#/-r}"; then
+    rm -rf "$venv"
+    exit 1
+  fi
+  cat "$@" >"$venv/installed.txt"
+fi
+if [[ "$(readlink "$folder" || true)" != "$venv" ]]; then
+  rm -rf "$folder"
+  ln -s "$venv" "$folder"
+fi
