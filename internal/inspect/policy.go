@@ -181,14 +181,14 @@ func policyRow(p *pb.ActionPolicy) []string {
 		turns = fmt.Sprint(e.GetTurns())
 	}
 	if e.GetCompactMode() != pb.CompactMode_COMPACT_MODE_UNSPECIFIED {
-		how = append(how, enumText(e.GetCompactMode()))
+		how = append(how, sheet.EnumText(e.GetCompactMode()))
 	}
 	if e != nil && e.CompactLength != nil {
 		how = append(how, fmt.Sprintf("to %d", e.GetCompactLength()))
 	}
 	then := ""
 	if e.GetMode() != pb.ExpirationMode_EXPIRATION_MODE_UNSPECIFIED {
-		then = enumText(e.GetMode())
+		then = sheet.EnumText(e.GetMode())
 	}
 	return []string{kind, name, turns, then, strings.Join(how, " "), citedWords(p.GetCitations()), cmp.Or(e.GetCompactPromptId(), p.GetDefaultCompactPromptId())}
 }
