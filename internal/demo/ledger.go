@@ -141,7 +141,7 @@ func (a *agent) summary(took time.Duration) {
 		"window becomes a summary. Tokens are counted with %s; those of very large results are estimates. What such a history costs a "+
 		"model in attention is not in the table, nor is what it misses of the messages it does not see.", dollars, a.counter)
 	a.Line("")
-	most, rows, saved := slices.Max(l.saved[:]), [][]string{}, &l.saved
+	most, rows, saved := slices.Max(l.saved[:]), make([][]string, 0, len(savers)), &l.saved
 	for i, by := range savers {
 		events := 0
 		for _, kind := range by.events {

@@ -17,6 +17,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/redis"
 )
 
+// File is the name of an embedded store's file in its folder.
 const File = "palimpsest.db"
 
 // Hooks are told of what a store does.
