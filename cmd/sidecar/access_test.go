@@ -11,7 +11,6 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/dial"
@@ -115,14 +115,14 @@ func replace(t *testing.T, path, text string) {
 type secured struct {
 	folder    string
 	server    *authority
-	settings  *settings
+	settings  *config.Settings
 	anonymous dial.Flags
 }
 
 func startSecured(t *testing.T) *secured {
 	t.Helper()
 	out := &secured{folder: t.TempDir(), server: newAuthority(t)}
-	s := privateSettings(t.TempDir())
+	s := config.Private(t.TempDir())
 	s.TLSCert, s.TLSKey = out.server.issue(t, out.folder, "server", "")
 	s.TLSClientCA = out.server.write(t, out.folder, "clients.crt")
 	s.Credentials = filepath.Join(out.folder, "credentials.yaml")
@@ -131,7 +131,7 @@ tokens: [{name: t, namespace: team-a, role: operator, sha256: `+access.HashOf("p
 certificates: [{name: c, namespace: team-b, san: "URI:spiffe://example.org/agent"}]
 `)
 	replace(t, filepath.Join(out.folder, "token"), "pal_token\n")
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		t.Fatal(err)
 	}
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -251,68 +251,5 @@ func TestDial_TokenWithoutTLS_StaysOnTheMachine(t *testing.T) {
 	replace(t, file, "pal_token")
 	if _, err := (&dial.Flags{Address: "192.0.2.1:7171", TokenFile: file}).Dial(); err == nil || !strings.Contains(err.Error(), "read along") {
 		t.Errorf("Dial = %v", err)
-	}
-}
-
-func TestSettings_CheckAccess_SaysWhatIsMissing(t *testing.T) {
-	t.Parallel()
-	for want, change := range map[string]func(*settings){
-		"can be reached from other machines":          func(s *settings) { s.Listen = []string{"0.0.0.0:1"} },
-		"not both credentials and TLS":                func(s *settings) { s.Listen, s.Credentials = []string{":1"}, "f" },
-		"set --credentials, --tls-cert and --tls-key": func(s *settings) { s.Listen, s.TLSCert, s.TLSKey = []string{"[::]:1"}, "c", "k" },
-		"--tls-cert and --tls-key go together":        func(s *settings) { s.TLSCert = "c" },
-		"--tls-client-ca needs --tls-cert":            func(s *settings) { s.TLSClientCA = "c" },
-		"--tls-client-ca needs --credentials":         func(s *settings) { s.TLSCert, s.TLSKey, s.TLSClientCA = "c", "k", "a" },
-		"--namespace is for a sidecar without":        func(s *settings) { s.Namespace, s.Credentials = "a", "f" },
-		"--namespace: a namespace's name":             func(s *settings) { s.Namespace = "A/B" },
-		"need a Unix socket":                          func(s *settings) { s.SocketMode = 0o660 },
-		"--pprof must be a loopback address":          func(s *settings) { s.Pprof = "0.0.0.0:6060" },
-	} {
-		s := privateSettings(t.TempDir())
-		change(s)
-		if err := s.check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("check = %v, want %q", err, want)
-		}
-	}
-	operators := privateSettings(t.TempDir())
-	operators.Ops, operators.SocketMode = "unix:///run/ops.sock", 0o660
-	if err := operators.check(); err != nil {
-		t.Errorf("a Unix socket for operators alone: %v", err)
-	}
-	all := privateSettings(t.TempDir())
-	all.Listen, all.Credentials, all.TLSCert, all.TLSKey = []string{"0.0.0.0:1"}, "f", "c", "k"
-	if err := all.check(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestStartPprof_ForeignHost_IsRefused(t *testing.T) {
-	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
-	stop, err := startPprof(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	for host, want := range map[string]int{address: http.StatusOK, "rebound.example:6060": http.StatusMisdirectedRequest, "rebound.example": http.StatusMisdirectedRequest} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/debug/pprof/", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Host = host
-		answer, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode != want {
-			t.Errorf("%s: %d, want %d", host, answer.StatusCode, want)
-		}
 	}
 }

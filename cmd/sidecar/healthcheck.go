@@ -13,6 +13,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/ops"
 )
@@ -24,18 +25,18 @@ type healthcheckCommand struct {
 }
 
 // Run asks once.
-func (c *healthcheckCommand) Run(ctx context.Context, line *commandLine) error {
+func (c *healthcheckCommand) Run(ctx context.Context, out *command.Output) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	if strings.HasPrefix(c.Address, httpScheme) {
 		if err := c.askOperations(ctx); err != nil {
 			return err
 		}
-		return c.serves(line)
+		return c.serves(out)
 	}
 	conn, err := c.Dial()
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	defer func() { _ = conn.Close() }()
 	answer, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{})
@@ -45,11 +46,11 @@ func (c *healthcheckCommand) Run(ctx context.Context, line *commandLine) error {
 	if s := answer.GetStatus(); s != healthpb.HealthCheckResponse_SERVING {
 		return fmt.Errorf("%s answers %s", c.Address, s)
 	}
-	return c.serves(line)
+	return c.serves(out)
 }
 
-func (c *healthcheckCommand) serves(line *commandLine) error {
-	_, err := fmt.Fprintf(line.stdout, "%s serves\n", c.Address)
+func (c *healthcheckCommand) serves(out *command.Output) error {
+	_, err := fmt.Fprintf(out.Stdout, "%s serves\n", c.Address)
 	return err
 }
 
@@ -58,11 +59,11 @@ const httpScheme = "http://"
 // askOperations asks the operations listener, which answers in words why a sidecar is not ready.
 func (c *healthcheckCommand) askOperations(ctx context.Context) error {
 	if at, err := url.Parse(c.Address); err != nil || at.Port() == "" || c.Address != httpScheme+at.Host {
-		return usageError{fmt.Errorf("--address %s must be http://host:port, without a path", c.Address)}
+		return command.Usage(fmt.Errorf("--address %s must be http://host:port, without a path", c.Address))
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Address+ops.ReadyPath, http.NoBody)
 	if err != nil {
-		return usageError{fmt.Errorf("--address %s: %w", c.Address, err)}
+		return command.Usage(fmt.Errorf("--address %s: %w", c.Address, err))
 	}
 	client := &http.Client{ // without a proxy, and it follows nobody elsewhere
 		Transport:     &http.Transport{DisableKeepAlives: true},

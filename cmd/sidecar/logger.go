@@ -5,6 +5,8 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 )
 
 const logFormatConsole = "console"
@@ -12,7 +14,7 @@ const logFormatConsole = "console"
 func newLogger(w io.Writer, level, format string) (*zap.Logger, error) {
 	least, err := zapcore.ParseLevel(level)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, command.Usage(err)
 	}
 	config := zap.NewProductionEncoderConfig()
 	config.EncodeTime = zapcore.RFC3339NanoTimeEncoder

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
@@ -22,7 +23,7 @@ func TestNewMemory_Mem0Server_ShowsTheKeyAsItIsNow(t *testing.T) {
 	}))
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "key")
-	s := &memorySettings{Memory: memoryMem0Server, MemoryURL: server.URL, MemoryAPIKeyFile: file, MemoryTimeout: time.Second}
+	s := &config.MemoryFlags{Memory: config.MemoryMem0Server, MemoryURL: server.URL, MemoryAPIKeyFile: file, MemoryTimeout: time.Second}
 	if _, err := newMemory(t.Context(), s); err == nil {
 		t.Error("a key that is not there is taken")
 	}
@@ -32,7 +33,7 @@ func TestNewMemory_Mem0Server_ShowsTheKeyAsItIsNow(t *testing.T) {
 		}
 	}
 	write("one\n")
-	if err := s.checkMemory(); err != nil {
+	if err := s.CheckMemory(); err != nil {
 		t.Fatal(err)
 	}
 	made, err := newMemory(t.Context(), s)
@@ -53,12 +54,12 @@ func TestNewMemory_AgentCore_AsksNobody(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	t.Setenv("AWS_CONFIG_FILE", filepath.Join(t.TempDir(), "none"))
-	made, err := newMemory(t.Context(), &memorySettings{Memory: memoryAgentCore, MemoryID: "palimpsest-Ab3dE5fG7h", MemoryRegion: "eu-central-1"})
+	made, err := newMemory(t.Context(), &config.MemoryFlags{Memory: config.MemoryAgentCore, MemoryID: "palimpsest-Ab3dE5fG7h", MemoryRegion: "eu-central-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer made.close()
-	if made.made(engine.MemorySources{}).Name() != memoryAgentCore {
+	if made.made(engine.MemorySources{}).Name() != config.MemoryAgentCore {
 		t.Errorf("it is %s", made.made(engine.MemorySources{}).Name())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/pkg/memory/agentcore/agentcoretest"
 )
@@ -21,8 +22,8 @@ func TestProgram_AgentCore_OneConversationTellsAnother_UntilTheActorIsForgotten(
 	t.Setenv("AWS_ACCESS_KEY_ID", agentcoretest.Key)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", agentcoretest.Secret)
 	t.Setenv("AWS_SESSION_TOKEN", "")
-	s := privateSettings(t.TempDir())
-	s.Memory, s.MemoryID, s.MemoryRegion, s.MemoryURL = memoryAgentCore, agentcoretest.MemoryID, agentcoretest.Region, server.URL
+	s := config.Private(t.TempDir())
+	s.Memory, s.MemoryID, s.MemoryRegion, s.MemoryURL = config.MemoryAgentCore, agentcoretest.MemoryID, agentcoretest.Region, server.URL
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	conn, ended := launch(ctx, t, s)

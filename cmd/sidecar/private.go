@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"go.uber.org/zap"
+
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
 )
 
 // startPrivate starts a sidecar for a command's own use: on a free port, in a temporary folder that stop removes.
@@ -17,7 +19,7 @@ func startPrivate(ctx context.Context) (address string, stop func(), err error) 
 	ctx, cancel := context.WithCancel(ctx)
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	p := &program{log: zap.NewNop(), ready: func(addresses []string) { ready <- addresses[0] }}
-	go func() { ended <- p.Run(ctx, privateSettings(folder)) }()
+	go func() { ended <- p.Run(ctx, config.Private(folder)) }()
 	select {
 	case address := <-ready:
 		return address, func() {
@@ -28,11 +30,5 @@ func startPrivate(ctx context.Context) (address string, stop func(), err error) 
 	case err := <-ended:
 		cancel()
 		return "", nil, errors.Join(err, os.RemoveAll(folder))
-	}
-}
-
-func privateSettings(folder string) *settings {
-	return &settings{
-		Listen: []string{"127.0.0.1:0"}, accessSettings: accessSettings{Namespace: defaultNamespace, SocketMode: defaultSocketMode}, Store: storeBolt, DataDir: folder, CacheSize: defaultCacheSize, ContentCacheBytes: defaultContentCacheBytes,
 	}
 }

@@ -9,10 +9,13 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/observation"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/security"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/stores"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
 	"github.com/palimpsest-context/palimpsest/internal/listen"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
-	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // drainTime is how long calls in flight may take to finish after a signal, --drain-delay included.
@@ -28,69 +31,53 @@ type program struct {
 }
 
 // Run serves until ctx ends; then it finishes the calls in flight and closes the store last.
-func (p *program) Run(ctx context.Context, s *settings) error {
-	security, err := newSecurity(s)
+func (p *program) Run(ctx context.Context, s *config.Settings) error {
+	secured, err := security.New(s)
 	if err != nil {
 		return err
 	}
-	listeners, err := listen.All(ctx, s.Listen, security.sockets)
+	listeners, err := listen.All(ctx, s.Listen, secured.Sockets)
 	if err != nil {
 		return err
 	}
-	seen, err := observe(ctx, s, security.sockets, p.log)
+	seen, err := observation.New(ctx, s, secured.Sockets, version, p.log)
 	if err != nil {
 		return errors.Join(err, listen.Close(listeners))
 	}
-	err = p.run(ctx, s, security, seen, listeners)
-	return errors.Join(err, seen.close(context.WithoutCancel(ctx))) // last, so that whoever looks sees the process end
+	err = p.run(ctx, s, secured, seen, listeners)
+	return errors.Join(err, seen.Close(context.WithoutCancel(ctx))) // last, so that whoever looks sees the process end
 }
 
 // run opens the store, serves, and closes the store. It closes the listeners.
-func (p *program) run(ctx context.Context, s *settings, security *security, seen *observation, listeners []net.Listener) error {
-	state := &storeState{log: p.log}
-	kept, err := openStore(ctx, s, seen.store(storeHooks{state: state.set}), p.log)
+func (p *program) run(ctx context.Context, s *config.Settings, secured *security.Security, seen *observation.Observation, listeners []net.Listener) error {
+	state := stores.NewState(p.log)
+	kept, err := stores.Open(ctx, s, seen.Store(stores.Hooks{State: state.Set}), p.log)
 	if err != nil {
 		return errors.Join(err, listen.Close(listeners))
 	}
 	warm := p.caches(s)
 	summaries, err := newSummaries(s, warm, seen, p.log) //nolint:contextcheck // its calls have deadlines of their own
 	if err != nil {
-		return errors.Join(err, listen.Close(listeners), closeStore(kept))
+		return errors.Join(err, listen.Close(listeners), stores.Close(kept))
 	}
 	defer summaries.close() // the server has stopped by then: nobody asks any more
-	memory, err := newMemory(ctx, &s.memorySettings)
+	memory, err := newMemory(ctx, &s.MemoryFlags)
 	if err != nil {
-		return errors.Join(err, listen.Close(listeners), closeStore(kept))
+		return errors.Join(err, listen.Close(listeners), stores.Close(kept))
 	}
 	defer memory.close() // as above
-	memory.observer = seen.memory(s.Memory)
-	e, err := newEngine(s, warm, seen.traced(kept), summaries.service, memory, security.authenticator, seen.builds(), p.log)
+	memory.observer = seen.Memory(s.Memory)
+	e, err := newEngine(s, warm, seen.Traced(kept), summaries.service, memory, secured.Authenticator, seen.Builds(), p.log)
 	if err == nil {
-		seen.follow(kept, e, summaries.service)
-		err = p.serve(ctx, s, e, security, seen, state, listeners)
+		seen.Follow(kept, e, summaries.service)
+		err = p.serve(ctx, s, e, secured, seen, state, listeners)
 	}
-	return errors.Join(err, closeStore(kept))
-}
-
-func (p *program) caches(s *settings) caches {
-	warm := cachesWithin(s, p.memoryLimit)
-	if warm.windows < int64(s.CacheSize) || warm.contents < int64(s.ContentCacheBytes) {
-		p.log.Info("the memory limit makes caches smaller than they are set",
-			zap.Int64("cache_size", warm.windows), zap.Int64("content_cache_bytes", warm.contents))
-	}
-	return warm
-}
-
-func closeStore(kept store.Store) error {
-	if err := kept.Close(); err != nil {
-		return fmt.Errorf("closing the store: %w", err)
-	}
-	return nil
+	return errors.Join(err, stores.Close(kept))
 }
 
 // serve runs the engine's background work and the server, and returns when both have ended.
-func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, security *security, seen *observation, state *storeState, listeners []net.Listener) error {
-	stopDoor, err := security.open(context.WithoutCancel(ctx), s.Pprof, p.log)
+func (p *program) serve(ctx context.Context, s *config.Settings, e *engine.Engine, secured *security.Security, seen *observation.Observation, state *stores.State, listeners []net.Listener) error {
+	stopDoor, err := secured.Open(context.WithoutCancel(ctx), s.Pprof, p.log)
 	if err != nil {
 		return err
 	}
@@ -100,24 +87,24 @@ func (p *program) serve(ctx context.Context, s *settings, e *engine.Engine, secu
 	go func() { swept <- e.Run(sweeping) }()
 
 	server := grpcserver.New(grpcserver.Options{
-		Engine: e, Log: p.log, Authenticator: security.authenticator, TLS: security.config(), Reflection: s.Reflection, Channelz: s.Channelz,
-		RequestLimit: s.requestLimit(security.authenticator), Version: version, MemoryLimit: p.memoryLimit,
-		Observers: seen.calls(), TraceID: seen.traceID(),
+		Engine: e, Log: p.log, Authenticator: secured.Authenticator, TLS: secured.Config(), Reflection: s.Reflection, Channelz: s.Channelz,
+		RequestLimit: s.RequestLimit(secured.Authenticator), Version: version, MemoryLimit: p.memoryLimit,
+		Observers: seen.Calls(), TraceID: seen.TraceID(),
 	})
-	seen.followServer(server, e)
-	state.follow(func(serving bool) {
+	seen.FollowServer(server, e)
+	state.Follow(func(serving bool) {
 		server.SetServing(serving)
-		seen.health.SetWritable(serving)
+		seen.Health.SetWritable(serving)
 	})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listeners...) }()
-	seen.health.Serve()
+	seen.Health.Serve()
 	p.announce(s, e, listeners)
 
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		seen.health.Drain()
+		seen.Health.Drain()
 		err = p.drain(context.WithoutCancel(ctx), s.DrainDelay, server, served)
 	}
 	stopSweeping()
@@ -142,7 +129,7 @@ func (p *program) drain(ctx context.Context, delay time.Duration, server *grpcse
 	return err
 }
 
-func (p *program) announce(s *settings, e *engine.Engine, listeners []net.Listener) {
+func (p *program) announce(s *config.Settings, e *engine.Engine, listeners []net.Listener) {
 	addresses := make([]string, len(listeners))
 	for i, l := range listeners {
 		addresses[i] = listen.Address(l)
@@ -156,7 +143,7 @@ func (p *program) announce(s *settings, e *engine.Engine, listeners []net.Listen
 	if s.Memory != "" {
 		fields = append(fields, zap.String("memory", s.Memory))
 	}
-	if s.Store == storeBolt {
+	if s.Store == config.StoreBolt {
 		fields = append(fields, zap.String("data_dir", s.DataDir))
 	}
 	p.log.Info("ready", fields...)

@@ -18,18 +18,18 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
-	"github.com/palimpsest-context/palimpsest/internal/bytesize"
 	"github.com/palimpsest-context/palimpsest/internal/listen"
 )
 
 // launch runs a program until its context ends, and returns a connection to it and what Run returns.
-func launch(ctx context.Context, t *testing.T, s *settings) (*grpc.ClientConn, <-chan error) {
+func launch(ctx context.Context, t *testing.T, s *config.Settings) (*grpc.ClientConn, <-chan error) {
 	t.Helper()
 	return launchLogged(ctx, t, s, zap.NewNop())
 }
 
-func launchLogged(ctx context.Context, t *testing.T, s *settings, log *zap.Logger) (*grpc.ClientConn, <-chan error) {
+func launchLogged(ctx context.Context, t *testing.T, s *config.Settings, log *zap.Logger) (*grpc.ClientConn, <-chan error) {
 	t.Helper()
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	p := &program{log: log, ready: func(addresses []string) { ready <- addresses[0] }}
@@ -74,7 +74,7 @@ func exported(t *testing.T, conn *grpc.ClientConn) []byte {
 }
 
 func TestProgram_Run_CallsInFlightFinishAndWhatTheyDidIsKept(t *testing.T) {
-	s := privateSettings(t.TempDir())
+	s := config.Private(t.TempDir())
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	conn, ended := launch(ctx, t, s)
@@ -123,7 +123,7 @@ func TestProgram_Run_CallsInFlightFinishAndWhatTheyDidIsKept(t *testing.T) {
 
 // TestProgram_Run_ReadinessFallsBeforeCallsAreRefused: for the delay, callers are asked to leave and still answered.
 func TestProgram_Run_ReadinessFallsBeforeCallsAreRefused(t *testing.T) {
-	s := privateSettings(t.TempDir())
+	s := config.Private(t.TempDir())
 	socket := socketPath(t)
 	s.Ops, s.DrainDelay = listen.UnixScheme+socket, 300*time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
@@ -189,7 +189,7 @@ func TestProgram_Run_FailedStartLeavesNothingBehind(t *testing.T) {
 	if err := os.WriteFile(notAFolder, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := privateSettings(filepath.Join(notAFolder, "data"))
+	s := config.Private(filepath.Join(notAFolder, "data"))
 	s.Listen = []string{"unix://" + filepath.Join(folder, "s.sock")}
 	if err := (&program{log: zap.NewNop()}).Run(t.Context(), s); err == nil {
 		t.Fatal("started without a data directory")
@@ -216,8 +216,8 @@ func TestStartPrivate_Stop_RemovesTheFolder(t *testing.T) {
 
 func TestProgram_Reflection_IsOffUnlessAskedFor(t *testing.T) {
 	for asked, want := range map[bool]codes.Code{false: codes.Unimplemented, true: codes.OK} {
-		s := privateSettings(t.TempDir())
-		s.Reflection, s.Store = asked, storeMemory
+		s := config.Private(t.TempDir())
+		s.Reflection, s.Store = asked, config.StoreMemory
 		ctx, stop := context.WithCancel(t.Context())
 		conn, ended := launch(ctx, t, s)
 		stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
@@ -233,24 +233,6 @@ func TestProgram_Reflection_IsOffUnlessAskedFor(t *testing.T) {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
-		}
-	}
-}
-
-func TestSize_UnmarshalText_Units(t *testing.T) {
-	for text, want := range map[string]bytesize.Size{"0": 0, "1048576": 1 << 20, "512KiB": 512 << 10, "256 MiB": 256 << 20, "10GiB": 10 << 30} {
-		var got bytesize.Size
-		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
-			t.Errorf("%s: %d, %v", text, got, err)
-		}
-		var again bytesize.Size
-		if err := again.UnmarshalText([]byte(got.String())); err != nil || again != got {
-			t.Errorf("%s is written as %s", text, got)
-		}
-	}
-	for _, text := range []string{"", "-1", "1.5GiB", "10GB", "99999999999TiB", "GiB"} {
-		if err := new(bytesize.Size).UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q is taken", text)
 		}
 	}
 }

@@ -5,36 +5,28 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"go.uber.org/zap"
+
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/memorylimit"
 )
 
 // serveCommand is `sidecar serve`.
 type serveCommand struct {
-	settings
+	config.Settings
 	UntilStdinEnds bool `help:"End when standard input ends, as after a signal: for a program that starts a sidecar for itself, and leaves none behind however it ends." env:"PALIMPSEST_UNTIL_STDIN_ENDS"`
 }
 
-// BeforeResolve loads the configuration file, once kong knows its name and before it needs its values.
-func (s *settings) BeforeResolve(ctx *kong.Context, file *configFile) error {
-	flags := ctx.Selected().Flags
-	i := slices.IndexFunc(flags, func(f *kong.Flag) bool { return f.Name == "config" })
-	path, _ := ctx.FlagValue(flags[i]).(string)
-	return file.load(path, func(key string) bool {
-		return key != "config" && slices.ContainsFunc(flags, func(f *kong.Flag) bool { return f.Name == key })
-	})
-}
-
 // Run serves until a signal, or until standard input ends if that was asked for.
-func (c *serveCommand) Run(ctx context.Context, line *commandLine) error {
-	if err := c.check(); err != nil {
+func (c *serveCommand) Run(ctx context.Context, out *command.Output) error {
+	if err := c.Check(); err != nil {
 		return err
 	}
-	log, err := newLogger(line.stderr, c.LogLevel, c.LogFormat)
+	log, err := newLogger(out.Stderr, c.LogLevel, c.LogFormat)
 	if err != nil {
 		return err
 	}
@@ -45,7 +37,7 @@ func (c *serveCommand) Run(ctx context.Context, line *commandLine) error {
 	}
 	ctx, stop := untilSignal(ctx, log, orphaned)
 	defer stop()
-	return (&program{log: log, memoryLimit: limitMemory(log)}).Run(ctx, &c.settings)
+	return (&program{log: log, memoryLimit: memorylimit.Set(log)}).Run(ctx, &c.Settings)
 }
 
 // lastResort is when a shutdown that hangs is cut off. Kubernetes gives 30 s by default and docker stop 10.

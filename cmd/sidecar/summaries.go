@@ -1,146 +1,92 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"slices"
-	"strings"
-	"time"
 
+	"go.uber.org/zap"
+
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/observation"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/anthropic"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/extractive/span"
+	"github.com/palimpsest-context/palimpsest/pkg/summarize/openai"
 )
 
-// summarySettings say which models write summaries. Without any, the sidecar calls nobody and makes extracts itself. Keys are
-// no flags, because lists of processes show flags; and no keys of the configuration file, which `config print` shows.
-type summarySettings struct {
-	OpenAIURL        string `name:"openai-url" help:"Base URL of an OpenAI-compatible API for summaries, such as https://api.openai.com/v1 or http://localhost:11434/v1; its models are named openai/MODEL." env:"PALIMPSEST_OPENAI_URL" placeholder:"URL"`
-	OpenAIKeyFile    string `name:"openai-key-file" help:"File with the key for it, if it needs one; or set PALIMPSEST_OPENAI_KEY." env:"PALIMPSEST_OPENAI_KEY_FILE" type:"path" placeholder:"FILE"`
-	AnthropicURL     string `help:"Base URL of Anthropic's API for summaries: https://api.anthropic.com; its models are named anthropic/MODEL." env:"PALIMPSEST_ANTHROPIC_URL" placeholder:"URL"`
-	AnthropicKeyFile string `help:"File with the key for it; or set PALIMPSEST_ANTHROPIC_KEY." env:"PALIMPSEST_ANTHROPIC_KEY_FILE" type:"path" placeholder:"FILE"`
-
-	SummaryModels                []string      `help:"The models that write summaries, as provider/model, in order: the next is asked where one fails. Prompts may name others of the same providers." env:"PALIMPSEST_SUMMARY_MODELS" placeholder:"MODEL"`
-	SummaryDeadline              time.Duration `help:"How long one summary may take in all, 1s to 10m. No call waits for it longer than --default-max-wait." env:"PALIMPSEST_SUMMARY_DEADLINE" default:"${summary_deadline}"`
-	SummaryTokensPerMinute       int64         `help:"The most tokens that summaries may cost in a minute, for all conversations together; 0 sets no limit." env:"PALIMPSEST_SUMMARY_TOKENS_PER_MINUTE" default:"${summary_tokens_per_minute}" placeholder:"TOKENS"`
-	SummaryTokensPerConversation int64         `help:"The most tokens that one conversation's summaries may cost while the sidecar runs; 0 sets no limit." env:"PALIMPSEST_SUMMARY_TOKENS_PER_CONVERSATION" default:"${summary_tokens_per_conversation}" placeholder:"TOKENS"`
+// connection is a client of a provider.
+type connection interface {
+	summarize.Model
+	Close()
 }
 
-// The defaults of the flags above. A result of 400,000 characters, the most that is sent of one, costs about 100,000 tokens;
-// an ordinary one of 10,000 about 4,000.
-const (
-	defaultSummaryDeadline              = summarize.DefaultDeadline
-	defaultSummaryTokensPerMinute       = 500_000
-	defaultSummaryTokensPerConversation = 2_000_000
-)
-
-// The providers, as models are named after them.
-const (
-	providerOpenAI    = "openai"
-	providerAnthropic = "anthropic"
-)
-
-// maxKeyBytes bounds a key's file: a longer one is another file.
-const maxKeyBytes = 4096
-
-// providerAccess is how a provider is reached.
-type providerAccess struct {
-	provider string
-	url      string
-	keyFile  string
-	variable string // of the environment, with the key
-}
-
-func (s *summarySettings) accesses() []providerAccess {
-	return []providerAccess{
-		{providerOpenAI, s.OpenAIURL, s.OpenAIKeyFile, "PALIMPSEST_OPENAI_KEY"},
-		{providerAnthropic, s.AnthropicURL, s.AnthropicKeyFile, "PALIMPSEST_ANTHROPIC_KEY"},
-	}
-}
-
-func (s *summarySettings) checkSummaries() error {
-	faults := []error{s.checkSummaryDeadline()}
-	for _, a := range s.accesses() {
-		faults = append(faults, a.check())
-	}
-	for _, model := range s.SummaryModels {
-		faults = append(faults, s.checkModel(model))
-	}
-	if s.SummaryTokensPerMinute < 0 || s.SummaryTokensPerConversation < 0 {
-		faults = append(faults, errors.New("--summary-tokens-per-minute and --summary-tokens-per-conversation must be 0 or more"))
-	}
-	return errors.Join(faults...)
-}
-
-// checkSummaryDeadline takes 0 for the default, which is what settings made in the program have.
-func (s *summarySettings) checkSummaryDeadline() error {
-	if t := s.SummaryDeadline; t != 0 && (t < time.Second || t > 10*time.Minute) {
-		return errors.New("--summary-deadline must be 1s to 10m")
-	}
-	return nil
-}
-
-func (a providerAccess) check() error {
-	if a.url == "" {
-		if a.keyFile != "" {
-			return fmt.Errorf("--%s-key-file needs --%s-url: there is nobody to show the key to", a.provider, a.provider)
-		}
-		return nil
-	}
-	if err := summarize.CheckEndpoint(a.url, a.hasKey()); err != nil {
-		return fmt.Errorf("--%s-url %w", a.provider, err)
-	}
-	if a.keyFile != "" && lookup(a.variable) != "" {
-		return fmt.Errorf("--%s-key-file and %s are both set: which is the key?", a.provider, a.variable)
-	}
-	return nil
-}
-
-func (a providerAccess) hasKey() bool { return a.keyFile != "" || lookup(a.variable) != "" }
-
-func (s *summarySettings) checkModel(model string) error {
-	provider, name, _ := strings.Cut(model, "/")
-	accesses := s.accesses()
-	at := slices.IndexFunc(accesses, func(a providerAccess) bool { return a.provider == provider })
-	switch {
-	case at < 0 || name == "" || len(model) > 256:
-		return fmt.Errorf("--summary-models: %q is no model: name it openai/MODEL or anthropic/MODEL", model)
-	case accesses[at].url == "":
-		return fmt.Errorf("--summary-models: %s needs --%s-url", model, provider)
+func newConnection(a config.Provider, key string) (connection, error) {
+	userAgent := "palimpsest/" + version
+	switch a.Name {
+	case config.ProviderOpenAI:
+		return openai.New(openai.Options{URL: a.URL, Key: key, UserAgent: userAgent})
+	case config.ProviderAnthropic:
+		return anthropic.New(anthropic.Options{URL: a.URL, Key: key, UserAgent: userAgent})
 	default:
-		return nil
+		return nil, fmt.Errorf("there is no provider of the name %q", a.Name)
 	}
 }
 
-// key reads the file, or the environment. What is wrong is said without the key.
-func (a providerAccess) key() (string, error) {
-	source, text := a.variable, lookup(a.variable)
-	if a.keyFile != "" {
-		read, err := readKey(a.keyFile)
-		if err != nil {
-			return "", fmt.Errorf("--%s-key-file: %w", a.provider, err)
+// summaries is what makes summaries, with its connections to providers.
+type summaries struct {
+	service     *summarize.Service
+	connections []connection
+}
+
+// close ends the work, then the connections.
+func (s *summaries) close() {
+	s.service.Close()
+	for _, c := range s.connections {
+		c.Close()
+	}
+}
+
+func newSummaries(s *config.Settings, warm caches, seen *observation.Observation, log *zap.Logger) (*summaries, error) {
+	made, providers := &summaries{}, map[string]summarize.Model{}
+	for _, a := range s.Providers() {
+		if a.URL == "" {
+			continue
 		}
-		source, text = a.keyFile, read
+		key, err := a.Key()
+		if err != nil {
+			return nil, err
+		}
+		c, err := newConnection(a, key)
+		if err != nil {
+			return nil, fmt.Errorf("--%s-url %w", a.Name, err)
+		}
+		providers[a.Name], made.connections = seen.Model(a.Name, c), append(made.connections, c)
 	}
-	key := strings.TrimSpace(text)
-	if key == "" && a.hasKey() {
-		return "", fmt.Errorf("%s is empty: it should hold a key", source)
-	}
-	if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return "", fmt.Errorf("%s should hold a key and nothing else: one line of printable ASCII", source)
-	}
-	return key, nil
+	made.service = newSummaryService(s, warm, providers, seen.ModelCalled(), log)
+	return made, nil
 }
 
-func readKey(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, maxKeyBytes+1))
-	if err == nil && len(text) > maxKeyBytes {
-		err = fmt.Errorf("%s has more than %d bytes: that is no key", path, maxKeyBytes)
-	}
-	return string(text), err
+func newSummaryService(s *config.Settings, warm caches, providers map[string]summarize.Model, onCall func(summarize.CallReport), log *zap.Logger) *summarize.Service {
+	return summarize.New(summarize.Options{
+		Providers: providers,
+		Live: map[conversation.Format]string{
+			conversation.FormatOpenAIChat: config.ProviderOpenAI, conversation.FormatOpenAIResponses: config.ProviderOpenAI, conversation.FormatAnthropic: config.ProviderAnthropic,
+		},
+		Models:                s.SummaryModels,
+		Extract:               extractive.Extract,
+		ExtractSpan:           span.Extract,
+		Deadline:              s.SummaryDeadline,
+		TokensPerMinute:       s.SummaryTokensPerMinute,
+		CacheBytes:            int(warm.summaries),
+		TokensPerConversation: s.SummaryTokensPerConversation,
+		OnCall:                onCall,
+		OnFailure:             func(f *summarize.Failure) { logFailure(log, f) },
+	})
+}
+
+// logFailure names models at debug alone: prompts, which name them, are callers' texts.
+func logFailure(log *zap.Logger, f *summarize.Failure) {
+	log.Warn("no model wrote a summary", zap.String("reason", string(f.Reason)), zap.Int("http_status", f.Status))
+	log.Debug("no model wrote a summary", zap.String("models", f.Error()))
 }

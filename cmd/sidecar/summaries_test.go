@@ -17,6 +17,8 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/observation"
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
@@ -46,14 +48,14 @@ func TestNewSummaries_AsksTheConfiguredModelsWithTheirKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	core, logged := observer.New(zapcore.DebugLevel)
-	s := privateSettings("")
-	s.summarySettings = summarySettings{
+	s := config.Private(t.TempDir())
+	s.SummaryFlags = config.SummaryFlags{
 		OpenAIURL: openai.URL + "/v1", AnthropicURL: anthropic.URL, AnthropicKeyFile: file, SummaryModels: []string{"openai/a", "anthropic/b"},
 	}
-	if err := s.checkSummaries(); err != nil {
+	if err := s.Check(); err != nil {
 		t.Fatal(err)
 	}
-	made, err := newSummaries(s, caches{}, &observation{}, zap.New(core))
+	made, err := newSummaries(s, caches{}, &observation.Observation{}, zap.New(core))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func ask(t *testing.T, d *summarize.Service, name string, models []string) summa
 }
 
 func TestNewSummaries_WithoutProviders_MakesExtracts(t *testing.T) {
-	made, err := newSummaries(privateSettings(""), caches{}, &observation{}, zap.NewNop())
+	made, err := newSummaries(config.Private(""), caches{}, &observation.Observation{}, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,28 +108,6 @@ func TestNewSummaries_WithoutProviders_MakesExtracts(t *testing.T) {
 	}
 }
 
-func TestSettings_Policy_LifecycleFlags(t *testing.T) {
-	s := privateSettings("")
-	if got, want := policyOf(t, s).Hash(), (conversation.Policy{}).Hash(); got != want {
-		t.Errorf("flags that are not set change the policy: %s, not %s", got, want)
-	}
-	turns, length, wait := int32(5), int32(800), 2*time.Second
-	s.lifecycleSettings = lifecycleSettings{
-		DefaultExpireTurns: &turns, DefaultExpireMode: expireCompact, DefaultCompactMode: compactSummary,
-		DefaultCompactLength: &length, DefaultRewrite: rewriteEager, DefaultMaxWait: &wait,
-	}
-	got := policyOf(t, s)
-	e := got.Expiration.Results
-	if *e.Turns != 5 || e.Mode != conversation.ExpirationCompact || e.CompactMode != conversation.CompactSummary || *e.CompactLength != 800 ||
-		got.Rewrite.Mode != conversation.RewriteEager || *got.MaxWait != wait {
-		t.Errorf("%+v", got)
-	}
-	s.DefaultExpireMode = expireRemove
-	if policyOf(t, s).Expiration.Results.Mode != conversation.ExpirationRemove {
-		t.Error("remove is lost")
-	}
-}
-
 // TestProgram_Run_AModelsSummaryReachesTheView: the flags that switch it on, a model, and what the agent's model sees then.
 func TestProgram_Run_AModelsSummaryReachesTheView(t *testing.T) {
 	const said = "service-7 restarted three times; the disk sda1 is full"
@@ -137,9 +117,9 @@ func TestProgram_Run_AModelsSummaryReachesTheView(t *testing.T) {
 		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"{\"summary\":\"`+said+`\"}"}}]}`)
 	}))
 	defer provider.Close()
-	s, turns := privateSettings(t.TempDir()), int32(1)
-	s.Store, s.OpenAIURL, s.SummaryModels = storeMemory, provider.URL, []string{"openai/a"}
-	s.DefaultExpireTurns, s.DefaultExpireMode, s.DefaultCompactMode, s.DefaultRewrite = &turns, expireCompact, compactSummary, rewriteEager
+	s, turns := config.Private(t.TempDir()), int32(1)
+	s.Store, s.OpenAIURL, s.SummaryModels = config.StoreMemory, provider.URL, []string{"openai/a"}
+	s.DefaultExpireTurns, s.DefaultExpireMode, s.DefaultCompactMode, s.DefaultRewrite = &turns, "compact", "summary", "eager"
 	ctx, stop := context.WithCancel(t.Context())
 	conn, ended := launch(ctx, t, s)
 	client := pb.NewContextServiceClient(conn)
@@ -180,7 +160,7 @@ func TestProgram_Run_WhatIsPreparedEndsBeforeTheStore(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer provider.Close()
-	s := privateSettings(t.TempDir())
+	s := config.Private(t.TempDir())
 	s.OpenAIURL, s.SummaryModels, s.DefaultMaxContext = provider.URL, []string{"openai/a"}, &window
 	core, logged := observer.New(zapcore.WarnLevel)
 	ctx, stop := context.WithCancel(t.Context())
@@ -218,48 +198,5 @@ func add(t *testing.T, client pb.ContextServiceClient, role pb.Role, part *pb.Pa
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func policyOf(t *testing.T, s *settings) conversation.Policy {
-	t.Helper()
-	p, err := s.policy()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// TestSettings_DefaultPolicy: a policy by name or file stands behind what single settings say.
-func TestSettings_DefaultPolicy(t *testing.T) {
-	s := privateSettings(t.TempDir())
-	s.DefaultPolicy, s.DefaultMaxContext = "sliding", new(int32(9000))
-	p := policyOf(t, s)
-	if p.Compaction.Strategy != conversation.StrategySlidingWindow || *p.Fit.MaxContextTokens != 9000 || *p.Fit.TargetPercent != 50 {
-		t.Errorf("%+v", p)
-	}
-	deep := filepath.Join(t.TempDir(), "deep.yaml")
-	if err := os.WriteFile(deep, []byte("conversation:\n  compaction: {target_percent: 60, tail_percent: 10}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.DefaultPolicy = deep
-	if c := policyOf(t, s).Compaction; c.TargetPercent == nil || *c.TargetPercent != 60 {
-		t.Errorf("%+v", c)
-	}
-	s.DefaultTarget = new(int32(30)) // comes before the target of the file's summaries too
-	if p := policyOf(t, s); p.Compaction.TargetPercent != nil || *p.Fit.TargetPercent != 30 || *p.Compaction.TailPercent != 10 {
-		t.Errorf("%+v", p)
-	}
-	s.DefaultPolicy = "no such policy"
-	if err := s.check(); err == nil || !strings.Contains(err.Error(), "--default-policy") {
-		t.Errorf("%v", err)
-	}
-	file := filepath.Join(t.TempDir(), "p.yaml")
-	if err := os.WriteFile(file, []byte("conversation:\n  compaction: {fan_out: 99}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.DefaultPolicy = file
-	if err := s.check(); err == nil || !strings.Contains(err.Error(), "fan_out") {
-		t.Errorf("%v", err)
 	}
 }

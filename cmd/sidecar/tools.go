@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 	"github.com/palimpsest-context/palimpsest/internal/toolset"
 )
 
@@ -13,7 +14,7 @@ type toolsCommand struct {
 }
 
 // Run prints the definitions as a JSON array.
-func (c *toolsCommand) Run(line *commandLine) error {
+func (c *toolsCommand) Run(out *command.Output) error {
 	offered := toolset.Tools()
 	if c.Memory {
 		offered = toolset.WithMemory()
@@ -22,7 +23,7 @@ func (c *toolsCommand) Run(line *commandLine) error {
 	if err != nil {
 		return err
 	}
-	_, err = line.stdout.Write(tools)
+	_, err = out.Stdout.Write(tools)
 	return err
 }
 

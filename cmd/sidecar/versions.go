@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
@@ -21,12 +22,12 @@ type versionCommand struct {
 var thirdPartyLicenses string
 
 // Run prints what a bug report should say.
-func (c *versionCommand) Run(line *commandLine) error {
+func (c *versionCommand) Run(out *command.Output) error {
 	if c.Licenses {
-		_, err := io.WriteString(line.stdout, thirdPartyLicenses)
+		_, err := io.WriteString(out.Stdout, thirdPartyLicenses)
 		return err
 	}
-	_, err := fmt.Fprintf(line.stdout, "palimpsest %s\ngo         %s %s/%s\napi        %s\nrenderer   %d\n",
+	_, err := fmt.Fprintf(out.Stdout, "palimpsest %s\ngo         %s %s/%s\napi        %s\nrenderer   %d\n",
 		version, runtime.Version(), runtime.GOOS, runtime.GOARCH, pb.File_palimpsest_v1_error_proto.Package(), provider.RendererVersion)
 	return err
 }

@@ -92,6 +92,12 @@ var rules = []rule{
 			"metrics with the edge":            {"internal/metrics/a.go", imports("./internal/grpcserver")},
 			"traces with the API":              {"internal/tracing/a.go", imports("./gen/palimpsest/v1")},
 			"traces with a back end":           {"internal/tracing/a.go", imports("./pkg/store/bolt")},
+			"configuration with a back end":    {"cmd/sidecar/internal/config/a.go", imports("./pkg/store/bolt")},
+			"configuration with who opens":     {"cmd/sidecar/internal/config/a.go", imports("./cmd/sidecar/internal/stores")},
+			"opening stores with the engine":   {"cmd/sidecar/internal/stores/a.go", imports("./pkg/engine")},
+			"security with a store":            {"cmd/sidecar/internal/security/a.go", imports("./pkg/store")},
+			"observation with a service":       {"cmd/sidecar/internal/observation/a.go", imports("./internal/grpcserver/policyservice")},
+			"a shared command with the rest":   {"cmd/sidecar/internal/command/a.go", imports("./cmd/sidecar/internal/config")},
 			"example with an inside":           {"examples/loop/a.go", imports("./pkg/conversation")},
 			"client with an inside":            {"clients/go/a.go", imports("./pkg/conversation")},
 			"client with a library":            {"clients/go/a.go", imports("go.uber.org/zap")},
@@ -112,6 +118,7 @@ var rules = []rule{
 			"engine":                {"pkg/engine/a.go", imports("./pkg/store", "./pkg/compaction", "./pkg/provider")},
 			"edge":                  {"internal/grpcserver/a.go", imports("./internal/grpcserver/policyservice", "./gen/palimpsest/v1", "google.golang.org/grpc")},
 			"service":               {"internal/grpcserver/policyservice/a.go", imports("./pkg/engine", "./gen/palimpsest/v1", "google.golang.org/grpc")},
+			"opening stores":        {"cmd/sidecar/internal/stores/a.go", imports("./pkg/store/redis", "./cmd/sidecar/internal/config")},
 			"wiring":                {"cmd/sidecar/a.go", imports("./pkg/store/bolt", "./pkg/engine")},
 			"format, its parent":    {"pkg/provider/gemini/a.go", imports("./pkg/provider")},
 			"example":               {"examples/loop/a.go", imports("./gen/palimpsest/v1", "./clients/go", "google.golang.org/grpc")},
@@ -124,6 +131,7 @@ var rules = []rule{
 		bad: map[string][2]string{
 			"new package":          {"pkg/memories/a.go", imports()},
 			"new internal package": {"internal/helpers/a.go", imports()},
+			"new room of main":     {"cmd/sidecar/internal/rest/a.go", imports()},
 			"deep back end":        {"pkg/store/bolt/inner/a.go", imports()},
 		},
 		good: map[string][2]string{

@@ -83,29 +83,29 @@ func (a *agent) turn(ctx context.Context, s *step) error {
 	if err := a.build(ctx); err != nil {
 		return err
 	}
-	a.wrapped("agent", sheet.Cyan, "%s", s.says)
-	a.resolve(s.calls)
+	a.wrapped("agent", sheet.Cyan, "%s", s.Says)
+	a.resolve(s.Calls)
 	if err := a.speak(ctx, s); err != nil {
 		return err
 	}
-	for i, c := range s.calls {
+	for i, c := range s.Calls {
 		if err := a.call(ctx, i, c); err != nil {
 			return fmt.Errorf("recording %s: %w", c, err)
 		}
 	}
-	if err := a.restore(ctx, s.keep); err != nil || s.next == "" {
+	if err := a.restore(ctx, s.Keep); err != nil || s.Next == "" {
 		return err
 	}
-	if s.then != nil {
+	if s.Then != "" {
 		a.alone = true
-		if err := s.then(a, ctx); err != nil {
+		if err := a.between(ctx, s.Then); err != nil {
 			return err
 		}
 	}
-	a.wrapped("user", sheet.Bold, "%s", s.next)
+	a.wrapped("user", sheet.Bold, "%s", s.Next)
 	a.line("plugins", sheet.Cyan, questionNoted)
 	a.asked = len(a.entries)
-	return a.say(ctx, pb.Role_ROLE_USER, s.next, a.questionNotes())
+	return a.say(ctx, pb.Role_ROLE_USER, s.Next, a.questionNotes())
 }
 
 // build asks what the model should see now, looks at the same view message by message, and shows it.
@@ -122,7 +122,7 @@ func (a *agent) build(ctx context.Context) error {
 	if a.turns++; a.turns == len(a.tree.script)/3+1 {
 		a.early = built
 	}
-	a.showView(built, a.note(built.Decisions))
+	a.showView(built)
 	if err := a.compare(ctx, built); err != nil {
 		return fmt.Errorf("building the contexts in which nothing expires: %w", err)
 	}
@@ -131,8 +131,8 @@ func (a *agent) build(ctx context.Context) error {
 
 // speak records what the agent says, and the tools that it calls.
 func (a *agent) speak(ctx context.Context, s *step) error {
-	m := &pb.Message{Role: pb.Role_ROLE_ASSISTANT, Parts: text(s.says)}
-	for i, c := range s.calls {
+	m := &pb.Message{Role: pb.Role_ROLE_ASSISTANT, Parts: text(s.Says)}
+	for i, c := range s.Calls {
 		m.Parts = append(m.Parts, &pb.Part{Content: &pb.Part_ToolCall{ToolCall: &pb.ToolCall{
 			CallId: callID(i), Name: c.Tool, ArgumentsJson: c.arguments(),
 		}}})
@@ -140,7 +140,7 @@ func (a *agent) speak(ctx context.Context, s *step) error {
 	if s.fleeting() {
 		m.Expiration = lifetimes["list"]
 	}
-	_, err := a.append(ctx, m, nil, s.says, "")
+	_, err := a.append(ctx, m, nil, s.Says, "")
 	return err
 }
 

@@ -14,6 +14,11 @@ import (
 
 // What people do between an answer and the next question. From then on the conversation is no longer the one that is kept beside it.
 
+// between does what a script says.
+func (a *agent) between(ctx context.Context, what string) error {
+	return map[string]func(context.Context) error{"prune": a.prune, "compact": a.compact, "rewind": a.rewind}[what](ctx)
+}
+
 // prune has old results cleared earlier than the sidecar would by itself.
 func (a *agent) prune(ctx context.Context) error {
 	protect := a.sidecar.budget.GetContextWindowTokens() / 16

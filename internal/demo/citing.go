@@ -75,6 +75,9 @@ func holds(text, words string) bool {
 	return strings.Contains(strings.Join(strings.Fields(text), " "), words)
 }
 
+// precision is how exactly times are shown.
+const precision = 100 * time.Microsecond
+
 // How many lines are shown of the beginning of a citation and of an answer, and before and behind the line that was asked for.
 const (
 	citationLines = 5
@@ -104,9 +107,9 @@ func (a *agent) showCitations(ctx context.Context) error {
 		return fmt.Errorf("reading a cited result: %w", err)
 	}
 	l := &a.ledgers
-	a.wrapped("saved", sheet.Green, "%d results are cited. That keeps %s tokens out of the first %d contexts: %s were sent, $%.2f in money, "+
-		"instead of %s and $%.2f in the same sidecar without citations.", len(a.cited), number(l.citing), l.turns,
-		number(l.cited.sent), money(l.cited.cost), number(l.plain.sent), money(l.plain.cost))
+	a.wrapped("saved", sheet.Green, "%d results are cited. That keeps %s tokens out of the first %d contexts: %s were sent, %s in money, "+
+		"instead of %s and %s in the same sidecar without citations.", len(a.cited), number(l.citing), l.turns,
+		number(l.cited.sent), l.cited.money(), number(l.plain.sent), l.plain.money())
 	return nil
 }
 
@@ -119,14 +122,14 @@ func (a *agent) retrieve(ctx context.Context, of *citedResult) error {
 	call := &pb.ToolCall{CallId: callID(0), Name: retrieveTool, ArgumentsJson: string(arguments)}
 	a.wrapped("model", sheet.Cyan, "%s %s", call.Name, call.ArgumentsJson)
 	var answer *pb.AnswerToolCallResponse
-	var took [2]string
+	var took [2]time.Duration
 	for i := range took {
 		began := time.Now()
 		answer, err = a.citing.contexts.AnswerToolCall(ctx, &pb.AnswerToolCallRequest{ConversationId: a.citing.conversation, ToolCall: call})
 		if err != nil {
 			return fmt.Errorf("asking for a passage: %w", err)
 		}
-		took[i] = millis(time.Since(began))
+		took[i] = time.Since(began).Round(precision)
 	}
 	a.line("answer", sheet.Green, "%s tokens, in %s; asked again, in %s", number(answer.TokenCount), took[0], took[1])
 	lines := linesOf(answer.ToolResult.GetText())
@@ -177,15 +180,11 @@ func (a *agent) readContent(ctx context.Context, of *citedResult) error {
 	if sha256.Sum256(reply.Chunk) != of.sum {
 		return fmt.Errorf("the content of message %d came back different", of.index)
 	}
-	a.proven("All of it was read again, %s bytes, in %s: SHA-256 equal, byte for byte.", number(of.citation.TotalBytes), millis(time.Since(began)))
+	a.proven("All of it was read again, %s bytes, in %s: SHA-256 equal, byte for byte.", number(of.citation.TotalBytes), time.Since(began).Round(precision))
 	return nil
 }
 
 // linesOf are the lines of a text that say anything.
 func linesOf(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
-}
-
-func millis(d time.Duration) string {
-	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 }

@@ -66,7 +66,7 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	if c.Address != "" {
-		a.paragraph("The conversation stays on record as " + sidecar.conversation + ".")
+		a.paragraph("The conversation stays on record as %s.", sidecar.conversation)
 	}
 	return nil
 }

@@ -46,7 +46,8 @@ func (a *agent) proveRecord(ctx context.Context) error {
 	a.proven("The last context leaves out or shortens %d messages, %s: each was asked back just now, and all %d on record were read. "+
 		"SHA-256 equal, byte for byte.", out, weight(bytes), len(a.entries))
 	e := &a.entries[a.biggest]
-	a.proven("The biggest among them: message %d, %s bytes, SHA-256 %s….", a.biggest, number(e.bytes), hex.EncodeToString(e.sum[:8]))
+	a.proven("The biggest: message %d, %s, %s bytes, about %s tokens, of which the model saw about %s, head and tail. SHA-256 %x….",
+		a.biggest, e.label, number(e.bytes), number(e.tokens), number(e.tokens-e.saved), e.sum[:8])
 	return nil
 }
 
@@ -77,7 +78,7 @@ func (a *agent) proveSummary(ctx context.Context) error {
 	if newest == "" {
 		return nil
 	}
-	messages, err := a.expandSummary(ctx, newest, "")
+	messages, err := a.expandSummary(ctx, newest)
 	if err != nil {
 		return fmt.Errorf("expanding summary %s: %w", newest, err)
 	}
@@ -85,27 +86,30 @@ func (a *agent) proveSummary(ctx context.Context) error {
 	return nil
 }
 
-// expandSummary asks for everything that a summary stands for, from a page on, down to the messages, and returns how many these are.
-func (a *agent) expandSummary(ctx context.Context, id, page string) (messages int, err error) {
-	reply, err := a.sidecar.expand(ctx, &pb.ExpandMessageRequest{
-		Target: &pb.ExpandMessageRequest_SummaryId{SummaryId: id}, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: page,
-	})
-	for _, child := range reply.GetChildren() {
-		below := 1
-		if m := child.GetMessage(); m != nil {
-			err = a.same(m, m.Index)
-		} else {
-			below, err = a.expandSummary(ctx, child.GetSummaryId(), "")
-		}
-		if messages += below; err != nil {
+// expandSummary asks for everything that a summary stands for, down to the messages, and returns how many these are.
+func (a *agent) expandSummary(ctx context.Context, id string) (messages int, err error) {
+	for page := ""; ; {
+		reply, err := a.sidecar.expand(ctx, &pb.ExpandMessageRequest{
+			Target: &pb.ExpandMessageRequest_SummaryId{SummaryId: id}, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: page,
+		})
+		if err != nil {
 			return 0, err
 		}
+		for _, child := range reply.Children {
+			below := 1
+			if m := child.GetMessage(); m != nil {
+				err = a.same(m, m.Index)
+			} else {
+				below, err = a.expandSummary(ctx, child.GetSummaryId())
+			}
+			if messages += below; err != nil {
+				return 0, err
+			}
+		}
+		if page = reply.NextPageToken; page == "" {
+			return messages, nil
+		}
 	}
-	if next := reply.GetNextPageToken(); err == nil && next != "" {
-		below, err := a.expandSummary(ctx, id, next)
-		return messages + below, err
-	}
-	return messages, err
 }
 
 // proveBuild asks for an early context again and compares its hash.

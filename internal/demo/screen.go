@@ -63,19 +63,22 @@ func (s *screen) wrapped(label string, style sheet.Style, format string, args ..
 func (s *screen) proven(format string, args ...any) { s.wrapped("✓", sheet.Green, format, args...) }
 
 // paragraph prints words over as many lines as they need.
-func (s *screen) paragraph(words string) {
-	for _, line := range s.Wrap(words, s.Width-margin) {
-		s.Line(strings.Repeat(" ", margin) + line)
+func (s *screen) paragraph(format string, args ...any) {
+	s.Field("", margin, fmt.Sprintf(format, args...))
+}
+
+// table has names at its left, words at its right, and numbers between.
+func (s *screen) table(names ...string) *sheet.Table {
+	t := &sheet.Table{Sheet: s.Sheet, Indent: strings.Repeat(" ", margin)}
+	for i, name := range names {
+		t.Columns = append(t.Columns, sheet.Column{Title: name, Right: i > 0 && i < len(names)-1})
 	}
+	return t
 }
 
 // bar shows a share of a whole.
 func (s *screen) bar(part, whole int64, width int) string {
-	style := sheet.Green
-	if part*10 > whole*9 {
-		style = sheet.Yellow
-	}
-	return s.Paint(style, s.Bar(part, whole, width, "░"))
+	return s.Paint(sheet.Green, s.Bar(part, whole, width, "░"))
 }
 
 // number writes n with its digits grouped.

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -20,7 +19,6 @@ type call struct {
 	Tool    string `json:"-"`
 	Path    string `json:"path,omitempty"`
 	Pattern string `json:"pattern,omitempty"`
-	Ending  string `json:"ending,omitempty"`
 	Symbol  string `json:"symbol,omitempty"`
 	From    int    `json:"from,omitempty"`
 	Lines   int    `json:"lines,omitempty"`
@@ -40,8 +38,6 @@ func excerpt(path string, from, lines int) call {
 	return call{Tool: "read", Path: path, From: from, Lines: lines}
 }
 func search(pattern, path string) call { return call{Tool: "search", Pattern: pattern, Path: path} }
-func largest(path, ending string) call { return call{Tool: "largest", Path: path, Ending: ending} }
-func doc(symbol string) call           { return call{Tool: "go_doc", Symbol: symbol} }
 func again(of call) call               { return call{Tool: expandTool, Of: of.String()} }
 
 func (c call) arguments() string {
@@ -80,7 +76,11 @@ func (t *tree) close() { _ = t.root.Close() }
 // openTree opens the folder that was asked for, else Go's own sources, else the working folder.
 func openTree(ctx context.Context, folder string) (*tree, error) {
 	if root := goroot(ctx); folder == "" && root != "" {
-		return openFolder(root, "the Go toolchain's own sources and documents", goScript())
+		steps, err := goScript()
+		if err != nil {
+			return nil, err
+		}
+		return openFolder(root, "the Go toolchain's own sources and documents", steps)
 	}
 	folder = cmp.Or(folder, ".")
 	t, err := openFolder(folder, filepath.Base(folder), nil)
@@ -153,8 +153,6 @@ func (t *tree) run(ctx context.Context, c call) (said string, err error) {
 		said, err = t.read(c)
 	case "search":
 		said, err = t.search(c.Pattern, c.Path)
-	case "largest":
-		said, err = t.largest(c.Path, c.Ending)
 	case "go_doc":
 		said, err = goDoc(ctx, c.Symbol)
 	default:
@@ -198,19 +196,6 @@ func (t *tree) search(pattern, under string) (string, error) {
 				fmt.Fprintf(&b, "%s:%d:%s\n", f.name, i+1, line)
 			}
 		}
-	}
-	return b.String(), err
-}
-
-// largest lists the largest files of an ending.
-func (t *tree) largest(under, ending string) (string, error) {
-	const most = 25
-	files, err := t.walk(under)
-	files = slices.DeleteFunc(files, func(f file) bool { return !strings.HasSuffix(f.name, ending) })
-	slices.SortFunc(files, func(a, b file) int { return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.name, b.name)) })
-	var b strings.Builder
-	for _, f := range files[:min(most, len(files))] {
-		fmt.Fprintf(&b, "%9d %s\n", f.size, f.name)
 	}
 	return b.String(), err
 }

@@ -45,7 +45,6 @@ func TestTree_Run_ToolsReadWhatIsThere(t *testing.T) {
 		{excerpt("a.go", 9, 5), ""},
 		{search("two", "."), "a.go:2:two two\nb/broken.txt:1:\uFFFDtwo\nb/c.go:1:two\n"},
 		{search("two", "a.go"), "a.go:2:two two\n"},
-		{largest(".", ".go"), "       18 a.go\n        3 b/c.go\n"},
 		{read("b/broken.txt"), "\uFFFDtwo"},
 	} {
 		got, err := explored.run(t.Context(), c.call)

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,33 +14,32 @@ func (a *agent) opening(c *Command) {
 	a.rule("an agent explores " + a.tree.name)
 	a.paragraph("The agent's words are a script. Its tools are real: they read this machine's files now. Everything goes through " +
 		"the sidecar over gRPC, and below stands what a model would be sent in each turn.")
-	a.paragraph(fmt.Sprintf("Window %s tokens, an eighth of it left for the answer. Format %s. No model is called.",
-		number(c.Window), c.Format))
+	a.paragraph("Window %s tokens, an eighth of it left for the answer. Format %s. No model is called.", number(c.Window), c.Format)
 	a.paragraph("Results live for some turns in full: listings for 1, then they leave; what was searched for 3 and what was read " +
 		"for 2, then a short form stays; manuals for 4. Plugins add words to questions and to failures, for one build, for a while or for good.")
 	a.paragraph("The row of letters is the record: s system, u user, a assistant, t tool result, T clipped, c compacted, - cleared; ·12· " +
 		"are twelve messages that the model does not see, [12] twelve that a summary stands for.")
 }
 
-// note remembers what the newest view shows of each message, and returns the decisions that clipped what was not clipped before.
-func (a *agent) note(decisions []*pb.Decision) (clipped []*pb.Decision) {
+// letters are what the row of letters shows of a message that is not in view in full; who speaks, where it is empty.
+var letters = map[pb.DecisionKind]string{
+	pb.DecisionKind_DECISION_KIND_CLIPPED: "T", pb.DecisionKind_DECISION_KIND_COMPACTED: "c", pb.DecisionKind_DECISION_KIND_CLEARED: "-",
+	pb.DecisionKind_DECISION_KIND_PRUNED: "-", pb.DecisionKind_DECISION_KIND_REMOVED: "", pb.DecisionKind_DECISION_KIND_SUMMARIZED: "",
+}
+
+// note remembers what the newest view shows of each message, and returns how many changes wait.
+func (a *agent) note(decisions []*pb.Decision) (waiting int) {
 	for i := range a.entries {
 		a.entries[i].shown = pb.DecisionKind_DECISION_KIND_UNSPECIFIED
 	}
 	for _, d := range decisions {
-		switch d.Kind {
-		case pb.DecisionKind_DECISION_KIND_CLIPPED:
-			if e := &a.entries[d.StartIndex]; e.saved != d.TokensBefore-d.TokensAfter {
-				e.saved = d.TokensBefore - d.TokensAfter
-				clipped = append(clipped, d)
-			}
-		case pb.DecisionKind_DECISION_KIND_COMPACTED, pb.DecisionKind_DECISION_KIND_CLEARED, pb.DecisionKind_DECISION_KIND_PRUNED,
-			pb.DecisionKind_DECISION_KIND_REMOVED, pb.DecisionKind_DECISION_KIND_SUMMARIZED:
-		default:
-			continue
+		if d.Kind == pb.DecisionKind_DECISION_KIND_DEFERRED {
+			waiting++
 		}
 		for i := d.StartIndex; i < d.EndIndex; i++ {
-			a.entries[i].shown = d.Kind
+			if _, ok := letters[d.Kind]; ok {
+				a.entries[i].shown = d.Kind
+			}
 		}
 	}
 	for i := range indexesOf(a.lastView) {
@@ -47,32 +47,30 @@ func (a *agent) note(decisions []*pb.Decision) (clipped []*pb.Decision) {
 			a.entries[i].shown = pb.DecisionKind_DECISION_KIND_UNSPECIFIED
 		}
 	}
-	return clipped
+	return waiting
 }
 
 // showView prints what the model sees: how much of the budget, which messages, what of it the provider's cache has, and what this
 // build changed.
-func (a *agent) showView(b *pb.BuildContextResponse, clipped []*pb.Decision) {
-	t := b.GetTokens()
+func (a *agent) showView(b *pb.BuildContextResponse) {
+	t, waiting := b.GetTokens(), a.note(b.Decisions)
 	row, inView := a.strip(a.lastView)
 	a.rule(fmt.Sprintf("turn %d", b.Turn))
 	a.put("context", fmt.Sprintf("%s %s of %s tokens, %d of %d messages",
 		a.bar(t.GetTotal(), t.GetBudget(), a.Width/4), number(t.GetTotal()), number(t.GetBudget()), inView, len(a.entries)))
 	a.line("sees", "", "%s", lastOf(row, a.room()))
 	a.line("cache", "", "%s", prefixWords(b.GetPrefix(), t.GetTotal()))
-	for _, d := range clipped {
-		a.line("clipped", sheet.Yellow, "#%d %s: %s → %s tokens", d.StartIndex, a.entries[d.StartIndex].label, number(d.TokensBefore), number(d.TokensAfter))
+	for _, e := range b.Events {
+		if e.Type == pb.EventType_EVENT_TYPE_CLIPPED {
+			of := &a.entries[e.MessageIndex]
+			of.saved = e.TokensSaved
+			a.line("clipped", sheet.Yellow, "#%d %s: %s → %s tokens", e.MessageIndex, of.label, number(of.tokens), number(of.tokens-of.saved))
+		}
 	}
 	for _, c := range changesOf(b.Events) {
 		a.showChange(c, a.example(c))
 	}
 	a.count(b.Events)
-	waiting := 0
-	for _, d := range b.Decisions {
-		if d.Kind == pb.DecisionKind_DECISION_KIND_DEFERRED {
-			waiting++
-		}
-	}
 	if waiting > 0 {
 		a.line("waiting", sheet.Dim, "%d due, until changing old text costs less than it saves", waiting)
 	}
@@ -95,8 +93,7 @@ func prefixWords(p *pb.PrefixReport, total int64) string {
 	case pb.PrefixBreak_PREFIX_BREAK_FIRST_BUILD:
 		return "nothing yet: the first context"
 	}
-	reason := strings.TrimPrefix(p.GetBrokenBy().String(), "PREFIX_BREAK_")
-	return share + "; changed: " + strings.ReplaceAll(strings.ToLower(reason), "_", " ")
+	return share + "; changed: " + sheet.EnumText(p.GetBrokenBy())
 }
 
 // strip writes the record as a row of letters, one for each message that the model sees: s, u, a and t for who speaks, T for a
@@ -133,17 +130,7 @@ func indexesOf(view []*pb.ContextMessage) map[int32]bool {
 
 func (e *entry) summarized() bool { return e.shown == pb.DecisionKind_DECISION_KIND_SUMMARIZED }
 
-func (e *entry) letter() string {
-	switch e.shown {
-	case pb.DecisionKind_DECISION_KIND_CLIPPED:
-		return "T"
-	case pb.DecisionKind_DECISION_KIND_COMPACTED:
-		return "c"
-	case pb.DecisionKind_DECISION_KIND_CLEARED, pb.DecisionKind_DECISION_KIND_PRUNED:
-		return "-"
-	}
-	return strings.ToLower(strings.TrimPrefix(e.role.String(), "ROLE_"))[:1]
-}
+func (e *entry) letter() string { return cmp.Or(letters[e.shown], sheet.EnumText(e.role)[:1]) }
 
 // change is what happened to messages in one build in the same way.
 type change struct {

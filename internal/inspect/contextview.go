@@ -170,7 +170,7 @@ func (v *contextView) prefix() string {
 	words := fmt.Sprintf("%d of the last build's %s are the same, %s tokens", p.GetStableBlocks(), sheet.Count(int(p.GetPreviousBlocks()), "block"),
 		v.factor.tokens(p.GetStableTokens()))
 	if p.GetBrokenBy() != pb.PrefixBreak_PREFIX_BREAK_UNSPECIFIED {
-		words += "; changed: " + enumText(p.GetBrokenBy())
+		words += "; changed: " + sheet.EnumText(p.GetBrokenBy())
 	}
 	return joinNonEmpty("; ", words, v.rewrite(p.GetRewrite()))
 }
@@ -247,7 +247,7 @@ func kindOf(m *pb.ContextMessage) string {
 	case m.GetOrigin().GetSummaryId() != "":
 		return "summary"
 	case m.GetOrigin().GetSynthetic() != "":
-		return enumText(m.GetRole()) + ", made up"
+		return sheet.EnumText(m.GetRole()) + ", made up"
 	default:
 		return subject(m.GetRole(), m.GetParts())
 	}
@@ -288,7 +288,7 @@ func formsOf(decisions []*pb.Decision) map[int32]string {
 				continue
 			}
 			for i := d.GetStartIndex(); d.GetKind() == kind && i < d.GetEndIndex(); i++ {
-				forms[i] = enumText(kind)
+				forms[i] = sheet.EnumText(kind)
 			}
 		}
 	}
@@ -311,7 +311,7 @@ func (v *contextView) out() {
 			because = reasonText(d.GetReason())
 		}
 		return []string{
-			indexRange(d.GetStartIndex(), d.GetEndIndex()), enumText(d.GetKind()), v.factor.tokens(d.GetTokensBefore()), v.factor.tokens(d.GetTokensAfter()),
+			indexRange(d.GetStartIndex(), d.GetEndIndex()), sheet.EnumText(d.GetKind()), v.factor.tokens(d.GetTokensBefore()), v.factor.tokens(d.GetTokensAfter()),
 			joinNonEmpty(" ", d.GetSummaryId(), d.GetEditId(), v.handlesOf(d)), because,
 		}
 	})
@@ -339,7 +339,7 @@ func (v *manifestView) print(conversation string) {
 	f := factor(m.GetFactor())
 	fields(v.Sheet, []field{
 		{"conversation", fmt.Sprintf("%s, turn %d, build %s at %s UTC", conversation, m.GetTurn(), m.GetId(), timestamp(m.GetCreateTime()))},
-		{"asked for", joinNonEmpty(", ", enumText(m.GetFormat()), m.GetModel())},
+		{"asked for", joinNonEmpty(", ", sheet.EnumText(m.GetFormat()), m.GetModel())},
 		{"context", share(v.Sheet, m.GetTotalTokens(), m.GetBudgetTokens())},
 		{"counted by", f.counter(m.GetCounter())},
 		{"on record", fmt.Sprintf("%s and %s then; the window started at message %d",

@@ -114,10 +114,7 @@ func (c *CreateCommand) Help() string {
 
 // Validate refuses @latest.
 func (c *CreateCommand) Validate() error {
-	if c.Conversation == latest {
-		return errLatest
-	}
-	return nil
+	return writtenOut(c.Conversation)
 }
 
 // Run creates the conversation.
@@ -161,10 +158,7 @@ type DeleteCommand struct {
 
 // Validate refuses @latest.
 func (c *DeleteCommand) Validate() error {
-	if c.Conversation == latest {
-		return errLatest
-	}
-	return nil
+	return writtenOut(c.Conversation)
 }
 
 // Run deletes the conversation. There is no way back but an export.

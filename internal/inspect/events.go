@@ -117,7 +117,7 @@ const dayAndTime = "01-02 15:04:05"
 
 // eventText says what happened, and why where that is not plain.
 func eventText(e *pb.LifecycleEvent) string {
-	what := enumText(e.GetType())
+	what := sheet.EnumText(e.GetType())
 	switch {
 	case e.GetType() == pb.EventType_EVENT_TYPE_ADDED:
 		return what

@@ -103,7 +103,7 @@ func forgetWords(f *pb.Forget) string {
 	if n := int(f.GetDeletedConversations()); n > 0 {
 		deleted += " and " + sheet.Count(n, "conversation")
 	}
-	return fmt.Sprintf("%s: %s, %s deleted.", f.GetForgetId(), enumText(f.GetState()), deleted)
+	return fmt.Sprintf("%s: %s, %s deleted.", f.GetForgetId(), sheet.EnumText(f.GetState()), deleted)
 }
 
 var errForgetFails = errors.New("the memory refuses; it is tried again every 5 minutes, and `sidecar memories forgetting` shows how far it is")

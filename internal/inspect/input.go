@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
@@ -21,6 +22,14 @@ const stdin = "-"
 
 // errLatest is the error of naming a conversation by @latest where a mistake would cost one.
 var errLatest = errors.New("write the conversation's id out: @latest may be another one by now")
+
+// writtenOut refuses @latest.
+func writtenOut(conversation string) error {
+	if conversation == latest {
+		return errLatest
+	}
+	return nil
+}
 
 // open opens a file, or standard input.
 func (e *Env) open(name string) (io.ReadCloser, error) {
@@ -50,6 +59,18 @@ func (e *Env) read(name string) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(file)
 	return raw, errors.Join(err, file.Close())
+}
+
+// object reads the JSON of one of the API's messages, which errors call what it is.
+func (e *Env) object(name, what string, m proto.Message) error {
+	raw, err := e.read(name)
+	if err != nil {
+		return err
+	}
+	if err := jsonFault(protojson.Unmarshal(raw, m)); err != nil {
+		return fmt.Errorf("%s is no %s: %w", source(name), what, err)
+	}
+	return nil
 }
 
 // text is a text of the command line, or what stands on standard input in its place.

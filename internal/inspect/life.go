@@ -104,7 +104,7 @@ func (l *life) lifetime() string {
 	if x == nil || x.Turns == nil || x.GetMode() <= pb.ExpirationMode_EXPIRATION_MODE_NONE {
 		return ""
 	}
-	return fmt.Sprintf("in full for %s, then %sed", sheet.Count(int(x.GetTurns()), "turn"), strings.TrimSuffix(enumText(x.GetMode()), "e"))
+	return fmt.Sprintf("in full for %s, then %sed", sheet.Count(int(x.GetTurns()), "turn"), strings.TrimSuffix(sheet.EnumText(x.GetMode()), "e"))
 }
 
 // forgotten says if the edit in force was made before the oldest event that is kept.
@@ -132,7 +132,7 @@ func (l *life) now() []string {
 // whyDecided prefers the words for one message to the sidecar's own, which may speak of many.
 func whyDecided(d *pb.Decision) string {
 	if words, ok := reasons[d.GetReason()]; ok || d.GetDetail() == "" {
-		return cmp.Or(words, enumText(d.GetReason()))
+		return cmp.Or(words, sheet.EnumText(d.GetReason()))
 	}
 	return d.GetDetail()
 }
@@ -159,7 +159,7 @@ func (l *life) visibility() string {
 
 func lastSeen(v *pb.MessageView) string {
 	if v.GetInView() {
-		return fmt.Sprintf("The newest build showed it: %s.", joinNonEmpty(" ", enumText(v.GetLevel()), v.GetEditId()))
+		return fmt.Sprintf("The newest build showed it: %s.", joinNonEmpty(" ", sheet.EnumText(v.GetLevel()), v.GetEditId()))
 	}
 	return "The newest build did not show it."
 }
@@ -191,7 +191,7 @@ func (l *life) shownForm() string {
 	for _, kind := range formKinds[1:] {
 		for _, d := range l.decisions {
 			if d.GetKind() == kind {
-				return joinNonEmpty("; ", joinNonEmpty(" ", enumText(kind), d.GetEditId()), whyDecided(d))
+				return joinNonEmpty("; ", joinNonEmpty(" ", sheet.EnumText(kind), d.GetEditId()), whyDecided(d))
 			}
 		}
 	}

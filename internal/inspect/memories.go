@@ -77,7 +77,7 @@ var memories = tableOf[*pb.Memory]{[]sheet.Column{
 }, memoryRow}
 
 func memoryRow(m *pb.Memory) []string {
-	return []string{m.GetId(), enumText(m.GetKind()), timestamp(m.GetTime()), m.GetSaidBy(), memorySources(m), memoryText(m)}
+	return []string{m.GetId(), sheet.EnumText(m.GetKind()), timestamp(m.GetTime()), m.GetSaidBy(), memorySources(m), memoryText(m)}
 }
 
 // memoryText is a memory's text, and before it why it may not be used.
@@ -137,7 +137,7 @@ var foundMemories = tableOf[*pb.Memory]{[]sheet.Column{
 }, foundMemoryRow}
 
 func foundMemoryRow(m *pb.Memory) []string {
-	return append([]string{fmt.Sprintf("%.2f", m.GetScore()), enumText(m.GetScope())}, memoryRow(m)...)
+	return append([]string{fmt.Sprintf("%.2f", m.GetScore()), sheet.EnumText(m.GetScope())}, memoryRow(m)...)
 }
 
 // MemoriesAddCommand is `sidecar memories add`.
@@ -229,7 +229,7 @@ var memorySync = tableOf[*pb.MemorySync]{[]sheet.Column{
 func memorySyncRow(m *pb.MemorySync) []string {
 	return []string{
 		m.GetTarget(), terminal.Number(int64(m.GetSyncedTo())), terminal.Number(int64(m.GetLagMessages())), terminal.Number(int64(m.GetSkippedMessages())),
-		fmt.Sprint(m.GetSession()), enumText(m.GetState()), timestamp(m.GetNextTry()), m.GetReason(),
+		fmt.Sprint(m.GetSession()), sheet.EnumText(m.GetState()), timestamp(m.GetNextTry()), m.GetReason(),
 	}
 }
 

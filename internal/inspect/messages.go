@@ -130,8 +130,8 @@ func (l *messageList) place(m *pb.Message) string {
 	case !v.GetInView():
 		return "not yet in a build"
 	case v.GetExpired():
-		return joinNonEmpty(" ", enumText(v.GetLevel()), v.GetEditId()) + ", expired"
+		return joinNonEmpty(" ", sheet.EnumText(v.GetLevel()), v.GetEditId()) + ", expired"
 	default:
-		return joinNonEmpty(" ", enumText(v.GetLevel()), v.GetEditId(), contentIDs(m.GetParts()))
+		return joinNonEmpty(" ", sheet.EnumText(v.GetLevel()), v.GetEditId(), contentIDs(m.GetParts()))
 	}
 }

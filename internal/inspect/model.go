@@ -3,10 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
-
-	"google.golang.org/protobuf/encoding/protojson"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
@@ -79,15 +76,8 @@ func (c *ModelPutCommand) profile(env *Env) (*pb.ModelProfile, error) {
 			LivePrefix: c.LivePrefix,
 		}, nil
 	}
-	raw, err := env.read(c.File)
-	if err != nil {
-		return nil, err
-	}
 	p := &pb.ModelProfile{}
-	if err := jsonFault(protojson.Unmarshal(raw, p)); err != nil {
-		return nil, fmt.Errorf("%s is no model profile: %w", source(c.File), err)
-	}
-	return p, nil
+	return p, env.object(c.File, "model profile", p)
 }
 
 // ModelGetCommand is `sidecar model get`.

@@ -25,7 +25,7 @@ func subject(role pb.Role, parts []*pb.Part) string {
 	case len(results) > 0:
 		return strings.Join(append([]string{"result"}, results...), " ")
 	default:
-		return enumText(role)
+		return sheet.EnumText(role)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // hostile is what a tool may have printed to take a terminal over, or to make a line read as another.
@@ -92,7 +93,7 @@ func TestReasons_EveryReasonOfAnEvent_HasWords(t *testing.T) {
 	ofRenderings := "call never answered,result late,empty text,foreign block,arguments wrapped,opener added,continue added,system as user,media as text,name replaced,unspecified"
 	for number := range pb.DecisionReason_name {
 		r := pb.DecisionReason(number)
-		if _, ok := reasons[r]; !ok && !strings.Contains(ofRenderings, strings.ToLower(enumText(r))) {
+		if _, ok := reasons[r]; !ok && !strings.Contains(ofRenderings, strings.ToLower(sheet.EnumText(r))) {
 			t.Errorf("%s has no words", r)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protojson"
-
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
@@ -75,14 +73,7 @@ func (c *PolicyPutCommand) Run(ctx context.Context, env *Env) error {
 func (c *PolicyPutCommand) policy(env *Env) (*pb.ActionPolicy, error) {
 	p := &pb.ActionPolicy{}
 	if c.File != "" {
-		raw, err := env.read(c.File)
-		if err != nil {
-			return nil, err
-		}
-		if err := jsonFault(protojson.Unmarshal(raw, p)); err != nil {
-			return nil, fmt.Errorf("%s is no action policy: %w", source(c.File), err)
-		}
-		return p, nil
+		return p, env.object(c.File, "action policy", p)
 	}
 	p.Expiration = &pb.Expiration{
 		Turns: c.Turns, Mode: expirationModes[c.Mode], CompactMode: compactModes[c.CompactMode], CompactLength: c.Length, CompactPromptId: c.Prompt,
@@ -98,12 +89,17 @@ func (c *PolicyPutCommand) policy(env *Env) (*pb.ActionPolicy, error) {
 	return p, nil
 }
 
-// PolicyGetCommand is `sidecar policy get`.
-type PolicyGetCommand struct {
-	Sidecar
+// policyKey says which policy a command is about.
+type policyKey struct {
 	Tool        string `help:"The policy of a tool." xor:"key" required:"" placeholder:"NAME"`
 	Action      string `help:"The policy of an action." xor:"key" required:"" placeholder:"ID"`
 	AgentAction string `help:"The policy of an action as one agent uses it." xor:"key" required:"" placeholder:"ID"`
+}
+
+// PolicyGetCommand is `sidecar policy get`.
+type PolicyGetCommand struct {
+	Sidecar
+	policyKey
 }
 
 // Run shows the policy.
@@ -142,9 +138,7 @@ func (c *PolicyListCommand) Run(ctx context.Context, env *Env) error {
 // PolicyDeleteCommand is `sidecar policy delete`.
 type PolicyDeleteCommand struct {
 	Sidecar
-	Tool        string `help:"The policy of a tool." xor:"key" required:"" placeholder:"NAME"`
-	Action      string `help:"The policy of an action." xor:"key" required:"" placeholder:"ID"`
-	AgentAction string `help:"The policy of an action as one agent uses it." xor:"key" required:"" placeholder:"ID"`
+	policyKey
 }
 
 // Run deletes the policy.
@@ -181,14 +175,14 @@ func policyRow(p *pb.ActionPolicy) []string {
 		turns = fmt.Sprint(e.GetTurns())
 	}
 	if e.GetCompactMode() != pb.CompactMode_COMPACT_MODE_UNSPECIFIED {
-		how = append(how, enumText(e.GetCompactMode()))
+		how = append(how, sheet.EnumText(e.GetCompactMode()))
 	}
 	if e != nil && e.CompactLength != nil {
 		how = append(how, fmt.Sprintf("to %d", e.GetCompactLength()))
 	}
 	then := ""
 	if e.GetMode() != pb.ExpirationMode_EXPIRATION_MODE_UNSPECIFIED {
-		then = enumText(e.GetMode())
+		then = sheet.EnumText(e.GetMode())
 	}
 	return []string{kind, name, turns, then, strings.Join(how, " "), citedWords(p.GetCitations()), cmp.Or(e.GetCompactPromptId(), p.GetDefaultCompactPromptId())}
 }

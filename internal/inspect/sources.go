@@ -36,7 +36,7 @@ var sources = tableOf[*pb.SourceRecord]{[]sheet.Column{
 
 func sourceRow(r *pb.SourceRecord) []string {
 	return []string{
-		r.GetContentId(), enumText(r.GetSourceType()), r.GetContentType(), terminal.Number(r.GetTotalBytes()), citedBy(r),
+		r.GetContentId(), sheet.EnumText(r.GetSourceType()), r.GetContentType(), terminal.Number(r.GetTotalBytes()), citedBy(r),
 		r.GetAccessTime().AsTime().UTC().Format(dayAndTime), whereFrom(r),
 	}
 }

@@ -85,10 +85,7 @@ func (c *ImportCommand) Help() string {
 
 // Validate refuses @latest.
 func (c *ImportCommand) Validate() error {
-	if c.Conversation == latest {
-		return errLatest
-	}
-	return nil
+	return writtenOut(c.Conversation)
 }
 
 // importChunkBytes is how much of an import is sent at once.

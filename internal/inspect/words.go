@@ -5,22 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
-
-// enumText is an enum's value for people: what follows the name of its type, in lower case.
-func enumText(e protoreflect.Enum) string {
-	values := e.Descriptor().Values()
-	value := values.ByNumber(e.Number())
-	if value == nil {
-		return fmt.Sprint(e.Number()) // of a newer sidecar
-	}
-	prefix := strings.TrimSuffix(string(values.ByNumber(0).Name()), "UNSPECIFIED")
-	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(string(value.Name()), prefix)), "_", " ")
-}
 
 // reasons says why an edit was made. What has no words here says its name.
 var reasons = map[pb.DecisionReason]string{
@@ -72,7 +61,7 @@ func reasonText(r pb.DecisionReason) string {
 	if words, ok := reasons[r]; ok {
 		return words
 	}
-	return enumText(r)
+	return sheet.EnumText(r)
 }
 
 // indexRange names the messages of a half-open range as people count: up to the last one, inclusive.

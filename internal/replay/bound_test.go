@@ -111,8 +111,8 @@ func TestForesee_Recording_KnowsWhoIsNeededUntilWhen(t *testing.T) {
 	// Without message 3 from build 2 on, base_99 is lost, and order_77 is not.
 	gone := slices.Repeat([]int{forever}, 7)
 	gone[3] = 2
-	if lossy := f.follow(gone, defaultPrices, true, ""); lossy.references != 4 || lossy.recalled != 3 {
-		t.Errorf("%d of %d recalled", lossy.recalled, lossy.references)
+	if lossy := f.follow(gone, defaultPrices, true, ""); lossy.references != (recalled{4, 3}) {
+		t.Errorf("%+v", lossy.references)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -201,8 +202,7 @@ type FileReport struct {
 	ForeignContentRecall float64 `json:"foreign_content_recall"`
 	NewestKept           int     `json:"newest_kept" merge:"least"`
 
-	references, recalled    int
-	content, foreignContent recalled
+	references, content, foreignContent recalled
 }
 
 // addTo adds a conversation's figures to those of its file.
@@ -212,17 +212,9 @@ func (t *tally) addTo(files []FileReport) {
 		if f.File != t.file {
 			continue
 		}
-		f.Conversations += t.Conversations
-		f.Builds += t.Builds
-		f.TokensWith += t.TokensWith
-		f.TokensWithout += t.TokensWithout
-		f.CostWith += t.CostWith
-		f.CostWithout += t.CostWithout
-		f.Rewrites += t.Rewrites
-		f.NewestKept = leastOf(f.NewestKept, t.NewestKept)
-		f.references += t.references
-		f.recalled += t.recalled
-		f.ReferenceRecall = share(f.recalled, f.references)
+		addFigures(reflect.ValueOf(f).Elem(), reflect.ValueOf(&t.Report).Elem())
+		f.references.merge(t.references)
+		f.ReferenceRecall = f.references.share()
 		f.content.merge(t.content)
 		f.foreignContent.merge(t.foreignContent)
 		f.ContentRecall, f.ForeignContentRecall = f.content.share(), f.foreignContent.share()

@@ -66,10 +66,7 @@ func (f *foresight) recall(t *tally, gone []int, build int) {
 				t.foreignContent.count(held)
 			}
 		default:
-			t.references++
-			if held {
-				t.recalled++
-			}
+			t.references.count(held)
 		}
 	}
 }

@@ -68,24 +68,24 @@ func lastItems(blocks []validate.Block, n int) []validate.Item {
 func shows(shown, item validate.Item, full bool) bool {
 	switch item.Kind {
 	case validate.Text:
-		return holds(shown, item.Texts[0])
+		return showsText(shown, item.Texts[0])
 	case validate.Call:
 		return shown.Kind == validate.Call && sameArguments(shown.Texts[0], item.Texts[0])
 	case validate.Result:
 		return !slices.ContainsFunc(item.Texts, func(text string) bool {
 			if full {
-				return !holds(shown, text) && !holds(shown, canonical(text))
+				return !showsText(shown, text) && !showsText(shown, canonical(text))
 			}
-			return !holds(shown, head(text)) || len(item.Texts) == 1 && !holds(shown, tail(text))
+			return !showsText(shown, head(text)) || len(item.Texts) == 1 && !showsText(shown, tail(text))
 		})
 	default: // a provider may not take media or foreign thinking
 		return true
 	}
 }
 
-// holds says whether one of the item's texts contains the text. Nothing but
+// showsText says whether one of the item's texts contains the text. Nothing but
 // white space need not be shown.
-func holds(shown validate.Item, text string) bool {
+func showsText(shown validate.Item, text string) bool {
 	return strings.TrimSpace(text) == "" ||
 		slices.ContainsFunc(shown.Texts, func(s string) bool { return strings.Contains(s, text) })
 }

@@ -68,9 +68,14 @@ func (c *conversation) readOne(ctx context.Context, i int) {
 // compare holds a message that came back against the one that was appended.
 func (c *conversation) compare(i int, got *pb.Message) {
 	c.index = i
-	if i >= len(c.appended) || int(got.GetIndex()) != i || !proto.Equal(asSent(got, c.appended[i]), c.appended[i]) {
+	if !c.isAppended(i, got) {
 		c.fail("readback_mismatches", &c.ReadbackMismatches, "it is not what was appended")
 	}
+}
+
+// isAppended says whether what came back is the message that was appended at an index.
+func (c *conversation) isAppended(i int, got *pb.Message) bool {
+	return i < len(c.appended) && int(got.GetIndex()) == i && proto.Equal(asSent(got, c.appended[i]), c.appended[i])
 }
 
 // asSent returns what came back without what the server adds: ids, counts,
@@ -167,7 +172,7 @@ func (c *conversation) expand(ctx context.Context, i int) {
 	switch {
 	case err != nil:
 		c.fail("expansion_mismatches", &c.ExpansionMismatches, describe(err))
-	case int(got.GetIndex()) != i || !proto.Equal(asSent(got, c.appended[i]), c.appended[i]):
+	case !c.isAppended(i, got):
 		c.fail("expansion_mismatches", &c.ExpansionMismatches, "it is not what was appended")
 	}
 }
@@ -237,7 +242,7 @@ func (c *conversation) child(ctx context.Context, summary string, child *pb.Expa
 		c.expandSummary(ctx, child.GetSummaryId(), start, end)
 	case int(m.GetIndex()) != start || end != start+1:
 		c.unreachable(start, summary, fmt.Sprintf("message %d stands for [%d, %d)", m.GetIndex(), start, end))
-	case start >= len(c.appended) || !proto.Equal(asSent(m, c.appended[start]), c.appended[start]):
+	case !c.isAppended(start, m):
 		c.unreachable(start, summary, "it is not what was appended")
 	default:
 		c.Reached.Messages++

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,15 +17,8 @@ type references map[string]struct{}
 
 // add takes the references of an item in.
 func (w references) add(item validate.Item) {
-	switch item.Kind {
-	case validate.Call:
-		for _, text := range item.Texts {
-			w.scan(leaves(text))
-		}
-	case validate.Text, validate.Result:
-		for _, text := range item.Texts {
-			w.scan(text)
-		}
+	for _, text := range saidIn(item) {
+		w.scan(text)
 	}
 }
 
@@ -75,31 +67,6 @@ func isReference(word string) bool {
 	return utf8.RuneCountInString(word) >= minReference && strings.ContainsAny(word, "0123456789/_.")
 }
 
-// leaves returns the keys and values of JSON, one a line; what is no JSON as it
-// stands.
-func leaves(text string) string {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var b strings.Builder
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			break
-		}
-		switch v := token.(type) {
-		case string:
-			b.WriteString(v)
-		case json.Number:
-			b.WriteString(v.String())
-		}
-		b.WriteByte('\n')
-	}
-	if decoder.InputOffset() < int64(len(strings.TrimRight(text, " \n\r\t"))) {
-		return text
-	}
-	return b.String()
-}
-
 // recall measures how many of the next message's references, of those that the
 // conversation had already made, the context still holds.
 func (c *conversation) recall(next *pb.Message, blocks []validate.Block) {
@@ -108,34 +75,8 @@ func (c *conversation) recall(next *pb.Message, blocks []validate.Block) {
 		wanted.add(item)
 	}
 	for word := range wanted {
-		if _, ok := c.said[word]; !ok {
-			continue
-		}
-		c.references++
-		if c.shown(word, blocks) {
-			c.recalled++
+		if _, ok := c.said[word]; ok {
+			c.references.count(holds(c.words, references.add, blocks, word))
 		}
 	}
-}
-
-// shown looks a word up from the newest block back, where it most often is.
-func (c *conversation) shown(word string, blocks []validate.Block) bool {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		if _, ok := c.wordsOf(&blocks[i])[word]; ok {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *conversation) wordsOf(b *validate.Block) references {
-	if w, ok := c.words[b.JSON]; ok {
-		return w
-	}
-	w := references{}
-	for _, item := range b.Items {
-		w.add(item)
-	}
-	c.words[b.JSON] = w
-	return w
 }

@@ -19,15 +19,8 @@ type shingler struct{ seed maphash.Seed }
 
 // add takes the shingles of an item in: of its words, and of what a call is given.
 func (s shingler) add(into shingles, item validate.Item) {
-	switch item.Kind {
-	case validate.Call:
-		for _, text := range item.Texts {
-			s.scan(into, leaves(text))
-		}
-	case validate.Text, validate.Result:
-		for _, text := range item.Texts {
-			s.scan(into, text)
-		}
+	for _, text := range saidIn(item) {
+		s.scan(into, text)
 	}
 }
 
@@ -64,27 +57,13 @@ func (c *conversation) contentRecall(next *pb.Message, blocks []validate.Block) 
 		if !own && !foreign {
 			continue
 		}
-		held := c.holds(s, blocks)
+		held := holds(c.blockShingles, c.shingler.add, blocks, s)
 		c.content.count(held)
 		if foreign {
 			c.foreignContent.count(held)
 		}
 	}
 }
-
-// recalled is what a context still holds of what is wanted.
-type recalled struct{ wanted, held int }
-
-func (r *recalled) count(held bool) {
-	r.wanted++
-	if held {
-		r.held++
-	}
-}
-
-func (r *recalled) merge(o recalled) { r.wanted, r.held = r.wanted+o.wanted, r.held+o.held }
-
-func (r recalled) share() float64 { return share(r.held, r.wanted) }
 
 // saidShingles takes in what a message says: the assistant's words are the agent's own, all others are not.
 func (c *conversation) saidShingles(m validate.Message) {
@@ -95,26 +74,4 @@ func (c *conversation) saidShingles(m validate.Message) {
 	for _, item := range m.Items {
 		c.shingler.add(into, item)
 	}
-}
-
-// holds looks a shingle up from the newest block back, where it most often is.
-func (c *conversation) holds(s uint64, blocks []validate.Block) bool {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		if _, ok := c.shinglesOf(&blocks[i])[s]; ok {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *conversation) shinglesOf(b *validate.Block) shingles {
-	if s, ok := c.blockShingles[b.JSON]; ok {
-		return s
-	}
-	s := shingles{}
-	for _, item := range b.Items {
-		c.shingler.add(s, item)
-	}
-	c.blockShingles[b.JSON] = s
-	return s
 }

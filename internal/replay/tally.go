@@ -127,8 +127,8 @@ type tally struct {
 	appends, builds, retrieves   []time.Duration
 	filled, room                 int64
 	stableTokens, comparedTokens int64
-	references, recalled         int
-	content, foreignContent      recalled
+	references, content          recalled // of the next message
+	foreignContent               recalled // of that what others than the agent said
 }
 
 func newTally() *tally {
@@ -168,22 +168,22 @@ func (t *tally) merge(o *tally) {
 	t.room += o.room
 	t.stableTokens += o.stableTokens
 	t.comparedTokens += o.comparedTokens
-	t.references += o.references
-	t.recalled += o.recalled
+	t.references.merge(o.references)
 	t.content.merge(o.content)
 	t.foreignContent.merge(o.foreignContent)
 	o.addTo(t.Files)
 	t.mergeLists(o)
 }
 
-// addFigures adds the figures of a struct to those of another, with those of the structs and maps in it. A field with the tag
+// addFigures adds the figures of a struct to those of the same names of another, with those of the structs and maps in it. A field with the tag
 // merge:"max" keeps the larger of both, one with merge:"least" the smaller of those that are not 0. What is no figure stays.
 func addFigures(into, from reflect.Value) {
 	for i := range into.NumField() {
-		field, to, of := into.Type().Field(i), into.Field(i), from.Field(i)
+		field := into.Type().Field(i)
+		to, of := into.Field(i), from.FieldByName(field.Name)
 		rule := field.Tag.Get("merge")
 		switch {
-		case !field.IsExported():
+		case !field.IsExported(), !of.IsValid():
 		case to.Kind() == reflect.Struct:
 			addFigures(to, of)
 		case to.Kind() == reflect.Map:
@@ -239,7 +239,7 @@ func (t *tally) report(c *Command, s *session, took time.Duration) *Report {
 	r.RefusedShare = share(refused, r.Builds)
 	r.MeanFill, r.FilledTokens, r.FilledRoom = share(t.filled, t.room), t.filled, t.room
 	r.StablePrefixShare = share(t.stableTokens, t.comparedTokens)
-	r.ReferenceRecall = share(t.recalled, t.references)
+	r.ReferenceRecall = t.references.share()
 	r.ContentRecall, r.ForeignContentRecall = t.content.share(), t.foreignContent.share()
 	r.AppendMS, r.BuildMS, r.Citations.RetrieveMS = millis(t.appends), millis(t.builds), millis(t.retrieves)
 	r.Citations.Mean = share(float64(r.Citations.After), float64(r.Citations.Count))

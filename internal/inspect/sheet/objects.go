@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // Object prints a message of the API as one line of JSON.
@@ -53,4 +55,15 @@ func escaped(line []byte, ascii bool) []byte {
 		line = line[size:]
 	}
 	return out
+}
+
+// EnumText is an enum's value for people: what follows the name of its type, in lower case.
+func EnumText(e protoreflect.Enum) string {
+	values := e.Descriptor().Values()
+	value := values.ByNumber(e.Number())
+	if value == nil {
+		return fmt.Sprint(e.Number()) // of a newer sidecar
+	}
+	prefix := strings.TrimSuffix(string(values.ByNumber(0).Name()), "UNSPECIFIED")
+	return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(string(value.Name()), prefix)), "_", " ")
 }

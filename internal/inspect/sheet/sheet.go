@@ -141,7 +141,9 @@ type Table struct {
 	*Sheet
 	Columns []Column
 	Wrapped bool
-	widths  []int
+	// Indent stands before each line.
+	Indent string
+	widths []int
 }
 
 const gap = "  "
@@ -176,7 +178,7 @@ func (t *Table) fit(row []string) {
 }
 
 func (t *Table) row(cells []string) {
-	line, last := "", len(cells)-1
+	line, last := t.Indent, len(cells)-1
 	for i, cell := range cells[:last] {
 		line += pad(cell, t.widths[i], t.Columns[i].Right) + gap
 	}

@@ -1,4 +1,4 @@
-package main
+package stores
 
 import (
 	"context"
@@ -13,42 +13,45 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 	"github.com/palimpsest-context/palimpsest/pkg/store/move"
 	"github.com/palimpsest-context/palimpsest/pkg/store/postgres"
 )
 
-// migrateCommand is `sidecar migrate`.
-type migrateCommand struct {
-	sharedSettings
+// MigrateCommand is `sidecar migrate`.
+type MigrateCommand struct {
+	config.DatabaseFlags
 }
 
 // Run brings the tables of a Postgres store to this version.
-func (c *migrateCommand) Run(ctx context.Context, line *commandLine) error {
-	dsn, err := c.dsn()
+func (c *MigrateCommand) Run(ctx context.Context, out *command.Output) error {
+	dsn, err := c.DSN()
 	if err != nil {
 		return err
 	}
 	if dsn == "" {
-		return usageError{errors.New("--store-dsn or --store-dsn-file is needed")}
+		return command.Usage(errors.New("--store-dsn or --store-dsn-file is needed"))
 	}
-	from, to, err := postgres.Migrate(ctx, c.postgres(dsn, storeHooks{}))
+	from, to, err := postgres.Migrate(ctx, postgresOptions(&c.DatabaseFlags, dsn, Hooks{}))
 	if err != nil {
 		return err
 	}
 	if from == to {
-		_, err = fmt.Fprintf(line.stdout, "the schema is at version %d already\n", to)
+		_, err = fmt.Fprintf(out.Stdout, "the schema is at version %d already\n", to)
 	} else {
-		_, err = fmt.Fprintf(line.stdout, "the schema is at version %d now, and was at %d\n", to, from)
+		_, err = fmt.Fprintf(out.Stdout, "the schema is at version %d now, and was at %d\n", to, from)
 	}
 	return err
 }
 
-// place says which store a command reads or writes.
-type place string
+// Place says which store a command reads or writes.
+type Place string
 
-const placeHelp = "a folder of an embedded store, postgres://..., redis://..., or @FILE for a file that holds a DSN on its first line"
+// PlaceHelp says how a place is written.
+const PlaceHelp = "a folder of an embedded store, postgres://..., redis://..., or @FILE for a file that holds a DSN on its first line"
 
 // databases are the settings of stores that commands open beside their places.
 type databases struct {
@@ -59,33 +62,33 @@ type databases struct {
 	AcceptVolatile  bool   `help:"Write to a server that may lose what it has acknowledged." env:"PALIMPSEST_ACCEPT_VOLATILE"`
 }
 
-func (d *databases) source() *sharedSettings {
-	return &sharedSettings{StorePrefix: d.FromPrefix, StoreInsecure: d.StoreInsecure, AcceptVolatile: true, mustExist: true}
+func (d *databases) source() *config.DatabaseFlags {
+	return &config.DatabaseFlags{StorePrefix: d.FromPrefix, StoreInsecure: d.StoreInsecure, AcceptVolatile: true, MustExist: true}
 }
 
-func (d *databases) target() *sharedSettings {
-	return &sharedSettings{StorePrefix: d.ToPrefix, StoreInsecure: d.StoreInsecure, StoreTextColumn: d.StoreTextColumn, AcceptVolatile: d.AcceptVolatile}
+func (d *databases) target() *config.DatabaseFlags {
+	return &config.DatabaseFlags{StorePrefix: d.ToPrefix, StoreInsecure: d.StoreInsecure, StoreTextColumn: d.StoreTextColumn, AcceptVolatile: d.AcceptVolatile}
 }
 
 // address is the folder or the DSN, and which store it leads to. Errors do not repeat it: it may hold a password, and need not be spelled
 // well for that.
-func (p place) address() (address, kind string, err error) {
+func (p Place) address() (address, kind string, err error) {
 	file, isFile := strings.CutPrefix(string(p), "@")
 	if address = string(p); isFile {
-		if address, err = readSecret(file); err != nil {
+		if address, err = config.ReadSecret(file); err != nil {
 			return "", "", err
 		}
 	}
 	scheme, _, isURL := strings.Cut(address, "://")
 	switch {
 	case scheme == "postgres" || scheme == "postgresql", !isURL && postgresWords.MatchString(address):
-		return address, storePostgres, nil
+		return address, config.StorePostgres, nil
 	case scheme == "redis" || scheme == "rediss" || scheme == "unix":
-		return address, storeRedis, nil
+		return address, config.StoreRedis, nil
 	case isURL || isFile || looksLikeDSN.MatchString(address):
-		return "", "", usageError{fmt.Errorf("a store is %s", placeHelp)}
+		return "", "", command.Usage(fmt.Errorf("a store is %s", PlaceHelp))
 	default:
-		return address, storeBolt, nil
+		return address, config.StoreBolt, nil
 	}
 }
 
@@ -97,15 +100,15 @@ var (
 )
 
 // open opens the store at a place, which is called so on the command line.
-func (p place) open(ctx context.Context, flag string, s *sharedSettings, line *commandLine) (store.Store, error) {
+func (p Place) open(ctx context.Context, flag string, s *config.DatabaseFlags, out *command.Output) (store.Store, error) {
 	address, kind, err := p.address()
-	if err == nil && kind == storeBolt {
-		return openFolder(flag, address, s.mustExist)
+	if err == nil && kind == config.StoreBolt {
+		return openFolder(flag, address, s.MustExist)
 	}
 	var kept store.Store
 	if err == nil {
 		s.StoreExecMode = string(postgres.CacheDescribe) // it works behind every pooler
-		kept, err = s.openShared(ctx, kind, address, storeHooks{}, line.warnings())
+		kept, err = openShared(ctx, s, kind, address, Hooks{}, warnings(out))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
@@ -114,7 +117,7 @@ func (p place) open(ctx context.Context, flag string, s *sharedSettings, line *c
 }
 
 func openFolder(flag, folder string, mustExist bool) (store.Store, error) {
-	file := filepath.Join(folder, storeFile)
+	file := filepath.Join(folder, File)
 	if _, err := os.Stat(file); mustExist && err != nil {
 		return nil, fmt.Errorf("%s: there is no store in %s", flag, folder)
 	}
@@ -128,17 +131,17 @@ func openFolder(flag, folder string, mustExist bool) (store.Store, error) {
 	return kept, nil
 }
 
-// migrateStoreCommand is `sidecar migrate-store`.
-type migrateStoreCommand struct {
+// MoveCommand is `sidecar migrate-store`.
+type MoveCommand struct {
 	databases
 
-	From place `help:"The store to read: ${place_help}. It is sealed: no sidecar writes to it any more." required:"" placeholder:"STORE"`
-	To   place `help:"The store to write, in the same words. It may hold part of the copy already." required:"" placeholder:"STORE"`
+	From Place `help:"The store to read: ${place_help}. It is sealed: no sidecar writes to it any more." required:"" placeholder:"STORE"`
+	To   Place `help:"The store to write, in the same words. It may hold part of the copy already." required:"" placeholder:"STORE"`
 }
 
 // Run moves everything to another store.
-func (c *migrateStoreCommand) Run(ctx context.Context, line *commandLine) error {
-	err := line.copyStore(ctx, &c.databases, c.From, c.To, move.Options{})
+func (c *MoveCommand) Run(ctx context.Context, out *command.Output) error {
+	err := c.copy(ctx, out, c.From, c.To, move.Options{})
 	var begun *copyError
 	if errors.As(err, &begun) {
 		return fmt.Errorf("%w; if the old store is sealed, run this again, or go back with `sidecar unseal`", err)
@@ -146,58 +149,58 @@ func (c *migrateStoreCommand) Run(ctx context.Context, line *commandLine) error 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(line.stdout, "the old store is sealed; start sidecars on the new one")
+	_, err = fmt.Fprintln(out.Stdout, "the old store is sealed; start sidecars on the new one")
 	return err
 }
 
-// backupCommand is `sidecar backup`.
-type backupCommand struct {
+// BackupCommand is `sidecar backup`.
+type BackupCommand struct {
 	databases
 
-	From place  `help:"The store to read: ${place_help}. Databases may be in use; of an embedded one the sidecar must have stopped." required:"" placeholder:"STORE"`
+	From Place  `help:"The store to read: ${place_help}. Databases may be in use; of an embedded one the sidecar must have stopped." required:"" placeholder:"STORE"`
 	To   string `help:"Folder for the backup, which is an embedded store. It must hold none yet." required:"" type:"path" placeholder:"DIR"`
 }
 
 // Run copies a store into a file.
-func (c *backupCommand) Run(ctx context.Context, line *commandLine) error {
-	if _, err := os.Stat(filepath.Join(c.To, storeFile)); err == nil {
+func (c *BackupCommand) Run(ctx context.Context, out *command.Output) error {
+	if _, err := os.Stat(filepath.Join(c.To, File)); err == nil {
 		return fmt.Errorf("there is a store in %s already; name another folder", c.To)
 	}
-	return line.copyStore(ctx, &c.databases, c.From, place(c.To), move.Options{Online: true})
+	return c.copy(ctx, out, c.From, Place(c.To), move.Options{Online: true})
 }
 
-// restoreCommand is `sidecar restore`.
-type restoreCommand struct {
+// RestoreCommand is `sidecar restore`.
+type RestoreCommand struct {
 	databases
 
 	From string `help:"Folder of the backup." required:"" type:"path" placeholder:"DIR"`
-	To   place  `help:"The store to write: ${place_help}. What else it holds stays." required:"" placeholder:"STORE"`
+	To   Place  `help:"The store to write: ${place_help}. What else it holds stays." required:"" placeholder:"STORE"`
 }
 
 // Run copies a backup into a store.
-func (c *restoreCommand) Run(ctx context.Context, line *commandLine) error {
-	return line.copyStore(ctx, &c.databases, place(c.From), c.To, move.Options{Online: true})
+func (c *RestoreCommand) Run(ctx context.Context, out *command.Output) error {
+	return c.copy(ctx, out, Place(c.From), c.To, move.Options{Online: true})
 }
 
-// unsealCommand is `sidecar unseal`.
-type unsealCommand struct {
-	Store  place  `arg:"" help:"The store: ${place_help}." placeholder:"STORE"`
+// UnsealCommand is `sidecar unseal`.
+type UnsealCommand struct {
+	Store  Place  `arg:"" help:"The store: ${place_help}." placeholder:"STORE"`
 	Prefix string `help:"Schema or key prefix of the store." placeholder:"NAME"`
 
 	StoreInsecure bool `help:"Reach a database on another machine without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
 }
 
 // Run lets sidecars write again to a store that was moved.
-func (c *unsealCommand) Run(ctx context.Context, line *commandLine) error {
-	s := &sharedSettings{StorePrefix: c.Prefix, StoreInsecure: c.StoreInsecure, AcceptVolatile: true, mustExist: true}
-	kept, err := c.Store.open(ctx, "the store", s, line)
+func (c *UnsealCommand) Run(ctx context.Context, out *command.Output) error {
+	s := &config.DatabaseFlags{StorePrefix: c.Prefix, StoreInsecure: c.StoreInsecure, AcceptVolatile: true, MustExist: true}
+	kept, err := c.Store.open(ctx, "the store", s, out)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(kept.Seal(ctx, false), closeStore(kept)); err != nil {
+	if err := errors.Join(kept.Seal(ctx, false), Close(kept)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(line.stdout, "the store takes writes again")
+	_, err = fmt.Fprintln(out.Stdout, "the store takes writes again")
 	return err
 }
 
@@ -207,13 +210,13 @@ type copyError struct{ error }
 // Unwrap returns the cause.
 func (e *copyError) Unwrap() error { return e.error }
 
-// copyStore copies one store into another, and tells how far it is.
-func (c *commandLine) copyStore(ctx context.Context, d *databases, from, to place, o move.Options) error {
-	source, err := from.open(ctx, "--from", d.source(), c)
+// copy copies one store into another, and tells how far it is.
+func (d *databases) copy(ctx context.Context, out *command.Output, from, to Place, o move.Options) error {
+	source, err := from.open(ctx, "--from", d.source(), out)
 	if err != nil {
 		return err
 	}
-	target, err := to.open(ctx, "--to", d.target(), c)
+	target, err := to.open(ctx, "--to", d.target(), out)
 	if err != nil {
 		return errors.Join(err, source.Close())
 	}
@@ -221,27 +224,27 @@ func (c *commandLine) copyStore(ctx context.Context, d *databases, from, to plac
 	o.Progress = func(r move.Report) {
 		if time.Since(last) >= time.Second {
 			last, told = time.Now(), true
-			_, _ = fmt.Fprintf(c.stderr, "\r%s", counts(r))
+			_, _ = fmt.Fprintf(out.Stderr, "\r%s", counts(r))
 		}
 	}
 	report, err := move.Copy(ctx, source, target, o)
 	if told {
-		_, _ = fmt.Fprintln(c.stderr)
+		_, _ = fmt.Fprintln(out.Stderr)
 	}
 	if err != nil {
 		return errors.Join(&copyError{err}, source.Close(), target.Close())
 	}
-	if err := errors.Join(closeStore(source), closeStore(target)); err != nil {
+	if err := errors.Join(Close(source), Close(target)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s, all compared by SHA-256\n", counts(report))
+	_, err = fmt.Fprintf(out.Stdout, "%s, all compared by SHA-256\n", counts(report))
 	return err
 }
 
 // warnings is a log of what an operator should hear of a store.
-func (c *commandLine) warnings() *zap.Logger {
+func warnings(out *command.Output) *zap.Logger {
 	encoder := zapcore.NewConsoleEncoder(zapcore.EncoderConfig{MessageKey: "message"})
-	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(c.stderr), zap.WarnLevel))
+	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(out.Stderr), zap.WarnLevel))
 }
 
 func counts(r move.Report) string {

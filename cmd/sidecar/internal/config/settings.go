@@ -1,27 +1,29 @@
-package main
+// Package config is the configuration of a sidecar: flags, the environment and a file.
+package config
 
 import (
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 	"github.com/palimpsest-context/palimpsest/internal/bytesize"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/policyservice"
 	"github.com/palimpsest-context/palimpsest/internal/policies"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// settings is the configuration of a sidecar. Each is a flag, an environment variable and a key of the configuration file, in
+// Settings is the configuration of a sidecar. Each is a flag, an environment variable and a key of the configuration file, in
 // this order of precedence.
-type settings struct {
+type Settings struct {
 	Config string `help:"Configuration file: YAML, its keys are the flags' names." env:"PALIMPSEST_CONFIG" type:"path" placeholder:"FILE"`
 
 	Listen []string `help:"Where to listen: host:port, or unix:///path. Repeatable, so that TCP and a Unix socket can be served together." env:"PALIMPSEST_LISTEN" default:"127.0.0.1:7171" placeholder:"ADDRESS"`
-	accessSettings
+	AccessFlags
 
 	Store   string `help:"Where conversations are kept: bolt (a file in the data directory), postgres or redis (a database that several sidecars share), or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory,postgres,redis" default:"bolt"`
 	DataDir string `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
-	sharedSettings
+	DatabaseFlags
 	MaxStoreSize bytesize.Size `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
 	CacheSize    bytesize.Size `help:"Memory for conversations in use, such as 64MiB; 0 keeps none, and each call reads the store. At most an eighth of the memory limit." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
 
@@ -38,11 +40,11 @@ type settings struct {
 	DefaultResultShare *int32         `help:"The most one tool result may take when it first enters a view, in percent of the budget; ${result_share} if it is not set." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" placeholder:"PERCENT"`
 	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, if its policy does not say; forever if this is 0 or not set." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
 
-	lifecycleSettings
-	summarySettings
-	memorySettings
-	operationsSettings
-	quotaSettings
+	LifecycleFlags
+	SummaryFlags
+	MemoryFlags
+	OperationsFlags
+	QuotaFlags
 }
 
 // The defaults of flags that a sidecar without flags needs too.
@@ -51,8 +53,16 @@ const (
 	defaultContentCacheBytes bytesize.Size = 64 << 20
 )
 
-// check finds what the flags' types cannot say.
-func (s *settings) check() error {
+// Private are the settings of a sidecar for one's own use: on a free port, with a store in a folder.
+func Private(folder string) *Settings {
+	return &Settings{
+		Listen: []string{"127.0.0.1:0"}, AccessFlags: AccessFlags{Namespace: defaultNamespace, SocketMode: defaultSocketMode},
+		Store: StoreBolt, DataDir: folder, CacheSize: defaultCacheSize, ContentCacheBytes: defaultContentCacheBytes,
+	}
+}
+
+// Check finds what the flags' types cannot say.
+func (s *Settings) Check() error {
 	faults := []error{
 		within("default-window", s.DefaultWindow, 1, 100_000_000),
 		within("default-reserve", s.DefaultReserve, 0, 100_000_000),
@@ -66,12 +76,12 @@ func (s *settings) check() error {
 		s.checkPolicy(),
 		s.checkLifecycle(),
 		s.checkSummaries(),
-		s.checkMemory(),
+		s.CheckMemory(),
 		s.checkOperations(),
 		s.checkQuotas(),
 	}
 	if err := errors.Join(faults...); err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	return nil
 }
@@ -83,14 +93,14 @@ func within(flag string, n *int32, least, most int32) error {
 	return nil
 }
 
-func (s *settings) checkReserve() error {
+func (s *Settings) checkReserve() error {
 	if s.DefaultReserve != nil && s.DefaultWindow != nil && *s.DefaultReserve >= *s.DefaultWindow {
 		return errors.New("--default-reserve must be less than --default-window")
 	}
 	return nil
 }
 
-func (s *settings) checkTTL() error {
+func (s *Settings) checkTTL() error {
 	const longest = 10 * 365 * 24 * time.Hour
 	if t := s.DefaultTTL; t != nil && *t != 0 && (*t < time.Minute || *t > longest) {
 		return errors.New("--default-ttl must be 1 minute to 10 years (87600h), or 0")
@@ -98,8 +108,8 @@ func (s *settings) checkTTL() error {
 	return nil
 }
 
-// policy is the server's default policy: what single settings say, and then the named policy.
-func (s *settings) policy() (conversation.Policy, error) {
+// Policy is the server's default policy: what single settings say, and then the named policy.
+func (s *Settings) Policy() (conversation.Policy, error) {
 	single := conversation.Policy{
 		Expiration: conversation.ExpirationPolicy{Results: s.expiration()},
 		Rewrite:    conversation.RewritePolicy{Mode: s.rewriteMode()},
@@ -124,8 +134,8 @@ func (s *settings) policy() (conversation.Policy, error) {
 	return single.Or(policy), err
 }
 
-// tools is what the named policy says of single tools.
-func (s *settings) tools() (map[string]conversation.ActionPolicy, error) {
+// Tools is what the named policy says of single tools.
+func (s *Settings) Tools() (map[string]conversation.ActionPolicy, error) {
 	named, err := s.named()
 	if err != nil {
 		return nil, err
@@ -134,17 +144,17 @@ func (s *settings) tools() (map[string]conversation.ActionPolicy, error) {
 }
 
 // named is the policy that --default-policy names; an empty one without it.
-func (s *settings) named() (*policies.File, error) {
+func (s *Settings) named() (*policies.File, error) {
 	if s.DefaultPolicy == "" {
 		return &policies.File{}, nil
 	}
 	return policies.Load(s.DefaultPolicy)
 }
 
-func (s *settings) checkPolicy() error {
-	_, err := s.policy()
+func (s *Settings) checkPolicy() error {
+	_, err := s.Policy()
 	if err == nil {
-		_, err = s.tools()
+		_, err = s.Tools()
 	}
 	if err != nil {
 		return fmt.Errorf("--default-policy: %w", s.inFile(err))
@@ -153,7 +163,7 @@ func (s *settings) checkPolicy() error {
 }
 
 // inFile says of settings beyond their limits where they stand: there is no request that breaks rules.
-func (s *settings) inFile(err error) error {
+func (s *Settings) inFile(err error) error {
 	var e *conversation.Error
 	if !errors.As(err, &e) || len(e.Violations) == 0 {
 		return err

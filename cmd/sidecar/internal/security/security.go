@@ -1,4 +1,5 @@
-package main
+// Package security is what stands between the network and the server, and the command that makes tokens.
+package security
 
 import (
 	"context"
@@ -11,46 +12,50 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
 	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/listen"
 	"github.com/palimpsest-context/palimpsest/internal/ops"
 )
 
-// security is what stands between the network and the server.
-type security struct {
-	sockets       listen.Sockets
-	authenticator *access.Authenticator
+// Security is what stands between the network and the server.
+type Security struct {
+	Sockets       listen.Sockets
+	Authenticator *access.Authenticator
 	tls           *access.TLS // nil: none is spoken
 }
 
-func newSecurity(s *settings) (*security, error) {
-	sockets, err := s.sockets()
+// New reads what settings name: files of credentials and of certificates.
+func New(s *config.Settings) (*Security, error) {
+	sockets, err := s.Sockets()
 	if err != nil {
 		return nil, err
 	}
-	out := &security{sockets: sockets, authenticator: access.AllowAll(s.Namespace)}
+	out := &Security{Sockets: sockets, Authenticator: access.AllowAll(s.Namespace)}
 	if s.Credentials != "" {
-		if out.authenticator, err = access.LoadAuthenticator(s.Credentials, time.Now); err != nil {
-			return nil, usageError{fmt.Errorf("--credentials: %w", err)}
+		if out.Authenticator, err = access.LoadAuthenticator(s.Credentials, time.Now); err != nil {
+			return nil, command.Usage(fmt.Errorf("--credentials: %w", err))
 		}
 	}
 	if s.TLSCert != "" {
 		if out.tls, err = access.LoadTLS(s.TLSCert, s.TLSKey, s.TLSClientCA); err != nil {
-			return nil, usageError{fmt.Errorf("--tls-cert: %w", err)}
+			return nil, command.Usage(fmt.Errorf("--tls-cert: %w", err))
 		}
 	}
 	return out, nil
 }
 
-func (s *security) config() *tls.Config {
+// Config is what TLS listeners show; nil where no TLS is spoken.
+func (s *Security) Config() *tls.Config {
 	if s.tls == nil {
 		return nil
 	}
 	return s.tls.Config()
 }
 
-// open reads files again when they change, and serves profiles, until stop.
-func (s *security) open(ctx context.Context, pprof string, log *zap.Logger) (stop func(), err error) {
+// Open reads files again when they change, and serves profiles, until stop.
+func (s *Security) Open(ctx context.Context, pprof string, log *zap.Logger) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	profiles, err := startPprof(ctx, pprof)
 	if err != nil {
@@ -58,7 +63,7 @@ func (s *security) open(ctx context.Context, pprof string, log *zap.Logger) (sto
 		return nil, err
 	}
 	var running sync.WaitGroup
-	running.Go(func() { s.authenticator.Run(ctx, reloaded(log, "--credentials")) })
+	running.Go(func() { s.Authenticator.Run(ctx, reloaded(log, "--credentials")) })
 	if s.tls != nil {
 		running.Go(func() { s.tls.Run(ctx, reloaded(log, "--tls-cert")) })
 	}

@@ -1,4 +1,5 @@
-package main
+// Package observation is what operators see of a running sidecar: health, metrics and traces.
+package observation
 
 import (
 	"context"
@@ -9,6 +10,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/config"
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/stores"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/admission"
 	"github.com/palimpsest-context/palimpsest/internal/listen"
@@ -22,10 +25,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// observation is what operators see of a program: its health, and with flags for it the listener that tells of it, metrics and traces. What
+// Observation is what operators see of a program: its health, and with flags for it the listener that tells of it, metrics and traces. What
 // no flag asks for is nil, and nothing of it is measured.
-type observation struct {
-	health  *ops.Health
+type Observation struct {
+	Health  *ops.Health
 	server  *ops.Server
 	served  chan error
 	metrics *metrics.Metrics
@@ -34,10 +37,10 @@ type observation struct {
 	modelCost func(ctx context.Context, namespace, model string, took conversation.CallTokens) (float64, bool, error)
 }
 
-// observe opens the operations listener before anything that may take long: a process that reads a large store lives, and is not ready.
-func observe(ctx context.Context, s *settings, sockets listen.Sockets, log *zap.Logger) (*observation, error) {
-	o := &observation{health: ops.NewHealth()}
-	if err := o.listen(ctx, s, sockets, log); err != nil {
+// New opens the operations listener before anything that may take long: a process that reads a large store lives, and is not ready.
+func New(ctx context.Context, s *config.Settings, sockets listen.Sockets, version string, log *zap.Logger) (*Observation, error) {
+	o := &Observation{Health: ops.NewHealth()}
+	if err := o.listen(ctx, s, sockets, version, log); err != nil {
 		return nil, err
 	}
 	if s.OTLPEndpoint == "" {
@@ -48,7 +51,7 @@ func observe(ctx context.Context, s *settings, sockets listen.Sockets, log *zap.
 		Endpoint: s.OTLPEndpoint, Ratio: s.OTLPSample, Version: version, Reason: grpcserver.ReasonOf,
 	})
 	if err != nil {
-		return nil, errors.Join(err, o.close(ctx))
+		return nil, errors.Join(err, o.Close(ctx))
 	}
 	if o.metrics != nil {
 		o.metrics.Read(metrics.Sources{Spans: o.spans})
@@ -56,13 +59,13 @@ func observe(ctx context.Context, s *settings, sockets listen.Sockets, log *zap.
 	return o, nil
 }
 
-func (o *observation) spans() metrics.Spans {
+func (o *Observation) spans() metrics.Spans {
 	exported, dropped := o.traces.Spans()
 	return metrics.Spans{Exported: exported, Dropped: dropped}
 }
 
 // listen opens the operations listener, if there is to be one.
-func (o *observation) listen(ctx context.Context, s *settings, sockets listen.Sockets, log *zap.Logger) error {
+func (o *Observation) listen(ctx context.Context, s *config.Settings, sockets listen.Sockets, version string, log *zap.Logger) error {
 	if s.Ops == "" {
 		return nil
 	}
@@ -71,12 +74,12 @@ func (o *observation) listen(ctx context.Context, s *settings, sockets listen.So
 		return fmt.Errorf("--ops: %w", err)
 	}
 	o.metrics = metrics.New(metrics.Options{Methods: grpcserver.Methods(), Call: callOf, Version: version})
-	for _, a := range s.accesses() {
-		if a.url != "" {
-			o.metrics.ExpectProvider(a.provider)
+	for _, a := range s.Providers() {
+		if a.URL != "" {
+			o.metrics.ExpectProvider(a.Name)
 		}
 	}
-	o.server, o.served = ops.NewServer(o.health, o.metrics.Handler()), make(chan error, 1)
+	o.server, o.served = ops.NewServer(o.Health, o.metrics.Handler()), make(chan error, 1)
 	go func() { o.served <- o.server.Serve(l) }()
 	log.Info("operations", zap.String("address", listen.Address(l)))
 	return nil
@@ -90,8 +93,8 @@ func callOf(ctx context.Context) (namespace string, received int64) {
 // lastAnswers is how long spans and answers to a prober have that are on their way when everything else has ended.
 const lastAnswers = time.Second
 
-// close exports the last spans and ends the operations listener.
-func (o *observation) close(ctx context.Context) error {
+// Close exports the last spans and ends the operations listener.
+func (o *Observation) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lastAnswers)
 	defer cancel()
 	if o.traces != nil {
@@ -106,16 +109,16 @@ func (o *observation) close(ctx context.Context) error {
 	return nil
 }
 
-// store completes what a store is told to tell.
-func (o *observation) store(h storeHooks) storeHooks {
+// Store completes what a store is told to tell.
+func (o *Observation) Store(h stores.Hooks) stores.Hooks {
 	if o.metrics != nil {
-		h.commit, h.statistics = o.metrics.Committed, true
+		h.Commit, h.Statistics = o.metrics.Committed, true
 	}
 	return h
 }
 
-// builds is what the engine tells of builds.
-func (o *observation) builds() engine.Observer {
+// Builds is what the engine tells of builds.
+func (o *Observation) Builds() engine.Observer {
 	var out engine.Observer
 	if o.metrics != nil {
 		out.Built = o.metrics.Built
@@ -126,8 +129,8 @@ func (o *observation) builds() engine.Observer {
 	return out
 }
 
-// memory is what the engine tells of what it gives a memory of a name.
-func (o *observation) memory(name string) engine.MemoryObserver {
+// Memory is what the engine tells of what it gives a memory of a name.
+func (o *Observation) Memory(name string) engine.MemoryObserver {
 	if o.metrics == nil || name == "" {
 		return engine.MemoryObserver{}
 	}
@@ -135,8 +138,8 @@ func (o *observation) memory(name string) engine.MemoryObserver {
 	return engine.MemoryObserver{Sent: o.metrics.MemorySent}
 }
 
-// modelCalled is what the summarizer tells of its calls; nil if nobody listens.
-func (o *observation) modelCalled() func(summarize.CallReport) {
+// ModelCalled is what the summarizer tells of its calls; nil if nobody listens.
+func (o *Observation) ModelCalled() func(summarize.CallReport) {
 	if o.metrics == nil {
 		return nil
 	}
@@ -148,8 +151,8 @@ func (o *observation) modelCalled() func(summarize.CallReport) {
 	}
 }
 
-// calls are the observers of calls.
-func (o *observation) calls() grpcserver.Observers {
+// Calls are the observers of calls.
+func (o *Observation) Calls() grpcserver.Observers {
 	var out grpcserver.Observers
 	if o.metrics != nil {
 		out.Unary, out.Stream = append(out.Unary, o.metrics.Unary), append(out.Stream, o.metrics.Stream)
@@ -160,43 +163,43 @@ func (o *observation) calls() grpcserver.Observers {
 	return out
 }
 
-// traceID names a call's trace for the log; nil without traces.
-func (o *observation) traceID() func(context.Context) string {
+// TraceID names a call's trace for the log; nil without traces.
+func (o *Observation) TraceID() func(context.Context) string {
 	if o.traces == nil {
 		return nil
 	}
 	return o.traces.TraceID
 }
 
-// traced is a store whose commits are in traces.
-func (o *observation) traced(kept store.Store) store.Store {
+// Traced is a store whose commits are in traces.
+func (o *Observation) Traced(kept store.Store) store.Store {
 	if o.traces == nil {
 		return kept
 	}
 	return o.traces.Store(kept)
 }
 
-// model is a provider's client whose calls are in traces.
-func (o *observation) model(provider string, m summarize.Model) summarize.Model {
+// Model is a provider's client whose calls are in traces.
+func (o *Observation) Model(provider string, m summarize.Model) summarize.Model {
 	if o.traces == nil {
 		return m
 	}
 	return o.traces.Model(provider, m)
 }
 
-// follow reads the parts of a program from now on.
-func (o *observation) follow(kept store.Store, e *engine.Engine, summaries *summarize.Service) {
+// Follow reads the parts of a program from now on.
+func (o *Observation) Follow(kept store.Store, e *engine.Engine, summaries *summarize.Service) {
 	o.modelCost = e.ModelCost
 	file, isFile := kept.(*bolt.Store)
 	if isFile {
-		o.health.FollowWriter(file.Busy)
+		o.Health.FollowWriter(file.Busy)
 	}
 	if o.metrics == nil {
 		return
 	}
 	sources := metrics.Sources{
-		Ready:    func() bool { _, ready := o.health.Ready(); return ready },
-		Writable: o.health.Writable,
+		Ready:    func() bool { _, ready := o.Health.Ready(); return ready },
+		Writable: o.Health.Writable,
 		Caches:   func() []metrics.Cache { return cacheStats(e, summaries) },
 		Sweeps:   func() metrics.Sweeps { return metrics.Sweeps(e.Stats().Sweeps) },
 		Breakers: func() map[string]int { return summaries.Stats().OpenBreakers },
@@ -209,8 +212,8 @@ func (o *observation) follow(kept store.Store, e *engine.Engine, summaries *summ
 	o.metrics.Read(sources)
 }
 
-// followServer reads a server from now on.
-func (o *observation) followServer(server *grpcserver.Server, e *engine.Engine) {
+// FollowServer reads a server from now on.
+func (o *Observation) FollowServer(server *grpcserver.Server, e *engine.Engine) {
 	if o.metrics == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// lifecycleSettings are the parts of the default policy that say when old text changes.
-type lifecycleSettings struct {
+// LifecycleFlags are the parts of the default policy that say when old text changes.
+type LifecycleFlags struct {
 	DefaultExpireTurns   *int32         `help:"How many turns results of tools and actions are shown in full after their own, where nothing else says so." env:"PALIMPSEST_DEFAULT_EXPIRE_TURNS" placeholder:"TURNS"`
 	DefaultExpireMode    string         `help:"What happens to them then: none, remove or compact." env:"PALIMPSEST_DEFAULT_EXPIRE_MODE" enum:"none,remove,compact" default:"none"`
 	DefaultCompactMode   string         `help:"How they are compacted: first-chars, or summary by a model (see --summary-models; an extract where no model answers)." env:"PALIMPSEST_DEFAULT_COMPACT_MODE" enum:"first-chars,summary" default:"first-chars"`
@@ -28,7 +28,7 @@ const (
 	rewriteEager = "eager"
 )
 
-func (s *lifecycleSettings) checkLifecycle() error {
+func (s *LifecycleFlags) checkLifecycle() error {
 	return errors.Join(
 		within("default-expire-turns", s.DefaultExpireTurns, 0, 1_000_000),
 		within("default-compact-length", s.DefaultCompactLength, 1, 1_000_000),
@@ -37,7 +37,7 @@ func (s *lifecycleSettings) checkLifecycle() error {
 	)
 }
 
-func (s *lifecycleSettings) checkExpiry() error {
+func (s *LifecycleFlags) checkExpiry() error {
 	expires := s.DefaultExpireMode == expireRemove || s.DefaultExpireMode == expireCompact
 	switch {
 	case expires && s.DefaultExpireTurns == nil:
@@ -49,7 +49,7 @@ func (s *lifecycleSettings) checkExpiry() error {
 	}
 }
 
-func (s *lifecycleSettings) checkMaxWait() error {
+func (s *LifecycleFlags) checkMaxWait() error {
 	if w := s.DefaultMaxWait; w != nil && (*w < 0 || *w > time.Minute) {
 		return errors.New("--default-max-wait must be 0s to 60s")
 	}
@@ -58,7 +58,7 @@ func (s *lifecycleSettings) checkMaxWait() error {
 
 // expiration is the default for results. What a setting's default stands for is left unset: a policy that sets nothing keeps
 // its hash.
-func (s *lifecycleSettings) expiration() conversation.Expiration {
+func (s *LifecycleFlags) expiration() conversation.Expiration {
 	e := conversation.Expiration{Turns: s.DefaultExpireTurns, CompactLength: s.DefaultCompactLength}
 	switch s.DefaultExpireMode {
 	case expireRemove:
@@ -72,7 +72,7 @@ func (s *lifecycleSettings) expiration() conversation.Expiration {
 	return e
 }
 
-func (s *lifecycleSettings) rewriteMode() conversation.RewriteMode {
+func (s *LifecycleFlags) rewriteMode() conversation.RewriteMode {
 	if s.DefaultRewrite == rewriteEager {
 		return conversation.RewriteEager
 	}

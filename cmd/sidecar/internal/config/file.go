@@ -1,19 +1,20 @@
-package main
+package config
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
 )
 
-// configFile resolves flags from a YAML file. kong asks its resolvers before the environment and would let the file win, so it
+// File resolves flags from a YAML file. kong asks its resolvers before the environment and would let the file win, so it
 // stays silent for a flag whose environment variable is set.
-type configFile struct {
+type File struct {
 	path   string
 	values map[string]fileValue
 	// last is the flag that was resolved last: the one that a parse error of kong's is about.
@@ -27,10 +28,10 @@ type fileValue struct {
 }
 
 // Validate is kong's hook for checking the whole model; a file is checked when it is loaded.
-func (f *configFile) Validate(*kong.Application) error { return nil }
+func (f *File) Validate(*kong.Application) error { return nil }
 
 // Resolve returns the file's value for a flag that neither the command line nor the environment sets.
-func (f *configFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+func (f *File) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	f.last = ""
 	value, ok := f.values[flag.Name]
 	if !ok || environmentOf(flag) != "" {
@@ -50,16 +51,26 @@ func environmentOf(flag *kong.Flag) string {
 	return ""
 }
 
-// explain says where in the file the value stands that kong could not take.
-func (f *configFile) explain(err error) error {
+// Explain says where in the file the value stands that kong could not take.
+func (f *File) Explain(err error) error {
 	if f.last != "" && strings.Contains(err.Error(), "--"+f.last) {
 		return fmt.Errorf("%s:%d: %w", f.path, f.values[f.last].line, err)
 	}
 	return err
 }
 
+// BeforeResolve loads the configuration file, once kong knows its name and before it needs its values.
+func (s *Settings) BeforeResolve(ctx *kong.Context, file *File) error {
+	flags := ctx.Selected().Flags
+	i := slices.IndexFunc(flags, func(f *kong.Flag) bool { return f.Name == "config" })
+	path, _ := ctx.FlagValue(flags[i]).(string)
+	return file.load(path, func(key string) bool {
+		return key != "config" && slices.ContainsFunc(flags, func(f *kong.Flag) bool { return f.Name == key })
+	})
+}
+
 // load reads the file; known says which keys it may have.
-func (f *configFile) load(path string, known func(key string) bool) error {
+func (f *File) load(path string, known func(key string) bool) error {
 	if path == "" {
 		return nil
 	}
@@ -78,7 +89,7 @@ func (f *configFile) load(path string, known func(key string) bool) error {
 	return f.take(document.Content[0], known)
 }
 
-func (f *configFile) take(root *yaml.Node, known func(key string) bool) error {
+func (f *File) take(root *yaml.Node, known func(key string) bool) error {
 	if root.Kind != yaml.MappingNode {
 		return fmt.Errorf("%s:%d: must be a list of keys and values", f.path, root.Line)
 	}
@@ -92,7 +103,7 @@ func (f *configFile) take(root *yaml.Node, known func(key string) bool) error {
 	return errors.Join(faults...)
 }
 
-func (f *configFile) takeOne(key, value *yaml.Node, known func(key string) bool) error {
+func (f *File) takeOne(key, value *yaml.Node, known func(key string) bool) error {
 	if _, twice := f.values[key.Value]; twice {
 		return fmt.Errorf("the key %q stands twice", key.Value)
 	}

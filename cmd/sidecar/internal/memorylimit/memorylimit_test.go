@@ -1,11 +1,8 @@
-package main
+package memorylimit
 
 import (
 	"testing"
 	"testing/fstest"
-
-	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest/observer"
 )
 
 func TestCgroupLimit_OfVersionAndPlace_IsTheLeast(t *testing.T) {
@@ -35,34 +32,5 @@ func TestCgroupLimit_OfVersionAndPlace_IsTheLeast(t *testing.T) {
 		if got := cgroupLimit(root); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
-	}
-}
-
-func TestCachesWithin_SmallLimit_LeavesRoomForCalls(t *testing.T) {
-	s := privateSettings("")
-	for limit, want := range map[int64]caches{
-		0:         {64 << 20, 64 << 20, 16 << 20},
-		4 << 30:   {64 << 20, 64 << 20, 16 << 20},
-		256 << 20: {32 << 20, 32 << 20, 8 << 20},
-	} {
-		if got := cachesWithin(s, limit); got != want {
-			t.Errorf("of %d bytes: %+v, want %+v", limit, got, want)
-		}
-	}
-	s.CacheSize, s.ContentCacheBytes = 0, 1<<20
-	if got, want := cachesWithin(s, 256<<20), (caches{0, 1 << 20, 8 << 20}); got != want {
-		t.Errorf("what is set to less: %+v, want %+v", got, want)
-	}
-}
-
-// TestProgram_SmallLimit_CachesAreSmaller: what the engine is made with, and what the log says of it.
-func TestProgram_SmallLimit_CachesAreSmaller(t *testing.T) {
-	core, logged := observer.New(zap.InfoLevel)
-	warm := (&program{log: zap.New(core), memoryLimit: 256 << 20}).caches(privateSettings(""))
-	if warm.windows != 32<<20 || logged.FilterField(zap.Int64("cache_size", 32<<20)).Len() != 1 {
-		t.Errorf("%+v, and the log says %v", warm, logged.All())
-	}
-	if (&program{log: zap.New(core)}).caches(privateSettings("")); logged.Len() != 1 {
-		t.Error("the log tells of a limit that there is not")
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/stores"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 )
 
 // TestStoreCommands_SayByTheirExitCode whether anything is damaged.
 func TestStoreCommands_SayByTheirExitCode(t *testing.T) {
 	folder := t.TempDir()
-	path := filepath.Join(folder, storeFile)
+	path := filepath.Join(folder, stores.File)
 	kept, err := bolt.Open(path, bolt.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package stores
 
 import (
 	"errors"
@@ -8,20 +8,23 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 )
 
-// storeCommand holds what is for the file of the embedded store.
-type storeCommand struct {
-	Check   checkCommand   `cmd:"" help:"Read everything in a store, and say what is damaged: its structure, each record's checksum, and whether they belong together. Exits with 1 if anything is. Writes nothing."`
-	Salvage salvageCommand `cmd:"" help:"Copy what can be read of a damaged store into a new one, conversation by conversation, and say what is lost. Exits with 1 if anything is."`
+// FileCommands are what is for the file of the embedded store.
+type FileCommands struct {
+	Check   CheckCommand   `cmd:"" help:"Read everything in a store, and say what is damaged: its structure, each record's checksum, and whether they belong together. Exits with 1 if anything is. Writes nothing."`
+	Salvage SalvageCommand `cmd:"" help:"Copy what can be read of a damaged store into a new one, conversation by conversation, and say what is lost. Exits with 1 if anything is."`
 }
 
-type checkCommand struct {
+// CheckCommand is `sidecar store check`.
+type CheckCommand struct {
 	DataDir string `help:"Folder of the store's file." env:"PALIMPSEST_DATA_DIR" default:"${state_dir}" placeholder:"DIR"`
 }
 
-type salvageCommand struct {
+// SalvageCommand is `sidecar store salvage`.
+type SalvageCommand struct {
 	DataDir string `help:"Folder of the store's file, which stays as it is." env:"PALIMPSEST_DATA_DIR" default:"${state_dir}" placeholder:"DIR"`
 	To      string `help:"Folder for the new store, made if it is missing; it must hold none yet." required:"" placeholder:"NEWDIR"`
 }
@@ -30,10 +33,10 @@ type salvageCommand struct {
 var errDamaged = errors.New("the store is damaged")
 
 // Run reads the store.
-func (c *checkCommand) Run(line *commandLine) error {
-	shown := &progressLine{out: line.stderr, what: "checked"}
-	report, err := bolt.Check(filepath.Join(c.DataDir, storeFile), bolt.Options{}, shown.show)
-	return line.tell(report, inFolder(err, elsewhere(dataDirFlag)), shown)
+func (c *CheckCommand) Run(out *command.Output) error {
+	shown := &progressLine{out: out.Stderr, what: "checked"}
+	report, err := bolt.Check(filepath.Join(c.DataDir, File), bolt.Options{}, shown.show)
+	return tell(out, report, inFolder(err, elsewhere(dataDirFlag)), shown)
 }
 
 // inFolder adds to an error which flags name the folders.
@@ -45,27 +48,27 @@ func inFolder(err error, flags string) error {
 }
 
 // Run copies the store.
-func (c *salvageCommand) Run(line *commandLine) error {
+func (c *SalvageCommand) Run(out *command.Output) error {
 	if err := makeDataDir(newDirFlag, c.To); err != nil {
 		return err
 	}
-	shown := &progressLine{out: line.stderr, what: "read"}
-	report, err := bolt.Salvage(filepath.Join(c.DataDir, storeFile), filepath.Join(c.To, storeFile), bolt.Options{}, shown.show)
-	return line.tell(report, inFolder(err, dataDirFlag+" names the folder to read, "+newDirFlag+" the new one"), shown)
+	shown := &progressLine{out: out.Stderr, what: "read"}
+	report, err := bolt.Salvage(filepath.Join(c.DataDir, File), filepath.Join(c.To, File), bolt.Options{}, shown.show)
+	return tell(out, report, inFolder(err, dataDirFlag+" names the folder to read, "+newDirFlag+" the new one"), shown)
 }
 
-func (c *commandLine) tell(r *bolt.Report, err error, shown *progressLine) error {
+func tell(out *command.Output, r *bolt.Report, err error, shown *progressLine) error {
 	shown.end()
 	if err != nil {
 		return err
 	}
 	for _, damage := range r.Damages {
-		_, _ = fmt.Fprintln(c.stdout, damage)
+		_, _ = fmt.Fprintln(out.Stdout, damage)
 	}
 	if r.Unlisted > 0 {
-		_, _ = fmt.Fprintf(c.stdout, "and %d more\n", r.Unlisted)
+		_, _ = fmt.Fprintf(out.Stdout, "and %d more\n", r.Unlisted)
 	}
-	_, err = fmt.Fprintf(c.stdout, "%d conversations, %d records, %d pages, %d damages\n", r.Conversations, r.Records, r.Pages, len(r.Damages)+r.Unlisted)
+	_, err = fmt.Fprintf(out.Stdout, "%d conversations, %d records, %d pages, %d damages\n", r.Conversations, r.Records, r.Pages, len(r.Damages)+r.Unlisted)
 	if err == nil && !r.OK() {
 		err = errDamaged
 	}

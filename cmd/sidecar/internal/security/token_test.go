@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package security
 
 import (
 	"errors"
@@ -11,13 +11,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 )
 
 func TestReplaceFile_OfAnotherOwnerBehindALink_BothStay(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	path, link := filepath.Join(folder, "credentials.yaml"), filepath.Join(folder, "link")
-	replace(t, path, "before")
+	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	owner, group := os.Getuid(), os.Getgid()
 	if owner == 0 {
 		owner, group = 4321, 5432
@@ -56,10 +60,10 @@ func TestReplaceFile_LinkToNothing_Stays(t *testing.T) {
 func TestTokenCommand_EntryCannotBeAdded_NoTokenIsLeft(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	c := tokenCommand{
+	c := TokenCommand{
 		Name: "a", Namespace: "n", Role: "agent", AddTo: filepath.Join(folder, "missing", "credentials.yaml"), Out: filepath.Join(folder, "token"),
 	}
-	if err := c.Run(newCommandLine(io.Discard, io.Discard)); err == nil || !strings.HasPrefix(err.Error(), "--add-to: ") {
+	if err := c.Run(&command.Output{Stdout: io.Discard, Stderr: io.Discard}); err == nil || !strings.HasPrefix(err.Error(), "--add-to: ") {
 		t.Errorf("Run = %v", err)
 	}
 	if _, err := os.Stat(c.Out); !errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,5 @@
-package main
+// Package memorylimit keeps a process to the memory that its cgroup lets it have.
+package memorylimit
 
 import (
 	"errors"
@@ -11,16 +12,14 @@ import (
 	"strings"
 
 	"go.uber.org/zap"
-
-	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // The heap has a part of what the process may have: the rest is for the program itself, the kernel's buffers, stacks and the store's pages.
 const heapPercent = 75
 
-// limitMemory finds how many bytes the process may take, 0 if nothing limits it, and makes the garbage collector keep to it unless
+// Set finds how many bytes the process may take, 0 if nothing limits it, and makes the garbage collector keep to it unless
 // GOMEMLIMIT says otherwise.
-func limitMemory(log *zap.Logger) int64 {
+func Set(log *zap.Logger) int64 {
 	limit := cgroupLimit(os.DirFS("/"))
 	if os.Getenv("GOMEMLIMIT") != "" {
 		if set := debug.SetMemoryLimit(-1); set != math.MaxInt64 && (limit == 0 || set < limit) {
@@ -34,27 +33,6 @@ func limitMemory(log *zap.Logger) int64 {
 		log.Info("the cgroup limits memory", zap.Int64("cgroup_bytes", limit), zap.Int64("go_memory_limit_bytes", heap))
 	}
 	return limit
-}
-
-// The parts of the memory limit that caches may have at most, whatever the flags say: the rest is for calls in flight.
-const (
-	windowsShare   = 8
-	contentsShare  = 8
-	summariesShare = 32
-)
-
-// caches are how many bytes may be kept warm.
-type caches struct{ windows, contents, summaries int64 }
-
-// cachesWithin are the caches that settings ask for, as far as a memory limit lets them; 0 is none.
-func cachesWithin(s *settings, memoryLimit int64) caches {
-	c := caches{windows: int64(s.CacheSize), contents: int64(s.ContentCacheBytes), summaries: summarize.DefaultCacheBytes}
-	if memoryLimit > 0 {
-		c.windows = min(c.windows, memoryLimit/windowsShare)
-		c.contents = min(c.contents, memoryLimit/contentsShare)
-		c.summaries = min(c.summaries, memoryLimit/summariesShare)
-	}
-	return c
 }
 
 // cgroupLimit is the least memory limit of the process's cgroup and those above it, of version 2 or 1; 0 if there is none.

@@ -1,4 +1,4 @@
-package main
+package stores
 
 import (
 	"sync"
@@ -6,8 +6,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// storeState is whether the store can write: it is logged, and passed on to the health service once there is one.
-type storeState struct {
+// State is whether the store can write: it is logged, and passed on to the health service once there is one.
+type State struct {
 	log *zap.Logger
 
 	mu     sync.Mutex
@@ -15,8 +15,11 @@ type storeState struct {
 	tell   func(serving bool)
 }
 
-// set is for the store to call when it changes.
-func (s *storeState) set(reason error) {
+// NewState returns the state of a store that can write.
+func NewState(log *zap.Logger) *State { return &State{log: log} }
+
+// Set is for the store to call when it changes.
+func (s *State) Set(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reason = reason
@@ -30,8 +33,8 @@ func (s *storeState) set(reason error) {
 	}
 }
 
-// follow has the state told from now on.
-func (s *storeState) follow(tell func(serving bool)) {
+// Follow has the state told from now on.
+func (s *State) Follow(tell func(serving bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell = tell

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/listen"
 )
 
-// operationsSettings say what operators see of a sidecar, and how it ends.
-type operationsSettings struct {
+// OperationsFlags say what operators see of a sidecar, and how it ends.
+type OperationsFlags struct {
 	Ops          string  `name:"ops" help:"Where to answer GET /livez, /readyz and /metrics: host:port, or unix:///path; nowhere if it is not set. It needs no credentials and serves no conversation data, but names namespaces and how much they use." env:"PALIMPSEST_OPS" placeholder:"ADDRESS"`
 	OTLPEndpoint string  `name:"otlp-endpoint" help:"A collector of traces that speaks OTLP over gRPC: http://host:port, or https://host:port for TLS; none if it is not set." env:"PALIMPSEST_OTLP_ENDPOINT" placeholder:"URL"`
 	OTLPSample   float64 `name:"otlp-sample" help:"The share of traces that are kept, 0 to 1, of those that begin here. Of traces that callers began (traceparent), those that they keep are kept." env:"PALIMPSEST_OTLP_SAMPLE" default:"1" placeholder:"RATIO"`
@@ -21,11 +21,11 @@ type operationsSettings struct {
 
 const longestDrainDelay = 5 * time.Second
 
-func (s *operationsSettings) checkOperations() error {
+func (s *OperationsFlags) checkOperations() error {
 	return errors.Join(s.checkOps(), s.checkDrainDelay(), s.checkTraces())
 }
 
-func (s *operationsSettings) checkOps() error {
+func (s *OperationsFlags) checkOps() error {
 	if s.Ops == "" || strings.HasPrefix(s.Ops, listen.UnixScheme) {
 		return nil
 	}
@@ -35,14 +35,14 @@ func (s *operationsSettings) checkOps() error {
 	return nil
 }
 
-func (s *operationsSettings) checkDrainDelay() error {
+func (s *OperationsFlags) checkDrainDelay() error {
 	if s.DrainDelay < 0 || s.DrainDelay > longestDrainDelay {
 		return errors.New("--drain-delay must be 0s to 5s")
 	}
 	return nil
 }
 
-func (s *operationsSettings) checkTraces() error {
+func (s *OperationsFlags) checkTraces() error {
 	if !(s.OTLPSample >= 0 && s.OTLPSample <= 1) { // nor what is no number
 		return errors.New("--otlp-sample must be 0 to 1")
 	}

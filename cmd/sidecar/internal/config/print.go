@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -8,29 +8,31 @@ import (
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 )
 
-// configCommand is `sidecar config`.
-type configCommand struct {
+// Command is `sidecar config`.
+type Command struct {
 	Print configPrintCommand `cmd:"" help:"Print the values in force, and where each comes from, as a configuration file."`
 }
 
 // configPrintCommand is `sidecar config print`. It takes the flags of serve.
 type configPrintCommand struct {
-	settings
+	Settings
 }
 
 // Run prints all settings. What it prints is itself a configuration file.
-func (c *configPrintCommand) Run(ctx *kong.Context, line *commandLine) error {
-	if err := c.check(); err != nil {
+func (c *configPrintCommand) Run(ctx *kong.Context, out *command.Output, file *File) error {
+	if err := c.Check(); err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(line.stdout, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(out.Stdout, 0, 8, 2, ' ', 0)
 	for _, flag := range ctx.Selected().Flags {
 		if flag.Name == "config" {
 			continue
 		}
-		if err := printSetting(w, flag, line.sourceOf(ctx, flag)); err != nil {
+		if err := printSetting(w, flag, file.sourceOf(ctx, flag)); err != nil {
 			return err
 		}
 	}
@@ -76,7 +78,7 @@ func isUnset(v reflect.Value) bool {
 }
 
 // sourceOf says what set a flag.
-func (c *commandLine) sourceOf(ctx *kong.Context, flag *kong.Flag) string {
+func (f *File) sourceOf(ctx *kong.Context, flag *kong.Flag) string {
 	for _, p := range ctx.Path {
 		if p.Flag == flag && !p.Resolved {
 			return "flag"
@@ -85,8 +87,8 @@ func (c *commandLine) sourceOf(ctx *kong.Context, flag *kong.Flag) string {
 	if name := environmentOf(flag); name != "" {
 		return name
 	}
-	if v, ok := c.file.values[flag.Name]; ok {
-		return fmt.Sprintf("%s:%d", c.file.path, v.line)
+	if v, ok := f.values[flag.Name]; ok {
+		return fmt.Sprintf("%s:%d", f.path, v.line)
 	}
 	return "default"
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// quotaSettings are the limits of namespaces for which the file of credentials says nothing else.
-type quotaSettings struct {
+// QuotaFlags are the limits of namespaces for which the file of credentials says nothing else.
+type QuotaFlags struct {
 	QuotaConversations int64         `help:"How many conversations a namespace may hold; 0 sets no limit. The file of credentials may say otherwise for single namespaces, of this limit and the next four (see docs/quotas.md)." env:"PALIMPSEST_QUOTA_CONVERSATIONS" default:"0" placeholder:"N"`
 	QuotaBytes         bytesize.Size `help:"How many bytes of messages and contents a namespace may hold, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_QUOTA_BYTES" default:"0" placeholder:"SIZE"`
 	QuotaModelCalls    int64         `help:"How many calls of models the summaries of a namespace may take in a minute; 0 sets no limit." env:"PALIMPSEST_QUOTA_MODEL_CALLS" default:"0" placeholder:"N"`
@@ -18,15 +18,15 @@ type quotaSettings struct {
 	QuotaRequests      int64         `help:"How many requests of a namespace may be in flight; 0 sets no limit." env:"PALIMPSEST_QUOTA_REQUESTS" default:"0" placeholder:"N"`
 }
 
-func (s *quotaSettings) checkQuotas() error {
+func (s *QuotaFlags) checkQuotas() error {
 	if min(s.QuotaConversations, int64(s.QuotaBytes), s.QuotaModelCalls, s.QuotaRequests) < 0 || !(s.QuotaModelSpend >= 0) {
 		return errors.New("--quota-conversations, --quota-bytes, --quota-model-calls, --quota-model-spend and --quota-requests must be 0 or more")
 	}
 	return nil
 }
 
-// quotas are the limits of what a namespace may hold and ask of models: the file's, else the flags'. The file may change with every call.
-func (s *quotaSettings) quotas(authenticator *access.Authenticator) func(namespace string) engine.Quota {
+// Quotas are the limits of what a namespace may hold and ask of models: the file's, else the flags'. The file may change with every call.
+func (s *QuotaFlags) Quotas(authenticator *access.Authenticator) func(namespace string) engine.Quota {
 	return func(namespace string) engine.Quota {
 		own := authenticator.Limits(namespace)
 		return engine.Quota{
@@ -38,8 +38,8 @@ func (s *quotaSettings) quotas(authenticator *access.Authenticator) func(namespa
 	}
 }
 
-// requestLimit is how many requests of a namespace may be in flight.
-func (s *quotaSettings) requestLimit(authenticator *access.Authenticator) func(namespace string) int64 {
+// RequestLimit is how many requests of a namespace may be in flight.
+func (s *QuotaFlags) RequestLimit(authenticator *access.Authenticator) func(namespace string) int64 {
 	return func(namespace string) int64 {
 		return conversation.ValueOr(authenticator.Limits(namespace).RequestsInFlight, s.QuotaRequests)
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -8,12 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/listen"
 )
 
-// accessSettings say who may call, and over what.
-type accessSettings struct {
+// AccessFlags say who may call, and over what.
+type AccessFlags struct {
 	Namespace   string `help:"The namespace of everybody's conversations where there are no credentials." env:"PALIMPSEST_NAMESPACE" default:"default"`
 	Credentials string `help:"File of credentials: who may call, for which namespace, as what (see docs/access.md). It is read again when it changes. Every call but health checks needs one then." env:"PALIMPSEST_CREDENTIALS" type:"path" placeholder:"FILE"`
 	TLSCert     string `help:"Certificate of TCP listeners, with its chain: PEM. It is read again when it changes, as the next two are. Unix sockets speak no TLS." env:"PALIMPSEST_TLS_CERT" name:"tls-cert" type:"path" placeholder:"FILE"`
@@ -30,13 +31,13 @@ type accessSettings struct {
 	Pprof      string `help:"Serve Go's profiles by HTTP on this loopback address, such as 127.0.0.1:6060. They hold no conversations." env:"PALIMPSEST_PPROF" placeholder:"ADDRESS"`
 }
 
-func (s *settings) checkAccess() error {
+func (s *Settings) checkAccess() error {
 	return errors.Join(s.checkNamespace(), s.checkTLS(), s.checkExposure(), s.checkSockets(), s.checkPprof())
 }
 
 const defaultNamespace = "default"
 
-func (s *settings) checkNamespace() error {
+func (s *Settings) checkNamespace() error {
 	if s.Credentials != "" && s.Namespace != defaultNamespace {
 		return errors.New("--namespace is for a sidecar without --credentials: these name namespaces themselves")
 	}
@@ -46,7 +47,7 @@ func (s *settings) checkNamespace() error {
 	return nil
 }
 
-func (s *settings) checkTLS() error {
+func (s *Settings) checkTLS() error {
 	switch {
 	case (s.TLSCert == "") != (s.TLSKey == ""):
 		return errors.New("--tls-cert and --tls-key go together")
@@ -60,7 +61,7 @@ func (s *settings) checkTLS() error {
 }
 
 // checkExposure: what the network can reach needs credentials, which nobody must be able to read along, or must be asked for in words.
-func (s *settings) checkExposure() error {
+func (s *Settings) checkExposure() error {
 	if s.Insecure || s.TLSCert != "" && s.Credentials != "" {
 		return nil
 	}
@@ -73,7 +74,7 @@ func (s *settings) checkExposure() error {
 	return nil
 }
 
-func (s *settings) checkSockets() error {
+func (s *Settings) checkSockets() error {
 	hasSocket := strings.HasPrefix(s.Ops, listen.UnixScheme)
 	for _, address := range s.Listen {
 		hasSocket = hasSocket || strings.HasPrefix(address, listen.UnixScheme)
@@ -88,20 +89,20 @@ func (s *settings) checkSockets() error {
 	}
 }
 
-// sockets are the options of Unix sockets.
-func (s *settings) sockets() (listen.Sockets, error) {
+// Sockets are the options of Unix sockets.
+func (s *Settings) Sockets() (listen.Sockets, error) {
 	out := listen.Sockets{Mode: fs.FileMode(s.SocketMode), Group: -1, UIDs: s.SocketUIDs}
 	if s.SocketGroup == "" {
 		return out, nil
 	}
 	var err error
 	if out.Group, err = listen.GroupOf(s.SocketGroup); err != nil {
-		return out, usageError{fmt.Errorf("--socket-group %s: %w", s.SocketGroup, err)}
+		return out, command.Usage(fmt.Errorf("--socket-group %s: %w", s.SocketGroup, err))
 	}
 	return out, nil
 }
 
-func (s *settings) checkPprof() error {
+func (s *Settings) checkPprof() error {
 	if _, _, err := net.SplitHostPort(s.Pprof); s.Pprof != "" && (err != nil || !listen.IsLocal(s.Pprof)) {
 		return errors.New("--pprof must be a loopback address, such as 127.0.0.1:6060")
 	}

@@ -1,4 +1,4 @@
-package main
+package security
 
 import (
 	"errors"
@@ -9,11 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 	"github.com/palimpsest-context/palimpsest/internal/access"
 )
 
-// tokenCommand is `sidecar token`.
-type tokenCommand struct {
+// TokenCommand is `sidecar token`.
+type TokenCommand struct {
 	Name      string        `help:"Name of the entry, for people and logs." required:"" placeholder:"NAME"`
 	Namespace string        `help:"The namespace that the token opens." required:"" placeholder:"NAME"`
 	Role      string        `help:"agent reads and writes conversations, operator configures the namespace too." enum:"agent,operator" default:"agent"`
@@ -24,34 +25,34 @@ type tokenCommand struct {
 }
 
 // Run makes a token, and adds what is kept of it to the file of credentials, or prints it.
-func (c *tokenCommand) Run(line *commandLine) error {
+func (c *TokenCommand) Run(out *command.Output) error {
 	if c.Out == c.AddTo {
-		return usageError{errors.New("--out and --add-to name the same file")}
+		return command.Usage(errors.New("--out and --add-to name the same file"))
 	}
 	if c.ExpiresIn < 0 {
-		return usageError{errors.New("--expires-in must be 0 or more")}
+		return command.Usage(errors.New("--expires-in must be 0 or more"))
 	}
 	token := access.NewToken()
 	before, err := c.readCredentials()
 	if err != nil {
-		return usageError{fmt.Errorf("--add-to: %w", err)}
+		return command.Usage(fmt.Errorf("--add-to: %w", err))
 	}
 	caller := access.Caller{Credential: c.Name, Namespace: c.Namespace, Role: access.Role(c.Role), Actors: c.Actors}
 	text, err := access.AddToken(before, token, caller, c.expiry())
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	if err := writeNew(c.Out, token+"\n"); err != nil {
 		return err
 	}
-	if err := c.add(text, line.stdout); err != nil {
+	if err := c.add(text, out.Stdout); err != nil {
 		return errors.Join(err, os.Remove(c.Out)) // it opens nothing, and would be in the way of the next try
 	}
 	return nil
 }
 
 // add puts the entry into the file of credentials, or prints it.
-func (c *tokenCommand) add(text []byte, stdout io.Writer) error {
+func (c *TokenCommand) add(text []byte, stdout io.Writer) error {
 	if c.AddTo == "" {
 		_, err := stdout.Write(text)
 		return err
@@ -62,7 +63,7 @@ func (c *tokenCommand) add(text []byte, stdout io.Writer) error {
 	return nil
 }
 
-func (c *tokenCommand) readCredentials() ([]byte, error) {
+func (c *TokenCommand) readCredentials() ([]byte, error) {
 	if c.AddTo == "" {
 		return nil, nil
 	}
@@ -98,7 +99,7 @@ func replaceFile(path string, text []byte) error {
 	return nil
 }
 
-func (c *tokenCommand) expiry() time.Time {
+func (c *TokenCommand) expiry() time.Time {
 	if c.ExpiresIn == 0 {
 		return time.Time{}
 	}
@@ -108,10 +109,10 @@ func (c *tokenCommand) expiry() time.Time {
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return usageError{fmt.Errorf("--out %s: there is a file of this name", path)}
+		return command.Usage(fmt.Errorf("--out %s: there is a file of this name", path))
 	}
 	if err != nil {
-		return fmt.Errorf("--out %s: %s", path, refusalOf(err))
+		return fmt.Errorf("--out %s: %s", path, command.Refusal(err))
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
