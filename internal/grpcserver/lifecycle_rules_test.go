@@ -156,14 +156,14 @@ func badPolicy() *pb.Policy {
 	e.PreserveOriginalContent = new(true)
 	return &pb.Policy{
 		Expiration: &pb.ExpirationPolicy{Results: e},
-		Rewrite:    &pb.RewritePolicy{Mode: 7, MinGainTokens: new(int32(-1)), MaxDeferralTurns: new(int32(1001)), ColdAfter: durationpb.New(24*time.Hour + 1), ExpectTurns: new(int32(-1))},
+		Rewrite:    &pb.RewritePolicy{Mode: 7, MinGainTokens: new(int32(-1)), MaxDeferralTurns: new(int32(1001)), ColdAfter: durationpb.New(24*time.Hour + 1), ExpectTurns: new(int32(-1)), ColdCutPercent: new(int32)},
 		MaxWait:    durationpb.New(-1),
 	}
 }
 
 func policyFaults(prefix string) []string {
 	return append(expirationFaults(prefix+".expiration.results"), prefix+".expiration.results.preserve_original_content",
-		prefix+".rewrite.mode", prefix+".rewrite.min_gain_tokens", prefix+".rewrite.max_deferral_turns", prefix+".rewrite.cold_after", prefix+".rewrite.expect_turns", prefix+".max_wait")
+		prefix+".rewrite.mode", prefix+".rewrite.min_gain_tokens", prefix+".rewrite.max_deferral_turns", prefix+".rewrite.cold_after", prefix+".rewrite.expect_turns", prefix+".rewrite.cold_cut_percent", prefix+".max_wait")
 }
 
 func badCatalogues() map[string]badRequestCase {
@@ -237,7 +237,7 @@ func goodLifecycle() map[string]proto.Message {
 			r.Target, r.Mode = &pb.ExpandMessageRequest_MessageId{MessageId: "m"}, pb.ExpandMode_EXPAND_MODE_RESTORE
 		}),
 		"policies at the limits": policy(&pb.Policy{
-			MaxWait: durationpb.New(0), Rewrite: &pb.RewritePolicy{ColdAfter: durationpb.New(24 * time.Hour), MaxDeferralTurns: new(int32(1000)), ExpectTurns: new(int32(100_000))},
+			MaxWait: durationpb.New(0), Rewrite: &pb.RewritePolicy{ColdAfter: durationpb.New(24 * time.Hour), MaxDeferralTurns: new(int32(1000)), ExpectTurns: new(int32(100_000)), ColdCutPercent: new(int32(100))},
 			Expiration: &pb.ExpirationPolicy{Enabled: new(false), Results: &pb.Expiration{Mode: 2}}, Retention: &pb.RetentionPolicy{AllInputs: new(true)},
 		}),
 		"tool's policy": &pb.PutActionPolicyRequest{Policy: &pb.ActionPolicy{Key: &pb.ActionPolicy_ToolName{ToolName: "t"}, Expiration: &pb.Expiration{PreserveOriginalContent: new(false)}}},

@@ -59,6 +59,7 @@ type RewritePolicy struct {
 	MaxDeferralTurns *int32         // that one waits at most
 	ColdAfter        *time.Duration // without a build: the provider has forgotten the prefix by then
 	ExpectTurns      *int32         // for how many the conversation is expected to go on; 0 for no expectation
+	ColdCutPercent   *int32         // of the budget, beyond which a view is cut behind a cold cache; 100 for never
 }
 
 // FitPolicy keeps a view inside its budget.
@@ -172,6 +173,7 @@ const (
 	DefaultMaxDeferralTurns = 10
 	DefaultColdAfter        = 5 * time.Minute
 	DefaultExpectTurns      = 30
+	DefaultColdCutPercent   = 50
 	DefaultMaxWait          = 3 * time.Second
 )
 
@@ -189,6 +191,7 @@ func (p Policy) Or(next Policy) Policy {
 			MaxDeferralTurns: either(p.Rewrite.MaxDeferralTurns, next.Rewrite.MaxDeferralTurns),
 			ColdAfter:        either(p.Rewrite.ColdAfter, next.Rewrite.ColdAfter),
 			ExpectTurns:      either(p.Rewrite.ExpectTurns, next.Rewrite.ExpectTurns),
+			ColdCutPercent:   either(p.Rewrite.ColdCutPercent, next.Rewrite.ColdCutPercent),
 		},
 		Fit: FitPolicy{
 			MaxContextTokens:     either(p.Fit.MaxContextTokens, next.Fit.MaxContextTokens),
@@ -293,6 +296,9 @@ func (p Policy) Hash() string {
 	}
 	if p.Rewrite.ExpectTurns != nil {
 		_, _ = fmt.Fprintln(h, "expect turns", *p.Rewrite.ExpectTurns)
+	}
+	if p.Rewrite.ColdCutPercent != nil {
+		_, _ = fmt.Fprintln(h, "cold cut percent", *p.Rewrite.ColdCutPercent)
 	}
 	if c := p.Compaction; c.LivePrefix != nil || c.SummaryInputTokens != nil {
 		_, _ = fmt.Fprintln(h, "summaries", value(c.LivePrefix), value(c.SummaryInputTokens))

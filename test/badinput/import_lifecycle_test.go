@@ -35,7 +35,7 @@ func agedForgeries() []forgery {
 		set(0, line{"inputs": 12}, "conversation", "head", "place"), set(0, line{"inputs": 1, "carrying": 2}, "conversation", "head", "place"), set(0, line{"carrying": -1}, "conversation", "head", "place"),
 		set(0, line{"turns": -1}, "conversation", "policy", "expiration", "results"), set(0, line{"preserveOriginalContent": false}, "conversation", "policy", "expiration", "results"),
 		set(0, -1, "conversation", "policy", "maxWaitNanos"), set(0, 60_000_000_001, "conversation", "policy", "maxWaitNanos"), set(0, line{"mode": secret}, "conversation", "policy", "rewrite"),
-		set(0, line{"minGainTokens": -1}, "conversation", "policy", "rewrite"), set(0, line{"maxDeferralTurns": 1001}, "conversation", "policy", "rewrite"), set(0, line{"coldAfterNanos": -1}, "conversation", "policy", "rewrite"), set(0, line{"expectTurns": -1}, "conversation", "policy", "rewrite"),
+		set(0, line{"minGainTokens": -1}, "conversation", "policy", "rewrite"), set(0, line{"maxDeferralTurns": 1001}, "conversation", "policy", "rewrite"), set(0, line{"coldAfterNanos": -1}, "conversation", "policy", "rewrite"), set(0, line{"expectTurns": -1}, "conversation", "policy", "rewrite"), set(0, line{"coldCutPercent": 101}, "conversation", "policy", "rewrite"),
 		set(0, line{"allInputs": secret}, "conversation", "policy", "retention"),
 		shown("retention", line{"keepLast": 0}), shown("variant", "PART_VARIANT_PERSISTENT_ONLY"), shown("erased", left("content", 0)), shown("toolResult", nil),
 		set(5, []any{6}, "edit", "mask"), set(5, []any{-1}, "edit", "mask"), set(5, line{"start": 0, "end": 2}, "edit", "range"), set(6, line{"start": 1, "end": 12}, "edit", "range"),

@@ -249,6 +249,7 @@ func policyRows() (rows []row) {
 		"preserving":      {&pb.Policy{Expiration: &pb.ExpirationPolicy{Results: &pb.Expiration{PreserveOriginalContent: new(true)}}}, []string{"expiration.results.preserve_original_content"}},
 		"rewrite":         {&pb.Policy{Rewrite: &pb.RewritePolicy{Mode: 99, MinGainTokens: new(int32(-1)), MaxDeferralTurns: new(int32(1001))}}, []string{"rewrite.mode", "rewrite.min_gain_tokens", "rewrite.max_deferral_turns"}},
 		"a cold day":      {&pb.Policy{Rewrite: &pb.RewritePolicy{ColdAfter: &durationpb.Duration{Seconds: 86_400, Nanos: 1}}}, []string{"rewrite.cold_after"}},
+		"cold cuts":       {&pb.Policy{Rewrite: &pb.RewritePolicy{ColdCutPercent: new(int32)}}, []string{"rewrite.cold_cut_percent"}},
 		"expectations":    {&pb.Policy{Rewrite: &pb.RewritePolicy{ExpectTurns: new(int32(100_001))}}, []string{"rewrite.expect_turns"}},
 		"cold before":     {&pb.Policy{Rewrite: &pb.RewritePolicy{ColdAfter: &durationpb.Duration{Nanos: -1}}}, []string{"rewrite.cold_after"}},
 		"no duration":     {&pb.Policy{MaxWait: &durationpb.Duration{Seconds: math.MinInt64}}, []string{"max_wait"}},

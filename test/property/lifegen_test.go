@@ -189,6 +189,7 @@ func (g *generator) policy() conversation.Policy {
 		p.Rewrite.MaxDeferralTurns = rapid.SampledFrom([]*int32{nil, new(int32(0)), new(int32(3))}).Draw(g.t, "max deferral")
 	}
 	p.Rewrite.ExpectTurns = rapid.SampledFrom([]*int32{nil, new(int32(0)), new(int32(2))}).Draw(g.t, "expected turns")
+	p.Rewrite.ColdCutPercent = rapid.SampledFrom([]*int32{nil, new(int32(20)), new(int32(100))}).Draw(g.t, "cold cut")
 	if rapid.IntRange(0, 3).Draw(g.t, "results expire") == 0 {
 		p.Expiration.Results = g.settings()
 	}

@@ -1392,13 +1392,16 @@ type RewritePolicy struct {
 	// Optional. The largest number of turns that a due edit waits; 0 to 1,000; 10 by default.
 	MaxDeferralTurns *int32 `protobuf:"varint,3,opt,name=max_deferral_turns,json=maxDeferralTurns,proto3,oneof" json:"max_deferral_turns,omitempty"`
 	// Optional. The time without a build after which the provider's prompt cache is cold; 0 to 24 hours; 5 minutes by default. A view that
-	// then takes more than half of its budget is compacted, if the strategy makes summaries and if that pays.
+	// then takes more than cold_cut_percent of its budget is compacted, if the strategy makes summaries and if that pays.
 	ColdAfter *durationpb.Duration `protobuf:"bytes,4,opt,name=cold_after,json=coldAfter,proto3" json:"cold_after,omitempty"`
 	// Optional. The number of turns for which the conversation is expected to go on; 0 to 100,000; 30 by default. After a pause
 	// (cold_after), the view is compacted only if what the model's summary costs is saved within these turns; for 0, at once.
-	ExpectTurns   *int32 `protobuf:"varint,5,opt,name=expect_turns,json=expectTurns,proto3,oneof" json:"expect_turns,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ExpectTurns *int32 `protobuf:"varint,5,opt,name=expect_turns,json=expectTurns,proto3,oneof" json:"expect_turns,omitempty"`
+	// Optional. The percentage of the budget that a view must exceed to be compacted after a pause (cold_after); 1 to 100; 50 by default.
+	// With 100, no view is: it is compacted when it overflows.
+	ColdCutPercent *int32 `protobuf:"varint,6,opt,name=cold_cut_percent,json=coldCutPercent,proto3,oneof" json:"cold_cut_percent,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *RewritePolicy) Reset() {
@@ -1462,6 +1465,13 @@ func (x *RewritePolicy) GetColdAfter() *durationpb.Duration {
 func (x *RewritePolicy) GetExpectTurns() int32 {
 	if x != nil && x.ExpectTurns != nil {
 		return *x.ExpectTurns
+	}
+	return 0
+}
+
+func (x *RewritePolicy) GetColdCutPercent() int32 {
+	if x != nil && x.ColdCutPercent != nil {
+		return *x.ColdCutPercent
 	}
 	return 0
 }
@@ -2200,17 +2210,19 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\x0fRetentionPolicy\x12\"\n" +
 	"\n" +
 	"all_inputs\x18\x01 \x01(\bH\x00R\tallInputs\x88\x01\x01B\r\n" +
-	"\v_all_inputs\"\xbd\x02\n" +
+	"\v_all_inputs\"\x81\x03\n" +
 	"\rRewritePolicy\x12.\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x1a.palimpsest.v1.RewriteModeR\x04mode\x12+\n" +
 	"\x0fmin_gain_tokens\x18\x02 \x01(\x05H\x00R\rminGainTokens\x88\x01\x01\x121\n" +
 	"\x12max_deferral_turns\x18\x03 \x01(\x05H\x01R\x10maxDeferralTurns\x88\x01\x01\x128\n" +
 	"\n" +
 	"cold_after\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tcoldAfter\x12&\n" +
-	"\fexpect_turns\x18\x05 \x01(\x05H\x02R\vexpectTurns\x88\x01\x01B\x12\n" +
+	"\fexpect_turns\x18\x05 \x01(\x05H\x02R\vexpectTurns\x88\x01\x01\x12-\n" +
+	"\x10cold_cut_percent\x18\x06 \x01(\x05H\x03R\x0ecoldCutPercent\x88\x01\x01B\x12\n" +
 	"\x10_min_gain_tokensB\x15\n" +
 	"\x13_max_deferral_turnsB\x0f\n" +
-	"\r_expect_turns\"\xc0\x03\n" +
+	"\r_expect_turnsB\x13\n" +
+	"\x11_cold_cut_percent\"\xc0\x03\n" +
 	"\tFitPolicy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +

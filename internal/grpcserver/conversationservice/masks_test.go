@@ -27,7 +27,7 @@ func fullPolicy() *pb.Policy {
 		Ttl: durationpb.New(1e12), TtlWithoutTombstone: new(true), MaxWait: durationpb.New(1e9),
 		Expiration: &pb.ExpirationPolicy{Enabled: new(false), Results: &pb.Expiration{Turns: n}},
 		Retention:  &pb.RetentionPolicy{AllInputs: new(true)},
-		Rewrite:    &pb.RewritePolicy{Mode: 1, MinGainTokens: n, MaxDeferralTurns: n, ColdAfter: durationpb.New(1e9), ExpectTurns: n},
+		Rewrite:    &pb.RewritePolicy{Mode: 1, MinGainTokens: n, MaxDeferralTurns: n, ColdAfter: durationpb.New(1e9), ExpectTurns: n, ColdCutPercent: n},
 		Pruning: &pb.PruningPolicy{
 			Enabled: new(true), ProtectTokens: n, MinimumTokens: n, MaxPartTokens: n, ProtectedTools: &pb.NameList{},
 			ProtectedToolPrefixes: &pb.NameList{Names: []string{"a"}}, EraseAfter: durationpb.New(0),

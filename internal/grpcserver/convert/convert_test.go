@@ -189,7 +189,7 @@ func drawLifecyclePolicy(t *rapid.T, p *pb.Policy) {
 	p.Retention = &pb.RetentionPolicy{AllInputs: flag.Draw(t, "all")}
 	p.Rewrite = &pb.RewritePolicy{
 		Mode: pb.RewriteMode(rapid.IntRange(0, 2).Draw(t, "rewrite")), MinGainTokens: number.Draw(t, "gain"), MaxDeferralTurns: number.Draw(t, "deferral"),
-		ExpectTurns: number.Draw(t, "expected"),
+		ExpectTurns: number.Draw(t, "expected"), ColdCutPercent: number.Draw(t, "cold cut"),
 	}
 	if rapid.Bool().Draw(t, "cold?") {
 		p.Rewrite.ColdAfter = durationpb.New(0)

@@ -47,6 +47,7 @@ func fromRewrite(r *pb.RewritePolicy) conversation.RewritePolicy {
 		MaxDeferralTurns: r.MaxDeferralTurns,
 		ColdAfter:        FromDuration(r.GetColdAfter()),
 		ExpectTurns:      r.ExpectTurns,
+		ColdCutPercent:   r.ColdCutPercent,
 	}
 }
 
@@ -124,6 +125,7 @@ func toRewrite(p conversation.RewritePolicy) *pb.RewritePolicy {
 		MaxDeferralTurns: p.MaxDeferralTurns,
 		ColdAfter:        toDuration(p.ColdAfter),
 		ExpectTurns:      p.ExpectTurns,
+		ColdCutPercent:   p.ColdCutPercent,
 	}
 }
 

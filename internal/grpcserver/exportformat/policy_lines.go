@@ -56,6 +56,7 @@ type rewriteLine struct {
 	MaxDeferralTurns *int32               `json:"maxDeferralTurns,omitempty"`
 	ColdAfter        *time.Duration       `json:"coldAfterNanos,omitempty"`
 	ExpectTurns      *int32               `json:"expectTurns,omitempty"`
+	ColdCutPercent   *int32               `json:"coldCutPercent,omitempty"`
 }
 
 // pruningLine has lists that are absent where they are not set, and [] where they are set to none.

@@ -65,6 +65,7 @@ func rewriteRules() rules.Table[*pb.RewritePolicy] {
 		rules.OptionalNumber("max_deferral_turns", rules.NumberRange(0, 1000), func(p *pb.RewritePolicy) *int32 { return p.MaxDeferralTurns }),
 		rules.Duration("cold_after", "0 to 24 hours", 24*time.Hour, (*pb.RewritePolicy).GetColdAfter),
 		rules.OptionalNumber("expect_turns", rules.NumberRange(0, 100_000), func(p *pb.RewritePolicy) *int32 { return p.ExpectTurns }),
+		rules.OptionalNumber("cold_cut_percent", rules.NumberRange(1, 100), func(p *pb.RewritePolicy) *int32 { return p.ColdCutPercent }),
 	}
 }
 

@@ -28,6 +28,8 @@ func lifecycleSamples(at time.Time, id conversation.ID) map[string]sample {
 	info.Policy = lifecyclePolicy()
 	expecting := sampleInfo()
 	expecting.Policy.Rewrite.ExpectTurns = new(int32)
+	pausing := sampleInfo()
+	pausing.Policy.Rewrite.ColdCutPercent = new(int32(100))
 	return map[string]sample{
 		"lifecycle-message":  newSample(lifecycleMessage(at, "m"), (*Codec).EncodeMessage, (*Codec).DecodeMessage),
 		"lifecycle-long":     newSample(lifecycleMessage(at, strings.Repeat("a plugin, ", 60)), (*Codec).EncodeMessage, (*Codec).DecodeMessage),
@@ -39,6 +41,7 @@ func lifecycleSamples(at time.Time, id conversation.ID) map[string]sample {
 		"unit-head":          newSample(unitHead(at, id), (*Codec).EncodeHead, (*Codec).DecodeHead),
 		"lifecycle-info":     newSample(info, (*Codec).EncodeInfo, (*Codec).DecodeInfo),
 		"expecting-info":     newSample(expecting, (*Codec).EncodeInfo, (*Codec).DecodeInfo),
+		"pausing-info":       newSample(pausing, (*Codec).EncodeInfo, (*Codec).DecodeInfo),
 	}
 }
 

@@ -25,6 +25,7 @@ func policyFields(f *fields, p *conversation.Policy) {
 	section(f, 20, &p.Memory, memoryPolicyFields)
 	section(f, 21, &p.Deduplication, deduplicationFields)
 	setting(f, 22, &p.Rewrite.ExpectTurns)
+	setting(f, 23, &p.Rewrite.ColdCutPercent)
 	f.unknown(&p.Unknown)
 }
 

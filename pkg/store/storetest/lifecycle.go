@@ -33,7 +33,7 @@ func drawPolicy(rt *rapid.T) (p conversation.Policy) {
 		gain := int32(0)
 		p.MaxWait = &wait
 		p.Rewrite = conversation.RewritePolicy{
-			Mode: conversation.RewriteEager, MinGainTokens: &gain, MaxDeferralTurns: &gain, ColdAfter: &wait, ExpectTurns: &gain,
+			Mode: conversation.RewriteEager, MinGainTokens: &gain, MaxDeferralTurns: &gain, ColdAfter: &wait, ExpectTurns: &gain, ColdCutPercent: &gain,
 		}
 	}
 	drawWindowPolicy(rt, &p)

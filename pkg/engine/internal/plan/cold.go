@@ -8,11 +8,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 )
 
-// coldShare is the part of the budget, as a divisor, that a view must exceed to be cut behind a cold cache.
-const coldShare = 2
-
 // coldTrigger says whether the view is to become smaller because that spoils nothing in the provider's cache: a draft is ready, or the view
-// has grown over half of its budget.
+// has grown over its share of the budget.
 func (d compacting) coldTrigger() (conversation.Reason, error) {
 	r, _, err := drafts.Of(d.Loaded)
 	if err == nil && (r.State == drafts.Ready && d.lifetimes().cacheIsCold() || d.isColdCut()) {
@@ -21,12 +18,12 @@ func (d compacting) coldTrigger() (conversation.Reason, error) {
 	return conversation.ReasonUnspecified, err
 }
 
-// isColdCut says whether the view is cut although it is within its budget: it has grown over half of it, and nobody has built for so long
+// isColdCut says whether the view is cut although it is within its budget: it has grown over its share, and nobody has built for so long
 // that no provider has anything of it. Another model or format alone says less: it may be a call on the side, of an agent whose own cache
 // is warm.
 func (d compacting) isColdCut() bool {
 	used, _ := d.UsedTokens()
-	return d.NewTurn && used > d.Settings.budget/coldShare && d.lifetimes().isForgotten()
+	return d.NewTurn && used > d.Settings.coldCut && d.lifetimes().isForgotten()
 }
 
 // isForgotten says whether the last build in any format is so long ago that providers have nothing cached any more.

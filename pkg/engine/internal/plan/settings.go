@@ -29,6 +29,7 @@ type settings struct {
 	maxDeferral int32
 	coldAfter   time.Duration
 	expectTurns int32
+	coldCut     int64 // tokens beyond which a view is cut behind a cold cache
 	maxWait     time.Duration
 	compact     compactionLimits
 	own         bool    // the budget is the conversation's own: its builds make summaries
@@ -67,6 +68,7 @@ func (s *settings) rewrite(policy conversation.Policy, profile conversation.Mode
 	s.maxDeferral = int32(FirstSet(conversation.DefaultMaxDeferralTurns, p.MaxDeferralTurns))
 	s.coldAfter = conversation.ValueOr(p.ColdAfter, conversation.DefaultColdAfter)
 	s.expectTurns = conversation.ValueOr(p.ExpectTurns, conversation.DefaultExpectTurns)
+	s.coldCut = s.budget * percent(p.ColdCutPercent, conversation.DefaultColdCutPercent) / 100
 	s.maxWait = conversation.ValueOr(policy.MaxWait, conversation.DefaultMaxWait)
 	s.read, s.write = profile.CachePrices()
 	s.priced = profile.InputPrice != nil || profile.CacheReadPrice != nil

@@ -3031,16 +3031,17 @@ type Policy struct {
 	RewriteColdAfterNanos   *int64      `protobuf:"varint,13,opt,name=rewrite_cold_after_nanos,json=rewriteColdAfterNanos,proto3,oneof" json:"rewrite_cold_after_nanos,omitempty"`
 	MaxWaitNanos            *int64      `protobuf:"varint,14,opt,name=max_wait_nanos,json=maxWaitNanos,proto3,oneof" json:"max_wait_nanos,omitempty"`
 	// Absent if they set nothing.
-	Pruning             *PruningPolicy       `protobuf:"bytes,15,opt,name=pruning,proto3" json:"pruning,omitempty"`
-	Compaction          *CompactionPolicy    `protobuf:"bytes,16,opt,name=compaction,proto3" json:"compaction,omitempty"`
-	Citations           *CitationsPolicy     `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
-	KeepOpening         *bool                `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
-	TtlWithoutTombstone *bool                `protobuf:"varint,19,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
-	Memory              *MemoryPolicy        `protobuf:"bytes,20,opt,name=memory,proto3" json:"memory,omitempty"`
-	Deduplication       *DeduplicationPolicy `protobuf:"bytes,21,opt,name=deduplication,proto3" json:"deduplication,omitempty"`
-	RewriteExpectTurns  *int32               `protobuf:"varint,22,opt,name=rewrite_expect_turns,json=rewriteExpectTurns,proto3,oneof" json:"rewrite_expect_turns,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	Pruning               *PruningPolicy       `protobuf:"bytes,15,opt,name=pruning,proto3" json:"pruning,omitempty"`
+	Compaction            *CompactionPolicy    `protobuf:"bytes,16,opt,name=compaction,proto3" json:"compaction,omitempty"`
+	Citations             *CitationsPolicy     `protobuf:"bytes,17,opt,name=citations,proto3" json:"citations,omitempty"`
+	KeepOpening           *bool                `protobuf:"varint,18,opt,name=keep_opening,json=keepOpening,proto3,oneof" json:"keep_opening,omitempty"`
+	TtlWithoutTombstone   *bool                `protobuf:"varint,19,opt,name=ttl_without_tombstone,json=ttlWithoutTombstone,proto3,oneof" json:"ttl_without_tombstone,omitempty"`
+	Memory                *MemoryPolicy        `protobuf:"bytes,20,opt,name=memory,proto3" json:"memory,omitempty"`
+	Deduplication         *DeduplicationPolicy `protobuf:"bytes,21,opt,name=deduplication,proto3" json:"deduplication,omitempty"`
+	RewriteExpectTurns    *int32               `protobuf:"varint,22,opt,name=rewrite_expect_turns,json=rewriteExpectTurns,proto3,oneof" json:"rewrite_expect_turns,omitempty"`
+	RewriteColdCutPercent *int32               `protobuf:"varint,23,opt,name=rewrite_cold_cut_percent,json=rewriteColdCutPercent,proto3,oneof" json:"rewrite_cold_cut_percent,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -3223,6 +3224,13 @@ func (x *Policy) GetDeduplication() *DeduplicationPolicy {
 func (x *Policy) GetRewriteExpectTurns() int32 {
 	if x != nil && x.RewriteExpectTurns != nil {
 		return *x.RewriteExpectTurns
+	}
+	return 0
+}
+
+func (x *Policy) GetRewriteColdCutPercent() int32 {
+	if x != nil && x.RewriteColdCutPercent != nil {
+		return *x.RewriteColdCutPercent
 	}
 	return 0
 }
@@ -7137,7 +7145,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\xbc\f\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\"\x97\r\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -7164,7 +7172,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x15ttl_without_tombstone\x18\x13 \x01(\bH\rR\x13ttlWithoutTombstone\x88\x01\x01\x12:\n" +
 	"\x06memory\x18\x14 \x01(\v2\".palimpsest.record.v1.MemoryPolicyR\x06memory\x12O\n" +
 	"\rdeduplication\x18\x15 \x01(\v2).palimpsest.record.v1.DeduplicationPolicyR\rdeduplication\x125\n" +
-	"\x14rewrite_expect_turns\x18\x16 \x01(\x05H\x0eR\x12rewriteExpectTurns\x88\x01\x01B\x15\n" +
+	"\x14rewrite_expect_turns\x18\x16 \x01(\x05H\x0eR\x12rewriteExpectTurns\x88\x01\x01\x12<\n" +
+	"\x18rewrite_cold_cut_percent\x18\x17 \x01(\x05H\x0fR\x15rewriteColdCutPercent\x88\x01\x01B\x15\n" +
 	"\x13_max_context_tokensB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x11\n" +
@@ -7180,7 +7189,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0f_max_wait_nanosB\x0f\n" +
 	"\r_keep_openingB\x18\n" +
 	"\x16_ttl_without_tombstoneB\x17\n" +
-	"\x15_rewrite_expect_turns\"\xa5\x01\n" +
+	"\x15_rewrite_expect_turnsB\x1b\n" +
+	"\x19_rewrite_cold_cut_percent\"\xa5\x01\n" +
 	"\x13DeduplicationPolicy\x12\x13\n" +
 	"\x02on\x18\x01 \x01(\bH\x00R\x02on\x88\x01\x01\x12B\n" +
 	"\x0eexcluded_tools\x18\x02 \x01(\v2\x1b.palimpsest.record.v1.NamesR\rexcludedTools\x12 \n" +

@@ -297,18 +297,20 @@ class RetentionPolicy(_message.Message):
     def __init__(self, all_inputs: bool = ...) -> None: ...
 
 class RewritePolicy(_message.Message):
-    __slots__ = ["cold_after", "expect_turns", "max_deferral_turns", "min_gain_tokens", "mode"]
+    __slots__ = ["cold_after", "cold_cut_percent", "expect_turns", "max_deferral_turns", "min_gain_tokens", "mode"]
     COLD_AFTER_FIELD_NUMBER: _ClassVar[int]
+    COLD_CUT_PERCENT_FIELD_NUMBER: _ClassVar[int]
     EXPECT_TURNS_FIELD_NUMBER: _ClassVar[int]
     MAX_DEFERRAL_TURNS_FIELD_NUMBER: _ClassVar[int]
     MIN_GAIN_TOKENS_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
     cold_after: _duration_pb2.Duration
+    cold_cut_percent: int
     expect_turns: int
     max_deferral_turns: int
     min_gain_tokens: int
     mode: RewriteMode
-    def __init__(self, mode: _Optional[_Union[RewriteMode, str]] = ..., min_gain_tokens: _Optional[int] = ..., max_deferral_turns: _Optional[int] = ..., cold_after: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., expect_turns: _Optional[int] = ...) -> None: ...
+    def __init__(self, mode: _Optional[_Union[RewriteMode, str]] = ..., min_gain_tokens: _Optional[int] = ..., max_deferral_turns: _Optional[int] = ..., cold_after: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., expect_turns: _Optional[int] = ..., cold_cut_percent: _Optional[int] = ...) -> None: ...
 
 class RoleList(_message.Message):
     __slots__ = ["roles"]
