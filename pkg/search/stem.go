@@ -12,7 +12,7 @@ import (
 )
 
 // stemmer reduces the forms of a word to one. A script of one large language has that language's stemmer; for Latin letters it is the
-// content's language. It is not safe for concurrent use.
+// content's language, whose stemmer languageTable names. It is not safe for concurrent use.
 type stemmer struct {
 	latin func(*snowballstem.Env) bool
 	env   *snowballstem.Env

@@ -10,5 +10,7 @@
 // The types of lines say how each record is spelled (lines.go, part_lines.go, policy_lines.go): a field is the record's of the same name, or
 // of the path in its tag. A copier goes both ways by that; what it cannot do is in custom.go.
 //
+// An export says what its version knows: what a newer version wrote beside (Unknown of a record) is not in it. State travels as it is stored.
+//
 // An import is hostile input: lines are bounded, unknown fields are refused, and whatever refers to something is checked.
 package exportformat

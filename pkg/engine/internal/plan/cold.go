@@ -26,6 +26,13 @@ func (d compacting) isColdCut() bool {
 	return d.NewTurn && used > d.Settings.coldCut && d.lifetimes().isForgotten()
 }
 
+// cacheIsCold says whether the provider has nothing cached of the context: the last build is too long ago, was another model's, or stood
+// behind another system prompt or other tools.
+func (d lifetimes) cacheIsCold() bool {
+	m := d.Previous.Manifest
+	return m == nil || d.Now.Sub(m.Time) >= d.Settings.coldAfter || m.Model != d.Model || m.FixedHash != d.Loaded.Fixed.Hash
+}
+
 // isForgotten says whether the last build in any format is so long ago that providers have nothing cached any more.
 func (d lifetimes) isForgotten() bool {
 	m := d.Previous.Manifest

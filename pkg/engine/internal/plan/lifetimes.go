@@ -172,10 +172,3 @@ func (d lifetimes) rewrittenTokens(at map[int32]int64) int64 {
 	}
 	return behind
 }
-
-// cacheIsCold says whether the provider has nothing cached of the context: the last build is too long ago, was another model's, or stood
-// behind another system prompt or other tools.
-func (d lifetimes) cacheIsCold() bool {
-	m := d.Previous.Manifest
-	return m == nil || d.Now.Sub(m.Time) >= d.Settings.coldAfter || m.Model != d.Model || m.FixedHash != d.Loaded.Fixed.Hash
-}

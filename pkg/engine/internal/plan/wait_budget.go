@@ -15,7 +15,9 @@ import (
 // left with extracts for good.
 const maxWaits = 2
 
-// WaitBudget is what one build may wait for models, over all of its attempts.
+// WaitBudget is what one build may wait for models, over all of its attempts. What makes a build wait: a short form that is due and has
+// no result (short_forms.go), a compaction without a draft (compact.go), and recall (recall.go), which has a deadline of its own. For how long:
+// max_wait of the policy, 3 s (settings.go).
 type WaitBudget struct {
 	Around func(wait func()) error // stands around each wait; nil for nothing
 

@@ -1,0 +1,55 @@
+package memories
+
+import (
+	"context"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
+)
+
+// EndSession says that a conversation pauses: what is not remembered yet is sent now, and an append begins the next session.
+func (s *Service) EndSession(ctx context.Context, key store.Key) (session int32, sync []Sync, err error) {
+	if err := s.requireTarget(); err != nil {
+		return 0, nil, err
+	}
+	err = s.txn.Do(ctx, key, func() error {
+		v, err := s.look(ctx, key)
+		if err != nil {
+			return err
+		}
+		state, err := v.backlog(ctx)
+		if err != nil {
+			return err
+		}
+		session = state.session
+		if !v.policy.Remembers() || v.head.Messages == 0 || slices.Contains(v.slot.Ends, v.head.Messages) {
+			return nil
+		}
+		return v.endHere(ctx)
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	s.worker.at(key, s.txn.Now())
+	sync, err = s.Sync(ctx, key)
+	return session, sync, err
+}
+
+// endHere writes down that the session ends behind the last message. A crash right after loses nothing: the sweeper finds it.
+func (v *visit) endHere(ctx context.Context) error {
+	next := v.slot
+	next.Ends = append(slices.Clone(next.Ends), v.head.Messages)
+	if v.stored == nil {
+		next.Edits = v.head.EditSeq
+	}
+	now := v.txn.Now()
+	c := &store.Change{
+		Expect: v.head.Version, Head: v.head,
+		Slots: map[string][]byte{v.SyncSlot(): record.EncodeMemorySync(&next)}, ExpectSlots: map[string][]byte{v.SyncSlot(): v.stored},
+	}
+	c.Head.Version++
+	c.Head.NextDue = txn.Earliest(c.Head.NextDue, now)
+	return v.store.Commit(ctx, v.key, c)
+}
