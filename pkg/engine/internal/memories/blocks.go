@@ -61,8 +61,8 @@ func isUnseen(h *store.Head) bool { return h.Request >= 0 && h.Request >= h.Seen
 // forgetBlocks is one attempt at one conversation. A build that is under way finds that the conversation has moved, and asks anew.
 func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
 	snap, err := s.unguarded.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
-	if err != nil {
-		return err
+	if err != nil || snap.Head.State != store.Live {
+		return err // what was deleted meanwhile shows nothing
 	}
 	now := s.txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: snap.Head}
