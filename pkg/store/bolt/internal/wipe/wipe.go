@@ -100,7 +100,7 @@ func (w *Wiper) try() (sick bool, err error) {
 	return false, err
 }
 
-// settle makes both meta pages lead to the tree of the newest one, by commits that change nothing else. It lookPages at what is in
+// settle makes both meta pages lead to the tree of the newest one, by commits that change nothing else. It looks at what is in
 // the file then, instead of trusting in what such a commit writes.
 func (w *Wiper) settle() (sick bool, err error) {
 	for range 2 {
@@ -160,7 +160,7 @@ func (w *Wiper) wipePages() (wrote int, err error) {
 	return wrote, err
 }
 
-// roundEnd is the page behind the last one that the round lookPages at.
+// roundEnd is the page behind the last one that the round looks at.
 func (w *Wiper) roundEnd(t *bbolt.Tx) (int, error) {
 	size := w.db.Info().PageSize
 	used := int(t.Size()) / size
@@ -190,7 +190,7 @@ func (w *Wiper) freeRun(t *bbolt.Tx, limit int) (first, n int) {
 }
 
 // pass goes on behind a page that is in use, with all that belong to it: that stands in the first of them. If the round may have
-// come to the middle of some, because a commit was made since the last piece, it lookPages at each: what seems to stand there may be
+// come to the middle of some, because a commit was made since the last piece, it looks at each: what seems to stand there may be
 // somebody's text. It stays before a free page, and says so.
 func (r *round) pass(t *bbolt.Tx) (free bool) {
 	free, more, ok := look(t, r.next)
