@@ -10,8 +10,15 @@ name="$({
   echo "$python"
   cat "$@"
 } | cksum | tr ' ' -)"
-venv="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/palimpsest/venvs/$name"
-mkdir -p "$(dirname "$venv")" "$(dirname "$folder")"
+mkdir -p "$(dirname "$folder")"
+kept="${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}"
+kept="${kept:+$kept/palimpsest/venvs}"
+# Without a home that can be written to, it is this clone's own.
+if [[ -z "$kept" ]] || ! mkdir -p "$kept" 2>/dev/null || [[ ! -w "$kept" ]]; then
+  kept="$(cd "$(dirname "$folder")" && pwd)/.venvs"
+  mkdir -p "$kept"
+fi
+venv="$kept/$name"
 
 # Two clones may want it at once.
 if command -v flock >/dev/null; then
