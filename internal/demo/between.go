@@ -16,7 +16,11 @@ import (
 
 // between does what a script says.
 func (a *agent) between(ctx context.Context, what string) error {
-	return map[string]func(context.Context) error{"prune": a.prune, "compact": a.compact, "rewind": a.rewind}[what](ctx)
+	do, ok := map[string]func(context.Context) error{"prune": a.prune, "compact": a.compact, "rewind": a.rewind}[what]
+	if !ok {
+		return fmt.Errorf("the script says %q between two questions, which nobody can do", what)
+	}
+	return do(ctx)
 }
 
 // prune has old results cleared earlier than the sidecar would by itself.

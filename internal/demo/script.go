@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"fmt"
@@ -37,7 +38,9 @@ var goSteps []byte
 
 // goScript explores Go's own tree.
 func goScript() (steps []step, err error) {
-	err = yaml.Unmarshal(goSteps, &steps)
+	d := yaml.NewDecoder(bytes.NewReader(goSteps))
+	d.KnownFields(true)
+	err = d.Decode(&steps)
 	return steps, err
 }
 
