@@ -124,6 +124,9 @@ func TestService_Live_BodiesTakeSoMuchMemory(t *testing.T) {
 			t.Errorf("%d are pending once one was forgotten", n)
 		}
 		d.Wait(t.Context(), []*Request{large(1), large(3)})
+		synctest.Wait()
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		if d.bodies != 0 {
 			t.Errorf("%d bytes are held of what has ended", d.bodies)
 		}
