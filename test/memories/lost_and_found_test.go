@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
@@ -269,6 +270,7 @@ func TestMemories_SessionScope_IsNotTheNextActors(t *testing.T) {
 
 // What is cut to 150 tokens must not be counted whole, again and again, behind the deadline.
 func TestMemories_Recall_LongMessages_CostOfCutting(t *testing.T) {
+	testlane.Speed(t)
 	p := start(t, memorystore.New(memorystore.Options{}), atOnce())
 	p.create("c", "ann")
 	p.create("asks", "ann")
