@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Role is what a caller may do in a namespace.
+// Role is what a caller may do in a namespace. Which RPCs are for agents too is in internal/grpcserver/authentication.go.
 type Role string
 
 // The roles.

@@ -7,9 +7,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// protectedTurns is for how long what was expanded is kept from giving way to the rest of the view (behaviour §10).
-const protectedTurns = 5
-
 // fitRounds is how often a fit is tried: what a format adds to a text is only known once it is written.
 const fitRounds = 7
 
@@ -71,23 +68,6 @@ func (d fitting) restoreCuts() error {
 
 // OverLimit is by how much the context exceeds its budget, before the factor.
 func (d *Attempt) OverLimit() int64 { return d.Fixed + d.Composed.Tokens() - d.Settings.Limit }
-
-// isProtected says whether a unit was brought back lately enough to stay in view wherever the window starts.
-func (d fitting) isProtected(index int32) bool {
-	edit, turn, ok := d.View.Restored(index)
-	return ok && edit > d.Composed.Window.Restored && d.Turn-turn <= protectedTurns
-}
-
-// lastLapsed is the last edit whose restoration keeps a unit in view no longer, once a window's start moves.
-func (d fitting) lastLapsed(before int64) int64 {
-	return max(before, d.View.LastRestored(d.Turn-protectedTurns-1))
-}
-
-// lapses says whether a message before the window is shown because it was brought back, and no longer once the window's start moves.
-func (d fitting) lapses(index int32) bool {
-	edit, _, ok := d.View.Restored(index)
-	return ok && edit > d.Composed.Window.Restored && !d.isProtected(index)
-}
 
 // applyGrants makes the window that a fit has decided on, and clips the newest unit's results to what is left for them.
 func (d fitting) applyGrants(c *Claims, r *compaction.FitResult) error {

@@ -39,12 +39,6 @@ func (d summarizing) exceptions(s *drafts.Step) []conversation.Range {
 	return conversation.MergeRanges(out)
 }
 
-// expandedRecently says whether a message was brought back so short a while ago that nothing takes it away again (behaviour §10).
-func (d summarizing) expandedRecently(index int32) bool {
-	_, turn, ok := d.View.Restored(index)
-	return ok && d.Turn-turn <= protectedTurns
-}
-
 // importantUnit is a unit of high importance that the context shows.
 type importantUnit struct {
 	conversation.Range
