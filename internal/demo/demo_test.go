@@ -125,7 +125,7 @@ func TestCommand_Run_GoTree(t *testing.T) {
 			for _, want := range []string{
 				"turn 37", "clipped", "compacted", "cleared", "removed", "retention", "waiting", "[Extract of", "the view stays",
 				"back in full", "pruned", "Old tool result content cleared", "Extract of the conversation", "changed: summarized", "rewound",
-				"changed: rewound", " summaries\n", "by expiry", "messages of its range", "still message", "byte for byte", "was built again",
+				"changed: rewound", " summaries\n", "\n  by expiry  ", "\n  by pruning  ", "\n  by summaries  ", "messages of its range", "still message", "byte for byte", "was built again",
 				"with large results cited", "the sidecar, large results cited", "[More: retrieve_content(", "retrieve_content {", "and the passage in it", "results are cited",
 			} {
 				if !strings.Contains(shown, want) {

@@ -107,7 +107,7 @@ func nextJSONEvent[T string | []byte](s *JSONScanner, chunk T, at int) (event JS
 			continue
 		}
 		c := chunk[at]
-		if (c == ' ' || c == '\n') && s.state <= afterValue || IsDigit(c) && s.state.takesDigits() { // a good part of many documents
+		if c == ' ' && s.state <= afterValue || IsDigit(c) && s.state.takesDigits() { // a good part of many documents
 			at++
 			continue
 		}

@@ -9,26 +9,19 @@ import (
 // copier copies records to lines, or lines to records. A line's field is that of its name in the record, or what its tag "of" names: the
 // path to a field, or "-" for what customs copy. Numbers become names of enums, and texts bytes; times are UTC's.
 type copier struct {
-	reading bool                   // lines to records
-	plans   map[reflect.Type]*plan // by the line's type
+	reading bool                    // lines to records
+	pairs   map[reflect.Type][]pair // by the line's type
 	customs map[reflect.Type]func(line, record reflect.Value)
-}
-
-// plan is how one type of line and its record become each other.
-type plan struct {
-	pairs  []pair
-	custom func(line, record reflect.Value) // nil for none
 }
 
 // pair is a field of a line and where the record has it.
 type pair struct {
 	line   int
 	record []int
-	same   bool // of one type that holds nothing to convert
 }
 
 func newCopier(reading bool) *copier {
-	c := &copier{reading: reading, plans: make(map[reflect.Type]*plan), customs: make(map[reflect.Type]func(line, record reflect.Value))}
+	c := &copier{reading: reading, pairs: make(map[reflect.Type][]pair), customs: make(map[reflect.Type]func(line, record reflect.Value))}
 	for _, x := range customs() {
 		c.customs[x.line] = x.fromRecord
 		if reading {
@@ -113,19 +106,11 @@ func (c *copier) copyStruct(to, from reflect.Value) {
 	if c.reading {
 		line, record = from, to
 	}
-	how := c.planOf(line.Type(), record.Type())
-	for i := range how.pairs {
-		switch p := &how.pairs[i]; {
-		case !p.same:
-			c.copyField(line.Field(p.line), record, p.record)
-		case c.reading:
-			record.Field(p.record[0]).Set(line.Field(p.line))
-		default:
-			line.Field(p.line).Set(record.Field(p.record[0]))
-		}
+	for _, p := range c.pairsOf(line.Type(), record.Type()) {
+		c.copyField(line.Field(p.line), record, p.record)
 	}
-	if how.custom != nil {
-		how.custom(line, record)
+	if custom, ok := c.customs[line.Type()]; ok {
+		custom(line, record)
 	}
 }
 
@@ -149,12 +134,12 @@ func (c *copier) copyField(field, record reflect.Value, path []int) {
 	}
 }
 
-// planOf panics where a line has a field that its record has not: any test that writes one tells.
-func (c *copier) planOf(line, record reflect.Type) *plan {
-	if known, ok := c.plans[line]; ok {
+// pairsOf panics where a line has a field that its record has not: any test that writes one tells.
+func (c *copier) pairsOf(line, record reflect.Type) []pair {
+	if known, ok := c.pairs[line]; ok {
 		return known
 	}
-	out := &plan{custom: c.customs[line]}
+	var out []pair
 	for i := range line.NumField() {
 		path, named := line.Field(i).Tag.Lookup("of")
 		if path == "-" {
@@ -175,10 +160,8 @@ func (c *copier) planOf(line, record reflect.Type) *plan {
 			}
 			p.record, at = append(p.record, f.Index...), f.Type
 		}
-		kind := at.Kind()
-		p.same = len(p.record) == 1 && at == line.Field(i).Type && (kind == reflect.String || kind == reflect.Bool || reflect.Int <= kind && kind <= reflect.Float64)
-		out.pairs = append(out.pairs, p)
+		out = append(out, p)
 	}
-	c.plans[line] = out
+	c.pairs[line] = out
 	return out
 }
