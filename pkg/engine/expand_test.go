@@ -340,3 +340,28 @@ func TestEngine_Expand_Reason_IsToldByItsEvents(t *testing.T) {
 		t.Errorf("told %d times, %v", told, err)
 	}
 }
+
+// TestEngine_Messages_InView_OfWhatCameToARestoredUnit: a result that answers a call that was brought back before stands with it, and is in view.
+func TestEngine_Messages_InView_OfWhatCameToARestoredUnit(t *testing.T) {
+	t.Parallel()
+	b := newBench(1 << 20)
+	b.append(t, "c", user("go"), call("a"), result("a", "first"), answer(words(900)), user("on"), answer(words(900)), user("on"))
+	b.build(t, "c", conversation.FormatOpenAIChat, 1500)
+	if _, err := b.Expand(ctx, engine.ExpandRequest{Key: keyOf("c"), Index: ptr(int32(1))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Rewind(ctx, engine.RewindRequest{Key: keyOf("c"), From: 2}); err != nil {
+		t.Fatal(err)
+	}
+	b.append(t, "c", result("a", "second"), answer(words(900)), user("on"), answer(words(900)), user("on"))
+	r := b.build(t, "c", conversation.FormatOpenAIChat, 1500)
+	if r.Manifest.Window.Start <= 7 || !strings.Contains(string(r.MessagesJSON), "second") {
+		t.Fatalf("window %+v shows %s", r.Manifest.Window, r.MessagesJSON)
+	}
+	list, err := b.Messages(ctx, engine.MessagesRequest{
+		Key: keyOf("c"), Range: conversation.Range{First: 7, End: 8}, Limit: 1, MaxBytes: 1 << 20, Size: func(*engine.MessageInView) int { return 1 },
+	})
+	if err != nil || len(list.Messages) != 1 || !list.Messages[0].InView {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

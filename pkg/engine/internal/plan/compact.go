@@ -192,14 +192,15 @@ func (d compacting) mayWait(w *drafts.Job) (may bool, why string) {
 
 // checkpoint is the state of a decision, to come back to.
 type checkpoint struct {
-	view  *conversation.View
-	out   *view.Composition
-	edits int
+	view      *conversation.View
+	out       *view.Composition
+	edits     int
+	important int
 }
 
 func (d compacting) checkpoint() checkpoint {
 	d.extendable = nil
-	return checkpoint{view: d.View, out: d.Composed, edits: len(d.Edits)}
+	return checkpoint{view: d.View, out: d.Composed, edits: len(d.Edits), important: len(d.important)}
 }
 
 // keepIfSmaller keeps what was done since if it was worth it, and goes back otherwise.
@@ -216,7 +217,7 @@ func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 			Type: conversation.EventCompactionFailed, Turn: d.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason,
 		})
 	}
-	d.Edits, d.View, d.Composed = d.Edits[:s.edits], s.view, s.out
+	d.Edits, d.View, d.Composed, d.important = d.Edits[:s.edits], s.view, s.out, d.important[:s.important]
 	return false
 }
 

@@ -99,9 +99,8 @@ func (d summarizing) keepVerbatim(p *drafts.Plan) {
 
 // noteOverShare says which important units a summary of this build stands for all the same.
 func (d compacting) noteOverShare() error {
-	view := d.View.In(d.Composed.Window)
 	for _, u := range d.important {
-		e := view.SummaryOf(u.First)
+		e := d.View.SummaryOf(u.First)
 		if e == nil || slices.ContainsFunc(d.Composed.DroppedSummaries, func(o conversation.Edit) bool { return o.Seq == e.Seq }) {
 			continue
 		}
