@@ -4,8 +4,8 @@ package dbtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -231,15 +231,21 @@ func (s *server) Folder() string { return s.folder }
 
 func (s *server) remove() { _ = os.RemoveAll(s.folder) }
 
+// The ports that servers are given lie below those that systems give to connections: one of these might take a port between its choice and
+// the server's start, or while the server is stopped.
+const (
+	firstPort = 12_000
+	ports     = 20_000
+)
+
 // freePort is a port of loopback that nobody listens on.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
-	if err != nil {
-		return 0, err
+func freePort() (port int, err error) {
+	for range 100 {
+		port = firstPort + rand.IntN(ports) //nolint:gosec // it only has to differ from those of others
+		var l net.Listener
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil { //nolint:noctx // it does not wait
+			return port, l.Close()
+		}
 	}
-	address, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, errors.New("no TCP address")
-	}
-	return address.Port, l.Close()
+	return 0, err
 }

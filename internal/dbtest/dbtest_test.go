@@ -1,6 +1,8 @@
 package dbtest_test
 
 import (
+	"net"
+	"strconv"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -71,5 +73,14 @@ func TestSharedCluster_Keys_LieOnAllMasters(t *testing.T) {
 		if err := client.Set(t.Context(), key, "v", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestStartRedis_Port_IsNoPortOfConnections: a connection that another test makes would take it before the server has it.
+func TestStartRedis_Port_IsNoPortOfConnections(t *testing.T) {
+	t.Parallel()
+	_, port, err := net.SplitHostPort(dbtest.StartRedis(t).Address)
+	if n, _ := strconv.Atoi(port); err != nil || n < 12_000 || n >= 32_000 {
+		t.Errorf("%s, %v", port, err)
 	}
 }
