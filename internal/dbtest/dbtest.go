@@ -241,7 +241,7 @@ const (
 // freePort is a port of loopback that nobody listens on.
 func freePort() (port int, err error) {
 	for range 100 {
-		port = firstPort + rand.IntN(ports) //nolint:gosec // it only has to differ from those of others
+		port = firstPort + rand.IntN(ports)
 		var l net.Listener
 		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil { //nolint:noctx // it does not wait
 			return port, l.Close()
