@@ -5,7 +5,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/completion"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -29,9 +31,9 @@ type (
 	// BuildRequest asks what the model should see now.
 	BuildRequest = plan.Request
 	// Completion says what a build's answer holds beside the context.
-	Completion = plan.Completion
+	Completion = completion.Options
 	// RecallTools are the sidecar's own tools, as a format's requests hold them.
-	RecallTools = plan.RecallTools
+	RecallTools = completion.RecallTools
 	// Tool is the definition of a tool.
 	Tool = provider.Tool
 	// StepRequest asks for messages to be put on record and for what the model should see then, in one commit.
@@ -39,7 +41,7 @@ type (
 	// StepResult is what the model should see, and what was put on record for it.
 	StepResult = build.StepResult
 	// BudgetOverride is a request's budget; nil fields are not set.
-	BudgetOverride = plan.BudgetOverride
+	BudgetOverride = settings.BudgetOverride
 	// BuildResult is what the model should see now.
 	BuildResult = report.Result
 	// TokenReport says what a context weighs.

@@ -12,7 +12,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -132,7 +131,8 @@ func (a *attempt) threshold(m *conversation.Message, p *conversation.Part, tool 
 		o.Actions = p.Result.Actions
 	}
 	own := o.Citing(a.policies)
-	return int(plan.FirstSet(conversation.DefaultThresholdChars, own.ThresholdChars, policy.ThresholdChars)), conversation.ValueOr(own.On, conversation.ValueOr(policy.On, false))
+	chars := conversation.ValueOr(own.ThresholdChars, conversation.ValueOr(policy.ThresholdChars, conversation.DefaultThresholdChars))
+	return int(chars), conversation.ValueOr(own.On, conversation.ValueOr(policy.On, false))
 }
 
 // read reads the slots and the calls that citing needs.

@@ -14,6 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // Build begins the next turn, unless the request says otherwise, and answers what the model should see now. A refused build
@@ -302,7 +303,7 @@ func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outc
 	}
 	result.Revision, result.Duplicate = o.Revision, true
 	result.Tokens = report.Tokens{
-		Fixed: m.FixedTokens, Messages: out.Tokens(), Total: plan.Scaled(m.FixedTokens+out.Tokens(), m.Factor),
+		Fixed: m.FixedTokens, Messages: out.Tokens(), Total: int64(tokens.Scale(int(m.FixedTokens+out.Tokens()), m.Factor)),
 		Budget: m.Budget, Counter: m.Counter, Factor: m.Factor,
 	}
 	result.Compaction.Used = result.Tokens.Total

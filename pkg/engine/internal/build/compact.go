@@ -6,6 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -76,12 +77,8 @@ func (b *Service) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan
 	if err != nil {
 		return nil, err
 	}
-	standing := w.Info.Policy.Or(b.defaults).Fit
-	for _, f := range known {
-		if standing.ContextWindowTokens == nil {
-			own, none := int32(max(f.Budget, int64(conversation.ValueOr(build.Budget.ContextWindow, 0)))), int32(0)
-			build.Budget = plan.BudgetOverride{ContextWindow: &own, ReservedOutput: &none}
-		}
+	if own, none := int32(known.Largest()), int32(0); own > 0 && w.Info.Policy.Or(b.defaults).Fit.ContextWindowTokens == nil {
+		build.Budget = settings.BudgetOverride{ContextWindow: &own, ReservedOutput: &none}
 	}
 	build.PolicyOverride.Compaction.Strategy = r.Strategy
 	build.SameTurn = true

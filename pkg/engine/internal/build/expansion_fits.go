@@ -6,6 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
@@ -49,7 +50,7 @@ func (b *Service) repeatedAttempt(ctx context.Context, w *view.Loaded, m *conver
 	window, none, fixed := int32(m.Budget), int32(0), int32(m.FixedTokens)
 	d, _, err := b.prepare(ctx, w, &plan.Request{
 		Key: w.Key, SameTurn: true, Format: m.Format, Model: m.Model, Fixed: view.FixedInput{Tokens: &fixed}, DryRun: true,
-		Budget: plan.BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
+		Budget: settings.BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
 	})
 	return d, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/completion"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -31,7 +31,7 @@ type Service struct {
 	appends     *appends.Service
 	ids         func() conversation.ID
 	defaults    conversation.Policy
-	recallTools plan.RecallTools
+	recallTools completion.RecallTools
 	onError     func(error)
 	observer    Observer
 
@@ -55,9 +55,9 @@ type Options struct {
 	Memories    *memories.Service
 	Appends     *appends.Service
 	IDs         func() conversation.ID
-	Defaults    conversation.Policy // the server's
-	RecallTools plan.RecallTools    // may be nil
-	OnError     func(error)         // is told of failures of background work; may be nil
+	Defaults    conversation.Policy    // the server's
+	RecallTools completion.RecallTools // may be nil
+	OnError     func(error)            // is told of failures of background work; may be nil
 	Observer    Observer
 }
 

@@ -6,10 +6,10 @@ import (
 	"strconv"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // maxExpansion is the share of the budget that a restored unit may take, in percent (behaviour §10).
@@ -166,7 +166,7 @@ func (l *messageReader) restorable(u *conversation.Unit, index int32) error {
 	case full:
 		return conversation.Errorf(conversation.NotEdited, "message %d is in view in full", index)
 	}
-	weight, room := plan.Scaled(u.Tokens(), l.last.Factor), l.last.Budget*maxExpansion/100
+	weight, room := int64(tokens.Scale(int(u.Tokens()), l.last.Factor)), l.last.Budget*maxExpansion/100
 	if weight > room {
 		return conversation.Errorf(conversation.ExpansionTooLarge,
 			"the unit of messages %d-%d weighs %d tokens in full, and an expansion may take %d: ask with RETURN_ONLY for ranges, such as chars 0 to %d",

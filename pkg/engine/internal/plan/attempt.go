@@ -8,7 +8,9 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/completion"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -20,7 +22,7 @@ import (
 // Attempt is one build on its way to what the model should see: the edits and the window that this attempt would commit.
 type Attempt struct {
 	*view.Composer
-	Settings       *settings
+	Settings       *settings.Settings
 	Summaries      readySummaries
 	Fixed          int64
 	Turn           int32
@@ -53,7 +55,7 @@ type Attempt struct {
 	inherited          bool                 // the window is new, and starts where a smaller budget's does
 	answersReport      bool                 // the view is made smaller for the last report
 	displaced          []conversation.Range // units that were brought back lately and have no room
-	completion         *completion
+	completion         *completion.Completion
 	recalls            bool  // there is a memory
 	recallFor          int32 // the message that memories are put before; -1 for none
 }
@@ -99,7 +101,7 @@ type Input struct {
 	Now       time.Time
 	Recalls   bool // there is a memory across conversations
 	// RecallTools are the sidecar's own tools; nil for none.
-	RecallTools RecallTools
+	RecallTools completion.RecallTools
 }
 
 // New gets everything together that a build is decided on, but for the build before it. It begins nothing: Run does.
@@ -109,11 +111,14 @@ func New(in *Input) (*Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := settingsOf(w, r, in.Defaults, in.Counter, in.Known)
+	s, err := settings.Resolve(&settings.Input{
+		Loaded: w, Model: r.Model, Budget: r.Budget, Policy: r.PolicyOverride, Override: r.Override,
+		Defaults: in.Defaults, Counter: in.Counter, Known: in.Known,
+	})
 	if err != nil {
 		return nil, err
 	}
-	completion, err := newCompletion(in, s)
+	complete, err := in.completion(s.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -121,15 +126,15 @@ func New(in *Input) (*Attempt, error) {
 	return &Attempt{
 		Composer: view.NewComposer(w, kept, in.Format, r.Model, in.Counter), Settings: s, Summaries: in.Summaries,
 		Turn: turn, NewTurn: turn > w.Head.Turn, DryRun: r.DryRun, CloseOpenCalls: r.CloseOpenCalls, Now: in.Now,
-		Fixed: w.WeighFixed(completion.fixed, in.Counter).Tokens, completion: completion, recalls: in.Recalls, recallFor: -1,
+		Fixed: w.WeighFixed(complete.Fixed, in.Counter).Tokens, completion: complete, recalls: in.Recalls, recallFor: -1,
 	}, nil
 }
 
 // Run decides, by a plan, on a copy of the attempt. Where the view lacks something, it ends with an error, and can be run again once that
 // is loaded.
 func (d *Attempt) Run(plan func(*Attempt) error) (*Attempt, error) {
-	run, settings := *d, *d.Settings
-	run.Settings, run.Erased = &settings, erasures.New(d.Loaded)
+	run, own := *d, *d.Settings
+	run.Settings, run.Erased = &own, erasures.New(d.Loaded)
 	run.Waits.Reset()
 	if err := run.OpenWindow(); err != nil {
 		return nil, err
@@ -236,7 +241,7 @@ func (d *Attempt) reportUnknownModel() {
 	if d.Model == "" {
 		return
 	}
-	if _, known := d.Settings.catalogue.Profile(d.Model); known {
+	if _, known := d.Settings.Catalogue.Profile(d.Model); known {
 		return
 	}
 	d.Degradations = append(d.Degradations, conversation.Degradation{

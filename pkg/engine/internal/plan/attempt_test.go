@@ -12,6 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/neutral"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -76,7 +77,7 @@ func (s *scene) attempt(t *testing.T) *plan.Attempt {
 	}
 	none := int32(0)
 	blank, err := plan.New(&plan.Input{
-		Request: &plan.Request{Budget: plan.BudgetOverride{ContextWindow: &s.window, ReservedOutput: &none}},
+		Request: &plan.Request{Budget: settings.BudgetOverride{ContextWindow: &s.window, ReservedOutput: &none}},
 		View:    loaded, Format: neutral.New(), Counter: chars4.New(), Known: &catalogue.Entries{}, Summaries: nobody{}, Now: time.Unix(1_800_000_000, 0),
 	})
 	if err != nil {

@@ -92,15 +92,15 @@ func (d *Attempt) WriteBudgetWindows(c *store.Change) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	before, ok := known.Of(d.Settings.budget)
+	before, ok := known.Of(d.Settings.Budget)
 	if !ok {
 		before = conversation.WindowFrom(0)
 	}
 	moved = !d.Composed.Window.Equal(&before)
-	if ok && !moved && known.Last(d.Settings.budget) {
+	if ok && !moved && known.Last(d.Settings.Budget) {
 		return false, nil
 	}
-	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known.With(d.Settings.budget, d.Composed.Window), d.Loaded.Slots[view.BudgetWindowsSlot])
+	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known.With(d.Settings.Budget, d.Composed.Window), d.Loaded.Slots[view.BudgetWindowsSlot])
 	return moved, nil
 }
 
@@ -110,8 +110,8 @@ func (d *Attempt) manifest(r *Request, a *provider.Assembly, head *store.Head) c
 		Seq: head.ManifestSeq, Turn: d.Turn, Format: r.Format, Model: r.Model,
 		MessageCount: head.Messages, EditSeq: head.EditSeq, Window: d.Composed.Window,
 		LeadingSystem: d.Kept.LeadingSystem, Pins: d.Kept.Pins,
-		Budget: d.Settings.budget, Tokens: d.Composed.Tokens(), FixedTokens: d.Fixed, FixedHash: d.Loaded.Fixed.Hash,
-		Counter: d.Loaded.Info.Counter, Factor: d.Settings.factor, PolicyHash: d.Settings.hash,
+		Budget: d.Settings.Budget, Tokens: d.Composed.Tokens(), FixedTokens: d.Fixed, FixedHash: d.Loaded.Fixed.Hash,
+		Counter: d.Loaded.Info.Counter, Factor: d.Settings.Factor, PolicyHash: d.Settings.Hash,
 		RendererVersion: provider.RendererVersion, SHA256: a.Sum(), Time: d.Now, Revision: head.Revision, Blocks: int32(len(a.Blocks())),
 	}
 }

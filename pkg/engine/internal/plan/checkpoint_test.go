@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
@@ -11,7 +12,7 @@ import (
 // have given way to it.
 func TestAttempt_KeepIfSmaller_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
 	w := &view.Loaded{View: &conversation.View{}}
-	d := &Attempt{Composer: &view.Composer{Loaded: w}, Settings: &settings{}, View: w.View, Composed: &view.Composition{}}
+	d := &Attempt{Composer: &view.Composer{Loaded: w}, Settings: &settings.Settings{}, View: w.View, Composed: &view.Composition{}}
 	saved := d.compacting().checkpoint()
 	w.View = w.View.Fold(nil)
 	d.addEdit(conversation.Edit{

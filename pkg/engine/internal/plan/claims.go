@@ -27,7 +27,7 @@ type shownSummary struct {
 func (d *Attempt) DescribeClaims(limit int64, over bool) (*Claims, error) {
 	rest := max(0, limit-d.reporting().uncountedTokens())
 	c := &Claims{FitInput: compaction.FitInput{
-		Fixed: d.Fixed, Start: d.Composed.Window.Start, Limit: limit, Rest: rest, Target: d.Settings.target * rest / max(1, d.Settings.Limit),
+		Fixed: d.Fixed, Start: d.Composed.Window.Start, Limit: limit, Rest: rest, Target: d.Settings.Target * rest / max(1, d.Settings.Limit),
 		Over: over || len(d.Composed.Window.Cuts) > 0,
 	}}
 	c.Newest.First = c.Start

@@ -10,8 +10,8 @@ import (
 func (d fitting) clipOverShare() error {
 	var large []clipTarget
 	for _, t := range d.results(d.Composed.Units) {
-		if (t.index >= d.Loaded.Head.Seen || d.View.CorrectedPart(t.index, t.part)) && t.weight > d.Settings.share {
-			t.limit = d.Settings.share
+		if (t.index >= d.Loaded.Head.Seen || d.View.CorrectedPart(t.index, t.part)) && t.weight > d.Settings.Share {
+			t.limit = d.Settings.Share
 			large = append(large, t)
 		}
 	}

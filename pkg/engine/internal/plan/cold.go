@@ -23,20 +23,20 @@ func (d compacting) coldTrigger() (conversation.Reason, error) {
 // is warm.
 func (d compacting) isColdCut() bool {
 	used, _ := d.UsedTokens()
-	return d.NewTurn && used > d.Settings.coldCut && d.lifetimes().isForgotten()
+	return d.NewTurn && used > d.Settings.ColdCut && d.lifetimes().isForgotten()
 }
 
 // cacheIsCold says whether the provider has nothing cached of the context: the last build is too long ago, was another model's, or stood
 // behind another system prompt or other tools.
 func (d lifetimes) cacheIsCold() bool {
 	m := d.Previous.Manifest
-	return m == nil || d.Now.Sub(m.Time) >= d.Settings.coldAfter || m.Model != d.Model || m.FixedHash != d.Loaded.Fixed.Hash
+	return m == nil || d.Now.Sub(m.Time) >= d.Settings.ColdAfter || m.Model != d.Model || m.FixedHash != d.Loaded.Fixed.Hash
 }
 
 // isForgotten says whether the last build in any format is so long ago that providers have nothing cached any more.
 func (d lifetimes) isForgotten() bool {
 	m := d.Previous.Manifest
-	return m != nil && m.Seq == d.Loaded.Head.ManifestSeq && d.Now.Sub(m.Time) >= d.Settings.coldAfter
+	return m != nil && m.Seq == d.Loaded.Head.ManifestSeq && d.Now.Sub(m.Time) >= d.Settings.ColdAfter
 }
 
 // coldCutPays says whether a cut behind a cold cache is worth what its summary costs. A model's counts although it may not be asked in the
@@ -44,8 +44,8 @@ func (d lifetimes) isForgotten() bool {
 func (d compacting) coldCutPays(w *drafts.Job) bool {
 	now := d.Fixed + d.Composed.Tokens()
 	c := compaction.ColdCut{
-		Before: now, Saved: now - d.summarizing().mostAfter(w), Shrink: d.Settings.compact.shrink,
-		Turns: d.Settings.expectTurns, Read: d.Settings.read, Write: d.Settings.write,
+		Before: now, Saved: now - d.summarizing().mostAfter(w), Shrink: d.Settings.Compaction.Shrink,
+		Turns: d.Settings.ExpectTurns, Read: d.Settings.Read, Write: d.Settings.Write,
 	}
 	if d.Summaries.CanAsk(&w.Prompt) {
 		c.Call = d.summaryCost(w)
@@ -68,10 +68,10 @@ func (d summarizing) mostAfter(w *drafts.Job) int64 {
 // millionth of their currency. Where not both that model and the agent's have prices, it is as if they had the same: a price in a currency
 // cannot be held against a count of tokens.
 func (d compacting) summaryCost(w *drafts.Job) float64 {
-	profile, _ := d.Settings.catalogue.Profile(d.Model)
-	if models := d.Summaries.ModelsOf(&w.Prompt); d.Settings.priced && len(models) > 0 {
+	profile, _ := d.Settings.Catalogue.Profile(d.Model)
+	if models := d.Summaries.ModelsOf(&w.Prompt); d.Settings.Priced && len(models) > 0 {
 		_, model, _ := strings.Cut(models[0], "/")
-		if asked, _ := d.Settings.catalogue.Profile(model); asked.IsPriced() {
+		if asked, _ := d.Settings.Catalogue.Profile(model); asked.IsPriced() {
 			profile = asked
 		}
 	}
@@ -81,7 +81,7 @@ func (d compacting) summaryCost(w *drafts.Job) float64 {
 			input += units[i].Tokens()
 		}
 	}
-	input = min(input, int64(len(w.Steps))*d.summarizing().summaryInput())
+	input = min(input, int64(len(w.Steps))*d.Settings.Compaction.Input)
 	return profile.CallCost(conversation.CallTokens{Input: input, Output: int64(len(w.Steps)) * w.Summary}) * tokensPerPrice
 }
 

@@ -16,7 +16,7 @@ const overTarget = 105
 
 // compactIfFull makes the view smaller if it has outgrown its budget, or if a summary is ready that costs nothing now.
 func (d compacting) compactIfFull() error {
-	if d.Settings.compact.strategy == conversation.StrategySlidingWindow {
+	if d.Settings.Compaction.Strategy == conversation.StrategySlidingWindow {
 		return d.slideIfFull()
 	}
 	if !d.summarizes() {
@@ -32,8 +32,41 @@ func (d compacting) compactIfFull() error {
 	if why == conversation.ReasonUnspecified || d.newestCannotFit() {
 		return nil
 	}
-	_, err := d.summarizeOlder(why, d.Settings.compact.target, d.Settings.compact.keep)
+	_, err := d.summarizeOlder(why, d.Settings.Compaction.Target, d.Settings.Compaction.Keep)
 	return err
+}
+
+// summarizes says whether this build may make summaries.
+func (d compacting) summarizes() bool {
+	return d.Settings.Own && d.Settings.Compaction.Strategy != conversation.StrategySlidingWindow
+}
+
+// trigger says why the view is to become smaller; unspecified if it is not.
+func (d compacting) trigger() conversation.Reason {
+	c := &d.Settings.Compaction
+	used, _ := d.UsedTokens()
+	switch {
+	case d.Settings.Scaled(d.Fixed+d.Composed.Tokens()) > d.Settings.Budget:
+		return conversation.ReasonOverflow
+	case used > d.Settings.Budget && !d.reporting().reportAnswered():
+		d.answersReport = true
+		return conversation.ReasonOverflow
+	case c.Threshold > 0 && d.sinceSummary() > c.Threshold:
+		return conversation.ReasonMessageThreshold
+	default:
+		return conversation.ReasonUnspecified
+	}
+}
+
+// sinceSummary counts the messages of the tail since the last summary.
+func (d compacting) sinceSummary() int32 {
+	n, done := int32(0), d.View.SummarizedTo()
+	for i := range d.Composed.Units[d.Composed.Tail:] {
+		if u := &d.Composed.Units[d.Composed.Tail+i]; u.First() >= done {
+			n += int32(len(u.Items))
+		}
+	}
+	return n
 }
 
 // newestCannotFit says whether not even the newest unit has room beside what is always sent. Clipping it may help, and a summary does not:
@@ -221,6 +254,11 @@ func (d compacting) keepIfSmaller(before int64, s checkpoint) bool {
 	return false
 }
 
+// shrankEnough says whether the view has become smaller by enough for a summary to be worth its loss.
+func (d compacting) shrankEnough(before int64) bool {
+	return compaction.Shrinks(before, d.Fixed+d.Composed.Tokens(), d.Settings.Compaction.Shrink)
+}
+
 // publish makes the edits of a draft and lays the view out behind it.
 func (d compacting) publish(dr *drafts.Draft, why conversation.Reason) error {
 	d.important = append(d.important, d.summarizing().importantUnits(dr.Cut)...)
@@ -290,25 +328,53 @@ func (d compacting) weighReplaced(e *conversation.Edit) {
 // NextSummary is the work for the summary that the view will need when it overflows; nil if it is not near to that.
 func (d *Attempt) NextSummary() (*drafts.Job, error) {
 	used, _ := d.UsedTokens()
-	c := &d.Settings.compact
+	c := &d.Settings.Compaction
 	r, _, err := drafts.Of(d.Loaded)
-	if err != nil || !d.compacting().summarizes() || used < c.prepare || used > d.Settings.budget || r.Pending(d.Now) {
+	if err != nil || !d.compacting().summarizes() || used < c.Prepare || used > d.Settings.Budget || r.Pending(d.Now) {
 		return nil, err
 	}
 	prompt := d.summarizing().spanPrompt()
 	_, live := d.Summaries.CanAskLive(d.Format.Format(), d.Model)
-	if live = live && conversation.ValueOr(c.LivePrefix, false); !live && !d.Summaries.CanAsk(&prompt) {
+	if live = live && conversation.ValueOr(d.Settings.Policy.Compaction.LivePrefix, false); !live && !d.Summaries.CanAsk(&prompt) {
 		return nil, nil
 	}
-	growth := unscaled(d.Settings.budget-used, d.Settings.factor)
-	p, err := d.summarizing().planSummaries(d.summarizing().tailRoom(c.target, growth), c.keep)
+	growth := d.Settings.Unscaled(d.Settings.Budget - used)
+	p, err := d.summarizing().planSummaries(d.summarizing().tailRoom(c.Target, growth), c.Keep)
 	if err != nil || p == nil {
 		return nil, err
 	}
 	p.EditSeq += int64(len(d.Edits)) // which are committed by now
-	w, err := d.summarizing().summaryJob(p, d.summarizing().summaryRoom(p, c.target-growth))
+	w, err := d.summarizing().summaryJob(p, d.summarizing().summaryRoom(p, c.Target-growth))
 	if err == nil && w.Live == nil && !d.Summaries.CanAsk(&prompt) {
 		return nil, nil
 	}
 	return w, err
+}
+
+// CompactNow summarizes, or moves the window's start.
+func (d *Attempt) CompactNow(r *CompactRequest) error {
+	c := &d.Settings.Compaction
+	target, keep := c.Target, conversation.ValueOr(r.KeepRecent, c.Keep)
+	if r.TargetTokens != nil {
+		target = d.Settings.Unscaled(int64(*r.TargetTokens))
+		c.Within(target)
+	}
+	if r.TargetTokens != nil || r.KeepRecent != nil {
+		c.Tail = target // what is asked for by name holds as far as the target allows
+	}
+	if len(d.Composed.Units) == 0 {
+		return nothingToCompact()
+	}
+	if c.Strategy == conversation.StrategySlidingWindow {
+		return d.compacting().slide(target, keep)
+	}
+	done, err := d.compacting().summarizeOlder(conversation.ReasonCompactRequest, target, keep)
+	if err == nil && !done {
+		return nothingToCompact()
+	}
+	return err
+}
+
+func nothingToCompact() error {
+	return conversation.Errorf(conversation.NothingToCompact, "nothing lies between the last summary and the newest messages that would make the view smaller by enough")
 }

@@ -69,12 +69,12 @@ func (d *Attempt) setWeight(p *conversation.Part, text string) {
 
 // leaveOutCopies leaves out of results what stands in the view already when they first enter one at the conversation's own budget.
 func (d *Attempt) leaveOutCopies() error {
-	p := &d.Settings.policy
-	if !d.Settings.own || !conversation.ValueOr(p.Deduplication.On, false) {
+	p := &d.Settings.Policy
+	if !d.Settings.Own || !conversation.ValueOr(p.Deduplication.On, false) {
 		return nil
 	}
 	edits, err := copies.LeaveOut(&copies.Input{
-		Composed: d.Composed, View: d.View, Loaded: d.Loaded, Kept: d.Kept, Policy: p, Counter: d.Settings.Counter, Share: d.Settings.share,
+		Composed: d.Composed, View: d.View, Loaded: d.Loaded, Kept: d.Kept, Policy: p, Counter: d.Settings.Counter, Share: d.Settings.Share,
 	})
 	if err != nil {
 		return err

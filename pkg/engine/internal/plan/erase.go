@@ -89,7 +89,7 @@ func (d erasing) staysScheduled(index int32) bool {
 	}
 	asAppended := expiry.Input{
 		Turn: d.Turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
-		View: &conversation.View{}, KeepUnits: true, Policy: d.Settings.policy.Expiration.Results,
+		View: &conversation.View{}, KeepUnits: true, Policy: d.Settings.Policy.Expiration.Results,
 	}
 	return expiry.MayErase(m) || slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return x.Erases() })
 }

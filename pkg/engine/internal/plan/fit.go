@@ -227,5 +227,5 @@ func (d fitting) cannotFitError() error {
 	}
 	return conversation.Errorf(conversation.ContextCannotFit,
 		"fixed input %d + leading system messages %d + pinned messages %d + newest unit %d tokens, with its results at their shortest, exceed %d (budget %d at factor %.2f)",
-		d.Fixed, system, pins, d.Composed.Weights[d.Composed.Newest()], d.Settings.Limit, d.Settings.budget, d.Settings.factor)
+		d.Fixed, system, pins, d.Composed.Weights[d.Composed.Newest()], d.Settings.Limit, d.Settings.Budget, d.Settings.Factor)
 }

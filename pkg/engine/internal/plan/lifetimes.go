@@ -12,7 +12,7 @@ func (d lifetimes) apply() error {
 		return err
 	}
 	d.applyRetention()
-	if d.NewTurn && !d.Settings.disabled() {
+	if o := d.Settings.Override; d.NewTurn && (o == nil || !o.Disable) {
 		if err := d.applyExpirations(); err != nil {
 			return err
 		}
@@ -29,17 +29,11 @@ func (d lifetimes) apply() error {
 	return d.checkLegal() // all that was said may have been a plugin's, for the first build alone
 }
 
-// disabled says whether nothing at all is to expire in this build.
-func (s *settings) disabled() bool { return s.override != nil && s.override.Disable }
-
-// off says whether nothing is to expire but what is erased with it.
-func (s *settings) off() bool { return s.policy.Expiration.Off != nil && *s.policy.Expiration.Off }
-
 // expiryInput describes units to the policy.
 func (d lifetimes) expiryInput(units []conversation.Unit) expiry.Input {
 	return expiry.Input{
-		Turn: d.Turn, Units: units, View: d.View, Policy: d.Settings.policy.Expiration.Results, Override: d.Settings.override,
-		OnlyErasures: d.Settings.off(),
+		Turn: d.Turn, Units: units, View: d.View, Policy: d.Settings.Policy.Expiration.Results, Override: d.Settings.Override,
+		OnlyErasures: conversation.ValueOr(d.Settings.Policy.Expiration.Off, false),
 	}
 }
 
@@ -139,11 +133,11 @@ func (d lifetimes) chooseDue(due []dueEdit, coming []expiry.Due, at map[int32]in
 	s := d.Settings
 	in := compaction.RewriteInput{
 		Free: d.rewrittenTokens(at), View: d.Fixed + d.Composed.Tokens(), Overflow: d.OverLimit() > 0, Cold: d.cacheIsCold(),
-		MinGain: s.minGain, MaxTurns: s.maxDeferral, Read: s.read, Write: s.write,
+		MinGain: s.MinGain, MaxTurns: s.MaxDeferral, Read: s.Read, Write: s.Write,
 	}
 	for i := range due {
 		c := &due[i]
-		if len(c.Erase) > 0 || s.eager {
+		if len(c.Erase) > 0 || s.Eager {
 			in.Free = max(in.Free, c.behind)
 		}
 		in.Due = append(in.Due, compaction.DueEdit{Behind: c.behind, Gain: c.gain, Waited: d.Turn - c.Since})

@@ -5,36 +5,32 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
 // Why a summary is not asked for behind a live prefix, where the policy wants it.
 const (
-	liveNotAllowed   = "the profile of the model does not allow live_prefix"
-	liveNoClient     = "the server reaches no provider of the agent's own model in this format"
-	liveManySteps    = "more than one summary is to be made at once"
-	liveFixedUnknown = "fixed_input does not say what stands before the context"
-	liveFixedTools   = "the tools of fixed_input are not those of a request"
-	liveUncached     = "the provider was not asked to cache the request: complete.prompt_cache is not set"
-	liveCold         = "the provider's cache does not hold the context: no build came shortly before it for the model, behind the same fixed_input"
-	liveChanged      = "the context changed since the last build"
-	liveNoText       = "the prompt of the summary cannot be filled in"
+	liveNotAllowed = "the profile of the model does not allow live_prefix"
+	liveNoClient   = "the server reaches no provider of the agent's own model in this format"
+	liveManySteps  = "more than one summary is to be made at once"
+	liveCold       = "the provider's cache does not hold the context: no build came shortly before it for the model, behind the same fixed_input"
+	liveChanged    = "the context changed since the last build"
+	liveNoText     = "the prompt of the summary cannot be filled in"
 )
 
 // liveRequest asks the agent's own model for a job's summary, behind the bytes that its provider has cached (behaviour §8, "At cache
 // price"): those of the last build, which all lead the view as it is now, and of messages since only those that are to be summarized. It
 // returns nil and the reason where that cannot be; nil and no reason where nobody wants it.
 func (d summarizing) liveRequest(w *drafts.Job) (live *summarize.Live, why string, err error) {
-	if !conversation.ValueOr(d.Settings.compact.LivePrefix, false) {
+	if !conversation.ValueOr(d.Settings.Policy.Compaction.LivePrefix, false) {
 		return nil, "", nil
 	}
 	model, why := d.liveModel(w)
 	if why != "" {
 		return nil, why, nil
 	}
-	request, why := d.completion.behind(d.Format)
+	request, why := d.completion.AgentsOwn()
 	if why != "" {
 		return nil, why, nil
 	}
@@ -54,13 +50,13 @@ func (d summarizing) liveRequest(w *drafts.Job) (live *summarize.Live, why strin
 	marks := slices.DeleteFunc(d.Composed.Breakpoints(), func(at int32) bool { return at >= int32(held)-1 })
 	blocks := append(slices.Clip(d.Composed.Blocks[:shown]), provider.UserText(d.Format.Traits(), text))
 	return &summarize.Live{
-		Format: d.Format.Format(), Model: model, Body: request.body(d.Format, blocks, append(marks, int32(held)-1), promptCacheKey(d.Loaded)),
+		Format: d.Format.Format(), Model: model, Body: request.Request(blocks, append(marks, int32(held)-1)),
 	}, "", nil
 }
 
 // liveModel is the agent's own model, as the server reaches it, or why it is not asked.
 func (d summarizing) liveModel(w *drafts.Job) (model, why string) {
-	profile, _ := d.Settings.catalogue.Profile(d.Model)
+	profile, _ := d.Settings.Catalogue.Profile(d.Model)
 	if !conversation.ValueOr(profile.LivePrefix, false) {
 		return "", liveNotAllowed
 	}
@@ -119,46 +115,4 @@ func (d summarizing) liveTask(w *drafts.Job, shown int) (*summarize.LiveTask, er
 		return t, err
 	}
 	return t, nil
-}
-
-// behind is what stands in a request beside the context, as the agent sends it; or why that is not known.
-func (c *completion) behind(f provider.Format) (request *liveFixed, why string) {
-	known := c.fixed.SystemPrompt != "" || c.fixed.ToolsJSON != ""
-	switch {
-	case !c.On && !known, c.fixed.Tokens != nil && !known:
-		return nil, liveFixedUnknown
-	case c.On && !c.PromptCache && f.Traits().Request.CacheMark != "":
-		return nil, liveUncached
-	}
-	out := &liveFixed{Completion: provider.Completion{Instructions: c.prompt, Tools: c.tools}, system: c.fixed, cacheKey: c.PromptCache}
-	if c.On {
-		return out, ""
-	}
-	tools, err := provider.ReadTools(c.fixed.ToolsJSON)
-	if err != nil {
-		return nil, liveFixedTools
-	}
-	out.Tools = tools
-	out.Instructions, out.system = placePrompt(f, c.fixed)
-	return out, ""
-}
-
-// liveFixed is what stands in a live request beside the context.
-type liveFixed struct {
-	provider.Completion
-	system   view.FixedInput
-	cacheKey bool
-}
-
-// body writes the request. marks are the blocks that the provider was asked to cache.
-func (l *liveFixed) body(f provider.Format, blocks []provider.Block, marks []int32, key string) []byte {
-	prompt := systemBlocks(f, l.system).Blocks
-	c := l.Completion
-	for _, at := range marks {
-		c.Marks = append(c.Marks, at+int32(len(prompt)))
-	}
-	if l.cacheKey {
-		c.CacheKey = key
-	}
-	return provider.NewAssembly(f.Traits()).With(slices.Concat(prompt, blocks)).Request(&c)
 }

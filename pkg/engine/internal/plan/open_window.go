@@ -15,7 +15,7 @@ func (d *Attempt) OpenWindow() error {
 		return err
 	}
 	d.View = d.Loaded.View
-	win, ok := known.Of(d.Settings.budget)
+	win, ok := known.Of(d.Settings.Budget)
 	if !ok {
 		if win, err = d.windowing().newWindow(known); err != nil {
 			return err
@@ -41,10 +41,10 @@ func (d windowing) loadWindow(win conversation.Window) error {
 
 // newWindow is a window for a budget that none is remembered for (behaviour §8).
 func (d windowing) newWindow(known view.BudgetWindows) (conversation.Window, error) {
-	if known.Outgrown(d.Settings.budget) {
+	if known.Outgrown(d.Settings.Budget) {
 		return d.openLargerWindow(known)
 	}
-	if win, ok := known.Below(d.Settings.budget); ok {
+	if win, ok := known.Below(d.Settings.Budget); ok {
 		return d.inheritWindow(win)
 	}
 	start, err := d.findStart(conversation.WindowFrom(0))
@@ -125,7 +125,7 @@ func (d windowing) openLargerWindow(known view.BudgetWindows) (conversation.Wind
 	}
 	at := d.startForTarget(out)
 	win.Start = known.Earliest(max(win.Start, out.Units[at].First()))
-	smaller, ok := known.Below(d.Settings.budget)
+	smaller, ok := known.Below(d.Settings.Budget)
 	if ok && smaller.Start == win.Start {
 		smaller.Afresh = win.Afresh
 		return d.inheritWindow(smaller)
@@ -148,7 +148,7 @@ func (d windowing) isEarlierRequest(request int32) bool {
 // cut would leave. The request, the opening and pins are shown wherever it starts.
 func (d windowing) startForTarget(out *view.Composition) int {
 	at := out.Newest()
-	room := d.Settings.target - d.Fixed
+	room := d.Settings.Target - d.Fixed
 	for i := range out.Units {
 		if u := &out.Units[i]; i < out.Tail || i == at || d.isAlwaysShown(u) {
 			room -= out.Weights[i]
@@ -175,7 +175,7 @@ func (d windowing) isAlwaysShown(u *conversation.Unit) bool {
 func (d windowing) findStart(win conversation.Window) (int32, error) {
 	w := d.Loaded
 	for limit := d.Settings.Limit; ; limit *= 2 {
-		from, err := w.NewestFrom(limit, d.Settings.share)
+		from, err := w.NewestFrom(limit, d.Settings.Share)
 		if err != nil {
 			return 0, err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -31,16 +32,16 @@ func (d erasing) prune() error {
 
 // prunable are the results that are to be cleared in this build.
 func (d erasing) prunable() []prune.Target {
-	p := &d.Settings.policy.Pruning
+	p := &d.Settings.Policy.Pruning
 	if !d.NewTurn || p.Off != nil && *p.Off {
 		return nil
 	}
 	newest := d.Composed.Units[d.Composed.Newest()].First()
 	return prune.Plan(prune.Input{
 		Units: d.Composed.Units, View: d.View,
-		Protect: FirstSet(conversation.DefaultProtectTokens, p.ProtectTokens),
-		Minimum: FirstSet(conversation.DefaultMinimumTokens, p.MinimumTokens),
-		MaxPart: FirstSet(conversation.DefaultMaxPartTokens, p.MaxPartTokens),
+		Protect: settings.FirstSet(conversation.DefaultProtectTokens, p.ProtectTokens),
+		Minimum: settings.FirstSet(conversation.DefaultMinimumTokens, p.MinimumTokens),
+		MaxPart: settings.FirstSet(conversation.DefaultMaxPartTokens, p.MaxPartTokens),
 		Tools:   conversation.ValueOr(p.ProtectedTools, prune.DefaultTools()), Prefixes: conversation.ValueOr(p.ProtectedPrefixes, prune.DefaultPrefixes()),
 		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
@@ -52,10 +53,10 @@ func (d erasing) prunable() []prune.Target {
 
 // recallTools are the tools that recall, if the policy leaves it to the defaults what is protected.
 func (d erasing) recallTools() *conversation.RecallTools {
-	if d.Settings.policy.Pruning.ProtectedTools != nil {
+	if d.Settings.Policy.Pruning.ProtectedTools != nil {
 		return nil
 	}
-	tools := conversation.RecallTools(conversation.ValueOr(d.Settings.policy.Citations.RecallTools, nil))
+	tools := conversation.RecallTools(conversation.ValueOr(d.Settings.Policy.Citations.RecallTools, nil))
 	return &tools
 }
 
@@ -94,7 +95,7 @@ func (d erasing) clearResults(targets []prune.Target) {
 
 // scheduleErasure notes that results which were pruned are to be erased. Beyond what the list holds, they stay on record.
 func (d erasing) scheduleErasure(targets []prune.Target) {
-	after := conversation.ValueOr(d.Settings.policy.Pruning.EraseAfter, 0)
+	after := conversation.ValueOr(d.Settings.Policy.Pruning.EraseAfter, 0)
 	if after <= 0 {
 		return
 	}

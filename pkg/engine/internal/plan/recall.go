@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
@@ -51,7 +52,7 @@ const queryChars = 1_000
 
 // ask has memories recalled for a request that no build has shown yet, before anything is decided that depends on them.
 func (d recalling) ask() error {
-	p := d.Settings.policy.Memory
+	p := d.Settings.Policy.Memory
 	index := d.Loaded.Head.Request
 	if !d.recalls || d.Waits == nil || !p.Recalls() || index < d.Loaded.Head.Seen || d.View.Recalled(index) != nil {
 		return nil
@@ -144,7 +145,7 @@ func (d recalling) tokens(text string) int {
 func (d recalling) choose(found []conversation.RecalledMemory) ([]conversation.RecalledMemory, conversation.Reason) {
 	shown, seen := d.isShown(), d.newSeenWords(found)
 	skipped := conversation.ReasonMemoryBelowFloor
-	p := &d.Settings.policy.Memory.Recall
+	p := &d.Settings.Policy.Memory.Recall
 	most := int(conversation.ValueOr(p.MaxMemories, conversation.DefaultMaxMemories))
 	var out []conversation.RecalledMemory
 	for i := range found {
@@ -171,14 +172,14 @@ func (d recalling) choose(found []conversation.RecalledMemory) ([]conversation.R
 
 // hasRoom says whether a block of memories is within all of its limits: its own, what all blocks in view may take, and the budget.
 func (d recalling) hasRoom(memories []conversation.RecalledMemory) bool {
-	p, n := &d.Settings.policy.Memory.Recall, int64(d.block(memories).Tokens)
+	p, n := &d.Settings.Policy.Memory.Recall, int64(d.block(memories).Tokens)
 	inView := int64(0)
 	for i := range d.Composed.Units {
 		for j := range d.Composed.Units[i].Items {
 			inView += d.Composed.Units[i].Items[j].RecalledTokens()
 		}
 	}
-	share := d.Settings.Limit * percent(p.MaxViewPercent, conversation.DefaultMaxViewPercent) / 100
+	share := d.Settings.Limit * settings.FirstSet(conversation.DefaultMaxViewPercent, p.MaxViewPercent) / 100
 	return n <= int64(conversation.ValueOr(p.MaxTokens, conversation.DefaultMaxRecalledTokens)) && inView+n <= share &&
 		d.OverLimit()+n+d.reporting().uncountedTokens() <= 0
 }

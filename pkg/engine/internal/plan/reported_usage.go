@@ -13,25 +13,25 @@ import (
 // the view has gained or lost since, by our count. The answer was reported as output, and is on record since: it counts once,
 // as the more of the two.
 func (d *Attempt) UsedTokens() (tokens int64, isReported bool) {
-	now := Scaled(d.Fixed+d.Composed.Tokens(), d.Settings.factor)
+	now := d.Settings.Scaled(d.Fixed + d.Composed.Tokens())
 	r, ok, err := d.Loaded.LastUsage()
 	if err != nil || !ok || r.Model != d.Model {
 		return now, false
 	}
-	return now + r.Context - Scaled(r.Counted, d.Settings.factor) + d.reporting().unseenOutput(&r), true
+	return now + r.Context - d.Settings.Scaled(r.Counted) + d.reporting().unseenOutput(&r), true
 }
 
 // uncountedTokens is by how much what was reported exceeds our count, before the factor: what else is sent that nobody told us of. It lowers
 // what the rest of the view may take.
 func (d reporting) uncountedTokens() int64 {
 	used, _ := d.UsedTokens()
-	return max(0, unscaled(used, d.Settings.factor)-d.Fixed-d.Composed.Tokens())
+	return max(0, d.Settings.Unscaled(used)-d.Fixed-d.Composed.Tokens())
 }
 
 // reserveUncounted makes what a compaction aims at smaller by what else is sent: shares are of what is left of the budget.
 func (d reporting) reserveUncounted() {
-	c, room, limit := &d.Settings.compact, max(0, d.Settings.Limit-d.uncountedTokens()), max(1, d.Settings.Limit)
-	c.target, c.tail = c.target*room/limit, c.tail*room/limit
+	c, room, limit := &d.Settings.Compaction, max(0, d.Settings.Limit-d.uncountedTokens()), max(1, d.Settings.Limit)
+	c.Target, c.Tail = c.Target*room/limit, c.Tail*room/limit
 }
 
 // reportAnswered says whether the view was made smaller for the last report before.
@@ -60,12 +60,12 @@ const usageJump = 2
 // reportUsageJump says that the last report is far beyond our count: something is sent that the sidecar was not told of.
 func (d reporting) reportUsageJump() {
 	r, ok, err := d.Loaded.LastUsage()
-	if err != nil || !ok || r.Model != d.Model || r.Context <= usageJump*Scaled(r.Counted, d.Settings.factor) {
+	if err != nil || !ok || r.Model != d.Model || r.Context <= usageJump*d.Settings.Scaled(r.Counted) {
 		return
 	}
 	d.Degradations = append(d.Degradations, conversation.Degradation{
 		Code: UsageJump, Asked: fmt.Sprintf("the count of build b%d", r.Manifest),
-		Reason: fmt.Sprintf("the provider reported %d tokens where %d were counted: something is sent that fixed_input does not name", r.Context, Scaled(r.Counted, d.Settings.factor)),
+		Reason: fmt.Sprintf("the provider reported %d tokens where %d were counted: something is sent that fixed_input does not name", r.Context, d.Settings.Scaled(r.Counted)),
 		Done:   "the report counts: what it exceeds the count by is kept free",
 	})
 }
@@ -73,12 +73,12 @@ func (d reporting) reportUsageJump() {
 // unseenOutput is what the provider reported as output beyond what is on record of it.
 func (d reporting) unseenOutput(r *record.UsageReport) int64 {
 	output := r.Output
-	if d.Settings.compact.CountReasoning != nil && *d.Settings.compact.CountReasoning {
+	if d.Settings.Policy.Compaction.CountReasoning != nil && *d.Settings.Policy.Compaction.CountReasoning {
 		output += r.Thought
 	}
 	m, ok := d.Loaded.Message(r.Messages)
 	if !ok || r.Messages < d.Composed.Window.Start || m.Role != conversation.RoleAssistant {
 		return 0 // it left the view since, or was never appended
 	}
-	return max(0, min(output, d.Settings.budget)-Scaled(int64(m.Tokens), d.Settings.factor))
+	return max(0, min(output, d.Settings.Budget)-d.Settings.Scaled(int64(m.Tokens)))
 }

@@ -2,7 +2,9 @@ package plan
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/completion"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -17,9 +19,9 @@ type Request struct {
 	SameTurn       bool
 	Format         conversation.Format
 	Model          string
-	Budget         BudgetOverride
+	Budget         settings.BudgetOverride
 	Fixed          view.FixedInput
-	Complete       Completion
+	Complete       completion.Options
 	LastUsage      *provider.Usage
 	PolicyOverride conversation.Policy
 	// Override replaces settings of tool results and of messages that carry results, for what falls due in this build.
@@ -32,11 +34,6 @@ type Request struct {
 	// Waiting, if set, stands around each wait for a model: it calls wait, and may give back meanwhile what it holds. If it fails, so does
 	// the build.
 	Waiting func(wait func()) error
-}
-
-// BudgetOverride is a request's budget; nil fields are not set.
-type BudgetOverride struct {
-	ContextWindow, ReservedOutput, MaxContext *int32
 }
 
 // CompactRequest asks for a smaller view. Nil and unspecified options come from the conversation's policy.

@@ -13,7 +13,7 @@ func (d windowing) findRequests() error {
 		return err
 	}
 	d.opening = -1
-	if keep := d.Settings.policy.Fit.KeepOpening; keep != nil && !*keep || d.Loaded.Head.Opening < 0 {
+	if keep := d.Settings.Policy.Fit.KeepOpening; keep != nil && !*keep || d.Loaded.Head.Opening < 0 {
 		return nil
 	}
 	if m, err := d.message(d.Loaded.Head.Opening); err != nil {

@@ -53,7 +53,7 @@ func (d lifetimes) retainMessage(it *conversation.Item) {
 // numberFromNewest is the message's number from the newest, among the messages that count. For one that was expanded, those count that
 // came since.
 func (d lifetimes) numberFromNewest(m *conversation.Message) int32 {
-	all := d.Settings.policy.Retention.AllInputs
+	all := d.Settings.Policy.Retention.AllInputs
 	inputs := all != nil && *all
 	if edit, _, ok := d.View.Restored(m.Index); ok {
 		return d.countSince(m, edit, inputs)

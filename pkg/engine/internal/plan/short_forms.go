@@ -75,7 +75,7 @@ func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []co
 
 // promptGone tells that a prompt that was named is not there, so that the default stood in for it.
 func (d expirations) promptGone(x *expiry.Due) []conversation.Degradation {
-	if _, ok := d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID); ok {
+	if _, ok := d.Settings.Catalogue.Prompt(x.Expiration.CompactPromptID); ok {
 		return nil
 	}
 	return []conversation.Degradation{{
@@ -125,7 +125,7 @@ func (d expirations) summaryRequest(x *expiry.Due, o *originalText) *summarize.R
 		Content: o.text, Hash: sha256.Sum256([]byte(o.text)), Chars: o.Chars, Target: x.Expiration.Length(),
 		MessageType: messageType(m.Type), TurnAdded: m.TurnAdded,
 	}
-	r.Prompt, _ = d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID)
+	r.Prompt, _ = d.Settings.Catalogue.Prompt(x.Expiration.CompactPromptID)
 	if x.Part != expiry.MessageText {
 		r.Tool = x.Unit.ToolOf(m.Parts[x.Part].Result)
 	}

@@ -17,7 +17,7 @@ func (d summarizing) exceptions(s *drafts.Step) []conversation.Range {
 			out = append(out, p)
 		}
 	}
-	room := d.Settings.compact.system
+	room := d.Settings.Compaction.System
 	for i := len(d.Loaded.Messages) - 1; i >= 0; i-- {
 		m := &d.Loaded.Messages[i]
 		if !r.Contains(m.Index) || m.Index < d.Kept.LeadingSystem {
@@ -65,7 +65,7 @@ func (d summarizing) importantUnits(cut int32) []importantUnit {
 // verbatimUnits are those of them that stay beside the summaries: the newest that have room in their share together. One that has no room
 // leaves it to older ones.
 func (d summarizing) verbatimUnits(cut int32) []importantUnit {
-	room := d.Settings.compact.verbatim
+	room := d.Settings.Compaction.Verbatim
 	return slices.DeleteFunc(d.importantUnits(cut), func(u importantUnit) bool {
 		if u.weight > room {
 			return true

@@ -7,17 +7,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 )
 
 // summaryJob gets everything together that a plan needs. room is what the target of the compaction leaves for its summary.
 func (d summarizing) summaryJob(p *drafts.Plan, room int64) (*drafts.Job, error) {
-	c := d.Settings.compact
-	if c.strategy == conversation.StrategySummarize { // elsewhere several stand beside each other
-		c.summary = min(c.summary, max(room-c.losses, c.summary/2)) // the list beside it must hold what it would lose
+	c := d.Settings.Compaction
+	if c.Strategy == conversation.StrategySummarize { // elsewhere several stand beside each other
+		c.Summary = min(c.Summary, max(room-c.Losses, c.Summary/2)) // the list beside it must hold what it would lose
 	}
 	w := &drafts.Job{
 		Plan: *p, Key: d.Loaded.Key, Incarnation: d.Loaded.Head.Incarnation, Counter: d.Settings.Counter,
-		Summary: c.summary, Losses: c.losses, Earlier: map[int64]drafts.Text{},
+		Summary: c.Summary, Losses: c.Losses, Earlier: map[int64]drafts.Text{},
 	}
 	w.Prompt = d.spanPrompt()
 	for i := range p.Steps {
@@ -41,8 +42,8 @@ func (d summarizing) summaryJob(p *drafts.Plan, room int64) (*drafts.Job, error)
 // spanPrompt is what summaries of spans are asked for with: the prompt that the policy names, if there is one, or the built-in one.
 // The prompt with the id "default" is for single results.
 func (d summarizing) spanPrompt() conversation.Prompt {
-	if id := conversation.ValueOr(d.Settings.compact.PromptID, ""); id != "" {
-		if p, ok := d.Settings.catalogue.Prompt(id); ok {
+	if id := conversation.ValueOr(d.Settings.Policy.Compaction.PromptID, ""); id != "" {
+		if p, ok := d.Settings.Catalogue.Prompt(id); ok {
 			return p
 		}
 	}
@@ -112,20 +113,15 @@ const (
 // limitSpan says how long a span may be, in characters. Heads larger than the window of the smallest of the models that may be asked go in
 // chunks, and are shortened to what is given of one summary.
 func (d summarizing) limitSpan(w *drafts.Job) {
-	room := budget(BudgetOverride{}, conversation.ModelProfile{}).Tokens()
+	room := settings.Budget(settings.BudgetOverride{}, conversation.ModelProfile{})
 	for _, name := range d.Summaries.ModelsOf(&w.Prompt) {
 		_, model, _ := strings.Cut(name, "/")
-		p, _ := d.Settings.catalogue.Profile(model)
-		room = min(room, budget(BudgetOverride{}, p).Tokens())
+		p, _ := d.Settings.Catalogue.Profile(model)
+		room = min(room, settings.Budget(settings.BudgetOverride{}, p))
 	}
 	chars, weight := w.Density()
 	room = max(room-promptTokens-2*w.Summary, promptTokens)
-	most := d.summaryInput()
+	most := d.Settings.Compaction.Input
 	w.Span = int(room * spanShare / 100 * max(chars, 1) / max(weight, 1))
 	w.Input = int(max(most-promptTokens, most/2) * spanShare / 100 * max(chars, 1) / max(weight, 1))
-}
-
-// summaryInput is how many tokens a model is given for one summary at most.
-func (d summarizing) summaryInput() int64 {
-	return FirstSet(conversation.DefaultSummaryInput, d.Settings.compact.SummaryInputTokens)
 }

@@ -21,7 +21,7 @@ func (d summarizing) planSummaries(tail int64, keep int32) (*drafts.Plan, error)
 		return nil, err
 	}
 	p := &drafts.Plan{EditSeq: d.Loaded.Head.EditSeq, Cut: cut}
-	if d.Settings.compact.strategy == conversation.StrategyHierarchical {
+	if d.Settings.Compaction.Strategy == conversation.StrategyHierarchical {
 		d.planLeaves(p, from)
 	} else {
 		p.Steps = []drafts.Step{d.successorStep(from, cut)}
@@ -53,7 +53,7 @@ func (d summarizing) cutBeside(tail int64, keep int32) int32 {
 	if kept += d.verbatimInTail(cut); kept == 0 {
 		return cut
 	}
-	return d.cut(max(d.Settings.compact.tail/leastTail, tail-kept), keep)
+	return d.cut(max(d.Settings.Compaction.Tail/leastTail, tail-kept), keep)
 }
 
 // cut is the first message that a compaction leaves; 0 if nothing would go.
@@ -74,14 +74,14 @@ func (d summarizing) cut(tail int64, keep int32) int32 {
 // tailRoom is what the newest messages may weigh so that the view reaches its target, if it can, beside all that stays, and with a
 // summary as long as it may be. growth is what will be appended until the summary is used.
 func (d summarizing) tailRoom(target, growth int64) int64 {
-	c := &d.Settings.compact
-	room := target - growth - d.Fixed - c.summary - c.losses
+	c := &d.Settings.Compaction
+	room := target - growth - d.Fixed - c.Summary - c.Losses
 	for i := range d.Composed.Units[:d.Composed.Tail] {
 		if u := &d.Composed.Units[i]; u.Summary == nil {
 			room -= d.Composed.Weights[i]
 		}
 	}
-	return max(c.tail/leastTail, min(c.tail, room))
+	return max(c.Tail/leastTail, min(c.Tail, room))
 }
 
 // summaryRoom is what a target leaves for a plan's summary, beside all that stays.
@@ -113,7 +113,7 @@ func (d summarizing) reachBack() (int32, error) {
 		}
 		for ; at > page.First && room > 0; at-- {
 			if m, ok := d.Loaded.Message(at - 1); ok {
-				room -= view.ClippedWeight(m, d.Settings.share)
+				room -= view.ClippedWeight(m, d.Settings.Share)
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func (d summarizing) planLeaves(p *drafts.Plan, from int32) {
 		nodes = append(nodes, compaction.Node{Range: own})
 		p.Steps = append(p.Steps, drafts.Step{Range: own, Own: own})
 	}
-	for _, m := range compaction.Merges(nodes, d.Settings.compact.fanOut) {
+	for _, m := range compaction.Merges(nodes, d.Settings.Compaction.FanOut) {
 		s := drafts.Step{Range: m.Into.Range, Level: m.Into.Level}
 		for _, r := range refs[m.First:m.End] {
 			if r.id > 0 {
@@ -205,7 +205,7 @@ func (d summarizing) chunks(from, cut int32) []conversation.Range {
 	weight := int64(0)
 	units := d.spanUnits(conversation.Range{First: from, End: cut})
 	for i := range units {
-		if n := units[i].Tokens(); len(out) == 0 || weight+n > d.Settings.compact.chunk {
+		if n := units[i].Tokens(); len(out) == 0 || weight+n > d.Settings.Compaction.Chunk {
 			if len(out) > 0 {
 				out[len(out)-1].End = units[i].First()
 			}

@@ -17,7 +17,7 @@ const maxWaits = 2
 
 // WaitBudget is what one build may wait for models, over all of its attempts. What makes a build wait: a short form that is due and has
 // no result (short_forms.go), a compaction without a draft (compact.go), and recall (recall.go), which has a deadline of its own. For how long:
-// max_wait of the policy, 3 s (settings.go).
+// max_wait of the policy, 3 s (settings).
 type WaitBudget struct {
 	Around func(wait func()) error // stands around each wait; nil for nothing
 
@@ -44,7 +44,7 @@ type WaitBudget struct {
 // Await gives the build what it may wait for models; the first attempt knows how long that is.
 func (d *Attempt) Await(w *WaitBudget) {
 	if !w.Started {
-		w.Started, w.Left, w.Calls = true, d.Settings.maxWait, maxWaits
+		w.Started, w.Left, w.Calls = true, d.Settings.MaxWait, maxWaits
 	}
 	d.Waits = w
 }
@@ -90,7 +90,7 @@ func (d *Attempt) noteUpcomingOne(x *expiry.Due) {
 	if x.Message().Role == conversation.RoleSystem || x.LongestText() <= int64(x.Expiration.Length()) {
 		return
 	}
-	if prompt, _ := d.Settings.catalogue.Prompt(x.Expiration.CompactPromptID); !d.Summaries.CanAsk(&prompt) {
+	if prompt, _ := d.Settings.Catalogue.Prompt(x.Expiration.CompactPromptID); !d.Summaries.CanAsk(&prompt) {
 		return
 	}
 	if _, reason := d.View.Part(x.Index, x.Positions()[0]); reason.Expired() {

@@ -58,15 +58,19 @@ func (f BudgetWindows) Below(budget int64) (conversation.Window, bool) {
 	return nearest.Window, true
 }
 
+// Largest is the largest of the budgets; 0 for none.
+func (f BudgetWindows) Largest() int64 {
+	most := int64(0)
+	for _, o := range f {
+		most = max(most, o.Budget)
+	}
+	return most
+}
+
 // Outgrown says whether a budget is so much larger than every remembered one that its window is opened afresh: a larger model reads all
 // anew anyway (behaviour §8).
 func (f BudgetWindows) Outgrown(budget int64) bool {
-	for _, o := range f {
-		if 2*budget <= 3*o.Budget {
-			return false
-		}
-	}
-	return len(f) > 0
+	return len(f) > 0 && 2*budget > 3*f.Largest()
 }
 
 // Last says whether the budget is the one that was built for last.

@@ -1,4 +1,4 @@
-package plan
+package settings
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-func TestSettings_Compacting_ListTokens(t *testing.T) {
+func TestSettings_Compaction_ListTokens(t *testing.T) {
 	n := func(v int32) *int32 { return &v }
 	for name, tt := range map[string]struct {
 		limit  int64
@@ -24,21 +24,21 @@ func TestSettings_Compacting_ListTokens(t *testing.T) {
 		"beside others":         {200_000, conversation.CompactionPolicy{Strategy: conversation.StrategyHierarchical, FanOut: n(3)}, 1_500},
 		"a small target":        {48_000, conversation.CompactionPolicy{TargetPercent: n(10)}, 4_500},
 	} {
-		s := &settings{Limit: tt.limit}
-		if c := s.compacting(tt.policy); c.losses != tt.want {
-			t.Errorf("%s: the list has %d tokens, want %d", name, c.losses, tt.want)
+		s := &Settings{Limit: tt.limit, Policy: conversation.Policy{Compaction: tt.policy}}
+		if c := s.compaction(); c.Losses != tt.want {
+			t.Errorf("%s: the list has %d tokens, want %d", name, c.Losses, tt.want)
 		}
 	}
 }
 
-// TestCompactionLimits_Within_SharesARoom: what the list does not take is the summary's.
-func TestCompactionLimits_Within_SharesARoom(t *testing.T) {
+// TestCompaction_Within_SharesARoom: what the list does not take is the summary's.
+func TestCompaction_Within_SharesARoom(t *testing.T) {
 	for _, tt := range []struct{ list, summary, room, wantList, wantSummary int64 }{
 		{4_500, 4_000, 10_000, 4_500, 4_000}, {4_500, 4_000, 2_000, 1_000, 1_000}, {4_500, 4_000, 10, 250, 250}, {0, 4_000, 800, 0, 800}, {100, 4_000, 800, 100, 700},
 	} {
-		c := compactionLimits{losses: tt.list, summary: tt.summary}
-		if c.within(tt.room); c.losses != tt.wantList || c.summary != tt.wantSummary {
-			t.Errorf("%+v: the list has %d, the summary %d", tt, c.losses, c.summary)
+		c := Compaction{Losses: tt.list, Summary: tt.summary}
+		if c.Within(tt.room * summaryPart); c.Losses != tt.wantList || c.Summary != tt.wantSummary {
+			t.Errorf("%+v: the list has %d, the summary %d", tt, c.Losses, c.Summary)
 		}
 	}
 }
