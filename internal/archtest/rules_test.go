@@ -64,6 +64,8 @@ var rules = []rule{
 			"back end with the suite, shipped": {"pkg/store/bolt/a.go", imports("./pkg/store/storetest")},
 			"a plan with a context":            {"pkg/engine/internal/plan/a.go", imports("context")},
 			"a plan's room with a context":     {"pkg/engine/internal/plan/copies/a.go", imports("context")},
+			"a plan's settings with a store":   {"pkg/engine/internal/plan/settings/a.go", imports("./pkg/store/bolt")},
+			"a plan's spans with a memory":     {"pkg/engine/internal/plan/spans/a.go", imports("./pkg/engine/internal/memories")},
 			"a plan's room with who runs it":   {"pkg/engine/internal/plan/copies/a.go", imports("./pkg/engine/internal/build")},
 			"a room with the facade":           {"pkg/engine/internal/view/a.go", imports("./pkg/engine")},
 			"quotas with a room":               {"pkg/engine/internal/quota/a.go", imports("./pkg/engine/internal/txn")},

@@ -9,8 +9,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/completion"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/spans"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -39,25 +41,25 @@ type Attempt struct {
 	Edits          []conversation.Edit
 	Composed       *view.Composition
 
-	Waits              *WaitBudget
-	deferredEdits      []conversation.Decision
-	important          []importantUnit         // that a compaction of this build could have kept in full
-	overShare          []conversation.Decision // those of them that a summary takes the place of
-	Degradations       []conversation.Degradation
-	expiryRan          bool                  // what is due was looked at
-	upcoming           []expiry.Due          // whose summaries later builds will want
-	requestedSummaries []record.AskedSummary // that earlier builds wanted, or were to want
-	erasures           []record.Erasure      // that are left, if aging
-	Erased             *erasures.Erasures
-	reclaims           []record.Reclaim     // pruned results that are to be erased
-	failures           []conversation.Event // compactions that were of no use
-	SummaryBegun       bool                 // a summary was begun in the background
-	inherited          bool                 // the window is new, and starts where a smaller budget's does
-	answersReport      bool                 // the view is made smaller for the last report
-	displaced          []conversation.Range // units that were brought back lately and have no room
-	completion         *completion.Completion
-	recalls            bool  // there is a memory
-	recallFor          int32 // the message that memories are put before; -1 for none
+	Waits         *WaitBudget
+	deferredEdits []conversation.Decision
+	important     []spans.ImportantUnit   // that a compaction of this build could have kept in full
+	overShare     []conversation.Decision // those of them that a summary takes the place of
+	Degradations  []conversation.Degradation
+	expiryRan     bool             // what is due was looked at
+	upcoming      []expiry.Due     // whose summaries later builds will want
+	requested     drafts.Requested // summaries that earlier builds wanted, or were to want
+	erasures      []record.Erasure // that are left, if aging
+	Erased        *erasures.Erasures
+	reclaims      []record.Reclaim     // pruned results that are to be erased
+	failures      []conversation.Event // compactions that were of no use
+	SummaryBegun  bool                 // a summary was begun in the background
+	inherited     bool                 // the window is new, and starts where a smaller budget's does
+	answersReport bool                 // the view is made smaller for the last report
+	displaced     []conversation.Range // units that were brought back lately and have no room
+	completion    *completion.Completion
+	recalls       bool  // there is a memory
+	recallFor     int32 // the message that memories are put before; -1 for none
 }
 
 // The steps of an attempt: each works on the attempt itself.
@@ -72,8 +74,6 @@ type (
 	erasing struct{ *Attempt }
 	// compacting makes a view smaller that has outgrown its budget.
 	compacting struct{ *Attempt }
-	// summarizing plans summaries, and gets together what is needed to write them.
-	summarizing struct{ *Attempt }
 	// fitting brings a view into its budget: claims, cuts, the window's start.
 	fitting struct{ *Attempt }
 	// reporting says how a build stands to what was reported, and to the build before it.
@@ -85,7 +85,6 @@ func (d *Attempt) lifetimes() lifetimes     { return lifetimes{d} }
 func (d *Attempt) expirations() expirations { return expirations{d} }
 func (d *Attempt) erasing() erasing         { return erasing{d} }
 func (d *Attempt) compacting() compacting   { return compacting{d} }
-func (d *Attempt) summarizing() summarizing { return summarizing{d} }
 func (d *Attempt) fitting() fitting         { return fitting{d} }
 func (d *Attempt) reporting() reporting     { return reporting{d} }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -59,10 +60,8 @@ func (d *Attempt) Change(r *Request, reported *conversation.Manifest, a *provide
 		c.Edits[i].Commit = c.Head.Version
 	}
 	d.erasing().writeErasures(c)
-	d.lifetimes().writeRequested(c)
-	if err := d.erasing().writeReclaims(c); err != nil {
-		return nil, conversation.Manifest{}, err
-	}
+	d.writeRequested(c)
+	view.WriteList(c, d.Loaded, erasures.PrunedSlot, d.reclaims, record.EncodeReclaims)
 	if err := d.WriteDraft(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}

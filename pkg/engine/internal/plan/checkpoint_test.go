@@ -5,6 +5,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/spans"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
@@ -18,7 +19,7 @@ func TestAttempt_KeepIfSmaller_LeavesNoTraceOfWhatWasNotWorthIt(t *testing.T) {
 	d.addEdit(conversation.Edit{
 		Kind: conversation.EditSummarize, Range: conversation.Range{End: 3}, Summary: &conversation.Summary{ID: 1},
 	})
-	d.important = append(d.important, importantUnit{})
+	d.important = append(d.important, spans.ImportantUnit{})
 	if len(d.View.Summaries()) != 1 {
 		t.Fatal("the summary is not in the view")
 	}

@@ -104,8 +104,7 @@ func (d fitting) addVerbatim(c *Claims) {
 
 // addTail adds a unit of the tail before the newest one.
 func (d fitting) addTail(c *Claims, i int) {
-	u := &d.Composed.Units[i]
-	p := compaction.TailUnit{First: u.First(), Tokens: d.Composed.Weights[i], Messages: int32(len(u.Items)), User: isUserUnit(u)}
+	p := d.Composed.TailUnit(i)
 	if d.Kept.IsPinned(p.First) {
 		c.Fixed += p.Tokens
 		p.Claimed = true
@@ -323,8 +322,4 @@ func (d fitting) fixTail(c *Claims, smaller *conversation.Window) {
 			*claim = nil
 		}
 	}
-}
-
-func isUserUnit(u *conversation.Unit) bool {
-	return u.Summary == nil && u.Items[0].Message.Role == conversation.RoleUser
 }

@@ -44,7 +44,7 @@ func (d lifetimes) isForgotten() bool {
 func (d compacting) coldCutPays(w *drafts.Job) bool {
 	now := d.Fixed + d.Composed.Tokens()
 	c := compaction.ColdCut{
-		Before: now, Saved: now - d.summarizing().mostAfter(w), Shrink: d.Settings.Compaction.Shrink,
+		Before: now, Saved: now - d.mostAfter(w), Shrink: d.Settings.Compaction.Shrink,
 		Turns: d.Settings.ExpectTurns, Read: d.Settings.Read, Write: d.Settings.Write,
 	}
 	if d.Summaries.CanAsk(&w.Prompt) {
@@ -54,8 +54,8 @@ func (d compacting) coldCutPays(w *drafts.Job) bool {
 }
 
 // mostAfter is what the view weighs behind a plan's summaries at most: if these are as long as they may be.
-func (d summarizing) mostAfter(w *drafts.Job) int64 {
-	n := -d.summaryRoom(&w.Plan, 0) + int64(len(w.Steps))*(w.Summary+w.Losses)
+func (d compacting) mostAfter(w *drafts.Job) int64 {
+	n := -d.spans().SummaryRoom(&w.Plan, 0) + int64(len(w.Steps))*(w.Summary+w.Losses)
 	for _, e := range d.View.Summaries() {
 		if !w.TakesUp(e.Summary.ID) {
 			n += int64(e.Summary.Tokens)

@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/spans"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // overTarget is by how much a view may be over the target of a compaction before more is summarized, in percent of the target.
@@ -34,6 +34,14 @@ func (d compacting) compactIfFull() error {
 	}
 	_, err := d.summarizeOlder(why, d.Settings.Compaction.Target, d.Settings.Compaction.Keep)
 	return err
+}
+
+// spans plans summaries of the view as it is by now.
+func (d compacting) spans() *spans.Planner {
+	return &spans.Planner{
+		Composed: d.Composed, View: d.View, Loaded: d.Loaded, Kept: d.Kept, Settings: d.Settings, Fixed: d.Fixed, Request: d.request, Opening: d.opening,
+		Expanded: d.expandedRecently, Erased: d.Erased, Models: d.Summaries.ModelsOf,
+	}
 }
 
 // summarizes says whether this build may make summaries.
@@ -87,7 +95,7 @@ func (d compacting) newestCannotFit() bool {
 // is left as it was.
 func (d compacting) summarizeOlder(why conversation.Reason, target int64, keep int32) (bool, error) {
 	before, saved := d.Fixed+d.Composed.Tokens(), d.checkpoint()
-	if dr, err := d.summarizing().readyDraft(); err != nil {
+	if dr, err := d.readyDraft(); err != nil {
 		return false, err
 	} else if dr != nil {
 		if err := d.publish(dr, why); err != nil {
@@ -146,18 +154,18 @@ func (d compacting) shareOf(c *compaction.Claim, divisor int64) int64 {
 // summarizeAnew plans anew and publishes what was written for the Plan: by a model, if the build may wait for one, or else as an
 // extract.
 func (d compacting) summarizeAnew(why conversation.Reason, target int64, keep int32) error {
-	p, err := d.summarizing().planSummaries(d.summarizing().tailRoom(target, 0), keep)
+	p, err := d.spans().Plan(d.spans().TailRoom(target, 0), keep)
 	if err != nil || p == nil {
 		return err
 	}
-	if dr := d.Waits.Draft; dr != nil && d.summarizing().planStands(&dr.Plan, d.Loaded.Edits...) && d.extendsPublished(&dr.Plan) {
+	if dr := d.Waits.Draft; dr != nil && d.planStands(&dr.Plan, d.Loaded.Edits...) && d.extendsPublished(&dr.Plan) {
 		d.Degradations = append(d.Degradations, d.Waits.Degradations...)
 		return d.publish(dr, why)
 	}
 	if d.Waits.rounds >= maxRounds {
 		return nil // the conversation moves faster than it can be summarized: the window's start moves instead
 	}
-	w, err := d.summarizing().summaryJob(p, d.summarizing().summaryRoom(p, target))
+	w, err := d.summaryJob(p, d.spans().SummaryRoom(p, target))
 	if err != nil {
 		return err
 	}
@@ -198,16 +206,6 @@ func (d compacting) extendsPublished(p *drafts.Plan) bool {
 
 // maxRounds is how often a build has summaries written.
 const maxRounds = 4
-
-// hasPublished says whether this build has published a summary already: what is added to it is not worth a wait.
-func (d compacting) hasPublished() bool {
-	for i := range d.Edits {
-		if d.Edits[i].Kind == conversation.EditSummarize {
-			return true
-		}
-	}
-	return false
-}
 
 // mayWait says whether the build can wait for a model to do the work, and if not, why.
 func (d compacting) mayWait(w *drafts.Job) (may bool, why string) {
@@ -259,92 +257,26 @@ func (d compacting) shrankEnough(before int64) bool {
 	return compaction.Shrinks(before, d.Fixed+d.Composed.Tokens(), d.Settings.Compaction.Shrink)
 }
 
-// publish makes the edits of a draft and lays the view out behind it.
-func (d compacting) publish(dr *drafts.Draft, why conversation.Reason) error {
-	d.important = append(d.important, d.summarizing().importantUnits(dr.Cut)...)
-	if !d.hasPublished() && d.Waits != nil {
-		d.Degradations = append(d.Degradations, d.Waits.notLive...)
-	}
-	ids := make([]int64, len(dr.Steps))
-	for i := range dr.Steps {
-		e := d.summaryEdit(dr, i, ids)
-		e.Reason = why
-		if len(dr.Steps[i].Children)+len(dr.Steps[i].Steps) > 0 && dr.Steps[i].Own.Len() == 0 {
-			e.Reason = conversation.ReasonSummariesMerged
-		}
-		d.addEdit(e)
-		ids[i] = e.Summary.ID
-	}
-	return d.layOut(d.windowing().startingAt(max(d.Composed.Window.Start, dr.Cut)))
-}
-
-// summaryEdit is the edit of a draft's step. ids are those of the steps before it.
-func (d compacting) summaryEdit(dr *drafts.Draft, i int, ids []int64) conversation.Edit {
-	step, text := &dr.Steps[i], &dr.Texts[i]
-	n, _ := d.Settings.Counter.Count(text.Text)
-	s := &conversation.Summary{
-		ID: d.Loaded.Head.EditSeq + int64(len(d.Edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
-		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(record.EncodeFacts(&text.SummaryFacts))},
-		Except: d.summarizing().exceptions(step), Verbatim: step.Verbatim, Children: append([]int64(nil), step.Children...),
-	}
-	for _, at := range step.Steps {
-		s.Children = append(s.Children, ids[at])
-	}
-	e := conversation.Edit{Kind: conversation.EditSummarize, Range: step.Range, Summary: s, After: int64(n)}
-	d.weighReplaced(&e)
-	return e
-}
-
-// weighReplaced says what a summary takes the place of: as the view shows it, and as it was appended. What an earlier summary left
-// out it may stand for, and the other way round.
-func (d compacting) weighReplaced(e *conversation.Edit) {
-	s := e.Summary
-	var takenUp []conversation.Edit
-	for _, older := range d.View.Summaries() {
-		if e.Range.Covers(older.Range) {
-			takenUp = append(takenUp, older)
-			e.Before += int64(older.Summary.Tokens)
-			s.Recorded += older.Summary.Recorded
-		}
-	}
-	for i := range d.Loaded.Messages {
-		m := &d.Loaded.Messages[i]
-		if !e.Range.Contains(m.Index) || d.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
-			continue
-		}
-		before := slices.ContainsFunc(takenUp, func(o conversation.Edit) bool { return o.Range.Contains(m.Index) && o.Summary.Covers(m.Index) })
-		switch now := s.Covers(m.Index); {
-		case now && !before:
-			s.Recorded += int64(d.Loaded.Original(m).Tokens)
-		case before && !now:
-			s.Recorded -= int64(d.Loaded.Original(m).Tokens)
-		}
-		if it, shown := d.View.Item(m); shown && s.Covers(m.Index) {
-			e.Before += it.Tokens()
-		}
-	}
-}
-
 // NextSummary is the work for the summary that the view will need when it overflows; nil if it is not near to that.
 func (d *Attempt) NextSummary() (*drafts.Job, error) {
 	used, _ := d.UsedTokens()
-	c := &d.Settings.Compaction
+	c, spans := &d.Settings.Compaction, d.compacting().spans()
 	r, _, err := drafts.Of(d.Loaded)
 	if err != nil || !d.compacting().summarizes() || used < c.Prepare || used > d.Settings.Budget || r.Pending(d.Now) {
 		return nil, err
 	}
-	prompt := d.summarizing().spanPrompt()
+	prompt := spans.Prompt()
 	_, live := d.Summaries.CanAskLive(d.Format.Format(), d.Model)
 	if live = live && conversation.ValueOr(d.Settings.Policy.Compaction.LivePrefix, false); !live && !d.Summaries.CanAsk(&prompt) {
 		return nil, nil
 	}
 	growth := d.Settings.Unscaled(d.Settings.Budget - used)
-	p, err := d.summarizing().planSummaries(d.summarizing().tailRoom(c.Target, growth), c.Keep)
+	p, err := spans.Plan(spans.TailRoom(c.Target, growth), c.Keep)
 	if err != nil || p == nil {
 		return nil, err
 	}
 	p.EditSeq += int64(len(d.Edits)) // which are committed by now
-	w, err := d.summarizing().summaryJob(p, d.summarizing().summaryRoom(p, c.Target-growth))
+	w, err := d.compacting().summaryJob(p, spans.SummaryRoom(p, c.Target-growth))
 	if err == nil && w.Live == nil && !d.Summaries.CanAsk(&prompt) {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // planStands says whether a plan is still true of the conversation (behaviour §8): the summaries that it takes up are in force,
 // and nothing of its range was taken back, summarized otherwise, expanded or erased since, by any of the edits.
-func (d summarizing) planStands(p *drafts.Plan, edits ...conversation.Edit) bool {
+func (d compacting) planStands(p *drafts.Plan, edits ...conversation.Edit) bool {
 	if len(p.Steps) == 0 || p.Cut > d.Composed.Units[d.Composed.Newest()].First() {
 		return false
 	}
@@ -32,12 +32,12 @@ func (d summarizing) planStands(p *drafts.Plan, edits ...conversation.Edit) bool
 }
 
 // draftStands says whether a draft that was prepared before this build still stands, after what the build has done so far.
-func (d summarizing) draftStands(p *drafts.Plan) bool {
+func (d compacting) draftStands(p *drafts.Plan) bool {
 	return d.planStands(p, d.Loaded.Edits...) && d.planStands(p, d.Edits...)
 }
 
 // readyDraft is the draft that was prepared, if it still stands; nil otherwise.
-func (d summarizing) readyDraft() (*drafts.Draft, error) {
+func (d compacting) readyDraft() (*drafts.Draft, error) {
 	r, _, err := drafts.Of(d.Loaded)
 	if err != nil || r.State != drafts.Ready {
 		return nil, err
@@ -78,7 +78,7 @@ func (d *Attempt) WriteDraft(c *store.Change) error {
 	if len(d.Erased.Messages) > 0 { // what was begun a moment ago may hold it: it has to be seen, and dropped
 		c.ExpectSlots = map[string][]byte{drafts.Slot: stored}
 	}
-	if stored == nil || r.State == drafts.Failed || !d.compacting().hasPublished() && d.summarizing().draftStands(&r.Plan) {
+	if stored == nil || r.State == drafts.Failed || !d.compacting().hasPublished() && d.compacting().draftStands(&r.Plan) {
 		return nil
 	}
 	if err := drafts.Drop(d.Loaded, c); err != nil || !d.Waits.ModelTried || !r.Leased(d.Now) {
@@ -98,9 +98,100 @@ func (d *Attempt) DraftState() report.CompactionState {
 		return report.CompactionIdle
 	case d.SummaryBegun || r.Leased(d.Now):
 		return report.CompactionPreparing
-	case r.State == drafts.Ready && d.summarizing().draftStands(&r.Plan):
+	case r.State == drafts.Ready && d.compacting().draftStands(&r.Plan):
 		return report.CompactionReady
 	default:
 		return report.CompactionIdle
 	}
+}
+
+// publish makes the edits of a draft and lays the view out behind it.
+func (d compacting) publish(dr *drafts.Draft, why conversation.Reason) error {
+	d.important = append(d.important, d.spans().ImportantUnits(dr.Cut)...)
+	if !d.hasPublished() && d.Waits != nil {
+		d.Degradations = append(d.Degradations, d.Waits.notLive...)
+	}
+	ids := make([]int64, len(dr.Steps))
+	for i := range dr.Steps {
+		e := d.summaryEdit(dr, i, ids)
+		e.Reason = why
+		if len(dr.Steps[i].Children)+len(dr.Steps[i].Steps) > 0 && dr.Steps[i].Own.Len() == 0 {
+			e.Reason = conversation.ReasonSummariesMerged
+		}
+		d.addEdit(e)
+		ids[i] = e.Summary.ID
+	}
+	return d.layOut(d.windowing().startingAt(max(d.Composed.Window.Start, dr.Cut)))
+}
+
+// summaryEdit is the edit of a draft's step. ids are those of the steps before it.
+func (d compacting) summaryEdit(dr *drafts.Draft, i int, ids []int64) conversation.Edit {
+	step, text := &dr.Steps[i], &dr.Texts[i]
+	n, _ := d.Settings.Counter.Count(text.Text)
+	s := &conversation.Summary{
+		ID: d.Loaded.Head.EditSeq + int64(len(d.Edits)) + 1, Level: step.Level, Model: text.Model, Tokens: int32(n),
+		Text: conversation.Content{Inline: text.Text}, Facts: conversation.Content{Inline: string(record.EncodeFacts(&text.SummaryFacts))},
+		Except: d.spans().Exceptions(step), Verbatim: step.Verbatim, Children: append([]int64(nil), step.Children...),
+	}
+	for _, at := range step.Steps {
+		s.Children = append(s.Children, ids[at])
+	}
+	e := conversation.Edit{Kind: conversation.EditSummarize, Range: step.Range, Summary: s, After: int64(n)}
+	d.weighReplaced(&e)
+	return e
+}
+
+// weighReplaced says what a summary takes the place of: as the view shows it, and as it was appended. What an earlier summary left
+// out it may stand for, and the other way round.
+func (d compacting) weighReplaced(e *conversation.Edit) {
+	s := e.Summary
+	var takenUp []conversation.Edit
+	for _, older := range d.View.Summaries() {
+		if e.Range.Covers(older.Range) {
+			takenUp = append(takenUp, older)
+			e.Before += int64(older.Summary.Tokens)
+			s.Recorded += older.Summary.Recorded
+		}
+	}
+	for i := range d.Loaded.Messages {
+		m := &d.Loaded.Messages[i]
+		if !e.Range.Contains(m.Index) || d.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
+			continue
+		}
+		before := slices.ContainsFunc(takenUp, func(o conversation.Edit) bool { return o.Range.Contains(m.Index) && o.Summary.Covers(m.Index) })
+		switch now := s.Covers(m.Index); {
+		case now && !before:
+			s.Recorded += int64(d.Loaded.Original(m).Tokens)
+		case before && !now:
+			s.Recorded -= int64(d.Loaded.Original(m).Tokens)
+		}
+		if it, shown := d.View.Item(m); shown && s.Covers(m.Index) {
+			e.Before += it.Tokens()
+		}
+	}
+}
+
+// hasPublished says whether this build has published a summary already: what is added to it is not worth a wait.
+func (d compacting) hasPublished() bool {
+	for i := range d.Edits {
+		if d.Edits[i].Kind == conversation.EditSummarize {
+			return true
+		}
+	}
+	return false
+}
+
+// noteOverShare says which important units a summary of this build stands for all the same.
+func (d compacting) noteOverShare() error {
+	for _, u := range d.important {
+		e := d.View.SummaryOf(u.First)
+		if e == nil || slices.ContainsFunc(d.Composed.DroppedSummaries, func(o conversation.Edit) bool { return o.Seq == e.Seq }) {
+			continue
+		}
+		d.overShare = append(d.overShare, conversation.Decision{
+			First: u.First, Last: u.End - 1, Kind: conversation.DecisionSummarized, Reason: conversation.ReasonOverBudgetShare,
+			Before: u.Weight, EditSeq: e.Seq, Summary: e.Summary.ID,
+		})
+	}
+	return nil
 }

@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -100,15 +100,7 @@ func (d *Attempt) completeErasures() error { return d.Erased.Complete(d.addEdit)
 // writeErasures adds what is erased to the build's change, and what is left on the list.
 func (d erasing) writeErasures(c *store.Change) {
 	d.Erased.Write(c)
-	stored := d.Loaded.Slots[erasures.DueSlot]
-	if !d.NewTurn || stored == nil {
-		return
-	}
-	var value []byte
-	if len(d.erasures) > 0 {
-		value = record.EncodeErasures(d.erasures, stored)
-	}
-	if !bytes.Equal(value, stored) {
-		c.Slots[erasures.DueSlot] = value
+	if d.NewTurn {
+		view.WriteList(c, d.Loaded, erasures.DueSlot, d.erasures, record.EncodeErasures)
 	}
 }

@@ -21,7 +21,7 @@ func (d fitting) lapses(index int32) bool {
 }
 
 // expandedRecently says whether a message was brought back so short a while ago that neither pruning nor a summary takes it away.
-func (d summarizing) expandedRecently(index int32) bool {
+func (d *Attempt) expandedRecently(index int32) bool {
 	_, turn, ok := d.View.Restored(index)
 	return ok && d.Turn-turn <= protectedTurns
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 )
 
@@ -61,7 +62,7 @@ type dueEdit struct {
 // applyExpirations makes those due edits that are to be made now, and says of the others that they wait.
 func (d lifetimes) applyExpirations() error {
 	var err error
-	if d.requestedSummaries, err = parseRequested(d.Loaded.Slots[RequestedSlot]); err != nil {
+	if d.requested, err = drafts.ParseRequested(d.Loaded.Slots[drafts.RequestedSlot]); err != nil {
 		return err
 	}
 	d.expiryRan = true

@@ -19,10 +19,22 @@ const (
 	liveNoText     = "the prompt of the summary cannot be filled in"
 )
 
+// summaryJob is the work for a plan's summaries, by the agent's own model where the policy wants it and that can be.
+func (d compacting) summaryJob(p *drafts.Plan, room int64) (*drafts.Job, error) {
+	w, err := d.spans().Job(p, room)
+	if err != nil {
+		return nil, err
+	}
+	if w.Live, w.NotLive, err = d.liveRequest(w); d.Loaded.IgnoreMissing(err) != nil {
+		return nil, err
+	}
+	return w, d.Loaded.Incomplete()
+}
+
 // liveRequest asks the agent's own model for a job's summary, behind the bytes that its provider has cached (behaviour §8, "At cache
 // price"): those of the last build, which all lead the view as it is now, and of messages since only those that are to be summarized. It
 // returns nil and the reason where that cannot be; nil and no reason where nobody wants it.
-func (d summarizing) liveRequest(w *drafts.Job) (live *summarize.Live, why string, err error) {
+func (d compacting) liveRequest(w *drafts.Job) (live *summarize.Live, why string, err error) {
 	if !conversation.ValueOr(d.Settings.Policy.Compaction.LivePrefix, false) {
 		return nil, "", nil
 	}
@@ -55,7 +67,7 @@ func (d summarizing) liveRequest(w *drafts.Job) (live *summarize.Live, why strin
 }
 
 // liveModel is the agent's own model, as the server reaches it, or why it is not asked.
-func (d summarizing) liveModel(w *drafts.Job) (model, why string) {
+func (d compacting) liveModel(w *drafts.Job) (model, why string) {
 	profile, _ := d.Settings.Catalogue.Profile(d.Model)
 	if !conversation.ValueOr(profile.LivePrefix, false) {
 		return "", liveNotAllowed
@@ -73,7 +85,7 @@ func (d summarizing) liveModel(w *drafts.Job) (model, why string) {
 
 // heldBlocks is how many leading blocks the provider has cached: those of the last build, if they all lead the view as it is now. What was
 // erased, taken back or corrected since is then none of them.
-func (d summarizing) heldBlocks() (n int, why string) {
+func (d compacting) heldBlocks() (n int, why string) {
 	if d.lifetimes().cacheIsCold() {
 		return 0, liveCold
 	}
@@ -88,7 +100,7 @@ func (d summarizing) heldBlocks() (n int, why string) {
 }
 
 // liveTask says what the model is to summarize of so many blocks, and what beside them.
-func (d summarizing) liveTask(w *drafts.Job, shown int) (*summarize.LiveTask, error) {
+func (d compacting) liveTask(w *drafts.Job, shown int) (*summarize.LiveTask, error) {
 	chars, _ := w.Density()
 	t := &summarize.LiveTask{Prompt: w.Prompt, Chars: int(chars), Target: w.Target(), UnseenChars: w.Input}
 	seen := map[int32]bool{}

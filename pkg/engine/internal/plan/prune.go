@@ -9,7 +9,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/prune"
-	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
@@ -45,7 +44,7 @@ func (d erasing) prunable() []prune.Target {
 		Tools:   conversation.ValueOr(p.ProtectedTools, prune.DefaultTools()), Prefixes: conversation.ValueOr(p.ProtectedPrefixes, prune.DefaultPrefixes()),
 		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
-			return index >= newest || d.Kept.Has(index) || d.summarizing().expandedRecently(index)
+			return index >= newest || d.Kept.Has(index) || d.expandedRecently(index)
 		},
 		Placeholder: d.placeholder(),
 	})
@@ -150,17 +149,4 @@ func (d erasing) reclaimOne(r record.Reclaim) {
 		Before: int64(shown.Tokens), After: int64(shown.Tokens), Erases: true,
 	})
 	d.Erased.Erase(r.Index, []int32{r.Part})
-}
-
-// writeReclaims puts the list into the build's change.
-func (d erasing) writeReclaims(c *store.Change) error {
-	stored, err := erasures.ParsePruned(d.Loaded.Slots[erasures.PrunedSlot])
-	if err != nil || slices.Equal(stored, d.reclaims) {
-		return err
-	}
-	c.Slots[erasures.PrunedSlot] = nil
-	if len(d.reclaims) > 0 {
-		c.Slots[erasures.PrunedSlot] = record.EncodeReclaims(d.reclaims, d.Loaded.Slots[erasures.PrunedSlot])
-	}
-	return nil
 }

@@ -96,7 +96,7 @@ func (d expirations) summaryFor(x *expiry.Due, o *originalText) (s summarize.Res
 		return s, 0
 	case ended:
 		deferred = conversation.ReasonSummaryRefused
-	case d.lifetimes().wasRequested(x) || d.Summaries.IsStarted(r):
+	case d.requested.Has(x) || d.Summaries.IsStarted(r):
 		s.Err, deferred = ErrNotReady, conversation.ReasonSummaryNotReady
 	default:
 		s.Err, deferred = errNotAsked, conversation.ReasonSummaryNotAsked
@@ -104,7 +104,7 @@ func (d expirations) summaryFor(x *expiry.Due, o *originalText) (s summarize.Res
 	if !ended && !d.DryRun {
 		d.Waits.add(r, len(x.Erase) > 0) // this attempt ends, and the next one knows
 	}
-	if len(x.Erase) > 0 || d.lifetimes().waitedLongEnough(x) {
+	if len(x.Erase) > 0 || d.waitedLongEnough(x) {
 		return s, 0
 	}
 	return s, deferred

@@ -41,7 +41,7 @@ func (d compacting) slideTo(most int32) int32 {
 
 // slide moves the window's start to the newest messages.
 func (d compacting) slide(target int64, keep int32) error {
-	cut := d.summarizing().cutBeside(max(0, min(d.Settings.Compaction.Tail, target-d.Fixed)), keep)
+	cut := d.spans().Cut(max(0, min(d.Settings.Compaction.Tail, target-d.Fixed)), keep)
 	if cut <= d.Composed.Window.Start {
 		return nothingToCompact()
 	}

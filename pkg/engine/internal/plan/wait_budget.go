@@ -7,7 +7,10 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
@@ -109,4 +112,24 @@ func (d *Attempt) UpcomingRequests() []*summarize.Request {
 		}
 	}
 	return out
+}
+
+// maxSummaryDeferral is for how many turns something is shown in full because its summary is not there (behaviour §5).
+const maxSummaryDeferral = 3
+
+// waitedLongEnough says whether what is due has waited for its summary long enough.
+func (d *Attempt) waitedLongEnough(x *expiry.Due) bool {
+	return d.Turn-max(x.Since, d.requested.Entry(x, d.Turn).Turn) >= maxSummaryDeferral
+}
+
+// writeRequested adds to the build's change whose summaries it leaves to later builds.
+func (d *Attempt) writeRequested(c *store.Change) {
+	if !d.expiryRan {
+		return
+	}
+	var list []record.AskedSummary
+	for i := range d.upcoming[:min(len(d.upcoming), drafts.MaxRequested)] {
+		list = append(list, d.requested.Entry(&d.upcoming[i], d.Turn))
+	}
+	view.WriteList(c, d.Loaded, drafts.RequestedSlot, list, record.EncodeAskedSummaries)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
@@ -42,7 +42,7 @@ func (im *importer) checkSlot(name string, value []byte) ([]byte, error) {
 		return checked(value, record.DecodeCalibration, calibrates, func(c record.Calibration, stored []byte) []byte { return record.EncodeCalibration(&c, stored) })
 	case name == erasures.DueSlot:
 		return checked(value, record.DecodeErasures, im.erasures, record.EncodeErasures)
-	case name == plan.RequestedSlot:
+	case name == drafts.RequestedSlot:
 		return checked(value, record.DecodeAskedSummaries, im.asked, record.EncodeAskedSummaries)
 	case name == erasures.PrunedSlot:
 		return checked(value, record.DecodeReclaims, im.reclaims, record.EncodeReclaims)
@@ -83,7 +83,7 @@ func (im *importer) erasures(list []record.Erasure) bool {
 }
 
 func (im *importer) asked(list []record.AskedSummary) bool {
-	return len(list) <= plan.MaxRequested && !slices.ContainsFunc(list, func(a record.AskedSummary) bool {
+	return len(list) <= drafts.MaxRequested && !slices.ContainsFunc(list, func(a record.AskedSummary) bool {
 		return a.Index < 0 || a.Index >= im.head.Messages || a.Part < expiry.MessageText || a.Turn < 0
 	})
 }

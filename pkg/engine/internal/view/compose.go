@@ -300,6 +300,15 @@ func TextPart(text string) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 }
 
+// TailUnit describes a unit to the policies that cut the tail.
+func (out *Composition) TailUnit(i int) compaction.TailUnit {
+	u := &out.Units[i]
+	return compaction.TailUnit{
+		First: u.First(), Tokens: out.Weights[i], Messages: int32(len(u.Items)),
+		User: u.Summary == nil && u.Items[0].Message.Role == conversation.RoleUser,
+	}
+}
+
 // Whole says whether a composition shows all messages of a unit in full.
 func (out *Composition) Whole(unit conversation.Range) bool {
 	for i := range out.Units {

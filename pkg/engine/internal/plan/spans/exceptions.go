@@ -1,4 +1,4 @@
-package plan
+package spans
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 )
 
-// exceptions are the messages of a step that its summary does not stand for (behaviour §8): pinned units, the system's messages,
+// Exceptions are the messages of a step that its summary does not stand for (behaviour §8): pinned units, the system's messages,
 // newest first, as far as they have room; the opening and the request in force; units that were expanded lately; and what the plan keeps of
 // important ones.
-func (d summarizing) exceptions(s *drafts.Step) []conversation.Range {
+func (d *Planner) Exceptions(s *drafts.Step) []conversation.Range {
 	r, out := s.Range, slices.Clone(s.Verbatim)
 	for _, p := range d.Kept.Pins {
 		if r.Contains(p.First) {
@@ -29,65 +29,66 @@ func (d summarizing) exceptions(s *drafts.Step) []conversation.Range {
 		}
 		switch n := it.Tokens(); {
 		case m.Role == conversation.RoleSystem:
-			if room -= n; room >= 0 || d.expandedRecently(m.Index) {
+			if room -= n; room >= 0 || d.Expanded(m.Index) {
 				out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
 			}
-		case m.Index == d.request || m.Index == d.opening || d.expandedRecently(m.Index):
+		case m.Index == d.Request || m.Index == d.Opening || d.Expanded(m.Index):
 			out = append(out, conversation.Range{First: m.Index, End: m.Index + 1})
 		}
 	}
 	return conversation.MergeRanges(out)
 }
 
-// importantUnit is a unit of high importance that the context shows.
-type importantUnit struct {
+// ImportantUnit is a unit of high importance that the context shows.
+type ImportantUnit struct {
 	conversation.Range
-	weight int64
+
+	Weight int64
 	inTail bool
 }
 
-// importantUnits are those before a cut, newest first. What stays for another reason is none of them.
-func (d summarizing) importantUnits(cut int32) []importantUnit {
-	var out []importantUnit
+// ImportantUnits are those before a cut, newest first. What stays for another reason is none of them.
+func (d *Planner) ImportantUnits(cut int32) []ImportantUnit {
+	var out []ImportantUnit
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
 		if u.Summary != nil || u.First() >= cut || u.First() < d.Kept.LeadingSystem || !u.IsImportant() {
 			continue
 		}
-		if at := u.First(); at != d.request && at != d.opening && !d.Kept.IsPinned(at) && !d.expandedRecently(at) {
-			out = append(out, importantUnit{conversation.Range{First: at, End: u.Last() + 1}, d.Composed.Weights[i], i >= d.Composed.Tail})
+		if at := u.First(); at != d.Request && at != d.Opening && !d.Kept.IsPinned(at) && !d.Expanded(at) {
+			out = append(out, ImportantUnit{conversation.Range{First: at, End: u.Last() + 1}, d.Composed.Weights[i], i >= d.Composed.Tail})
 		}
 	}
-	slices.SortFunc(out, func(a, b importantUnit) int { return int(b.First - a.First) })
+	slices.SortFunc(out, func(a, b ImportantUnit) int { return int(b.First - a.First) })
 	return out
 }
 
 // verbatimUnits are those of them that stay beside the summaries: the newest that have room in their share together. One that has no room
 // leaves it to older ones.
-func (d summarizing) verbatimUnits(cut int32) []importantUnit {
+func (d *Planner) verbatimUnits(cut int32) []ImportantUnit {
 	room := d.Settings.Compaction.Verbatim
-	return slices.DeleteFunc(d.importantUnits(cut), func(u importantUnit) bool {
-		if u.weight > room {
+	return slices.DeleteFunc(d.ImportantUnits(cut), func(u ImportantUnit) bool {
+		if u.Weight > room {
 			return true
 		}
-		room -= u.weight
+		room -= u.Weight
 		return false
 	})
 }
 
 // verbatimInTail is what those weigh that the tail shows now. The others are no part of the tail's room.
-func (d summarizing) verbatimInTail(cut int32) int64 {
+func (d *Planner) verbatimInTail(cut int32) int64 {
 	n := int64(0)
 	for _, u := range d.verbatimUnits(cut) {
 		if u.inTail {
-			n += u.weight
+			n += u.Weight
 		}
 	}
 	return n
 }
 
 // keepVerbatim says of each step of a plan which important units stay beside its summary.
-func (d summarizing) keepVerbatim(p *drafts.Plan) {
+func (d *Planner) keepVerbatim(p *drafts.Plan) {
 	for _, u := range d.verbatimUnits(p.Cut) {
 		for i := range p.Steps {
 			if s := &p.Steps[i]; s.Range.Covers(u.Range) {
@@ -95,19 +96,4 @@ func (d summarizing) keepVerbatim(p *drafts.Plan) {
 			}
 		}
 	}
-}
-
-// noteOverShare says which important units a summary of this build stands for all the same.
-func (d compacting) noteOverShare() error {
-	for _, u := range d.important {
-		e := d.View.SummaryOf(u.First)
-		if e == nil || slices.ContainsFunc(d.Composed.DroppedSummaries, func(o conversation.Edit) bool { return o.Seq == e.Seq }) {
-			continue
-		}
-		d.overShare = append(d.overShare, conversation.Decision{
-			First: u.First, Last: u.End - 1, Kind: conversation.DecisionSummarized, Reason: conversation.ReasonOverBudgetShare,
-			Before: u.weight, EditSeq: e.Seq, Summary: e.Summary.ID,
-		})
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package plan
+package spans
 
 import (
 	"slices"
@@ -10,8 +10,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 )
 
-// summaryJob gets everything together that a plan needs. room is what the target of the compaction leaves for its summary.
-func (d summarizing) summaryJob(p *drafts.Plan, room int64) (*drafts.Job, error) {
+// Job gets everything together that a plan needs, but for what of it is not loaded. room is what the target of the compaction leaves for its
+// summary.
+func (d *Planner) Job(p *drafts.Plan, room int64) (*drafts.Job, error) {
 	c := d.Settings.Compaction
 	if c.Strategy == conversation.StrategySummarize { // elsewhere several stand beside each other
 		c.Summary = min(c.Summary, max(room-c.Losses, c.Summary/2)) // the list beside it must hold what it would lose
@@ -20,7 +21,7 @@ func (d summarizing) summaryJob(p *drafts.Plan, room int64) (*drafts.Job, error)
 		Plan: *p, Key: d.Loaded.Key, Incarnation: d.Loaded.Head.Incarnation, Counter: d.Settings.Counter,
 		Summary: c.Summary, Losses: c.Losses, Earlier: map[int64]drafts.Text{},
 	}
-	w.Prompt = d.spanPrompt()
+	w.Prompt = d.Prompt()
 	for i := range p.Steps {
 		units, err := d.ownUnits(&p.Steps[i])
 		if err := d.Loaded.IgnoreMissing(err); err != nil {
@@ -32,16 +33,12 @@ func (d summarizing) summaryJob(p *drafts.Plan, room int64) (*drafts.Job, error)
 		}
 	}
 	d.limitSpan(w)
-	var err error
-	if w.Live, w.NotLive, err = d.liveRequest(w); d.Loaded.IgnoreMissing(err) != nil {
-		return nil, err
-	}
-	return w, d.Loaded.Incomplete()
+	return w, nil
 }
 
-// spanPrompt is what summaries of spans are asked for with: the prompt that the policy names, if there is one, or the built-in one.
+// Prompt is what summaries of spans are asked for with: the prompt that the policy names, if there is one, or the built-in one.
 // The prompt with the id "default" is for single results.
-func (d summarizing) spanPrompt() conversation.Prompt {
+func (d *Planner) Prompt() conversation.Prompt {
 	if id := conversation.ValueOr(d.Settings.Policy.Compaction.PromptID, ""); id != "" {
 		if p, ok := d.Settings.Catalogue.Prompt(id); ok {
 			return p
@@ -52,19 +49,19 @@ func (d summarizing) spanPrompt() conversation.Prompt {
 
 // newlyCovered are the messages that the summaries which a step takes up left out, and that it stands for: an earlier request, above all.
 // No summary tells of them yet.
-func (d summarizing) newlyCovered(s *drafts.Step) []conversation.Range {
+func (d *Planner) newlyCovered(s *drafts.Step) []conversation.Range {
 	var out []conversation.Range
 	for _, e := range d.View.Summaries() {
 		if slices.Contains(s.Children, e.Summary.ID) {
 			out = append(out, e.Summary.Except...)
 		}
 	}
-	return conversation.SubtractRanges(conversation.MergeRanges(out), append(d.exceptions(s), s.Own))
+	return conversation.SubtractRanges(conversation.MergeRanges(out), append(d.Exceptions(s), s.Own))
 }
 
 // ownUnits are copies of the units of a step that no summary tells of yet: what the window holds changes under it once the conversation is
 // let go. What stays verbatim is none of them.
-func (d summarizing) ownUnits(s *drafts.Step) ([]conversation.Unit, error) {
+func (d *Planner) ownUnits(s *drafts.Step) ([]conversation.Unit, error) {
 	units := d.spanUnits(conversation.SubtractRanges(append(d.newlyCovered(s), s.Own), s.Verbatim)...)
 	for i := range units {
 		for j := range units[i].Items {
@@ -82,7 +79,7 @@ func (d summarizing) ownUnits(s *drafts.Step) ([]conversation.Unit, error) {
 }
 
 // readEarlier reads the summaries that a step takes up.
-func (d summarizing) readEarlier(w *drafts.Job, ids []int64) error {
+func (d *Planner) readEarlier(w *drafts.Job, ids []int64) error {
 	for _, e := range d.View.Summaries() {
 		s := e.Summary
 		if !slices.Contains(ids, s.ID) {
@@ -112,9 +109,9 @@ const (
 
 // limitSpan says how long a span may be, in characters. Heads larger than the window of the smallest of the models that may be asked go in
 // chunks, and are shortened to what is given of one summary.
-func (d summarizing) limitSpan(w *drafts.Job) {
+func (d *Planner) limitSpan(w *drafts.Job) {
 	room := settings.Budget(settings.BudgetOverride{}, conversation.ModelProfile{})
-	for _, name := range d.Summaries.ModelsOf(&w.Prompt) {
+	for _, name := range d.Models(&w.Prompt) {
 		_, model, _ := strings.Cut(name, "/")
 		p, _ := d.Settings.Catalogue.Profile(model)
 		room = min(room, settings.Budget(settings.BudgetOverride{}, p))

@@ -1,4 +1,6 @@
-package plan
+// Package spans decides which messages summaries are to stand for: where a compaction cuts, what of it each summary covers, which earlier ones
+// it takes up, what stays beside it (behaviour §8), and what those who write it are given.
+package spans
 
 import (
 	"slices"
@@ -7,12 +9,29 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
-// planSummaries says what would be summarized so that the newest messages, of at most tail tokens, are left; nil if nothing would.
-func (d summarizing) planSummaries(tail int64, keep int32) (*drafts.Plan, error) {
-	cut := d.cutBeside(tail, keep)
+// Planner plans the summaries of a view as it is.
+type Planner struct {
+	Composed *view.Composition
+	View     *conversation.View
+	Loaded   *view.Loaded
+	Kept     conversation.Kept
+	Settings *settings.Settings
+	Fixed    int64
+	Request  int32                                       // the request in force; -1 for none
+	Opening  int32                                       // the opening, if it is kept; -1 for none
+	Expanded func(index int32) bool                      // brought back so short a while ago that no summary takes it away
+	Erased   *erasures.Erasures                          // by this build
+	Models   func(*conversation.Prompt) (names []string) // that may be asked, the first one first
+}
+
+// Plan says what would be summarized so that the newest messages, of at most tail tokens, are left; nil if nothing would.
+func (d *Planner) Plan(tail int64, keep int32) (*drafts.Plan, error) {
+	cut := d.Cut(tail, keep)
 	if cut <= max(d.Kept.LeadingSystem, d.View.SummarizedTo()) {
 		return nil, nil
 	}
@@ -37,33 +56,30 @@ func (d summarizing) planSummaries(tail int64, keep int32) (*drafts.Plan, error)
 // all that a target leaves.
 const leastTail = 4
 
-// cutBeside is where a compaction cuts that leaves so much room to the newest messages, and to the opening, the request and important units
+// Cut is where a compaction cuts that leaves so much room to the newest messages, and to the opening, the request and important units
 // where these would then lie before them.
-func (d summarizing) cutBeside(tail int64, keep int32) int32 {
-	cut := d.cut(tail, keep)
+func (d *Planner) Cut(tail int64, keep int32) int32 {
+	cut := d.cutAt(tail, keep)
 	kept := int64(0)
 	for i := d.Composed.Tail; i < len(d.Composed.Units) && d.Composed.Units[i].First() < cut; i++ {
 		switch d.Composed.Units[i].First() {
-		case d.request:
+		case d.Request:
 			kept += min(d.Composed.Weights[i], d.Settings.Limit/compaction.RequestShare)
-		case d.opening:
+		case d.Opening:
 			kept += min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
 		}
 	}
 	if kept += d.verbatimInTail(cut); kept == 0 {
 		return cut
 	}
-	return d.cut(max(d.Settings.Compaction.Tail/leastTail, tail-kept), keep)
+	return d.cutAt(max(d.Settings.Compaction.Tail/leastTail, tail-kept), keep)
 }
 
-// cut is the first message that a compaction leaves; 0 if nothing would go.
-func (d summarizing) cut(tail int64, keep int32) int32 {
+// cutAt is the first message that a compaction leaves; 0 if nothing would go.
+func (d *Planner) cutAt(tail int64, keep int32) int32 {
 	in := compaction.CutInput{Keep: keep, Tail: tail, Returns: copies.Gains(d.Composed, d.Kept, func(int32) bool { return false })}
 	for i := d.Composed.Tail; i <= d.Composed.Newest(); i++ {
-		u := &d.Composed.Units[i]
-		in.Units = append(in.Units, compaction.TailUnit{
-			First: u.First(), Tokens: d.Composed.Weights[i], User: isUserUnit(u), Messages: int32(len(u.Items)),
-		})
+		in.Units = append(in.Units, d.Composed.TailUnit(i))
 	}
 	if at := compaction.Cut(in); at > 0 {
 		return in.Units[at].First
@@ -71,9 +87,9 @@ func (d summarizing) cut(tail int64, keep int32) int32 {
 	return 0
 }
 
-// tailRoom is what the newest messages may weigh so that the view reaches its target, if it can, beside all that stays, and with a
+// TailRoom is what the newest messages may weigh so that the view reaches its target, if it can, beside all that stays, and with a
 // summary as long as it may be. growth is what will be appended until the summary is used.
-func (d summarizing) tailRoom(target, growth int64) int64 {
+func (d *Planner) TailRoom(target, growth int64) int64 {
 	c := &d.Settings.Compaction
 	room := target - growth - d.Fixed - c.Summary - c.Losses
 	for i := range d.Composed.Units[:d.Composed.Tail] {
@@ -84,17 +100,17 @@ func (d summarizing) tailRoom(target, growth int64) int64 {
 	return max(c.Tail/leastTail, min(c.Tail, room))
 }
 
-// summaryRoom is what a target leaves for a plan's summary, beside all that stays.
-func (d summarizing) summaryRoom(p *drafts.Plan, target int64) int64 {
+// SummaryRoom is what a target leaves for a plan's summary, beside all that stays.
+func (d *Planner) SummaryRoom(p *drafts.Plan, target int64) int64 {
 	room := target - d.Fixed
 	for i := range d.Composed.Units {
 		switch u := &d.Composed.Units[i]; {
 		case i < d.Composed.Tail && u.Summary != nil:
 		case i < d.Composed.Tail || u.First() >= p.Cut:
 			room -= d.Composed.Weights[i]
-		case u.First() == d.request:
+		case u.First() == d.Request:
 			room -= min(d.Composed.Weights[i], d.Settings.Limit/compaction.RequestShare)
-		case u.First() == d.opening:
+		case u.First() == d.Opening:
 			room -= min(d.Composed.Weights[i], d.Settings.Limit/compaction.OpeningShare)
 		}
 	}
@@ -103,7 +119,7 @@ func (d summarizing) summaryRoom(p *drafts.Plan, target int64) int64 {
 
 // reachBack is where the messages begin that a summary takes up: behind the last one. Where the window has left out more than a
 // budget's worth of messages since, the oldest of these are not taken up.
-func (d summarizing) reachBack() (int32, error) {
+func (d *Planner) reachBack() (int32, error) {
 	from, at, room := max(d.Kept.LeadingSystem, d.View.SummarizedTo()), d.Composed.Window.Start, d.Settings.Limit
 	for start := at; at > from && room > 0; {
 		// Pages grow: each that is missing makes the plan begin anew.
@@ -125,7 +141,7 @@ func (d summarizing) reachBack() (int32, error) {
 }
 
 // successorStep is the one summary of SUMMARIZE: it takes up all before it, if it follows on them.
-func (d summarizing) successorStep(from, cut int32) drafts.Step {
+func (d *Planner) successorStep(from, cut int32) drafts.Step {
 	own := conversation.Range{First: from, End: cut}
 	s := drafts.Step{Range: own, Own: own}
 	if !d.followsLastSummary(from) {
@@ -141,13 +157,13 @@ func (d summarizing) successorStep(from, cut int32) drafts.Step {
 
 // followsLastSummary says whether messages from an index on follow on the last summary. Where some between them were left out, a summary over
 // both would stand for what nobody has summarized.
-func (d summarizing) followsLastSummary(from int32) bool {
+func (d *Planner) followsLastSummary(from int32) bool {
 	gap := conversation.Range{First: d.View.SummarizedTo(), End: from}
 	return gap.First == 0 || gap.Len() <= 0 || d.View.Hidden(gap)
 }
 
 // planLeaves adds leaves over chunks, and the summaries of summaries that they make necessary.
-func (d summarizing) planLeaves(p *drafts.Plan, from int32) {
+func (d *Planner) planLeaves(p *drafts.Plan, from int32) {
 	nodes, refs := d.nodes()
 	if !d.followsLastSummary(from) {
 		nodes, refs = nil, nil
@@ -178,7 +194,7 @@ type ref struct {
 }
 
 // newestSummaries are those in force that follow on each other up to the last: between others lie messages that were left out.
-func (d summarizing) newestSummaries() []conversation.Edit {
+func (d *Planner) newestSummaries() []conversation.Edit {
 	all := d.View.Summaries()
 	for at := len(all) - 1; at > 0; at-- {
 		gap := conversation.Range{First: all[at-1].Range.End, End: all[at].Range.First}
@@ -189,7 +205,7 @@ func (d summarizing) newestSummaries() []conversation.Edit {
 	return all
 }
 
-func (d summarizing) nodes() ([]compaction.Node, []ref) {
+func (d *Planner) nodes() ([]compaction.Node, []ref) {
 	inForce := d.newestSummaries()
 	nodes, refs := make([]compaction.Node, 0, len(inForce)), make([]ref, 0, len(inForce))
 	for _, e := range inForce {
@@ -200,7 +216,7 @@ func (d summarizing) nodes() ([]compaction.Node, []ref) {
 }
 
 // chunks splits messages into what leaves stand for: whole units, of about a chunk's weight each.
-func (d summarizing) chunks(from, cut int32) []conversation.Range {
+func (d *Planner) chunks(from, cut int32) []conversation.Range {
 	var out []conversation.Range
 	weight := int64(0)
 	units := d.spanUnits(conversation.Range{First: from, End: cut})
@@ -221,7 +237,7 @@ func (d summarizing) chunks(from, cut int32) []conversation.Range {
 
 // spanUnits are the units of stretches as the view shows them, without what never enters a summarizer: the system's messages and
 // pinned units.
-func (d summarizing) spanUnits(ranges ...conversation.Range) []conversation.Unit {
+func (d *Planner) spanUnits(ranges ...conversation.Range) []conversation.Unit {
 	var items []conversation.Item
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
