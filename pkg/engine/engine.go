@@ -115,12 +115,12 @@ func New(o Options) *Engine {
 	}
 	e.memories = memories.New(&memories.Options{
 		Store: o.Store, Unguarded: recent, Txn: e.txn, Views: e.views, Target: target, Defaults: o.Defaults, IDs: o.IDs, OnError: o.OnError,
-		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, Delete: e.deleteForgotten,
+		Observer: o.MemoryObserver, Backfill: o.MemoryBackfill, DeleteConversation: e.deleteForgotten,
 	})
-	e.conversations = conversations.New(&conversations.Options{
+	e.conversations = &conversations.Service{
 		Store: o.Store, Txn: e.txn, Views: e.views, Catalogues: catalogues, Summaries: o.Summaries, Memories: e.memories, Clock: o.Clock, IDs: o.IDs,
 		Defaults: o.Defaults,
-	})
+	}
 	recent.OnEpoch(e.contents.Cache.Clear)
 	e.appends = appends.New(&appends.Options{
 		Store: o.Store, Recent: recent, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
@@ -130,8 +130,10 @@ func New(o Options) *Engine {
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
 		Memories: e.memories, Appends: e.appends, IDs: o.IDs, Defaults: o.Defaults, RecallTools: o.RecallTools, OnError: o.OnError, Observer: o.Observer,
 	})
-	e.messages = messages.New(o.Store, e.txn, e.views, blobs, e.contents, e.builds, e.memories, o.Defaults)
-	e.transfer = transfer.New(o.Store, e.txn, e.views, blobs, e.contents, o.IDs, o.Defaults)
+	e.messages = &messages.Service{
+		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Builds: e.builds, Memories: e.memories, Defaults: o.Defaults,
+	}
+	e.transfer = &transfer.Service{Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, IDs: o.IDs, Defaults: o.Defaults}
 	e.Admin = catalogue.NewAdmin(catalogues, o.Store, e.txn, o.IDs, o.Summaries)
 	return e
 }

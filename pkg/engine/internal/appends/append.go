@@ -23,7 +23,7 @@ import (
 func (as *Service) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
 	a := as.begin(r, false)
 	defer a.close(ctx)
-	err := as.txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
+	err := as.Txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
 	return a.result, err
 }
 
@@ -60,7 +60,7 @@ func (a *attempt) attempt(ctx context.Context) error {
 		if err == nil || a.used {
 			return err
 		}
-		a.service.recent.Forget(a.request.Key)
+		a.service.Recent.Forget(a.request.Key)
 		a.startOver(ctx)
 		return store.ErrConflict // or whatever it is: what is read decides
 	}
@@ -91,8 +91,8 @@ func (a *attempt) guess(ctx context.Context) *store.Snapshot {
 		return nil
 	}
 	a.guessed, a.former = true, &conversations.FormerRequests{}
-	snap := a.service.recent.Guess(a.request.Key)
-	if snap == nil || a.service.txn.Live(&snap.Head) != nil || !actors.Speaks(ctx, cmp.Or(snap.Head.ActorID, snap.Info.ActorID)) {
+	snap := a.service.Recent.Guess(a.request.Key)
+	if snap == nil || a.service.Txn.Live(&snap.Head) != nil || !actors.Speaks(ctx, cmp.Or(snap.Head.ActorID, snap.Info.ActorID)) {
 		return nil
 	}
 	return snap
@@ -100,7 +100,7 @@ func (a *attempt) guess(ctx context.Context) *store.Snapshot {
 
 // decide places the messages behind what the conversation is, and commits.
 func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
-	first, err := a.service.txn.Recall(snap, a.request.Request)
+	first, err := a.service.Txn.Recall(snap, a.request.Request)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 		a.result = &AppendResult{Revision: snap.Head.Revision, History: a.found.result()}
 		return nil
 	}
-	err = a.service.txn.Commit(ctx, a.request.Key, &snap.Head, change)
+	err = a.service.Txn.Commit(ctx, a.request.Key, &snap.Head, change)
 	a.used = txn.MayStand(err)
 	if err != nil {
 		return err
@@ -148,10 +148,10 @@ func (a *attempt) isEmpty(head *store.Head) bool {
 // committed tells the memory what a commit has changed.
 func (a *attempt) committed(c *store.Change) {
 	if a.found != nil && len(a.found.rewind) > 0 {
-		a.service.memories.Edited(a.request.Key, a.found.rewind)
+		a.service.Memories.Edited(a.request.Key, a.found.rewind)
 	}
 	if len(c.Messages) > 0 {
-		a.service.memories.Appended(a.request.Key, &c.Head, &a.inForce, c.Messages)
+		a.service.Memories.Appended(a.request.Key, &c.Head, &a.inForce, c.Messages)
 	}
 }
 
@@ -199,27 +199,27 @@ func (a *attempt) read(ctx context.Context) (*store.Snapshot, error) {
 	if a.request.History != nil {
 		q.SlotsOf = view.BuildSlots
 	}
-	snap, err := a.service.store.Read(ctx, key, q)
+	snap, err := a.service.Store.Read(ctx, key, q)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return a.newConversation(ctx), nil
 	case err != nil:
 		return nil, err
 	}
-	gone := a.service.txn.Live(&snap.Head)
+	gone := a.service.Txn.Live(&snap.Head)
 	if gone == nil {
-		return snap, a.service.conversations.CheckFormer(ctx, key, &snap.Head, conversations.AppendRequests, id)
+		return snap, a.service.Conversations.CheckFormer(ctx, key, &snap.Head, conversations.AppendRequests, id)
 	}
 	if !snap.Head.Reusable {
 		return nil, gone
 	}
-	if a.former, err = a.service.conversations.BeginAnew(ctx, key, &snap.Head); err != nil {
+	if a.former, err = a.service.Conversations.BeginAnew(ctx, key, &snap.Head); err != nil {
 		return nil, err
 	}
 	if a.former.Incomplete {
 		return nil, gone
 	}
-	if a.former.Has(conversations.AppendRequests, id, a.service.txn.Now()) {
+	if a.former.Has(conversations.AppendRequests, id, a.service.Txn.Now()) {
 		return nil, conversations.RetryOfFormer()
 	}
 	a.after = snap.Head.Version
@@ -228,7 +228,7 @@ func (a *attempt) read(ctx context.Context) (*store.Snapshot, error) {
 
 // newConversation makes up a conversation that nothing is stored of: its version is 0.
 func (a *attempt) newConversation(ctx context.Context) *store.Snapshot {
-	head := txn.NewHead(a.fresh, a.service.txn.Now())
+	head := txn.NewHead(a.fresh, a.service.Txn.Now())
 	head.Former = a.former.Until()
 	head.NextDue = head.Former
 	info := actors.NewInfo(ctx)
@@ -248,7 +248,7 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 	if err := a.resolve(ctx, &head, snap.Info); err != nil {
 		return nil, err
 	}
-	now := a.service.txn.Now()
+	now := a.service.Txn.Now()
 	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, now)}
 	c.Head.Revision++
 	c.Head.Unanswered = append([]store.Call(nil), head.Unanswered...)
@@ -277,10 +277,10 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 	}
 	a.former.AddTo(c)
 	a.keepUsage(c)
-	policy := snap.Info.Policy.Or(a.service.defaults)
+	policy := snap.Info.Policy.Or(a.service.Defaults)
 	txn.RenewTTL(&c.Head, policy, now)
 	a.inForce = policy
-	a.service.memories.NoteAppend(ctx, &c.Head, &policy)
+	a.service.Memories.NoteAppend(ctx, &c.Head, &policy)
 	txn.Remember(c, a.request.Request, store.Outcome{
 		FirstIndex: head.Messages, Count: int32(len(c.Messages)), Revision: c.Head.Revision,
 	})
@@ -312,13 +312,13 @@ func (a *attempt) weigh(ctx context.Context, info *store.Info) error {
 	if a.weighed {
 		return nil
 	}
-	counter, err := a.service.views.Counter(info.Counter)
+	counter, err := a.service.Views.Counter(info.Counter)
 	if err != nil {
 		return err
 	}
 	for i := range a.request.Messages {
 		m := &a.request.Messages[i]
-		media, err := a.service.catalogues.MediaTokens(ctx, a.request.Key.Namespace, m.Model)
+		media, err := a.service.Catalogues.MediaTokens(ctx, a.request.Key.Namespace, m.Model)
 		if err != nil {
 			return err
 		}

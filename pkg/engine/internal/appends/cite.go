@@ -54,8 +54,8 @@ type citedPart struct {
 
 // findCited finds what is to be cited of an append, and reads what is known of contents.
 func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
-	p := snap.Info.Policy.Or(a.service.defaults).Citations
-	counter, err := a.service.views.Counter(snap.Info.Counter)
+	p := snap.Info.Policy.Or(a.service.Defaults).Citations
+	counter, err := a.service.Views.Counter(snap.Info.Counter)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.Ci
 
 // threshold is from how many characters on a part is cited, and whether it ever is: action policies say so before the conversation's.
 func (a *attempt) threshold(m *conversation.Message, p *conversation.Part, tool string, policy conversation.CitationsPolicy) (int, bool) {
-	o := expiry.Origin{Actions: m.Actions, Tool: tool, Server: a.service.tools[tool]}
+	o := expiry.Origin{Actions: m.Actions, Tool: tool, Server: a.service.Tools[tool]}
 	if p.Result != nil && len(p.Result.Actions) > 0 {
 		o.Actions = p.Result.Actions
 	}
@@ -153,7 +153,7 @@ func (c *citationPlan) read(ctx context.Context, key store.Key, snap *store.Snap
 	read := &store.Snapshot{}
 	if snap.Head.Version > 0 { // of a conversation that is yet to be, nothing is stored
 		var err error
-		if read, err = c.service.store.Read(ctx, key, q); err != nil {
+		if read, err = c.service.Store.Read(ctx, key, q); err != nil {
 			return err
 		}
 	}
@@ -305,7 +305,7 @@ func (as *Service) citingEdits(ctx context.Context, key store.Key, of *store.Sna
 		return nil, nil
 	}
 	at := conversation.Range{First: of.Messages[0].Index, End: of.Messages[len(of.Messages)-1].Index + 1}
-	snap, err := as.store.Read(ctx, key, store.Query{
+	snap, err := as.Store.Read(ctx, key, store.Query{
 		Incarnation: of.Head.Incarnation, Edits: &store.EditRange{Upto: of.Head.EditSeq, Of: []conversation.Range{at}},
 	})
 	if err != nil {
@@ -331,7 +331,7 @@ func (a *attempt) noteRecalled(ctx context.Context, snap *store.Snapshot) error 
 		n, _ := contents.NumberOf(handle)
 		names = append(names, contents.SourceSlot(n))
 	}
-	if err := a.service.contents.ReadSlots(ctx, a.request.Key, snap.Head.Incarnation, slots, names...); err != nil {
+	if err := a.service.Contents.ReadSlots(ctx, a.request.Key, snap.Head.Incarnation, slots, names...); err != nil {
 		return err
 	}
 	for handle, i := range recalled {

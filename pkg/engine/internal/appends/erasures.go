@@ -23,7 +23,7 @@ func (as *Service) scheduleErasures(ctx context.Context, key store.Key, c *store
 	}
 	var stored []byte
 	if int(c.Head.Messages) > len(c.Messages) { // of a conversation without messages, nothing waits
-		snap, err := as.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{erasures.DueSlot}})
+		snap, err := as.Store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{erasures.DueSlot}})
 		if err != nil {
 			return txn.Failure(err)
 		}

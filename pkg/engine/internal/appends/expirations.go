@@ -17,20 +17,20 @@ func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Inf
 	if a.resolved {
 		return nil
 	}
-	c, err := a.service.catalogues.Read(ctx, a.request.Key.Namespace)
+	c, err := a.service.Catalogues.Read(ctx, a.request.Key.Namespace)
 	if err != nil {
 		return err
 	}
-	if err := a.service.catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
+	if err := a.service.Catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
 		return err
 	}
 	calls, err := placement.AnswersOf(head, a.request.Messages, a.field)
 	if err != nil {
 		return err
 	}
-	a.policies, a.policy = c.Policies, info.Policy.Or(a.service.defaults).Expiration.Results
+	a.policies, a.policy = c.Policies, info.Policy.Or(a.service.Defaults).Expiration.Results
 	a.given = givenOf(a.request.Messages)
-	r := resolver{policies: a.policies, tools: a.service.tools, policy: a.policy, calls: calls}
+	r := resolver{policies: a.policies, tools: a.service.Tools, policy: a.policy, calls: calls}
 	for i := range a.request.Messages {
 		var override *conversation.ExpirationOverride
 		if a.request.Extras != nil {

@@ -117,7 +117,7 @@ func (a *attempt) rewindFor(ctx context.Context, snap *store.Snapshot) (*store.C
 	if a.found.Rewind < 0 {
 		return nil, nil
 	}
-	first, err := a.service.rewind(ctx, a.found.Loaded, a.found.Rewind)
+	first, err := a.service.Rewind(ctx, a.found.Loaded, a.found.Rewind)
 	if err != nil {
 		return nil, err
 	}

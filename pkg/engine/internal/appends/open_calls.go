@@ -35,7 +35,7 @@ func openCalls(messages []conversation.Message, tools conversation.RecallTools) 
 func (as *Service) wholeCalls(ctx context.Context, key store.Key, incarnation conversation.ID, calls []OpenCall) error {
 	for i := range calls {
 		c := &calls[i].Call
-		whole, err := as.blobs.Texts(ctx, key, incarnation, c.Arguments)
+		whole, err := as.Blobs.Texts(ctx, key, incarnation, c.Arguments)
 		if err != nil {
 			return err
 		}

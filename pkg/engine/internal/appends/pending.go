@@ -22,7 +22,7 @@ func (as *Service) Begin(r AppendRequest, dry bool) *Pending {
 }
 
 func (as *Service) begin(r AppendRequest, dry bool) *attempt {
-	a := &attempt{service: as, request: r, fresh: as.ids(), dry: dry, former: &conversations.FormerRequests{}, handles: map[blockAt]conversation.ID{}}
+	a := &attempt{service: as, request: r, fresh: as.IDs(), dry: dry, former: &conversations.FormerRequests{}, handles: map[blockAt]conversation.ID{}}
 	for i := range r.Extras {
 		r.Messages[i].Parts = retention.Layout(r.Messages[i].Parts, r.Extras[i].Additions)
 	}
@@ -50,7 +50,7 @@ func (p *Pending) Open(ctx context.Context) (*store.Snapshot, error) {
 // CheckFormer refuses the retry of a request from before the conversation began anew.
 func (p *Pending) CheckFormer(ctx context.Context, head *store.Head) error {
 	p.after, p.former = 0, &conversations.FormerRequests{}
-	return p.service.conversations.CheckFormer(ctx, p.request.Key, head, conversations.AppendRequests, p.request.Request.ID)
+	return p.service.Conversations.CheckFormer(ctx, p.request.Key, head, conversations.AppendRequests, p.request.Request.ID)
 }
 
 // Plan decides where the messages go. It may be asked again, of another snapshot: what it said before is void then. The change is nil if there

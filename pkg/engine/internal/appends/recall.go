@@ -36,7 +36,7 @@ type recallCandidate struct {
 // recognize notes of the results of an append what they were recalled from.
 func (a *attempt) recognize(ctx context.Context, snap *store.Snapshot, calls placement.Answers) (*recallDetection, error) {
 	r := &recallDetection{
-		appending: a, tools: snap.Info.Policy.Or(a.service.defaults).RecallTools(), calls: calls,
+		appending: a, tools: snap.Info.Policy.Or(a.service.Defaults).RecallTools(), calls: calls,
 		sources: map[string]*contents.Record{}, citations: map[blockAt]bool{},
 	}
 	for i := range a.request.Messages {
@@ -90,7 +90,7 @@ func (r *recallDetection) read(ctx context.Context, incarnation conversation.ID)
 		}
 	}
 	if len(q.Ranges) > 0 {
-		snap, err := as.store.Read(ctx, key, q)
+		snap, err := as.Store.Read(ctx, key, q)
 		if err != nil {
 			return txn.Failure(err)
 		}
@@ -118,7 +118,7 @@ func (r *recallDetection) readSources(ctx context.Context, incarnation conversat
 	if len(names) == 0 {
 		return nil
 	}
-	snap, err := r.appending.service.store.Read(ctx, r.appending.request.Key, store.Query{Incarnation: incarnation, Slots: names})
+	snap, err := r.appending.service.Store.Read(ctx, r.appending.request.Key, store.Query{Incarnation: incarnation, Slots: names})
 	if err != nil {
 		return txn.Failure(err)
 	}

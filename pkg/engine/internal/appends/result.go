@@ -13,7 +13,7 @@ import (
 
 // repeatAppend answers a retry with the first outcome.
 func (as *Service) repeatAppend(ctx context.Context, key store.Key, o *store.Outcome, variants bool) (*AppendResult, error) {
-	snap, err := as.txn.Read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
+	snap, err := as.Txn.Read(ctx, key, store.Query{Info: true, Ranges: []store.MessageRange{
 		{Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}},
 	}})
 	if err != nil {
@@ -24,7 +24,7 @@ func (as *Service) repeatAppend(ctx context.Context, key store.Key, o *store.Out
 		return nil, err
 	}
 	r := appended(snap.Messages, edits, o.Revision, true)
-	r.Calls = openCalls(snap.Messages, snap.Info.Policy.Or(as.defaults).RecallTools())
+	r.Calls = openCalls(snap.Messages, snap.Info.Policy.Or(as.Defaults).RecallTools())
 	if err := as.wholeCalls(ctx, key, snap.Head.Incarnation, r.Calls); err != nil {
 		return nil, err
 	}
@@ -33,10 +33,10 @@ func (as *Service) repeatAppend(ctx context.Context, key store.Key, o *store.Out
 	}
 	whole := slices.Clone(snap.Messages)
 	for i := range whole {
-		if whole[i].Parts, err = as.blobs.Inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
+		if whole[i].Parts, err = as.Blobs.Inline(ctx, key, snap.Head.Incarnation, whole[i].Parts); err != nil {
 			return nil, err
 		}
-		expiry.ShowInForce(&whole[i], snap.Info.Policy.Or(as.defaults).Expiration.Results)
+		expiry.ShowInForce(&whole[i], snap.Info.Policy.Or(as.Defaults).Expiration.Results)
 	}
 	r.variants(whole)
 	return r, nil

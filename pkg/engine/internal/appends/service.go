@@ -18,20 +18,9 @@ import (
 
 // Service puts messages on record.
 type Service struct {
-	store         store.Store
-	recent        *txn.Recent
-	txn           *txn.Manager
-	views         *view.Loader
-	blobs         *contents.Blobs
-	contents      *contents.Service
-	catalogues    *catalogue.Reader
-	conversations *conversations.Service
-	memories      *memories.Service
-	histories     *histories.Finder
-	rewind        Rewind
-	ids           func() conversation.ID
-	defaults      conversation.Policy
-	tools         map[string]conversation.ActionPolicy
+	Options
+
+	histories *histories.Finder
 }
 
 // Rewind decides how the messages of a conversation from an index on are taken back.
@@ -56,9 +45,5 @@ type Options struct {
 
 // New returns a service.
 func New(o *Options) *Service {
-	return &Service{
-		store: o.Store, recent: o.Recent, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues,
-		conversations: o.Conversations, memories: o.Memories, histories: histories.New(o.Store, o.Views),
-		rewind: o.Rewind, ids: o.IDs, defaults: o.Defaults, tools: o.Tools,
-	}
+	return &Service{Options: *o, histories: histories.New(o.Store, o.Views)}
 }

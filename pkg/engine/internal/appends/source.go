@@ -27,7 +27,7 @@ func (c *citationPlan) describe(message int32, run string, x *citedPart) *conten
 func (c *citationPlan) idOf(at blockAt) conversation.ID {
 	id, ok := c.ids[at]
 	if !ok {
-		id = c.service.ids()
+		id = c.service.IDs()
 		c.ids[at] = id
 	}
 	return id

@@ -37,10 +37,10 @@ func (a *attempt) stageParts(ctx context.Context) error {
 		m.Parts = conversation.CloneParts(m.Parts)
 		a.cited.share(i, m.Parts)
 		bytes += inlineBytes(m.Parts)
-		if err := a.service.txn.CheckRoom(ctx, a.request.Key, a.stagedFor == a.fresh, bytes); err != nil {
+		if err := a.service.Txn.CheckRoom(ctx, a.request.Key, a.stagedFor == a.fresh, bytes); err != nil {
 			return err
 		}
-		uploads, err := a.service.blobs.StageParts(ctx, a.request.Key, a.stagedFor, m.Parts)
+		uploads, err := a.service.Blobs.StageParts(ctx, a.request.Key, a.stagedFor, m.Parts)
 		a.uploads = append(a.uploads, uploads...)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (a *attempt) discard(ctx context.Context) {
 	case incarnation == a.fresh: // there is nothing else under it
 		uploads = nil
 	}
-	a.service.txn.Discard(ctx, a.request.Key, incarnation, uploads...)
+	a.service.Txn.Discard(ctx, a.request.Key, incarnation, uploads...)
 }
 
 // inlineBytes is what is yet to be staged of parts, and what stays in their record.

@@ -29,7 +29,7 @@ func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, 
 		r.Format = conversation.FormatNeutral
 	}
 	for {
-		err := b.txn.Do(ctx, r.Key, func() (err error) {
+		err := b.Txn.Do(ctx, r.Key, func() (err error) {
 			result, err = attempt(ctx, r, w)
 			return err
 		})
@@ -38,7 +38,7 @@ func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, 
 			continue
 		}
 		if err == nil {
-			b.observer.built(r, result, w.Waited)
+			b.Observer.built(r, result, w.Waited)
 		}
 		return result, err
 	}
@@ -51,14 +51,14 @@ type attempt func(context.Context, *plan.Request, *plan.WaitBudget) (*report.Res
 func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.WaitBudget, err error) (bool, error) {
 	switch {
 	case errors.Is(err, plan.ErrWait):
-		ctx, end := b.observer.step(ctx, StepWait)
+		ctx, end := b.Observer.step(ctx, StepWait)
 		defer end()
 		began := time.Now()
 		err = b.waitForModels(ctx, key, w)
 		w.Waited += time.Since(began)
 		return err == nil, err
 	case errors.Is(err, contents.ErrOverdue):
-		err = b.contents.ExpireOverdue(ctx, key)
+		err = b.Contents.ExpireOverdue(ctx, key)
 		return err == nil, err
 	default:
 		return false, err
@@ -72,16 +72,16 @@ func (b *Service) attemptBuild(ctx context.Context, r *plan.Request, wait *plan.
 	}
 	result, committed, err := b.buildIn(ctx, w, snap, r, wait)
 	if !committed && !errors.Is(err, store.ErrConflict) {
-		b.views.Release(w)
+		b.Views.Release(w)
 	}
 	return result, err
 }
 
 // load opens the window of a build.
 func (b *Service) load(ctx context.Context, r *plan.Request) (*view.Loaded, *store.Snapshot, error) {
-	ctx, end := b.observer.step(ctx, StepLoad)
+	ctx, end := b.Observer.step(ctx, StepLoad)
 	defer end()
-	w, snap, err := b.views.Open(ctx, r.Key, r.Request)
+	w, snap, err := b.Views.Open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -90,7 +90,7 @@ func (b *Service) load(ctx context.Context, r *plan.Request) (*view.Loaded, *sto
 
 // buildIn builds in a window; committed says whether the window has moved on with it.
 func (b *Service) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
-	first, err := b.txn.Recall(snap, r.Request)
+	first, err := b.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, false, err
 	}
@@ -120,7 +120,7 @@ func (b *Service) buildOn(ctx context.Context, g *ground, r *plan.Request, wait 
 
 // decide has a plan made, with what it lacks loaded on the way. reported is the manifest that last_usage counted for, nil for none.
 func (b *Service) decide(ctx context.Context, w *view.Loaded, r *plan.Request, wait *plan.WaitBudget) (d *plan.Attempt, reported *conversation.Manifest, err error) {
-	ctx, end := b.observer.step(ctx, StepPlan)
+	ctx, end := b.Observer.step(ctx, StepPlan)
 	defer end()
 	blank, reported, err := b.prepare(ctx, w, r)
 	if err != nil {
@@ -133,7 +133,7 @@ func (b *Service) decide(ctx context.Context, w *view.Loaded, r *plan.Request, w
 
 // runAttempt decides on a build by a plan, and loads what the plan lacks.
 func (b *Service) runAttempt(ctx context.Context, blank *plan.Attempt, decide func(*plan.Attempt) error) (d *plan.Attempt, err error) {
-	err = b.views.RunPlan(ctx, blank.Loaded, func() (err error) {
+	err = b.Views.RunPlan(ctx, blank.Loaded, func() (err error) {
 		d, err = blank.Run(decide)
 		return err
 	})
@@ -149,7 +149,7 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if in.Known, err = b.catalogues.Read(ctx, w.Key.Namespace); err != nil {
+	if in.Known, err = b.Catalogues.Read(ctx, w.Key.Namespace); err != nil {
 		return nil, nil, err
 	}
 	if reported, err = b.lastUsage(ctx, w, r); err != nil {
@@ -158,19 +158,19 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	if d, err = plan.New(in); err != nil {
 		return nil, nil, err
 	}
-	d.Previous, err = b.views.Previous(ctx, d.Composer)
+	d.Previous, err = b.Views.Previous(ctx, d.Composer)
 	return d, reported, err
 }
 
 // input is what needs no reading of what a build is decided on.
 func (b *Service) input(w *view.Loaded, r *plan.Request) (in *plan.Input, err error) {
 	in = &plan.Input{
-		Request: r, View: w, Defaults: b.defaults, Summaries: b.summaries, Now: b.txn.Now(), Recalls: b.memories.Enabled(), RecallTools: b.recallTools,
+		Request: r, View: w, Defaults: b.Defaults, Summaries: b.Summaries, Now: b.Txn.Now(), Recalls: b.Memories.Enabled(), RecallTools: b.RecallTools,
 	}
-	if in.Format, err = b.views.Format(r.Format); err != nil {
+	if in.Format, err = b.Views.Format(r.Format); err != nil {
 		return nil, err
 	}
-	in.Counter, err = b.views.Counter(w.Info.Counter)
+	in.Counter, err = b.Views.Counter(w.Info.Counter)
 	return in, err
 }
 
@@ -186,11 +186,11 @@ func (b *Service) lastUsage(ctx context.Context, w *view.Loaded, r *plan.Request
 	if of == 0 {
 		return nil, nil
 	}
-	m, err := b.views.Manifest(ctx, w, of)
+	m, err := b.Views.Manifest(ctx, w, of)
 	if err != nil {
 		return nil, view.IgnoreKind(err, conversation.ManifestNotFound)
 	}
-	profile, err := b.catalogues.Profile(ctx, w.Key.Namespace, m.Model)
+	profile, err := b.Catalogues.Profile(ctx, w.Key.Namespace, m.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -247,24 +247,24 @@ func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *pla
 
 // commit stages the texts of summaries and commits, together with what is appended.
 func (b *Service) commit(ctx context.Context, g *ground, d *plan.Attempt, c *store.Change) (err error) {
-	ctx, end := b.observer.step(ctx, StepCommit)
+	ctx, end := b.Observer.step(ctx, StepCommit)
 	defer end()
-	if c.Edits, c.Uploads, err = b.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
+	if c.Edits, c.Uploads, err = b.Blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
 		return err
 	}
-	replaced, uploads, err := b.blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.ReplaceEdits)
+	replaced, uploads, err := b.Blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.ReplaceEdits)
 	if err != nil {
 		return err
 	}
 	c.ReplaceEdits, c.Uploads = replaced, append(c.Uploads, uploads...)
-	b.memories.NoteEdits(&c.Head, c.Edits)
+	b.Memories.NoteEdits(&c.Head, c.Edits)
 	whole := c
 	if g.first != nil {
 		whole = joined(g.first, c)
 	}
-	err = b.txn.Commit(ctx, d.Loaded.Key, g.stored, whole)
+	err = b.Txn.Commit(ctx, d.Loaded.Key, g.stored, whole)
 	if txn.MayStand(err) {
-		b.memories.Edited(d.Loaded.Key, c.Edits)
+		b.Memories.Edited(d.Loaded.Key, c.Edits)
 	}
 	return err
 }
@@ -276,13 +276,13 @@ func (b *Service) keepWarm(d *plan.Attempt, c *store.Change, a *provider.Assembl
 	cache.Assembly, cache.Manifest, cache.Units = a, manifest, d.Composed.Used
 	if known, err := w.BudgetWindows(); err == nil {
 		w.Trim(known.Earliest(d.Composed.Window.Start), d.NeededRanges(d.Composed.Window))
-		b.views.Cache.Put(w)
+		b.Views.Cache.Put(w)
 	}
 }
 
 // repeatBuild answers a retry with the first outcome: the manifest rebuilt.
 func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outcome, r *plan.Request) (*report.Result, error) {
-	m, err := b.views.Manifest(ctx, w, o.Manifest)
+	m, err := b.Views.Manifest(ctx, w, o.Manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -316,12 +316,12 @@ func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outc
 
 // requireSettled gives a window back if contents of its conversation are overdue: what it holds may be about to go.
 func (b *Service) requireSettled(ctx context.Context, w *view.Loaded) error {
-	due, err := b.contents.Overdue(ctx, w.Key, &w.Head)
+	due, err := b.Contents.Overdue(ctx, w.Key, &w.Head)
 	if err == nil && due {
 		err = contents.ErrOverdue
 	}
 	if err != nil {
-		b.views.Release(w)
+		b.Views.Release(w)
 	}
 	return err
 }
@@ -330,21 +330,21 @@ func (b *Service) requireSettled(ctx context.Context, w *view.Loaded) error {
 func (b *Service) forgetErased(d *plan.Attempt) {
 	for _, handle := range d.Erased.Contents {
 		if n, ok := contents.NumberOf(handle); ok {
-			b.contents.Cache.Drop(d.Loaded.Head.Incarnation, n)
+			b.Contents.Cache.Drop(d.Loaded.Head.Incarnation, n)
 		}
 	}
 	for index := range d.Erased.Messages {
-		b.contents.Cache.DropMessage(d.Loaded.Head.Incarnation, index)
+		b.Contents.Cache.DropMessage(d.Loaded.Head.Incarnation, index)
 	}
 	scope := summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation}
 	for _, hash := range d.Erased.Hashes {
-		b.summaries.Forget(scope, hash)
+		b.Summaries.Forget(scope, hash)
 	}
 	for index := range d.Erased.Messages { // of all the words that it had, only the last are known by their hash
 		if _, corrected := d.Loaded.Originals[index]; corrected {
-			b.summaries.ForgetConversation(scope)
+			b.Summaries.ForgetConversation(scope)
 			return
 		}
 	}
-	b.summaries.ForgetSpans(scope)
+	b.Summaries.ForgetSpans(scope)
 }

@@ -16,9 +16,9 @@ import (
 // summarizers may take, while nobody is kept from the conversation.
 func (b *Service) Compact(ctx context.Context, r plan.CompactRequest) (*CompactResult, error) {
 	var out *CompactResult
-	w := &plan.WaitBudget{Started: true, Left: b.summaries.Deadline(), Calls: math.MaxInt}
+	w := &plan.WaitBudget{Started: true, Left: b.Summaries.Deadline(), Calls: math.MaxInt}
 	for {
-		err := b.txn.Do(ctx, r.Key, func() (err error) {
+		err := b.Txn.Do(ctx, r.Key, func() (err error) {
 			out, err = b.compactOnce(ctx, &r, w)
 			return err
 		})
@@ -30,14 +30,14 @@ func (b *Service) Compact(ctx context.Context, r plan.CompactRequest) (*CompactR
 
 // compactOnce is one attempt.
 func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait *plan.WaitBudget) (*CompactResult, error) {
-	w, snap, err := b.views.Open(ctx, r.Key, r.Request)
+	w, snap, err := b.Views.Open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
 	}
 	if err := b.requireSettled(ctx, w); err != nil {
 		return nil, err
 	}
-	first, err := b.txn.Recall(snap, r.Request)
+	first, err := b.Txn.Recall(snap, r.Request)
 	if err != nil || first != nil {
 		return b.repeatCompact(ctx, w, first)
 	}
@@ -55,7 +55,7 @@ func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait 
 		return d.CompactNow(r)
 	})
 	if err != nil {
-		b.views.Release(w) // whoever has waited comes back to it
+		b.Views.Release(w) // whoever has waited comes back to it
 		return nil, err
 	}
 	return b.commitCompact(ctx, d, r, before-d.Fixed-d.Composed.Tokens())
@@ -65,7 +65,7 @@ func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait 
 func (b *Service) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan.CompactRequest) (*plan.Attempt, error) {
 	build := &plan.Request{Key: r.Key, Format: conversation.FormatNeutral}
 	if w.Head.ManifestSeq > 0 {
-		m, err := b.views.Manifest(ctx, w, w.Head.ManifestSeq)
+		m, err := b.Views.Manifest(ctx, w, w.Head.ManifestSeq)
 		if err := view.IgnoreKind(err, conversation.ManifestNotFound); err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func (b *Service) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan
 	if err != nil {
 		return nil, err
 	}
-	if own, none := int32(known.Largest()), int32(0); own > 0 && w.Info.Policy.Or(b.defaults).Fit.ContextWindowTokens == nil {
+	if own, none := int32(known.Largest()), int32(0); own > 0 && w.Info.Policy.Or(b.Defaults).Fit.ContextWindowTokens == nil {
 		build.Budget = settings.BudgetOverride{ContextWindow: &own, ReservedOutput: &none}
 	}
 	build.PolicyOverride.Compaction.Strategy = r.Strategy
@@ -117,7 +117,7 @@ func (b *Service) commitCompact(ctx context.Context, d *plan.Attempt, r *plan.Co
 		}
 	}
 	var err error
-	if c.Edits, c.Uploads, err = b.blobs.StageSummaries(ctx, w.Key, w.Head.Incarnation, d.Edits); err != nil {
+	if c.Edits, c.Uploads, err = b.Blobs.StageSummaries(ctx, w.Key, w.Head.Incarnation, d.Edits); err != nil {
 		return nil, err
 	}
 	o := store.Outcome{FirstIndex: out.Range.First, Count: out.Range.Len(), Manifest: -saved, Revision: c.Head.Revision}
@@ -125,7 +125,7 @@ func (b *Service) commitCompact(ctx context.Context, d *plan.Attempt, r *plan.Co
 		o.Manifest, out.Saved = d.Edits[0].Seq, tokensSaved(d.Edits)
 	}
 	txn.Remember(c, r.Request, o)
-	return out, b.store.Commit(ctx, w.Key, c)
+	return out, b.Store.Commit(ctx, w.Key, c)
 }
 
 // tokensSaved is by how much summaries have made the view smaller.
@@ -153,7 +153,7 @@ func (b *Service) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Ou
 	if o.Manifest <= 0 {
 		return out, nil
 	}
-	spans, err := b.views.Spans(ctx, w)
+	spans, err := b.Views.Spans(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (b *Service) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Ou
 		}
 	}
 	for i := range made {
-		texts, err := b.blobs.Texts(ctx, w.Key, w.Head.Incarnation, made[i].Summary.Text)
+		texts, err := b.Blobs.Texts(ctx, w.Key, w.Head.Incarnation, made[i].Summary.Text)
 		if err != nil {
 			return nil, err
 		}

@@ -13,12 +13,12 @@ import (
 
 // Manifest rebuilds an earlier build, in its own format or in another.
 func (b *Service) Manifest(ctx context.Context, key store.Key, seq int64, f conversation.Format) (*ManifestResult, error) {
-	snap, err := b.contents.ReadSettled(ctx, key, store.Query{Info: true})
+	snap, err := b.Contents.ReadSettled(ctx, key, store.Query{Info: true})
 	if err != nil {
 		return nil, err
 	}
 	w := view.New(key, snap)
-	m, err := b.views.Manifest(ctx, w, seq)
+	m, err := b.Views.Manifest(ctx, w, seq)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (b *Service) Manifest(ctx context.Context, key store.Key, seq int64, f conv
 
 // Manifests lists the manifests with a seq below before (0: all), newest first.
 func (b *Service) Manifests(ctx context.Context, key store.Key, before int64, limit int) (list []conversation.Manifest, more bool, err error) {
-	snap, err := b.txn.Read(ctx, key, store.Query{Manifest: &store.ManifestRange{Before: before, Limit: limit + 1}})
+	snap, err := b.Txn.Read(ctx, key, store.Query{Manifest: &store.ManifestRange{Before: before, Limit: limit + 1}})
 	if err != nil {
 		return nil, false, err
 	}
@@ -50,11 +50,11 @@ func (b *Service) Manifests(ctx context.Context, key store.Key, before int64, li
 
 // rebuild writes an earlier build again. In its own format the bytes must be the same.
 func (b *Service) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Manifest, f conversation.Format) (*report.Result, *view.Composition, error) {
-	out, err := b.views.Recompose(ctx, w, m, f)
+	out, err := b.Views.Recompose(ctx, w, m, f)
 	if err != nil {
 		return nil, nil, err
 	}
-	assembly := provider.NewAssembly(b.views.Formats[f].Traits()).With(out.Blocks)
+	assembly := provider.NewAssembly(b.Views.Formats[f].Traits()).With(out.Blocks)
 	if f == m.Format && assembly.Sum() != m.SHA256 {
 		return nil, nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the rebuilt context differs from the recorded one")
 	}
@@ -67,7 +67,7 @@ func (b *Service) rebuild(ctx context.Context, w *view.Loaded, m *conversation.M
 func (b *Service) weightFrom(ctx context.Context, w *view.Loaded, index int32) (int64, error) {
 	weight := int64(0)
 	for index < w.Head.Messages {
-		snap, err := b.store.Read(ctx, w.Key, store.Query{
+		snap, err := b.Store.Read(ctx, w.Key, store.Query{
 			Incarnation: w.Head.Incarnation, Ranges: []store.MessageRange{{Range: conversation.Range{First: index, End: w.Head.Messages}, Limit: view.UnitPage}},
 		})
 		if err != nil || len(snap.Messages) == 0 {

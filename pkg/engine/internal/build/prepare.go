@@ -44,8 +44,8 @@ func (b *Service) prepareDraft(w *drafts.Job, stored []byte) *preparation {
 	b.background.Add(1)
 	go func() {
 		defer b.background.Done()
-		if err := txn.Guard(func() error { return b.prepareNow(w, stored) }); err != nil && b.onError != nil {
-			b.onError(err)
+		if err := txn.Guard(func() error { return b.prepareNow(w, stored) }); err != nil && b.OnError != nil {
+			b.OnError(err)
 		}
 		b.mu.Lock()
 		delete(b.preparing, w.Key)
@@ -75,17 +75,17 @@ func (b *Service) Close() {
 // rewound or summarized otherwise, or something in it was erased.
 func (b *Service) prepareNow(w *drafts.Job, stored []byte) error {
 	earlier, err := drafts.Parse(stored)
-	if err != nil || earlier.Leased(b.txn.Now()) {
+	if err != nil || earlier.Leased(b.Txn.Now()) {
 		return err // another process is at it
 	}
 	calls := w.SpanCalls()
 	if w.Live != nil { // the others are asked if it fails
 		calls++
 	}
-	patience := time.Duration(calls)*b.summaries.Deadline() + leaseMargin
+	patience := time.Duration(calls)*b.Summaries.Deadline() + leaseMargin
 	ctx, cancel := context.WithTimeout(b.base, patience)
 	defer cancel()
-	lease := drafts.Record{State: drafts.Preparing, Owner: fmt.Sprintf("%x", b.ids()), Until: b.txn.Now().Add(patience), Plan: w.Plan}
+	lease := drafts.Record{State: drafts.Preparing, Owner: fmt.Sprintf("%x", b.IDs()), Until: b.Txn.Now().Add(patience), Plan: w.Plan}
 	held, err := b.setDraft(ctx, w, stored, &lease, earlier.WithoutTexts())
 	if err != nil || held == nil {
 		return err
@@ -93,7 +93,7 @@ func (b *Service) prepareNow(w *drafts.Job, stored []byte) error {
 	texts, err := b.draftTexts(ctx, w)
 	outcome := drafts.Record{State: drafts.Ready, Plan: w.Plan}
 	if err != nil {
-		outcome = drafts.Record{State: drafts.Failed, Until: b.txn.Now().Add(drafts.FailedFor), Reason: reasonOf(err)}
+		outcome = drafts.Record{State: drafts.Failed, Until: b.Txn.Now().Add(drafts.FailedFor), Reason: reasonOf(err)}
 	}
 	if b.base.Err() != nil || errors.Is(err, errPlanBroken) { // whoever comes next may begin at once
 		last, done := context.WithTimeout(context.Background(), time.Second)
@@ -110,7 +110,7 @@ var errPlanBroken = errors.New("engine: what was to be summarized has changed")
 
 // requirePlanStands is an error if a work's plan stands no more: what was erased, above all, must not be given to a model.
 func (b *Service) requirePlanStands(ctx context.Context, w *drafts.Job) error {
-	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Edits: &store.EditRange{After: w.EditSeq}})
+	snap, err := b.Store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Edits: &store.EditRange{After: w.EditSeq}})
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (b *Service) setDraft(ctx context.Context, w *drafts.Job, before []byte, af
 		Slots: map[string][]byte{drafts.Slot: value}, ExpectSlots: map[string][]byte{drafts.Slot: before},
 	}
 	maps.Copy(c.Slots, texts)
-	err := b.store.Commit(ctx, w.Key, c)
+	err := b.Store.Commit(ctx, w.Key, c)
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -175,12 +175,12 @@ func (b *Service) askModel(ctx context.Context, w *drafts.Job, document string, 
 		Scope: w.Scope(), Content: document, Hash: sha256.Sum256([]byte(document)), Chars: utf8.RuneCountInString(document),
 		Target: w.Target(), Prompt: w.Prompt, Span: true, Live: live,
 	}
-	if result, ended := b.summaries.Result(r); ended {
+	if result, ended := b.Summaries.Result(r); ended {
 		return result
 	}
-	b.summaries.Start(r) //nolint:contextcheck // the service has deadlines of its own
-	b.summaries.Wait(ctx, []*summarize.Request{r})
-	if result, ended := b.summaries.Result(r); ended {
+	b.Summaries.Start(r) //nolint:contextcheck // the service has deadlines of its own
+	b.Summaries.Wait(ctx, []*summarize.Request{r})
+	if result, ended := b.Summaries.Result(r); ended {
 		return result
 	}
 	return summarize.Result{Err: &summarize.Failure{Reason: summarize.Timeout}}
@@ -208,17 +208,17 @@ func (b *Service) awaitDraft(ctx context.Context, w *drafts.Job) {
 
 // draftIsLeased says whether some process is preparing a draft.
 func (b *Service) draftIsLeased(ctx context.Context, w *drafts.Job) bool {
-	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{drafts.Slot}})
+	snap, err := b.Store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{drafts.Slot}})
 	if err != nil {
 		return false
 	}
 	r, err := drafts.Parse(snap.Slots[drafts.Slot])
-	return err == nil && r.Leased(b.txn.Now())
+	return err == nil && r.Leased(b.Txn.Now())
 }
 
 // whyNoDraft says why a wait for a draft was in vain.
 func (b *Service) whyNoDraft(ctx context.Context, w *drafts.Job) string {
-	snap, err := b.store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{drafts.Slot}})
+	snap, err := b.Store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{drafts.Slot}})
 	if err == nil {
 		if r, err := drafts.Parse(snap.Slots[drafts.Slot]); err == nil && r.State == drafts.Failed {
 			return r.Reason
@@ -230,7 +230,7 @@ func (b *Service) whyNoDraft(ctx context.Context, w *drafts.Job) string {
 // prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
 func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt, result *report.Result) {
 	var next *drafts.Job
-	err := b.views.RunPlan(ctx, d.Loaded, func() (err error) {
+	err := b.Views.RunPlan(ctx, d.Loaded, func() (err error) {
 		d.View = d.Loaded.View.Fold(d.Edits) // with the edits of what was loaded meanwhile
 		next, err = d.NextSummary()
 		return err
@@ -251,7 +251,7 @@ func (b *Service) summarize(ctx context.Context, w *drafts.Job) (*drafts.Draft, 
 		return b.summarizeSpans(ctx, w)
 	}
 	d, err := b.summarizeLive(ctx, w)
-	if errors.As(err, new(*summarize.Failure)) && ctx.Err() == nil && b.summaries.CanAsk(&w.Prompt) {
+	if errors.As(err, new(*summarize.Failure)) && ctx.Err() == nil && b.Summaries.CanAsk(&w.Prompt) {
 		w.Live = nil // a whole context need not be held any longer, and what changes in it matters no more
 		return b.summarizeSpans(ctx, w)
 	}

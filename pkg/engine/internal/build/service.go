@@ -20,20 +20,7 @@ import (
 
 // Service builds contexts, makes views smaller, and has summaries prepared behind answers.
 type Service struct {
-	store       store.Store
-	txn         *txn.Manager
-	views       *view.Loader
-	blobs       *contents.Blobs
-	contents    *contents.Service
-	catalogues  *catalogue.Reader
-	summaries   *summarize.Service
-	memories    *memories.Service
-	appends     *appends.Service
-	ids         func() conversation.ID
-	defaults    conversation.Policy
-	recallTools completion.RecallTools
-	onError     func(error)
-	observer    Observer
+	Options
 
 	base       context.Context // of background work; ends with Close
 	end        context.CancelFunc
@@ -63,10 +50,7 @@ type Options struct {
 
 // New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
-	b := &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, contents: o.Contents, catalogues: o.Catalogues, summaries: o.Summaries, memories: o.Memories, appends: o.Appends,
-		ids: o.IDs, defaults: o.Defaults, recallTools: o.RecallTools, onError: o.OnError, observer: o.Observer, preparing: make(map[store.Key]*preparation),
-	}
+	b := &Service{Options: *o, preparing: make(map[store.Key]*preparation)}
 	b.base, b.end = context.WithCancel(context.Background())
 	return b
 }

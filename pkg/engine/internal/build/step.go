@@ -45,7 +45,7 @@ func (b *Service) Step(ctx context.Context, r StepRequest) (*StepResult, error) 
 		r.Build.LastUsage = r.Append.Usage
 	}
 	r.Append.Usage = nil
-	s := &step{Service: b, pending: b.appends.Begin(r.Append, r.Build.DryRun)}
+	s := &step{Service: b, pending: b.Appends.Begin(r.Append, r.Build.DryRun)}
 	defer s.pending.Close(ctx)
 	r.Build.Check = nil
 	if r.Check != nil {
@@ -85,7 +85,7 @@ func (s *step) attempt(ctx context.Context, r *plan.Request, wait *plan.WaitBudg
 	}
 	result, committed, err := s.stepIn(ctx, w, snap, r, wait)
 	if !committed && !errors.Is(err, store.ErrConflict) {
-		s.views.Release(w)
+		s.Views.Release(w)
 	}
 	return result, err
 }
@@ -120,7 +120,7 @@ func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *plan.Wai
 }
 
 func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
-	before, err := s.txn.Recall(snap, r.Request)
+	before, err := s.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, false, err
 	}

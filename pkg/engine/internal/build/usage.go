@@ -13,12 +13,12 @@ import (
 // ReportUsage tells what the provider counted for a build. An empty model is the build's. It returns the factor in force, and
 // whether the report counts: at most one does for a build.
 func (b *Service) ReportUsage(ctx context.Context, key store.Key, manifest int64, model string, u provider.Usage) (factor float64, counted bool, err error) {
-	err = b.txn.Do(ctx, key, func() error {
-		w, _, err := b.views.Open(ctx, key, txn.Request{})
+	err = b.Txn.Do(ctx, key, func() error {
+		w, _, err := b.Views.Open(ctx, key, txn.Request{})
 		if err != nil {
 			return err
 		}
-		m, err := b.views.Manifest(ctx, w, manifest)
+		m, err := b.Views.Manifest(ctx, w, manifest)
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func (b *Service) ReportUsage(ctx context.Context, key store.Key, manifest int64
 		}
 		factor, counted, err = b.reportUsage(ctx, w, m, model, u)
 		if err == nil {
-			b.views.Release(w)
+			b.Views.Release(w)
 		}
 		return err
 	})
@@ -35,7 +35,7 @@ func (b *Service) ReportUsage(ctx context.Context, key store.Key, manifest int64
 }
 
 func (b *Service) reportUsage(ctx context.Context, w *view.Loaded, m *conversation.Manifest, model string, u provider.Usage) (float64, bool, error) {
-	profile, err := b.catalogues.Profile(ctx, w.Key.Namespace, model)
+	profile, err := b.Catalogues.Profile(ctx, w.Key.Namespace, model)
 	if err != nil {
 		return 0, false, err
 	}
@@ -48,11 +48,11 @@ func (b *Service) reportUsage(ctx context.Context, w *view.Loaded, m *conversati
 		return factor, false, err
 	}
 	c := &store.Change{
-		Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.txn.Now()), ReplaceManifests: []conversation.Manifest{*m},
+		Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.Txn.Now()), ReplaceManifests: []conversation.Manifest{*m},
 		Slots: map[string][]byte{view.UsageSlot(model): w.Slots[view.UsageSlot(model)], view.UsedSlot: w.Slots[view.UsedSlot]},
 	}
 	c.Head.Revision++
-	if err := b.store.Commit(ctx, w.Key, c); err != nil {
+	if err := b.Store.Commit(ctx, w.Key, c); err != nil {
 		return 0, false, err
 	}
 	w.ApplyCommit(c, w.View)

@@ -24,7 +24,7 @@ func (b *Service) waitForModels(ctx context.Context, key store.Key, w *plan.Wait
 		}
 		if q := w.Recall.Wanted; q != nil {
 			began := time.Now()
-			w.Recall.Answer(b.memories.Recall(ctx, key, q))
+			w.Recall.Answer(b.Memories.Recall(ctx, key, q))
 			w.Recall.Left = max(0, q.MaxWait-time.Since(began))
 		}
 	}
@@ -38,7 +38,7 @@ func (b *Service) waitForModels(ctx context.Context, key store.Key, w *plan.Wait
 // waitForSpans has summaries of spans written: by a model, if there is time for it, or else as extracts.
 func (b *Service) waitForSpans(ctx context.Context, w *plan.WaitBudget) {
 	if !w.AskModel {
-		w.Draft = w.Job.Extract(b.summaries)
+		w.Draft = w.Job.Extract(b.Summaries)
 		return
 	}
 	w.ModelTried = true
@@ -49,7 +49,7 @@ func (b *Service) waitForSpans(ctx context.Context, w *plan.WaitBudget) {
 	extracted := make(chan *drafts.Draft, 1)
 	go func() { // meanwhile, so that nothing is left to be done when the time is over
 		defer close(extracted)
-		_ = txn.Guard(func() error { extracted <- w.Job.Extract(b.summaries); return nil })
+		_ = txn.Guard(func() error { extracted <- w.Job.Extract(b.Summaries); return nil })
 	}()
 	b.awaitDraft(bounded, w.Job)
 	w.Draft = <-extracted
@@ -65,7 +65,7 @@ func (b *Service) waitForTexts(ctx context.Context, w *plan.WaitBudget) {
 	bounded, cancel := context.WithTimeout(ctx, w.Left)
 	defer cancel()
 	started := time.Now() // a timer of the runtime ends the wait, not the engine's clock
-	b.summaries.Wait(bounded, chosen)
+	b.Summaries.Wait(bounded, chosen)
 	w.Left -= time.Since(started)
 	b.startAll(w, w.Wanted) //nolint:contextcheck // it goes on behind the build; the others only now: they must not take the places of those that are waited for
 }
@@ -73,7 +73,7 @@ func (b *Service) waitForTexts(ctx context.Context, w *plan.WaitBudget) {
 // startAll begins requests. They go on when the build has given up waiting.
 func (b *Service) startAll(w *plan.WaitBudget, requests []*summarize.Request) {
 	for _, r := range requests {
-		b.summaries.Start(r)
+		b.Summaries.Start(r)
 		w.Requested = append(w.Requested, r)
 	}
 }
@@ -83,7 +83,7 @@ func (b *Service) startAll(w *plan.WaitBudget, requests []*summarize.Request) {
 func (b *Service) chooseToAwait(w *plan.WaitBudget) []*summarize.Request {
 	var underWay []*summarize.Request
 	for _, r := range w.Wanted {
-		if b.summaries.IsStarted(r) {
+		if b.Summaries.IsStarted(r) {
 			underWay = append(underWay, r)
 		}
 	}
@@ -97,11 +97,11 @@ func (b *Service) chooseToAwait(w *plan.WaitBudget) []*summarize.Request {
 // favor: failures are left to them.
 func (b *Service) startUpcoming(ctx context.Context, d *plan.Attempt) {
 	var requests []*summarize.Request
-	_ = b.views.RunPlan(ctx, d.Loaded, func() error {
+	_ = b.Views.RunPlan(ctx, d.Loaded, func() error {
 		requests = d.UpcomingRequests()
 		return d.Loaded.Incomplete()
 	})
 	for _, r := range requests {
-		b.summaries.Start(r) //nolint:contextcheck // it goes on behind the build
+		b.Summaries.Start(r) //nolint:contextcheck // it goes on behind the build
 	}
 }

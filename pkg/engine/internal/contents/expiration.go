@@ -34,7 +34,7 @@ type Expiration struct {
 
 // ExpireRuns adds to a commit of the sweeper what goes with runs that are over, and when to look again.
 func (cs *Service) ExpireRuns(ctx context.Context, key store.Key, c *store.Change, now time.Time) (*Expiration, error) {
-	snap, err := cs.store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, SlotsOf: RunSlots})
+	snap, err := cs.Store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, SlotsOf: RunSlots})
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (x *Expiration) release(ctx context.Context, sum [32]byte, id []byte, size 
 
 // ReadSlots reads slots that were not read yet.
 func (cs *Service) ReadSlots(ctx context.Context, key store.Key, incarnation conversation.ID, s *SlotChanges, names ...string) error {
-	snap, err := cs.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
+	snap, err := cs.Store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
 	if err != nil {
 		return txn.Failure(err)
 	}
@@ -195,7 +195,7 @@ func (x *Expiration) message(ctx context.Context, r *Record) error {
 	if int(r.Part) >= len(m.Parts) {
 		return Damaged("a source record")
 	}
-	whole, err := x.service.blobs.Inline(ctx, x.key, x.change.Head.Incarnation, m.Parts[r.Part:r.Part+1])
+	whole, err := x.service.Blobs.Inline(ctx, x.key, x.change.Head.Incarnation, m.Parts[r.Part:r.Part+1])
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (x *Expiration) message(ctx context.Context, r *Record) error {
 // load reads a message that is rewritten, and marks the summaries that stand for it.
 func (x *Expiration) load(ctx context.Context, index int32) (*conversation.Message, error) {
 	at := conversation.Range{First: index, End: index + 1}
-	snap, err := x.service.store.Read(ctx, x.key, store.Query{
+	snap, err := x.service.Store.Read(ctx, x.key, store.Query{
 		Incarnation: x.change.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}, Edits: &store.EditRange{Of: []conversation.Range{at}},
 	})
 	if err != nil || len(snap.Messages) == 0 {
@@ -260,12 +260,12 @@ func (x *Expiration) ForgetAll() {
 	if len(x.messages) == 0 {
 		return
 	}
-	x.service.views.Cache.Drop(x.key)
+	x.service.Views.Cache.Drop(x.key)
 	scope := summarize.Scope{Namespace: x.key.Namespace, Conversation: x.key.Conversation}
 	for _, hash := range x.forget {
-		x.service.forget.Forget(scope, hash)
+		x.service.Forget.Forget(scope, hash)
 	}
-	x.service.forget.ForgetSpans(scope)
+	x.service.Forget.ForgetSpans(scope)
 	for index := range x.messages {
 		x.service.Cache.DropMessage(x.change.Head.Incarnation, index)
 	}

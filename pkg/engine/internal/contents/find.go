@@ -15,7 +15,7 @@ func (cs *Service) find(ctx context.Context, key store.Key, handle string) (*Rec
 	if ok {
 		q.Slots = []string{SourceSlot(number)}
 	}
-	snap, err := cs.txn.Read(ctx, key, q)
+	snap, err := cs.Txn.Read(ctx, key, q)
 	if err != nil {
 		return nil, nil, err
 	}

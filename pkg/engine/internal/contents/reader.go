@@ -35,7 +35,7 @@ func (cs *Service) Open(ctx context.Context, key store.Key, head *store.Head, r 
 		}
 		return h, nil
 	}
-	snap, err := cs.store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Ranges: []store.MessageRange{
+	snap, err := cs.Store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Ranges: []store.MessageRange{
 		{Range: conversation.Range{First: r.Message, End: r.Message + 1}},
 	}})
 	if err != nil {
@@ -59,7 +59,7 @@ func (h *Reader) OfPart(ctx context.Context, part []conversation.Part) error {
 	case p.Kind == conversation.PartToolResult && p.Result.Output != conversation.OutputParts:
 		h.Ref, h.Inline = p.Result.Text.Ref, p.Result.Text.Inline
 	case p.Kind == conversation.PartToolResult:
-		whole, err := h.Service.blobs.Inline(ctx, h.Key, h.Incarnation, part)
+		whole, err := h.Service.Blobs.Inline(ctx, h.Key, h.Incarnation, part)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (h *Reader) Read(ctx context.Context, from, to int64) ([]byte, error) {
 	if h.Ref == nil {
 		return []byte(h.Inline[from:to]), nil
 	}
-	snap, err := h.Service.store.Read(ctx, h.Key, store.Query{Incarnation: h.Incarnation, Contents: []store.ContentRange{
+	snap, err := h.Service.Store.Read(ctx, h.Key, store.Query{Incarnation: h.Incarnation, Contents: []store.ContentRange{
 		{ID: h.Ref.ID, Offset: from, Length: to - from},
 	}})
 	if err != nil {
@@ -254,7 +254,7 @@ func (cs *Service) sourceOf(ctx context.Context, key store.Key, incarnation conv
 			run = &RunRecord{}
 		}
 		out[i] = r.Source(run.Due())
-		out[i].Expired = r.Expired || r.OfRun && !cs.txn.Now().Before(run.Due())
+		out[i].Expired = r.Expired || r.OfRun && !cs.Txn.Now().Before(run.Due())
 	}
 	return out, nil
 }

@@ -23,7 +23,7 @@ func (cs *Service) RetrieveContent(ctx context.Context, r RetrieveContentRequest
 	if err != nil {
 		return nil, err
 	}
-	counter, err := cs.views.Counter(snap.Info.Counter)
+	counter, err := cs.Views.Counter(snap.Info.Counter)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (s *SlotChanges) Join(run string, number int64, now time.Time) (time.Time, 
 // EndRun ends a run: its contents go after the grace time (behaviour §9).
 func (cs *Service) EndRun(ctx context.Context, r EndRunRequest) (*EndRunResult, error) {
 	var out *EndRunResult
-	err := cs.txn.Do(ctx, r.Key, func() (err error) {
+	err := cs.Txn.Do(ctx, r.Key, func() (err error) {
 		out, err = cs.endRun(ctx, &r)
 		return err
 	})
@@ -106,11 +106,11 @@ func (cs *Service) EndRun(ctx context.Context, r EndRunRequest) (*EndRunResult, 
 }
 
 func (cs *Service) endRun(ctx context.Context, r *EndRunRequest) (*EndRunResult, error) {
-	snap, err := cs.txn.Read(ctx, r.Key, store.Query{Request: r.Request.Key(), Slots: []string{RunSlot(r.RunID)}})
+	snap, err := cs.Txn.Read(ctx, r.Key, store.Query{Request: r.Request.Key(), Slots: []string{RunSlot(r.RunID)}})
 	if err != nil {
 		return nil, err
 	}
-	first, err := cs.txn.Recall(snap, r.Request)
+	first, err := cs.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -126,13 +126,13 @@ func (cs *Service) endRun(ctx context.Context, r *EndRunRequest) (*EndRunResult,
 		return out, nil
 	}
 	if run == nil {
-		run = &RunRecord{ID: r.RunID, Used: cs.txn.Now().UnixMilli()}
+		run = &RunRecord{ID: r.RunID, Used: cs.Txn.Now().UnixMilli()}
 	}
 	return cs.commitEnd(ctx, r, snap, run)
 }
 
 func (cs *Service) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.Snapshot, run *RunRecord) (*EndRunResult, error) {
-	now, left := cs.txn.Now(), int32(0)
+	now, left := cs.Txn.Now(), int32(0)
 	over := run.Over(now)
 	if !over {
 		var err error
@@ -152,7 +152,7 @@ func (cs *Service) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.
 	slots.Apply(c)
 	c.Head.NextDue = txn.Earliest(c.Head.NextDue, run.NextAction())
 	txn.Remember(c, r.Request, store.Outcome{Count: left, Revision: c.Head.Revision})
-	if err := cs.store.Commit(ctx, r.Key, c); err != nil {
+	if err := cs.Store.Commit(ctx, r.Key, c); err != nil {
 		return nil, err
 	}
 	out := &EndRunResult{Scheduled: left, Revision: c.Head.Revision}
@@ -189,7 +189,7 @@ func (cs *Service) EachSource(ctx context.Context, key store.Key, incarnation co
 		for n := from; n < from+sourcePage && n <= to; n++ {
 			names = append(names, SourceSlot(n))
 		}
-		snap, err := cs.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
+		snap, err := cs.Store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
 		if err != nil {
 			return txn.Failure(err)
 		}
@@ -217,7 +217,7 @@ func (cs *Service) requireRunAlive(ctx context.Context, key store.Key, incarnati
 		return nil
 	}
 	name := RunSlot(s.Run)
-	snap, err := cs.store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: []string{name}})
+	snap, err := cs.Store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: []string{name}})
 	if err != nil {
 		return txn.Failure(err)
 	}
@@ -225,7 +225,7 @@ func (cs *Service) requireRunAlive(ctx context.Context, key store.Key, incarnati
 	if err != nil || run == nil {
 		return err
 	}
-	now := cs.txn.Now()
+	now := cs.Txn.Now()
 	if run.Over(now) {
 		return GoneError()
 	}
@@ -239,7 +239,7 @@ func (cs *Service) requireRunAlive(ctx context.Context, key store.Key, incarnati
 	}
 	c := &store.Change{Aside: true, Head: store.Head{Incarnation: incarnation}, ExpectSlots: map[string][]byte{name: snap.Slots[name]}}
 	slots.Apply(c)
-	err = cs.store.Commit(ctx, key, c)
+	err = cs.Store.Commit(ctx, key, c)
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 // SearchContent returns the passages that answer search terms best over all contents of a conversation, but those of messages that were
 // taken back.
 func (cs *Service) SearchContent(ctx context.Context, r SearchContentRequest) (*SearchContentResult, error) {
-	snap, err := cs.txn.Read(ctx, r.Key, store.Query{Info: true, Slots: []string{LastSourceSlot}})
+	snap, err := cs.Txn.Read(ctx, r.Key, store.Query{Info: true, Slots: []string{LastSourceSlot}})
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (cs *Service) SearchContent(ctx context.Context, r SearchContentRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	counter, err := cs.views.Counter(snap.Info.Counter)
+	counter, err := cs.Views.Counter(snap.Info.Counter)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ type searchableContents struct {
 }
 
 func (cs *Service) searchable(ctx context.Context, r *SearchContentRequest, w *view.Loaded, last int64) (*searchableContents, error) {
-	hides, err := cs.views.Hides(ctx, w)
+	hides, err := cs.Views.Hides(ctx, w)
 	if err != nil {
 		return nil, err
 	}

@@ -15,15 +15,9 @@ import (
 
 // Service keeps contents: what StoreContent stored, and what was cited when it was appended.
 type Service struct {
-	store    store.Store
-	txn      *txn.Manager
-	views    *view.Loader
-	blobs    *Blobs
-	Cache    *Cache
-	ids      func() conversation.ID
-	defaults conversation.Policy
-	sweep    func(context.Context, store.Task) error
-	forget   forgetter
+	Options
+
+	Cache *Cache
 }
 
 // Options is what a service is made of.
@@ -43,10 +37,7 @@ type Options struct {
 
 // New returns a service.
 func New(o *Options) *Service {
-	return &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, blobs: o.Blobs, Cache: newCache(o.CacheBytes, o.Clock), ids: o.IDs,
-		defaults: o.Defaults, sweep: o.Sweep, forget: o.Forget,
-	}
+	return &Service{Options: *o, Cache: newCache(o.CacheBytes, o.Clock)}
 }
 
 // forgetter forgets what was erased.

@@ -21,7 +21,7 @@ import (
 // StoreContent keeps what the caller holds itself, and answers with what stands for it (behaviour §9). A conversation that does not
 // exist is created with it.
 func (cs *Service) StoreContent(ctx context.Context, r StoreContentRequest) (*StoreContentResult, error) {
-	in := &Upload{Service: cs, Request: &r, fresh: cs.ids(), ID: cs.ids(), Sum: sha256.New(), Outliner: content.NewOutliner()}
+	in := &Upload{Service: cs, Request: &r, fresh: cs.IDs(), ID: cs.IDs(), Sum: sha256.New(), Outliner: content.NewOutliner()}
 	if err := in.open(ctx); err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (cs *Service) StoreContent(ctx context.Context, r StoreContentRequest) (*St
 		return nil, err
 	}
 	var out *StoreContentResult
-	err := cs.txn.Do(ctx, r.Key, func() (err error) {
+	err := cs.Txn.Do(ctx, r.Key, func() (err error) {
 		out, err = in.commit(ctx)
 		return err
 	})
@@ -77,17 +77,17 @@ type Upload struct {
 // read reads the conversation that the content is for, or makes up the head of the one that it will create.
 func (in *Upload) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
 	q.Request = in.Request.Request.Key()
-	snap, err := in.Service.store.Read(ctx, in.Request.Key, q)
+	snap, err := in.Service.Store.Read(ctx, in.Request.Key, q)
 	if errors.Is(err, store.ErrNotFound) {
 		info := actors.NewInfo(ctx)
-		head := txn.NewHead(in.fresh, in.Service.txn.Now())
+		head := txn.NewHead(in.fresh, in.Service.Txn.Now())
 		head.ActorID = info.ActorID
 		return &store.Snapshot{Head: head, Info: info}, nil
 	}
 	if err != nil {
 		return nil, txn.Failure(err)
 	}
-	return snap, in.Service.txn.Live(&snap.Head)
+	return snap, in.Service.Txn.Live(&snap.Head)
 }
 
 // open refuses before any byte comes what would be refused in the end.
@@ -101,7 +101,7 @@ func (in *Upload) open(ctx context.Context) error {
 	if in.again = snap.Outcome != nil; in.again { // who only tries again is answered, whatever became of the run and of the room since
 		return nil
 	}
-	return openRun(snap.Slots[run], in.Service.txn.Now())
+	return openRun(snap.Slots[run], in.Service.Txn.Now())
 }
 
 // Discard lets go what was staged.
@@ -110,10 +110,10 @@ func (in *Upload) Discard(ctx context.Context) {
 		return
 	}
 	if in.Incarnation == in.fresh { // there is nothing else under it
-		in.Service.txn.Discard(ctx, in.Request.Key, in.fresh)
+		in.Service.Txn.Discard(ctx, in.Request.Key, in.fresh)
 		return
 	}
-	in.Service.txn.Discard(ctx, in.Request.Key, in.Incarnation, in.ID)
+	in.Service.Txn.Discard(ctx, in.Request.Key, in.Incarnation, in.ID)
 }
 
 // moveTo stages the bytes anew for a conversation that was made while they came. What is longer than its head, which is at hand, has to
@@ -123,7 +123,7 @@ func (in *Upload) moveTo(ctx context.Context, incarnation conversation.ID) error
 		return madeMeanwhile()
 	}
 	in.Discard(ctx)
-	in.Incarnation, in.ID, in.chunks = incarnation, in.Service.ids(), 0
+	in.Incarnation, in.ID, in.chunks = incarnation, in.Service.IDs(), 0
 	for chunk := range slices.Chunk(in.head.Bytes(), store.ChunkBytes) {
 		if err := in.stage(ctx, chunk); err != nil {
 			return err
@@ -186,13 +186,13 @@ func (in *Upload) Add(ctx context.Context, piece []byte) error {
 
 func (in *Upload) stage(ctx context.Context, chunk []byte) error {
 	if !in.again {
-		if err := in.Service.txn.CheckRoom(ctx, in.Request.Key, in.Incarnation == in.fresh, in.Before+in.Size); err != nil {
+		if err := in.Service.Txn.CheckRoom(ctx, in.Request.Key, in.Incarnation == in.fresh, in.Before+in.Size); err != nil {
 			return err
 		}
 	}
-	u := &store.Upload{Incarnation: in.Incarnation, Time: in.Service.txn.Now(), ID: in.ID, Chunk: in.chunks, Data: chunk}
+	u := &store.Upload{Incarnation: in.Incarnation, Time: in.Service.Txn.Now(), ID: in.ID, Chunk: in.chunks, Data: chunk}
 	in.chunks++
-	err := in.Service.store.Stage(ctx, in.Request.Key, u)
+	err := in.Service.Store.Stage(ctx, in.Request.Key, u)
 	if errors.Is(err, store.ErrNotFound) { // the conversation was deleted
 		return madeMeanwhile()
 	}
@@ -206,7 +206,7 @@ func (in *Upload) commit(ctx context.Context) (*StoreContentResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, err := in.Service.txn.Recall(snap, r.Request)
+	first, err := in.Service.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (in *Upload) commit(ctx context.Context) (*StoreContentResult, error) {
 }
 
 func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreContentResult, error) {
-	now := in.Service.txn.Now()
+	now := in.Service.Txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now)}
 	c.Head.Revision++
 	if snap.Head.Version == 0 {
@@ -234,7 +234,7 @@ func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 		return nil, err
 	}
 	number++
-	rec := in.Record(NewHandle(number, in.Service.ids()), now)
+	rec := in.Record(NewHandle(number, in.Service.IDs()), now)
 	shared, err := in.Place(c, slots, rec)
 	if err != nil {
 		return nil, err
@@ -249,13 +249,13 @@ func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 	}
 	slots.Apply(c)
 	in.log(c, rec, now)
-	txn.RenewTTL(&c.Head, snap.Info.Policy.Or(in.Service.defaults), now)
+	txn.RenewTTL(&c.Head, snap.Info.Policy.Or(in.Service.Defaults), now)
 	txn.Remember(c, in.Request.Request, store.Outcome{Manifest: number, Revision: c.Head.Revision})
 	out, err := in.answer(snap.Info, rec)
 	if err != nil {
 		return nil, err
 	}
-	err = in.Service.txn.Commit(ctx, in.Request.Key, &snap.Head, c)
+	err = in.Service.Txn.Commit(ctx, in.Request.Key, &snap.Head, c)
 	in.used = txn.MayStand(err) && !shared
 	if err != nil {
 		return nil, err
@@ -351,7 +351,7 @@ func (in *Upload) log(c *store.Change, rec *Record, now time.Time) {
 
 // answer words the citation.
 func (in *Upload) answer(info *store.Info, rec *Record) (*StoreContentResult, error) {
-	counter, err := in.Service.views.Counter(info.Counter)
+	counter, err := in.Service.Views.Counter(info.Counter)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (s *Service) Create(ctx context.Context, r CreateRequest) (*txn.Conversatio
 	}
 	r.Info.ActorID = actors.Own(ctx, r.Info.ActorID)
 	var made *txn.Conversation
-	err := s.txn.Do(ctx, r.Key, func() (err error) {
+	err := s.Txn.Do(ctx, r.Key, func() (err error) {
 		made, err = s.attemptCreate(ctx, &r)
 		return err
 	})
@@ -33,13 +33,13 @@ func (s *Service) Create(ctx context.Context, r CreateRequest) (*txn.Conversatio
 }
 
 func (s *Service) attemptCreate(ctx context.Context, r *CreateRequest) (*txn.Conversation, error) {
-	snap, err := s.store.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key()})
+	snap, err := s.Store.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key()})
 	expect, remembered := uint64(0), &FormerRequests{}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
 		return nil, err
-	case s.txn.Live(&snap.Head) == nil:
+	case s.Txn.Live(&snap.Head) == nil:
 		return s.repeatCreate(ctx, snap, r)
 	default:
 		if remembered, err = s.takeOver(ctx, r, &snap.Head); err != nil {
@@ -47,11 +47,11 @@ func (s *Service) attemptCreate(ctx context.Context, r *CreateRequest) (*txn.Con
 		}
 		expect = snap.Head.Version
 	}
-	if err := s.catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(nil, &r.Info.Policy)...); err != nil {
+	if err := s.Catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(nil, &r.Info.Policy)...); err != nil {
 		return nil, err
 	}
-	now := s.txn.Now()
-	c := &store.Change{Expect: expect, Head: txn.NewHead(s.ids(), now), Info: &r.Info}
+	now := s.Txn.Now()
+	c := &store.Change{Expect: expect, Head: txn.NewHead(s.IDs(), now), Info: &r.Info}
 	c.Head.Version, c.Head.Revision, c.Head.UpdateTime, c.Head.ActorID = expect+1, 1, now, r.Info.ActorID
 	c.Head.Former = remembered.Until()
 	c.Head.NextDue = c.Head.Former
@@ -60,9 +60,9 @@ func (s *Service) attemptCreate(ctx context.Context, r *CreateRequest) (*txn.Con
 	}
 	remembered.add(requestCreate, r.Request.ID, now)
 	remembered.AddTo(c)
-	txn.RenewTTL(&c.Head, r.Info.Policy.Or(s.defaults), now)
+	txn.RenewTTL(&c.Head, r.Info.Policy.Or(s.Defaults), now)
 	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
-	return &txn.Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, s.txn.Commit(ctx, r.Key, &store.Head{}, c)
+	return &txn.Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, s.Txn.Commit(ctx, r.Key, &store.Head{}, c)
 }
 
 // takeOver makes way for a new incarnation where a deleted one, or one past its ttl, has the name, and returns what the new one has to
@@ -71,7 +71,7 @@ func (s *Service) takeOver(ctx context.Context, r *CreateRequest, head *store.He
 	switch {
 	case head.Reusable:
 		f, err := s.BeginAnew(ctx, r.Key, head)
-		if err == nil && f.Has(requestCreate, r.Request.ID, s.txn.Now()) {
+		if err == nil && f.Has(requestCreate, r.Request.ID, s.Txn.Now()) {
 			err = RetryOfFormer()
 		}
 		return f, err
@@ -85,7 +85,7 @@ func (s *Service) takeOver(ctx context.Context, r *CreateRequest, head *store.He
 }
 
 func (s *Service) repeatCreate(ctx context.Context, snap *store.Snapshot, r *CreateRequest) (*txn.Conversation, error) {
-	first, err := s.txn.Recall(snap, r.Request)
+	first, err := s.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *Service) repeatCreate(ctx context.Context, snap *store.Snapshot, r *Cre
 
 // Get returns a conversation without its messages.
 func (s *Service) Get(ctx context.Context, key store.Key) (*txn.Conversation, error) {
-	snap, err := s.txn.Read(ctx, key, store.Query{Info: true})
+	snap, err := s.Txn.Read(ctx, key, store.Query{Info: true})
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (s *Service) List(ctx context.Context, r ListRequest) (*ListResult, error) 
 		limit, most = listPage, math.MaxInt
 	}
 	for scanned := 0; scanned < most; {
-		page, err := s.store.List(ctx, r.Namespace, after, limit)
+		page, err := s.Store.List(ctx, r.Namespace, after, limit)
 		if err != nil {
 			return nil, txn.Failure(err)
 		}
@@ -148,7 +148,7 @@ func (s *Service) List(ctx context.Context, r ListRequest) (*ListResult, error) 
 }
 
 func (s *Service) isListed(ctx context.Context, entry *store.Entry, r *ListRequest) bool {
-	return s.txn.Live(&entry.Head) == nil &&
+	return s.Txn.Live(&entry.Head) == nil &&
 		actors.Speaks(ctx, entry.Info.ActorID) &&
 		(r.ActorID == "" || r.ActorID == entry.Info.ActorID) &&
 		(r.AgentID == "" || r.AgentID == entry.Info.AgentID)
@@ -157,7 +157,7 @@ func (s *Service) isListed(ctx context.Context, entry *store.Entry, r *ListReque
 // Update changes the attributes of a conversation.
 func (s *Service) Update(ctx context.Context, r UpdateRequest) (*txn.Conversation, error) {
 	var updated *txn.Conversation
-	err := s.txn.Do(ctx, r.Key, func() (err error) {
+	err := s.Txn.Do(ctx, r.Key, func() (err error) {
 		updated, err = s.attemptUpdate(ctx, &r)
 		return err
 	})
@@ -165,11 +165,11 @@ func (s *Service) Update(ctx context.Context, r UpdateRequest) (*txn.Conversatio
 }
 
 func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Conversation, error) {
-	snap, err := s.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), Slots: s.memories.Slots()})
+	snap, err := s.Txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), Slots: s.Memories.Slots()})
 	if err != nil {
 		return nil, err
 	}
-	first, err := s.txn.Recall(snap, r.Request)
+	first, err := s.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -184,24 +184,24 @@ func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Con
 		// What was said in it would become somebody else's.
 		return nil, conversation.Errorf(conversation.InvalidField, "conversation.actor_id is written once")
 	}
-	if err := s.catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(&snap.Info.Policy, &info.Policy)...); err != nil {
+	if err := s.Catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(&snap.Info.Policy, &info.Policy)...); err != nil {
 		return nil, err
 	}
-	now := s.txn.Now()
+	now := s.Txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, now), Info: &info}
 	c.Head.Revision++
 	c.Head.ActorID = info.ActorID
-	txn.RenewTTL(&c.Head, info.Policy.Or(s.defaults), now)
-	if err := s.memories.NoteUpdate(c, snap); err != nil {
+	txn.RenewTTL(&c.Head, info.Policy.Or(s.Defaults), now)
+	if err := s.Memories.NoteUpdate(c, snap); err != nil {
 		return nil, err
 	}
 	txn.Remember(c, r.Request, store.Outcome{Revision: c.Head.Revision})
-	return &txn.Conversation{ID: r.Key.Conversation, Info: info, Head: c.Head}, s.store.Commit(ctx, r.Key, c)
+	return &txn.Conversation{ID: r.Key.Conversation, Info: info, Head: c.Head}, s.Store.Commit(ctx, r.Key, c)
 }
 
 // Delete deletes a conversation and says until when its tombstone stands.
 func (s *Service) Delete(ctx context.Context, key store.Key, r txn.Request) (until time.Time, err error) {
-	err = s.txn.Do(ctx, key, func() error {
+	err = s.Txn.Do(ctx, key, func() error {
 		until, err = s.attemptDelete(ctx, key, r, false)
 		return err
 	})
@@ -210,18 +210,18 @@ func (s *Service) Delete(ctx context.Context, key store.Key, r txn.Request) (unt
 
 // Clear deletes a conversation and leaves no tombstone: the next append begins it anew, unless it is a retry from before.
 func (s *Service) Clear(ctx context.Context, key store.Key, r txn.Request) error {
-	return s.txn.Do(ctx, key, func() error {
+	return s.Txn.Do(ctx, key, func() error {
 		_, err := s.attemptDelete(ctx, key, r, true)
 		return err
 	})
 }
 
 func (s *Service) attemptDelete(ctx context.Context, key store.Key, r txn.Request, reusable bool) (until time.Time, err error) {
-	snap, err := s.store.Read(ctx, key, store.Query{Request: r.Key(), SlotsOf: FormerPrefix})
+	snap, err := s.Store.Read(ctx, key, store.Query{Request: r.Key(), SlotsOf: FormerPrefix})
 	if err != nil {
 		return until, err
 	}
-	first, err := s.txn.Recall(snap, r)
+	first, err := s.Txn.Recall(snap, r)
 	if err != nil {
 		return until, err
 	}
@@ -232,15 +232,15 @@ func (s *Service) attemptDelete(ctx context.Context, key store.Key, r txn.Reques
 	if err != nil {
 		return until, err
 	}
-	if remembered.Has(requestDelete, r.ID, s.txn.Now()) { // what it deleted may have begun anew since
+	if remembered.Has(requestDelete, r.ID, s.Txn.Now()) { // what it deleted may have begun anew since
 		return until, nil
 	}
-	if err := s.txn.Live(&snap.Head); err != nil {
+	if err := s.Txn.Live(&snap.Head); err != nil {
 		return until, err
 	}
 	b := Deletion{Reusable: reusable, request: r}
 	if reusable {
-		remembered.add(requestDelete, r.ID, s.txn.Now())
+		remembered.add(requestDelete, r.ID, s.Txn.Now())
 		b.slots = remembered.values()
 	}
 	head, err := s.MarkDeleted(ctx, key, snap.Head, b)
@@ -256,10 +256,10 @@ type Deletion struct {
 
 // MarkDeleted deletes a conversation: one small commit. The sweeper removes the records.
 func (s *Service) MarkDeleted(ctx context.Context, key store.Key, head store.Head, b Deletion) (store.Head, error) {
-	if err := s.memories.Deleting(ctx, key, &head); err != nil {
+	if err := s.Memories.Deleting(ctx, key, &head); err != nil {
 		return head, err
 	}
-	now := s.txn.Now()
+	now := s.Txn.Now()
 	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, now), Slots: b.slots}
 	c.Head.State, c.Head.DeleteTime, c.Head.Bytes = store.Deleted, now.Add(tombstoneLife), 0
 	if c.Head.Reusable = b.Reusable; b.Reusable {
@@ -268,9 +268,9 @@ func (s *Service) MarkDeleted(ctx context.Context, key store.Key, head store.Hea
 	c.Head.Revision++
 	txn.Remember(c, b.request, store.Outcome{Revision: c.Head.Revision})
 	c.Head.NextDue = now
-	s.views.Cache.Drop(key)
-	s.summaries.ForgetConversation(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation})
-	return c.Head, s.txn.Commit(ctx, key, &head, c)
+	s.Views.Cache.Drop(key)
+	s.Summaries.ForgetConversation(summarize.Scope{Namespace: key.Namespace, Conversation: key.Conversation})
+	return c.Head, s.Txn.Commit(ctx, key, &head, c)
 }
 
 // promptsOfPolicy are the prompts that a conversation's policy names, and the one before it, if there is one, did not: what has been

@@ -139,7 +139,7 @@ func (f *FormerRequests) Until() (last time.Time) {
 
 // readFormer reads what an incarnation remembers. A store that has another one by now is in conflict with what is being decided.
 func (s *Service) readFormer(ctx context.Context, key store.Key, head *store.Head) (*FormerRequests, error) {
-	snap, err := s.store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, SlotsOf: FormerPrefix})
+	snap, err := s.Store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, SlotsOf: FormerPrefix})
 	if err != nil {
 		return nil, movedOn(err)
 	}
@@ -155,11 +155,11 @@ func movedOn(err error) error {
 
 // CheckFormer refuses the retry of a request from before the conversation began anew.
 func (s *Service) CheckFormer(ctx context.Context, key store.Key, head *store.Head, kind requestKind, id string) error {
-	if id == "" || !s.clock().Before(head.Former) {
+	if id == "" || !s.Clock().Before(head.Former) {
 		return nil
 	}
 	f, err := s.readFormer(ctx, key, head)
-	if err == nil && f.Has(kind, id, s.txn.Now()) {
+	if err == nil && f.Has(kind, id, s.Txn.Now()) {
 		err = RetryOfFormer()
 	}
 	return err
@@ -190,13 +190,13 @@ func (s *Service) collectFormer(ctx context.Context, key store.Key, head *store.
 	if err != nil {
 		return nil, err
 	}
-	now := s.txn.Now()
+	now := s.Txn.Now()
 	f.forget(now)
 	for end, last := head.Messages, ""; end > 0 && !f.Incomplete; {
 		if f.Incomplete = head.Messages-end > formerMessages; f.Incomplete {
 			break
 		}
-		snap, err := s.store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Ranges: []store.MessageRange{{
+		snap, err := s.Store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Ranges: []store.MessageRange{{
 			Range: conversation.Range{End: end}, Reverse: true, Limit: formerPage, MaxTokens: formerPageTokens,
 		}}})
 		if errors.Is(err, store.ErrCorrupt) || err == nil && len(snap.Messages) == 0 {
@@ -223,24 +223,24 @@ func (s *Service) collectFormer(ctx context.Context, key store.Key, head *store.
 // SweepReusable leaves of a deleted conversation without a tombstone what remembers its requests: a new incarnation, so that all
 // records of the old one can go. A day later that goes too.
 func (s *Service) SweepReusable(ctx context.Context, key store.Key, head store.Head) error {
-	if !s.txn.Now().Before(head.DeleteTime) {
-		return s.txn.Delete(ctx, key, store.Deletion{Incarnation: head.Incarnation})
+	if !s.Txn.Now().Before(head.DeleteTime) {
+		return s.Txn.Delete(ctx, key, store.Deletion{Incarnation: head.Incarnation})
 	}
 	f, err := s.collectFormer(ctx, key, &head)
 	if err != nil {
 		return err
 	}
-	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, s.txn.Now())}
+	c := &store.Change{Expect: head.Version, Head: txn.NextHead(head, s.Txn.Now())}
 	if f.Incomplete {
 		c.Head.Reusable, c.Head.NextDue = false, c.Head.UpdateTime
-		return s.store.Commit(ctx, key, c)
+		return s.Store.Commit(ctx, key, c)
 	}
-	c.Head = txn.NewHead(s.ids(), head.CreateTime)
-	c.Head.Version, c.Head.UpdateTime, c.Head.ActorID = head.Version+1, s.txn.Now(), head.ActorID
+	c.Head = txn.NewHead(s.IDs(), head.CreateTime)
+	c.Head.Version, c.Head.UpdateTime, c.Head.ActorID = head.Version+1, s.Txn.Now(), head.ActorID
 	c.Head.State, c.Head.Reusable = store.Deleted, true
 	c.Head.DeleteTime, c.Head.NextDue = head.DeleteTime, head.DeleteTime
 	f.AddTo(c)
-	return s.store.Commit(ctx, key, c)
+	return s.Store.Commit(ctx, key, c)
 }
 
 // TidyFormer drops what is remembered of former requests once all of it is past its time.

@@ -16,19 +16,6 @@ import (
 
 // Service creates conversations, changes what is set of them, and lets them go. It remembers the requests of one that began anew.
 type Service struct {
-	store      store.Store
-	txn        *txn.Manager
-	views      *view.Loader
-	catalogues *catalogue.Reader
-	summaries  *summarize.Service
-	memories   *memories.Service
-	clock      func() time.Time
-	ids        func() conversation.ID
-	defaults   conversation.Policy
-}
-
-// Options is what a service is made of.
-type Options struct {
 	Store      store.Store
 	Txn        *txn.Manager
 	Views      *view.Loader
@@ -38,11 +25,4 @@ type Options struct {
 	Clock      func() time.Time
 	IDs        func() conversation.ID
 	Defaults   conversation.Policy // the server's
-}
-
-// New returns a service.
-func New(o *Options) *Service {
-	return &Service{
-		store: o.Store, txn: o.Txn, views: o.Views, catalogues: o.Catalogues, summaries: o.Summaries, memories: o.Memories, clock: o.Clock, ids: o.IDs, defaults: o.Defaults,
-	}
 }

@@ -27,7 +27,7 @@ func (s *Service) Sync(ctx context.Context, key store.Key) ([]Sync, error) {
 		return nil, txn.Failure(err)
 	}
 	out := Sync{
-		Target: s.target.Name(), SyncedTo: v.slot.Next, Lag: state.messages, State: InSync, Skipped: v.slot.Skipped, Session: state.session, Reason: v.slot.Reason,
+		Target: s.Target.Name(), SyncedTo: v.slot.Next, Lag: state.messages, State: InSync, Skipped: v.slot.Skipped, Session: state.session, Reason: v.slot.Reason,
 		Residue: v.slot.Residue,
 	}
 	if state.messages == 0 {
@@ -51,7 +51,7 @@ func (s *Service) Sync(ctx context.Context, key store.Key) ([]Sync, error) {
 
 // look reads a conversation for a caller.
 func (s *Service) look(ctx context.Context, key store.Key) (*visit, error) {
-	snap, err := s.txn.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
+	snap, err := s.Txn.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memo
 		return s.unshowIn(ctx, store.Key{Namespace: namespace, Conversation: name}, gone)
 	}
 	for after := ""; ; {
-		page, err := s.unguarded.List(ctx, namespace, after, blocksPage)
+		page, err := s.Unguarded.List(ctx, namespace, after, blocksPage)
 		if err != nil {
 			return txn.Failure(err)
 		}
@@ -48,7 +48,7 @@ func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memo
 
 // unshowIn is unshow for one conversation.
 func (s *Service) unshowIn(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
-	err := s.txn.Do(ctx, key, func() error { return s.forgetBlocks(ctx, key, gone) })
+	err := s.Txn.Do(ctx, key, func() error { return s.forgetBlocks(ctx, key, gone) })
 	if isGone(err) {
 		return nil
 	}
@@ -60,11 +60,11 @@ func isUnseen(h *store.Head) bool { return h.Request >= 0 && h.Request >= h.Seen
 
 // forgetBlocks is one attempt at one conversation. A build that is under way finds that the conversation has moved, and asks anew.
 func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
-	snap, err := s.unguarded.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
+	snap, err := s.Unguarded.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
 	if err != nil || snap.Head.State != store.Live {
 		return err // what was deleted meanwhile shows nothing
 	}
-	now := s.txn.Now()
+	now := s.Txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: snap.Head}
 	c.Head.Version++
 	view := (&conversation.View{}).Fold(snap.Edits)
@@ -75,7 +75,7 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 		}
 		index := e.Range.First
 		if shown := view.Recalled(index); shown != nil && shown == &e.Parts[0].Shown {
-			counter, err := s.views.Counter(snap.Info.Counter)
+			counter, err := s.Views.Counter(snap.Info.Counter)
 			if err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 		blank.Parts = nil
 		c.ReplaceEdits = append(c.ReplaceEdits, blank)
 	}
-	policy := snap.Info.Policy.Or(s.defaults)
+	policy := snap.Info.Policy.Or(s.Defaults)
 	switch {
 	case len(c.ReplaceEdits) > 0:
 		c.Head.Revision++
@@ -99,7 +99,7 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 		c.Head.EditSeq++
 		e.Seq, e.Turn, e.Time, e.Commit = c.Head.EditSeq, c.Head.Turn, now, c.Head.Version
 	}
-	return s.txn.Commit(ctx, key, &snap.Head, c)
+	return s.Txn.Commit(ctx, key, &snap.Head, c)
 }
 
 func mentions(m *conversation.RecalledMemories, gone func(memory.Memory) bool) bool {

@@ -48,7 +48,7 @@ func TestService_Unshow_DeletedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Service{store: kept, unguarded: kept, txn: txn.New(kept, time.Now, nil)}
+	s := &Service{Options: Options{Store: kept, Unguarded: kept, Txn: txn.New(kept, time.Now, nil)}}
 	scope := memory.Scope{Namespace: "n", Kind: memory.ScopeUser, ID: "ada"}
 	if err := txn.Guard(func() error { return s.unshow(ctx, scope, func(memory.Memory) bool { return true }) }); err != nil {
 		t.Errorf("a deleted conversation is looked at: %v", err)

@@ -69,7 +69,7 @@ func (v *visit) dueAt(r *run) time.Time {
 
 // idle says whether nothing has happened for so long that the session is over.
 func (v *visit) idle() bool {
-	return !v.txn.Now().Before(v.head.UpdateTime.Add(conversation.ValueOr(v.policy.SessionIdle, conversation.DefaultSessionIdle)))
+	return !v.Txn.Now().Before(v.head.UpdateTime.Add(conversation.ValueOr(v.policy.SessionIdle, conversation.DefaultSessionIdle)))
 }
 
 // ended says whether a caller ended the session behind the last message.
@@ -114,7 +114,7 @@ func (v *visit) waiting(ctx context.Context) (*run, time.Time, error) {
 // NoteAppend moves the time at which the sweeper looks at a conversation that an append changes: it reads nothing but the first time in a
 // process.
 func (s *Service) NoteAppend(ctx context.Context, h *store.Head, policy *conversation.Policy) {
-	if s.target == nil || !policy.Memory.Remembers() {
+	if s.Target == nil || !policy.Memory.Remembers() {
 		return
 	}
 	_, _ = s.readSince(ctx) // what fails here is tried again, and no append waits for it
@@ -125,7 +125,7 @@ func (s *Service) NoteAppend(ctx context.Context, h *store.Head, policy *convers
 // Appended says that messages are on record.
 func (s *Service) Appended(key store.Key, h *store.Head, policy *conversation.Policy, messages []conversation.Message) {
 	p := &policy.Memory
-	if s.target == nil || !p.Remembers() {
+	if s.Target == nil || !p.Remembers() {
 		return
 	}
 	n, tokens := int32(0), int64(0)
@@ -137,7 +137,7 @@ func (s *Service) Appended(key store.Key, h *store.Head, policy *conversation.Po
 	if n == 0 {
 		return
 	}
-	now, end := s.txn.Now(), beforeTTL(h.ExpireTime, conversation.ValueOr(policy.TTL, 0))
+	now, end := s.Txn.Now(), beforeTTL(h.ExpireTime, conversation.ValueOr(policy.TTL, 0))
 	s.worker.note(key, n, tokens, func(messages int32, tokens int64) time.Time {
 		if p.Sync != conversation.SyncImmediate && p.Sync != conversation.SyncEndOfSession && isFull(p, messages, tokens) {
 			return now
@@ -160,29 +160,29 @@ func concerns(e *conversation.Edit) bool {
 
 // NoteEdits moves the time at which the sweeper looks at a conversation whose edits change what a memory holds.
 func (s *Service) NoteEdits(h *store.Head, edits []conversation.Edit) {
-	if s.target != nil && slices.ContainsFunc(edits, func(e conversation.Edit) bool { return concerns(&e) }) {
+	if s.Target != nil && slices.ContainsFunc(edits, func(e conversation.Edit) bool { return concerns(&e) }) {
 		h.NextDue = txn.Earliest(h.NextDue, h.UpdateTime)
 	}
 }
 
 // Edited says that edits are on record.
 func (s *Service) Edited(key store.Key, edits []conversation.Edit) {
-	if s.target != nil && slices.ContainsFunc(edits, func(e conversation.Edit) bool { return concerns(&e) }) {
-		s.worker.at(key, s.txn.Now())
+	if s.Target != nil && slices.ContainsFunc(edits, func(e conversation.Edit) bool { return concerns(&e) }) {
+		s.worker.at(key, s.Txn.Now())
 	}
 }
 
 // NoteUpdate adds to a change of attributes what follows for the memory: what was said while nothing was to be remembered never is.
 func (s *Service) NoteUpdate(c *store.Change, before *store.Snapshot) error {
-	if s.target == nil {
+	if s.Target == nil {
 		return nil
 	}
-	was, is := before.Info.Policy.Or(s.defaults).Memory, c.Info.Policy.Or(s.defaults).Memory
+	was, is := before.Info.Policy.Or(s.Defaults).Memory, c.Info.Policy.Or(s.Defaults).Memory
 	if !is.Remembers() {
 		return nil
 	}
 	c.Head.NextDue = txn.Earliest(c.Head.NextDue, c.Head.UpdateTime.Add(fallback))
-	if was.Remembers() || s.backfill {
+	if was.Remembers() || s.Backfill {
 		return nil
 	}
 	slot := before.Slots[s.SyncSlot()]
@@ -200,7 +200,7 @@ func (s *Service) NoteUpdate(c *store.Change, before *store.Snapshot) error {
 // LookAgain is when the sweeper is to look at a live conversation again; zero for never. What is due is handed to the worker: the sweeper
 // waits for no target.
 func (s *Service) LookAgain(ctx context.Context, key store.Key, snap *store.Snapshot) (time.Time, error) {
-	if s.target == nil || snap.Info == nil {
+	if s.Target == nil || snap.Info == nil {
 		return time.Time{}, nil
 	}
 	v, err := s.visitOf(key, snap)
@@ -214,7 +214,7 @@ func (s *Service) LookAgain(ctx context.Context, key store.Key, snap *store.Snap
 	if err != nil || due.IsZero() {
 		return due, err
 	}
-	now := s.txn.Now()
+	now := s.Txn.Now()
 	if due.Before(now) {
 		due = now
 	}
@@ -224,7 +224,7 @@ func (s *Service) LookAgain(ctx context.Context, key store.Key, snap *store.Snap
 
 // due is when something is to be done; zero for never.
 func (v *visit) due(ctx context.Context) (time.Time, error) {
-	now := v.txn.Now()
+	now := v.Txn.Now()
 	_, _, sends := v.scope()
 	at := time.Time{}
 	switch {

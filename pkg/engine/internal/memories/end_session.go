@@ -14,7 +14,7 @@ func (s *Service) EndSession(ctx context.Context, key store.Key) (session int32,
 	if err := s.requireTarget(); err != nil {
 		return 0, nil, err
 	}
-	err = s.txn.Do(ctx, key, func() error {
+	err = s.Txn.Do(ctx, key, func() error {
 		v, err := s.look(ctx, key)
 		if err != nil {
 			return err
@@ -32,7 +32,7 @@ func (s *Service) EndSession(ctx context.Context, key store.Key) (session int32,
 	if err != nil {
 		return 0, nil, err
 	}
-	s.worker.at(key, s.txn.Now())
+	s.worker.at(key, s.Txn.Now())
 	sync, err = s.Sync(ctx, key)
 	return session, sync, err
 }
@@ -44,12 +44,12 @@ func (v *visit) endHere(ctx context.Context) error {
 	if v.stored == nil {
 		next.Edits = v.head.EditSeq
 	}
-	now := v.txn.Now()
+	now := v.Txn.Now()
 	c := &store.Change{
 		Expect: v.head.Version, Head: v.head,
 		Slots: map[string][]byte{v.SyncSlot(): record.EncodeMemorySync(&next)}, ExpectSlots: map[string][]byte{v.SyncSlot(): v.stored},
 	}
 	c.Head.Version++
 	c.Head.NextDue = txn.Earliest(c.Head.NextDue, now)
-	return v.store.Commit(ctx, v.key, c)
+	return v.Store.Commit(ctx, v.key, c)
 }

@@ -16,12 +16,12 @@ import (
 
 // Dispatch hands a namespace's errands to the worker: the sweeper waits for no target.
 func (s *Service) Dispatch(ctx context.Context, key store.Key) error {
-	if s.target == nil {
-		return s.lookAt(ctx, key, s.txn.Now().Add(longestWait), nil) // another process may have the memory
+	if s.Target == nil {
+		return s.lookAt(ctx, key, s.Txn.Now().Add(longestWait), nil) // another process may have the memory
 	}
 	at, busy := s.worker.busy(key)
 	if !busy {
-		at = s.txn.Now()
+		at = s.Txn.Now()
 		s.worker.at(key, at)
 	}
 	return s.lookAt(ctx, key, at.Add(fallback), nil)
@@ -29,17 +29,17 @@ func (s *Service) Dispatch(ctx context.Context, key store.Key) error {
 
 // lookAt says when the sweeper is to look at a partition again; never, if the time is zero.
 func (s *Service) lookAt(ctx context.Context, key store.Key, at time.Time, seen *store.Head) error {
-	return s.txn.Do(ctx, key, func() error {
-		snap, err := s.unguarded.Read(ctx, key, store.Query{})
+	return s.Txn.Do(ctx, key, func() error {
+		snap, err := s.Unguarded.Read(ctx, key, store.Query{})
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		if err != nil || snap.Head.NextDue.Equal(at) || seen != nil && seen.Version != snap.Head.Version {
 			return err // something came meanwhile, and is due
 		}
-		c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.txn.Now())}
+		c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.Txn.Now())}
 		c.Head.NextDue = at
-		return s.unguarded.Commit(ctx, key, c)
+		return s.Unguarded.Commit(ctx, key, c)
 	})
 }
 
@@ -48,24 +48,24 @@ const errandsFor = 30 * time.Second
 
 // forgetDue runs a namespace's errands that are due, oldest first, until one fails.
 func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time, seen verdict, err error) {
-	snap, err := s.unguarded.Read(ctx, key, store.Query{SlotsOf: errandPrefix})
+	snap, err := s.Unguarded.Read(ctx, key, store.Query{SlotsOf: errandPrefix})
 	if errors.Is(err, store.ErrNotFound) {
 		return next, seen, nil
 	}
 	if err != nil {
 		return next, seen, err
 	}
-	begun := s.txn.Now()
+	begun := s.Txn.Now()
 	for _, name := range slices.Sorted(maps.Keys(snap.Slots)) {
 		w := &work{Service: s, key: key, incarnation: snap.Head.Incarnation, name: name, stored: snap.Slots[name]}
 		if err := w.parse(); err != nil {
 			return next, seen, err
 		}
-		if w.Target != s.target.Name() {
-			next = txn.Earliest(next, s.txn.Now().Add(longestWait)) // a server that has the target takes it up
+		if w.Target != s.Target.Name() {
+			next = txn.Earliest(next, s.Txn.Now().Add(longestWait)) // a server that has the target takes it up
 			continue
 		}
-		if now := s.txn.Now(); !w.NextTry.After(now) && !seen.failed && !seen.denied && now.Sub(begun) < errandsFor {
+		if now := s.Txn.Now(); !w.NextTry.After(now) && !seen.failed && !seen.denied && now.Sub(begun) < errandsFor {
 			err = w.run(ctx, &seen)
 		}
 		if ctx.Err() != nil {
@@ -74,11 +74,11 @@ func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time,
 		if err != nil { // what cannot be read holds up its own errand alone
 			s.tell(err)
 			err = nil
-			next = txn.Earliest(next, s.txn.Now().Add(jitter(time.Second, storeFailures)))
+			next = txn.Earliest(next, s.Txn.Now().Add(jitter(time.Second, storeFailures)))
 			continue
 		}
 		if !w.over {
-			next = txn.Earliest(next, latest(w.NextTry, s.txn.Now()))
+			next = txn.Earliest(next, latest(w.NextTry, s.Txn.Now()))
 		}
 	}
 	if next.IsZero() {
@@ -155,7 +155,7 @@ func (w *work) failed(failure error, seen *verdict) {
 		w.State = int32(ForgetFailed)
 	}
 	w.Attempts++
-	w.NextTry = w.txn.Now().Add(wait)
+	w.NextTry = w.Txn.Now().Add(wait)
 }
 
 // save writes down how far an errand is. If another process did so meanwhile, that stands: what was done is done twice at most.
@@ -171,7 +171,7 @@ func (w *work) save(ctx context.Context, over bool) error {
 			c.Slots[savedSlot(w.id(), n)] = nil
 		}
 	}
-	err := w.unguarded.Commit(ctx, w.key, c)
+	err := w.Unguarded.Commit(ctx, w.key, c)
 	if errors.Is(err, store.ErrConflict) {
 		w.NextTry = time.Time{} // it is looked at again
 		return nil

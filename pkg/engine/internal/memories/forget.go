@@ -26,16 +26,16 @@ func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, dele
 	if err := s.requireTarget(); err != nil {
 		return nil, err
 	}
-	key, id := partitionOf(namespace), s.ids().String()
+	key, id := partitionOf(namespace), s.IDs().String()
 	var out *Forgetting
-	err := s.txn.Do(ctx, key, func() error {
+	err := s.Txn.Do(ctx, key, func() error {
 		snap, err := s.partition(ctx, key, store.Query{Slots: []string{markSlot(actor)}})
 		if err != nil {
 			return err
 		}
-		now := s.txn.Now()
+		now := s.Txn.Now()
 		e := &record.MemoryErrand{
-			Kind: forgetErrand, Namespace: namespace, Target: s.target.Name(), Created: now, State: int32(ForgetPending), Actor: actor,
+			Kind: forgetErrand, Namespace: namespace, Target: s.Target.Name(), Created: now, State: int32(ForgetPending), Actor: actor,
 			Records: deleteConversations,
 		}
 		under, was, err := s.underWay(ctx, key, snap, actor)
@@ -58,7 +58,7 @@ func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, dele
 	if err != nil {
 		return nil, err
 	}
-	s.worker.at(key, s.txn.Now())
+	s.worker.at(key, s.Txn.Now())
 	return out, nil
 }
 
@@ -136,7 +136,7 @@ func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 // forgetScope takes everything of a scope away.
 func (w *work) forgetScope(ctx context.Context, scope memory.Scope) error {
 	for more := true; more; {
-		f, err := w.target.Forget(ctx, scope, w.Created)
+		f, err := w.Service.Target.Forget(ctx, scope, w.Created)
 		if err != nil && !errors.Is(err, memory.ErrNotFound) {
 			return err
 		}
@@ -154,7 +154,7 @@ func (w *work) takes(m memory.Memory) bool {
 
 // verify looks whether anything is left from before, now and later where the target works in the background.
 func (w *work) verify(ctx context.Context, scope memory.Scope) error {
-	now := w.txn.Now()
+	now := w.Txn.Now()
 	left, err := w.left(ctx, scope)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ const listPage = 100
 // left says whether the target has something from before the actor was forgotten.
 func (w *work) left(ctx context.Context, scope memory.Scope) (bool, error) {
 	for token := ""; ; {
-		page, err := w.target.List(ctx, scope, &memory.Page{Token: token, Limit: listPage, Now: w.txn.Now()})
+		page, err := w.Service.Target.List(ctx, scope, &memory.Page{Token: token, Limit: listPage, Now: w.Txn.Now()})
 		if errors.Is(err, memory.ErrNotFound) {
 			return false, nil
 		}
@@ -199,12 +199,12 @@ const conversationsPage = 200
 // forgetConversations goes through the namespace's conversations: those of the actor are deleted if that was asked for, and what is
 // remembered of them alone is forgotten either way.
 func (w *work) forgetConversations(ctx context.Context) error {
-	page, err := w.unguarded.List(ctx, w.Namespace, w.After, conversationsPage)
+	page, err := w.Unguarded.List(ctx, w.Namespace, w.After, conversationsPage)
 	if err != nil {
 		return err
 	}
 	for i := range page {
-		if entry := &page[i]; entry.Info.ActorID == w.Actor && w.txn.Live(&entry.Head) == nil {
+		if entry := &page[i]; entry.Info.ActorID == w.Actor && w.Txn.Live(&entry.Head) == nil {
 			if err := w.forgetConversation(ctx, entry); err != nil {
 				return err
 			}
@@ -225,7 +225,7 @@ func (w *work) forgetConversation(ctx context.Context, entry *store.Entry) error
 	if !w.Records || entry.Head.CreateTime.After(w.Created) {
 		return nil
 	}
-	err := w.remove(ctx, key)
+	err := w.DeleteConversation(ctx, key)
 	if kind := conversation.KindOf(err); kind == conversation.ConversationDeleted || kind == conversation.ConversationNotFound {
 		return nil
 	}

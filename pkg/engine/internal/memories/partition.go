@@ -58,9 +58,9 @@ func markSlot(actor string) string { return markPrefix + hashed(actor) }
 
 // partition reads a partition, or makes up the head of one that is yet to be.
 func (s *Service) partition(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
-	snap, err := s.unguarded.Read(ctx, key, q)
+	snap, err := s.Unguarded.Read(ctx, key, q)
 	if errors.Is(err, store.ErrNotFound) {
-		return &store.Snapshot{Head: txn.NewHead(s.ids(), s.txn.Now())}, nil
+		return &store.Snapshot{Head: txn.NewHead(s.IDs(), s.Txn.Now())}, nil
 	}
 	return snap, err
 }
@@ -77,7 +77,7 @@ func (s *Service) markOf(ctx context.Context, namespace, actor string) (m record
 
 // put writes slots of a namespace's partition, and has it looked at.
 func (s *Service) put(ctx context.Context, key store.Key, slots map[string][]byte) error {
-	err := s.txn.Do(ctx, key, func() error {
+	err := s.Txn.Do(ctx, key, func() error {
 		snap, err := s.partition(ctx, key, store.Query{})
 		if err != nil {
 			return err
@@ -85,25 +85,25 @@ func (s *Service) put(ctx context.Context, key store.Key, slots map[string][]byt
 		return s.commitErrands(ctx, key, &snap.Head, slots)
 	})
 	if err == nil {
-		s.worker.at(key, s.txn.Now())
+		s.worker.at(key, s.Txn.Now())
 	}
 	return err
 }
 
 // commitErrands writes slots of a partition, which is due at once then.
 func (s *Service) commitErrands(ctx context.Context, key store.Key, head *store.Head, slots map[string][]byte) error {
-	c := &store.Change{Expect: head.Version, Head: txn.NextHead(*head, s.txn.Now()), Slots: slots}
+	c := &store.Change{Expect: head.Version, Head: txn.NextHead(*head, s.Txn.Now()), Slots: slots}
 	c.Head.NextDue = txn.Earliest(c.Head.NextDue, c.Head.UpdateTime)
-	return s.unguarded.Commit(ctx, key, c)
+	return s.Unguarded.Commit(ctx, key, c)
 }
 
 // Deleting writes down what a memory is to forget of a conversation, before it is deleted: its records go soon after, and with them who knows
 // what was sent.
 func (s *Service) Deleting(ctx context.Context, key store.Key, head *store.Head) error {
-	if s.target == nil {
+	if s.Target == nil {
 		return nil
 	}
-	snap, err := s.unguarded.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Info: true, Slots: []string{s.SyncSlot()}, SlotsOf: s.lineageSlots()})
+	snap, err := s.Unguarded.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Info: true, Slots: []string{s.SyncSlot()}, SlotsOf: s.lineageSlots()})
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("%w: %w", store.ErrConflict, err) // another has the name: what was decided stands no more
 	}
@@ -120,7 +120,7 @@ func (s *Service) Deleting(ctx context.Context, key store.Key, head *store.Head)
 	if v.slot.Scopes == 0 {
 		return nil
 	}
-	ended := !head.ExpireTime.IsZero() && !s.txn.Now().Before(head.ExpireTime)
+	ended := !head.ExpireTime.IsZero() && !s.Txn.Now().Before(head.ExpireTime)
 	return s.putRetraction(ctx, v, snap.Slots, ended || v.policy.OnDelete == conversation.OnDeleteKeep)
 }
 
@@ -147,9 +147,9 @@ func (s *Service) deletedMeanwhile(ctx context.Context, v *visit) error {
 // putRetraction writes an errand down, with the lineage that the conversation's slots hold.
 func (s *Service) putRetraction(ctx context.Context, v *visit, slots map[string][]byte, keepFacts bool) error {
 	id := v.head.Incarnation.String()
-	now := s.txn.Now()
+	now := s.Txn.Now()
 	e := &record.MemoryErrand{
-		Kind: retractErrand, Namespace: v.key.Namespace, Target: s.target.Name(), Created: now, Actor: v.info.ActorID,
+		Kind: retractErrand, Namespace: v.key.Namespace, Target: s.Target.Name(), Created: now, Actor: v.info.ActorID,
 		Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Scopes: v.slot.Scopes, KeepFacts: keepFacts,
 	}
 	out := map[string][]byte{}
@@ -174,11 +174,11 @@ const deletionWithin = time.Hour
 // retractDeleted takes back what a deleted conversation said. done says that the errand is over.
 func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id string) (done bool, err error) {
 	key := store.Key{Namespace: e.Namespace, Conversation: e.Conversation}
-	snap, err := s.unguarded.Read(ctx, key, store.Query{})
+	snap, err := s.Unguarded.Read(ctx, key, store.Query{})
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return false, err
 	}
-	now := s.txn.Now()
+	now := s.Txn.Now()
 	if err == nil && snap.Head.State == store.Live && snap.Head.Incarnation == e.Incarnation {
 		e.NextTry = now.Add(fallback)
 		return now.Sub(e.Created) > deletionWithin, nil // it was not deleted after all
@@ -209,7 +209,7 @@ func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id
 func (s *Service) retractFrom(ctx context.Context, e *record.MemoryErrand, scope memory.Scope, lines [][]string) error {
 	if scope.Kind == memory.ScopeSession {
 		for more := true; more; {
-			f, err := s.target.Forget(ctx, scope, s.txn.Now())
+			f, err := s.Target.Forget(ctx, scope, s.Txn.Now())
 			if err != nil && !errors.Is(err, memory.ErrNotFound) {
 				return err
 			}

@@ -43,7 +43,7 @@ type answer struct {
 // Recall finds what other conversations said about a user's message, in all scopes at once and within the query's time. It says why there
 // is nothing, if there is nothing.
 func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery) ([]conversation.RecalledMemory, conversation.Reason) {
-	now := s.txn.Now()
+	now := s.Txn.Now()
 	scopes := recallScopes(key, q)
 	switch {
 	case len(scopes) == 0:
@@ -54,7 +54,7 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 		return nil, conversation.ReasonMemoryUnavailable
 	}
 	late := conversation.ReasonMemoryDeadline
-	if indexed, ok := s.target.(memory.Indexed); ok && slices.ContainsFunc(scopes, indexed.Cold) {
+	if indexed, ok := s.Target.(memory.Indexed); ok && slices.ContainsFunc(scopes, indexed.Cold) {
 		late = conversation.ReasonMemoryIndexCold
 	}
 	answers := make(chan answer, len(scopes))
@@ -89,7 +89,7 @@ func (s *Service) recallScope(ctx context.Context, scope memory.Scope, key store
 			query.Except = key.Conversation
 		}
 		err = txn.Guard(func() (err error) {
-			found, err = s.target.Search(ctx, scope, &query)
+			found, err = s.Target.Search(ctx, scope, &query)
 			return err
 		})
 		return found, err

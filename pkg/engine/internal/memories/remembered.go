@@ -40,7 +40,7 @@ func (v *visit) collect(ctx context.Context, r conversation.Range, most int) (*r
 	for at := r.First; at < r.End; at += collectPage {
 		page := conversation.Range{First: at, End: min(at+collectPage, r.End)}
 		w := view.New(v.key, &store.Snapshot{Head: v.head, Info: v.info})
-		if err := w.Load(ctx, v.unguarded, page); err != nil {
+		if err := w.Load(ctx, v.Unguarded, page); err != nil {
 			return nil, err
 		}
 		for i := page.First; i < page.End; i++ {
@@ -114,7 +114,7 @@ func (v *visit) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.
 	}
 	for i := range r.messages {
 		m := &r.messages[i]
-		text, err := said(ctx, v.unguarded, v.key, v.head.Incarnation, m, cmp.Or(v.limits.MaxChars, maxChars))
+		text, err := said(ctx, v.Unguarded, v.key, v.head.Incarnation, m, cmp.Or(v.limits.MaxChars, maxChars))
 		if err != nil {
 			return nil, err
 		}

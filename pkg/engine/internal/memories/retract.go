@@ -69,7 +69,7 @@ func withResidue(known, more []string) []string {
 func (v *visit) changed(ctx context.Context) (gone, again []conversation.Range, err error) {
 	given := []conversation.Range{{End: v.slot.Next}}
 	for after := v.slot.Edits; after < v.head.EditSeq; after += editsPage {
-		snap, err := v.unguarded.Read(ctx, v.key, store.Query{
+		snap, err := v.Unguarded.Read(ctx, v.key, store.Query{
 			Incarnation: v.head.Incarnation, Edits: &store.EditRange{After: after, Upto: min(after+editsPage, v.head.EditSeq)},
 		})
 		if err != nil {
@@ -102,7 +102,7 @@ func (v *visit) said(ctx context.Context, ranges []conversation.Range) ([]conver
 	var out []conversation.Range
 	for _, r := range ranges {
 		for at := r.First; at < r.End; at += collectPage {
-			snap, err := v.unguarded.Read(ctx, v.key, store.Query{
+			snap, err := v.Unguarded.Read(ctx, v.key, store.Query{
 				Incarnation: v.head.Incarnation,
 				Ranges:      []store.MessageRange{{Range: conversation.Range{First: at, End: min(at+collectPage, r.End)}}},
 			})
@@ -176,7 +176,7 @@ func (v *visit) retract(ctx context.Context, ranges []conversation.Range) (taken
 // retractAll takes back until nothing is left. A target that refuses to keeps what it has: asking again would not help.
 func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.Retraction) (all memory.Forgetting, err error) {
 	for more := true; more; {
-		f, err := s.target.Retract(ctx, scope, q)
+		f, err := s.Target.Retract(ctx, scope, q)
 		if errors.Is(err, memory.ErrRefused) {
 			s.tell(errKept)
 			all.Residue = withResidue(all.Residue, []string{"what the memory refused to take back"})
@@ -230,7 +230,7 @@ func (v *visit) readLineage(ctx context.Context) (*lineage, error) {
 	if v.slot.Lineages == 0 {
 		return out, nil
 	}
-	snap, err := v.unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, SlotsOf: v.lineageSlots()})
+	snap, err := v.Unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, SlotsOf: v.lineageSlots()})
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +273,7 @@ func (v *visit) lineageWith(ctx context.Context, o record.MemoryOrigin) (slots m
 	line := record.MemoryLineage{}
 	if count > 0 {
 		name := v.lineageSlot(count - 1)
-		snap, err := v.unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{name}})
+		snap, err := v.Unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{name}})
 		if err != nil {
 			return nil, count, err
 		}

@@ -26,10 +26,10 @@ func (v *visit) deliver(ctx context.Context, b *memory.Batch, r *run, ask bool, 
 	receipt, err := memory.Receipt{}, memory.ErrNotFound
 	v.underLease(ctx, func(ctx context.Context) {
 		if ask {
-			receipt, err = v.target.Settle(ctx, b)
+			receipt, err = v.Target.Settle(ctx, b)
 		}
 		if errors.Is(err, memory.ErrNotFound) {
-			receipt, err = v.target.Add(ctx, b)
+			receipt, err = v.Target.Add(ctx, b)
 		}
 	})
 	if ctx.Err() != nil {
@@ -40,7 +40,7 @@ func (v *visit) deliver(ctx context.Context, b *memory.Batch, r *run, ask bool, 
 	switch {
 	case err == nil && receipt.Pending && !v.pendingTooLong():
 		*seen = verdict{reached: true}
-		next = v.txn.Now().Add(pollPending)
+		next = v.Txn.Now().Add(pollPending)
 		return next, false, v.release(ctx, nil, func(slot *record.MemorySync) { slot.Flight.Pending, slot.NextTry = true, next })
 	case err == nil:
 		*seen = verdict{reached: true}
@@ -62,7 +62,7 @@ const (
 
 // pendingTooLong says whether a batch is worked on for so long that nobody waits for it any more: what it leads to is not known then.
 func (v *visit) pendingTooLong() bool {
-	return v.slot.Flight != nil && v.txn.Now().Sub(v.slot.Flight.Sent) >= pendingFor
+	return v.slot.Flight != nil && v.Txn.Now().Sub(v.slot.Flight.Sent) >= pendingFor
 }
 
 func outcomeOf(receipt memory.Receipt, err error) Outcome {
@@ -83,8 +83,8 @@ func outcomeOf(receipt memory.Receipt, err error) Outcome {
 }
 
 func (v *visit) observe(r *run, outcome Outcome) {
-	if v.observer.Sent != nil && len(r.messages) > 0 {
-		v.observer.Sent(v.target.Name(), outcome, len(r.messages), max(v.txn.Now().Sub(r.messages[0].CreateTime), 0))
+	if v.Observer.Sent != nil && len(r.messages) > 0 {
+		v.Observer.Sent(v.Target.Name(), outcome, len(r.messages), max(v.Txn.Now().Sub(r.messages[0].CreateTime), 0))
 	}
 }
 
@@ -107,7 +107,7 @@ func (v *visit) acknowledge(ctx context.Context, b *memory.Batch, r *run, receip
 			r.moveOn(slot)
 		}
 		v.landed(slot)
-		slot.Sent, slot.Lineages = v.txn.Now(), lineages
+		slot.Sent, slot.Lineages = v.Txn.Now(), lineages
 		if slot.Size *= 2; int(slot.Size) >= v.limits.MaxMessages {
 			slot.Size = 0
 		}
@@ -161,7 +161,7 @@ func (v *visit) failed(ctx context.Context, failure error, seen *verdict) (next 
 	case errors.Is(failure, memory.ErrUnavailable):
 		reason = "the memory is unavailable"
 	}
-	next = v.txn.Now().Add(wait)
+	next = v.Txn.Now().Add(wait)
 	err = v.release(ctx, nil, func(slot *record.MemorySync) {
 		slot.Attempts++
 		slot.NextTry, slot.State, slot.Reason = next, state, reason

@@ -31,8 +31,8 @@ type Options struct {
 	Observer  Observer
 	// Backfill sends what was said before the store knew the target too.
 	Backfill bool
-	// Delete deletes a conversation, as its callers would.
-	Delete func(ctx context.Context, key store.Key) error
+	// DeleteConversation deletes one as its callers would.
+	DeleteConversation func(ctx context.Context, key store.Key) error
 }
 
 // Observer is told what is sent. Its functions must not wait. The zero value is told nothing.
@@ -56,64 +56,50 @@ const (
 
 // Service remembers across conversations.
 type Service struct {
-	store     store.Store
-	unguarded store.Store
-	txn       *txn.Manager
-	target    memory.Target
-	limits    memory.Limits
-	defaults  conversation.Policy
-	ids       func() conversation.ID
-	onError   func(error)
-	observer  Observer
-	backfill  bool
-	remove    func(ctx context.Context, key store.Key) error
+	Options
 
-	owner  string    // of leases
-	begun  time.Time // when this process began
-	since  since
-	worker *worker
-
-	views   *view.Loader
+	limits  memory.Limits
+	owner   string    // of leases
+	begun   time.Time // when this process began
+	since   since
+	worker  *worker
 	breaker *gobreaker.CircuitBreaker[[]memory.Memory]
 }
 
 // New returns a service. Close ends what it does in the background.
 func New(o *Options) *Service {
-	s := &Service{
-		store: o.Store, unguarded: o.Unguarded, txn: o.Txn, target: o.Target, defaults: o.Defaults, ids: o.IDs, onError: o.OnError,
-		observer: o.Observer, backfill: o.Backfill, remove: o.Delete, views: o.Views, breaker: newBreaker(),
-	}
-	if s.target == nil {
+	s := &Service{Options: *o, breaker: newBreaker()}
+	if s.Target == nil {
 		return s
 	}
-	s.limits = s.target.Limits()
+	s.limits = s.Target.Limits()
 	s.limits.MaxMessages, s.limits.Concurrency = max(s.limits.MaxMessages, 1), max(s.limits.Concurrency, 1)
-	s.owner, s.begun = s.ids().String(), s.txn.Now()
+	s.owner, s.begun = s.IDs().String(), s.Txn.Now()
 	s.since.turn = make(chan struct{}, 1)
-	s.worker = newWorker(s.limits.Concurrency, s.txn.Now, s.errand)
+	s.worker = newWorker(s.limits.Concurrency, s.Txn.Now, s.errand)
 	return s
 }
 
 // Close ends the work in the background and waits for it.
 func (s *Service) Close() {
-	if s.target != nil {
+	if s.Target != nil {
 		s.worker.close()
 	}
 }
 
 // Waiting is how many conversations of this process wait to be remembered.
 func (s *Service) Waiting() int {
-	if s.target == nil {
+	if s.Target == nil {
 		return 0
 	}
 	return s.worker.waiting()
 }
 
 // Enabled says whether there is a memory.
-func (s *Service) Enabled() bool { return s.target != nil }
+func (s *Service) Enabled() bool { return s.Target != nil }
 
 func (s *Service) requireTarget() error {
-	if s.target == nil {
+	if s.Target == nil {
 		return conversation.Errorf(conversation.MemoryDisabled, "the server has no memory across conversations (--memory)")
 	}
 	return nil
@@ -127,7 +113,7 @@ func (s *Service) scopeOf(ctx context.Context, of Of) (memory.Scope, error) {
 	if of.ActorID != "" {
 		return memory.Scope{Namespace: of.Key.Namespace, Kind: memory.ScopeUser, ID: of.ActorID}, nil
 	}
-	snap, err := s.txn.Read(ctx, of.Key, store.Query{Info: true})
+	snap, err := s.Txn.Read(ctx, of.Key, store.Query{Info: true})
 	if err != nil {
 		return memory.Scope{}, err
 	}
@@ -166,11 +152,11 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 	if err := s.requireTarget(); err != nil {
 		return nil, err
 	}
-	snap, err := s.txn.Read(ctx, r.Key, store.Query{Info: true})
+	snap, err := s.Txn.Read(ctx, r.Key, store.Query{Info: true})
 	if err != nil {
 		return nil, err
 	}
-	if policy := snap.Info.Policy.Or(s.defaults); r.ForModel && !policy.Memory.Remembers() {
+	if policy := snap.Info.Policy.Or(s.Defaults); r.ForModel && !policy.Memory.Remembers() {
 		return nil, conversation.Errorf(conversation.MemoryDisabled, "the conversation's policy has memory off")
 	}
 	if len(r.Scopes) == 0 {
@@ -202,11 +188,11 @@ func (s *Service) searchScope(ctx context.Context, incarnation conversation.ID, 
 	if err != nil {
 		return nil, err
 	}
-	q := &memory.Query{Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Now: s.txn.Now()}
+	q := &memory.Query{Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Now: s.Txn.Now()}
 	if scope.Kind != memory.ScopeSession {
 		q.Except = r.Key.Conversation // whose own messages SearchMessages finds
 	}
-	return s.target.Search(ctx, scope, q)
+	return s.Target.Search(ctx, scope, q)
 }
 
 // List lists memories, superseded ones too.
@@ -215,7 +201,7 @@ func (s *Service) List(ctx context.Context, r ListRequest) (memory.Listing, erro
 	if err != nil {
 		return memory.Listing{}, err
 	}
-	page, err := s.target.List(ctx, scope, &memory.Page{Token: r.Token, Limit: r.Limit, Kinds: r.Kinds, Now: s.txn.Now()})
+	page, err := s.Target.List(ctx, scope, &memory.Page{Token: r.Token, Limit: r.Limit, Kinds: r.Kinds, Now: s.Txn.Now()})
 	return page, s.failure(ctx, err)
 }
 
@@ -227,11 +213,11 @@ func (s *Service) Add(ctx context.Context, r AddRequest) (string, error) {
 	}
 	key := r.RequestID
 	if key == "" {
-		key = s.ids().String()
+		key = s.IDs().String()
 	}
 	sum := sha256.Sum256([]byte("added\x00" + key))
-	id, err := s.target.Put(ctx, scope, &memory.Note{
-		Key: hex.EncodeToString(sum[:16]), Text: r.Text, Metadata: r.Metadata, Time: s.txn.Now(), ExpireTime: r.ExpireTime,
+	id, err := s.Target.Put(ctx, scope, &memory.Note{
+		Key: hex.EncodeToString(sum[:16]), Text: r.Text, Metadata: r.Metadata, Time: s.Txn.Now(), ExpireTime: r.ExpireTime,
 	})
 	if err == nil && scope.Kind == memory.ScopeSession {
 		err = s.noteSession(ctx, r.Of.Key)
@@ -285,7 +271,7 @@ func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	gone, err := s.target.Delete(ctx, scope, []string{id})
+	gone, err := s.Target.Delete(ctx, scope, []string{id})
 	if err == nil {
 		err = s.unshow(ctx, scope, func(m memory.Memory) bool {
 			return m.Scope.Kind == scope.Kind && (m.ID == id || slices.Contains(gone, m.ID))

@@ -24,21 +24,21 @@ const (
 
 // SyncSlot is the slot that says how far a conversation is remembered; empty where nothing is.
 func (s *Service) SyncSlot() string {
-	if s.target == nil {
+	if s.Target == nil {
 		return ""
 	}
-	return syncPrefix + s.target.Name()
+	return syncPrefix + s.Target.Name()
 }
 
 // Slots are SyncSlot, for a query; none where nothing is remembered.
 func (s *Service) Slots() []string {
-	if s.target == nil {
+	if s.Target == nil {
 		return nil
 	}
 	return []string{s.SyncSlot()}
 }
 
-func (s *Service) lineageSlots() string { return lineagePrefix + s.target.Name() + "/" }
+func (s *Service) lineageSlots() string { return lineagePrefix + s.Target.Name() + "/" }
 
 func (s *Service) lineageSlot(n int32) string { return fmt.Sprintf("%s%06d", s.lineageSlots(), n) }
 
@@ -64,7 +64,7 @@ type visit struct {
 
 // visitOf is a look at what was read with Info and SyncSlot.
 func (s *Service) visitOf(key store.Key, snap *store.Snapshot) (*visit, error) {
-	policy := snap.Info.Policy.Or(s.defaults)
+	policy := snap.Info.Policy.Or(s.Defaults)
 	v := &visit{Service: s, key: key, head: snap.Head, info: snap.Info, policy: policy.Memory, stored: snap.Slots[s.SyncSlot()]}
 	v.ttl = conversation.ValueOr(policy.TTL, 0)
 	return v, v.parse()
@@ -83,14 +83,14 @@ func (v *visit) parse() (err error) {
 
 // open reads a conversation; nil if there is none any more.
 func (s *Service) open(ctx context.Context, key store.Key) (*visit, error) {
-	snap, err := s.unguarded.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
+	snap, err := s.Unguarded.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	if gone := s.txn.Live(&snap.Head); gone != nil {
+	if gone := s.Txn.Live(&snap.Head); gone != nil {
 		return nil, nil //nolint:nilerr // there is nothing to do
 	}
 	return s.visitOf(key, snap)
@@ -129,7 +129,7 @@ func scopesOf(key store.Key, incarnation conversation.ID, actor string, bits int
 
 // leased says whether somebody else is at it.
 func (v *visit) leased() bool {
-	return v.slot.Owner != "" && v.slot.Owner != v.owner && v.txn.Now().Before(v.slot.Until)
+	return v.slot.Owner != "" && v.slot.Owner != v.owner && v.Txn.Now().Before(v.slot.Until)
 }
 
 // update changes the slot, with others beside it. change may be called several times, each time on what the slot holds by then, and gives up
@@ -151,7 +151,7 @@ func (v *visit) update(ctx context.Context, slots map[string][]byte, change func
 			Slots: map[string][]byte{v.SyncSlot(): value}, ExpectSlots: map[string][]byte{v.SyncSlot(): v.stored},
 		}
 		maps.Copy(c.Slots, slots)
-		err := v.unguarded.Commit(ctx, v.key, c)
+		err := v.Unguarded.Commit(ctx, v.key, c)
 		if err == nil {
 			v.stored, v.slot = value, next
 			return nil
@@ -171,7 +171,7 @@ const maxRetries = 8
 
 // reread reads the slot again.
 func (v *visit) reread(ctx context.Context) error {
-	snap, err := v.unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{v.SyncSlot()}})
+	snap, err := v.Unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{v.SyncSlot()}})
 	if errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.State != store.Live {
 		return errGone
 	}
@@ -225,7 +225,7 @@ func (v *visit) lease(ctx context.Context, change func(*record.MemorySync)) erro
 		if v.leased() {
 			return errLost
 		}
-		slot.Owner, slot.Until = v.owner, v.txn.Now().Add(leaseTime)
+		slot.Owner, slot.Until = v.owner, v.Txn.Now().Add(leaseTime)
 		change(slot)
 		return nil
 	})
@@ -237,7 +237,7 @@ func (v *visit) renew(ctx context.Context) error {
 		if slot.Owner != v.owner {
 			return errLost
 		}
-		slot.Until = v.txn.Now().Add(leaseTime)
+		slot.Until = v.Txn.Now().Add(leaseTime)
 		return nil
 	})
 }
@@ -290,7 +290,7 @@ var targetsKey = store.Key{Namespace: partitionPrefix, Conversation: "targets"}
 // readSince finds out when the store began to know the target, and writes it down the first time. What was said before is not sent, or a
 // target that is new would get years of it.
 func (s *Service) readSince(ctx context.Context) (time.Time, error) {
-	if s.backfill {
+	if s.Backfill {
 		return time.Time{}, nil
 	}
 	select {
@@ -303,7 +303,7 @@ func (s *Service) readSince(ctx context.Context) (time.Time, error) {
 		return s.since.at, nil
 	}
 	name := strings.TrimPrefix(s.SyncSlot(), syncPrefix)
-	err := s.txn.Do(ctx, targetsKey, func() error {
+	err := s.Txn.Do(ctx, targetsKey, func() error {
 		snap, err := s.partition(ctx, targetsKey, store.Query{Slots: []string{name}})
 		if err != nil {
 			return err
@@ -314,8 +314,8 @@ func (s *Service) readSince(ctx context.Context) (time.Time, error) {
 			return err
 		}
 		s.since.at = s.begun.Add(-sinceMargin)
-		return s.unguarded.Commit(ctx, targetsKey, &store.Change{
-			Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.txn.Now()),
+		return s.Unguarded.Commit(ctx, targetsKey, &store.Change{
+			Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.Txn.Now()),
 			Slots: map[string][]byte{name: record.EncodeMemoryMark(&record.MemoryMark{Time: s.since.at})},
 		})
 	})

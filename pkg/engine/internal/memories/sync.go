@@ -27,15 +27,15 @@ func (s *Service) errand(ctx context.Context, key store.Key) (next time.Time, se
 		return next, seen
 	}
 	s.tell(err)
-	return s.txn.Now().Add(jitter(time.Second, storeFailures)), seen
+	return s.Txn.Now().Add(jitter(time.Second, storeFailures)), seen
 }
 
 // storeFailures is how many failures a failure of the store counts for: it is tried again within half a minute.
 const storeFailures = 5
 
 func (s *Service) tell(err error) {
-	if s.onError != nil {
-		s.onError(err)
+	if s.OnError != nil {
+		s.OnError(err)
 	}
 }
 
@@ -51,12 +51,12 @@ func (s *Service) syncDue(ctx context.Context, key store.Key) (next time.Time, s
 		case errors.Is(err, errGone):
 			return time.Time{}, seen, s.deletedMeanwhile(ctx, v)
 		case errors.Is(err, errLost):
-			return s.txn.Now().Add(time.Second), seen, nil
+			return s.Txn.Now().Add(time.Second), seen, nil
 		case err != nil || !more:
 			return next, seen, err
 		}
 	}
-	return s.txn.Now(), seen, ctx.Err()
+	return s.Txn.Now(), seen, ctx.Err()
 }
 
 // stepsAtOnce is how much is done for one conversation before the others have their turn.
@@ -64,7 +64,7 @@ const stepsAtOnce = 16
 
 // step does one thing, and says whether there may be more. Otherwise next is when to look again; zero for never.
 func (v *visit) step(ctx context.Context, seen *verdict) (next time.Time, more bool, err error) {
-	now := v.txn.Now()
+	now := v.Txn.Now()
 	switch {
 	case v.leased():
 		return v.slot.Until, false, nil
@@ -134,7 +134,7 @@ func (r *run) moveOn(slot *record.MemorySync) {
 
 // sendAgain sends the first of what is to be sent again.
 func (v *visit) sendAgain(ctx context.Context, scope memory.Scope, bit int32, seen *verdict) (next time.Time, more bool, err error) {
-	if next = v.slot.Sent.Add(v.limits.Interval); !v.slot.Sent.IsZero() && next.After(v.txn.Now()) {
+	if next = v.slot.Sent.Add(v.limits.Interval); !v.slot.Sent.IsZero() && next.After(v.Txn.Now()) {
 		return next, false, nil
 	}
 	first := v.slot.Again[0]
@@ -158,14 +158,14 @@ func (v *visit) send(ctx context.Context, scope memory.Scope, bit int32, r *run,
 		return next, false, err
 	}
 	f := &record.MemoryFlight{
-		First: r.span.First, End: r.span.End, SHA256: digest(b), Key: v.ids().String(), Session: r.session, Sent: v.txn.Now(), Again: again,
+		First: r.span.First, End: r.span.End, SHA256: digest(b), Key: v.IDs().String(), Session: r.session, Sent: v.Txn.Now(), Again: again,
 	}
 	b.Key = f.Key
 	err = v.update(ctx, nil, func(slot *record.MemorySync) error {
 		if v.leased() || slot.Flight != nil || !again && slot.Next != r.span.First {
 			return errLost
 		}
-		slot.Owner, slot.Until, slot.Flight, slot.Scopes = v.owner, v.txn.Now().Add(leaseTime), f, slot.Scopes|bit
+		slot.Owner, slot.Until, slot.Flight, slot.Scopes = v.owner, v.Txn.Now().Add(leaseTime), f, slot.Scopes|bit
 		if slot.Edits == 0 || v.stored == nil {
 			slot.Edits = max(slot.Edits, v.head.EditSeq)
 		}

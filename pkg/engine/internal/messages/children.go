@@ -9,7 +9,7 @@ import (
 // expandSummary lists what a summary stands for: what lies between and behind its earlier summaries are messages.
 func (l *messageReader) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandResult, error) {
 	all := make(map[int64]conversation.Edit)
-	spans, err := l.service.views.Spans(ctx, l.loaded)
+	spans, err := l.service.Views.Spans(ctx, l.loaded)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (ms *Service) Correct(ctx context.Context, r CorrectRequest) (*CorrectResul
 		return nil, err
 	}
 	var out *CorrectResult
-	err = ms.txn.Do(ctx, r.Key, func() (err error) {
+	err = ms.Txn.Do(ctx, r.Key, func() (err error) {
 		out, err = ms.correct(ctx, index, &r)
 		return err
 	})
@@ -66,14 +66,14 @@ func (ms *Service) Correct(ctx context.Context, r CorrectRequest) (*CorrectResul
 
 // correct is one attempt.
 func (ms *Service) correct(ctx context.Context, index int32, r *CorrectRequest) (*CorrectResult, error) {
-	snap, err := ms.txn.Read(ctx, r.Key, store.Query{
+	snap, err := ms.Txn.Read(ctx, r.Key, store.Query{
 		Info: true, Request: r.Request.Key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots,
 	})
 	if err != nil {
 		return nil, err
 	}
 	l := ms.readerOf(r.Key, snap)
-	first, err := ms.txn.Recall(snap, r.Request)
+	first, err := ms.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (b *correction) commit(ctx context.Context) (*CorrectResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.txn.Now()), Slots: map[string][]byte{}}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.Txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	b.edit = conversation.Edit{
@@ -156,7 +156,7 @@ func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResul
 	standing := false
 	defer func() {
 		if !standing && len(c.Uploads) > 0 {
-			ms.txn.Discard(ctx, w.Key, w.Head.Incarnation, c.Uploads...)
+			ms.Txn.Discard(ctx, w.Key, w.Head.Incarnation, c.Uploads...)
 		}
 	}()
 	if c.Edits, err = b.staged(ctx, c); err != nil {
@@ -177,7 +177,7 @@ func (b *correction) staged(ctx context.Context, c *store.Change) ([]conversatio
 	edit.Parts = slices.Clone(edit.Parts)
 	for i := range edit.Parts {
 		shown := conversation.CloneParts([]conversation.Part{edit.Parts[i].Shown})
-		uploads, err := b.service.blobs.StageParts(ctx, b.loaded.Key, b.loaded.Head.Incarnation, shown)
+		uploads, err := b.service.Blobs.StageParts(ctx, b.loaded.Key, b.loaded.Head.Incarnation, shown)
 		c.Uploads = append(c.Uploads, uploads...)
 		if err != nil {
 			return nil, err
@@ -189,7 +189,7 @@ func (b *correction) staged(ctx context.Context, c *store.Change) ([]conversatio
 
 // parts are the corrected parts, or why one cannot be corrected.
 func (b *correction) parts() ([]conversation.PartEdit, error) {
-	counter, err := b.service.views.Counter(b.loaded.Info.Counter)
+	counter, err := b.service.Views.Counter(b.loaded.Info.Counter)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (ms *Service) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, 
 		return l.original(ctx, index, &r)
 	}
 	var out *ExpandResult
-	err = ms.txn.Do(ctx, r.Key, func() error {
+	err = ms.Txn.Do(ctx, r.Key, func() error {
 		out, err = ms.restore(ctx, index, &r)
 		return err
 	})
@@ -71,7 +71,7 @@ func madeID(id string) (int32, bool) {
 func (l *messageReader) search(ctx context.Context, id string) (int32, error) {
 	for end := l.loaded.Head.Messages; end > 0; end -= listPage {
 		page := conversation.Range{First: max(0, end-listPage), End: end}
-		snap, err := l.service.store.Read(ctx, l.loaded.Key, store.Query{
+		snap, err := l.service.Store.Read(ctx, l.loaded.Key, store.Query{
 			Incarnation: l.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: page, Reverse: true}},
 		})
 		if err != nil {
@@ -88,7 +88,7 @@ func (l *messageReader) search(ctx context.Context, id string) (int32, error) {
 
 // load loads one message with its edits.
 func (l *messageReader) load(ctx context.Context, index int32) (*conversation.Message, error) {
-	if err := l.loaded.Load(ctx, l.service.store, conversation.Range{First: index, End: index + 1}); err != nil {
+	if err := l.loaded.Load(ctx, l.service.Store, conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}
 	m, ok := l.loaded.Message(index)
@@ -100,14 +100,14 @@ func (l *messageReader) load(ctx context.Context, index int32) (*conversation.Me
 
 // restore puts a unit back in full, as one attempt.
 func (ms *Service) restore(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
-	snap, err := ms.txn.Read(ctx, r.Key, store.Query{
+	snap, err := ms.Txn.Read(ctx, r.Key, store.Query{
 		Info: true, Request: r.Request.Key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots,
 	})
 	if err != nil {
 		return nil, err
 	}
 	l := ms.readerOf(r.Key, snap)
-	first, err := ms.txn.Recall(snap, r.Request)
+	first, err := ms.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (l *messageReader) repeatRestore(ctx context.Context, index int32, o *store
 // unit is the unit that a message belongs to, of originals.
 func (l *messageReader) unit(ctx context.Context, index int32) (*conversation.Unit, error) {
 	var u *conversation.Unit
-	err := l.service.views.RunPlan(ctx, l.loaded, func() (err error) {
+	err := l.service.Views.RunPlan(ctx, l.loaded, func() (err error) {
 		u, err = l.loaded.UnitOf(index)
 		return err
 	})
@@ -227,7 +227,7 @@ func (ms *Service) commitRestore(ctx context.Context, l *messageReader, u *conve
 	if err != nil {
 		return err
 	}
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.txn.Now())}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.Txn.Now())}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	c.Edits = []conversation.Edit{{
@@ -235,12 +235,12 @@ func (ms *Service) commitRestore(ctx context.Context, l *messageReader, u *conve
 		Reason: conversation.ReasonExpandRequest, Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
 		Before: before, After: u.Tokens(), Said: r.Reason, Brought: brought,
 	}}
-	if err := ms.builds.HasRoom(ctx, l.loaded, l.last, &c.Edits[0]); err != nil {
+	if err := ms.Builds.HasRoom(ctx, l.loaded, l.last, &c.Edits[0]); err != nil {
 		return err
 	}
 	out.Events, out.Revision, out.RewriteTokens = conversation.EventsOf(c.Edits), c.Head.Revision, cost
 	txn.Remember(c, r.Request, store.Outcome{FirstIndex: u.First(), Count: u.Last() + 1 - u.First(), Revision: c.Head.Revision})
-	return ms.store.Commit(ctx, w.Key, c)
+	return ms.Store.Commit(ctx, w.Key, c)
 }
 
 // cost is what the provider will read anew once a unit is back: the unit, and what stood behind its place in the last build. It
@@ -272,7 +272,7 @@ func (l *messageReader) lastUnits(ctx context.Context) ([]conversation.Unit, err
 	m, win := l.last, l.loaded
 	all := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
 	kept, tail := view.KeptRanges(all, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	err := l.service.views.RunPlan(ctx, win, func() error {
+	err := l.service.Views.RunPlan(ctx, win, func() error {
 		return win.Require(slices.Concat(kept, []conversation.Range{tail}, win.RestoredRanges(m.Window.Restored), win.View.Excepted())...)
 	})
 	if err != nil {

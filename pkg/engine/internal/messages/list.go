@@ -30,7 +30,7 @@ func (ms *Service) Message(ctx context.Context, key store.Key, index int32) (*Me
 	if index < 0 || index >= l.loaded.Head.Messages {
 		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
 	}
-	if err := l.loaded.Load(ctx, ms.store, conversation.Range{First: index, End: index + 1}); err != nil {
+	if err := l.loaded.Load(ctx, ms.Store, conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
 	}
 	m, ok := l.loaded.Message(index)
@@ -48,7 +48,7 @@ type messageReader struct {
 }
 
 func (ms *Service) open(ctx context.Context, key store.Key) (*messageReader, error) {
-	snap, err := ms.contents.ReadSettled(ctx, key, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}})
+	snap, err := ms.Contents.ReadSettled(ctx, key, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +88,8 @@ func (l *messageReader) show(ctx context.Context, m *conversation.Message, curre
 		out.Message.Parts = it.Parts
 	}
 	var err error
-	out.Message.Parts, err = l.service.blobs.Inline(ctx, l.loaded.Key, l.loaded.Head.Incarnation, out.Message.Parts)
-	expiry.ShowInForce(&out.Message, l.loaded.Info.Policy.Or(l.service.defaults).Expiration.Results)
+	out.Message.Parts, err = l.service.Blobs.Inline(ctx, l.loaded.Key, l.loaded.Head.Incarnation, out.Message.Parts)
+	expiry.ShowInForce(&out.Message, l.loaded.Info.Policy.Or(l.service.Defaults).Expiration.Results)
 	return out, err
 }
 
@@ -192,7 +192,7 @@ func (p *listingPage) resume() {
 
 // findSummaries finds the summaries in force, and keeps room for them on the page.
 func (p *listingPage) findSummaries(ctx context.Context) error {
-	spans, err := p.service.views.Spans(ctx, p.loaded)
+	spans, err := p.service.Views.Spans(ctx, p.loaded)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (p *listingPage) addSummaries(ctx context.Context) error {
 		if !passed.Contains(at) {
 			continue
 		}
-		texts, err := p.service.blobs.Texts(ctx, p.loaded.Key, p.loaded.Head.Incarnation, s.Summary.Text)
+		texts, err := p.service.Blobs.Texts(ctx, p.loaded.Key, p.loaded.Head.Incarnation, s.Summary.Text)
 		if err != nil {
 			return err
 		}
@@ -265,7 +265,7 @@ func (p *listingPage) page(ctx context.Context) (done bool, err error) {
 		page = conversation.Range{First: max(p.left.First, p.left.End-listPage), End: p.left.End}
 	}
 	w := view.New(p.loaded.Key, &store.Snapshot{Head: p.loaded.Head, Info: &p.loaded.Info})
-	if err := w.Load(ctx, p.service.store, page); err != nil {
+	if err := w.Load(ctx, p.service.Store, page); err != nil {
 		return false, err
 	}
 	p.loaded = w
@@ -338,7 +338,7 @@ func (f *Filter) empty() bool {
 
 // Count counts the messages of a range that a filter chooses, and their tokens.
 func (ms *Service) Count(ctx context.Context, key store.Key, r conversation.Range, f Filter) (messages int32, tokens int64, err error) {
-	snap, err := ms.txn.Read(ctx, key, store.Query{})
+	snap, err := ms.Txn.Read(ctx, key, store.Query{})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -354,7 +354,7 @@ func (ms *Service) Count(ctx context.Context, key store.Key, r conversation.Rang
 func (ms *Service) count(ctx context.Context, key store.Key, incarnation conversation.ID, left conversation.Range, f *Filter) (messages int32, tokens int64, err error) {
 	for left.Len() > 0 {
 		page := conversation.Range{First: left.First, End: min(left.End, left.First+listPage)}
-		snap, err := ms.store.Read(ctx, key, store.Query{Incarnation: incarnation, Ranges: []store.MessageRange{{Range: page}}})
+		snap, err := ms.Store.Read(ctx, key, store.Query{Incarnation: incarnation, Ranges: []store.MessageRange{{Range: page}}})
 		if err != nil {
 			return 0, 0, txn.Failure(err)
 		}

@@ -74,7 +74,7 @@ func MessageText(parts []conversation.Part) string {
 // cut puts a part of a text into the answer in the place of the whole message: the range asked for, as much of it as there is
 // room for.
 func (l *messageReader) cut(out *ExpandResult, text string, r *ExpandRequest) error {
-	counter, err := l.service.views.Counter(l.loaded.Info.Counter)
+	counter, err := l.service.Views.Counter(l.loaded.Info.Counter)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // them any more.
 func (ms *Service) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, error) {
 	var out *RewindResult
-	err := ms.txn.Do(ctx, r.Key, func() (err error) {
+	err := ms.Txn.Do(ctx, r.Key, func() (err error) {
 		out, err = ms.rewind(ctx, &r)
 		return err
 	})
@@ -25,11 +25,11 @@ func (ms *Service) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, 
 
 // rewind is one attempt.
 func (ms *Service) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, error) {
-	snap, err := ms.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
+	snap, err := ms.Txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}
-	first, err := ms.txn.Recall(snap, r.Request)
+	first, err := ms.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (ms *Service) RewindChange(ctx context.Context, w *view.Loaded, from int32)
 	if err != nil {
 		return nil, err
 	}
-	ms.memories.NoteEdits(&c.Head, c.Edits)
+	ms.Memories.NoteEdits(&c.Head, c.Edits)
 	return c, nil
 }
 
@@ -85,7 +85,7 @@ func (b *rewindChange) take(ctx context.Context) error {
 	b.hidden = conversation.Range{First: b.from, End: head.Messages}
 	for at := b.from; at < head.Messages; at += listPage {
 		page := conversation.Range{First: at, End: min(at+listPage, head.Messages)}
-		if err := b.loaded.Load(ctx, b.service.store, page); err != nil {
+		if err := b.loaded.Load(ctx, b.service.Store, page); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func summariesMissing(in, from *conversation.View) []int64 {
 // now are found anew.
 func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
 	w := b.loaded
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.service.txn.Now()), Slots: map[string][]byte{}}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.service.Txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	b.edit = conversation.Edit{
@@ -199,7 +199,7 @@ func (b *rewindChange) changeHead(ctx context.Context, h *store.Head) error {
 	inputs := int32(0)
 	for at := b.from; at > 0; {
 		page := conversation.Range{First: max(0, at-view.UnitPage), End: at}
-		if err := b.loaded.Load(ctx, b.service.store, page); err != nil {
+		if err := b.loaded.Load(ctx, b.service.Store, page); err != nil {
 			return err
 		}
 		for ; at > page.First; at-- {
@@ -235,7 +235,7 @@ func (b *rewindChange) unanswer(ctx context.Context, h *store.Head) error {
 	late := b.lateResults()
 	for at := b.from; len(late) > 0 && at > 0; {
 		page := conversation.Range{First: max(0, at-view.UnitPage), End: at}
-		if err := b.loaded.Load(ctx, b.service.store, page); err != nil {
+		if err := b.loaded.Load(ctx, b.service.Store, page); err != nil {
 			return err
 		}
 		for ; at > page.First; at-- {
@@ -284,7 +284,7 @@ func (b *rewindChange) lateResults() map[int32]bool {
 func (b *rewindChange) reopen(ctx context.Context, h *store.Head) error {
 	newest := b.from - 1
 	for ; newest >= 0; newest-- {
-		if err := b.loaded.Load(ctx, b.service.store, conversation.Range{First: newest, End: newest + 1}); err != nil {
+		if err := b.loaded.Load(ctx, b.service.Store, conversation.Range{First: newest, End: newest + 1}); err != nil {
 			return err
 		}
 		if m, ok := b.loaded.Message(newest); ok && b.visible(m) {

@@ -30,7 +30,7 @@ func (b *messageBlock) size() int64 {
 
 // readBlock makes messages ready. Of calls that recall, and of what answered them, nothing is searched: a search would find itself.
 func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*messageBlock, error) {
-	snap, err := s.service.store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+	snap, err := s.service.Store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
 	if err != nil {
 		return nil, txn.Failure(err)
 	}
@@ -74,7 +74,7 @@ func (s *messageSearch) searchableParts(ctx context.Context, messages []conversa
 	s.noteCalls(recalls, messages)
 	if first, known := messages[0].UnitFirst(); known && first < messages[0].Index && placement.HasResults(messages[0]) {
 		before := conversation.Range{First: first, End: messages[0].Index}
-		snap, err := s.service.store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: before}}})
+		snap, err := s.service.Store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: before}}})
 		if err != nil {
 			return nil, txn.Failure(err)
 		}
@@ -111,7 +111,7 @@ func (s *messageSearch) beginning(ctx context.Context, parts []conversation.Part
 func (s *messageSearch) beginningOf(ctx context.Context, c conversation.Content, room int) (string, error) {
 	text := c.Inline
 	if c.Ref != nil {
-		snap, err := s.service.store.Read(ctx, s.loaded.Key, store.Query{
+		snap, err := s.service.Store.Read(ctx, s.loaded.Key, store.Query{
 			Incarnation: s.loaded.Head.Incarnation, Contents: []store.ContentRange{{ID: c.Ref.ID, Length: int64(room)}},
 		})
 		if err != nil {

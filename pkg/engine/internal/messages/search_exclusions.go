@@ -20,7 +20,7 @@ func (s *messageSearch) withoutQueryCalls(ctx context.Context, b *messageBlock) 
 	runs := []*search.Messages{b.words}
 	for _, index := range b.asks[s.asked] {
 		at := conversation.Range{First: index, End: index + 1}
-		snap, err := s.service.store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+		snap, err := s.service.Store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
 		if err != nil {
 			return nil, txn.Failure(err)
 		}

@@ -24,12 +24,12 @@ func (ms *Service) SearchMessages(ctx context.Context, r SearchMessagesRequest) 
 	if err != nil {
 		return nil, err
 	}
-	spans, err := ms.views.Spans(ctx, l.loaded)
+	spans, err := ms.Views.Spans(ctx, l.loaded)
 	if err != nil {
 		return nil, err
 	}
 	view := (&conversation.View{}).Fold(spans)
-	s := &messageSearch{tools: l.loaded.Info.Policy.Or(ms.defaults).RecallTools(), asked: askedHash(r.Query), messageReader: l, request: &r, view: view, query: search.NewQuery(r.Query), within: clip(r.Range, l.loaded.Head.Messages), out: &SearchMessagesResult{}}
+	s := &messageSearch{tools: l.loaded.Info.Policy.Or(ms.Defaults).RecallTools(), asked: askedHash(r.Query), messageReader: l, request: &r, view: view, query: search.NewQuery(r.Query), within: clip(r.Range, l.loaded.Head.Messages), out: &SearchMessagesResult{}}
 	for _, h := range view.Hides() {
 		s.hidden = append(s.hidden, h.Range)
 	}
@@ -123,7 +123,7 @@ func (s *messageSearch) isHidden(index int32) bool {
 
 // block is a block of messages, ready to be searched: one that is kept, if it is still what is on record.
 func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, error) {
-	head, ready := &s.loaded.Head, s.service.contents.Cache
+	head, ready := &s.loaded.Head, s.service.Contents.Cache
 	at := clip(blockRange(n), head.Messages)
 	if kept, ok := ready.Messages(head.Incarnation, n).(*messageBlock); ok && len(kept.messages) >= int(at.Len()) && s.current(kept, n) {
 		return kept, nil
@@ -152,7 +152,7 @@ func (s *messageSearch) describe(ctx context.Context) error {
 	for i, h := range s.hits {
 		ranges[i] = conversation.Range{First: h.Index, End: h.Index + 1}
 	}
-	if err := s.loaded.Load(ctx, s.service.store, conversation.MergeRanges(ranges)...); err != nil {
+	if err := s.loaded.Load(ctx, s.service.Store, conversation.MergeRanges(ranges)...); err != nil {
 		return err
 	}
 	for _, h := range s.hits {

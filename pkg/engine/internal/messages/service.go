@@ -17,19 +17,14 @@ import (
 
 // Service reads what is on record, and changes what a view shows of it: it lists, searches, expands, corrects and takes back.
 type Service struct {
-	store    store.Store
-	txn      *txn.Manager
-	views    *view.Loader
-	blobs    *contents.Blobs
-	contents *contents.Service
-	builds   *build.Service
-	memories *memories.Service
-	defaults conversation.Policy
-}
-
-// New returns a service. defaults are the server's policy.
-func New(s store.Store, t *txn.Manager, views *view.Loader, blobs *contents.Blobs, c *contents.Service, builds *build.Service, mem *memories.Service, defaults conversation.Policy) *Service {
-	return &Service{store: s, txn: t, views: views, blobs: blobs, contents: c, builds: builds, memories: mem, defaults: defaults}
+	Store    store.Store
+	Txn      *txn.Manager
+	Views    *view.Loader
+	Blobs    *contents.Blobs
+	Contents *contents.Service
+	Builds   *build.Service
+	Memories *memories.Service
+	Defaults conversation.Policy // the server's
 }
 
 // forgetHistories lets whole lists be compared with the record again that other words, or other messages, stand in now.
@@ -44,11 +39,11 @@ func forgetHistories(c *store.Change) {
 
 // commit commits edits that change what is remembered.
 func (ms *Service) commit(ctx context.Context, key store.Key, before *store.Head, c *store.Change) error {
-	ms.memories.NoteEdits(&c.Head, c.Edits)
+	ms.Memories.NoteEdits(&c.Head, c.Edits)
 	forgetHistories(c)
-	err := ms.txn.Commit(ctx, key, before, c)
+	err := ms.Txn.Commit(ctx, key, before, c)
 	if txn.MayStand(err) {
-		ms.memories.Edited(key, c.Edits)
+		ms.Memories.Edited(key, c.Edits)
 	}
 	return err
 }

@@ -17,7 +17,7 @@ import (
 // numbered and shown without them.
 func (ms *Service) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewindResult, error) {
 	var out *UndoRewindResult
-	err := ms.txn.Do(ctx, r.Key, func() (err error) {
+	err := ms.Txn.Do(ctx, r.Key, func() (err error) {
 		out, err = ms.undoRewind(ctx, &r)
 		return err
 	})
@@ -26,11 +26,11 @@ func (ms *Service) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRe
 
 // undoRewind is one attempt.
 func (ms *Service) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRewindResult, error) {
-	snap, err := ms.txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
+	snap, err := ms.Txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}
-	first, err := ms.txn.Recall(snap, r.Request)
+	first, err := ms.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ type rewindUndo struct {
 func (u *rewindUndo) load(ctx context.Context, ms *Service) error {
 	end := u.loaded.Head.Messages
 	if end > 0 { // edits about ranges come with any message
-		if err := u.loaded.Load(ctx, ms.store, conversation.Range{First: end - 1, End: end}); err != nil {
+		if err := u.loaded.Load(ctx, ms.Store, conversation.Range{First: end - 1, End: end}); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (u *rewindUndo) load(ctx context.Context, ms *Service) error {
 	}
 	u.back = hides[len(hides)-1].Range
 	for at := u.back.First; at < end; at += listPage {
-		if err := u.loaded.Load(ctx, ms.store, conversation.Range{First: at, End: min(at+listPage, end)}); err != nil {
+		if err := u.loaded.Load(ctx, ms.Store, conversation.Range{First: at, End: min(at+listPage, end)}); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func (u *rewindUndo) load(ctx context.Context, ms *Service) error {
 
 func (u *rewindUndo) change(ms *Service) (*store.Change, error) {
 	w := u.loaded
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.txn.Now()), Slots: map[string][]byte{}}
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.Txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq++
 	edit := conversation.Edit{

@@ -24,7 +24,7 @@ const exportPage = 128
 // messages, edits, manifests and sources, each oldest first. It is one consistent state: records never change, and the head that
 // comes first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
 func (t *Service) Export(ctx context.Context, key store.Key, give func(Record) error) error {
-	snap, err := t.contents.ReadSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{contents.LastSourceSlot}})
+	snap, err := t.Contents.ReadSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{contents.LastSourceSlot}})
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ type exporter struct {
 }
 
 func (x *exporter) state(ctx context.Context, snap *store.Snapshot) (*State, error) {
-	hides, err := x.service.views.Hides(ctx, view.New(x.key, snap))
+	hides, err := x.service.Views.Hides(ctx, view.New(x.key, snap))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (x *exporter) state(ctx context.Context, snap *store.Snapshot) (*State, err
 
 func (x *exporter) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
 	q.Incarnation = x.head.Incarnation
-	return x.service.store.Read(ctx, x.key, q)
+	return x.service.Store.Read(ctx, x.key, q)
 }
 
 func (x *exporter) messages(ctx context.Context) error {
@@ -89,7 +89,7 @@ func (x *exporter) messages(ctx context.Context) error {
 		}
 		for i := range snap.Messages {
 			m := &snap.Messages[i]
-			if m.Parts, err = x.service.blobs.Inline(ctx, x.key, x.head.Incarnation, m.Parts); err != nil {
+			if m.Parts, err = x.service.Blobs.Inline(ctx, x.key, x.head.Incarnation, m.Parts); err != nil {
 				return err
 			}
 			if err := x.give(Record{Message: m}); err != nil {
@@ -118,7 +118,7 @@ func (x *exporter) edits(ctx context.Context) error {
 func (x *exporter) edit(ctx context.Context, e *conversation.Edit) error {
 	shown := make([]conversation.PartEdit, len(e.Parts))
 	for i, p := range e.Parts {
-		parts, err := x.service.blobs.Inline(ctx, x.key, x.head.Incarnation, []conversation.Part{p.Shown})
+		parts, err := x.service.Blobs.Inline(ctx, x.key, x.head.Incarnation, []conversation.Part{p.Shown})
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (x *exporter) edit(ctx context.Context, e *conversation.Edit) error {
 	out := *e
 	out.Parts = shown
 	if e.Summary != nil {
-		texts, err := x.service.blobs.Texts(ctx, x.key, x.head.Incarnation, e.Summary.Text, e.Summary.Facts)
+		texts, err := x.service.Blobs.Texts(ctx, x.key, x.head.Incarnation, e.Summary.Text, e.Summary.Facts)
 		if err != nil {
 			return err
 		}

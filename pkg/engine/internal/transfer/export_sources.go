@@ -50,12 +50,12 @@ func runOf(r *contents.RunRecord) Run {
 // sources gives the source records, and what StoreContent stored. A record may be newer than the head: what it says of messages
 // that came since is left out.
 func (x *exporter) sources(ctx context.Context) error {
-	return x.service.contents.EachSource(ctx, x.key, x.head.Incarnation, 1, x.last, func(_ int64, r *contents.Record) error {
+	return x.service.Contents.EachSource(ctx, x.key, x.head.Incarnation, 1, x.last, func(_ int64, r *contents.Record) error {
 		r.CitedBy = slices.DeleteFunc(r.CitedBy, func(index int32) bool { return index >= x.head.Messages })
 		if r.AtAppend || r.Expired || r.Bytes == 0 {
 			return x.source(r)
 		}
-		h, err := x.service.contents.Open(ctx, x.key, &x.head, r)
+		h, err := x.service.Contents.Open(ctx, x.key, &x.head, r)
 		if err != nil {
 			return err
 		}

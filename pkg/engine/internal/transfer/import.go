@@ -32,20 +32,20 @@ func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Recor
 	if err := t.requireAbsent(ctx, key); err != nil {
 		return nil, err
 	}
-	if err := t.txn.CheckRoom(ctx, key, true, 0); err != nil {
+	if err := t.Txn.CheckRoom(ctx, key, true, 0); err != nil {
 		return nil, err
 	}
-	im := &importer{service: t, key: key, incarnation: t.ids()}
+	im := &importer{service: t, key: key, incarnation: t.IDs()}
 	defer func() {
 		if !im.used {
-			t.txn.Discard(ctx, key, im.incarnation)
+			t.Txn.Discard(ctx, key, im.incarnation)
 		}
 	}()
 	if err := im.run(ctx, next); err != nil {
 		return nil, txn.Failure(err)
 	}
 	var made *txn.Conversation
-	err := t.txn.Do(ctx, key, func() (err error) {
+	err := t.Txn.Do(ctx, key, func() (err error) {
 		made, err = im.commit(ctx)
 		if errors.Is(err, store.ErrConflict) {
 			return conversation.Errorf(conversation.ConversationExists, "a conversation with this id was created meanwhile")
@@ -56,14 +56,14 @@ func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Recor
 }
 
 func (t *Service) requireAbsent(ctx context.Context, key store.Key) error {
-	snap, err := t.store.Read(ctx, key, store.Query{})
+	snap, err := t.Store.Read(ctx, key, store.Query{})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil
 	case err != nil:
 		return txn.Failure(err)
 	}
-	if err := t.txn.Live(&snap.Head); err != nil {
+	if err := t.Txn.Live(&snap.Head); err != nil {
 		return err
 	}
 	return conversation.Errorf(conversation.ConversationExists, "a conversation with this id exists")
@@ -124,7 +124,7 @@ func (im *importer) take(ctx context.Context, r *Record) error {
 		if err := actors.Check(ctx, im.head.ActorID); err != nil {
 			return err
 		}
-		_, err := im.service.views.Counter(r.Conversation.Info.Counter)
+		_, err := im.service.Views.Counter(r.Conversation.Info.Counter)
 		if err != nil {
 			return invalid("the counter is not known")
 		}
@@ -173,7 +173,7 @@ func (im *importer) message(ctx context.Context, m *conversation.Message) error 
 	if err := im.count(ctx, &store.Change{Messages: []conversation.Message{*m}}); err != nil {
 		return err
 	}
-	uploads, err := im.service.blobs.StageParts(ctx, im.key, im.incarnation, m.Parts)
+	uploads, err := im.service.Blobs.StageParts(ctx, im.key, im.incarnation, m.Parts)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (im *importer) message(ctx context.Context, m *conversation.Message) error 
 // count counts the bytes of what came, and ends an import that the namespace has no room for before they are staged.
 func (im *importer) count(ctx context.Context, c *store.Change) error {
 	txn.AddBytes(&im.head, txn.GivenBytes(c))
-	return im.service.txn.CheckRoom(ctx, im.key, true, im.head.Bytes)
+	return im.service.Txn.CheckRoom(ctx, im.key, true, im.head.Bytes)
 }
 
 // memoryOf is about how many bytes of memory a message takes whose large parts are staged.
@@ -256,14 +256,14 @@ func (im *importer) flush(ctx context.Context) error {
 	if len(im.batch.Messages)+len(im.batch.Manifests) == 0 {
 		return nil
 	}
-	im.batch.Incarnation, im.batch.Time = im.incarnation, im.service.txn.Now()
-	err := im.service.store.Stage(ctx, im.key, &im.batch)
+	im.batch.Incarnation, im.batch.Time = im.incarnation, im.service.Txn.Now()
+	err := im.service.Store.Stage(ctx, im.key, &im.batch)
 	im.batch, im.weight = store.Upload{}, 0
 	return err
 }
 
 func (im *importer) manifest(ctx context.Context, m *conversation.Manifest) error {
-	ok := m.Seq > im.last && m.Counter == im.from.Info.Counter && im.service.views.Formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && im.manifests < 2*plan.ManifestsKept &&
+	ok := m.Seq > im.last && m.Counter == im.from.Info.Counter && im.service.Views.Formats[m.Format] != nil && m.Seq <= im.from.Head.ManifestSeq && im.manifests < 2*plan.ManifestsKept &&
 		0 <= m.MessageCount && m.MessageCount <= im.head.Messages && 0 <= m.EditSeq && m.EditSeq <= im.editSeq &&
 		0 <= m.Window.Start && m.Window.Start <= m.MessageCount && m.Window.Request < m.MessageCount && m.LeadingSystem <= m.MessageCount &&
 		0 <= m.Window.Restored && m.Window.Restored <= m.EditSeq
@@ -301,7 +301,7 @@ func (im *importer) complete(ctx context.Context) error {
 	h.Version, h.Revision, h.Turn, h.EditSeq = from.Version, from.Revision, from.Turn, im.editSeq
 	h.SeenBefore, h.Seen, h.Start, h.ManifestSeq, h.LastManifest = from.SeenBefore, from.Seen, from.Start, from.ManifestSeq, from.LastManifest
 	h.UpdateTime, h.ExpireTime = from.UpdateTime, from.ExpireTime
-	h.Reusable = conversation.ValueOr(im.from.Info.Policy.Or(im.service.defaults).TTLWithoutTombstone, false)
+	h.Reusable = conversation.ValueOr(im.from.Info.Policy.Or(im.service.Defaults).TTLWithoutTombstone, false)
 	return nil
 }
 
@@ -316,14 +316,14 @@ func possible(h *store.Head) bool {
 }
 
 func (im *importer) commit(ctx context.Context) (*txn.Conversation, error) {
-	now := im.service.txn.Now()
-	if im.service.txn.Live(&im.head) != nil { // past its ttl where it came from; here it begins to live
-		txn.RenewTTL(&im.head, im.from.Info.Policy.Or(im.service.defaults), now)
+	now := im.service.Txn.Now()
+	if im.service.Txn.Live(&im.head) != nil { // past its ttl where it came from; here it begins to live
+		txn.RenewTTL(&im.head, im.from.Info.Policy.Or(im.service.Defaults), now)
 	}
 	im.head.NextDue = txn.Earliest(im.head.ExpireTime, now.Add(txn.RequestMemory)) // the sweeper tidies what came
 	c := &store.Change{Head: im.head, Info: &im.from.Info, Slots: maps.Clone(im.slots), Uploads: im.uploads}
 	im.applySources(c)
-	err := im.service.txn.Commit(ctx, im.key, &store.Head{}, c)
+	err := im.service.Txn.Commit(ctx, im.key, &store.Head{}, c)
 	im.used = txn.MayStand(err)
 	if err != nil {
 		return nil, err

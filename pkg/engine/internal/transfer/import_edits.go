@@ -27,19 +27,19 @@ func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 	}
 	for i := range e.Parts {
 		parts := []conversation.Part{e.Parts[i].Shown}
-		uploads, err := im.service.blobs.StageParts(ctx, im.key, im.incarnation, parts)
+		uploads, err := im.service.Blobs.StageParts(ctx, im.key, im.incarnation, parts)
 		if err != nil {
 			return err
 		}
 		e.Parts[i].Shown = parts[0]
 		im.uploads = append(im.uploads, uploads...)
 	}
-	edits, uploads, err := im.service.blobs.StageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
+	edits, uploads, err := im.service.Blobs.StageSummaries(ctx, im.key, im.incarnation, []conversation.Edit{*e})
 	if err != nil {
 		return err
 	}
 	im.uploads = append(im.uploads, uploads...)
-	return im.service.store.Stage(ctx, im.key, &store.Upload{Incarnation: im.incarnation, Time: im.service.txn.Now(), Edits: edits})
+	return im.service.Store.Stage(ctx, im.key, &store.Upload{Incarnation: im.incarnation, Time: im.service.Txn.Now(), Edits: edits})
 }
 
 // whole says whether an edit has what its kind needs.

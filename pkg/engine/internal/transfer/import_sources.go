@@ -145,7 +145,7 @@ func (im *importer) source(ctx context.Context, s *SourceRecord) error {
 func (im *importer) newIntake(s *contents.Source) *contents.Upload {
 	t := im.service
 	return &contents.Upload{
-		Service: t.contents, Incarnation: im.incarnation, Before: im.head.Bytes, ID: t.ids(), Sum: sha256.New(), Outliner: content.NewOutliner(),
+		Service: t.Contents, Incarnation: im.incarnation, Before: im.head.Bytes, ID: t.IDs(), Sum: sha256.New(), Outliner: content.NewOutliner(),
 		Request: &contents.StoreContentRequest{
 			Key: im.key, Type: s.Type, URL: s.URL, Title: s.Title, ContentType: s.ContentType, Metadata: s.Metadata, RunID: s.RunID,
 			Next: func() ([]byte, error) { return nil, io.EOF }, // the chunks are pushed
@@ -248,7 +248,7 @@ func (im *importer) partOf(ctx context.Context, s *SourceRecord) ([]conversation
 			return nil, err
 		}
 		at := conversation.Range{First: s.Message, End: s.Message + 1}
-		snap, err := im.service.store.Read(ctx, im.key, store.Query{Incarnation: im.incarnation, Ranges: []store.MessageRange{{Range: at}}})
+		snap, err := im.service.Store.Read(ctx, im.key, store.Query{Incarnation: im.incarnation, Ranges: []store.MessageRange{{Range: at}}})
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +267,7 @@ func (im *importer) partOf(ctx context.Context, s *SourceRecord) ([]conversation
 
 // textAt is the text of a part, as a source has it.
 func (im *importer) textAt(ctx context.Context, part []conversation.Part) (string, error) {
-	h := &contents.Reader{Service: im.service.contents, Key: im.key, Incarnation: im.incarnation}
+	h := &contents.Reader{Service: im.service.Contents, Key: im.key, Incarnation: im.incarnation}
 	if err := h.OfPart(ctx, part); err != nil || h.Ref == nil {
 		return h.Inline, err
 	}

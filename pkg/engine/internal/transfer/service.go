@@ -12,16 +12,11 @@ import (
 
 // Service exports conversations, and imports them.
 type Service struct {
-	store    store.Store
-	txn      *txn.Manager
-	views    *view.Loader
-	blobs    *contents.Blobs
-	contents *contents.Service
-	ids      func() conversation.ID
-	defaults conversation.Policy
-}
-
-// New returns a service. defaults are the server's policy.
-func New(s store.Store, t *txn.Manager, views *view.Loader, blobs *contents.Blobs, c *contents.Service, ids func() conversation.ID, defaults conversation.Policy) *Service {
-	return &Service{store: s, txn: t, views: views, blobs: blobs, contents: c, ids: ids, defaults: defaults}
+	Store    store.Store
+	Txn      *txn.Manager
+	Views    *view.Loader
+	Blobs    *contents.Blobs
+	Contents *contents.Service
+	IDs      func() conversation.ID
+	Defaults conversation.Policy // the server's
 }
