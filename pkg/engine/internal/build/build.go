@@ -24,15 +24,12 @@ func (b *Service) Build(ctx context.Context, r plan.Request) (*report.Result, er
 }
 
 // run makes attempts at a build until one is committed, or refused.
-func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, attempt attempt) (result *report.Result, err error) {
+func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, attempt attempt) (*report.Result, error) {
 	if r.Format == conversation.FormatUnspecified {
 		r.Format = conversation.FormatNeutral
 	}
 	for {
-		err := b.Txn.Do(ctx, r.Key, func() (err error) {
-			result, err = attempt(ctx, r, w)
-			return err
-		})
+		result, err := txn.Decide(ctx, b.Txn, r.Key, func() (*report.Result, error) { return attempt(ctx, r, w) })
 		again, err := b.retryAfterWait(ctx, r.Key, w, err)
 		if again {
 			continue

@@ -15,13 +15,9 @@ import (
 // Compact makes a conversation's view smaller now, at its own budget. It begins no turn. It waits for a model as long as
 // summarizers may take, while nobody is kept from the conversation.
 func (b *Service) Compact(ctx context.Context, r plan.CompactRequest) (*CompactResult, error) {
-	var out *CompactResult
 	w := &plan.WaitBudget{Started: true, Left: b.Summaries.Deadline(), Calls: math.MaxInt}
 	for {
-		err := b.Txn.Do(ctx, r.Key, func() (err error) {
-			out, err = b.compactOnce(ctx, &r, w)
-			return err
-		})
+		out, err := txn.Decide(ctx, b.Txn, r.Key, func() (*CompactResult, error) { return b.compactOnce(ctx, &r, w) })
 		if again, err := b.retryAfterWait(ctx, r.Key, w, err); !again {
 			return out, err
 		}

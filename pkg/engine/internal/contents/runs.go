@@ -97,20 +97,11 @@ func (s *SlotChanges) Join(run string, number int64, now time.Time) (time.Time, 
 
 // EndRun ends a run: its contents go after the grace time (behaviour §9).
 func (cs *Service) EndRun(ctx context.Context, r EndRunRequest) (*EndRunResult, error) {
-	var out *EndRunResult
-	err := cs.Txn.Do(ctx, r.Key, func() (err error) {
-		out, err = cs.endRun(ctx, &r)
-		return err
-	})
-	return out, err
+	return txn.Decide(ctx, cs.Txn, r.Key, func() (*EndRunResult, error) { return cs.endRun(ctx, &r) })
 }
 
 func (cs *Service) endRun(ctx context.Context, r *EndRunRequest) (*EndRunResult, error) {
-	snap, err := cs.Txn.Read(ctx, r.Key, store.Query{Request: r.Request.Key(), Slots: []string{RunSlot(r.RunID)}})
-	if err != nil {
-		return nil, err
-	}
-	first, err := cs.Txn.Recall(snap, r.Request)
+	snap, first, err := cs.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Slots: []string{RunSlot(r.RunID)}})
 	if err != nil {
 		return nil, err
 	}

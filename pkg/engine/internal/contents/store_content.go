@@ -33,12 +33,7 @@ func (cs *Service) StoreContent(ctx context.Context, r StoreContentRequest) (*St
 	if err := in.Receive(ctx); err != nil {
 		return nil, err
 	}
-	var out *StoreContentResult
-	err := cs.Txn.Do(ctx, r.Key, func() (err error) {
-		out, err = in.commit(ctx)
-		return err
-	})
-	return out, err
+	return txn.Decide(ctx, cs.Txn, r.Key, func() (*StoreContentResult, error) { return in.commit(ctx) })
 }
 
 // openRun says whether a run still takes something.

@@ -24,12 +24,7 @@ func (s *Service) Create(ctx context.Context, r CreateRequest) (*txn.Conversatio
 		r.Info.Counter = conversation.DefaultCounter
 	}
 	r.Info.ActorID = actors.Own(ctx, r.Info.ActorID)
-	var made *txn.Conversation
-	err := s.Txn.Do(ctx, r.Key, func() (err error) {
-		made, err = s.attemptCreate(ctx, &r)
-		return err
-	})
-	return made, err
+	return txn.Decide(ctx, s.Txn, r.Key, func() (*txn.Conversation, error) { return s.attemptCreate(ctx, &r) })
 }
 
 func (s *Service) attemptCreate(ctx context.Context, r *CreateRequest) (*txn.Conversation, error) {
@@ -156,20 +151,11 @@ func (s *Service) isListed(ctx context.Context, entry *store.Entry, r *ListReque
 
 // Update changes the attributes of a conversation.
 func (s *Service) Update(ctx context.Context, r UpdateRequest) (*txn.Conversation, error) {
-	var updated *txn.Conversation
-	err := s.Txn.Do(ctx, r.Key, func() (err error) {
-		updated, err = s.attemptUpdate(ctx, &r)
-		return err
-	})
-	return updated, err
+	return txn.Decide(ctx, s.Txn, r.Key, func() (*txn.Conversation, error) { return s.attemptUpdate(ctx, &r) })
 }
 
 func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Conversation, error) {
-	snap, err := s.Txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), Slots: s.Memories.Slots()})
-	if err != nil {
-		return nil, err
-	}
-	first, err := s.Txn.Recall(snap, r.Request)
+	snap, first, err := s.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Info: true, Slots: s.Memories.Slots()})
 	if err != nil {
 		return nil, err
 	}
@@ -201,19 +187,13 @@ func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Con
 
 // Delete deletes a conversation and says until when its tombstone stands.
 func (s *Service) Delete(ctx context.Context, key store.Key, r txn.Request) (until time.Time, err error) {
-	err = s.Txn.Do(ctx, key, func() error {
-		until, err = s.attemptDelete(ctx, key, r, false)
-		return err
-	})
-	return until, err
+	return txn.Decide(ctx, s.Txn, key, func() (time.Time, error) { return s.attemptDelete(ctx, key, r, false) })
 }
 
 // Clear deletes a conversation and leaves no tombstone: the next append begins it anew, unless it is a retry from before.
 func (s *Service) Clear(ctx context.Context, key store.Key, r txn.Request) error {
-	return s.Txn.Do(ctx, key, func() error {
-		_, err := s.attemptDelete(ctx, key, r, true)
-		return err
-	})
+	_, err := txn.Decide(ctx, s.Txn, key, func() (time.Time, error) { return s.attemptDelete(ctx, key, r, true) })
+	return err
 }
 
 func (s *Service) attemptDelete(ctx context.Context, key store.Key, r txn.Request, reusable bool) (until time.Time, err error) {

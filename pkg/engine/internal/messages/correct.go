@@ -56,27 +56,16 @@ func (ms *Service) Correct(ctx context.Context, r CorrectRequest) (*CorrectResul
 	if err != nil {
 		return nil, err
 	}
-	var out *CorrectResult
-	err = ms.Txn.Do(ctx, r.Key, func() (err error) {
-		out, err = ms.correct(ctx, index, &r)
-		return err
-	})
-	return out, err
+	return txn.Decide(ctx, ms.Txn, r.Key, func() (*CorrectResult, error) { return ms.correct(ctx, index, &r) })
 }
 
 // correct is one attempt.
 func (ms *Service) correct(ctx context.Context, index int32, r *CorrectRequest) (*CorrectResult, error) {
-	snap, err := ms.Txn.Read(ctx, r.Key, store.Query{
-		Info: true, Request: r.Request.Key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots,
-	})
+	snap, first, err := ms.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}
 	l := ms.readerOf(r.Key, snap)
-	first, err := ms.Txn.Recall(snap, r.Request)
-	if err != nil {
-		return nil, err
-	}
 	m, err := l.load(ctx, index)
 	if err != nil {
 		return nil, err

@@ -32,12 +32,7 @@ func (ms *Service) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, 
 	if r.ReturnOnly || r.Unit != RangeNone || r.MaxTokens > 0 || r.Cursor != nil {
 		return l.original(ctx, index, &r)
 	}
-	var out *ExpandResult
-	err = ms.Txn.Do(ctx, r.Key, func() error {
-		out, err = ms.restore(ctx, index, &r)
-		return err
-	})
-	return out, err
+	return txn.Decide(ctx, ms.Txn, r.Key, func() (*ExpandResult, error) { return ms.restore(ctx, index, &r) })
 }
 
 // find is the index of the message that a request names, by its index or its id.
@@ -100,17 +95,11 @@ func (l *messageReader) load(ctx context.Context, index int32) (*conversation.Me
 
 // restore puts a unit back in full, as one attempt.
 func (ms *Service) restore(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
-	snap, err := ms.Txn.Read(ctx, r.Key, store.Query{
-		Info: true, Request: r.Request.Key(), Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots,
-	})
+	snap, first, err := ms.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}
 	l := ms.readerOf(r.Key, snap)
-	first, err := ms.Txn.Recall(snap, r.Request)
-	if err != nil {
-		return nil, err
-	}
 	if first != nil {
 		return l.repeatRestore(ctx, index, first, r)
 	}

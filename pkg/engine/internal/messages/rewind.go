@@ -15,21 +15,12 @@ import (
 // Rewind takes back the messages from an index on (behaviour §8): they stay on record, and nothing shows them or counts with
 // them any more.
 func (ms *Service) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, error) {
-	var out *RewindResult
-	err := ms.Txn.Do(ctx, r.Key, func() (err error) {
-		out, err = ms.rewind(ctx, &r)
-		return err
-	})
-	return out, err
+	return txn.Decide(ctx, ms.Txn, r.Key, func() (*RewindResult, error) { return ms.rewind(ctx, &r) })
 }
 
 // rewind is one attempt.
 func (ms *Service) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, error) {
-	snap, err := ms.Txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
-	if err != nil {
-		return nil, err
-	}
-	first, err := ms.Txn.Recall(snap, r.Request)
+	snap, first, err := ms.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Info: true, SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}

@@ -16,21 +16,12 @@ import (
 // UndoRewind brings back what the newest rewind took back. Only the newest messages can be: what was appended after a rewind was paired,
 // numbered and shown without them.
 func (ms *Service) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewindResult, error) {
-	var out *UndoRewindResult
-	err := ms.Txn.Do(ctx, r.Key, func() (err error) {
-		out, err = ms.undoRewind(ctx, &r)
-		return err
-	})
-	return out, err
+	return txn.Decide(ctx, ms.Txn, r.Key, func() (*UndoRewindResult, error) { return ms.undoRewind(ctx, &r) })
 }
 
 // undoRewind is one attempt.
 func (ms *Service) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRewindResult, error) {
-	snap, err := ms.Txn.Read(ctx, r.Key, store.Query{Info: true, Request: r.Request.Key(), SlotsOf: view.BuildSlots})
-	if err != nil {
-		return nil, err
-	}
-	first, err := ms.Txn.Recall(snap, r.Request)
+	snap, first, err := ms.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Info: true, SlotsOf: view.BuildSlots})
 	if err != nil {
 		return nil, err
 	}

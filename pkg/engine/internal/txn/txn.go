@@ -57,6 +57,15 @@ func (t *Manager) Do(ctx context.Context, key store.Key, attempt func() error) e
 	return conversation.Errorf(conversation.Contention, "the conversation moved %d times while the call was decided", maxConflicts)
 }
 
+// Decide is Do for an attempt with an answer.
+func Decide[T any](ctx context.Context, t *Manager, key store.Key, attempt func() (T, error)) (answer T, err error) {
+	err = t.Do(ctx, key, func() (err error) {
+		answer, err = attempt()
+		return err
+	})
+	return answer, err
+}
+
 // Commit commits what a call decided on a head, of version 0 where there was no conversation. What would take the namespace over a limit of
 // what is on record is refused. Commits that leave the number of conversations and of bytes as they are need not come through here.
 func (t *Manager) Commit(ctx context.Context, key store.Key, before *store.Head, c *store.Change) error {
@@ -86,6 +95,16 @@ func (t *Manager) Read(ctx context.Context, key store.Key, q store.Query) (*stor
 		return nil, Failure(err)
 	}
 	return snap, t.Live(&snap.Head)
+}
+
+// ReadFor reads a live conversation for a request, with what that was answered before; nil for nothing.
+func (t *Manager) ReadFor(ctx context.Context, key store.Key, r Request, q store.Query) (snap *store.Snapshot, first *store.Outcome, err error) {
+	q.Request = r.Key()
+	if snap, err = t.Read(ctx, key, q); err != nil {
+		return nil, nil, err
+	}
+	first, err = t.Recall(snap, r)
+	return snap, first, err
 }
 
 // Live says whether the conversation is there for its callers: one past its ttl is as good as deleted, on every store alike,
