@@ -158,6 +158,23 @@ func TestEngine_Compact_AndRetry(t *testing.T) {
 	b.rebuildsAll(t, "c", 30)
 }
 
+// TestEngine_Compact_RequestIDOfAnotherRequest_IsRefused: what is asked with an id is not what was answered under it.
+func TestEngine_Compact_RequestIDOfAnotherRequest_IsRefused(t *testing.T) {
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 30, 100, 8000)
+	once := func(content string) error {
+		_, err := b.Compact(ctx, engine.CompactRequest{
+			Key: keyOf("c"), Request: request("CompactConversation", "r", content), KeepRecent: ptr(int32(4)),
+		})
+		return err
+	}
+	if err := once("x"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, once("y"), conversation.RequestIDReused)
+}
+
 // TestEngine_Rewind: what is taken back is on record and counts no more; the calls before it wait again; a summary that speaks of
 // it dissolves (behaviour §8).
 func TestEngine_Rewind(t *testing.T) {

@@ -34,7 +34,10 @@ func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait 
 		return nil, err
 	}
 	first, err := b.Txn.Recall(snap, r.Request)
-	if err != nil || first != nil {
+	if err != nil {
+		return nil, err
+	}
+	if first != nil {
 		return b.repeatCompact(ctx, w, first)
 	}
 	blank, err := b.compactionAttempt(ctx, w, r)
