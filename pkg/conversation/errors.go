@@ -126,6 +126,12 @@ func (e *Error) OverQuota(limit string, retryAfter time.Duration) *Error {
 	return e
 }
 
+// At names a field of the request, and what is wrong with it.
+func (e *Error) At(field, text string) *Error {
+	e.Violations = append(e.Violations, Violation{Field: field, Text: text})
+	return e
+}
+
 // Because attaches the cause.
 func (e *Error) Because(cause error) *Error {
 	e.Cause = cause

@@ -67,7 +67,7 @@ func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
 	}
 	var groups [6][]Unit
 	for _, u := range Units(items, v.Hidden) {
-		if g, ok := v.group(&u, w, kept); ok {
+		if g, ok := v.group(u.First(), u.Items[0].Message, w, kept); ok {
 			groups[g] = append(groups[g], u)
 		}
 	}
@@ -90,8 +90,8 @@ const (
 	tail
 )
 
-func (v *View) group(u *Unit, w Window, kept Kept) (int, bool) {
-	first := u.First()
+// group is where a window shows a unit that begins at first, of which m is any message; false if it does not show it.
+func (v *View) group(first int32, m *Message, w Window, kept Kept) (int, bool) {
 	if first < kept.LeadingSystem {
 		return leading, true
 	}
@@ -107,10 +107,27 @@ func (v *View) group(u *Unit, w Window, kept Kept) (int, bool) {
 	if edit, _, ok := v.Restored(first); ok && edit > w.Restored {
 		return restored, true
 	}
-	if v.ShownAgain(u.Items[0].Message) {
+	if v.ShownAgain(m) {
 		return pinned, true
 	}
 	return request, first == w.Request
+}
+
+// Shows says whether a window shows a message, as Layout would with its unit.
+func (v *View) Shows(m *Message, w Window, kept Kept) bool {
+	v = v.In(w)
+	if _, ok := v.inWindow(m, w); !ok {
+		return false
+	}
+	first, known := m.UnitFirst()
+	if unit, ok := v.VerbatimUnit(m.Index); ok && !known {
+		first, known = unit.First, true
+	}
+	if !known || m.Index >= w.Start {
+		first = m.Index
+	}
+	_, ok := v.group(first, m, w, kept)
+	return ok
 }
 
 // ShownAgain says whether a message is shown beside the summary in whose range it lies: it is the system's, or of an important unit.

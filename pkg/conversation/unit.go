@@ -1,6 +1,9 @@
 package conversation
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Item is a message as the view shows it. Message is the original; Parts are what is shown for it. Where nothing was edited
 // the two share their parts.
@@ -44,6 +47,19 @@ func (it *Item) Tokens() int64 {
 type Unit struct {
 	Items   []Item
 	Summary *Edit // set instead of Items for a summary
+}
+
+// Items are the messages that units show, in their order.
+func Items(units []Unit) iter.Seq[*Item] {
+	return func(yield func(*Item) bool) {
+		for i := range units {
+			for j := range units[i].Items {
+				if !yield(&units[i].Items[j]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // First is the index of the unit's first message.

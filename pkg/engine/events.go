@@ -78,9 +78,7 @@ func anotherEpoch(oldest place) error {
 }
 
 func badToken() error {
-	err := conversation.Errorf(conversation.InvalidField, "the resume token cannot be read")
-	err.Violations = []conversation.Violation{{Field: "resume_token", Text: "is no token of this stream"}}
-	return err
+	return conversation.Errorf(conversation.InvalidField, "the resume token cannot be read").At("resume_token", "is no token of this stream")
 }
 
 // Watch hands the events of a conversation to give, from the one behind the token on (the oldest that is kept, without a

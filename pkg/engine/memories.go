@@ -148,9 +148,8 @@ func checkExpiry(expire, now time.Time) error {
 	if expire.IsZero() || expire.After(now) && expire.Before(now.Add(maxMemoryAge)) {
 		return nil
 	}
-	err := conversation.Errorf(conversation.InvalidField, "the memory's expire_time is not ahead, or too far")
-	err.Violations = []conversation.Violation{{Field: "expire_time", Text: "must lie within the next 10 years"}}
-	return err
+	return conversation.Errorf(conversation.InvalidField, "the memory's expire_time is not ahead, or too far").
+		At("expire_time", "must lie within the next 10 years")
 }
 
 // MemoryWaiting is how many conversations of this process wait to be remembered.

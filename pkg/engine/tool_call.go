@@ -59,12 +59,8 @@ func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCa
 }
 
 func noRecallTool() error {
-	err := conversation.Errorf(conversation.InvalidField, "the tool is none of those that recall")
-	err.Violations = []conversation.Violation{{
-		Field: "tool_call.name",
-		Text:  fmt.Sprintf("must be or end with %s", strings.Join(conversation.RecallToolNames(), ", ")),
-	}}
-	return err
+	return conversation.Errorf(conversation.InvalidField, "the tool is none of those that recall").
+		At("tool_call.name", fmt.Sprintf("must be or end with %s", strings.Join(conversation.RecallToolNames(), ", ")))
 }
 
 // forModel words an error for the model, if it is the call that was wrong.

@@ -23,7 +23,7 @@ func (c *Reader) RequirePrompts(ctx context.Context, namespace string, named ...
 	}
 	refusal := conversation.Errorf(conversation.InvalidField, "a prompt that is named does not exist")
 	for _, n := range missing {
-		refusal.Violations = append(refusal.Violations, conversation.Violation{Field: n.Field, Text: "names no prompt"})
+		refusal = refusal.At(n.Field, "names no prompt")
 	}
 	return refusal
 }
@@ -50,9 +50,7 @@ func (a *Admin) requireModels(p *conversation.Prompt) error {
 	refusal := conversation.Errorf(conversation.InvalidField, "a model of the prompt has no provider here")
 	for i, model := range p.Models {
 		if !a.summaries.CanAsk(&conversation.Prompt{Models: []string{model}}) {
-			refusal.Violations = append(refusal.Violations, conversation.Violation{
-				Field: fmt.Sprintf("prompt.models[%d]", i), Text: "names a provider that is not configured",
-			})
+			refusal = refusal.At(fmt.Sprintf("prompt.models[%d]", i), "names a provider that is not configured")
 		}
 	}
 	if len(refusal.Violations) == 0 {

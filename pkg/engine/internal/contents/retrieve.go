@@ -194,9 +194,8 @@ func (h *Reader) items(ctx context.Context, r *RetrieveContentRequest, counter t
 	}
 	total, ok := o.Items()
 	if !ok {
-		err := conversation.Errorf(conversation.InvalidField, "the content has no items")
-		err.Violations = []conversation.Violation{{Field: "range.items", Text: "the content is neither a JSON array nor an object with one array in it"}}
-		return err
+		return conversation.Errorf(conversation.InvalidField, "the content has no items").
+			At("range.items", "the content is neither a JSON array nor an object with one array in it")
 	}
 	end := min(r.End, total)
 	from := min(r.From, end)

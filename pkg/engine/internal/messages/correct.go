@@ -10,9 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
-	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // CorrectRequest gives parts of a message other words. One of Index and MessageID is set.
@@ -61,11 +59,10 @@ func (ms *Service) Correct(ctx context.Context, r CorrectRequest) (*CorrectResul
 
 // correct is one attempt.
 func (ms *Service) correct(ctx context.Context, index int32, r *CorrectRequest) (*CorrectResult, error) {
-	snap, first, err := ms.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots})
+	l, first, err := ms.openFor(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
 	}
-	l := ms.readerOf(r.Key, snap)
 	m, err := l.load(ctx, index)
 	if err != nil {
 		return nil, err
@@ -186,9 +183,8 @@ func (b *correction) parts() ([]conversation.PartEdit, error) {
 	var out []conversation.PartEdit
 	for i, asked := range b.request.Parts {
 		fault := func(field, text string) error {
-			err := conversation.Errorf(conversation.InvalidField, "the correction does not fit the message")
-			err.Violations = []conversation.Violation{{Field: fmt.Sprintf("corrections[%d].%s", i, field), Text: text}}
-			return err
+			return conversation.Errorf(conversation.InvalidField, "the correction does not fit the message").
+				At(fmt.Sprintf("corrections[%d].%s", i, field), text)
 		}
 		switch same := func(p conversation.PartEdit) bool { return p.Part == asked.Part }; {
 		case asked.Part < 0 || int(asked.Part) >= len(b.message.Parts):
@@ -264,17 +260,10 @@ func (b *correction) changeSlots(c *store.Change, dissolves bool) error {
 			return err
 		}
 	}
-	known, err := w.BudgetWindows()
-	if err != nil || len(known) == 0 {
-		return err
-	}
-	for i, f := range known {
-		if _, cut := f.Window.CutOf(b.message.Index, 0); cut || dissolves {
-			known[i] = view.ForgottenWindow(f)
-		}
-	}
-	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, w.Slots[view.BudgetWindowsSlot])
-	return nil
+	return w.ForgetWindows(c, func(win *conversation.Window) bool {
+		_, cut := win.CutOf(b.message.Index, 0)
+		return cut || dissolves
+	})
 }
 
 // cost is what the provider reads anew: of the last build, all from the message on, or from the first summary that dissolves.

@@ -95,11 +95,10 @@ func (l *messageReader) load(ctx context.Context, index int32) (*conversation.Me
 
 // restore puts a unit back in full, as one attempt.
 func (ms *Service) restore(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
-	snap, first, err := ms.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots})
+	l, first, err := ms.openFor(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
 	}
-	l := ms.readerOf(r.Key, snap)
 	if first != nil {
 		return l.repeatRestore(ctx, index, first, r)
 	}
@@ -241,16 +240,13 @@ func (l *messageReader) cost(ctx context.Context, u *conversation.Unit) (cost, b
 		return 0, 0, err
 	}
 	cost = u.Tokens()
-	for i := range units {
-		for j := range units[i].Items {
-			it := &units[i].Items[j]
-			switch index := it.Message.Index; {
-			case index >= m.MessageCount:
-			case u.First() <= index && index <= u.Last():
-				before += it.Tokens()
-			case index > u.Last() && (index >= m.Window.Start || u.First() < m.Window.Start):
-				cost += it.Tokens()
-			}
+	for it := range conversation.Items(units) {
+		switch index := it.Message.Index; {
+		case index >= m.MessageCount:
+		case u.First() <= index && index <= u.Last():
+			before += it.Tokens()
+		case index > u.Last() && (index >= m.Window.Start || u.First() < m.Window.Start):
+			cost += it.Tokens()
 		}
 	}
 	return cost, before, nil

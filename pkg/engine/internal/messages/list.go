@@ -27,15 +27,12 @@ func (ms *Service) Message(ctx context.Context, key store.Key, index int32) (*Me
 	if err != nil {
 		return nil, err
 	}
-	if index < 0 || index >= l.loaded.Head.Messages {
-		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
-	}
-	if err := l.loaded.Load(ctx, ms.Store, conversation.Range{First: index, End: index + 1}); err != nil {
+	if index, err = l.find(ctx, &index, ""); err != nil {
 		return nil, err
 	}
-	m, ok := l.loaded.Message(index)
-	if !ok {
-		return nil, conversation.Errorf(conversation.MessageNotFound, "no message has index %d", index)
+	m, err := l.load(ctx, index)
+	if err != nil {
+		return nil, err
 	}
 	return l.show(ctx, l.loaded.Original(m), false)
 }
@@ -53,6 +50,15 @@ func (ms *Service) open(ctx context.Context, key store.Key) (*messageReader, err
 		return nil, err
 	}
 	return ms.readerOf(key, snap), nil
+}
+
+// openFor opens a conversation for a request that changes it, with what that was answered before; nil for nothing.
+func (ms *Service) openFor(ctx context.Context, key store.Key, r txn.Request) (*messageReader, *store.Outcome, error) {
+	snap, first, err := ms.Txn.ReadFor(ctx, key, r, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots})
+	if err != nil {
+		return nil, nil, err
+	}
+	return ms.readerOf(key, snap), first, nil
 }
 
 // readerOf looks at what a snapshot with the newest manifest has.
@@ -102,31 +108,11 @@ func (l *messageReader) timeOfEdit(seq int64) time.Time {
 	return time.Time{}
 }
 
-// inView says whether the last committed build showed the message. Where its window was opened afresh, it may show what a summary stands for
-// in others.
-func (l *messageReader) inView(message *conversation.Message) bool {
-	m, index := l.last, message.Index
-	if m == nil || index >= m.MessageCount {
-		return false
-	}
-	shown := l.loaded.View.In(m.Window)
-	if _, ok := shown.ItemIn(l.loaded.View.Corrected(message), m.Window); !ok {
-		return false
-	}
-	first, known := message.UnitFirst()
-	if !known {
-		first = index
-	}
-	unit, ok := shown.VerbatimUnit(index)
-	if !ok {
-		unit.First = index
-	}
-	if cut, ok := m.Window.CutOf(unit.First, 0); ok && cut.Leaves() {
-		return false
-	}
-	edit, _, restored := l.loaded.View.Restored(first) // what came later stands with what was brought back
-	return index >= m.Window.Start || index < m.LeadingSystem || index == m.Window.Request || index == m.Window.Opening ||
-		restored && edit > m.Window.Restored || shown.ShownAgain(message) || conversation.InRanges(m.Pins, index)
+// inView says whether the last committed build showed the message.
+func (l *messageReader) inView(m *conversation.Message) bool {
+	last := l.last
+	return last != nil && m.Index < last.MessageCount &&
+		l.loaded.View.Shows(l.loaded.View.Corrected(m), last.Window, conversation.Kept{LeadingSystem: last.LeadingSystem, Pins: last.Pins})
 }
 
 // Messages lists messages of a range. A page ends at the limit, at MaxBytes, or when enough was looked through.

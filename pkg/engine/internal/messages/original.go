@@ -181,9 +181,8 @@ func byteOffset(text string, char int) int {
 func (c *textLimit) items(out *ExpandResult, text string, r *ExpandRequest) (string, error) {
 	items, ok := arrayItems(text)
 	if !ok {
-		err := conversation.Errorf(conversation.InvalidField, "the message has no items")
-		err.Violations = []conversation.Violation{{Field: "items", Text: "the text is neither a JSON array nor an object with one array in it"}}
-		return "", err
+		return "", conversation.Errorf(conversation.InvalidField, "the message has no items").
+			At("items", "the text is neither a JSON array nor an object with one array in it")
 	}
 	from, to := min(int(r.Range.First), len(items)), min(int(r.Range.End), len(items))
 	if r.Cursor != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
-	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // Rewind takes back the messages from an index on (behaviour §8): they stay on record, and nothing shows them or counts with
@@ -126,7 +125,10 @@ func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
 	if err := drafts.Drop(w, c); err != nil {
 		return nil, err
 	}
-	if err := b.changeFits(c); err != nil {
+	dissolves := len(b.dissolved()) > 0
+	if err := w.ForgetWindows(c, func(win *conversation.Window) bool {
+		return dissolves || win.Start >= b.from || win.Request >= b.from
+	}); err != nil {
 		return nil, err
 	}
 	if err := b.changeHead(ctx, &c.Head); err != nil {
@@ -157,23 +159,6 @@ func (b *rewindChange) lost(u *conversation.Unit) bool {
 	return lost
 }
 
-func (b *rewindChange) changeFits(c *store.Change) error {
-	known, err := b.loaded.BudgetWindows()
-	if err != nil {
-		return err
-	}
-	dissolves := len(b.dissolved()) > 0
-	for i, f := range known { // what the budgets were is remembered: the largest makes the summaries
-		if dissolves || f.Window.Start >= b.from || f.Window.Request >= b.from {
-			known[i] = view.ForgottenWindow(f)
-		}
-	}
-	if len(known) > 0 {
-		c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, b.loaded.Slots[view.BudgetWindowsSlot])
-	}
-	return nil
-}
-
 // changeHead makes the head what it would be without what is taken back, but for the indices, which never return.
 func (b *rewindChange) changeHead(ctx context.Context, h *store.Head) error {
 	h.Start = min(h.Start, b.from)
@@ -188,29 +173,19 @@ func (b *rewindChange) changeHead(ctx context.Context, h *store.Head) error {
 	}
 	carries := h.Place.Carrying > 0
 	inputs := int32(0)
-	for at := b.from; at > 0; {
-		page := conversation.Range{First: max(0, at-view.UnitPage), End: at}
-		if err := b.loaded.Load(ctx, b.service.Store, page); err != nil {
-			return err
+	if err := b.backwards(ctx, func(m *conversation.Message) (more bool) {
+		if h.Request < 0 && m.OwnWords() {
+			h.Request = m.Index
 		}
-		for ; at > page.First; at-- {
-			m, ok := b.loaded.Message(at - 1)
-			if !ok || !b.visible(m) {
-				continue
-			}
-			if h.Request < 0 && m.OwnWords() {
-				h.Request = m.Index
-			}
-			if carries && m.Place.Carrying > 0 {
-				h.Place, carries = conversation.Place{Carrying: m.Place.Carrying, Inputs: m.Place.Inputs + inputs}, false
-			}
-			if m.Role == conversation.RoleUser || m.Role == conversation.RoleTool {
-				inputs++
-			}
+		if carries && m.Place.Carrying > 0 {
+			h.Place, carries = conversation.Place{Carrying: m.Place.Carrying, Inputs: m.Place.Inputs + inputs}, false
 		}
-		if h.Request >= 0 && !carries {
-			break
+		if m.Role == conversation.RoleUser || m.Role == conversation.RoleTool {
+			inputs++
 		}
+		return h.Request < 0 || carries
+	}); err != nil {
+		return err
 	}
 	if carries {
 		h.Place = conversation.Place{Inputs: inputs}
@@ -221,26 +196,38 @@ func (b *rewindChange) changeHead(ctx context.Context, h *store.Head) error {
 	return b.reopen(ctx, h)
 }
 
-// unanswer lets calls wait again whose late results are taken back. They come before the calls of the newest unit.
-func (b *rewindChange) unanswer(ctx context.Context, h *store.Head) error {
-	late := b.lateResults()
-	for at := b.from; len(late) > 0 && at > 0; {
+// backwards goes through the messages that are left, the newest first, as long as there is more to look for.
+func (b *rewindChange) backwards(ctx context.Context, look func(*conversation.Message) (more bool)) error {
+	for at := b.from; at > 0; {
 		page := conversation.Range{First: max(0, at-view.UnitPage), End: at}
 		if err := b.loaded.Load(ctx, b.service.Store, page); err != nil {
 			return err
 		}
 		for ; at > page.First; at-- {
-			m, ok := b.loaded.Message(at - 1)
-			if !ok || !b.visible(m) {
-				continue
-			}
-			for i := range m.Parts {
-				if c := m.Parts[i].Call; c != nil && late[c.Ordinal] {
-					delete(late, c.Ordinal)
-					h.Unanswered = append(h.Unanswered, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: m.Index})
-				}
+			if m, ok := b.loaded.Message(at - 1); ok && b.visible(m) && !look(m) {
+				return nil
 			}
 		}
+	}
+	return nil
+}
+
+// unanswer lets calls wait again whose late results are taken back. They come before the calls of the newest unit.
+func (b *rewindChange) unanswer(ctx context.Context, h *store.Head) error {
+	late := b.lateResults()
+	if len(late) == 0 {
+		return nil
+	}
+	if err := b.backwards(ctx, func(m *conversation.Message) (more bool) {
+		for i := range m.Parts {
+			if c := m.Parts[i].Call; c != nil && late[c.Ordinal] {
+				delete(late, c.Ordinal)
+				h.Unanswered = append(h.Unanswered, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: m.Index})
+			}
+		}
+		return len(late) > 0
+	}); err != nil {
+		return err
 	}
 	slices.SortFunc(h.Unanswered, func(x, y store.Call) int { return int(x.Ordinal) - int(y.Ordinal) })
 	return nil
@@ -273,17 +260,13 @@ func (b *rewindChange) lateResults() map[int32]bool {
 
 // reopen lets the newest unit that is left go on where it was: its calls without a result wait for one again.
 func (b *rewindChange) reopen(ctx context.Context, h *store.Head) error {
-	newest := b.from - 1
-	for ; newest >= 0; newest-- {
-		if err := b.loaded.Load(ctx, b.service.Store, conversation.Range{First: newest, End: newest + 1}); err != nil {
-			return err
-		}
-		if m, ok := b.loaded.Message(newest); ok && b.visible(m) {
-			break
-		}
-	}
-	if newest < 0 {
-		return nil
+	newest := int32(-1)
+	err := b.backwards(ctx, func(m *conversation.Message) (more bool) {
+		newest = m.Index
+		return false
+	})
+	if err != nil || newest < 0 {
+		return err
 	}
 	past := &messageReader{service: b.service, loaded: b.loaded.WithEdit(b.edit)}
 	u, err := past.unit(ctx, newest)

@@ -10,7 +10,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
-	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // UndoRewind brings back what the newest rewind took back. Only the newest messages can be: what was appended after a rewind was paired,
@@ -88,20 +87,7 @@ func (u *rewindUndo) change(ms *Service) (*store.Change, error) {
 	if err := drafts.Drop(w, c); err != nil {
 		return nil, err
 	}
-	return c, u.changeFits(c)
-}
-
-// changeFits lets every window be found anew: they were found without what comes back.
-func (u *rewindUndo) changeFits(c *store.Change) error {
-	known, err := u.loaded.BudgetWindows()
-	if err != nil || len(known) == 0 {
-		return err
-	}
-	for i, f := range known {
-		known[i] = view.ForgottenWindow(f)
-	}
-	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known, u.loaded.Slots[view.BudgetWindowsSlot])
-	return nil
+	return c, w.ForgetWindows(c, func(*conversation.Window) bool { return true }) // they were found without what comes back
 }
 
 // changeHead does to the head what appending the messages did: a rewind left it as it was before them.

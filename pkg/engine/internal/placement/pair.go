@@ -116,9 +116,8 @@ func ForgetOldest(head *store.Head) {
 }
 
 func withoutCall(field string) error {
-	err := conversation.Errorf(conversation.ResultWithoutCall, "a tool result answers no call")
-	err.Violations = []conversation.Violation{{Field: field, Text: "no unanswered call of the conversation has this id"}}
-	return err
+	return conversation.Errorf(conversation.ResultWithoutCall, "a tool result answers no call").
+		At(field, "no unanswered call of the conversation has this id")
 }
 
 // Pin keeps the units that hold a pinned message. A pinned unit that goes on growing is pinned to its end.

@@ -227,7 +227,7 @@ func (d *Attempt) emptyContext() error {
 func pending(u *conversation.Unit, open []*conversation.ToolCall) error {
 	err := conversation.Errorf(conversation.PendingToolCalls, "%d tool calls of the unit of message %d wait for their results", len(open), u.First())
 	for _, c := range open {
-		err.Violations = append(err.Violations, conversation.Violation{Field: "call_id", Text: c.CallID})
+		err = err.At("call_id", c.CallID)
 	}
 	return err
 }

@@ -32,9 +32,8 @@ func NextTurn(current int32, r *Request) (int32, error) {
 	case *r.Turn < current || *r.Turn == 0:
 		return 0, conversation.Errorf(conversation.TurnPassed, "turn %d has passed; the current one is %d", *r.Turn, current)
 	case int64(*r.Turn) > int64(current)+maxTurnsAhead:
-		err := conversation.Errorf(conversation.InvalidField, "the turn is too far ahead")
-		err.Violations = []conversation.Violation{{Field: "turn", Text: fmt.Sprintf("at most %d after the current turn, %d", maxTurnsAhead, current)}}
-		return 0, err
+		return 0, conversation.Errorf(conversation.InvalidField, "the turn is too far ahead").
+			At("turn", fmt.Sprintf("at most %d after the current turn, %d", maxTurnsAhead, current))
 	default:
 		return *r.Turn, nil
 	}

@@ -28,13 +28,10 @@ type clipTarget struct {
 // results lists the tool results that units show.
 func (d fitting) results(units []conversation.Unit) []clipTarget {
 	var out []clipTarget
-	for i := range units {
-		for j := range units[i].Items {
-			it := &units[i].Items[j]
-			for k := range it.Parts {
-				if it.Parts[k].Kind == conversation.PartToolResult {
-					out = append(out, clipTarget{index: it.Message.Index, part: it.Position(k), weight: int64(it.Parts[k].Tokens)})
-				}
+	for it := range conversation.Items(units) {
+		for k := range it.Parts {
+			if it.Parts[k].Kind == conversation.PartToolResult {
+				out = append(out, clipTarget{index: it.Message.Index, part: it.Position(k), weight: int64(it.Parts[k].Tokens)})
 			}
 		}
 	}

@@ -158,11 +158,9 @@ func (d lifetimes) rewrittenTokens(at map[int32]int64) int64 {
 		since = d.Previous.Manifest.EditSeq
 	}
 	behind := int64(0)
-	for i := range d.Composed.Units {
-		for j := range d.Composed.Units[i].Items {
-			if m := d.Composed.Units[i].Items[j].Message; d.View.Edited(m.Index) > since {
-				behind = max(behind, at[m.Index])
-			}
+	for it := range conversation.Items(d.Composed.Units) {
+		if m := it.Message; d.View.Edited(m.Index) > since {
+			behind = max(behind, at[m.Index])
 		}
 	}
 	return behind

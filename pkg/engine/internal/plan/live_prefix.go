@@ -104,10 +104,8 @@ func (d compacting) liveTask(w *drafts.Job, shown int) (*summarize.LiveTask, err
 	chars, _ := w.Density()
 	t := &summarize.LiveTask{Prompt: w.Prompt, Chars: int(chars), Target: w.Target(), UnseenChars: w.Input}
 	seen := map[int32]bool{}
-	for i := range d.Composed.Units {
-		for k := range d.Composed.Units[i].Items {
-			seen[d.Composed.Units[i].Items[k].Message.Index] = true
-		}
+	for it := range conversation.Items(d.Composed.Units) {
+		seen[it.Message.Index] = true
 	}
 	for _, u := range w.Units[0] {
 		if !seen[u.First()] {

@@ -174,10 +174,8 @@ func (d recalling) choose(found []conversation.RecalledMemory) ([]conversation.R
 func (d recalling) hasRoom(memories []conversation.RecalledMemory) bool {
 	p, n := &d.Settings.Policy.Memory.Recall, int64(d.block(memories).Tokens)
 	inView := int64(0)
-	for i := range d.Composed.Units {
-		for j := range d.Composed.Units[i].Items {
-			inView += d.Composed.Units[i].Items[j].RecalledTokens()
-		}
+	for it := range conversation.Items(d.Composed.Units) {
+		inView += it.RecalledTokens()
 	}
 	share := d.Settings.Limit * settings.FirstSet(conversation.DefaultMaxViewPercent, p.MaxViewPercent) / 100
 	return n <= int64(conversation.ValueOr(p.MaxTokens, conversation.DefaultMaxRecalledTokens)) && inView+n <= share &&
@@ -206,14 +204,11 @@ func (d recalling) cut(text string, limit int) string {
 // memory that was recalled before.
 func (d recalling) isShown() func(*conversation.RecalledMemory) bool {
 	own, ids := make(map[int32]bool), make(map[string]bool)
-	for i := range d.Composed.Units {
-		for j := range d.Composed.Units[i].Items {
-			it := &d.Composed.Units[i].Items[j]
-			own[it.Message.Index] = it.Level == conversation.Full
-			if len(it.Parts) > 0 {
-				for _, id := range it.Parts[0].Recalled.IDs() {
-					ids[id] = true
-				}
+	for it := range conversation.Items(d.Composed.Units) {
+		own[it.Message.Index] = it.Level == conversation.Full
+		if len(it.Parts) > 0 {
+			for _, id := range it.Parts[0].Recalled.IDs() {
+				ids[id] = true
 			}
 		}
 	}
@@ -244,17 +239,14 @@ func (d recalling) newSeenWords(found []conversation.RecalledMemory) *seenWords 
 			wanted[w] = true
 		}
 	}
-	for i := range d.Composed.Units {
-		u := &d.Composed.Units[i]
-		for j := range u.Items {
-			share := sameWords
-			if u.Items[j].Message.Index == d.recallFor { // a question has the words of its answer, but for the answer
-				share = 1
-			}
-			for p := range u.Items[j].Parts {
-				if part := &u.Items[j].Parts[p]; part.Kind == conversation.PartText {
-					s.compare(setOf(wordsOf(part.Text.Inline, wanted)), share)
-				}
+	for it := range conversation.Items(d.Composed.Units) {
+		share := sameWords
+		if it.Message.Index == d.recallFor { // a question has the words of its answer, but for the answer
+			share = 1
+		}
+		for p := range it.Parts {
+			if part := &it.Parts[p]; part.Kind == conversation.PartText {
+				s.compare(setOf(wordsOf(part.Text.Inline, wanted)), share)
 			}
 		}
 	}
@@ -312,15 +304,12 @@ func setOf(words []string) map[string]bool {
 // dropFromTail takes the blocks out of the tail: where nothing else can leave, they go.
 func (d recalling) dropFromTail() error {
 	made := len(d.Edits)
-	for i := d.Composed.Tail; i < len(d.Composed.Units); i++ {
-		for j := range d.Composed.Units[i].Items {
-			it := &d.Composed.Units[i].Items[j]
-			if n := it.RecalledTokens(); n > 0 {
-				d.addEdit(conversation.Edit{
-					Kind: conversation.EditRecall, Range: conversation.Range{First: it.Message.Index, End: it.Message.Index + 1},
-					Reason: conversation.ReasonMemoryOverCap, Before: n,
-				})
-			}
+	for it := range conversation.Items(d.Composed.Units[d.Composed.Tail:]) {
+		if n := it.RecalledTokens(); n > 0 {
+			d.addEdit(conversation.Edit{
+				Kind: conversation.EditRecall, Range: conversation.Range{First: it.Message.Index, End: it.Message.Index + 1},
+				Reason: conversation.ReasonMemoryOverCap, Before: n,
+			})
 		}
 	}
 	if len(d.Edits) == made {

@@ -10,11 +10,9 @@ import (
 // applyRetention shows the persistent variant of messages that an earlier turn has seen, and, at the beginning of a turn, drops blocks
 // that are past their time (behaviour §6). None of it is ever deferred.
 func (d lifetimes) applyRetention() {
-	for i := range d.Composed.Units {
-		for j := range d.Composed.Units[i].Items {
-			if it := &d.Composed.Units[i].Items[j]; it.Message.Index < d.seenBefore() && it.Message.Carries() {
-				d.retainMessage(it)
-			}
+	for it := range conversation.Items(d.Composed.Units) {
+		if it.Message.Index < d.seenBefore() && it.Message.Carries() {
+			d.retainMessage(it)
 		}
 	}
 }

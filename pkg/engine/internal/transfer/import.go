@@ -90,9 +90,7 @@ type importer struct {
 }
 
 func invalid(format string, args ...any) error {
-	err := conversation.Errorf(conversation.InvalidField, "the export cannot be read")
-	err.Violations = []conversation.Violation{{Field: "chunk", Text: fmt.Sprintf(format, args...)}}
-	return err
+	return conversation.Errorf(conversation.InvalidField, "the export cannot be read").At("chunk", fmt.Sprintf(format, args...))
 }
 
 func (im *importer) run(ctx context.Context, next func() (*Record, error)) error {

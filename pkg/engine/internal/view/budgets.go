@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
@@ -13,18 +14,26 @@ const BudgetWindowsSlot = BuildSlots + "fit"
 // MaxBudgetWindows is for how many budgets the start of the window is remembered (behaviour §8).
 const MaxBudgetWindows = 4
 
-// ForgottenWindow is what is left of a window that is to be found anew: the largest budget makes the summaries, so that budgets are remembered.
-func ForgottenWindow(f record.Fit) record.Fit {
-	f.Window = conversation.Window{Start: -1, Request: -1, Opening: -1}
-	return f
-}
-
 // BudgetWindows are the windows of the budgets that were built for last, the least recent first.
 type BudgetWindows []record.Fit
 
 // BudgetWindows are the windows that are remembered.
 func (w *Loaded) BudgetWindows() (BudgetWindows, error) {
 	return ReadSlot(w.Slots[BudgetWindowsSlot], record.DecodeFits, "the stored window is damaged")
+}
+
+// ForgetWindows lets windows be found anew. Their budgets stay remembered: the largest makes the summaries.
+func (w *Loaded) ForgetWindows(c *store.Change, moved func(*conversation.Window) bool) error {
+	known, err := w.BudgetWindows()
+	for i := range known {
+		if win := &known[i].Window; moved(win) {
+			*win = conversation.Window{Start: -1, Request: -1, Opening: -1}
+		}
+	}
+	if err == nil {
+		WriteList(c, w, BudgetWindowsSlot, known, record.EncodeFits)
+	}
+	return err
 }
 
 // Of is the window of a budget.

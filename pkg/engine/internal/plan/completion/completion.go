@@ -57,9 +57,8 @@ func New(in *Input) (*Completion, error) {
 	}
 	tools, err := provider.ReadTools(in.Fixed.ToolsJSON)
 	if err != nil {
-		e := conversation.Errorf(conversation.InvalidField, "the tools cannot be part of a request")
-		e.Violations = []conversation.Violation{{Field: "fixed_input.tools_json", Text: "must be a JSON array of objects where complete is set"}}
-		return nil, e
+		return nil, conversation.Errorf(conversation.InvalidField, "the tools cannot be part of a request").
+			At("fixed_input.tools_json", "must be a JSON array of objects where complete is set")
 	}
 	if c.RecallTools && in.RecallTools != nil {
 		own := in.RecallTools(in.Format.Format(), in.Memory)

@@ -9,11 +9,9 @@ import (
 // Missing are the messages of a composition that name copies which it does not show.
 func Missing(out *view.Composition) []int32 {
 	named := make(map[int32]*conversation.Item)
-	for i := range out.Units {
-		for j := range out.Units[i].Items {
-			for _, c := range out.Units[i].Items[j].Copies {
-				named[c.Message] = nil
-			}
+	for it := range conversation.Items(out.Units) {
+		for _, c := range it.Copies {
+			named[c.Message] = nil
 		}
 	}
 	if len(named) == 0 {
@@ -31,11 +29,9 @@ func Missing(out *view.Composition) []int32 {
 		}
 	}
 	var back []int32
-	for i := range out.Units {
-		for j := range out.Units[i].Items {
-			if it := &out.Units[i].Items[j]; it.Missing(named) {
-				back = append(back, it.Message.Index)
-			}
+	for it := range conversation.Items(out.Units) {
+		if it.Missing(named) {
+			back = append(back, it.Message.Index)
 		}
 	}
 	return back
@@ -50,19 +46,16 @@ func isCut(out *view.Composition, i int) bool {
 // Returns are the edits by which what a composition of a view shows again comes back.
 func Returns(out *view.Composition, v *conversation.View) []conversation.Edit {
 	var edits []conversation.Edit
-	for i := range out.Units {
-		for j := range out.Units[i].Items {
-			it := &out.Units[i].Items[j]
-			if it.EditSeq != conversation.Returning {
-				continue
-			}
-			index := it.Message.Index
-			before, _ := v.ItemIn(it.Message, out.Window)
-			edits = append(edits, conversation.Edit{
-				Kind: conversation.EditReturn, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonCopyNotShown,
-				Before: before.Tokens(), After: it.Tokens(),
-			})
+	for it := range conversation.Items(out.Units) {
+		if it.EditSeq != conversation.Returning {
+			continue
 		}
+		index := it.Message.Index
+		before, _ := v.ItemIn(it.Message, out.Window)
+		edits = append(edits, conversation.Edit{
+			Kind: conversation.EditReturn, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonCopyNotShown,
+			Before: before.Tokens(), After: it.Tokens(),
+		})
 	}
 	return edits
 }

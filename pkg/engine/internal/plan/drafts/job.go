@@ -61,11 +61,8 @@ type Draft struct {
 // Density is how many characters, and how many tokens, what is to be summarized has.
 func (w *Job) Density() (chars, weight int64) {
 	for _, units := range w.Units {
-		for i := range units {
-			weight += units[i].Tokens()
-			for j := range units[i].Items {
-				chars += conversation.PartsChars(units[i].Items[j].Parts)
-			}
+		for it := range conversation.Items(units) {
+			chars, weight = chars+conversation.PartsChars(it.Parts), weight+it.Tokens()
 		}
 	}
 	if chars == 0 { // summaries alone

@@ -40,9 +40,8 @@ func Budget(o BudgetOverride, p conversation.ModelProfile, policies ...conversat
 const defaultReserveShare = 4
 
 func noRoom() error {
-	err := conversation.Errorf(conversation.InvalidField, "the budget leaves no room")
-	err.Violations = []conversation.Violation{{Field: "budget", Text: "the context window must be larger than the reserved output"}}
-	return err
+	return conversation.Errorf(conversation.InvalidField, "the budget leaves no room").
+		At("budget", "the context window must be larger than the reserved output")
 }
 
 // FirstSet is the first value that is set, or the default.

@@ -63,17 +63,14 @@ func (d *Planner) newlyCovered(s *drafts.Step) []conversation.Range {
 // let go. What stays verbatim is none of them.
 func (d *Planner) ownUnits(s *drafts.Step) ([]conversation.Unit, error) {
 	units := d.spanUnits(conversation.SubtractRanges(append(d.newlyCovered(s), s.Own), s.Verbatim)...)
-	for i := range units {
-		for j := range units[i].Items {
-			it := &units[i].Items[j]
-			*it = it.WithoutRecalled()
-			parts, err := d.Loaded.Inline(it.Parts)
-			if err := d.Loaded.IgnoreMissing(err); err != nil {
-				return nil, err
-			}
-			message := *it.Message
-			it.Message, it.Parts = &message, parts
+	for it := range conversation.Items(units) {
+		*it = it.WithoutRecalled()
+		parts, err := d.Loaded.Inline(it.Parts)
+		if err := d.Loaded.IgnoreMissing(err); err != nil {
+			return nil, err
 		}
+		message := *it.Message
+		it.Message, it.Parts = &message, parts
 	}
 	return units, d.Loaded.Incomplete()
 }
