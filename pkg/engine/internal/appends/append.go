@@ -340,16 +340,9 @@ func (a *attempt) place(head *store.Head, i int, now time.Time) error {
 	if err := placement.Pair(head, m, a.field(i)); err != nil {
 		return err
 	}
-	if err := placement.Pin(head, m); err != nil {
+	if err := placement.Admit(head, m); err != nil {
 		return err
 	}
-	switch {
-	case m.Role == conversation.RoleSystem && m.Index == head.LeadingSystem:
-		head.LeadingSystem++
-	default:
-		placement.NoteRequest(head, m)
-	}
-	placement.NumberInput(head, m)
 	head.Messages++
 	head.Tokens += int64(m.Tokens)
 	return nil

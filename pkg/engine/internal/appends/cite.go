@@ -239,11 +239,9 @@ func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
 	if err := slots.Set(contents.SourceSlot(x.number), x.record.Encode()); err != nil {
 		return err
 	}
-	c.Head.EditSeq++
-	c.Edits = append(c.Edits, conversation.Edit{
-		Seq: c.Head.EditSeq, Kind: conversation.EditParts, Range: conversation.Range{First: m.Index, End: m.Index + 1},
+	txn.AddEdit(c, conversation.Edit{
+		Kind: conversation.EditParts, Range: conversation.Range{First: m.Index, End: m.Index + 1}, Reason: conversation.ReasonOverCitationThreshold,
 		Parts:  []conversation.PartEdit{{Part: int32(x.part), Level: conversation.Cited, Shown: x.shown}},
-		Reason: conversation.ReasonOverCitationThreshold, Turn: c.Head.Turn, Time: now, Commit: c.Head.Version,
 		Before: int64(m.Parts[x.part].Tokens), After: int64(x.shown.Tokens),
 	})
 	return nil

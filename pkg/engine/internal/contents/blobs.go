@@ -27,12 +27,7 @@ func NewBlobs(s store.Store, ids func() conversation.ID, clock func() time.Time)
 
 // Large says whether some content of parts is stored as chunks.
 func Large(parts []conversation.Part) bool {
-	for _, c := range conversation.Contents(parts) {
-		if len(c.Inline) >= ChunkFrom {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(conversation.Contents(parts), func(c *conversation.Content) bool { return len(c.Inline) >= ChunkFrom })
 }
 
 // StageParts uploads the large contents of parts and leaves references in their place. The uploads that it begins are told with an error too.

@@ -119,18 +119,11 @@ func (x *Expiration) source(ctx context.Context, number int64, r *Record) error 
 	} else if err := x.release(ctx, [32]byte(r.SHA256), r.Content, r.Bytes); err != nil {
 		return err
 	}
-	x.add(e)
+	txn.AddEdit(x.change, e).Time = x.now
 	x.citeAgain(r)
 	x.service.Cache.Drop(x.change.Head.Incarnation, number)
 	r.Expired = true
 	return x.slots.Set(SourceSlot(number), r.Encode())
-}
-
-func (x *Expiration) add(e conversation.Edit) {
-	h := &x.change.Head
-	h.EditSeq++
-	e.Seq, e.Turn, e.Time, e.Commit = h.EditSeq, h.Turn, x.now, h.Version
-	x.change.Edits = append(x.change.Edits, e)
 }
 
 // citeAgain lets the citation stand again for a part that was restored in full: nothing else is left of it to show.
@@ -147,7 +140,7 @@ func (x *Expiration) citeAgain(r *Record) {
 			continue
 		}
 		e.Reason, e.Before, e.After = conversation.ReasonRunEnded, 0, int64(e.Parts[0].Shown.Tokens)
-		x.add(e)
+		txn.AddEdit(x.change, e).Time = x.now
 		return
 	}
 }
@@ -177,9 +170,7 @@ func (cs *Service) ReadSlots(ctx context.Context, key store.Key, incarnation con
 	if s.Read == nil {
 		s.Read = map[string][]byte{}
 	}
-	for name, value := range snap.Slots {
-		s.Read[name] = value
-	}
+	maps.Copy(s.Read, snap.Slots)
 	return nil
 }
 

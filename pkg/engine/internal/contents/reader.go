@@ -1,8 +1,10 @@
 package contents
 
 import (
+	"bytes"
 	"context"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -54,10 +56,9 @@ func (h *Reader) OfPart(ctx context.Context, part []conversation.Part) error {
 	}
 	p := &part[0]
 	switch {
-	case p.Kind == conversation.PartText:
-		h.Ref, h.Inline = p.Text.Ref, p.Text.Inline
-	case p.Kind == conversation.PartToolResult && p.Result.Output != conversation.OutputParts:
-		h.Ref, h.Inline = p.Result.Text.Ref, p.Result.Text.Inline
+	case p.Kind == conversation.PartText, p.Kind == conversation.PartToolResult && p.Result.Output != conversation.OutputParts:
+		whole := WholeOf(p)
+		h.Ref, h.Inline = whole.Ref, whole.Inline
 	case p.Kind == conversation.PartToolResult:
 		whole, err := h.Service.Blobs.Inline(ctx, h.Key, h.Incarnation, part)
 		if err != nil {
@@ -195,39 +196,22 @@ func (h *Reader) addPieces(ctx context.Context, s *excerptSearch) error {
 
 // cutAt is where a piece of text ends best: behind its last line, or else before a character that is not whole.
 func cutAt(text []byte) int {
-	for i := len(text) - 1; i >= len(text)/2; i-- {
-		if text[i] == '\n' {
-			return i + 1
-		}
+	if at := bytes.LastIndexByte(text, '\n'); at >= len(text)/2 {
+		return at + 1
 	}
 	return WholeRunes(text)
 }
 
 // WholeRunes is how many bytes of a text are whole characters.
 func WholeRunes(text []byte) int {
-	for back := 1; back <= min(3, len(text)); back++ {
-		c := text[len(text)-back]
-		if c&0xC0 == 0x80 { // a continuation: the character began before it
-			continue
-		}
-		if c >= 0xC0 && runeBytes(c) > back {
-			return len(text) - back
-		}
-		break
+	last := len(text) - 1
+	for last > 0 && last > len(text)-utf8.UTFMax && !utf8.RuneStart(text[last]) {
+		last--
+	}
+	if last >= 0 && !utf8.FullRune(text[last:]) {
+		return last
 	}
 	return len(text)
-}
-
-// runeBytes is how long a character is that begins with a byte.
-func runeBytes(first byte) int {
-	switch {
-	case first >= 0xF0:
-		return 4
-	case first >= 0xE0:
-		return 3
-	default:
-		return 2
-	}
 }
 
 // sourceOf is the record as callers see it, with when its run takes it along.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/content"
@@ -15,23 +16,15 @@ import (
 
 // RetrieveContent returns a content: the whole or a range, page by page, or the passages that answer search terms.
 func (cs *Service) RetrieveContent(ctx context.Context, r RetrieveContentRequest) (*RetrieveContentResult, error) {
-	rec, snap, err := cs.find(ctx, r.Key, r.ContentID)
+	h, source, info, err := cs.openSource(ctx, r.Key, r.ContentID)
 	if err != nil {
 		return nil, err
 	}
-	h, err := cs.Open(ctx, r.Key, &snap.Head, rec)
+	counter, err := cs.Views.Counter(info.Counter)
 	if err != nil {
 		return nil, err
 	}
-	counter, err := cs.Views.Counter(snap.Info.Counter)
-	if err != nil {
-		return nil, err
-	}
-	sources, err := cs.sourceOf(ctx, r.Key, snap.Head.Incarnation, rec)
-	if err != nil {
-		return nil, err
-	}
-	out := &RetrieveContentResult{Source: sources[0]}
+	out := &RetrieveContentResult{Source: *source}
 	if r.Excerpts != nil {
 		out.Excerpts, err = h.excerpts(ctx, r.Excerpts, counter, int(r.MaxTokens), r.MaxBytes)
 		return out, err
@@ -42,27 +35,35 @@ func (cs *Service) RetrieveContent(ctx context.Context, r RetrieveContentRequest
 // StreamContent gives a content from a byte on, in pieces of a chunk. The source comes with the first, which is empty if nothing is
 // left.
 func (cs *Service) StreamContent(ctx context.Context, key store.Key, contentID string, offset int64, give func(source *Source, at int64, chunk []byte) error) error {
-	rec, snap, err := cs.find(ctx, key, contentID)
+	h, source, _, err := cs.openSource(ctx, key, contentID)
 	if err != nil {
 		return err
 	}
-	h, err := cs.Open(ctx, key, &snap.Head, rec)
-	if err != nil {
-		return err
-	}
-	sources, err := cs.sourceOf(ctx, key, snap.Head.Incarnation, rec)
-	if err != nil {
-		return err
-	}
-	source := &sources[0]
-	if offset >= rec.Bytes {
-		return give(source, rec.Bytes, nil)
+	if size := h.Record.Bytes; offset >= size {
+		return give(source, size, nil)
 	}
 	return h.Each(ctx, offset, func(at int64, chunk []byte) error {
 		first := source
 		source = nil
 		return give(first, at, chunk)
 	})
+}
+
+// openSource opens a content by its handle.
+func (cs *Service) openSource(ctx context.Context, key store.Key, contentID string) (*Reader, *Source, *store.Info, error) {
+	rec, snap, err := cs.find(ctx, key, contentID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	h, err := cs.Open(ctx, key, &snap.Head, rec)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	sources, err := cs.sourceOf(ctx, key, snap.Head.Incarnation, rec)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return h, &sources[0], snap.Info, nil
 }
 
 func notText() error {
@@ -271,18 +272,8 @@ func (s *excerptSearch) add(p searchedPart, d *search.Document) {
 func (p searchedPart) after() searchedPart {
 	p.bytes += int64(len(p.text))
 	p.chars += int64(utf8.RuneCountInString(p.text))
-	p.lines += linesIn(p.text)
+	p.lines += int64(strings.Count(p.text, "\n"))
 	return p
-}
-
-func linesIn(text string) int64 {
-	n := int64(0)
-	for i := range len(text) {
-		if text[i] == '\n' {
-			n++
-		}
-	}
-	return n
 }
 
 // searchExcerpts runs a search, and gives as many of its excerpts as there is room for. If there is none for the best, they are made shorter.

@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -190,7 +191,5 @@ func (s *SlotChanges) Apply(c *store.Change) {
 	if c.Slots == nil && len(s.Changed) > 0 {
 		c.Slots = make(map[string][]byte, len(s.Changed))
 	}
-	for name, value := range s.Changed {
-		c.Slots[name] = value
-	}
+	maps.Copy(c.Slots, s.Changed)
 }

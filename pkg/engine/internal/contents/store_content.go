@@ -243,7 +243,7 @@ func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 		return nil, err
 	}
 	slots.Apply(c)
-	in.log(c, rec, now)
+	in.log(c, rec)
 	txn.RenewTTL(&c.Head, snap.Info.Policy.Or(in.Service.Defaults), now)
 	txn.Remember(c, in.Request.Request, store.Outcome{Manifest: number, Revision: c.Head.Revision})
 	out, err := in.answer(snap.Info, rec)
@@ -335,13 +335,12 @@ func (in *Upload) join(c *store.Change, slots *SlotChanges, number int64, now ti
 }
 
 // log adds the entry that says that the content came.
-func (in *Upload) log(c *store.Change, rec *Record, now time.Time) {
-	h := &c.Head
-	h.EditSeq++
-	c.Edits = []conversation.Edit{{
-		Seq: h.EditSeq, Kind: conversation.EditStoreContent, Range: conversation.Range{First: h.Messages, End: h.Messages},
-		Reason: conversation.ReasonStoreContentRequest, Turn: h.Turn, Time: now, Commit: h.Version, Content: rec.Handle,
-	}}
+func (in *Upload) log(c *store.Change, rec *Record) {
+	behind := c.Head.Messages
+	txn.AddEdit(c, conversation.Edit{
+		Kind: conversation.EditStoreContent, Range: conversation.Range{First: behind, End: behind},
+		Reason: conversation.ReasonStoreContentRequest, Content: rec.Handle,
+	})
 }
 
 // answer words the citation.

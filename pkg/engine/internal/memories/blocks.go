@@ -2,6 +2,7 @@ package memories
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -80,7 +81,7 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 				return err
 			}
 			count := func(text string) int { n, _ := counter.Count(text); return n }
-			c.Edits = append(c.Edits, withoutMemories(e, gone, count))
+			txn.AddEdit(c, withoutMemories(e, gone, count)).Time = now
 		}
 		blank := *e
 		blank.Parts = nil
@@ -94,24 +95,11 @@ func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(mem
 	case !isUnseen(&snap.Head) || !policy.Memory.Recalls():
 		return nil
 	}
-	for i := range c.Edits {
-		e := &c.Edits[i]
-		c.Head.EditSeq++
-		e.Seq, e.Turn, e.Time, e.Commit = c.Head.EditSeq, c.Head.Turn, now, c.Head.Version
-	}
 	return s.Txn.Commit(ctx, key, &snap.Head, c)
 }
 
 func mentions(m *conversation.RecalledMemories, gone func(memory.Memory) bool) bool {
-	if m == nil {
-		return false
-	}
-	for i := range m.Memories {
-		if gone(memory.FromRecalled(&m.Memories[i])) {
-			return true
-		}
-	}
-	return false
+	return m != nil && slices.ContainsFunc(m.Memories, func(r conversation.RecalledMemory) bool { return gone(memory.FromRecalled(&r)) })
 }
 
 // withoutMemories is the edit that shows what is left of a block.

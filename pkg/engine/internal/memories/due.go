@@ -60,9 +60,7 @@ func (v *visit) dueAt(r *run) time.Time {
 		at = txn.Earliest(at, end)
 	}
 	if !v.slot.Sent.IsZero() {
-		if next := v.slot.Sent.Add(v.limits.Interval); next.After(at) {
-			at = next
-		}
+		at = latest(at, v.slot.Sent.Add(v.limits.Interval))
 	}
 	return at
 }
@@ -214,10 +212,7 @@ func (s *Service) LookAgain(ctx context.Context, key store.Key, snap *store.Snap
 	if err != nil || due.IsZero() {
 		return due, err
 	}
-	now := s.Txn.Now()
-	if due.Before(now) {
-		due = now
-	}
+	due = latest(due, s.Txn.Now())
 	s.worker.at(key, due)
 	return due.Add(fallback), nil
 }
@@ -244,8 +239,5 @@ func (v *visit) due(ctx context.Context) (time.Time, error) {
 	default:
 		return at, nil
 	}
-	if v.slot.NextTry.After(at) {
-		at = v.slot.NextTry
-	}
-	return at, nil
+	return latest(at, v.slot.NextTry), nil
 }

@@ -139,12 +139,8 @@ func (w *work) run(ctx context.Context, seen *verdict) error {
 
 // isOfTarget says whether it is the target that failed, and not the store.
 func isOfTarget(err error) bool {
-	for _, of := range []error{memory.ErrUnavailable, memory.ErrOutcomeUnknown, memory.ErrRefused, memory.ErrDenied} {
-		if errors.Is(err, of) {
-			return true
-		}
-	}
-	return false
+	ofTarget := []error{memory.ErrUnavailable, memory.ErrOutcomeUnknown, memory.ErrRefused, memory.ErrDenied}
+	return slices.ContainsFunc(ofTarget, func(of error) bool { return errors.Is(err, of) })
 }
 
 func (w *work) failed(failure error, seen *verdict) {

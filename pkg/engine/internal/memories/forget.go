@@ -123,7 +123,7 @@ func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 	}
 	scope := memory.Scope{Namespace: w.Namespace, Kind: memory.ScopeUser, ID: w.Actor}
 	if w.State != int32(ForgetVerifying) {
-		if err := w.forgetScope(ctx, scope); err != nil {
+		if err := w.forgetScope(ctx, &w.MemoryErrand, scope, w.Created); err != nil {
 			return false, err
 		}
 		if err := w.unshow(ctx, scope, w.takes); err != nil {
@@ -133,15 +133,14 @@ func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 	return false, w.verify(ctx, scope)
 }
 
-// forgetScope takes everything of a scope away.
-func (w *work) forgetScope(ctx context.Context, scope memory.Scope) error {
+// forgetScope takes everything of a scope away that it held at a time, for an errand.
+func (s *Service) forgetScope(ctx context.Context, e *record.MemoryErrand, scope memory.Scope, until time.Time) error {
 	for more := true; more; {
-		f, err := w.Service.Target.Forget(ctx, scope, w.Created)
+		f, err := s.Target.Forget(ctx, scope, until)
 		if err != nil && !errors.Is(err, memory.ErrNotFound) {
 			return err
 		}
-		w.Deleted, more = w.Deleted+f.Deleted, f.More
-		w.Residue = withResidue(w.Residue, f.Residue)
+		e.Deleted, e.Residue, more = e.Deleted+f.Deleted, withResidue(e.Residue, f.Residue), f.More
 	}
 	return nil
 }
@@ -218,7 +217,7 @@ func (w *work) forgetConversations(ctx context.Context) error {
 func (w *work) forgetConversation(ctx context.Context, entry *store.Entry) error {
 	key := store.Key{Namespace: w.Namespace, Conversation: entry.ID}
 	for _, scope := range scopesOf(key, entry.Head.Incarnation, "", sessionBit) {
-		if err := w.forgetScope(ctx, scope); err != nil {
+		if err := w.forgetScope(ctx, &w.MemoryErrand, scope, w.Created); err != nil {
 			return err
 		}
 	}
@@ -226,7 +225,7 @@ func (w *work) forgetConversation(ctx context.Context, entry *store.Entry) error
 		return nil
 	}
 	err := w.DeleteConversation(ctx, key)
-	if kind := conversation.KindOf(err); kind == conversation.ConversationDeleted || kind == conversation.ConversationNotFound {
+	if isGone(err) {
 		return nil
 	}
 	if err == nil {

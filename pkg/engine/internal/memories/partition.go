@@ -208,14 +208,7 @@ func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id
 // retractFrom takes what a deleted conversation said out of one scope. Its own scope goes as a whole: nobody asks there any more.
 func (s *Service) retractFrom(ctx context.Context, e *record.MemoryErrand, scope memory.Scope, lines [][]string) error {
 	if scope.Kind == memory.ScopeSession {
-		for more := true; more; {
-			f, err := s.Target.Forget(ctx, scope, s.Txn.Now())
-			if err != nil && !errors.Is(err, memory.ErrNotFound) {
-				return err
-			}
-			e.Deleted, e.Residue, more = e.Deleted+f.Deleted, withResidue(e.Residue, f.Residue), f.More
-		}
-		return nil
+		return s.forgetScope(ctx, e, scope, s.Txn.Now())
 	}
 	var all memory.Forgetting
 	var taken []*memory.Retraction

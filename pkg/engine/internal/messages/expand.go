@@ -7,7 +7,6 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -66,16 +65,12 @@ func madeID(id string) (int32, bool) {
 func (l *messageReader) search(ctx context.Context, id string) (int32, error) {
 	for end := l.loaded.Head.Messages; end > 0; end -= listPage {
 		page := conversation.Range{First: max(0, end-listPage), End: end}
-		snap, err := l.service.Store.Read(ctx, l.loaded.Key, store.Query{
-			Incarnation: l.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: page, Reverse: true}},
-		})
+		messages, err := l.read(ctx, store.MessageRange{Range: page, Reverse: true})
 		if err != nil {
-			return 0, txn.Failure(err)
+			return 0, err
 		}
-		for i := range snap.Messages {
-			if snap.Messages[i].ID == id {
-				return snap.Messages[i].Index, nil
-			}
+		if at := slices.IndexFunc(messages, func(m conversation.Message) bool { return m.ID == id }); at >= 0 {
+			return messages[at].Index, nil
 		}
 	}
 	return 0, conversation.Errorf(conversation.MessageNotFound, "no message has this id")
@@ -217,13 +212,11 @@ func (ms *Service) commitRestore(ctx context.Context, l *messageReader, u *conve
 	}
 	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.Txn.Now())}
 	c.Head.Revision++
-	c.Head.EditSeq++
-	c.Edits = []conversation.Edit{{
-		Seq: c.Head.EditSeq, Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1},
-		Reason: conversation.ReasonExpandRequest, Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
+	edit := txn.AddEdit(c, conversation.Edit{
+		Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1}, Reason: conversation.ReasonExpandRequest,
 		Before: before, After: u.Tokens(), Said: r.Reason, Brought: brought,
-	}}
-	if err := ms.Builds.HasRoom(ctx, l.loaded, l.last, &c.Edits[0]); err != nil {
+	})
+	if err := ms.Builds.HasRoom(ctx, l.loaded, l.last, edit); err != nil {
 		return err
 	}
 	out.Events, out.Revision, out.RewriteTokens = conversation.EventsOf(c.Edits), c.Head.Revision, cost
@@ -256,10 +249,7 @@ func (l *messageReader) cost(ctx context.Context, u *conversation.Unit) (cost, b
 func (l *messageReader) lastUnits(ctx context.Context) ([]conversation.Unit, error) {
 	m, win := l.last, l.loaded
 	all := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}
-	kept, tail := view.KeptRanges(all, m.Window), conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	err := l.service.Views.RunPlan(ctx, win, func() error {
-		return win.Require(slices.Concat(kept, []conversation.Range{tail}, win.RestoredRanges(m.Window.Restored), win.View.Excepted())...)
-	})
+	err := l.service.Views.RunPlan(ctx, win, func() error { return win.Require(win.ShownRanges(all, m.Window, m.MessageCount)...) })
 	if err != nil {
 		return nil, err
 	}

@@ -99,6 +99,15 @@ func (l *messageReader) show(ctx context.Context, m *conversation.Message, curre
 	return out, err
 }
 
+// read reads messages as they are on record, without their edits.
+func (l *messageReader) read(ctx context.Context, r store.MessageRange) ([]conversation.Message, error) {
+	snap, err := l.service.Store.Read(ctx, l.loaded.Key, store.Query{Incarnation: l.loaded.Head.Incarnation, Ranges: []store.MessageRange{r}})
+	if err != nil {
+		return nil, txn.Failure(err)
+	}
+	return snap.Messages, nil
+}
+
 func (l *messageReader) timeOfEdit(seq int64) time.Time {
 	for i := range l.loaded.Edits {
 		if l.loaded.Edits[i].Seq == seq {

@@ -116,12 +116,7 @@ func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
 	w := b.loaded
 	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.service.Txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
-	c.Head.EditSeq++
-	b.edit = conversation.Edit{
-		Seq: c.Head.EditSeq, Kind: conversation.EditHide, Range: b.hidden, Reason: conversation.ReasonRewindRequest,
-		Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version, Before: b.weight,
-	}
-	c.Edits = []conversation.Edit{b.edit}
+	b.edit = *txn.AddEdit(c, conversation.Edit{Kind: conversation.EditHide, Range: b.hidden, Reason: conversation.ReasonRewindRequest, Before: b.weight})
 	if err := drafts.Drop(w, c); err != nil {
 		return nil, err
 	}
@@ -135,10 +130,9 @@ func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
 		return nil, err
 	}
 	if u := b.newest; u != nil && b.lost(u) {
-		c.Head.EditSeq++
-		c.Edits = append(c.Edits, conversation.Edit{
-			Seq: c.Head.EditSeq, Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1},
-			Reason: conversation.ReasonRewindRequest, Turn: b.edit.Turn, Time: b.edit.Time, Commit: b.edit.Commit, After: u.Tokens(),
+		txn.AddEdit(c, conversation.Edit{
+			Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1}, Reason: conversation.ReasonRewindRequest,
+			After: u.Tokens(),
 		})
 	}
 	return c, nil

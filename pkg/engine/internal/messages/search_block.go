@@ -30,11 +30,11 @@ func (b *messageBlock) size() int64 {
 
 // readBlock makes messages ready. Of calls that recall, and of what answered them, nothing is searched: a search would find itself.
 func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*messageBlock, error) {
-	snap, err := s.service.Store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+	recorded, err := s.read(ctx, store.MessageRange{Range: at})
 	if err != nil {
-		return nil, txn.Failure(err)
+		return nil, err
 	}
-	messages := s.corrected(snap.Messages)
+	messages := s.corrected(recorded)
 	searched, err := s.searchableParts(ctx, messages)
 	if err != nil {
 		return nil, err
@@ -73,12 +73,11 @@ func (s *messageSearch) searchableParts(ctx context.Context, messages []conversa
 	recalls := map[int32]bool{} // by the ordinal of the call
 	s.noteCalls(recalls, messages)
 	if first, known := messages[0].UnitFirst(); known && first < messages[0].Index && placement.HasResults(messages[0]) {
-		before := conversation.Range{First: first, End: messages[0].Index}
-		snap, err := s.service.Store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: before}}})
+		before, err := s.read(ctx, store.MessageRange{Range: conversation.Range{First: first, End: messages[0].Index}})
 		if err != nil {
-			return nil, txn.Failure(err)
+			return nil, err
 		}
-		s.noteCalls(recalls, snap.Messages)
+		s.noteCalls(recalls, before)
 	}
 	out := make([][]conversation.Part, len(messages))
 	for i := range messages {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/citations"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -19,12 +18,11 @@ import (
 func (s *messageSearch) withoutQueryCalls(ctx context.Context, b *messageBlock) ([]*search.Messages, error) {
 	runs := []*search.Messages{b.words}
 	for _, index := range b.asks[s.asked] {
-		at := conversation.Range{First: index, End: index + 1}
-		snap, err := s.service.Store.Read(ctx, s.loaded.Key, store.Query{Incarnation: s.loaded.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}})
+		recorded, err := s.read(ctx, store.MessageRange{Range: conversation.Range{First: index, End: index + 1}})
 		if err != nil {
-			return nil, txn.Failure(err)
+			return nil, err
 		}
-		searched, err := s.searchableParts(ctx, s.corrected(snap.Messages))
+		searched, err := s.searchableParts(ctx, s.corrected(recorded))
 		if err != nil || len(searched) == 0 {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"unicode/utf8"
@@ -99,14 +100,7 @@ func (s *messageSearch) look(ctx context.Context) error {
 	hits := search.RankMessages(s.query, runs, keep, s.request.Limit)
 	s.hits = append(s.hits, hits...)
 	slices.SortStableFunc(s.hits, func(a, b search.Hit) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		default:
-			return int(a.Index - b.Index)
-		}
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Index, b.Index))
 	})
 	s.hits = s.hits[:min(len(s.hits), s.request.Limit)]
 	s.blocks, s.held = nil, 0

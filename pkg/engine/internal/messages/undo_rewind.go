@@ -75,15 +75,10 @@ func (u *rewindUndo) change(ms *Service) (*store.Change, error) {
 	w := u.loaded
 	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.Txn.Now()), Slots: map[string][]byte{}}
 	c.Head.Revision++
-	c.Head.EditSeq++
-	edit := conversation.Edit{
-		Seq: c.Head.EditSeq, Kind: conversation.EditUnhide, Range: u.back, Reason: conversation.ReasonRewindRequest,
-		Turn: w.Head.Turn, Time: c.Head.UpdateTime, Commit: c.Head.Version,
-	}
-	u.after = w.WithEdit(edit)
+	edit := txn.AddEdit(c, conversation.Edit{Kind: conversation.EditUnhide, Range: u.back, Reason: conversation.ReasonRewindRequest})
+	u.after = w.WithEdit(*edit)
 	u.changeHead(&c.Head)
 	edit.After = u.weight
-	c.Edits = []conversation.Edit{edit}
 	if err := drafts.Drop(w, c); err != nil {
 		return nil, err
 	}
@@ -143,14 +138,9 @@ func (u *rewindUndo) readmit(h *store.Head, m *conversation.Message) {
 			h.Unanswered = slices.DeleteFunc(h.Unanswered, func(c store.Call) bool { return c.Ordinal == p.Result.Ordinal })
 		}
 	}
-	_ = placement.Pin(h, m) // there was room for it before
-	if m.Role == conversation.RoleSystem && m.Index == h.LeadingSystem {
-		h.LeadingSystem++
-	} else {
-		placement.NoteRequest(h, m)
-	}
 	at := m.Place
-	if placement.NumberInput(h, m); at.Carrying > 0 {
+	_ = placement.Admit(h, m) // there was room for its pin before
+	if at.Carrying > 0 {
 		h.Place = at
 	}
 }

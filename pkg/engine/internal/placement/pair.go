@@ -120,8 +120,22 @@ func withoutCall(field string) error {
 		At(field, "no unanswered call of the conversation has this id")
 }
 
-// Pin keeps the units that hold a pinned message. A pinned unit that goes on growing is pinned to its end.
-func Pin(head *store.Head, m *conversation.Message) error {
+// Admit gives the head what follows from a message that has its unit: pins, leading system messages, the request, and its number.
+func Admit(head *store.Head, m *conversation.Message) error {
+	if err := pin(head, m); err != nil {
+		return err
+	}
+	if m.Role == conversation.RoleSystem && m.Index == head.LeadingSystem {
+		head.LeadingSystem++
+	} else {
+		NoteRequest(head, m)
+	}
+	NumberInput(head, m)
+	return nil
+}
+
+// pin keeps the units that hold a pinned message. A pinned unit that goes on growing is pinned to its end.
+func pin(head *store.Head, m *conversation.Message) error {
 	first, _ := m.UnitFirst()
 	last := len(head.Pins) - 1
 	if last >= 0 && head.Pins[last].First == first {

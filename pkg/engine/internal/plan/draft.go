@@ -173,12 +173,7 @@ func (d compacting) weighReplaced(e *conversation.Edit) {
 
 // hasPublished says whether this build has published a summary already: what is added to it is not worth a wait.
 func (d compacting) hasPublished() bool {
-	for i := range d.Edits {
-		if d.Edits[i].Kind == conversation.EditSummarize {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Edits, func(e conversation.Edit) bool { return e.Kind == conversation.EditSummarize })
 }
 
 // noteOverShare says which important units a summary of this build stands for all the same.

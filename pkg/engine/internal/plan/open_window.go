@@ -203,14 +203,13 @@ func (d windowing) findStart(win conversation.Window) (int32, error) {
 
 // NeededRanges lists what a build may show that starts somewhere.
 func (d *Attempt) NeededRanges(win conversation.Window) []conversation.Range {
-	ranges := append(view.KeptRanges(d.Kept, win), d.Loaded.RestoredRanges(win.Restored)...)
-	ranges = append(ranges, d.Loaded.View.Excepted()...)
+	ranges := d.Loaded.ShownRanges(d.Kept, win, d.Loaded.Head.Messages)
 	for _, asked := range []int32{d.Loaded.Head.Request, d.Loaded.Head.Opening} {
 		if 0 <= asked && asked < win.Start {
 			ranges = append(ranges, conversation.Range{First: asked, End: asked + 1})
 		}
 	}
-	return append(ranges, conversation.Range{First: win.Start, End: d.Loaded.Head.Messages})
+	return ranges
 }
 
 // moveStartBack looks for a window anew where nothing is left of the one in force, because it was hidden. It is the one way

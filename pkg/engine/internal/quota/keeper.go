@@ -5,6 +5,7 @@ package quota
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -95,9 +96,7 @@ func (k *Keeper) Use() []Use {
 	for _, a := range k.accounts {
 		accounts = append(accounts, a)
 	}
-	for namespace, c := range k.calls {
-		calls[namespace] = c
-	}
+	maps.Copy(calls, k.calls)
 	k.mu.Unlock()
 	var out []Use
 	add := func(namespace, limit string, used, most float64) {

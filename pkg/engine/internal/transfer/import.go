@@ -220,20 +220,13 @@ func (im *importer) derive(m *conversation.Message) error {
 	if unit > 0 && unit != m.Unit {
 		return invalid("message %d belongs to another unit", m.Index)
 	}
-	if err := placement.Pin(&im.head, m); err != nil {
+	if err := placement.Admit(&im.head, m); err != nil {
 		return err
 	}
 	m.Unit = unit
-	switch {
-	case m.Role == conversation.RoleSystem && m.Index == im.head.LeadingSystem:
-		im.head.LeadingSystem++
-	default:
-		placement.NoteRequest(&im.head, m)
-	}
 	if m.Role == conversation.RoleUser || m.Role == conversation.RoleTool {
 		im.rewinds.inputs++
 	}
-	placement.NumberInput(&im.head, m)
 	return nil
 }
 

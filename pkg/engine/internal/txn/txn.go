@@ -127,6 +127,14 @@ func NextHead(h store.Head, now time.Time) store.Head {
 	return h
 }
 
+// AddEdit adds an edit to a change, with its place in the log and the time of it, and returns the edit as it is recorded.
+func AddEdit(c *store.Change, e conversation.Edit) *conversation.Edit {
+	c.Head.EditSeq++
+	e.Seq, e.Turn, e.Time, e.Commit = c.Head.EditSeq, c.Head.Turn, c.Head.UpdateTime, c.Head.Version
+	c.Edits = append(c.Edits, e)
+	return &c.Edits[len(c.Edits)-1]
+}
+
 // Remember adds the outcome of a request to a change, so that a retry finds it.
 func Remember(c *store.Change, r Request, o store.Outcome) {
 	if r.ID == "" {

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"maps"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -45,9 +47,7 @@ func (w *Loaded) ObserveUsage(m *conversation.Manifest, model string, u provider
 // setSlot changes a slot in the window; the commit that follows makes it stand.
 func (w *Loaded) setSlot(name string, value []byte) {
 	slots := make(map[string][]byte, len(w.Slots)+1)
-	for n, v := range w.Slots {
-		slots[n] = v
-	}
+	maps.Copy(slots, w.Slots)
 	slots[name] = value
 	w.Slots = slots
 }

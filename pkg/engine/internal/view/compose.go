@@ -81,21 +81,14 @@ func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*C
 		return nil, err
 	}
 	blocks, repairs := provider.Finish(c.Format.Traits(), out.Blocks, c.count)
-	if grown := len(blocks) - len(out.Blocks); grown > 0 && out.openerAdded(repairs) {
+	if grown := len(blocks) - len(out.Blocks); grown > 0 && slices.ContainsFunc(repairs, opensContext) {
 		out.head++
 	}
 	out.Blocks, out.Repairs = blocks, append(out.Repairs, repairs...)
 	return out, nil
 }
 
-func (out *Composition) openerAdded(repairs []provider.Repair) bool {
-	for _, r := range repairs {
-		if r.Reason == conversation.ReasonOpenerAdded {
-			return true
-		}
-	}
-	return false
-}
+func opensContext(r provider.Repair) bool { return r.Reason == conversation.ReasonOpenerAdded }
 
 func (c *Composer) addUnit(out *Composition, i int) error {
 	u := &out.Units[i]
@@ -237,12 +230,7 @@ func (out *Composition) Newest() int {
 
 // TailIsEmpty says whether the tail is written as nothing.
 func (out *Composition) TailIsEmpty() bool {
-	for _, n := range out.Weights[out.Tail:] {
-		if n > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(out.Weights[out.Tail:], func(n int64) bool { return n > 0 })
 }
 
 // HasSpeaker says whether anybody but the system says anything, in whatever role a format writes it.

@@ -214,8 +214,7 @@ func (l *Loader) past(w *Loaded, m *conversation.Manifest, f conversation.Format
 
 // requireShown ends a plan unless everything is loaded that a build showed.
 func (c *Composer) requireShown(m *conversation.Manifest) error {
-	past, tail := c.Loaded, conversation.Range{First: m.Window.Start, End: m.MessageCount}
-	return past.Require(slices.Concat(KeptRanges(c.Kept, m.Window), []conversation.Range{tail}, past.RestoredRanges(m.Window.Restored), past.View.Excepted())...)
+	return c.Loaded.Require(c.Loaded.ShownRanges(c.Kept, m.Window, m.MessageCount)...)
 }
 
 // layOut is what a window shows, with what it cuts as it shows it.
@@ -269,15 +268,15 @@ func (l *Loader) Previous(ctx context.Context, c *Composer) (PreviousBuild, erro
 	return PreviousBuild{Manifest: m, Blocks: r.Blocks}, nil
 }
 
-// KeptRanges lists what is shown before the window's start.
-func KeptRanges(k conversation.Kept, win conversation.Window) []conversation.Range {
+// ShownRanges lists what a window over the first so many messages may show.
+func (w *Loaded) ShownRanges(k conversation.Kept, win conversation.Window, messages int32) []conversation.Range {
 	ranges := append([]conversation.Range{{First: 0, End: k.LeadingSystem}}, k.Pins...)
 	for _, asked := range []int32{win.Request, win.Opening} {
 		if asked >= 0 {
 			ranges = append(ranges, conversation.Range{First: asked, End: asked + 1})
 		}
 	}
-	return ranges
+	return slices.Concat(ranges, w.RestoredRanges(win.Restored), w.View.Excepted(), []conversation.Range{{First: win.Start, End: messages}})
 }
 
 // IgnoreKind forgives that an earlier build is gone: there is nothing to compare with then.
