@@ -22,7 +22,7 @@ import (
 // Append puts messages on record, all or nothing, in order. A conversation that does not exist is created.
 func (as *Service) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
 	a := as.begin(r, false)
-	defer a.close(ctx)
+	defer a.Close(ctx)
 	err := as.Txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
 	return a.result, err
 }

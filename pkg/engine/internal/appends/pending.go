@@ -30,9 +30,7 @@ func (as *Service) begin(r AppendRequest, dry bool) *attempt {
 }
 
 // Close lets go what was staged and no commit refers to.
-func (p *Pending) Close(ctx context.Context) { p.close(ctx) }
-
-func (a *attempt) close(ctx context.Context) {
+func (a *attempt) Close(ctx context.Context) {
 	if !a.used {
 		a.discard(ctx)
 	}

@@ -208,21 +208,23 @@ func (b *Service) awaitDraft(ctx context.Context, w *drafts.Job) {
 
 // draftIsLeased says whether some process is preparing a draft.
 func (b *Service) draftIsLeased(ctx context.Context, w *drafts.Job) bool {
+	r, err := b.storedDraft(ctx, w)
+	return err == nil && r.Leased(b.Txn.Now())
+}
+
+// storedDraft reads what a conversation's draft is by now.
+func (b *Service) storedDraft(ctx context.Context, w *drafts.Job) (drafts.Record, error) {
 	snap, err := b.Store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{drafts.Slot}})
 	if err != nil {
-		return false
+		return drafts.Record{}, err
 	}
-	r, err := drafts.Parse(snap.Slots[drafts.Slot])
-	return err == nil && r.Leased(b.Txn.Now())
+	return drafts.Parse(snap.Slots[drafts.Slot])
 }
 
 // whyNoDraft says why a wait for a draft was in vain.
 func (b *Service) whyNoDraft(ctx context.Context, w *drafts.Job) string {
-	snap, err := b.Store.Read(ctx, w.Key, store.Query{Incarnation: w.Incarnation, Slots: []string{drafts.Slot}})
-	if err == nil {
-		if r, err := drafts.Parse(snap.Slots[drafts.Slot]); err == nil && r.State == drafts.Failed {
-			return r.Reason
-		}
+	if r, err := b.storedDraft(ctx, w); err == nil && r.State == drafts.Failed {
+		return r.Reason
 	}
 	return plan.ErrNotReady.Error()
 }

@@ -95,7 +95,11 @@ func (ms *Service) restore(ctx context.Context, index int32, r *ExpandRequest) (
 		return nil, err
 	}
 	if first != nil {
-		return l.repeatRestore(ctx, index, first, r)
+		out, err := l.original(ctx, index, r)
+		if err == nil {
+			out.Revision, out.Duplicate = first.Revision, true
+		}
+		return out, err
 	}
 	u, err := l.unit(ctx, index)
 	if err != nil {
@@ -109,15 +113,6 @@ func (ms *Service) restore(ctx context.Context, index int32, r *ExpandRequest) (
 		return nil, err
 	}
 	return out, ms.commitRestore(ctx, l, u, r, out)
-}
-
-func (l *messageReader) repeatRestore(ctx context.Context, index int32, o *store.Outcome, r *ExpandRequest) (*ExpandResult, error) {
-	out, err := l.original(ctx, index, r)
-	if err != nil {
-		return nil, err
-	}
-	out.Revision, out.Duplicate = o.Revision, true
-	return out, nil
 }
 
 // unit is the unit that a message belongs to, of originals.

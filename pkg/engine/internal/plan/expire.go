@@ -13,12 +13,10 @@ import (
 
 // applyExpiration makes the edits for something that is due, and erases what goes with it.
 func (d expirations) applyExpiration(x *expiry.Due) error {
-	switch x.Kind {
-	case expiry.Remove:
+	if x.Kind == expiry.Remove {
 		return d.removeUnit(x)
-	default:
-		return d.compact(x)
 	}
+	return d.compact(x)
 }
 
 // removeUnit takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.

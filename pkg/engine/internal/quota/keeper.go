@@ -6,6 +6,7 @@ package quota
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,11 +93,7 @@ func (k *Keeper) Use() []Use {
 		return nil
 	}
 	k.mu.Lock()
-	accounts, calls := make([]*account, 0, len(k.accounts)), make(map[string]*callLog, len(k.calls))
-	for _, a := range k.accounts {
-		accounts = append(accounts, a)
-	}
-	maps.Copy(calls, k.calls)
+	accounts, calls := slices.Collect(maps.Values(k.accounts)), maps.Clone(k.calls)
 	k.mu.Unlock()
 	var out []Use
 	add := func(namespace, limit string, used, most float64) {

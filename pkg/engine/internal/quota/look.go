@@ -2,7 +2,9 @@ package quota
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -102,16 +104,7 @@ func (a *account) take(l *look, page []store.Entry) {
 
 // isIn says whether a page of entries, in order of id, holds what a commit made.
 func (r *Reservation) isIn(page []store.Entry) bool {
-	at, found := slices.BinarySearchFunc(page, r.conversation, func(e store.Entry, id string) int {
-		switch {
-		case e.ID < id:
-			return -1
-		case e.ID > id:
-			return 1
-		default:
-			return 0
-		}
-	})
+	at, found := slices.BinarySearchFunc(page, r.conversation, func(e store.Entry, id string) int { return strings.Compare(e.ID, id) })
 	return found && page[at].Head.Version >= r.version
 }
 
@@ -141,10 +134,7 @@ func (k *Keeper) Refresh(ctx context.Context) {
 		return
 	}
 	k.mu.Lock()
-	accounts := make([]*account, 0, len(k.accounts))
-	for _, a := range k.accounts {
-		accounts = append(accounts, a)
-	}
+	accounts := slices.Collect(maps.Values(k.accounts))
 	k.mu.Unlock()
 	for _, a := range accounts {
 		if ctx.Err() == nil && a.isStale() {

@@ -281,8 +281,7 @@ func (w *Loaded) ShownRanges(k conversation.Kept, win conversation.Window, messa
 
 // IgnoreKind forgives that an earlier build is gone: there is nothing to compare with then.
 func IgnoreKind(err error, kind conversation.Kind) error {
-	var domain *conversation.Error
-	if errors.As(err, &domain) && domain.Kind == kind {
+	if conversation.KindOf(err) == kind {
 		return nil
 	}
 	return err
