@@ -22,9 +22,9 @@ func (s *Service) PutModelProfile(ctx context.Context, req *pb.PutModelProfileRe
 	if err != nil {
 		return nil, err
 	}
-	profile := fromProfile(req.GetProfile())
+	profile := convert.FromModelProfile(req.GetProfile())
 	if err := s.engine.PutModelProfile(ctx, convert.Namespace(ctx), profile, r); err != nil {
 		return nil, err
 	}
-	return &pb.PutModelProfileResponse{Profile: toProfile(profile)}, nil
+	return &pb.PutModelProfileResponse{Profile: convert.ToModelProfile(profile)}, nil
 }
