@@ -18,12 +18,8 @@ func putModelProfileRules() rules.Table[*pb.PutModelProfileRequest] {
 
 // PutModelProfile creates or replaces a model's profile.
 func (s *Service) PutModelProfile(ctx context.Context, req *pb.PutModelProfileRequest) (*pb.PutModelProfileResponse, error) {
-	r, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
 	profile := convert.FromModelProfile(req.GetProfile())
-	if err := s.engine.PutModelProfile(ctx, convert.Namespace(ctx), profile, r); err != nil {
+	if err := s.engine.PutModelProfile(ctx, convert.Namespace(ctx), profile, convert.FromRequest(req)); err != nil {
 		return nil, err
 	}
 	return &pb.PutModelProfileResponse{Profile: convert.ToModelProfile(profile)}, nil
