@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -132,7 +134,7 @@ func (e *edge) authenticateStream(srv any, stream grpc.ServerStream, info *grpc.
 	if info.IsClientStream {
 		admission.ExchangeOf(ctx).ReceiveUntil(ctx)
 	}
-	err = handler(srv, &authenticatedStream{ServerStream: stream, ctx: ctx})
+	err = handler(srv, &authenticatedStream{middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx}})
 	// What a handler that was cut off answers may look like an end. What it has done for an upload stands.
 	if refused := revocationOf(ctx); refused != nil && (err != nil || info.IsServerStream) {
 		return refused
@@ -177,18 +179,12 @@ func revocationOf(ctx context.Context) error {
 }
 
 // authenticatedStream is a stream of a caller's. It ends when the caller's credential does.
-type authenticatedStream struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-// Context is the call's, with its caller.
-func (s *authenticatedStream) Context() context.Context { return s.ctx }
+type authenticatedStream struct{ middleware.WrappedServerStream }
 
 // RecvMsg receives the next message.
 func (s *authenticatedStream) RecvMsg(m any) error {
-	err := s.ServerStream.RecvMsg(m)
-	if refused := revocationOf(s.ctx); refused != nil {
+	err := s.WrappedServerStream.RecvMsg(m)
+	if refused := revocationOf(s.Context()); refused != nil {
 		return refused
 	}
 	return err
@@ -196,8 +192,8 @@ func (s *authenticatedStream) RecvMsg(m any) error {
 
 // SendMsg sends a message.
 func (s *authenticatedStream) SendMsg(m any) error {
-	if err := revocationOf(s.ctx); err != nil {
+	if err := revocationOf(s.Context()); err != nil {
 		return err
 	}
-	return s.ServerStream.SendMsg(m)
+	return s.WrappedServerStream.SendMsg(m)
 }

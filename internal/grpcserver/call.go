@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"regexp"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
+
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
@@ -96,14 +98,5 @@ func identifyUnary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle
 func identifyStream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx, call := newCall(stream.Context())
 	_ = stream.SetHeader(metadata.Pairs(requestIDKey, call.ID))
-	return handler(srv, &callStream{stream, ctx})
+	return handler(srv, &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx})
 }
-
-// callStream is a stream whose context knows its call.
-type callStream struct {
-	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // of the call, with the call in it
-}
-
-// Context implements grpc.ServerStream.
-func (s *callStream) Context() context.Context { return s.ctx }

@@ -138,13 +138,13 @@ func badCitations() map[string]badRequestCase {
 // retrieveAt has a token for a place, which anybody can make.
 func retrieveAt(place int64) *pb.RetrieveContentRequest {
 	r := retrieve(wholeContent)
-	r.PageToken, _ = paging.NextNumber(r, &place)
+	r.PageToken = paging.NextNumber(r, &place)
 	return r
 }
 
 func listAt(index int64) *pb.ListMessagesRequest {
 	r := &pb.ListMessagesRequest{ConversationId: "c"}
-	r.PageToken, _ = paging.NextNumber(r, &index)
+	r.PageToken = paging.NextNumber(r, &index)
 	return r
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -36,16 +38,8 @@ func (h *drainedHealth) drain() {
 func (h *drainedHealth) Watch(req *healthpb.HealthCheckRequest, stream grpc.ServerStreamingServer[healthpb.HealthCheckResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
-	stop := context.AfterFunc(h.drained, cancel)
-	defer stop()
-	return h.Server.Watch(req, &watch{ServerStreamingServer: stream, ctx: ctx})
+	defer context.AfterFunc(h.drained, cancel)()
+	return h.Server.Watch(req, &grpc.GenericServerStream[healthpb.HealthCheckRequest, healthpb.HealthCheckResponse]{
+		ServerStream: &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx},
+	})
 }
-
-// watch is a stream with a context of its own.
-type watch struct {
-	grpc.ServerStreamingServer[healthpb.HealthCheckResponse]
-	ctx context.Context
-}
-
-// Context ends with the stream, or when the server drains.
-func (w *watch) Context() context.Context { return w.ctx }

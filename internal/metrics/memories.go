@@ -43,11 +43,3 @@ func (m *Metrics) MemorySent(target string, outcome engine.MemoryOutcome, messag
 		m.memories.waited.WithLabelValues(target).Observe(waited.Seconds())
 	}
 }
-
-func readMemories(waiting func() int64) *reading {
-	if waiting == nil {
-		return nil
-	}
-	waits := desc("memory_waiting_conversations", "Conversations of this process with messages that wait for a memory.")
-	return &reading{[]*prometheus.Desc{waits}, func(give func(value)) { give(value{waits, isGauge, float64(waiting()), nil}) }}
-}

@@ -7,115 +7,115 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-const (
-	isGauge   = prometheus.GaugeValue
-	isCounter = prometheus.CounterValue
-)
-
-func readFlags(ready, writable func() bool) *reading {
-	if ready == nil || writable == nil {
-		return nil
-	}
-	isReady := desc("ready", "1 while calls are answered and the store takes writes, as /readyz says, or 0.")
-	isWritable := desc("store_writable", "1 while the store takes writes, or 0.")
-	return &reading{[]*prometheus.Desc{isReady, isWritable}, func(give func(value)) {
-		give(value{isReady, isGauge, flag(ready()), nil})
-		give(value{isWritable, isGauge, flag(writable()), nil})
-	}}
+// measure is one number of what is read, under its name.
+type measure[S any] struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	of   func(S) float64
+	is   func(S) bool // nil: always
 }
 
-func flag(b bool) float64 {
-	if b {
-		return 1
+type numeric interface{ int | int64 | float64 }
+
+func gaugeOf[S any, N numeric](name, help string, of func(S) N, labels ...string) measure[S] {
+	return measure[S]{desc: desc(name, help, labels...), kind: prometheus.GaugeValue, of: func(s S) float64 { return float64(of(s)) }}
+}
+
+func counterOf[S any, N numeric](name, help string, of func(S) N, labels ...string) measure[S] {
+	m := gaugeOf(name, help, of, labels...)
+	m.kind = prometheus.CounterValue
+	return m
+}
+
+// readEach reads each of several, whose labels tell them apart; nil where nothing is to be read.
+func readEach[S any](read func() []S, labels func(S) []string, measures ...measure[S]) *reading {
+	if read == nil {
+		return nil
 	}
-	return 0
+	out := &reading{read: func(give func(value)) {
+		for _, s := range read() {
+			for _, m := range measures {
+				if m.is == nil || m.is(s) {
+					give(value{m.desc, m.kind, m.of(s), labels(s)})
+				}
+			}
+		}
+	}}
+	for _, m := range measures {
+		out.descs = append(out.descs, m.desc)
+	}
+	return out
+}
+
+// readOne reads what there is one of.
+func readOne[S any](read func() S, measures ...measure[S]) *reading {
+	if read == nil {
+		return nil
+	}
+	return readEach(func() []S { return []S{read()} }, func(S) []string { return nil }, measures...)
+}
+
+func readFlag(name, help string, read func() bool) *reading {
+	return readOne(read, gaugeOf(name, help, func(is bool) int {
+		if is {
+			return 1
+		}
+		return 0
+	}))
+}
+
+func readCount(name, help string, read func() int64) *reading {
+	return readOne(read, gaugeOf(name, help, func(n int64) int64 { return n }))
 }
 
 func readStore(read func() Store) *reading {
-	if read == nil {
-		return nil
-	}
-	size := desc("store_size_bytes", "The size of the store's file.")
-	free := desc("store_free_bytes", "Unused bytes of the store's file, filled before it grows.")
-	limit := desc("store_limit_bytes", "The limit of the store's file (--max-store-size); 0 for none.")
-	disk := desc("store_disk_free_bytes", "Bytes left in the file system of the store's file.")
-	queue := desc("store_queue_length", "Changes waiting to be made durable.")
-	return &reading{[]*prometheus.Desc{size, free, limit, disk, queue}, func(give func(value)) {
-		s := read()
-		give(value{size, isGauge, float64(s.Bytes), nil})
-		give(value{free, isGauge, float64(s.FreeBytes), nil})
-		give(value{limit, isGauge, float64(s.MaxBytes), nil})
-		give(value{queue, isGauge, float64(s.Queued), nil})
-		if s.DiskFreeBytes >= 0 {
-			give(value{disk, isGauge, float64(s.DiskFreeBytes), nil})
-		}
-	}}
+	disk := gaugeOf("store_disk_free_bytes", "Bytes left in the file system of the store's file.", func(s Store) int64 { return s.DiskFreeBytes })
+	disk.is = func(s Store) bool { return s.DiskFreeBytes >= 0 }
+	return readOne(read, disk,
+		gaugeOf("store_size_bytes", "The size of the store's file.", func(s Store) int64 { return s.Bytes }),
+		gaugeOf("store_free_bytes", "Unused bytes of the store's file, filled before it grows.", func(s Store) int64 { return s.FreeBytes }),
+		gaugeOf("store_limit_bytes", "The limit of the store's file (--max-store-size); 0 for none.", func(s Store) int64 { return s.MaxBytes }),
+		gaugeOf("store_queue_length", "Changes waiting to be made durable.", func(s Store) int64 { return s.Queued }))
 }
 
 func readCaches(read func() []Cache) *reading {
-	if read == nil {
-		return nil
-	}
-	size := desc("cache_size_bytes", "Memory used by a cache.", labelCache)
-	limit := desc("cache_limit_bytes", "Memory limit of a cache.", labelCache)
-	hits := desc("cache_hits_total", "Lookups found in a cache.", labelCache)
-	misses := desc("cache_misses_total", "Lookups not found in a cache.", labelCache)
-	return &reading{[]*prometheus.Desc{size, limit, hits, misses}, func(give func(value)) {
-		for _, c := range read() {
-			name := []string{c.Name}
-			give(value{size, isGauge, float64(c.Bytes), name})
-			give(value{limit, isGauge, float64(c.MaxBytes), name})
-			give(value{hits, isCounter, float64(c.Hits), name})
-			give(value{misses, isCounter, float64(c.Misses), name})
-		}
-	}}
+	return readEach(read, func(c Cache) []string { return []string{c.Name} },
+		gaugeOf("cache_size_bytes", "Memory used by a cache.", func(c Cache) int64 { return c.Bytes }, labelCache),
+		gaugeOf("cache_limit_bytes", "Memory limit of a cache.", func(c Cache) int64 { return c.MaxBytes }, labelCache),
+		counterOf("cache_hits_total", "Lookups found in a cache.", func(c Cache) int64 { return c.Hits }, labelCache),
+		counterOf("cache_misses_total", "Lookups not found in a cache.", func(c Cache) int64 { return c.Misses }, labelCache))
 }
 
 func readAdmission(read func() Admission) *reading {
+	return readOne(read,
+		gaugeOf("admission_limit_calls", "Limit of calls in flight.", func(a Admission) int64 { return a.MaxCalls }),
+		counterOf("admission_refusals_total", "Calls refused because too much was in flight.", func(a Admission) int64 { return a.Refused }))
+}
+
+func readLanes(read func() Admission) *reading {
 	if read == nil {
 		return nil
 	}
-	taken := desc("admission_bytes", "Memory granted to requests, answers and imports in flight.", labelLane)
-	limit := desc("admission_limit_bytes", "Memory limit of requests, answers and imports in flight.", labelLane)
-	calls := desc("admission_limit_calls", "Limit of calls in flight.")
-	refused := desc("admission_refusals_total", "Calls refused because too much was in flight.")
-	return &reading{[]*prometheus.Desc{taken, limit, calls, refused}, func(give func(value)) {
-		a := read()
-		give(value{calls, isGauge, float64(a.MaxCalls), nil})
-		give(value{refused, isCounter, float64(a.Refused), nil})
-		for _, l := range a.Lanes {
-			give(value{taken, isGauge, float64(l.Bytes), []string{l.Name}})
-			give(value{limit, isGauge, float64(l.MaxBytes), []string{l.Name}})
-		}
-	}}
+	return readEach(func() []Lane { return read().Lanes }, func(l Lane) []string { return []string{l.Name} },
+		gaugeOf("admission_bytes", "Memory granted to requests, answers and imports in flight.", func(l Lane) int64 { return l.Bytes }, labelLane),
+		gaugeOf("admission_limit_bytes", "Memory limit of requests, answers and imports in flight.", func(l Lane) int64 { return l.MaxBytes }, labelLane))
 }
 
 func readSweeps(read func() Sweeps) *reading {
+	return readOne(read,
+		counterOf("sweeper_runs_total", "Runs of the sweeper, which looks for due work.", func(s Sweeps) int64 { return s.Runs }),
+		counterOf("sweeper_tasks_total", "Due work that the sweeper found: deletions, expiries, bookkeeping.", func(s Sweeps) int64 { return s.Tasks }),
+		counterOf("sweeper_failures_total", "Work that the sweeper could not do, and retries.", func(s Sweeps) int64 { return s.Failures }))
+}
+
+func readBreakers(read func() map[string]int) *reading {
 	if read == nil {
 		return nil
 	}
-	runs := desc("sweeper_runs_total", "Runs of the sweeper, which looks for due work.")
-	tasks := desc("sweeper_tasks_total", "Due work that the sweeper found: deletions, expiries, bookkeeping.")
-	failures := desc("sweeper_failures_total", "Work that the sweeper could not do, and retries.")
-	return &reading{[]*prometheus.Desc{runs, tasks, failures}, func(give func(value)) {
-		s := read()
-		give(value{runs, isCounter, float64(s.Runs), nil})
-		give(value{tasks, isCounter, float64(s.Tasks), nil})
-		give(value{failures, isCounter, float64(s.Failures), nil})
-	}}
-}
-
-func readModels(breakers func() map[string]int, waiting func() int64) *reading {
-	if breakers == nil || waiting == nil {
-		return nil
-	}
 	open := desc("model_open_breakers", "Models of a provider that are not called because they failed repeatedly.", labelProvider)
-	pending := desc("model_pending_summaries", "Summaries waiting for models.")
-	return &reading{[]*prometheus.Desc{open, pending}, func(give func(value)) {
-		give(value{pending, isGauge, float64(waiting()), nil})
-		found := breakers()
-		for _, provider := range slices.Sorted(maps.Keys(found)) {
-			give(value{open, isGauge, float64(found[provider]), []string{provider}})
+	return &reading{[]*prometheus.Desc{open}, func(give func(value)) {
+		for provider, n := range read() {
+			give(value{open, prometheus.GaugeValue, float64(n), []string{provider}})
 		}
 	}}
 }
@@ -124,14 +124,9 @@ func readQuotas(read func() []Quota, n *namespaces) *reading {
 	if read == nil {
 		return nil
 	}
-	used := desc("quota_used", "A namespace's use of a quota, in its unit.", labelNamespace, labelQuota)
-	limit := desc("quota_limit", "A namespace's limit of a quota, in its unit.", labelNamespace, labelQuota)
-	return &reading{[]*prometheus.Desc{used, limit}, func(give func(value)) {
-		for _, q := range onePerSeries(read(), n) {
-			give(value{used, isGauge, q.Used, []string{q.Namespace, q.Name}})
-			give(value{limit, isGauge, q.Limit, []string{q.Namespace, q.Name}})
-		}
-	}}
+	return readEach(func() []Quota { return onePerSeries(read(), n) }, func(q Quota) []string { return []string{q.Namespace, q.Name} },
+		gaugeOf("quota_used", "A namespace's use of a quota, in its unit.", func(q Quota) float64 { return q.Used }, labelNamespace, labelQuota),
+		gaugeOf("quota_limit", "A namespace's limit of a quota, in its unit.", func(q Quota) float64 { return q.Limit }, labelNamespace, labelQuota))
 }
 
 // onePerSeries names quotas by their namespaces' labels. Of several with the same label the fullest stands for all, so that an alert on
@@ -151,14 +146,7 @@ func onePerSeries(quotas []Quota, n *namespaces) []Quota {
 }
 
 func readSpans(read func() Spans) *reading {
-	if read == nil {
-		return nil
-	}
-	exported := desc("trace_spans_exported_total", "Spans that the collector has taken.")
-	dropped := desc("trace_spans_dropped_total", "Spans lost because the collector was slow, away or refused them.")
-	return &reading{[]*prometheus.Desc{exported, dropped}, func(give func(value)) {
-		s := read()
-		give(value{exported, isCounter, float64(s.Exported), nil})
-		give(value{dropped, isCounter, float64(s.Dropped), nil})
-	}}
+	return readOne(read,
+		counterOf("trace_spans_exported_total", "Spans that the collector has taken.", func(s Spans) int64 { return s.Exported }),
+		counterOf("trace_spans_dropped_total", "Spans lost because the collector was slow, away or refused them.", func(s Spans) int64 { return s.Dropped }))
 }

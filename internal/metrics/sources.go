@@ -82,8 +82,11 @@ type collector struct{ readings []reading }
 func newCollector(s Sources, n *namespaces) *collector {
 	c := &collector{}
 	for _, r := range []*reading{
-		readFlags(s.Ready, s.Writable), readStore(s.Store), readCaches(s.Caches), readAdmission(s.Admission), readSweeps(s.Sweeps),
-		readModels(s.Breakers, s.Pending), readQuotas(s.Quotas, n), readSpans(s.Spans), readMemories(s.Memories),
+		readFlag("ready", "1 while calls are answered and the store takes writes, as /readyz says, or 0.", s.Ready),
+		readFlag("store_writable", "1 while the store takes writes, or 0.", s.Writable),
+		readStore(s.Store), readCaches(s.Caches), readAdmission(s.Admission), readLanes(s.Admission), readSweeps(s.Sweeps), readBreakers(s.Breakers),
+		readCount("model_pending_summaries", "Summaries waiting for models.", s.Pending), readQuotas(s.Quotas, n), readSpans(s.Spans),
+		readCount("memory_waiting_conversations", "Conversations of this process with messages that wait for a memory.", s.Memories),
 	} {
 		if r != nil {
 			c.readings = append(c.readings, *r)

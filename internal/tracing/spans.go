@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
+
 	"go.opentelemetry.io/otel/attribute"
 	otelcodes "go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -27,19 +29,10 @@ func (t *Tracing) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 // Stream is an interceptor that makes a span of each call.
 func (t *Tracing) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx, span := t.call(stream.Context(), info.FullMethod)
-	err := handler(srv, &tracedStream{stream, ctx})
+	err := handler(srv, &middleware.WrappedServerStream{ServerStream: stream, WrappedContext: ctx})
 	t.endCall(span, err)
 	return err
 }
-
-// tracedStream is a stream whose context has a span.
-type tracedStream struct {
-	grpc.ServerStream
-	ctx context.Context //nolint:containedctx // of the call, with its span in it
-}
-
-// Context implements grpc.ServerStream.
-func (s *tracedStream) Context() context.Context { return s.ctx }
 
 func (t *Tracing) call(ctx context.Context, full string) (context.Context, trace.Span) {
 	name := strings.TrimPrefix(full, "/")

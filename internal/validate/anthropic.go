@@ -119,9 +119,7 @@ func (r *reader) anthropicItem(raw []byte, where, kind string) Item {
 		o, _ := r.object(raw, where, "type", "source", "title", "content", "citations", "cache_control")
 		item := Item{Kind: Text, Texts: []string{o.full("source"), o.full("title")}}
 		for i, piece := range o.list("content") {
-			for _, inner := range r.anthropicBlock(piece, at(o.path("content"), i), "", "text").Items {
-				item.Texts = append(item.Texts, inner.Texts...)
-			}
+			item.hold(r.anthropicBlock(piece, at(o.path("content"), i), "", "text").Items)
 		}
 		return item
 	case "thinking":
@@ -204,11 +202,7 @@ func (r *reader) anthropicResult(raw []byte, where string) Item {
 		item.Texts = []string{text}
 	case len(content) > 0:
 		for i, piece := range o.list("content") {
-			b := r.anthropicBlock(piece, at(o.path("content"), i), "", "text", "image", "document", "search_result", "tool_reference")
-			for _, inner := range b.Items {
-				item.Texts = append(item.Texts, inner.Texts...)
-				item.Media += inner.Media
-			}
+			item.hold(r.anthropicBlock(piece, at(o.path("content"), i), "", "text", "image", "document", "search_result", "tool_reference").Items)
 		}
 	}
 	if o.truth("is_error") && item.Media == 0 && strings.Join(item.Texts, "") == "" {
@@ -225,12 +219,7 @@ func anthropicOrder(r *reader, entries []*entry) {
 	var open []string
 	for i, e := range entries {
 		where := at("messages", i)
-		for _, id := range e.calls {
-			if used[id] {
-				r.fault(where, RuleIDUnique)
-			}
-			used[id] = true
-		}
+		r.use(used, e.calls, where)
 		open = r.answer(open, e, where)
 		r.closed(open, at("messages", i-1))
 		open = slices.Clone(e.calls)

@@ -22,13 +22,7 @@ func neutralMessage(r *reader, raw []byte) entry {
 	if len(m.Parts) == 0 {
 		r.fault(".parts", RuleEmpty)
 	}
-	e := entry{role: m.Role, blocks: []Block{r.block(m.Role, raw, m.Parts...)}}
-	for _, item := range m.Parts {
-		if item.Kind == Call {
-			e.calls = append(e.calls, item.ID)
-		}
-	}
-	return e
+	return entry{role: m.Role, blocks: []Block{r.block(m.Role, raw, m.Parts...)}, calls: callIDs(m.Parts)}
 }
 
 // neutralOrder: ids are unique in the context, and every call is answered

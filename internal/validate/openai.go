@@ -37,12 +37,7 @@ func chatMessage(r *reader, raw []byte) entry {
 	default:
 		items = o.chatContent("text")
 	}
-	for _, item := range items {
-		if item.Kind == Call {
-			e.calls = append(e.calls, item.ID)
-		}
-	}
-	e.blocks = []Block{r.block(e.role, raw, items...)}
+	e.blocks, e.calls = []Block{r.block(e.role, raw, items...)}, callIDs(items)
 	return e
 }
 
@@ -188,7 +183,7 @@ func chatOrder(r *reader, entries []*entry) {
 		}
 		r.closed(open, at("messages", opener))
 		open, opener = slices.Clone(e.calls), i
-		r.unique(e.calls, at("messages", i))
+		r.use(map[string]bool{}, e.calls, at("messages", i))
 	}
 	r.closed(open, at("messages", opener))
 }
@@ -212,12 +207,24 @@ func (r *reader) closed(open []string, where string) {
 	}
 }
 
-func (r *reader) unique(ids []string, where string) {
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
+// use faults ids that were used before.
+func (r *reader) use(used map[string]bool, ids []string, where string) {
+	for _, id := range ids {
+		if used[id] {
 			r.fault(where, RuleIDUnique)
 		}
+		used[id] = true
 	}
+}
+
+// callIDs are the ids of the calls among items.
+func callIDs(items []Item) (ids []string) {
+	for _, item := range items {
+		if item.Kind == Call {
+			ids = append(ids, item.ID)
+		}
+	}
+	return ids
 }
 
 // results returns the ids of the calls that the entry answers.

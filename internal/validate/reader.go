@@ -35,6 +35,14 @@ func (r *reader) block(role string, raw []byte, items ...Item) Block {
 	return b
 }
 
+// hold takes in what pieces of the item say.
+func (it *Item) hold(pieces []Item) {
+	for _, piece := range pieces {
+		it.Texts = append(it.Texts, piece.Texts...)
+		it.Media += piece.Media
+	}
+}
+
 func (it *Item) tokens(count Counter) int {
 	n := it.Media * perMedia
 	for _, text := range it.Texts {

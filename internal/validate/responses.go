@@ -185,10 +185,7 @@ func responsesOutput(r *reader, raw []byte, kind string) entry {
 		text, _ := o.text("output")
 		result.Texts = []string{text}
 	} else {
-		for _, piece := range o.responsesContent("output", "input_text", "input_image", "input_file") {
-			result.Texts = append(result.Texts, piece.Texts...)
-			result.Media += piece.Media
-		}
+		result.hold(o.responsesContent("output", "input_text", "input_image", "input_file"))
 	}
 	return entry{role: kind, blocks: []Block{r.block(kind, raw, result)}}
 }
@@ -303,14 +300,8 @@ func responsesOrder(r *reader, entries []*entry) {
 	open, used := []string{}, map[string]bool{}
 	for i, e := range entries {
 		where := at("input", i)
-		for _, id := range e.calls {
-			if used[id] {
-				r.fault(where, RuleIDUnique)
-			}
-			used[id] = true
-			open = append(open, id)
-		}
-		open = r.answer(open, e, where)
+		r.use(used, e.calls, where)
+		open = r.answer(append(open, e.calls...), e, where)
 		if e.role == "reasoning" && (i+1 == len(entries) || !entries[i+1].byModel()) {
 			r.fault(where, RuleReasoning)
 		}

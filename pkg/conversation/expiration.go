@@ -1,5 +1,7 @@
 package conversation
 
+import "cmp"
+
 // ExpirationMode says what happens to what has outlived its turns.
 type ExpirationMode int8
 
@@ -92,23 +94,15 @@ func (e *Expiration) Length() int {
 
 // Or returns the expiration with what is not set taken from next, field by field. The source is next's if nothing was set.
 func (e Expiration) Or(next Expiration) Expiration {
-	source := e.Source
 	if e == (Expiration{Source: e.Source}) {
-		source = next.Source
+		e.Source = next.Source
 	}
-	e.Source = source
-	e.Turns = either(e.Turns, next.Turns)
-	e.CompactLength = either(e.CompactLength, next.CompactLength)
-	e.PreserveOriginal = either(e.PreserveOriginal, next.PreserveOriginal)
-	if e.Mode == ExpirationUnspecified {
-		e.Mode = next.Mode
-	}
-	if e.CompactMode == CompactUnspecified {
-		e.CompactMode = next.CompactMode
-	}
-	if e.CompactPromptID == "" {
-		e.CompactPromptID = next.CompactPromptID
-	}
+	e.Turns = cmp.Or(e.Turns, next.Turns)
+	e.Mode = cmp.Or(e.Mode, next.Mode)
+	e.CompactMode = cmp.Or(e.CompactMode, next.CompactMode)
+	e.CompactLength = cmp.Or(e.CompactLength, next.CompactLength)
+	e.CompactPromptID = cmp.Or(e.CompactPromptID, next.CompactPromptID)
+	e.PreserveOriginal = cmp.Or(e.PreserveOriginal, next.PreserveOriginal)
 	return e
 }
 

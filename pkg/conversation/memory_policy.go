@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -101,41 +103,33 @@ const (
 
 func (p MemoryPolicy) or(next MemoryPolicy) MemoryPolicy {
 	return MemoryPolicy{
-		On:            either(p.On, next.On),
-		Sync:          firstSet(p.Sync, next.Sync),
-		BatchMessages: either(p.BatchMessages, next.BatchMessages),
-		BatchTokens:   either(p.BatchTokens, next.BatchTokens),
-		BatchMaxAge:   either(p.BatchMaxAge, next.BatchMaxAge),
-		SyncDelay:     either(p.SyncDelay, next.SyncDelay),
-		SessionIdle:   either(p.SessionIdle, next.SessionIdle),
-		SyncRoles:     either(p.SyncRoles, next.SyncRoles),
-		Extract:       firstSet(p.Extract, next.Extract),
-		SyncScope:     firstSet(p.SyncScope, next.SyncScope),
-		Infer:         either(p.Infer, next.Infer),
+		On:            cmp.Or(p.On, next.On),
+		Sync:          cmp.Or(p.Sync, next.Sync),
+		BatchMessages: cmp.Or(p.BatchMessages, next.BatchMessages),
+		BatchTokens:   cmp.Or(p.BatchTokens, next.BatchTokens),
+		BatchMaxAge:   cmp.Or(p.BatchMaxAge, next.BatchMaxAge),
+		SyncDelay:     cmp.Or(p.SyncDelay, next.SyncDelay),
+		SessionIdle:   cmp.Or(p.SessionIdle, next.SessionIdle),
+		SyncRoles:     cmp.Or(p.SyncRoles, next.SyncRoles),
+		Extract:       cmp.Or(p.Extract, next.Extract),
+		SyncScope:     cmp.Or(p.SyncScope, next.SyncScope),
+		Infer:         cmp.Or(p.Infer, next.Infer),
 		Recall:        p.Recall.or(next.Recall),
-		OnDelete:      firstSet(p.OnDelete, next.OnDelete),
+		OnDelete:      cmp.Or(p.OnDelete, next.OnDelete),
 	}
 }
 
 func (p RecallPolicy) or(next RecallPolicy) RecallPolicy {
 	return RecallPolicy{
-		Off:            either(p.Off, next.Off),
-		Scopes:         either(p.Scopes, next.Scopes),
-		MaxMemories:    either(p.MaxMemories, next.MaxMemories),
-		MaxEachTokens:  either(p.MaxEachTokens, next.MaxEachTokens),
-		MaxTokens:      either(p.MaxTokens, next.MaxTokens),
-		Deadline:       either(p.Deadline, next.Deadline),
-		Floor:          either(p.Floor, next.Floor),
-		MaxViewPercent: either(p.MaxViewPercent, next.MaxViewPercent),
+		Off:            cmp.Or(p.Off, next.Off),
+		Scopes:         cmp.Or(p.Scopes, next.Scopes),
+		MaxMemories:    cmp.Or(p.MaxMemories, next.MaxMemories),
+		MaxEachTokens:  cmp.Or(p.MaxEachTokens, next.MaxEachTokens),
+		MaxTokens:      cmp.Or(p.MaxTokens, next.MaxTokens),
+		Deadline:       cmp.Or(p.Deadline, next.Deadline),
+		Floor:          cmp.Or(p.Floor, next.Floor),
+		MaxViewPercent: cmp.Or(p.MaxViewPercent, next.MaxViewPercent),
 	}
-}
-
-// firstSet is the first value if it is set, else the next.
-func firstSet[T ~int8](v, next T) T {
-	if v != 0 {
-		return v
-	}
-	return next
 }
 
 // memory writes the settings of memory down, each in its place.
@@ -167,12 +161,7 @@ func (p MemoryPolicy) RecallScopes() []MemoryScope {
 
 // SyncsRole says whether what is said in a role is remembered.
 func (p MemoryPolicy) SyncsRole(r Role) bool {
-	for _, known := range ValueOr(p.SyncRoles, []Role{RoleUser}) {
-		if known == r {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(ValueOr(p.SyncRoles, []Role{RoleUser}), r)
 }
 
 // TagNoMemory is the tag of a message that is never given to the memory.

@@ -287,40 +287,22 @@ func CloneParts(parts []Part) []Part {
 }
 
 func clonePart(p Part) Part {
-	p.Media = cloneMedia(p.Media)
-	if p.Call != nil {
-		c := *p.Call
-		p.Call = &c
-	}
-	if p.Reasoning != nil {
-		r := *p.Reasoning
-		p.Reasoning = &r
-	}
-	if p.Opaque != nil {
-		o := *p.Opaque
-		p.Opaque = &o
-	}
-	if p.Residue != nil {
-		r := *p.Residue
-		p.Residue = &r
-	}
+	p.Media, p.Call, p.Result = clone(p.Media), clone(p.Call), clone(p.Result)
+	p.Reasoning, p.Opaque, p.Residue = clone(p.Reasoning), clone(p.Opaque), clone(p.Residue)
 	if p.Result != nil {
-		r := *p.Result
-		r.Parts = append([]ResultPart(nil), r.Parts...)
-		for i := range r.Parts {
-			r.Parts[i].Media = cloneMedia(r.Parts[i].Media)
+		p.Result.Parts = append([]ResultPart(nil), p.Result.Parts...)
+		for i := range p.Result.Parts {
+			p.Result.Parts[i].Media = clone(p.Result.Parts[i].Media)
 		}
-		p.Result = &r
 	}
 	return p
 }
 
-func cloneMedia(m *Media) *Media {
-	if m == nil {
+func clone[T any](p *T) *T {
+	if p == nil {
 		return nil
 	}
-	c := *m
-	return &c
+	return new(*p)
 }
 
 // HasCalls says whether the message asks for tools.

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -179,86 +180,78 @@ const (
 
 // Or returns the policy with what is not set taken from next, field by field.
 func (p Policy) Or(next Policy) Policy {
-	out := Policy{
+	return Policy{
 		Expiration: ExpirationPolicy{
-			Off:     either(p.Expiration.Off, next.Expiration.Off),
+			Off:     cmp.Or(p.Expiration.Off, next.Expiration.Off),
 			Results: p.Expiration.Results.Or(next.Expiration.Results),
 		},
-		Retention: RetentionPolicy{AllInputs: either(p.Retention.AllInputs, next.Retention.AllInputs)},
+		Retention: RetentionPolicy{AllInputs: cmp.Or(p.Retention.AllInputs, next.Retention.AllInputs)},
 		Rewrite: RewritePolicy{
-			Mode:             p.Rewrite.Mode,
-			MinGainTokens:    either(p.Rewrite.MinGainTokens, next.Rewrite.MinGainTokens),
-			MaxDeferralTurns: either(p.Rewrite.MaxDeferralTurns, next.Rewrite.MaxDeferralTurns),
-			ColdAfter:        either(p.Rewrite.ColdAfter, next.Rewrite.ColdAfter),
-			ExpectTurns:      either(p.Rewrite.ExpectTurns, next.Rewrite.ExpectTurns),
-			ColdCutPercent:   either(p.Rewrite.ColdCutPercent, next.Rewrite.ColdCutPercent),
+			Mode:             cmp.Or(p.Rewrite.Mode, next.Rewrite.Mode),
+			MinGainTokens:    cmp.Or(p.Rewrite.MinGainTokens, next.Rewrite.MinGainTokens),
+			MaxDeferralTurns: cmp.Or(p.Rewrite.MaxDeferralTurns, next.Rewrite.MaxDeferralTurns),
+			ColdAfter:        cmp.Or(p.Rewrite.ColdAfter, next.Rewrite.ColdAfter),
+			ExpectTurns:      cmp.Or(p.Rewrite.ExpectTurns, next.Rewrite.ExpectTurns),
+			ColdCutPercent:   cmp.Or(p.Rewrite.ColdCutPercent, next.Rewrite.ColdCutPercent),
 		},
 		Fit: FitPolicy{
-			MaxContextTokens:     either(p.Fit.MaxContextTokens, next.Fit.MaxContextTokens),
-			ContextWindowTokens:  either(p.Fit.ContextWindowTokens, next.Fit.ContextWindowTokens),
-			ReservedOutputTokens: either(p.Fit.ReservedOutputTokens, next.Fit.ReservedOutputTokens),
-			TargetPercent:        either(p.Fit.TargetPercent, next.Fit.TargetPercent),
-			MaxResultPercent:     either(p.Fit.MaxResultPercent, next.Fit.MaxResultPercent),
-			KeepOpening:          either(p.Fit.KeepOpening, next.Fit.KeepOpening),
+			MaxContextTokens:     cmp.Or(p.Fit.MaxContextTokens, next.Fit.MaxContextTokens),
+			ContextWindowTokens:  cmp.Or(p.Fit.ContextWindowTokens, next.Fit.ContextWindowTokens),
+			ReservedOutputTokens: cmp.Or(p.Fit.ReservedOutputTokens, next.Fit.ReservedOutputTokens),
+			TargetPercent:        cmp.Or(p.Fit.TargetPercent, next.Fit.TargetPercent),
+			MaxResultPercent:     cmp.Or(p.Fit.MaxResultPercent, next.Fit.MaxResultPercent),
+			KeepOpening:          cmp.Or(p.Fit.KeepOpening, next.Fit.KeepOpening),
 		},
 		Pruning:    p.Pruning.or(next.Pruning),
 		Compaction: p.Compaction.or(next.Compaction),
 		Citations: CitationsPolicy{
-			On:              either(p.Citations.On, next.Citations.On),
-			ThresholdChars:  either(p.Citations.ThresholdChars, next.Citations.ThresholdChars),
-			ReleaseOnEndRun: either(p.Citations.ReleaseOnEndRun, next.Citations.ReleaseOnEndRun),
-			RecallTools:     either(p.Citations.RecallTools, next.Citations.RecallTools),
+			On:              cmp.Or(p.Citations.On, next.Citations.On),
+			ThresholdChars:  cmp.Or(p.Citations.ThresholdChars, next.Citations.ThresholdChars),
+			ReleaseOnEndRun: cmp.Or(p.Citations.ReleaseOnEndRun, next.Citations.ReleaseOnEndRun),
+			RecallTools:     cmp.Or(p.Citations.RecallTools, next.Citations.RecallTools),
 		},
 		Deduplication: DeduplicationPolicy{
-			On:            either(p.Deduplication.On, next.Deduplication.On),
-			ExcludedTools: either(p.Deduplication.ExcludedTools, next.Deduplication.ExcludedTools),
-			MinLines:      either(p.Deduplication.MinLines, next.Deduplication.MinLines),
+			On:            cmp.Or(p.Deduplication.On, next.Deduplication.On),
+			ExcludedTools: cmp.Or(p.Deduplication.ExcludedTools, next.Deduplication.ExcludedTools),
+			MinLines:      cmp.Or(p.Deduplication.MinLines, next.Deduplication.MinLines),
 		},
 		Memory:  p.Memory.or(next.Memory),
-		MaxWait: either(p.MaxWait, next.MaxWait),
-		TTL:     either(p.TTL, next.TTL),
+		MaxWait: cmp.Or(p.MaxWait, next.MaxWait),
+		TTL:     cmp.Or(p.TTL, next.TTL),
 
-		TTLWithoutTombstone: either(p.TTLWithoutTombstone, next.TTLWithoutTombstone),
+		TTLWithoutTombstone: cmp.Or(p.TTLWithoutTombstone, next.TTLWithoutTombstone),
 	}
-	if out.Rewrite.Mode == RewriteUnspecified {
-		out.Rewrite.Mode = next.Rewrite.Mode
-	}
-	return out
 }
 
 func (p PruningPolicy) or(next PruningPolicy) PruningPolicy {
 	return PruningPolicy{
-		Off:               either(p.Off, next.Off),
-		ProtectTokens:     either(p.ProtectTokens, next.ProtectTokens),
-		MinimumTokens:     either(p.MinimumTokens, next.MinimumTokens),
-		MaxPartTokens:     either(p.MaxPartTokens, next.MaxPartTokens),
-		ProtectedTools:    either(p.ProtectedTools, next.ProtectedTools),
-		ProtectedPrefixes: either(p.ProtectedPrefixes, next.ProtectedPrefixes),
-		EraseAfter:        either(p.EraseAfter, next.EraseAfter),
+		Off:               cmp.Or(p.Off, next.Off),
+		ProtectTokens:     cmp.Or(p.ProtectTokens, next.ProtectTokens),
+		MinimumTokens:     cmp.Or(p.MinimumTokens, next.MinimumTokens),
+		MaxPartTokens:     cmp.Or(p.MaxPartTokens, next.MaxPartTokens),
+		ProtectedTools:    cmp.Or(p.ProtectedTools, next.ProtectedTools),
+		ProtectedPrefixes: cmp.Or(p.ProtectedPrefixes, next.ProtectedPrefixes),
+		EraseAfter:        cmp.Or(p.EraseAfter, next.EraseAfter),
 	}
 }
 
 func (p CompactionPolicy) or(next CompactionPolicy) CompactionPolicy {
-	out := CompactionPolicy{
-		Strategy:           p.Strategy,
-		ThresholdMessages:  either(p.ThresholdMessages, next.ThresholdMessages),
-		PreparePercent:     either(p.PreparePercent, next.PreparePercent),
-		KeepRecent:         either(p.KeepRecent, next.KeepRecent),
-		TailPercent:        either(p.TailPercent, next.TailPercent),
-		TargetPercent:      either(p.TargetPercent, next.TargetPercent),
-		MinShrinkPercent:   either(p.MinShrinkPercent, next.MinShrinkPercent),
-		FanOut:             either(p.FanOut, next.FanOut),
-		SummaryTokens:      either(p.SummaryTokens, next.SummaryTokens),
-		PromptID:           either(p.PromptID, next.PromptID),
-		CountReasoning:     either(p.CountReasoning, next.CountReasoning),
-		ListTokens:         either(p.ListTokens, next.ListTokens),
-		LivePrefix:         either(p.LivePrefix, next.LivePrefix),
-		SummaryInputTokens: either(p.SummaryInputTokens, next.SummaryInputTokens),
+	return CompactionPolicy{
+		Strategy:           cmp.Or(p.Strategy, next.Strategy),
+		ThresholdMessages:  cmp.Or(p.ThresholdMessages, next.ThresholdMessages),
+		PreparePercent:     cmp.Or(p.PreparePercent, next.PreparePercent),
+		KeepRecent:         cmp.Or(p.KeepRecent, next.KeepRecent),
+		TailPercent:        cmp.Or(p.TailPercent, next.TailPercent),
+		TargetPercent:      cmp.Or(p.TargetPercent, next.TargetPercent),
+		MinShrinkPercent:   cmp.Or(p.MinShrinkPercent, next.MinShrinkPercent),
+		FanOut:             cmp.Or(p.FanOut, next.FanOut),
+		SummaryTokens:      cmp.Or(p.SummaryTokens, next.SummaryTokens),
+		PromptID:           cmp.Or(p.PromptID, next.PromptID),
+		CountReasoning:     cmp.Or(p.CountReasoning, next.CountReasoning),
+		ListTokens:         cmp.Or(p.ListTokens, next.ListTokens),
+		LivePrefix:         cmp.Or(p.LivePrefix, next.LivePrefix),
+		SummaryInputTokens: cmp.Or(p.SummaryInputTokens, next.SummaryInputTokens),
 	}
-	if out.Strategy == StrategyUnspecified {
-		out.Strategy = next.Strategy
-	}
-	return out
 }
 
 // Hash is 16 hexadecimal digits that differ where the policy differs. A policy that sets nothing new since an earlier version
@@ -270,44 +263,37 @@ func (p Policy) Hash() string {
 		writeSetting(h.Write, v)
 	}
 	writeSetting(h.Write, p.TTL)
-	if later, none := p.lifecycle(), (Policy{}).lifecycle(); later != none {
-		_, _ = io.WriteString(h, later)
-	}
-	if later, none := p.window(), (Policy{}).window(); later != none {
-		_, _ = io.WriteString(h, later)
-	}
-	if later, none := p.citations(), (Policy{}).citations(); later != none {
-		_, _ = io.WriteString(h, later)
-	}
-	if p.Fit.KeepOpening != nil {
-		_, _ = fmt.Fprintln(h, "opening", *p.Fit.KeepOpening)
-	}
+	p.writeLater(h, Policy.lifecycle)
+	p.writeLater(h, Policy.window)
+	p.writeLater(h, Policy.citations)
+	writeNamed(h, "opening", p.Fit.KeepOpening)
 	if p.Citations.RecallTools != nil {
 		_, _ = fmt.Fprintln(h, "recall", names(p.Citations.RecallTools))
 	}
-	if p.Compaction.ListTokens != nil {
-		_, _ = fmt.Fprintln(h, "list", *p.Compaction.ListTokens)
-	}
-	if p.TTLWithoutTombstone != nil {
-		_, _ = fmt.Fprintln(h, "ttl without tombstone", *p.TTLWithoutTombstone)
-	}
-	if later, none := p.memory(), (Policy{}).memory(); later != none {
-		_, _ = io.WriteString(h, later)
-	}
-	if p.Rewrite.ExpectTurns != nil {
-		_, _ = fmt.Fprintln(h, "expect turns", *p.Rewrite.ExpectTurns)
-	}
-	if p.Rewrite.ColdCutPercent != nil {
-		_, _ = fmt.Fprintln(h, "cold cut percent", *p.Rewrite.ColdCutPercent)
-	}
+	writeNamed(h, "list", p.Compaction.ListTokens)
+	writeNamed(h, "ttl without tombstone", p.TTLWithoutTombstone)
+	p.writeLater(h, Policy.memory)
+	writeNamed(h, "expect turns", p.Rewrite.ExpectTurns)
+	writeNamed(h, "cold cut percent", p.Rewrite.ColdCutPercent)
 	if c := p.Compaction; c.LivePrefix != nil || c.SummaryInputTokens != nil {
 		_, _ = fmt.Fprintln(h, "summaries", value(c.LivePrefix), value(c.SummaryInputTokens))
 	}
-	if later, none := p.deduplication(), (Policy{}).deduplication(); later != none {
-		_, _ = io.WriteString(h, later)
+	p.writeLater(h, Policy.deduplication)
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// writeLater writes settings that came after the first, if any of them is set.
+func (p Policy) writeLater(h io.Writer, settings func(Policy) string) {
+	if s := settings(p); s != settings(Policy{}) {
+		_, _ = io.WriteString(h, s)
 	}
-	s := strconv.FormatUint(h.Sum64(), 16)
-	return "0000000000000000"[len(s):] + s
+}
+
+// writeNamed writes a setting that came by itself, if it is set.
+func writeNamed[T any](h io.Writer, name string, v *T) {
+	if v != nil {
+		_, _ = fmt.Fprintln(h, name, *v)
+	}
 }
 
 // lifecycle writes the settings of expiry, retention and rewriting down, each in its place.
@@ -364,13 +350,6 @@ func writeSetting[T ~int32 | ~int64](write func([]byte) (int, error), v *T) {
 		return
 	}
 	_, _ = write(append(strconv.AppendInt(nil, int64(*v), 10), ';'))
-}
-
-func either[T any](a, b *T) *T {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // Budget is the room of one build.

@@ -60,8 +60,7 @@ func appendJoint(dst []byte, t Traits, before, role string) []byte {
 	default:
 		dst = append(dst, "]},"...)
 	}
-	dst = append(dst, `{"role":`...)
-	dst = AppendString(dst, role)
+	dst = AppendField(dst, `{"role":`, role)
 	dst = append(dst, ',')
 	dst = AppendString(dst, t.ContentKey)
 	return append(dst, ":["...)

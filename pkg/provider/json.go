@@ -45,6 +45,11 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// AppendField appends a key, as it is, and a JSON string.
+func AppendField(dst []byte, key, value string) []byte {
+	return AppendString(append(dst, key...), value)
+}
+
 // AppendBase64 appends data as a JSON string in standard base64.
 func AppendBase64(dst []byte, data string) []byte {
 	dst = append(dst, '"')

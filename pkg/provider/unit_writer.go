@@ -231,7 +231,7 @@ func (s *UnitWriter) arguments(index int32, arguments string, isLegal func(strin
 	case isLegal(arguments):
 		return arguments, 0
 	}
-	raw := AppendString([]byte(`{"_raw":`), arguments)
+	raw := AppendField(nil, `{"_raw":`, arguments)
 	wrapped := string(append(raw, '}'))
 	n := max(0, s.Context.count(wrapped)-s.Context.count(arguments))
 	s.Repair(index, conversation.ReasonArgumentsWrapped, int64(n))

@@ -48,8 +48,8 @@ type Controller struct {
 	replies       lanes
 	imports       imports
 	searches      *semaphore.Weighted
-	watchers      watchers // of events, by namespace
-	probeWatchers watchers // of the server's health
+	watchers      *counts // of events, by namespace
+	probeWatchers *counts // of the server's health
 	MaxCalls      int
 	longestReply  int
 	reclaim       *time.Timer
@@ -100,8 +100,8 @@ func New(memoryLimit int64) *Controller {
 		imports:      newImports(memoryLimit),
 		searches:     semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
 
-		watchers:      watchers{streams: map[string]int{}},
-		probeWatchers: watchers{streams: map[string]int{}},
+		watchers:      newCounts(),
+		probeWatchers: newCounts(),
 	}
 	a.reclaim = time.AfterFunc(time.Hour, freeMemory)
 	a.reclaim.Stop()

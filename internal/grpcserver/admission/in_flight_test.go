@@ -73,7 +73,7 @@ func TestInFlight_Enter_AtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if over.Load() > 0 || entered.Load() == 0 || len(f.requests) > 0 {
-		t.Errorf("%d entered, %d at once, left are %v", entered.Load(), over.Load(), f.requests)
+	if over.Load() > 0 || entered.Load() == 0 || len(f.requests.open) > 0 {
+		t.Errorf("%d entered, %d at once, left are %v", entered.Load(), over.Load(), f.requests.open)
 	}
 }

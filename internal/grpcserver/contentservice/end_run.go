@@ -22,13 +22,9 @@ func endRunRules() rules.Table[*pb.EndRunRequest] {
 
 // EndRun ends a run, whose contents go after a grace time.
 func (s *Service) EndRun(ctx context.Context, req *pb.EndRunRequest) (*pb.EndRunResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
 	result, err := s.engine.EndRun(ctx, engine.EndRunRequest{
 		Key:     convert.Key(ctx, req.GetConversationId()),
-		Request: request,
+		Request: convert.FromRequest(req),
 		RunID:   req.GetRunId(),
 		Grace:   convert.FromDuration(req.GetGrace()),
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
@@ -38,21 +39,14 @@ func (s *Service) ListSources(ctx context.Context, req *pb.ListSourcesRequest) (
 }
 
 func (s *Service) sources(ctx context.Context, req *pb.ListSourcesRequest, limit int) (*pb.ListSourcesResponse, error) {
-	query := engine.SourcesRequest{Key: convert.Key(ctx, req.GetConversationId()), RunID: req.GetRunId(), Limit: limit}
-	cursor, err := paging.OpenNumber(req)
-	if err != nil {
-		return nil, err
-	}
-	if cursor != nil {
-		query.Cursor = *cursor
-	}
-	result, err := s.engine.ListSources(ctx, query)
+	cursor := conversation.ValueOr(paging.OpenNumber[int64](req), 0)
+	result, err := s.engine.ListSources(ctx, engine.SourcesRequest{Key: convert.Key(ctx, req.GetConversationId()), RunID: req.GetRunId(), Limit: limit, Cursor: cursor})
 	if err != nil {
 		return nil, err
 	}
 	out := &pb.ListSourcesResponse{Sources: convert.Each(result.Sources, toSource)}
 	if result.Next != 0 {
-		out.NextPageToken, err = paging.NextNumber(req, &result.Next)
+		out.NextPageToken = paging.NextNumber(req, &result.Next)
 	}
-	return out, err
+	return out, nil
 }

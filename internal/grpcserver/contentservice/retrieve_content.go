@@ -30,10 +30,6 @@ const besideBytes = 16 << 10
 
 // RetrieveContent answers with a content, or some of it.
 func (s *Service) RetrieveContent(ctx context.Context, req *pb.RetrieveContentRequest) (*pb.RetrieveContentResponse, error) {
-	cursor, err := paging.OpenNumber(req)
-	if err != nil {
-		return nil, err
-	}
 	if req.GetExcerpts() != nil {
 		done, err := s.admission.Search(ctx)
 		if err != nil {
@@ -51,16 +47,13 @@ func (s *Service) RetrieveContent(ctx context.Context, req *pb.RetrieveContentRe
 		End:       convert.SpanEnd(span),
 		Excerpts:  fromExcerptQuery(req.GetExcerpts()),
 		MaxTokens: req.GetMaxTokens(),
-		Cursor:    cursor,
+		Cursor:    paging.OpenNumber[int64](req),
 		MaxBytes:  contentRoom(limit),
 	})
 	if err != nil {
 		return nil, err
 	}
-	out, err := toRetrieveResponse(req, result, limit)
-	if err != nil {
-		return nil, err
-	}
+	out := toRetrieveResponse(req, result, limit)
 	return out, paging.CheckReply(out, limit, 0)
 }
 
@@ -82,16 +75,14 @@ func fromContentRange(r *pb.ContentRange) (engine.ContentUnit, *pb.Span) {
 	}
 }
 
-func toRetrieveResponse(req *pb.RetrieveContentRequest, r *engine.RetrieveContentResult, limit int) (*pb.RetrieveContentResponse, error) {
+func toRetrieveResponse(req *pb.RetrieveContentRequest, r *engine.RetrieveContentResult, limit int) *pb.RetrieveContentResponse {
 	out := &pb.RetrieveContentResponse{Source: toSource(r.Source)}
 	if req.GetExcerpts() != nil {
 		out.Excerpts = toExcerpts(r.Excerpts, contentRoom(limit))
-		return out, nil
+		return out
 	}
-	out.Chunk, out.ByteRange = r.Chunk, convert.ToSpan(r.Bytes)
-	var err error
-	out.NextPageToken, err = paging.NextNumber(req, r.Next)
-	return out, err
+	out.Chunk, out.ByteRange, out.NextPageToken = r.Chunk, convert.ToSpan(r.Bytes), paging.NextNumber(req, r.Next)
+	return out
 }
 
 func contentRangeRules() rules.Table[*pb.ContentRange] {

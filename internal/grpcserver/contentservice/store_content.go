@@ -33,13 +33,9 @@ func (s *Service) StoreContent(stream grpc.ClientStreamingServer[pb.StoreContent
 	if header == nil {
 		return rules.Violation("header", "is required in the first piece")
 	}
-	request, err := convert.FromRequest(header)
-	if err != nil {
-		return err
-	}
 	result, err := s.engine.StoreContent(stream.Context(), engine.StoreContentRequest{
 		Key:         convert.Key(stream.Context(), header.GetConversationId()),
-		Request:     request,
+		Request:     convert.FromRequest(header),
 		RunID:       header.GetRunId(),
 		Type:        conversation.SourceType(header.GetSourceType()),
 		URL:         header.GetSourceUrl(),

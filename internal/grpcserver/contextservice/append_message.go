@@ -31,16 +31,12 @@ func (s *Service) AppendMessage(ctx context.Context, req *pb.AppendMessageReques
 	if err := checkVariants(req); err != nil {
 		return nil, err
 	}
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
 	g := &gathering{service: s}
 	if err := add(g, "", req); err != nil {
 		return nil, err
 	}
 	r := g.out
-	r.Key, r.Request, r.ExpectedIndex = convert.Key(ctx, req.GetConversationId()), request, req.ExpectedIndex
+	r.Key, r.Request, r.ExpectedIndex = convert.Key(ctx, req.GetConversationId()), convert.FromRequest(req), req.ExpectedIndex
 	r.Variants = req.GetReturnVariants()
 	result, err := s.engine.Append(ctx, r)
 	if err != nil {

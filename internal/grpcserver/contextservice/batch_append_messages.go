@@ -33,16 +33,12 @@ func batchItemRules(messages rules.Table[*pb.Message]) rules.Table[*pb.BatchAppe
 
 // BatchAppendMessages puts several messages on record, all or nothing.
 func (s *Service) BatchAppendMessages(ctx context.Context, req *pb.BatchAppendMessagesRequest) (*pb.BatchAppendMessagesResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
 	g := &gathering{service: s}
 	if err := g.addItems("", req.GetItems()); err != nil {
 		return nil, err
 	}
 	r := g.out
-	r.Key, r.Request, r.ExpectedIndex = convert.Key(ctx, req.GetConversationId()), request, req.ExpectedIndex
+	r.Key, r.Request, r.ExpectedIndex = convert.Key(ctx, req.GetConversationId()), convert.FromRequest(req), req.ExpectedIndex
 	result, err := s.engine.Append(ctx, r)
 	if err != nil {
 		return nil, err

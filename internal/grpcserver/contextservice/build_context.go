@@ -70,10 +70,6 @@ func onlyComplete(field string, get func(*pb.BuildContextRequest) bool) rules.Ru
 
 // BuildContext answers what the model should see now.
 func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
 	usage, err := s.usageOf("last_usage_json", req.GetLastUsage(), req.GetLastUsageJson())
 	if err != nil {
 		return nil, err
@@ -81,7 +77,7 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 	reply := buildReply{limit: s.admission.ReplyLimit(req.MaxReplyBytes)}
 	r := engine.BuildRequest{
 		Key:            convert.Key(ctx, req.GetConversationId()),
-		Request:        request,
+		Request:        convert.FromRequest(req),
 		Turn:           req.Turn,
 		SameTurn:       req.GetSameTurn(),
 		Format:         conversation.Format(req.GetFormat()),

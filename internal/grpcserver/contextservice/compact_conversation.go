@@ -25,11 +25,7 @@ func compactConversationRules() rules.Table[*pb.CompactConversationRequest] {
 
 // CompactConversation makes the conversation's view smaller now.
 func (s *Service) CompactConversation(ctx context.Context, req *pb.CompactConversationRequest) (*pb.CompactConversationResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
-	asked := engine.CompactRequest{Key: convert.Key(ctx, req.GetConversationId()), Request: request}
+	asked := engine.CompactRequest{Key: convert.Key(ctx, req.GetConversationId()), Request: convert.FromRequest(req)}
 	if o := req.GetOptions(); o != nil {
 		asked.Strategy, asked.KeepRecent, asked.TargetTokens = conversation.Strategy(o.GetStrategy()), o.KeepRecent, o.TargetTokens
 	}

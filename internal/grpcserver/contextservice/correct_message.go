@@ -44,13 +44,9 @@ func notBlank(s string) string {
 
 // CorrectMessage gives texts and tool results of a message other words.
 func (s *Service) CorrectMessage(ctx context.Context, req *pb.CorrectMessageRequest) (*pb.CorrectMessageResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
 	r := engine.CorrectRequest{
 		Key:      convert.Key(ctx, req.GetConversationId()),
-		Request:  request,
+		Request:  convert.FromRequest(req),
 		Parts:    convert.Each(req.GetCorrections(), fromCorrection),
 		Reason:   req.GetReason(),
 		MaxBytes: s.admission.ReplyLimit(req.MaxReplyBytes),

@@ -50,33 +50,21 @@ func returnsOnly(r *pb.ExpandMessageRequest) bool {
 
 // ExpandMessage brings back what left the view.
 func (s *Service) ExpandMessage(ctx context.Context, req *pb.ExpandMessageRequest) (*pb.ExpandMessageResponse, error) {
-	asked, err := s.expansion(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.engine.Expand(ctx, asked)
+	result, err := s.engine.Expand(ctx, s.expansion(ctx, req))
 	if err != nil {
 		return nil, err
 	}
 	out := toExpandResponse(result)
-	if out.NextPageToken, err = paging.NextNumber(req, result.Next); err != nil {
-		return nil, err
-	}
+	out.NextPageToken = paging.NextNumber(req, result.Next)
 	if len(out.GetEvents()) > 0 {
 		return out, nil // the engine weighed it before it changed the view
 	}
 	return out, paging.CheckReply(out, s.admission.ReplyLimit(req.MaxReplyBytes), 0)
 }
 
-func (s *Service) expansion(ctx context.Context, req *pb.ExpandMessageRequest) (engine.ExpandRequest, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return engine.ExpandRequest{}, err
-	}
-	cursor, err := paging.OpenIndex(req)
-	if err != nil {
-		return engine.ExpandRequest{}, err
-	}
+func (s *Service) expansion(ctx context.Context, req *pb.ExpandMessageRequest) engine.ExpandRequest {
+	request := convert.FromRequest(req)
+	cursor := paging.OpenNumber[int32](req)
 	if cursor != nil {
 		// A further page changes nothing: it needs no identity, and must not be taken for another request under the same id.
 		request = engine.Request{RPC: request.RPC}
@@ -94,7 +82,7 @@ func (s *Service) expansion(ctx context.Context, req *pb.ExpandMessageRequest) (
 	}
 	setTarget(&out, req)
 	out.Unit, out.Range = fromSpan(req)
-	return out, nil
+	return out
 }
 
 func setTarget(out *engine.ExpandRequest, req *pb.ExpandMessageRequest) {

@@ -20,11 +20,7 @@ func rewindConversationRules() rules.Table[*pb.RewindConversationRequest] {
 
 // RewindConversation takes back the newest messages.
 func (s *Service) RewindConversation(ctx context.Context, req *pb.RewindConversationRequest) (*pb.RewindConversationResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.engine.Rewind(ctx, engine.RewindRequest{Key: convert.Key(ctx, req.GetConversationId()), Request: request, From: req.GetFromIndex()})
+	result, err := s.engine.Rewind(ctx, engine.RewindRequest{Key: convert.Key(ctx, req.GetConversationId()), Request: convert.FromRequest(req), From: req.GetFromIndex()})
 	if err != nil {
 		return nil, err
 	}

@@ -19,11 +19,7 @@ func undoRewindRules() rules.Table[*pb.UndoRewindRequest] {
 
 // UndoRewind brings back what the newest rewind took back.
 func (s *Service) UndoRewind(ctx context.Context, req *pb.UndoRewindRequest) (*pb.UndoRewindResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.engine.UndoRewind(ctx, engine.UndoRewindRequest{Key: convert.Key(ctx, req.GetConversationId()), Request: request})
+	r, err := s.engine.UndoRewind(ctx, engine.UndoRewindRequest{Key: convert.Key(ctx, req.GetConversationId()), Request: convert.FromRequest(req)})
 	if err != nil {
 		return nil, err
 	}

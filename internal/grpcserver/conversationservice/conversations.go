@@ -49,14 +49,5 @@ func conversationRules() rules.Table[*pb.Conversation] {
 		rules.OptionalText("metadata_json", rules.AtMostBytes(65_536), (*pb.Conversation).GetMetadataJson, rules.JSONObject),
 		rules.Message("policy", (*pb.Conversation).GetPolicy, schema.Policy()),
 		rules.ClosedText("counter", (*pb.Conversation).GetCounter, schema.CounterName),
-		rules.OutputOnly[*pb.Conversation]("turn"),
-		rules.OutputOnly[*pb.Conversation]("revision"),
-		rules.OutputOnly[*pb.Conversation]("message_count"),
-		rules.OutputOnly[*pb.Conversation]("token_count"),
-		rules.OutputOnly[*pb.Conversation]("window_start_index"),
-		rules.OutputOnly[*pb.Conversation]("create_time"),
-		rules.OutputOnly[*pb.Conversation]("update_time"),
-		rules.OutputOnly[*pb.Conversation]("expire_time"),
-		rules.OutputOnly[*pb.Conversation]("stored_bytes"),
-	}
+	}.OutputOnly("turn", "revision", "message_count", "token_count", "window_start_index", "create_time", "update_time", "expire_time", "stored_bytes")
 }

@@ -19,14 +19,10 @@ func createConversationRules() rules.Table[*pb.CreateConversationRequest] {
 
 // CreateConversation begins a conversation.
 func (s *Service) CreateConversation(ctx context.Context, req *pb.CreateConversationRequest) (*pb.CreateConversationResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
 	created, err := s.engine.Create(ctx, engine.CreateRequest{
 		Key:     convert.Key(ctx, req.GetConversation().GetId()),
 		Info:    fromConversation(req.GetConversation()),
-		Request: request,
+		Request: convert.FromRequest(req),
 	})
 	if err != nil {
 		return nil, err

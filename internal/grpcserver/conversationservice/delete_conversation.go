@@ -19,10 +19,7 @@ func deleteConversationRules() rules.Table[*pb.DeleteConversationRequest] {
 
 // DeleteConversation deletes a conversation, with a tombstone or without.
 func (s *Service) DeleteConversation(ctx context.Context, req *pb.DeleteConversationRequest) (*pb.DeleteConversationResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
+	request := convert.FromRequest(req)
 	if req.GetWithoutTombstone() {
 		return &pb.DeleteConversationResponse{}, s.engine.Clear(ctx, convert.Key(ctx, req.GetConversationId()), request)
 	}

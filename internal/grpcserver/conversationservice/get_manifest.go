@@ -39,8 +39,5 @@ func (s *Service) GetManifest(ctx context.Context, req *pb.GetManifestRequest) (
 			Blocks:           found.Blocks,
 		},
 	}
-	if err := paging.CheckReply(out, s.admission.ReplyLimit(req.MaxReplyBytes), 0); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, paging.CheckReply(out, s.admission.ReplyLimit(req.MaxReplyBytes), 0)
 }

@@ -25,8 +25,5 @@ func (s *Service) GetMessage(ctx context.Context, req *pb.GetMessageRequest) (*p
 		return nil, err
 	}
 	out := &pb.GetMessageResponse{Message: convert.ToMessageInView(found)}
-	if err := paging.CheckReply(out, s.admission.ReplyLimit(req.MaxReplyBytes), 0); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, paging.CheckReply(out, s.admission.ReplyLimit(req.MaxReplyBytes), 0)
 }

@@ -18,11 +18,9 @@ import (
 )
 
 func importConversationRules() rules.Table[*pb.ImportConversationRequest] {
-	id := rules.TextIf("conversation_id", schema.NameLimit(), importID, rules.NoControls)
-	id.Limits = append(id.Limits, "no control characters")
 	return rules.Table[*pb.ImportConversationRequest]{
 		rules.Either("payload", func(r *pb.ImportConversationRequest) bool { return r.GetPayload() != nil }),
-		id,
+		rules.TextIf("conversation_id", schema.NameLimit(), importID, rules.NoControls).Says("no control characters"),
 		rules.Data("chunk", rules.AtMostBytes(schema.MaxContentBytes), (*pb.ImportConversationRequest).GetChunk),
 	}
 }

@@ -38,7 +38,5 @@ func (s *Service) ListConversations(ctx context.Context, req *pb.ListConversatio
 	if more {
 		next = conversations[len(conversations)-1].GetId()
 	}
-	out := &pb.ListConversationsResponse{Conversations: conversations}
-	out.NextPageToken, err = paging.Next(req, next)
-	return out, err
+	return &pb.ListConversationsResponse{Conversations: conversations, NextPageToken: paging.Next(req, next)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 func listManifestsRules() rules.Table[*pb.ListManifestsRequest] {
@@ -21,20 +22,14 @@ func listManifestsRules() rules.Table[*pb.ListManifestsRequest] {
 
 // ListManifests lists the builds on record, newest first.
 func (s *Service) ListManifests(ctx context.Context, req *pb.ListManifestsRequest) (*pb.ListManifestsResponse, error) {
-	before, err := paging.OpenNumber(req)
-	if err != nil {
-		return nil, err
-	}
-	if before == nil {
-		before = new(int64)
-	}
-	found, more, err := s.engine.Manifests(ctx, convert.Key(ctx, req.GetConversationId()), *before, paging.Limit(req))
+	before := conversation.ValueOr(paging.OpenNumber[int64](req), 0)
+	found, more, err := s.engine.Manifests(ctx, convert.Key(ctx, req.GetConversationId()), before, paging.Limit(req))
 	if err != nil {
 		return nil, err
 	}
 	out := &pb.ListManifestsResponse{Manifests: convert.Each(found, toManifest)}
 	if more && len(found) > 0 {
-		out.NextPageToken, err = paging.NextNumber(req, &found[len(found)-1].Seq)
+		out.NextPageToken = paging.NextNumber(req, &found[len(found)-1].Seq)
 	}
-	return out, err
+	return out, nil
 }

@@ -27,10 +27,6 @@ func listMessagesRules() rules.Table[*pb.ListMessagesRequest] {
 
 // ListMessages lists messages, as appended or as the view shows them.
 func (s *Service) ListMessages(ctx context.Context, req *pb.ListMessagesRequest) (*pb.ListMessagesResponse, error) {
-	cursor, err := paging.OpenIndex(req)
-	if err != nil {
-		return nil, err
-	}
 	limit := s.admission.ReplyLimit(req.MaxReplyBytes)
 	page := messagesPage{converted: make(map[int32]*pb.Message)}
 	result, err := s.engine.Messages(ctx, engine.MessagesRequest{
@@ -41,17 +37,14 @@ func (s *Service) ListMessages(ctx context.Context, req *pb.ListMessagesRequest)
 		Filter:     fromFilter(req.GetFilter()),
 		Limit:      paging.Limit(req),
 		MaxTokens:  int64(req.GetMaxTokens()),
-		Cursor:     cursor,
+		Cursor:     paging.OpenNumber[int32](req),
 		MaxBytes:   max(1, limit-paging.PageTokenBytes),
 		Size:       page.size,
 	})
 	if err != nil {
 		return nil, err
 	}
-	out, err := page.of(req, result)
-	if err != nil {
-		return nil, err
-	}
+	out := page.of(req, result)
 	return out, paging.CheckReply(out, limit, 0)
 }
 
@@ -64,8 +57,8 @@ func (p *messagesPage) size(m *engine.MessageInView) int {
 	return paging.ElementBytes(out)
 }
 
-func (p *messagesPage) of(req *pb.ListMessagesRequest, result *engine.MessagesResult) (*pb.ListMessagesResponse, error) {
-	out := &pb.ListMessagesResponse{Summaries: convert.Each(result.Summaries, convert.ToSummary)}
+func (p *messagesPage) of(req *pb.ListMessagesRequest, result *engine.MessagesResult) *pb.ListMessagesResponse {
+	out := &pb.ListMessagesResponse{Summaries: convert.Each(result.Summaries, convert.ToSummary), NextPageToken: paging.NextNumber(req, result.Next)}
 	for i := range result.Messages {
 		m := p.converted[result.Messages[i].Message.Index]
 		if m == nil {
@@ -73,7 +66,5 @@ func (p *messagesPage) of(req *pb.ListMessagesRequest, result *engine.MessagesRe
 		}
 		out.Messages = append(out.Messages, m)
 	}
-	var err error
-	out.NextPageToken, err = paging.NextNumber(req, result.Next)
-	return out, err
+	return out
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -38,7 +39,7 @@ func settables() map[string]setter {
 func addSettables(out map[string]setter, path string, api protoreflect.MessageDescriptor, domain reflect.Type, at []int) {
 	for i := range api.Fields().Len() {
 		f := api.Fields().Get(i)
-		field, path := policyField(domain, string(f.Name())), path+"."+string(f.Name())
+		field, path := convert.SettingNamed(domain, string(f.Name())), path+"."+string(f.Name())
 		index := append(slices.Clone(at), field.Index...)
 		out[path] = func(to, from *engine.Info) {
 			reflect.ValueOf(&to.Policy).Elem().FieldByIndex(index).Set(reflect.ValueOf(&from.Policy).Elem().FieldByIndex(index))
@@ -47,24 +48,6 @@ func addSettables(out map[string]setter, path string, api protoreflect.MessageDe
 			addSettables(out, path, m, field.Type, index)
 		}
 	}
-}
-
-// policyField is the domain's field of an API's name. It panics if there is none: the test of settables sees every field.
-func policyField(domain reflect.Type, name string) reflect.StructField {
-	field, ok := domain.FieldByNameFunc(func(n string) bool {
-		switch name {
-		case "enabled": // some policies are kept by what they switch off
-			return n == "On" || n == "Off"
-		case "protected_tool_prefixes":
-			return n == "ProtectedPrefixes"
-		default:
-			return strings.EqualFold(n, strings.ReplaceAll(name, "_", ""))
-		}
-	})
-	if !ok {
-		panic("conversationservice: " + domain.String() + " has no " + name)
-	}
-	return field
 }
 
 func maskRules() rules.Table[*fieldmaskpb.FieldMask] {

@@ -1,6 +1,7 @@
 package conversationservice
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -17,8 +18,8 @@ func searchMessagesRules() rules.Table[*pb.SearchMessagesRequest] {
 		rules.Text("query", rules.ByteRange(1, 65_536), (*pb.SearchMessagesRequest).GetQuery),
 		rules.Message("range", (*pb.SearchMessagesRequest).GetRange, rangeRules()),
 		rules.Message("filter", (*pb.SearchMessagesRequest).GetFilter, filterRules()),
-		byDefault(defaultHits, rules.Number("max_hits", rules.NumberRange(0, 100), (*pb.SearchMessagesRequest).GetMaxHits)),
-		byDefault(defaultSnippetChars, rules.Number("max_snippet_chars", rules.NumberRange(0, 500), (*pb.SearchMessagesRequest).GetMaxSnippetChars)),
+		rules.Number("max_hits", rules.NumberRange(0, 100), (*pb.SearchMessagesRequest).GetMaxHits).Says(forZero(defaultHits)),
+		rules.Number("max_snippet_chars", rules.NumberRange(0, 500), (*pb.SearchMessagesRequest).GetMaxSnippetChars).Says(forZero(defaultSnippetChars)),
 		rules.Anything[*pb.SearchMessagesRequest]("include_hidden"),
 	}
 }
@@ -28,19 +29,8 @@ const (
 	defaultSnippetChars = 200
 )
 
-// byDefault is a number that stands for another where it is 0, which the comment must say too.
-func byDefault[M any](n int, r rules.Rule[M]) rules.Rule[M] {
-	r.Limits = append(r.Limits, fmt.Sprintf("%d by default, and for 0", n))
-	return r
-}
-
-// or is n, or for 0 the default.
-func or(n int32, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return int(n)
-}
+// forZero is what the comment of a number says that stands for another where it is 0.
+func forZero(n int) string { return fmt.Sprintf("%d by default, and for 0", n) }
 
 // SearchMessages ranks the messages on record by how well they answer a query.
 func (s *Service) SearchMessages(ctx context.Context, req *pb.SearchMessagesRequest) (*pb.SearchMessagesResponse, error) {
@@ -55,8 +45,8 @@ func (s *Service) SearchMessages(ctx context.Context, req *pb.SearchMessagesRequ
 		Range:        fromRange(req.GetRange()),
 		Filter:       fromFilter(req.GetFilter()),
 		Hidden:       req.GetIncludeHidden(),
-		Limit:        or(req.GetMaxHits(), defaultHits),
-		SnippetChars: or(req.GetMaxSnippetChars(), defaultSnippetChars),
+		Limit:        cmp.Or(int(req.GetMaxHits()), defaultHits),
+		SnippetChars: cmp.Or(int(req.GetMaxSnippetChars()), defaultSnippetChars),
 	})
 	if err != nil {
 		return nil, err

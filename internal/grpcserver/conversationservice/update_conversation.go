@@ -20,15 +20,11 @@ func updateConversationRules() rules.Table[*pb.UpdateConversationRequest] {
 
 // UpdateConversation changes what the mask names.
 func (s *Service) UpdateConversation(ctx context.Context, req *pb.UpdateConversationRequest) (*pb.UpdateConversationResponse, error) {
-	request, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
 	wanted := fromConversation(req.GetConversation())
 	paths := req.GetUpdateMask().GetPaths()
 	updated, err := s.engine.Update(ctx, engine.UpdateRequest{
 		Key:     convert.Key(ctx, req.GetConversation().GetId()),
-		Request: request,
+		Request: convert.FromRequest(req),
 		Change:  func(in engine.Info) (engine.Info, error) { return changed(in, wanted, paths) },
 	})
 	if err != nil {

@@ -42,13 +42,10 @@ func toRecalledMemories(text string, m *conversation.RecalledMemories) *pb.Recal
 }
 
 func toRecalledMemory(m *conversation.RecalledMemory) *pb.Memory {
-	out := &pb.Memory{
+	return &pb.Memory{
 		Id: m.ID, Kind: pb.MemoryKind(m.Kind), Text: m.Text, SaidBy: m.SaidBy, Time: ToTime(m.Time), Scope: pb.MemoryScope(m.Scope), Score: m.Score,
+		Sources: Each(m.Sources, func(s conversation.RecalledSource) *pb.MemorySource {
+			return toMemorySource(engine.MemorySource{Conversation: s.Conversation, First: s.First, Last: s.Last, Time: s.Time})
+		}),
 	}
-	for _, s := range m.Sources {
-		out.Sources = append(out.Sources, &pb.MemorySource{
-			ConversationId: s.Conversation, StartIndex: s.First, EndIndex: EndAfter(s.First, s.Last), Time: ToTime(s.Time),
-		})
-	}
-	return out
 }

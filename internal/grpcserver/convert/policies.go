@@ -1,6 +1,9 @@
 package convert
 
 import (
+	"reflect"
+	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -11,67 +14,11 @@ import (
 
 // FromPolicy takes a policy of the API; nil sets nothing.
 func FromPolicy(p *pb.Policy) conversation.Policy {
-	out := conversation.Policy{
-		Fit:           fromFit(p.GetFit()),
-		Rewrite:       fromRewrite(p.GetRewrite()),
-		Pruning:       fromPruning(p.GetPruning()),
-		Compaction:    fromCompaction(p.GetCompaction()),
-		Citations:     fromCitations(p.GetCitations()),
-		Memory:        fromMemory(p.GetMemory()),
-		Deduplication: fromDeduplication(p.GetDeduplication()),
-		MaxWait:       FromDuration(p.GetMaxWait()),
-		TTL:           FromDuration(p.GetTtl()),
-	}
+	var out conversation.Policy
 	if p != nil {
-		out.TTLWithoutTombstone = p.TtlWithoutTombstone
-	}
-	if e := p.GetExpiration(); e != nil {
-		out.Expiration.Off = opposite(e.Enabled)
-		if results := FromExpiration(e.GetResults()); results != nil {
-			out.Expiration.Results = *results
-		}
-	}
-	if r := p.GetRetention(); r != nil {
-		out.Retention.AllInputs = r.AllInputs
+		fromSettings(reflect.ValueOf(&out).Elem(), reflect.ValueOf(p).Elem())
 	}
 	return out
-}
-
-func fromRewrite(r *pb.RewritePolicy) conversation.RewritePolicy {
-	if r == nil {
-		return conversation.RewritePolicy{}
-	}
-	return conversation.RewritePolicy{
-		Mode:             conversation.RewriteMode(r.GetMode()),
-		MinGainTokens:    r.MinGainTokens,
-		MaxDeferralTurns: r.MaxDeferralTurns,
-		ColdAfter:        FromDuration(r.GetColdAfter()),
-		ExpectTurns:      r.ExpectTurns,
-		ColdCutPercent:   r.ColdCutPercent,
-	}
-}
-
-func fromFit(f *pb.FitPolicy) conversation.FitPolicy {
-	if f == nil {
-		return conversation.FitPolicy{}
-	}
-	return conversation.FitPolicy{
-		MaxContextTokens:     f.MaxContextTokens,
-		ContextWindowTokens:  f.ContextWindowTokens,
-		ReservedOutputTokens: f.ReservedOutputTokens,
-		TargetPercent:        f.TargetPercent,
-		MaxResultPercent:     f.MaxResultPercent,
-		KeepOpening:          f.KeepOpening,
-	}
-}
-
-// FromDuration takes a time that may be left out.
-func FromDuration(d *durationpb.Duration) *time.Duration {
-	if d == nil {
-		return nil
-	}
-	out := d.AsDuration()
-	return &out
 }
 
 // ToPolicy returns nil for a policy that sets nothing.
@@ -79,101 +26,157 @@ func ToPolicy(p conversation.Policy) *pb.Policy {
 	if p == (conversation.Policy{}) {
 		return nil
 	}
-	out := &pb.Policy{
-		Expiration:    toExpirationPolicy(p.Expiration),
-		Rewrite:       toRewrite(p.Rewrite),
-		Pruning:       toPruning(p.Pruning),
-		Compaction:    toCompaction(p.Compaction),
-		Citations:     toCitations(p.Citations),
-		Deduplication: toDeduplication(p.Deduplication),
-		Memory:        toMemory(p.Memory),
-		MaxWait:       toDuration(p.MaxWait),
-		Ttl:           toDuration(p.TTL),
-
-		TtlWithoutTombstone: p.TTLWithoutTombstone,
-	}
-	if p.Retention != (conversation.RetentionPolicy{}) {
-		out.Retention = &pb.RetentionPolicy{AllInputs: p.Retention.AllInputs}
-	}
-	if p.Fit != (conversation.FitPolicy{}) {
-		out.Fit = &pb.FitPolicy{
-			MaxContextTokens:     p.Fit.MaxContextTokens,
-			ContextWindowTokens:  p.Fit.ContextWindowTokens,
-			ReservedOutputTokens: p.Fit.ReservedOutputTokens,
-			TargetPercent:        p.Fit.TargetPercent,
-			MaxResultPercent:     p.Fit.MaxResultPercent,
-			KeepOpening:          p.Fit.KeepOpening,
-		}
-	}
+	out := &pb.Policy{}
+	toSettings(reflect.ValueOf(out).Elem(), reflect.ValueOf(&p).Elem())
 	return out
 }
 
-func toExpirationPolicy(p conversation.ExpirationPolicy) *pb.ExpirationPolicy {
-	if p == (conversation.ExpirationPolicy{}) {
-		return nil
-	}
-	return &pb.ExpirationPolicy{Enabled: opposite(p.Off), Results: ToExpiration(&p.Results)}
+// FromModelProfile takes a model's profile of the API.
+func FromModelProfile(p *pb.ModelProfile) conversation.ModelProfile {
+	var out conversation.ModelProfile
+	fromSettings(reflect.ValueOf(&out).Elem(), reflect.ValueOf(p).Elem())
+	return out
 }
 
-func toRewrite(p conversation.RewritePolicy) *pb.RewritePolicy {
-	if p == (conversation.RewritePolicy{}) {
-		return nil
-	}
-	return &pb.RewritePolicy{
-		Mode:             pb.RewriteMode(p.Mode),
-		MinGainTokens:    p.MinGainTokens,
-		MaxDeferralTurns: p.MaxDeferralTurns,
-		ColdAfter:        toDuration(p.ColdAfter),
-		ExpectTurns:      p.ExpectTurns,
-		ColdCutPercent:   p.ColdCutPercent,
+// ToModelProfile gives a model's profile to the API.
+func ToModelProfile(p conversation.ModelProfile) *pb.ModelProfile {
+	out := &pb.ModelProfile{}
+	toSettings(reflect.ValueOf(out).Elem(), reflect.ValueOf(&p).Elem())
+	return out
+}
+
+// fromSettings takes what is set in a policy of the API, and in those within it.
+func fromSettings(to, from reflect.Value) {
+	for _, s := range settingsOf(from.Type()) {
+		if v := from.Field(s.api); !v.IsZero() {
+			fromSetting(to.Field(s.domain), v, s.inverted)
+		}
 	}
 }
 
-func toDuration(d *time.Duration) *durationpb.Duration {
+func fromSetting(to, from reflect.Value, inverted bool) {
+	switch v := from.Interface().(type) {
+	case *durationpb.Duration:
+		to.Set(reflect.ValueOf(FromDuration(v)))
+	case *pb.Expiration:
+		if e := FromExpiration(v); e != nil {
+			to.Set(reflect.ValueOf(*e))
+		}
+	case *pb.NameList:
+		to.Set(reflect.ValueOf(new(v.GetNames())))
+	case *pb.RoleList:
+		to.Set(reflect.ValueOf(new(numbers[conversation.Role](v.GetRoles()))))
+	case *pb.MemoryScopeList:
+		to.Set(reflect.ValueOf(new(numbers[conversation.MemoryScope](v.GetScopes()))))
+	default:
+		switch {
+		case inverted:
+			to.Set(reflect.ValueOf(new(!from.Elem().Bool())))
+		case from.Kind() == reflect.Int32: // an enum, whose numbers are the domain's
+			to.SetInt(from.Int())
+		case to.Kind() == reflect.Struct:
+			fromSettings(to, from.Elem())
+		default:
+			to.Set(from)
+		}
+	}
+}
+
+// toSettings gives what is set in a policy, and in those within it, to the API.
+func toSettings(to, from reflect.Value) {
+	for _, s := range settingsOf(to.Type()) {
+		if v := from.Field(s.domain); !v.IsZero() {
+			toSetting(to.Field(s.api), v, s.inverted)
+		}
+	}
+}
+
+func toSetting(to, from reflect.Value, inverted bool) {
+	switch v := from.Interface().(type) {
+	case *time.Duration:
+		to.Set(reflect.ValueOf(durationpb.New(*v)))
+	case conversation.Expiration:
+		to.Set(reflect.ValueOf(ToExpiration(&v)))
+	case *[]string:
+		to.Set(reflect.ValueOf(&pb.NameList{Names: *v}))
+	case *[]conversation.Role:
+		to.Set(reflect.ValueOf(&pb.RoleList{Roles: numbers[pb.Role](*v)}))
+	case *[]conversation.MemoryScope:
+		to.Set(reflect.ValueOf(&pb.MemoryScopeList{Scopes: numbers[pb.MemoryScope](*v)}))
+	default:
+		switch {
+		case inverted:
+			to.Set(reflect.ValueOf(new(!from.Elem().Bool())))
+		case from.Kind() == reflect.Int8:
+			to.SetInt(from.Int())
+		case from.Kind() == reflect.Struct:
+			to.Set(reflect.New(to.Type().Elem()))
+			toSettings(to.Elem(), from)
+		default:
+			to.Set(from)
+		}
+	}
+}
+
+// setting is a field of a policy of the API, and the domain's of that name.
+type setting struct {
+	api, domain int
+	inverted    bool // the domain keeps what is switched off
+}
+
+// settingsOf are the settings of a type of the API: a policy, one within it, or a model's profile.
+func settingsOf(api reflect.Type) []setting { return settings()[api] }
+
+var settings = sync.OnceValue(func() map[reflect.Type][]setting {
+	out := map[reflect.Type][]setting{}
+	addSettings(out, reflect.TypeFor[pb.Policy](), reflect.TypeFor[conversation.Policy]())
+	addSettings(out, reflect.TypeFor[pb.ModelProfile](), reflect.TypeFor[conversation.ModelProfile]())
+	return out
+})
+
+func addSettings(out map[reflect.Type][]setting, api, domain reflect.Type) {
+	for i := range api.NumField() {
+		f := api.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		same := SettingNamed(domain, f.Name)
+		out[api] = append(out[api], setting{api: i, domain: same.Index[0], inverted: same.Name == "Off"})
+		if same.Type.Kind() == reflect.Struct && same.Type != reflect.TypeFor[conversation.Expiration]() {
+			addSettings(out, f.Type.Elem(), same.Type)
+		}
+	}
+}
+
+// SettingNamed is the field of a policy of the domain that the API calls so, in any spelling. It panics if there is none: the first conversion of
+// a policy tells.
+func SettingNamed(domain reflect.Type, name string) reflect.StructField {
+	name = strings.ReplaceAll(name, "_", "")
+	field, ok := domain.FieldByNameFunc(func(n string) bool {
+		switch strings.ToLower(name) {
+		case "enabled": // some policies are kept by what they switch off
+			return n == "On" || n == "Off"
+		case "protectedtoolprefixes":
+			return n == "ProtectedPrefixes"
+		default:
+			return strings.EqualFold(n, name)
+		}
+	})
+	if !ok {
+		panic("convert: " + domain.String() + " has no " + name)
+	}
+	return field
+}
+
+// FromDuration takes a time that may be left out.
+func FromDuration(d *durationpb.Duration) *time.Duration {
 	if d == nil {
 		return nil
 	}
-	return durationpb.New(*d)
+	return new(d.AsDuration())
 }
 
-// opposite turns a switch around, if it is set: policies are kept by what they switch off.
-func opposite(on *bool) *bool {
-	if on == nil {
-		return nil
-	}
-	return new(!*on)
-}
-
-func fromDeduplication(p *pb.DeduplicationPolicy) conversation.DeduplicationPolicy {
-	if p == nil {
-		return conversation.DeduplicationPolicy{}
-	}
-	return conversation.DeduplicationPolicy{On: p.Enabled, ExcludedTools: fromNames(p.GetExcludedTools()), MinLines: p.MinLines}
-}
-
-// toDeduplication returns nil for a policy that sets nothing.
-func toDeduplication(p conversation.DeduplicationPolicy) *pb.DeduplicationPolicy {
-	if p == (conversation.DeduplicationPolicy{}) {
-		return nil
-	}
-	return &pb.DeduplicationPolicy{Enabled: p.On, ExcludedTools: toNames(p.ExcludedTools), MinLines: p.MinLines}
-}
-
-func fromCitations(p *pb.CitationsPolicy) conversation.CitationsPolicy {
-	if p == nil {
-		return conversation.CitationsPolicy{}
-	}
-	return conversation.CitationsPolicy{
-		On: p.Enabled, ThresholdChars: p.ThresholdChars, ReleaseOnEndRun: p.ReleaseOnEndRun, RecallTools: fromNames(p.GetRecallTools()),
-	}
-}
-
-// toCitations returns nil for a policy that sets nothing.
-func toCitations(p conversation.CitationsPolicy) *pb.CitationsPolicy {
-	if p == (conversation.CitationsPolicy{}) {
-		return nil
-	}
-	return &pb.CitationsPolicy{
-		Enabled: p.On, ThresholdChars: p.ThresholdChars, ReleaseOnEndRun: p.ReleaseOnEndRun, RecallTools: toNames(p.RecallTools),
-	}
+// numbers are the values of an enum as those of its twin. An empty list is nil, as protobuf reads it.
+func numbers[To, From ~int8 | ~int32](list []From) []To {
+	return Each(list, func(v From) To { return To(v) })
 }

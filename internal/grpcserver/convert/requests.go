@@ -18,25 +18,31 @@ type identified interface {
 
 // FromRequest makes a request's identity: without an id there is none, and no byte is marshalled for it. The request's own id is empty
 // while the digest is taken: a retry under the same id is the same request.
-func FromRequest(req identified) (engine.Request, error) {
+func FromRequest(req identified) engine.Request {
 	m := req.ProtoReflect()
 	out := engine.Request{RPC: rpcOf(m.Descriptor().Name()), ID: req.GetRequestId()}
 	if out.ID == "" {
-		return out, nil
+		return out
 	}
 	field := m.Descriptor().Fields().ByName("request_id")
 	m.Clear(field)
-	canonical, err := proto.MarshalOptions{Deterministic: true}.Marshal(req)
+	canonical := Canonical(req)
 	m.Set(field, protoreflect.ValueOfString(out.ID))
-	if err != nil {
-		return engine.Request{}, err
-	}
 	h := sha256.New()
 	h.Write([]byte(out.RPC))
 	h.Write([]byte{0})
 	h.Write(canonical)
 	h.Sum(out.Digest[:0])
-	return out, nil
+	return out
+}
+
+// Canonical are the bytes of a message, the same for the same message. It panics if a message cannot be written: one that came over the wire can.
+func Canonical(m proto.Message) []byte {
+	canonical, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return canonical
 }
 
 func rpcOf(request protoreflect.Name) string {

@@ -47,6 +47,17 @@ func drawNames(t *rapid.T) *pb.NameList {
 	return &pb.NameList{Names: rapid.SliceOfN(words(), 0, 2).Draw(t, "names")}
 }
 
+func TestFromModelProfile_FullProfile_ComesBack(t *testing.T) {
+	want := &pb.ModelProfile{
+		Model: "m", ContextWindowTokens: new(int32(1)), ReservedOutputTokens: new(int32(2)), Counter: "chars4",
+		Factor: new(1.5), MediaTokens: new(int32(3)), InputPrice: new(4.0), CacheReadPrice: new(5.0),
+		CacheWritePrice: new(6.0), OutputPrice: new(7.0),
+	}
+	if diff := cmp.Diff(want, ToModelProfile(FromModelProfile(want)), protocmp.Transform()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestToEvent_Ranges_EndBehindTheLastMessage(t *testing.T) {
 	for name, c := range map[string]struct {
 		event conversation.Event

@@ -1,6 +1,7 @@
 package exportformat
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -25,44 +26,53 @@ type checks struct {
 	awaited   awaited
 }
 
-// admit checks one line; text is empty if it is good.
-func (c *checks) admit(l *line) (field, text string) {
+// admit checks one line; it is nil if the line is good.
+func (c *checks) admit(l *line) *FaultError {
 	if (l.Conversation == nil) != (c.head != nil) {
-		return "", "comes out of order: the conversation comes once, and first"
+		return fault("", "comes out of order: the conversation comes once, and first")
 	}
 	switch {
 	case l.Conversation != nil:
 		c.head = &l.Conversation.Head
-		return under("conversation.head", c.checkHead)
+		return c.checkHead().in("conversation.head")
 	case c.sources > 0 && l.Source == nil && l.Chunk == nil:
-		return "", "comes out of order: nothing but chunks comes between sources, and the end after them"
+		return fault("", "comes out of order: nothing but chunks comes between sources, and the end after them")
 	case l.State != nil:
-		return under("state", func() (string, string) { return c.admitState(l.State) })
+		return c.admitState(l.State).in("state")
 	case l.Message != nil:
-		return under("message", func() (string, string) { return c.admitMessage(l.Message) })
+		return c.admitMessage(l.Message).in("message")
 	case l.Edit != nil:
-		return under("edit", func() (string, string) { return c.admitEdit(l.Edit) })
+		return c.admitEdit(l.Edit).in("edit")
 	case l.Manifest != nil:
-		return under("manifest", func() (string, string) { return c.admitManifest(l.Manifest) })
+		return c.admitManifest(l.Manifest).in("manifest")
 	case l.Source != nil:
-		return under("source", func() (string, string) { return c.admitSource(l.Source) })
+		return c.admitSource(l.Source).in("source")
 	case l.Chunk != nil:
-		return under("chunk", func() (string, string) { return c.admitChunk(l.Chunk) })
+		return c.admitChunk(l.Chunk).in("chunk")
 	default:
-		return "", "comes out of order: the header comes once, and first"
+		return fault("", "comes out of order: the header comes once, and first")
 	}
 }
 
-func under(prefix string, check func() (field, text string)) (string, string) {
-	field, text := check()
-	if text == "" {
-		return "", ""
-	}
-	if field == "" {
-		return prefix, text
-	}
-	return prefix + "." + field, text
+// fault is what is wrong with a field of what is checked, or with all of it if the field is empty.
+func fault(field, format string, args ...any) *FaultError {
+	return &FaultError{Field: field, Text: fmt.Sprintf(format, args...)}
 }
+
+// in is the fault of what stands in a field; nil if there is none.
+func (f *FaultError) in(field string) *FaultError {
+	switch {
+	case f == nil:
+	case f.Field == "":
+		f.Field = field
+	default:
+		f.Field = field + "." + f.Field
+	}
+	return f
+}
+
+// element is the path of an element of a list.
+func element(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
 // bound is a number and what it may be.
 type bound struct {
@@ -71,13 +81,13 @@ type bound struct {
 	least, max int64
 }
 
-func firstOutside(bounds ...bound) (field, text string) {
+func firstOutside(bounds ...bound) *FaultError {
 	for _, b := range bounds {
 		if b.n < b.least || b.n > b.max {
-			return b.field, fmt.Sprintf("must be %d to %d", b.least, b.max)
+			return fault(b.field, "must be %d to %d", b.least, b.max)
 		}
 	}
-	return "", ""
+	return nil
 }
 
 func indexOrNone(i *int32) int32 {
@@ -87,10 +97,10 @@ func indexOrNone(i *int32) int32 {
 	return *i
 }
 
-func (c *checks) checkHead() (field, text string) {
+func (c *checks) checkHead() *FaultError {
 	h := c.head
 	messages := int64(h.Messages)
-	if field, text := firstOutside(
+	if f := firstOutside(
 		bound{"messageCount", messages, 0, math.MaxInt32},
 		bound{"version", int64(min(h.Version, math.MaxInt64)), 1, math.MaxInt64 - 1},
 		bound{"revision", h.Revision, 0, math.MaxInt64 - 1},
@@ -110,12 +120,12 @@ func (c *checks) checkHead() (field, text string) {
 		bound{"opening", int64(indexOrNone(h.Opening)), -1, messages - 1},
 		bound{"callOrdinal", int64(h.CallOrdinal), 0, math.MaxInt32},
 		bound{"lastManifest", int64(len(h.LastManifest)), manifestFormats, manifestFormats},
-	); text != "" {
-		return field, text
+	); f != nil {
+		return f
 	}
 	for i, n := range h.LastManifest {
 		if n < 0 || n > h.ManifestSeq {
-			return fmt.Sprintf("lastManifest[%d]", i), "names a manifest that there is not"
+			return fault(element("lastManifest", i), "names a manifest that there is not")
 		}
 	}
 	return c.checkLists()
@@ -123,88 +133,82 @@ func (c *checks) checkHead() (field, text string) {
 
 const manifestFormats = 6
 
-func (c *checks) checkLists() (field, text string) {
+func (c *checks) checkLists() *FaultError {
 	for i, call := range c.head.Unanswered {
 		if call.Message < 0 || call.Message >= c.head.Messages || call.Ordinal < 1 || call.Ordinal > c.head.CallOrdinal {
-			return fmt.Sprintf("unanswered[%d]", i), "names a call that there is not"
+			return fault(element("unanswered", i), "names a call that there is not")
 		}
 	}
 	return c.checkRanges("pins", c.head.Pins, c.head.Messages)
 }
 
-func (c *checks) checkRanges(field string, ranges []rangeLine, messages int32) (string, string) {
+func (c *checks) checkRanges(field string, ranges []rangeLine, messages int32) *FaultError {
 	for i, r := range ranges {
 		if !r.within(messages) {
-			return fmt.Sprintf("%s[%d]", field, i), "is no range of messages"
+			return fault(element(field, i), "is no range of messages")
 		}
 	}
-	return "", ""
+	return nil
 }
 
 func (l rangeLine) within(messages int32) bool {
 	return 0 <= l.First && l.First < l.End && l.End <= messages
 }
 
-func (c *checks) admitState(s *stateLine) (field, text string) {
+func (c *checks) admitState(s *stateLine) *FaultError {
 	if c.state || len(c.parts) > 0 || c.edits > 0 || c.manifests > 0 {
-		return "", "comes out of order: it comes once, after the conversation"
+		return fault("", "comes out of order: it comes once, after the conversation")
 	}
 	c.state = true
 	return c.checkRuns(s.Runs)
 }
 
-func (c *checks) admitMessage(m *messageLine) (field, text string) {
+func (c *checks) admitMessage(m *messageLine) *FaultError {
 	if int(m.Index) != len(c.parts) || m.Index >= c.head.Messages {
-		return "index", fmt.Sprintf("must be %d, and below the conversation's messageCount", len(c.parts))
+		return fault("index", "must be %d, and below the conversation's messageCount", len(c.parts))
 	}
-	if field, text := firstOutside(
+	if f := firstOutside(
 		bound{"turnAdded", int64(m.TurnAdded), 0, int64(c.head.Turn)},
 		bound{"tokenCount", int64(m.Tokens), 0, math.MaxInt32},
 		bound{"place.inputs", int64(m.Place.Inputs), 0, int64(m.Index) + 1},
 		bound{"place.carrying", int64(m.Place.Carrying), 0, int64(m.Place.Inputs)},
-	); text != "" {
-		return field, text
+	); f != nil {
+		return f
 	}
 	if m.Unit != nil && (*m.Unit < 0 || *m.Unit > m.Index) {
-		return "unitStart", "must be 0 to the message's own index"
+		return fault("unitStart", "must be 0 to the message's own index")
 	}
-	if field, text := checkExpiration(m.Expiration); text != "" {
-		return field, text
+	if f := checkExpiration(m.Expiration); f != nil {
+		return f
 	}
 	if m.Commit > c.head.Version {
-		return "commit", "must not be above the conversation's version"
+		return fault("commit", "must not be above the conversation's version")
 	}
 	for i := range m.Parts {
-		if field, text := c.checkPart(&m.Parts[i]); text != "" {
-			return fmt.Sprintf("parts[%d]%s", i, field), text
-		}
-		if m.Parts[i].Citation != nil {
-			return fmt.Sprintf("parts[%d].citation", i), "belongs to what an edit shows"
-		}
-		if m.Parts[i].Recalled != nil {
-			return fmt.Sprintf("parts[%d].recalled", i), "belongs to what an edit shows"
+		if f := cmp.Or(c.checkPart(&m.Parts[i]), m.Parts[i].checkAppended()); f != nil {
+			return f.in(element("parts", i))
 		}
 	}
 	c.parts = append(c.parts, int32(len(m.Parts)))
-	return "", ""
+	return nil
 }
 
-func (c *checks) admitEdit(e *editLine) (field, text string) {
+func (c *checks) admitEdit(e *editLine) *FaultError {
 	switch {
 	case e.Seq != c.edits+1 || e.Seq > c.head.EditSeq:
-		return "seq", fmt.Sprintf("must be %d, and not above the conversation's editSeq", c.edits+1)
+		return fault("seq", "must be %d, and not above the conversation's editSeq", c.edits+1)
 	case !e.within(int32(len(c.parts))):
-		return "range", "is no range of messages that came before it"
+		return fault("range", "is no range of messages that came before it")
 	case e.Commit > c.head.Version:
-		return "commit", "must not be above the conversation's version"
+		return fault("commit", "must not be above the conversation's version")
 	case (e.Summary != nil) != (e.Kind == editSummarize):
-		return "summary", "belongs to edits that summarize, and to all of them"
+		return fault("summary", "belongs to edits that summarize, and to all of them")
 	case len(e.Said) > maxReasonBytes:
-		return "said", fmt.Sprintf("takes more than %d bytes", maxReasonBytes)
+		return fault("said", "takes more than %d bytes", maxReasonBytes)
 	case (e.Content != "") != e.Kind.aboutContent() || len(e.Content) > maxHandleBytes:
-		return "contentId", fmt.Sprintf("belongs to edits about contents, and to all of them; at most %d bytes", maxHandleBytes)
+		return fault("contentId", "belongs to edits about contents, and to all of them; at most %d bytes", maxHandleBytes)
 	case len(e.Parts)+len(e.Mask) > 0 && e.Range.End != e.Range.First+1:
-		return "range", "must be one message where parts are named"
+		return fault("range", "must be one message where parts are named")
 	}
 	c.edits++
 	return c.checkShown(e)
@@ -218,54 +222,43 @@ func (l *editLine) within(messages int32) bool {
 	return l.Range.within(messages)
 }
 
-func (c *checks) checkShown(e *editLine) (field, text string) {
-	if len(e.Parts)+len(e.Mask) == 0 {
-		return c.checkSummary(e)
-	}
-	parts := c.parts[e.Range.First]
+func (c *checks) checkShown(e *editLine) *FaultError {
 	for i := range e.Parts {
-		p := &e.Parts[i]
-		recalled := p.Part == conversation.RecalledPart && conversation.EditKind(e.Kind) == conversation.EditRecall
-		if (p.Part < 0 || p.Part >= parts) && !recalled {
-			return fmt.Sprintf("parts[%d].part", i), "names a part that the message has not"
-		}
-		if recalled != (p.Shown.Recalled != nil) {
-			return fmt.Sprintf("parts[%d].shown.recalled", i), "belongs to edits that recall, and to all of them"
-		}
-		if reflect.ValueOf(p.Shown).IsZero() {
-			continue // another part tells its content too
-		}
-		if field, text := c.checkPart(&p.Shown); text != "" {
-			return fmt.Sprintf("parts[%d].shown%s", i, field), text
-		}
-		if field, text := under(fmt.Sprintf("parts[%d].shown.citation", i), p.checkCitation); text != "" {
-			return field, text
-		}
-		if field, text := c.checkCopies(e, p); text != "" {
-			return fmt.Sprintf("parts[%d].%s", i, field), text
+		if f := c.checkShownPart(e, &e.Parts[i]); f != nil {
+			return f.in(element("parts", i))
 		}
 	}
 	for i, part := range e.Mask {
-		if part < 0 || part >= parts {
-			return fmt.Sprintf("mask[%d]", i), "names a part that the message has not"
+		if part < 0 || part >= c.parts[e.Range.First] {
+			return fault(element("mask", i), "names a part that the message has not")
 		}
 	}
-	return c.checkSummary(e)
-}
-
-func (c *checks) checkSummary(e *editLine) (field, text string) {
 	if e.Summary == nil {
-		return "", ""
+		return nil
 	}
-	return under("summary", func() (string, string) { return c.admitSummary(e.Summary, e.Range) })
+	return c.admitSummary(e.Summary, e.Range).in("summary")
 }
 
-func (c *checks) admitManifest(m *manifestLine) (field, text string) {
+func (c *checks) checkShownPart(e *editLine, p *shownLine) *FaultError {
+	recalled := p.Part == conversation.RecalledPart && conversation.EditKind(e.Kind) == conversation.EditRecall
+	switch {
+	case (p.Part < 0 || p.Part >= c.parts[e.Range.First]) && !recalled:
+		return fault("part", "names a part that the message has not")
+	case recalled != (p.Shown.Recalled != nil):
+		return fault("shown.recalled", "belongs to edits that recall, and to all of them")
+	case reflect.ValueOf(p.Shown).IsZero():
+		return nil // another part tells its content too
+	default:
+		return cmp.Or(c.checkPart(&p.Shown).in("shown"), p.checkCitation().in("shown.citation"), c.checkCopies(e, p))
+	}
+}
+
+func (c *checks) admitManifest(m *manifestLine) *FaultError {
 	if m.Seq <= c.manifest || m.Seq > c.head.ManifestSeq {
-		return "seq", "must rise, and not above the conversation's manifestSeq"
+		return fault("seq", "must rise, and not above the conversation's manifestSeq")
 	}
 	messages := int64(len(c.parts))
-	if field, text := firstOutside(
+	if f := firstOutside(
 		bound{"messageCount", int64(m.MessageCount), 0, messages},
 		bound{"editSeq", m.EditSeq, 0, c.edits},
 		bound{"turn", int64(m.Turn), 0, int64(c.head.Turn)},
@@ -275,13 +268,13 @@ func (c *checks) admitManifest(m *manifestLine) (field, text string) {
 		bound{"windowAfreshEdit", m.WindowAfresh, 0, m.EditSeq},
 		bound{"windowRestoredEdit", m.WindowRestored, 0, m.EditSeq},
 		bound{"leadingSystem", int64(m.LeadingSystem), 0, int64(m.MessageCount)},
-	); text != "" {
-		return field, text
+	); f != nil {
+		return f
 	}
 	c.manifest = m.Seq
 	c.manifests++
 	if slices.ContainsFunc(m.WindowCuts, func(l cutLine) bool { return !l.possible(m) }) {
-		return "windowCuts", "must be of messages or summaries on record, with lengths of at least 0"
+		return fault("windowCuts", "must be of messages or summaries on record, with lengths of at least 0")
 	}
 	return c.checkRanges("pins", m.Pins, m.MessageCount)
 }
@@ -294,18 +287,18 @@ func (l *cutLine) possible(m *manifestLine) bool {
 }
 
 // complete compares what came with what the end and the conversation say there is.
-func (c *checks) complete(end *endLine) (field, text string) {
+func (c *checks) complete(end *endLine) *FaultError {
 	switch {
 	case c.head == nil:
-		return "", "comes out of order: there is no conversation"
+		return fault("", "comes out of order: there is no conversation")
 	case end.Messages != len(c.parts) || c.head.Messages != int32(len(c.parts)):
-		return "end.messages", "messages are missing"
+		return fault("end.messages", "messages are missing")
 	case int64(end.Edits) != c.edits || c.head.EditSeq != c.edits:
-		return "end.edits", "edits are missing"
+		return fault("end.edits", "edits are missing")
 	case end.Manifests != c.manifests:
-		return "end.manifests", "manifests are missing"
+		return fault("end.manifests", "manifests are missing")
 	case end.Sources != c.sources || c.awaited.next < c.awaited.size:
-		return "end.sources", "sources are missing, or chunks of the last"
+		return fault("end.sources", "sources are missing, or chunks of the last")
 	}
-	return "", ""
+	return nil
 }

@@ -1,74 +1,75 @@
 package exportformat
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-func (c *checks) checkPart(p *partLine) (field, text string) {
+func (c *checks) checkPart(p *partLine) *FaultError {
 	if _, n := p.kinds(); n != 1 {
-		return "", "must hold exactly one kind"
+		return fault("", "must hold exactly one kind")
 	}
-	if field, text := p.checkFrame(); text != "" {
-		return field, text
-	}
-	if call := p.ToolCall; call != nil && (call.Ordinal < 1 || call.Ordinal > c.head.CallOrdinal) {
-		return ".toolCall.ordinal", "must be from 1 to the conversation's callOrdinal"
-	}
-	if p.ToolResult != nil {
-		if field, text := c.checkResult(p.ToolResult); text != "" {
-			return ".toolResult" + field, text
-		}
-	}
-	return c.checkErased(p)
+	return cmp.Or(p.checkFrame(), c.checkCall(p.ToolCall).in("toolCall"), c.checkResult(p.ToolResult).in("toolResult"), c.checkErased(p))
 }
 
 // checkFrame checks what parts of every kind have.
-func (l *partLine) checkFrame() (field, text string) {
+func (l *partLine) checkFrame() *FaultError {
 	r := l.Retention
 	switch {
 	case l.Tokens < 0:
-		return ".tokens", "must not be negative"
+		return fault("tokens", "must not be negative")
 	case r.Permanent && r.KeepLast != nil:
-		return ".retention", "must be permanent or keep the last, not both"
+		return fault("retention", "must be permanent or keep the last, not both")
 	case r.KeepLast != nil && *r.KeepLast < 1:
-		return ".retention.keepLast", "must be 1 or more"
+		return fault("retention.keepLast", "must be 1 or more")
 	case l.Variant != 0 && l.Plugin == "":
-		return ".variant", "belongs to parts that a plugin added"
+		return fault("variant", "belongs to parts that a plugin added")
 	default:
-		return "", ""
+		return nil
 	}
 }
 
-func (c *checks) checkResult(r *resultLine) (field, text string) {
-	if r.Ordinal < 0 || r.Ordinal > c.head.CallOrdinal {
-		return ".ordinal", "must be from 0 to the conversation's callOrdinal"
+// checkAppended checks a part of a message, which holds nothing that only views show.
+func (l *partLine) checkAppended() *FaultError {
+	switch {
+	case l.Citation != nil:
+		return fault("citation", "belongs to what an edit shows")
+	case l.Recalled != nil:
+		return fault("recalled", "belongs to what an edit shows")
+	default:
+		return nil
 	}
-	if r.Text != nil && r.JSON != nil || r.Parts != nil && (r.Text != nil || r.JSON != nil) {
-		return "", "must hold at most one of text, json and parts"
+}
+
+func (c *checks) checkCall(call *callLine) *FaultError {
+	if call != nil && (call.Ordinal < 1 || call.Ordinal > c.head.CallOrdinal) {
+		return fault("ordinal", "must be from 1 to the conversation's callOrdinal")
+	}
+	return nil
+}
+
+func (c *checks) checkResult(r *resultLine) *FaultError {
+	switch {
+	case r == nil:
+		return nil
+	case r.Ordinal < 0 || r.Ordinal > c.head.CallOrdinal:
+		return fault("ordinal", "must be from 0 to the conversation's callOrdinal")
+	case r.Text != nil && r.JSON != nil || r.Parts != nil && (r.Text != nil || r.JSON != nil):
+		return fault("", "must hold at most one of text, json and parts")
 	}
 	for i, p := range r.Parts {
 		if (p.Text == nil) == (p.Media == nil) {
-			return fmt.Sprintf(".parts[%d]", i), "must hold exactly one kind"
+			return fault(element("parts", i), "must hold exactly one kind")
 		}
 	}
-	if field, text := checkExpiration(r.Expiration); text != "" {
-		return "." + field, text
-	}
-	if field, text := r.Recalled.check(); text != "" {
-		return ".recalledFrom" + field, text
-	}
-	if field, text := r.Source.check(); text != "" {
-		return ".source." + field, text
-	}
-	return "", ""
+	return cmp.Or(checkExpiration(r.Expiration), r.Recalled.check().in("recalledFrom"), r.Source.check().in("source"))
 }
 
-func checkExpiration(e *expirationLine) (field, text string) {
+func checkExpiration(e *expirationLine) *FaultError {
 	if e == nil {
-		return "", ""
+		return nil
 	}
 	bounds := []bound{}
 	if e.Turns != nil {
@@ -81,29 +82,29 @@ func checkExpiration(e *expirationLine) (field, text string) {
 }
 
 // checkErased holds what was erased against the part's contents: it names each at most once, in order, and nothing is left there.
-func (c *checks) checkErased(l *partLine) (field, text string) {
+func (c *checks) checkErased(l *partLine) *FaultError {
 	if len(l.Erased) == 0 {
-		return "", ""
+		return nil
 	}
 	contents := conversation.Contents([]conversation.Part{c.unerased(l)})
 	next := int32(0)
 	for i := range l.Erased {
-		e, at := &l.Erased[i], fmt.Sprintf(".erased[%d]", i)
+		e := &l.Erased[i]
 		if e.Content < next || int(e.Content) >= len(contents) {
-			return at + ".content", "names a content that the part has not, or one again"
+			return fault("content", "names a content that the part has not, or one again").in(element("erased", i))
 		}
-		if field, text := e.check(contents[e.Content].Bytes()); text != "" {
-			return at + "." + field, text
+		if f := e.check(contents[e.Content].Bytes()); f != nil {
+			return f.in(element("erased", i))
 		}
 		next = e.Content + 1
 	}
-	return "", ""
+	return nil
 }
 
 // check checks what is left of a content, of which so many bytes are there.
-func (l *erasedLine) check(there int64) (field, text string) {
+func (l *erasedLine) check(there int64) *FaultError {
 	if there > 0 {
-		return "originalLengthBytes", "must not stand beside what it says was erased"
+		return fault("originalLengthBytes", "must not stand beside what it says was erased")
 	}
 	return firstOutside(
 		bound{"originalLengthBytes", l.Bytes, 0, MaxLineBytes},
@@ -120,17 +121,17 @@ func (c *checks) unerased(l *partLine) conversation.Part {
 
 // checkCopies admits copies in messages up to the one that an edit is about, which is where a build finds them, in the order of the lines that
 // they stand for.
-func (c *checks) checkCopies(e *editLine, p *shownLine) (field, text string) {
+func (c *checks) checkCopies(e *editLine, p *shownLine) *FaultError {
 	end := int32(0)
 	for i := range p.Copies {
 		l := &p.Copies[i]
 		if l.First < 0 || l.End <= l.First || l.At < 0 || l.Message < 0 || l.Message > e.Range.First || l.Part < 0 || l.Part >= c.parts[l.Message] {
-			return fmt.Sprintf("copies[%d]", i), "names lines of no earlier message"
+			return fault(element("copies", i), "names lines of no earlier message")
 		}
 		if l.First < end || l.At > math.MaxInt32-(l.End-l.First) {
-			return fmt.Sprintf("copies[%d]", i), "does not stand for lines behind those before it"
+			return fault(element("copies", i), "does not stand for lines behind those before it")
 		}
 		end = l.End
 	}
-	return "", ""
+	return nil
 }

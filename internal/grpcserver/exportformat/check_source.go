@@ -1,7 +1,7 @@
 package exportformat
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"time"
 
@@ -27,28 +27,19 @@ type awaited struct {
 	next, size int64 // bytes
 }
 
-func (c *checks) admitSource(s *sourceLine) (field, text string) {
+func (c *checks) admitSource(s *sourceLine) *FaultError {
 	if c.awaited.next < c.awaited.size {
-		return "", "comes too early: chunks of the content before it are missing"
+		return fault("", "comes too early: chunks of the content before it are missing")
 	}
-	for _, check := range []func() (string, string){
-		func() (string, string) { return firstTooLong(s.texts()...) },
-		s.checkFigures,
-		s.checkTimes,
-		s.checkMetadata,
-		func() (string, string) { return c.checkCitedBy(s.CitedBy) },
-		func() (string, string) { return c.checkPlace(s.At) },
-	} {
-		if field, text := check(); text != "" {
-			return field, text
-		}
+	if f := cmp.Or(firstTooLong(s.texts()...), s.checkFigures(), s.checkTimes(), s.checkMetadata(), c.checkCitedBy(s.CitedBy), c.checkPlace(s.At)); f != nil {
+		return f
 	}
 	c.sources++
 	c.awaited = awaited{id: s.ContentID}
 	if s.hasChunks() {
 		c.awaited.size = s.Bytes
 	}
-	return "", ""
+	return nil
 }
 
 // hasChunks says whether chunks follow.
@@ -60,13 +51,13 @@ type length struct {
 	most        int
 }
 
-func firstTooLong(lengths ...length) (field, text string) {
+func firstTooLong(lengths ...length) *FaultError {
 	for _, l := range lengths {
 		if len(l.text) > l.most {
-			return l.field, fmt.Sprintf("must be at most %d bytes", l.most)
+			return fault(l.field, "must be at most %d bytes", l.most)
 		}
 	}
-	return "", ""
+	return nil
 }
 
 func (l *sourceLine) texts() []length {
@@ -76,156 +67,149 @@ func (l *sourceLine) texts() []length {
 	}
 }
 
-func (l *sourceLine) checkFigures() (field, text string) {
-	if field, text := firstOutside(
+func (l *sourceLine) checkFigures() *FaultError {
+	outside := firstOutside(
 		bound{"totalBytes", l.Bytes, 0, engine.MaxContentBytes},
 		bound{"totalChars", l.Chars, 0, l.Bytes},
-	); text != "" {
-		return field, text
+	)
+	if outside == nil && l.SHA256 == nil && !l.Expired {
+		return fault("sha256", "is missing, of a content that is there")
 	}
-	if l.SHA256 == nil && !l.Expired {
-		return "sha256", "is missing, of a content that is there"
-	}
-	return "", ""
+	return outside
 }
 
-func (l *sourceLine) checkTimes() (field, text string) {
-	if field, text := checkExact("accessTime", l.Accessed); text != "" {
-		return field, text
+func (l *sourceLine) checkTimes() *FaultError {
+	if f := checkExact("accessTime", l.Accessed); f != nil {
+		return f
 	}
 	if !l.Expires.IsZero() && (l.Expired || l.RunID == "") {
-		return "expireTime", "belongs to contents that are there, and go with a run"
+		return fault("expireTime", "belongs to contents that are there, and go with a run")
 	}
 	return checkExact("expireTime", l.Expires)
 }
 
 // checkExact refuses what a source record would round.
-func checkExact(field string, at time.Time) (string, string) {
+func checkExact(field string, at time.Time) *FaultError {
 	if !at.Equal(at.Truncate(time.Millisecond)) {
-		return field, "must be exact to the millisecond"
+		return fault(field, "must be exact to the millisecond")
 	}
-	return "", ""
+	return nil
 }
 
-func (l *sourceLine) checkMetadata() (field, text string) {
+func (l *sourceLine) checkMetadata() *FaultError {
 	if l.Metadata == "" {
-		return "", ""
+		return nil
 	}
-	return "metadataJson", rules.JSONObject(l.Metadata)
+	if wrong := rules.JSONObject(l.Metadata); wrong != "" {
+		return fault("metadataJson", "%s", wrong)
+	}
+	return nil
 }
 
-func (c *checks) checkCitedBy(messages []int32) (field, text string) {
+func (c *checks) checkCitedBy(messages []int32) *FaultError {
 	if len(messages) > maxCitedBy {
-		return "citedBy", fmt.Sprintf("must name at most %d messages", maxCitedBy)
+		return fault("citedBy", "must name at most %d messages", maxCitedBy)
 	}
 	for i, index := range messages {
 		if index < 0 || int(index) >= len(c.parts) {
-			return fmt.Sprintf("citedBy[%d]", i), "names a message that there is not"
+			return fault(element("citedBy", i), "names a message that there is not")
 		}
 	}
-	return "", ""
+	return nil
 }
 
-func (c *checks) checkPlace(at *placeOfText) (field, text string) {
+func (c *checks) checkPlace(at *placeOfText) *FaultError {
 	switch {
 	case at == nil:
-		return "", ""
+		return nil
 	case at.Message < 0 || int(at.Message) >= len(c.parts):
-		return "citedAtAppend.messageIndex", "names a message that there is not"
+		return fault("citedAtAppend.messageIndex", "names a message that there is not")
 	case at.Part < 0 || at.Part >= c.parts[at.Message]:
-		return "citedAtAppend.part", "names a part that the message has not"
+		return fault("citedAtAppend.part", "names a part that the message has not")
 	default:
-		return "", ""
+		return nil
 	}
 }
 
-func (c *checks) admitChunk(l *chunkLine) (field, text string) {
+func (c *checks) admitChunk(l *chunkLine) *FaultError {
 	a := &c.awaited
 	switch {
 	case l.ContentID != a.id || a.next == a.size:
-		return "", "comes out of order: it follows the source that it is of"
+		return fault("", "comes out of order: it follows the source that it is of")
 	case l.Offset != a.next:
-		return "offsetBytes", fmt.Sprintf("must be %d", a.next)
+		return fault("offsetBytes", "must be %d", a.next)
 	case int64(len(l.Data)) != min(engine.SourceChunkBytes, a.size-a.next):
-		return "data", fmt.Sprintf("must be %d bytes", min(engine.SourceChunkBytes, a.size-a.next))
+		return fault("data", "must be %d bytes", min(engine.SourceChunkBytes, a.size-a.next))
 	}
 	a.next += int64(len(l.Data))
-	return "", ""
+	return nil
 }
 
-func (c *checks) checkRuns(runs []runLine) (field, text string) {
+func (c *checks) checkRuns(runs []runLine) *FaultError {
 	known := make(map[string]bool, len(runs))
 	for i := range runs {
 		r := &runs[i]
-		if field, text := r.check(known); text != "" {
-			return fmt.Sprintf("runs[%d].%s", i, field), text
+		if f := r.check(known); f != nil {
+			return f.in(element("runs", i))
 		}
 		known[r.ID] = true
 	}
-	return "", ""
+	return nil
 }
 
-func (l *runLine) check(known map[string]bool) (field, text string) {
+func (l *runLine) check(known map[string]bool) *FaultError {
 	switch {
 	case l.ID == "" || len(l.ID) > maxNameBytes:
-		return "runId", fmt.Sprintf("must be 1 to %d bytes", maxNameBytes)
+		return fault("runId", "must be 1 to %d bytes", maxNameBytes)
 	case known[l.ID]:
-		return "runId", "is that of another run"
+		return fault("runId", "is that of another run")
 	case l.Gone && l.End.IsZero():
-		return "endTime", "is missing, of a run that is over"
+		return fault("endTime", "is missing, of a run that is over")
 	}
-	if field, text := checkExact("lastUseTime", l.Used); text != "" {
-		return field, text
-	}
-	return checkExact("endTime", l.End)
+	return cmp.Or(checkExact("lastUseTime", l.Used), checkExact("endTime", l.End))
 }
 
 // checkCitation checks what a part that an edit shows stands for.
-func (l *shownLine) checkCitation() (field, text string) {
+func (l *shownLine) checkCitation() *FaultError {
 	x := l.Shown.Citation
 	switch {
 	case x == nil:
-		return "", ""
+		return nil
 	case l.Level != levelName(conversation.Cited):
-		return "", "belongs to what is cited"
+		return fault("", "belongs to what is cited")
 	case l.Shown.Text == nil && l.Shown.ToolResult == nil:
-		return "", "belongs to texts and to tool results"
+		return fault("", "belongs to texts and to tool results")
 	}
-	if field, text := firstTooLong(
+	return cmp.Or(firstTooLong(
 		length{"contentId", x.ContentID, maxHandleBytes}, length{"sourceUrl", x.URL, maxURLBytes}, length{"sourceTitle", x.Title, maxNameBytes},
 		length{"contentType", x.ContentType, maxNameBytes}, length{"location", x.Location, maxLocationBytes},
-	); text != "" {
-		return field, text
-	}
-	return firstOutside(
+	), firstOutside(
 		bound{"totalBytes", x.Bytes, 0, engine.MaxContentBytes},
 		bound{"totalChars", x.Chars, 0, x.Bytes},
 		bound{"excerptEnd", int64(x.ExcerptEnd), 0, math.MaxInt32},
 		bound{"excerptStart", int64(x.ExcerptFrom), 0, int64(x.ExcerptEnd)},
 		bound{"howToRetrieveStart", int64(x.HowFrom), 0, math.MaxInt32},
-	)
+	))
 }
 
-func (l *recalledLine) check() (field, text string) {
+func (l *recalledLine) check() *FaultError {
 	switch {
-	case l == nil:
-		return "", ""
-	case l.Memories && l.ContentID == "" && l.Index == nil:
-		return "", ""
+	case l == nil, l.Memories && l.ContentID == "" && l.Index == nil:
+		return nil
 	case l.Memories || (l.ContentID == "") == (l.Index == nil):
-		return "", "must hold exactly one of contentId, messageIndex and memories"
+		return fault("", "must hold exactly one of contentId, messageIndex and memories")
 	case len(l.ContentID) > maxHandleBytes:
-		return ".contentId", fmt.Sprintf("must be at most %d bytes", maxHandleBytes)
+		return fault("contentId", "must be at most %d bytes", maxHandleBytes)
 	case l.Index != nil && *l.Index < 0:
-		return ".messageIndex", "must not be negative"
+		return fault("messageIndex", "must not be negative")
 	default:
-		return "", ""
+		return nil
 	}
 }
 
-func (l *originLine) check() (field, text string) {
+func (l *originLine) check() *FaultError {
 	if l == nil {
-		return "", ""
+		return nil
 	}
 	return firstTooLong(length{"url", l.URL, maxURLBytes}, length{"title", l.Title, maxNameBytes})
 }

@@ -1,40 +1,33 @@
 package exportformat
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"math"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // admitSummary checks a summary of a range. Its children must have come before it, so that whoever follows them comes to an end.
-func (c *checks) admitSummary(s *summaryLine, r rangeLine) (field, text string) {
-	if field, text := firstOutside(
+func (c *checks) admitSummary(s *summaryLine, r rangeLine) *FaultError {
+	if f := firstOutside(
 		bound{"id", s.ID, 1, math.MaxInt64 - 1},
 		bound{"level", int64(s.Level), 0, math.MaxInt32},
 		bound{"tokens", int64(s.Tokens), 0, math.MaxInt32},
 		bound{"tokensRecorded", s.Recorded, 0, math.MaxInt64},
-	); text != "" {
-		return field, text
+	); f != nil {
+		return f
 	}
 	if _, again := c.summaries[s.ID]; again {
-		return "id", "is that of an earlier summary"
+		return fault("id", "is that of an earlier summary")
 	}
 	for i, id := range s.Children {
 		if child, known := c.summaries[id]; !known || !r.covers(child) {
-			return fmt.Sprintf("children[%d]", i), "names no earlier summary of a part of the range"
+			return fault(element("children", i), "names no earlier summary of a part of the range")
 		}
 	}
-	for i, x := range s.Except {
-		if x.First >= x.End || !r.covers(x) {
-			return fmt.Sprintf("except[%d]", i), "is no part of the range"
-		}
-	}
-	for i, x := range s.Verbatim {
-		if x.First >= x.End || !r.covers(x) {
-			return fmt.Sprintf("verbatim[%d]", i), "is no part of the range"
-		}
+	if f := cmp.Or(r.checkParts("except", s.Except), r.checkParts("verbatim", s.Verbatim)); f != nil {
+		return f
 	}
 	if c.summaries == nil {
 		c.summaries = make(map[int64]rangeLine)
@@ -47,26 +40,31 @@ func (l rangeLine) covers(o rangeLine) bool {
 	return conversation.Range(l).Covers(conversation.Range(o))
 }
 
-func (l *summaryLine) checkContents() (field, text string) {
-	if field, text := l.Erased.checkOnly("erased", l.Text); text != "" {
-		return field, text
+func (l rangeLine) checkParts(field string, parts []rangeLine) *FaultError {
+	for i, x := range parts {
+		if x.First >= x.End || !l.covers(x) {
+			return fault(element(field, i), "is no part of the range")
+		}
 	}
-	if field, text := l.FactsErased.checkOnly("factsErased", l.Facts); text != "" || l.Facts == "" {
-		return field, text
+	return nil
+}
+
+func (l *summaryLine) checkContents() *FaultError {
+	f := cmp.Or(l.Erased.checkOnly("erased", l.Text), l.FactsErased.checkOnly("factsErased", l.Facts))
+	if f == nil && l.Facts != "" && !json.Valid([]byte(l.Facts)) {
+		return fault("factsJson", "must be JSON")
 	}
-	if !json.Valid([]byte(l.Facts)) {
-		return "factsJson", "must be JSON"
-	}
-	return "", ""
+	return f
 }
 
 // checkOnly checks what is left of the only content that a field may have; nothing was erased if it is nil.
-func (l *erasedLine) checkOnly(field, there string) (at, text string) {
+func (l *erasedLine) checkOnly(field, there string) *FaultError {
 	switch {
 	case l == nil:
-		return "", ""
+		return nil
 	case l.Content != 0:
-		return field + ".content", "must be 0: there is one"
+		return fault(field+".content", "must be 0: there is one")
+	default:
+		return l.check(int64(len(there))).in(field)
 	}
-	return under(field, func() (string, string) { return l.check(int64(len(there))) })
 }

@@ -82,8 +82,9 @@ func (r *Reader) Next() (*engine.Record, error) {
 	if l.End != nil {
 		return nil, r.finish(l.End)
 	}
-	if field, text := r.check.admit(l); text != "" {
-		return nil, &FaultError{Line: r.line, Field: field, Text: text}
+	if f := r.check.admit(l); f != nil {
+		f.Line = r.line
+		return nil, f
 	}
 	return copied[engine.Record](r.check.copier, l), nil
 }
@@ -102,8 +103,9 @@ func (r *Reader) header() error {
 }
 
 func (r *Reader) finish(end *endLine) error {
-	if field, text := r.check.complete(end); text != "" {
-		return &FaultError{Line: r.line, Field: field, Text: text}
+	if f := r.check.complete(end); f != nil {
+		f.Line = r.line
+		return f
 	}
 	switch _, err := r.in.ReadByte(); {
 	case err == nil:

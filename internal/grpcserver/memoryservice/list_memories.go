@@ -52,9 +52,9 @@ func (s *Service) ListMemories(ctx context.Context, req *pb.ListMemoriesRequest)
 	}
 	out := &pb.ListMemoriesResponse{Memories: page}
 	if at != (place{}) {
-		out.NextPageToken, err = paging.Next(req, at.cursor(paging.Limit(req)))
+		out.NextPageToken = paging.Next(req, at.cursor(paging.Limit(req)))
 	}
-	return out, err
+	return out, nil
 }
 
 // place is where a page of ours begins: at an element of a page of the back end's, whose memories may have no room in one answer.

@@ -12,13 +12,11 @@ import (
 )
 
 func searchMemoriesRules() rules.Table[*pb.SearchMemoriesRequest] {
-	limited := rules.Number("max_results", rules.NumberRange(0, 100), (*pb.SearchMemoriesRequest).GetMaxResults)
-	limited.Limits = append(limited.Limits, "10 by default, and for 0")
 	return rules.Table[*pb.SearchMemoriesRequest]{
 		schema.ConversationID("conversation_id", (*pb.SearchMemoriesRequest).GetConversationId),
 		rules.Text("query", rules.ByteRange(1, 10_000), (*pb.SearchMemoriesRequest).GetQuery),
 		schema.MemoryScopes("scopes", (*pb.SearchMemoriesRequest).GetScopes),
-		limited,
+		rules.Number("max_results", rules.NumberRange(0, 100), (*pb.SearchMemoriesRequest).GetMaxResults).Says("10 by default, and for 0"),
 		rules.Decimal("min_score", 0, 1, func(r *pb.SearchMemoriesRequest) *float64 { return r.MinScore }),
 	}
 }

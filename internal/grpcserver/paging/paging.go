@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 )
 
@@ -28,9 +29,7 @@ const (
 
 // PageSize is the field that says how many elements a page has.
 func PageSize[M any](get func(M) int32) rules.Rule[M] {
-	r := rules.Number("page_size", rules.NumberRange(0, maxPageSize), get)
-	r.Limits = append(r.Limits, fmt.Sprintf("%d by default", defaultPageSize))
-	return r
+	return rules.Number("page_size", rules.NumberRange(0, maxPageSize), get).Says(fmt.Sprintf("%d by default", defaultPageSize))
 }
 
 // Rules are those of a request that has no fields but its page's.
@@ -52,15 +51,6 @@ type Paged interface {
 	GetPageSize() int32
 }
 
-// seal makes the token of a cursor.
-func seal(req continued, cursor string) (string, error) {
-	sum, err := pageSum(req, cursor)
-	if err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(append(sum, cursor...)), nil
-}
-
 // Open returns the cursor of a request's token, and "" for the first page. It is false for a token that this request
 // cannot have been given.
 func Open(req continued) (cursor string, ok bool) {
@@ -72,28 +62,23 @@ func Open(req continued) (cursor string, ok bool) {
 		return "", false
 	}
 	cursor = string(raw[pageSumBytes:])
-	sum, err := pageSum(req, cursor)
-	return cursor, err == nil && bytes.Equal(sum, raw[:pageSumBytes])
+	return cursor, bytes.Equal(pageSum(req, cursor), raw[:pageSumBytes])
 }
 
 // pageSum covers the question: the request without what may change from page to page.
-func pageSum(req continued, cursor string) ([]byte, error) {
+func pageSum(req continued, cursor string) []byte {
 	question := proto.Clone(req).ProtoReflect()
 	for _, name := range []protoreflect.Name{"page_token", "page_size", "max_reply_bytes", "request_id"} {
 		if field := question.Descriptor().Fields().ByName(name); field != nil {
 			question.Clear(field)
 		}
 	}
-	canonical, err := proto.MarshalOptions{Deterministic: true}.Marshal(question.Interface())
-	if err != nil {
-		return nil, err
-	}
 	h := sha256.New()
 	h.Write([]byte(question.Descriptor().FullName()))
-	h.Write(canonical)
+	h.Write(convert.Canonical(question.Interface()))
 	h.Write([]byte{0})
 	h.Write([]byte(cursor))
-	return h.Sum(nil)[:pageSumBytes], nil
+	return h.Sum(nil)[:pageSumBytes]
 }
 
 // Token is the field that a listing goes on by.
@@ -108,20 +93,21 @@ func Token[M continued]() rules.Rule[M] {
 // NumberToken is one whose cursor is a number from 0 to most. Whoever can count the checksum can make a token.
 func NumberToken[M continued](most int64) rules.Rule[M] {
 	return Token[M]().Then(func(c *rules.Checker, m M) {
-		if n, err := OpenNumber(m); err != nil || n != nil && (*n < 0 || *n > most) {
+		cursor, _ := Open(m)
+		if n, err := strconv.ParseInt(cursor, 10, 64); cursor != "" && (err != nil || n < 0 || n > most) {
 			c.Fail("is not a token that this listing gave")
 		}
 	})
 }
 
 // OpenNumber reads the cursor of a validated request; nil for the first page.
-func OpenNumber(req continued) (*int64, error) {
+func OpenNumber[N rules.Whole](req continued) *N {
 	cursor, _ := Open(req)
-	if cursor == "" {
-		return nil, nil
-	}
 	n, err := strconv.ParseInt(cursor, 10, 64)
-	return &n, err
+	if err != nil {
+		return nil
+	}
+	return new(N(n))
 }
 
 // Limit is how many elements a page may have.
@@ -132,30 +118,20 @@ func Limit(req Paged) int {
 	return defaultPageSize
 }
 
-// OpenIndex is the cursor of a listing of messages; nil for the first page.
-func OpenIndex(req Paged) (*int32, error) {
-	n, err := OpenNumber(req)
-	if n == nil || err != nil {
-		return nil, err
-	}
-	index := int32(*n)
-	return &index, nil
-}
-
 // Next seals a cursor; an empty one ends the listing.
-func Next(req continued, cursor string) (string, error) {
+func Next(req continued, cursor string) (token string) {
 	if cursor == "" {
-		return "", nil
+		return ""
 	}
-	return seal(req, cursor)
+	return base64.RawURLEncoding.EncodeToString(append(pageSum(req, cursor), cursor...))
 }
 
 // NextNumber seals a cursor that is a number; nil ends the listing.
-func NextNumber[N rules.Whole](req continued, cursor *N) (string, error) {
+func NextNumber[N rules.Whole](req continued, cursor *N) (token string) {
 	if cursor == nil {
-		return "", nil
+		return ""
 	}
-	return seal(req, strconv.FormatInt(int64(*cursor), 10))
+	return Next(req, strconv.FormatInt(int64(*cursor), 10))
 }
 
 // Cut keeps as many elements as have room in an answer, and the first in any case: a thousand conversations with the largest metadata

@@ -18,9 +18,7 @@ func CheckReply(reply proto.Message, limit, slack int) error {
 
 // ReplyBytes is the field that says how large an answer may be.
 func ReplyBytes[M any](get func(M) *int32) rules.Rule[M] {
-	r := rules.OptionalNumber("max_reply_bytes", rules.NumberRange(0, MaxReplyBytes), get)
-	r.Limits = append(r.Limits, rules.Grouped(DefaultReplyBytes)+" (3.5 MiB) by default")
-	return r
+	return rules.OptionalNumber("max_reply_bytes", rules.NumberRange(0, MaxReplyBytes), get).Says(rules.Grouped(DefaultReplyBytes) + " (3.5 MiB) by default")
 }
 
 // ElementBytes is what an element of a list adds to an answer: itself, its tag and its length.

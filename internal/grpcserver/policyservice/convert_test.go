@@ -9,17 +9,6 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
-func TestFromProfile_FullProfile_ComesBack(t *testing.T) {
-	want := &pb.ModelProfile{
-		Model: "m", ContextWindowTokens: new(int32(1)), ReservedOutputTokens: new(int32(2)), Counter: "chars4",
-		Factor: new(1.5), MediaTokens: new(int32(3)), InputPrice: new(4.0), CacheReadPrice: new(5.0),
-		CacheWritePrice: new(6.0), OutputPrice: new(7.0),
-	}
-	if diff := cmp.Diff(want, toProfile(fromProfile(want)), protocmp.Transform()); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestFromActionPolicy_AnyKey_ComesBack(t *testing.T) {
 	for _, want := range []*pb.ActionPolicy{
 		{Key: &pb.ActionPolicy_AgentActionId{AgentActionId: "a"}, Expiration: &pb.Expiration{Turns: new(int32(2)), Mode: 2}},

@@ -15,12 +15,5 @@ func deleteActionPolicyRules() rules.Table[*pb.DeleteActionPolicyRequest] {
 
 // DeleteActionPolicy removes an action policy.
 func (s *Service) DeleteActionPolicy(ctx context.Context, req *pb.DeleteActionPolicyRequest) (*pb.DeleteActionPolicyResponse, error) {
-	r, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.engine.DeleteActionPolicy(ctx, convert.Namespace(ctx), fromActionKey(req), r); err != nil {
-		return nil, err
-	}
-	return &pb.DeleteActionPolicyResponse{}, nil
+	return &pb.DeleteActionPolicyResponse{}, s.engine.DeleteActionPolicy(ctx, convert.Namespace(ctx), fromActionKey(req), convert.FromRequest(req))
 }

@@ -18,12 +18,5 @@ func deleteModelProfileRules() rules.Table[*pb.DeleteModelProfileRequest] {
 
 // DeleteModelProfile removes a model's profile.
 func (s *Service) DeleteModelProfile(ctx context.Context, req *pb.DeleteModelProfileRequest) (*pb.DeleteModelProfileResponse, error) {
-	r, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.engine.DeleteModelProfile(ctx, convert.Namespace(ctx), req.GetModel(), r); err != nil {
-		return nil, err
-	}
-	return &pb.DeleteModelProfileResponse{}, nil
+	return &pb.DeleteModelProfileResponse{}, s.engine.DeleteModelProfile(ctx, convert.Namespace(ctx), req.GetModel(), convert.FromRequest(req))
 }

@@ -18,12 +18,5 @@ func deletePromptRules() rules.Table[*pb.DeletePromptRequest] {
 
 // DeletePrompt removes a prompt.
 func (s *Service) DeletePrompt(ctx context.Context, req *pb.DeletePromptRequest) (*pb.DeletePromptResponse, error) {
-	r, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.engine.DeletePrompt(ctx, convert.Namespace(ctx), req.GetId(), r); err != nil {
-		return nil, err
-	}
-	return &pb.DeletePromptResponse{}, nil
+	return &pb.DeletePromptResponse{}, s.engine.DeletePrompt(ctx, convert.Namespace(ctx), req.GetId(), convert.FromRequest(req))
 }

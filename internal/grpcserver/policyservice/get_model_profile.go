@@ -21,5 +21,5 @@ func (s *Service) GetModelProfile(ctx context.Context, req *pb.GetModelProfileRe
 	if err != nil {
 		return nil, err
 	}
-	return &pb.GetModelProfileResponse{Profile: toProfile(*found)}, nil
+	return &pb.GetModelProfileResponse{Profile: convert.ToModelProfile(*found)}, nil
 }

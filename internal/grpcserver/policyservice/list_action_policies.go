@@ -20,7 +20,5 @@ func (s *Service) ListActionPolicies(ctx context.Context, req *pb.ListActionPoli
 	if err != nil {
 		return nil, err
 	}
-	out := &pb.ListActionPoliciesResponse{Policies: convert.Each(found, toActionPolicy)}
-	out.NextPageToken, err = paging.Next(req, next)
-	return out, err
+	return &pb.ListActionPoliciesResponse{Policies: convert.Each(found, toActionPolicy), NextPageToken: paging.Next(req, next)}, nil
 }

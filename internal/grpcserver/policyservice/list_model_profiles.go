@@ -20,7 +20,5 @@ func (s *Service) ListModelProfiles(ctx context.Context, req *pb.ListModelProfil
 	if err != nil {
 		return nil, err
 	}
-	out := &pb.ListModelProfilesResponse{Profiles: convert.Each(found, toProfile)}
-	out.NextPageToken, err = paging.Next(req, next)
-	return out, err
+	return &pb.ListModelProfilesResponse{Profiles: convert.Each(found, convert.ToModelProfile), NextPageToken: paging.Next(req, next)}, nil
 }

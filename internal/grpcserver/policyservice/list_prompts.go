@@ -24,7 +24,5 @@ func (s *Service) ListPrompts(ctx context.Context, req *pb.ListPromptsRequest) (
 	if more {
 		next = prompts[len(prompts)-1].GetId()
 	}
-	out := &pb.ListPromptsResponse{Prompts: prompts}
-	out.NextPageToken, err = paging.Next(req, next)
-	return out, err
+	return &pb.ListPromptsResponse{Prompts: prompts, NextPageToken: paging.Next(req, next)}, nil
 }

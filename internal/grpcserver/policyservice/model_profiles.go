@@ -4,40 +4,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
-
-func fromProfile(p *pb.ModelProfile) conversation.ModelProfile {
-	return conversation.ModelProfile{
-		Model:                p.GetModel(),
-		ContextWindowTokens:  p.ContextWindowTokens,
-		ReservedOutputTokens: p.ReservedOutputTokens,
-		Counter:              p.GetCounter(),
-		Factor:               p.Factor,
-		MediaTokens:          p.MediaTokens,
-		InputPrice:           p.InputPrice,
-		CacheReadPrice:       p.CacheReadPrice,
-		CacheWritePrice:      p.CacheWritePrice,
-		OutputPrice:          p.OutputPrice,
-		LivePrefix:           p.LivePrefix,
-	}
-}
-
-func toProfile(p conversation.ModelProfile) *pb.ModelProfile {
-	return &pb.ModelProfile{
-		Model:                p.Model,
-		ContextWindowTokens:  p.ContextWindowTokens,
-		ReservedOutputTokens: p.ReservedOutputTokens,
-		Counter:              p.Counter,
-		Factor:               p.Factor,
-		MediaTokens:          p.MediaTokens,
-		InputPrice:           p.InputPrice,
-		CacheReadPrice:       p.CacheReadPrice,
-		CacheWritePrice:      p.CacheWritePrice,
-		OutputPrice:          p.OutputPrice,
-		LivePrefix:           p.LivePrefix,
-	}
-}
 
 func profileRules() rules.Table[*pb.ModelProfile] {
 	return rules.Table[*pb.ModelProfile]{

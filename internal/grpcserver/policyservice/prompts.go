@@ -13,11 +13,10 @@ import (
 func promptRules() rules.Table[*pb.Prompt] {
 	return rules.Table[*pb.Prompt]{
 		rules.Text("id", schema.NameLimit(), (*pb.Prompt).GetId),
-		rules.OutputOnly[*pb.Prompt]("version"),
 		rules.Text("template", rules.ByteRange(1, 32_768), (*pb.Prompt).GetTemplate, promptTemplate),
 		modelNames("models", (*pb.Prompt).GetModels),
 		rules.Number("max_output_tokens", rules.NumberRange(0, 100_000), (*pb.Prompt).GetMaxOutputTokens),
-	}
+	}.OutputOnly("version")
 }
 
 // promptTemplate says in fixed words what the engine says with the template's own.

@@ -18,12 +18,8 @@ func putActionPolicyRules() rules.Table[*pb.PutActionPolicyRequest] {
 
 // PutActionPolicy creates or replaces an action policy.
 func (s *Service) PutActionPolicy(ctx context.Context, req *pb.PutActionPolicyRequest) (*pb.PutActionPolicyResponse, error) {
-	r, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
 	policy := fromActionPolicy(req.GetPolicy())
-	if err := s.engine.PutActionPolicy(ctx, convert.Namespace(ctx), policy, r); err != nil {
+	if err := s.engine.PutActionPolicy(ctx, convert.Namespace(ctx), policy, convert.FromRequest(req)); err != nil {
 		return nil, err
 	}
 	return &pb.PutActionPolicyResponse{Policy: toActionPolicy(policy)}, nil

@@ -18,13 +18,9 @@ func putModelProfileRules() rules.Table[*pb.PutModelProfileRequest] {
 
 // PutModelProfile creates or replaces a model's profile.
 func (s *Service) PutModelProfile(ctx context.Context, req *pb.PutModelProfileRequest) (*pb.PutModelProfileResponse, error) {
-	r, err := convert.FromRequest(req)
-	if err != nil {
+	profile := convert.FromModelProfile(req.GetProfile())
+	if err := s.engine.PutModelProfile(ctx, convert.Namespace(ctx), profile, convert.FromRequest(req)); err != nil {
 		return nil, err
 	}
-	profile := fromProfile(req.GetProfile())
-	if err := s.engine.PutModelProfile(ctx, convert.Namespace(ctx), profile, r); err != nil {
-		return nil, err
-	}
-	return &pb.PutModelProfileResponse{Profile: toProfile(profile)}, nil
+	return &pb.PutModelProfileResponse{Profile: convert.ToModelProfile(profile)}, nil
 }

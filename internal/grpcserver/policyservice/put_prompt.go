@@ -18,11 +18,7 @@ func putPromptRules() rules.Table[*pb.PutPromptRequest] {
 
 // PutPrompt creates or replaces a prompt.
 func (s *Service) PutPrompt(ctx context.Context, req *pb.PutPromptRequest) (*pb.PutPromptResponse, error) {
-	r, err := convert.FromRequest(req)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := s.engine.PutPrompt(ctx, convert.Namespace(ctx), fromPrompt(req.GetPrompt()), r)
+	stored, err := s.engine.PutPrompt(ctx, convert.Namespace(ctx), fromPrompt(req.GetPrompt()), convert.FromRequest(req))
 	if err != nil {
 		return nil, err
 	}

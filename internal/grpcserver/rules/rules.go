@@ -47,6 +47,12 @@ func (r Rule[M]) Then(check func(c *Checker, m M)) Rule[M] {
 	return r
 }
 
+// Says adds a limit that the comment must name too.
+func (r Rule[M]) Says(limit string) Rule[M] {
+	r.Limits = append(r.Limits, limit)
+	return r
+}
+
 // Table holds the rules of all fields of a message.
 type Table[M any] []Rule[M]
 
@@ -265,16 +271,17 @@ func Refused[M any](field string, set func(M) bool) Rule[M] {
 	}}
 }
 
-// OutputOnly is a field that requests may hold and nobody reads.
-func OutputOnly[M any](field string) Rule[M] {
-	return Rule[M]{Facts: Facts{Field: field, Ignored: true}}
+// OutputOnly adds fields that requests may hold and nobody reads.
+func (t Table[M]) OutputOnly(fields ...string) Table[M] {
+	for _, field := range fields {
+		t = append(t, Rule[M]{Facts: Facts{Field: field, Ignored: true}})
+	}
+	return t
 }
 
 // ShownName is a text that is shown to models on a line of the sidecar's making.
 func ShownName[M any](field string, l Limit, get func(M) string) Rule[M] {
-	r := Text(field, l, get, NoControls)
-	r.Limits = append(r.Limits, "no control characters")
-	return r
+	return Text(field, l, get, NoControls).Says("no control characters")
 }
 
 // EndIndex is where a range ends: at its start at the earliest.

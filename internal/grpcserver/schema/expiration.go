@@ -19,8 +19,7 @@ func Expiration() rules.Table[*pb.Expiration] {
 		func(e *pb.Expiration) *int32 { return e.Turns },
 		func(e *pb.Expiration) *int32 { return e.CompactLength },
 	),
-		rules.Anything[*pb.Expiration]("preserve_original_content"),
-		rules.OutputOnly[*pb.Expiration]("source"))
+		rules.Anything[*pb.Expiration]("preserve_original_content")).OutputOnly("source")
 }
 
 // ExpirationOverride are the rules of an override of expirations.

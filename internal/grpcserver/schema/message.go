@@ -80,13 +80,7 @@ func messageTable(added func(*pb.Part) bool) rules.Table[*pb.Message] {
 		rules.Text("step_id", OptionalNameLimit(), (*pb.Message).GetStepId),
 		Tags("tags", (*pb.Message).GetTags),
 		rules.OptionalText("metadata_json", rules.AtMostBytes(65_536), (*pb.Message).GetMetadataJson, rules.JSONObject),
-		rules.OutputOnly[*pb.Message]("index"),
-		rules.OutputOnly[*pb.Message]("create_time"),
-		rules.OutputOnly[*pb.Message]("turn_added"),
-		rules.OutputOnly[*pb.Message]("token_count"),
-		rules.OutputOnly[*pb.Message]("view"),
-		rules.OutputOnly[*pb.Message]("estimated"),
-	}
+	}.OutputOnly("index", "create_time", "turn_added", "token_count", "view", "estimated")
 }
 
 // speakerRule checks who speaks. A tool's name belongs to each of its results.
@@ -244,10 +238,7 @@ func partRules(actions rules.Table[*pb.ActionRef], expiration rules.Table[*pb.Ex
 		rules.Message("residue", (*pb.Part).GetResidue, residueRules()),
 		rules.Refused("citation", func(p *pb.Part) bool { return p.GetCitation() != nil }),
 		rules.Refused("recalled", func(p *pb.Part) bool { return p.GetRecalled() != nil }),
-		rules.OutputOnly[*pb.Part]("plugin"),
-		rules.OutputOnly[*pb.Part]("variant"),
-		rules.OutputOnly[*pb.Part]("erasure"),
-	}
+	}.OutputOnly("plugin", "variant", "erasure")
 }
 
 func mediaRules() rules.Table[*pb.Media] {
@@ -284,8 +275,7 @@ func resultRules(actions rules.Table[*pb.ActionRef], expiration rules.Table[*pb.
 		rules.Message("recalled_from", (*pb.ToolResult).GetRecalledFrom, recalledRules()),
 		rules.Message("source", (*pb.ToolResult).GetSource, sourceRules()),
 		rules.Enum("importance", (*pb.ToolResult).GetImportance),
-		rules.OutputOnly[*pb.ToolResult]("citation"),
-	}
+	}.OutputOnly("citation")
 }
 
 func recalledRules() rules.Table[*pb.RecalledFrom] {

@@ -11,7 +11,7 @@ import (
 func ProviderInput() rules.Table[*pb.ProviderInput] {
 	return rules.Table[*pb.ProviderInput]{
 		providersFormat(),
-		providersJSON(),
+		rules.Text("json", rules.ByteRange(2, MaxContentBytes), (*pb.ProviderInput).GetJson).Says("at most " + rules.Grouped(MaxReadMessages) + " messages"),
 		rules.Enum("shape", (*pb.ProviderInput).GetShape),
 		rules.Message("history", (*pb.ProviderInput).GetHistory, historyRules()),
 		rules.Text("model", OptionalNameLimit(), (*pb.ProviderInput).GetModel),
@@ -32,12 +32,6 @@ func providersFormat() rules.Rule[*pb.ProviderInput] {
 
 // MaxReadMessages is how many messages one JSON may become.
 const MaxReadMessages = 10_000
-
-func providersJSON() rules.Rule[*pb.ProviderInput] {
-	r := rules.Text("json", rules.ByteRange(2, MaxContentBytes), (*pb.ProviderInput).GetJson)
-	r.Limits = append(r.Limits, "at most "+rules.Grouped(MaxReadMessages)+" messages")
-	return r
-}
 
 func historyRules() rules.Table[*pb.HistoryOptions] {
 	return rules.Table[*pb.HistoryOptions]{

@@ -48,7 +48,7 @@ func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []by
 		out = append(out, `base64","media_type":"`+p.Media.MIMEType+`","data":`...)
 		out = provider.AppendBase64(out, p.Media.Data.Inline)
 	default:
-		out = provider.AppendString(append(out, `url","url":`...), p.Media.URI)
+		out = provider.AppendField(out, `url","url":`, p.Media.URI)
 	}
 	out = append(out, "}}"...)
 	if kind == "document" {
@@ -70,7 +70,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 		if source := p.Kept.Object("source"); source.Text("type") == "content" && source["content"] != nil {
 			out = p.Kept.Append(out, '{', "source")
 		} else {
-			out = provider.AppendString([]byte(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":`), p.Text)
+			out = provider.AppendField(nil, `{"type":"document","source":{"type":"text","media_type":"text/plain","data":`, p.Text)
 			out = append(out, "}}"...)
 		}
 		return append(dst, describe(out, p.Kept)...)
@@ -133,8 +133,7 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque
 	name, arguments, tokens := s.Call(l.Index, p, provider.CleanName, provider.IsObject)
 	out := []byte(`{"type":"tool_use","id":`)
 	out = provider.AppendCallID(out, p.Call.Ordinal)
-	out = append(out, `,"name":`...)
-	out = provider.AppendString(out, name)
+	out = provider.AppendField(out, `,"name":`, name)
 	out = append(out, `,"input":`...)
 	out = append(append(out, arguments...), '}')
 	kept := s.Kept(p)
@@ -157,8 +156,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	case r.Output == conversation.OutputParts:
 		out, more = appendParts(out, s, l, r)
 	case strings.TrimSpace(r.Text.Inline) != "":
-		out = append(out, `,"content":`...)
-		out = provider.AppendString(out, r.Text.Inline)
+		out = provider.AppendField(out, `,"content":`, r.Text.Inline)
 	}
 	if r.State == conversation.ResultError {
 		if len(out) == before {

@@ -80,8 +80,7 @@ func thinkingJSON(p *conversation.Part) []byte {
 	}
 	out := []byte(`{"type":"thinking","thinking":`)
 	out = provider.AppendString(out, p.Reasoning.Text.Inline)
-	out = append(out, `,"signature":`...)
-	out = provider.AppendString(out, p.Reasoning.Signature.Inline)
+	out = provider.AppendField(out, `,"signature":`, p.Reasoning.Signature.Inline)
 	return append(out, '}')
 }
 

@@ -57,7 +57,7 @@ func media(m *conversation.Media, kept provider.Fields) []byte {
 		key = `{"inlineData":`
 		inner = provider.AppendBase64(append(inner, `"data":`...), m.Data.Inline)
 	} else {
-		inner = provider.AppendString(append(inner, `"fileUri":`...), m.URI)
+		inner = provider.AppendField(inner, `"fileUri":`, m.URI)
 	}
 	inner = kept.Append(append(inner, '}'), '"', "displayName")
 	return kept.Append(append(append([]byte(key), inner...), '}'), '{', besideKeys()...)
@@ -121,7 +121,7 @@ func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 	case p.Kind == conversation.PartToolCall:
 		return call(s, l, p)
 	case p.Kind == conversation.PartReasoning && s.Native(l, p) && isBase64(p.Reasoning.Signature.Inline):
-		out := provider.AppendString([]byte(`{"text":`), p.Reasoning.Text.Inline)
+		out := provider.AppendField(nil, `{"text":`, p.Reasoning.Text.Inline)
 		return sign(append(out, `,"thought":true}`...), p.Reasoning.Signature.Inline), p.Tokens
 	case p.Kind == conversation.PartOpaque && s.Native(l, p) && isBlock(p.Opaque.JSON.Inline):
 		return []byte(p.Opaque.JSON.Inline), p.Tokens
@@ -132,7 +132,7 @@ func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 
 func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
 	name, arguments, tokens := s.Call(l.Index, p, cleanName, provider.IsObject)
-	out := provider.AppendString([]byte(`{"functionCall":{"name":`), name)
+	out := provider.AppendField(nil, `{"functionCall":{"name":`, name)
 	out = append(out, `,"args":`...)
 	out = append(append(out, arguments...), "}}"...)
 	return s.Kept(p).Append(out, '{', besideKeys()...), tokens

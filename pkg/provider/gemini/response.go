@@ -20,8 +20,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 		text, more = s.ResultText(r, l.Index)
 	}
 	out := make([]byte, 0, len(text)+len(text)/16+96)
-	out = append(out, `{"functionResponse":{"name":`...)
-	out = provider.AppendString(out, cleanName(l.Call.Name))
+	out = provider.AppendField(out, `{"functionResponse":{"name":`, cleanName(l.Call.Name))
 	out = append(out, `,"response":`...)
 	out, wrapper = appendResponse(out, &shown, text, kept)
 	more += s.Count(wrapper)
@@ -68,7 +67,7 @@ func appendResponse(dst []byte, r *conversation.ToolResult, text string, kept pr
 	}
 	switch {
 	case r.Output != conversation.OutputJSON || !provider.IsValue(text):
-		dst = provider.AppendString(append(dst, key...), text)
+		dst = provider.AppendField(dst, key, text)
 	case r.State != conversation.ResultError && provider.IsObject(text):
 		return append(dst, text...), ""
 	default:

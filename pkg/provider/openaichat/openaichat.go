@@ -54,7 +54,7 @@ func appendRole(s *provider.UnitWriter, index int32, role, name string) []byte {
 		if clean != name {
 			s.Repair(index, conversation.ReasonNameReplaced, 0)
 		}
-		out = provider.AppendString(append(out, `"name":`...), clean)
+		out = provider.AppendField(out, `"name":`, clean)
 		out = append(out, ',')
 	}
 	return append(out, `"content":`...)
@@ -170,7 +170,7 @@ func (m *assistantTurn) message(out []byte) []byte {
 	case len(m.contents) == 0:
 		out = append(out, "null"...)
 	case len(m.contents) == 1 && m.contents[0].Kept.Text("type") == "refusal":
-		out = provider.AppendString(append(out, `null,"refusal":`...), m.contents[0].Text)
+		out = provider.AppendField(out, `null,"refusal":`, m.contents[0].Text)
 	default:
 		out = appendSaid(out, m.contents)
 	}
@@ -209,15 +209,13 @@ func appendCall(s *provider.UnitWriter, index int32, dst []byte, p *conversation
 	dst = provider.AppendCallID(dst, p.Call.Ordinal)
 	if s.Kept(p).Text("type") == "custom" {
 		name, more := s.ToolName(index, p.Call.Name, provider.CleanName)
-		dst = provider.AppendString(append(dst, `,"type":"custom","custom":{"name":`...), name)
-		dst = provider.AppendString(append(dst, `,"input":`...), p.Call.Arguments.Inline)
+		dst = provider.AppendField(dst, `,"type":"custom","custom":{"name":`, name)
+		dst = provider.AppendField(dst, `,"input":`, p.Call.Arguments.Inline)
 		return append(dst, "}}"...), p.Tokens + more
 	}
 	name, arguments, tokens := s.Call(index, p, provider.CleanName, provider.IsJSON)
-	dst = append(dst, `,"type":"function","function":{"name":`...)
-	dst = provider.AppendString(dst, name)
-	dst = append(dst, `,"arguments":`...)
-	dst = provider.AppendString(dst, arguments)
+	dst = provider.AppendField(dst, `,"type":"function","function":{"name":`, name)
+	dst = provider.AppendField(dst, `,"arguments":`, arguments)
 	return append(dst, "}}"...), tokens
 }
 

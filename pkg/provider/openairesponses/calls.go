@@ -60,8 +60,8 @@ func (w *items) call(p *conversation.Part) {
 	case custom:
 		name, more := w.unit.ToolName(w.line.Index, p.Call.Name, provider.CleanName)
 		out := provider.AppendCallID([]byte(`{"type":"custom_tool_call","call_id":`), p.Call.Ordinal)
-		out = provider.AppendString(append(out, `,"name":`...), name)
-		out = append(provider.AppendString(append(out, `,"input":`...), p.Call.Arguments.Inline), '}')
+		out = provider.AppendField(out, `,"name":`, name)
+		out = append(provider.AppendField(out, `,"input":`, p.Call.Arguments.Inline), '}')
 		w.item("custom_tool_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), p.Tokens+more)
 	default:
 		w.item(kind, action(kind, p, kept), p.Tokens)
@@ -72,10 +72,8 @@ func (w *items) function(p *conversation.Part, kept provider.Fields) {
 	name, arguments, tokens := w.unit.Call(w.line.Index, p, provider.CleanName, provider.IsJSON)
 	out := []byte(`{"type":"function_call","call_id":`)
 	out = provider.AppendCallID(out, p.Call.Ordinal)
-	out = append(out, `,"name":`...)
-	out = provider.AppendString(out, name)
-	out = append(out, `,"arguments":`...)
-	out = append(provider.AppendString(out, arguments), '}')
+	out = provider.AppendField(out, `,"name":`, name)
+	out = append(provider.AppendField(out, `,"arguments":`, arguments), '}')
 	w.item("function_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), tokens)
 }
 
@@ -171,6 +169,6 @@ func shellOutput(text string) []byte {
 	if strings.HasPrefix(text, "[{") && provider.IsValue(text) {
 		return []byte(text)
 	}
-	out := provider.AppendString([]byte(`[{"stdout":`), text)
+	out := provider.AppendField(nil, `[{"stdout":`, text)
 	return append(out, `,"stderr":"","outcome":{"type":"exit","exit_code":0}}]`...)
 }

@@ -127,7 +127,7 @@ func (w *items) text(text string, weight int32, kept provider.Fields) {
 	if w.written || len(w.reasoning) > 0 {
 		weight += tokens.PerMessage // the record has one message where the items are more
 	}
-	out := provider.AppendString([]byte(`{"type":"message","role":"assistant","content":`), text)
+	out := provider.AppendField(nil, `{"type":"message","role":"assistant","content":`, text)
 	out = append(out, '}')
 	if slices.Contains([]string{"commentary", "final_answer"}, kept.Text("phase")) {
 		out = kept.Append(out, '"', "phase")

@@ -103,10 +103,8 @@ func (s *Settings) Sockets() (listen.Sockets, error) {
 }
 
 func (s *Settings) checkPprof() error {
-	if _, _, err := net.SplitHostPort(s.Pprof); s.Pprof != "" && (err != nil || !listen.IsLocal(s.Pprof)) {
-		return errors.New("--pprof must be a loopback address, such as 127.0.0.1:6060")
-	}
-	return nil
+	_, _, err := net.SplitHostPort(s.Pprof)
+	return unless(s.Pprof == "" || err == nil && listen.IsLocal(s.Pprof), "--pprof must be a loopback address, such as 127.0.0.1:6060")
 }
 
 // fileMode is a file's permissions, in octal digits.

@@ -33,7 +33,7 @@ func (s *LifecycleFlags) checkLifecycle() error {
 		within("default-expire-turns", s.DefaultExpireTurns, 0, 1_000_000),
 		within("default-compact-length", s.DefaultCompactLength, 1, 1_000_000),
 		s.checkExpiry(),
-		s.checkMaxWait(),
+		unless(between(s.DefaultMaxWait, 0, time.Minute), "--default-max-wait must be 0s to 60s"),
 	)
 }
 
@@ -47,13 +47,6 @@ func (s *LifecycleFlags) checkExpiry() error {
 	default:
 		return nil
 	}
-}
-
-func (s *LifecycleFlags) checkMaxWait() error {
-	if w := s.DefaultMaxWait; w != nil && (*w < 0 || *w > time.Minute) {
-		return errors.New("--default-max-wait must be 0s to 60s")
-	}
-	return nil
 }
 
 // expiration is the default for results. What a setting's default stands for is left unset: a policy that sets nothing keeps

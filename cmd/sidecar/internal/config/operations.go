@@ -22,24 +22,12 @@ type OperationsFlags struct {
 const longestDrainDelay = 5 * time.Second
 
 func (s *OperationsFlags) checkOperations() error {
-	return errors.Join(s.checkOps(), s.checkDrainDelay(), s.checkTraces())
+	return errors.Join(s.checkOps(), unless(between(&s.DrainDelay, 0, longestDrainDelay), "--drain-delay must be 0s to 5s"), s.checkTraces())
 }
 
 func (s *OperationsFlags) checkOps() error {
-	if s.Ops == "" || strings.HasPrefix(s.Ops, listen.UnixScheme) {
-		return nil
-	}
-	if _, _, err := net.SplitHostPort(s.Ops); err != nil {
-		return errors.New("--ops must be host:port or unix:///path")
-	}
-	return nil
-}
-
-func (s *OperationsFlags) checkDrainDelay() error {
-	if s.DrainDelay < 0 || s.DrainDelay > longestDrainDelay {
-		return errors.New("--drain-delay must be 0s to 5s")
-	}
-	return nil
+	_, _, err := net.SplitHostPort(s.Ops)
+	return unless(s.Ops == "" || strings.HasPrefix(s.Ops, listen.UnixScheme) || err == nil, "--ops must be host:port or unix:///path")
 }
 
 func (s *OperationsFlags) checkTraces() error {

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"errors"
-
 	"github.com/palimpsest-context/palimpsest/internal/access"
 	"github.com/palimpsest-context/palimpsest/internal/bytesize"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -19,10 +17,8 @@ type QuotaFlags struct {
 }
 
 func (s *QuotaFlags) checkQuotas() error {
-	if min(s.QuotaConversations, int64(s.QuotaBytes), s.QuotaModelCalls, s.QuotaRequests) < 0 || !(s.QuotaModelSpend >= 0) {
-		return errors.New("--quota-conversations, --quota-bytes, --quota-model-calls, --quota-model-spend and --quota-requests must be 0 or more")
-	}
-	return nil
+	return unless(min(s.QuotaConversations, int64(s.QuotaBytes), s.QuotaModelCalls, s.QuotaRequests) >= 0 && s.QuotaModelSpend >= 0,
+		"--quota-conversations, --quota-bytes, --quota-model-calls, --quota-model-spend and --quota-requests must be 0 or more")
 }
 
 // Quotas are the limits of what a namespace may hold and ask of models: the file's, else the flags'. The file may change with every call.

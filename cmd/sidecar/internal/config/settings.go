@@ -69,8 +69,8 @@ func (s *Settings) Check() error {
 		within("default-max-context", s.DefaultMaxContext, 1, 100_000_000),
 		within("default-target", s.DefaultTarget, 10, 90),
 		within("default-result-share", s.DefaultResultShare, 1, 100),
-		s.checkReserve(),
-		s.checkTTL(),
+		unless(s.DefaultReserve == nil || s.DefaultWindow == nil || *s.DefaultReserve < *s.DefaultWindow, "--default-reserve must be less than --default-window"),
+		unless(between(s.DefaultTTL, time.Minute, longestTTL) || *s.DefaultTTL == 0, "--default-ttl must be 1 minute to 10 years (87600h), or 0"),
 		s.checkStore(),
 		s.checkAccess(),
 		s.checkPolicy(),
@@ -86,27 +86,25 @@ func (s *Settings) Check() error {
 	return nil
 }
 
+// unless is an error that says what flags must be, unless they are.
+func unless(good bool, format string, args ...any) error {
+	if good {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// between says whether a setting is not set, or in a range.
+func between[T int32 | time.Duration](v *T, least, most T) bool {
+	return v == nil || least <= *v && *v <= most
+}
+
 func within(flag string, n *int32, least, most int32) error {
-	if n != nil && (*n < least || *n > most) {
-		return fmt.Errorf("--%s must be %d to %d", flag, least, most)
-	}
-	return nil
+	return unless(between(n, least, most), "--%s must be %d to %d", flag, least, most)
 }
 
-func (s *Settings) checkReserve() error {
-	if s.DefaultReserve != nil && s.DefaultWindow != nil && *s.DefaultReserve >= *s.DefaultWindow {
-		return errors.New("--default-reserve must be less than --default-window")
-	}
-	return nil
-}
-
-func (s *Settings) checkTTL() error {
-	const longest = 10 * 365 * 24 * time.Hour
-	if t := s.DefaultTTL; t != nil && *t != 0 && (*t < time.Minute || *t > longest) {
-		return errors.New("--default-ttl must be 1 minute to 10 years (87600h), or 0")
-	}
-	return nil
-}
+// longestTTL is how long a conversation can be told to live.
+const longestTTL = 10 * 365 * 24 * time.Hour
 
 // Policy is the server's default policy: what single settings say, and then the named policy.
 func (s *Settings) Policy() (conversation.Policy, error) {

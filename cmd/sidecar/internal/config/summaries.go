@@ -60,25 +60,19 @@ func (s *SummaryFlags) Providers() []Provider {
 }
 
 func (s *SummaryFlags) checkSummaries() error {
-	faults := []error{s.checkSummaryDeadline()}
+	faults := []error{
+		// 0 is the default, which is what settings made in the program have.
+		unless(s.SummaryDeadline == 0 || between(&s.SummaryDeadline, time.Second, 10*time.Minute), "--summary-deadline must be 1s to 10m"),
+		unless(min(s.SummaryTokensPerMinute, s.SummaryTokensPerConversation) >= 0,
+			"--summary-tokens-per-minute and --summary-tokens-per-conversation must be 0 or more"),
+	}
 	for _, a := range s.Providers() {
 		faults = append(faults, a.check())
 	}
 	for _, model := range s.SummaryModels {
 		faults = append(faults, s.checkModel(model))
 	}
-	if s.SummaryTokensPerMinute < 0 || s.SummaryTokensPerConversation < 0 {
-		faults = append(faults, errors.New("--summary-tokens-per-minute and --summary-tokens-per-conversation must be 0 or more"))
-	}
 	return errors.Join(faults...)
-}
-
-// checkSummaryDeadline takes 0 for the default, which is what settings made in the program have.
-func (s *SummaryFlags) checkSummaryDeadline() error {
-	if t := s.SummaryDeadline; t != 0 && (t < time.Second || t > 10*time.Minute) {
-		return errors.New("--summary-deadline must be 1s to 10m")
-	}
-	return nil
 }
 
 func (a Provider) check() error {
