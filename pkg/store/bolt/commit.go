@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -142,12 +141,7 @@ func (p *commit) admit(t *tx, begins bool) error {
 			return fmt.Errorf("%w: upload %s", store.ErrNotFound, upload)
 		}
 	}
-	for name, want := range p.c.ExpectSlots {
-		if err := t.expectSlot(id, name, want); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.c.AgainstSlots(func(name string) ([]byte, error) { return t.slot(t.record().Get(slotKey(id, name))) })
 }
 
 func (p *commit) admitIncarnation(t *tx, id conversation.ID) error {
@@ -167,19 +161,12 @@ func (p *commit) admitIncarnation(t *tx, id conversation.ID) error {
 	}
 }
 
-func (t *tx) expectSlot(id conversation.ID, name string, want []byte) error {
-	value := t.record().Get(slotKey(id, name))
-	if value == nil && want == nil {
-		return nil
+// slot reads the value of one, nil if it is not there.
+func (t *tx) slot(value []byte) ([]byte, error) {
+	if value == nil {
+		return nil, nil
 	}
-	if value == nil || want == nil {
-		return fmt.Errorf("%w: slot %q", store.ErrConflict, name)
-	}
-	have, err := t.codec.DecodeSlot(value)
-	if err == nil && !bytes.Equal(have, want) {
-		err = fmt.Errorf("%w: slot %q", store.ErrConflict, name)
-	}
-	return err
+	return t.codec.DecodeSlot(value)
 }
 
 // begin leads the name to the new incarnation; old is the deleted head that it led to, or nil.
@@ -205,10 +192,8 @@ func (p *commit) begin(t *tx, old *store.Head) error {
 
 // replace makes what is left of the old incarnation due now, at the latest.
 func (p *commit) replace(t *tx, old store.Head) error {
-	was, now := old.NextDue, p.c.Head.UpdateTime
-	if was.IsZero() || was.After(now) {
-		old.NextDue = now
-	}
+	was := old.NextDue
+	old.NextDue = old.DueReplaced(p.c.Head.UpdateTime)
 	if err := t.record().Put(headKey(old.Incarnation), t.codec.EncodeHead(&old)); err != nil {
 		return err
 	}

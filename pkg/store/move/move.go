@@ -196,7 +196,7 @@ func (c *copier) conversation(ctx context.Context, key store.Key, restarts int) 
 		done, err := c.once(ctx, key)
 		switch {
 		case errors.Is(err, errMoved) && try < restarts:
-			if err := sleep(ctx, pause); err != nil {
+			if err := store.Pause(ctx, pause); err != nil {
 				return err
 			}
 			pause = min(2*pause, 100*firstPause)
@@ -207,15 +207,6 @@ func (c *copier) conversation(ctx context.Context, key store.Key, restarts int) 
 			c.count(done)
 		}
 		return err
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }
 

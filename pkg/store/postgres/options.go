@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -69,24 +70,13 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	def(&o.AcquireTimeout, 3*time.Second)
-	def(&o.ReadTimeout, 10*time.Second)
-	def(&o.CommitTimeout, 10*time.Second)
-	def(&o.PollInterval, 100*time.Millisecond)
-	if o.Schema == "" {
-		o.Schema = DefaultSchema
-	}
-	if o.ExecMode == "" {
-		o.ExecMode = CacheStatement
-	}
-	if o.PoolSize == 0 {
-		o.PoolSize = 20
-	}
+	o.Schema = cmp.Or(o.Schema, DefaultSchema)
+	o.ExecMode = cmp.Or(o.ExecMode, CacheStatement)
+	o.PoolSize = cmp.Or(o.PoolSize, 20)
+	o.AcquireTimeout = cmp.Or(o.AcquireTimeout, 3*time.Second)
+	o.ReadTimeout = cmp.Or(o.ReadTimeout, 10*time.Second)
+	o.CommitTimeout = cmp.Or(o.CommitTimeout, 10*time.Second)
+	o.PollInterval = cmp.Or(o.PollInterval, 100*time.Millisecond)
 	if o.OnState == nil {
 		o.OnState = func(error) {}
 	}

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,9 +27,7 @@ func movingCases() []check {
 }
 
 func sortKeys(keys []store.Key) []store.Key {
-	slices.SortFunc(keys, func(a, b store.Key) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Conversation, b.Conversation))
-	})
+	slices.SortFunc(keys, store.Key.Compare)
 	return keys
 }
 
