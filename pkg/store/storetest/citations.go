@@ -63,13 +63,13 @@ func editsAboutContents(b *box) {
 		of   []conversation.Range
 		want []int64
 	}{
-		{[]conversation.Range{{First: 1, End: 2}}, []int64{2, 5}},
-		{[]conversation.Range{{First: 0, End: 1}}, nil},
-		{[]conversation.Range{{First: 2, End: 3}}, nil},
-		{[]conversation.Range{{First: 3, End: 4}}, nil},
-		{[]conversation.Range{{First: 2, End: 4}}, []int64{3}},
-		{[]conversation.Range{{First: 2, End: 4}, {First: 3, End: 5}, {First: 4, End: 5}}, []int64{3, 4}},
-		{[]conversation.Range{{First: 0, End: 5}}, []int64{2, 3, 4, 5}},
+		{[]conversation.Range{span(1, 2)}, []int64{2, 5}},
+		{[]conversation.Range{span(0, 1)}, nil},
+		{[]conversation.Range{span(2, 3)}, nil},
+		{[]conversation.Range{span(3, 4)}, nil},
+		{[]conversation.Range{span(2, 4)}, []int64{3}},
+		{[]conversation.Range{span(2, 4), span(3, 5), span(4, 5)}, []int64{3, 4}},
+		{[]conversation.Range{span(0, 5)}, []int64{2, 3, 4, 5}},
 		{[]conversation.Range{all()}, []int64{2, 3, 4, 5, 6}},
 	} {
 		b.equal(k.edits(store.EditRange{Of: c.of}), c.want)
@@ -105,8 +105,7 @@ func citationsComeBackWhole(b *box) {
 		b.equal(snap.Info, c.Info)
 	}
 	whole()
-	if b.s.Durability() != store.DurabilityNone {
-		b.reopen()
+	if b.reopen() {
 		whole()
 	}
 }
@@ -135,8 +134,7 @@ func sharedContent(b *box) {
 	}
 	readable()
 	b.equal(b.due(start().Add(1000*time.Hour)), []store.Task(nil))
-	if b.s.Durability() != store.DurabilityNone {
-		b.reopen()
+	if b.s.Durability() != store.DurabilityNone && b.reopen() {
 		readable()
 	}
 	sharedIsReleased(k, id)
@@ -145,9 +143,7 @@ func sharedContent(b *box) {
 func sharedIsReleased(k *talk, id conversation.ID) {
 	k.Helper()
 	want := k.read(k.key, allMessages()).Messages
-	c := k.change()
-	c.Release = []conversation.ID{id}
-	k.commit(c)
+	k.release(id)
 	for _, m := range k.read(k.key, allMessages()).Messages {
 		if got := k.content(m.Parts[0].Text.Ref.ID, 0, 1); got != nil {
 			k.Fatalf("message %d still reads a released content", m.Index)

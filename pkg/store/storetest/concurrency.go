@@ -35,6 +35,27 @@ func together(n int, run func(int)) {
 	wg.Wait()
 }
 
+// during has some look again and again while something runs.
+func during(run func(), lookers int, look func()) {
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range lookers {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					look()
+				}
+			}
+		})
+	}
+	run()
+	close(stop)
+	wg.Wait()
+}
+
 func oneOfManyWins(b *box) {
 	k := b.begin(name("a"))
 	for range 10 {
@@ -131,27 +152,13 @@ func conflictsHarmNobody(b *box) {
 // snapshotsAreConsistent: head, messages, edits and slot of an answer are of one version.
 func snapshotsAreConsistent(b *box) {
 	k := b.begin(name("a"))
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-					checkSnapshot(b, k.key)
-				}
-			}
-		})
-	}
-	for range 100 {
-		c := edit(say(k.change(), 1, 1), 2, 0, 1)
-		c.Slots = map[string][]byte{"s": fmt.Append(nil, c.Head.Version)}
-		k.commit(c)
-	}
-	close(stop)
-	wg.Wait()
+	during(func() {
+		for range 100 {
+			c := edit(say(k.change(), 1, 1), 2, 0, 1)
+			c.Slots = map[string][]byte{"s": fmt.Append(nil, c.Head.Version)}
+			k.commit(c)
+		}
+	}, 4, func() { checkSnapshot(b, k.key) })
 }
 
 func checkSnapshot(b *box, key store.Key) {

@@ -93,10 +93,8 @@ func deleteLiving(b *box) {
 	k := b.begin(name("a"))
 	k.commit(say(k.change(), 1))
 	for _, keep := range []bool{true, false} {
-		_, err := b.s.Delete(b.ctx, k.key, store.Deletion{Incarnation: k.head.Incarnation, KeepHead: keep})
-		b.wants(err, store.ErrConflict)
-		_, err = b.s.Delete(b.ctx, name("wrong"), store.Deletion{Incarnation: k.head.Incarnation, KeepHead: keep})
-		b.wants(err, store.ErrConflict)
+		b.undeletable(k.key, store.Deletion{Incarnation: k.head.Incarnation, KeepHead: keep}, store.ErrConflict)
+		b.undeletable(name("wrong"), store.Deletion{Incarnation: k.head.Incarnation, KeepHead: keep}, store.ErrConflict)
 	}
 	b.equal(k.messages(store.MessageRange{Range: all()}), []int32{0})
 	b.deleteAll(k.key, store.Deletion{Incarnation: b.id()})
@@ -133,8 +131,7 @@ func deleteInSteps(b *box) {
 	if steps < 5 {
 		b.Fatalf("%d steps for some 15 records, two at a time", steps)
 	}
-	_, err := b.s.Read(b.ctx, k.key, store.Query{})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{})
 	b.equal(b.due(start().Add(1000*time.Hour)), []store.Task(nil))
 	entries, err := b.s.List(b.ctx, "default", "", 10)
 	b.must(err)
@@ -154,8 +151,7 @@ func deleteKeepsTombstone(b *box) {
 	b.equal(b.due(start()), []store.Task(nil))
 	b.equal(b.due(k.head.DeleteTime), []store.Task{k.task(k.head.DeleteTime)})
 	b.deleteAll(k.key, store.Deletion{Incarnation: k.head.Incarnation})
-	_, err := b.s.Read(b.ctx, k.key, store.Query{})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{})
 	b.equal(b.due(k.head.DeleteTime), []store.Task(nil))
 }
 
@@ -180,8 +176,7 @@ func recreation(b *box) {
 	snap := b.read(k.key, everything())
 	b.equal(snap, &store.Snapshot{Head: next.head})
 	k.refused(k.change(), store.ErrConflict)
-	_, err := b.s.Read(b.ctx, k.key, store.Query{Incarnation: k.head.Incarnation})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{Incarnation: k.head.Incarnation})
 	next.commit(say(next.change(), 1))
 	b.deleteAll(k.key, store.Deletion{Incarnation: k.head.Incarnation, Limit: 3})
 	b.equal(next.messages(store.MessageRange{Range: all()}), []int32{0})
@@ -215,8 +210,7 @@ func closes(b *box) {
 	b.wants(err, store.ErrClosed)
 	_, err = b.s.Due(b.ctx, start(), 1)
 	b.wants(err, store.ErrClosed)
-	_, err = b.s.Delete(b.ctx, k.key, store.Deletion{Incarnation: k.head.Incarnation})
-	b.wants(err, store.ErrClosed)
+	b.undeletable(k.key, store.Deletion{Incarnation: k.head.Incarnation}, store.ErrClosed)
 	b.wants(b.s.Commit(b.ctx, k.key, k.change()), store.ErrClosed)
 	b.wants(b.s.Stage(b.ctx, k.key, &store.Upload{Incarnation: b.id(), ID: b.id()}), store.ErrClosed)
 	b.wants(b.s.Wait(b.ctx, k.key, 99), store.ErrClosed)

@@ -35,15 +35,12 @@ func listOrder(b *box) {
 	b.equal(listIDs(b, "default", "", 0), []string(nil))
 	b.equal(listIDs(b, "default", "\xff\xff", 9), []string(nil))
 	b.equal(listIDs(b, "default", "a", 2), []string{"a\x00", "aa"})
-	var paged []string
-	for after := ""; ; {
-		page := listIDs(b, "default", after, 2)
-		if len(page) == 0 {
-			break
+	b.equal(paged(func(after *string) []string {
+		if after == nil {
+			after = new(string)
 		}
-		paged, after = append(paged, page...), page[len(page)-1]
-	}
-	b.equal(paged, ids)
+		return listIDs(b, "default", *after, 2)
+	}), ids)
 }
 
 func listHeads(b *box) {

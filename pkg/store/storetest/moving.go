@@ -48,15 +48,11 @@ func namesOfAll(b *box) {
 	unnamed := b.unborn(name("staged"))
 	unnamed.stage(b.id(), "x", start())
 	for _, page := range []int{1, 3, 100} {
-		var got []store.Key
-		for after := (*store.Key)(nil); ; {
+		got := paged(func(after *store.Key) []store.Key {
 			keys, err := b.s.Names(b.ctx, after, page)
 			b.must(err)
-			if len(keys) == 0 {
-				break
-			}
-			got, after = append(got, keys...), &keys[len(keys)-1]
-		}
+			return keys
+		})
 		b.equal(sortKeys(got), sortKeys(slices.Clone(want)))
 	}
 }
@@ -71,14 +67,13 @@ func outcomesInPages(b *box) {
 		want = append(want, *c.Outcome)
 	}
 	for _, page := range []int{1, 3, 100} {
-		var got []store.Outcome
-		for after := (*store.RequestKey)(nil); ; {
-			outcomes := b.read(k.key, store.Query{Outcomes: &store.OutcomeRange{After: after, Limit: page}}).Outcomes
-			if len(outcomes) == 0 {
-				break
+		got := paged(func(after *store.Outcome) []store.Outcome {
+			q := &store.OutcomeRange{Limit: page}
+			if after != nil {
+				q.After = &after.Key
 			}
-			got, after = append(got, outcomes...), &outcomes[len(outcomes)-1].Key
-		}
+			return b.read(k.key, store.Query{Outcomes: q}).Outcomes
+		})
 		slices.SortFunc(got, func(x, y store.Outcome) int { return strings.Compare(x.Key.ID, y.Key.ID) })
 		b.equal(got, want)
 	}
@@ -98,19 +93,17 @@ func storedInPages(b *box) {
 		want = append(want, id)
 	}
 	k.stage(b.id(), "nobody refers to it", start())
-	released := k.change()
-	released.Release, want = want[:1:1], want[1:]
-	k.commit(released)
+	k.release(want[0])
+	want = want[1:]
 	slices.SortFunc(want, func(x, y conversation.ID) int { return bytes.Compare(x[:], y[:]) })
 	for _, page := range []int{1, 3, 100} {
-		var got []conversation.ID
-		for after := (conversation.ID{}); ; after = got[len(got)-1] {
-			ids := b.read(k.key, store.Query{Stored: &store.StoredRange{After: after, Limit: page}}).Stored
-			if len(ids) == 0 {
-				break
+		got := paged(func(after *conversation.ID) []conversation.ID {
+			q := &store.StoredRange{Limit: page}
+			if after != nil {
+				q.After = *after
 			}
-			got = append(got, ids...)
-		}
+			return b.read(k.key, store.Query{Stored: q}).Stored
+		})
 		b.equal(got, want)
 	}
 }
@@ -156,8 +149,7 @@ func sealEndsWriting(b *box) {
 	b.unborn(name("b")).refused(b.unborn(name("b")).change(), store.ErrSealed)
 	b.wants(b.s.Stage(b.ctx, k.key, &store.Upload{Incarnation: k.head.Incarnation, ID: b.id(), Data: []byte("x")}), store.ErrSealed)
 	for _, task := range b.due(start().Add(store.UploadGrace)) {
-		_, err := b.s.Delete(b.ctx, task.Key, store.Deletion{Incarnation: task.Incarnation, Upload: task.Upload})
-		b.wants(err, store.ErrSealed)
+		b.undeletable(task.Key, store.Deletion{Incarnation: task.Incarnation, Upload: task.Upload}, store.ErrSealed)
 	}
 	b.must(b.s.Seal(b.ctx, false))
 	k.commit(say(k.change(), 1))
@@ -196,8 +188,7 @@ func sealIsComplete(b *box) {
 func sealSurvives(b *box) {
 	k := b.begin(name("a"))
 	b.must(b.s.Seal(b.ctx, true))
-	b.reopen()
-	if b.s.Durability() == store.DurabilityNone {
+	if !b.reopen() {
 		return
 	}
 	k.refused(say(k.change(), 1), store.ErrSealed)

@@ -21,8 +21,7 @@ func readCases() []check {
 func unknownName(b *box) {
 	b.begin(name("a"))
 	for _, key := range []store.Key{name("b"), {Namespace: "other", Conversation: "a"}, {Namespace: "default"}, {}} {
-		_, err := b.s.Read(b.ctx, key, everything())
-		b.wants(err, store.ErrNotFound)
+		b.absent(key, everything())
 	}
 }
 
@@ -55,11 +54,9 @@ func ifNewer(b *box) {
 func incarnationDemanded(b *box) {
 	k := b.begin(name("a"))
 	b.read(k.key, store.Query{Incarnation: k.head.Incarnation})
-	_, err := b.s.Read(b.ctx, k.key, store.Query{Incarnation: b.id()})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{Incarnation: b.id()})
 	other := b.begin(name("b"))
-	_, err = b.s.Read(b.ctx, k.key, store.Query{Incarnation: other.head.Incarnation})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{Incarnation: other.head.Incarnation})
 }
 
 func rangesLimitsReverse(b *box) {
@@ -72,26 +69,25 @@ func rangesLimitsReverse(b *box) {
 	for range 3 {
 		k.commit(say(k.change(), 1, 1, 1, 1))
 	}
-	r := func(first, end int32) conversation.Range { return conversation.Range{First: first, End: end} }
 	for _, c := range []struct {
 		q    store.MessageRange
 		want []int32
 	}{
 		{store.MessageRange{Range: all()}, []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
-		{store.MessageRange{Range: r(3, 6)}, []int32{3, 4, 5}},
-		{store.MessageRange{Range: r(3, 6), Limit: 2}, []int32{3, 4}},
-		{store.MessageRange{Range: r(3, 6), Limit: 9}, []int32{3, 4, 5}},
-		{store.MessageRange{Range: r(3, 6), Reverse: true}, []int32{5, 4, 3}},
-		{store.MessageRange{Range: r(0, 12), Reverse: true, Limit: 2}, []int32{11, 10}},
+		{store.MessageRange{Range: span(3, 6)}, []int32{3, 4, 5}},
+		{store.MessageRange{Range: span(3, 6), Limit: 2}, []int32{3, 4}},
+		{store.MessageRange{Range: span(3, 6), Limit: 9}, []int32{3, 4, 5}},
+		{store.MessageRange{Range: span(3, 6), Reverse: true}, []int32{5, 4, 3}},
+		{store.MessageRange{Range: span(0, 12), Reverse: true, Limit: 2}, []int32{11, 10}},
 		{store.MessageRange{Range: all(), Reverse: true, Limit: 1}, []int32{11}},
-		{store.MessageRange{Range: r(0, 2), Reverse: true}, []int32{1, 0}},
-		{store.MessageRange{Range: r(10, 40)}, []int32{10, 11}},
-		{store.MessageRange{Range: r(12, 40), Reverse: true}, nil},
-		{store.MessageRange{Range: r(4, 4)}, nil},
+		{store.MessageRange{Range: span(0, 2), Reverse: true}, []int32{1, 0}},
+		{store.MessageRange{Range: span(10, 40)}, []int32{10, 11}},
+		{store.MessageRange{Range: span(12, 40), Reverse: true}, nil},
+		{store.MessageRange{Range: span(4, 4)}, nil},
 	} {
 		b.equal(k.messages(c.q), c.want)
 	}
-	both := b.read(k.key, store.Query{Ranges: []store.MessageRange{{Range: r(7, 9)}, {Range: r(1, 3), Reverse: true}}})
+	both := b.read(k.key, store.Query{Ranges: []store.MessageRange{{Range: span(7, 9)}, {Range: span(1, 3), Reverse: true}}})
 	b.equal(indices(both.Messages), []int32{7, 8, 2, 1})
 }
 

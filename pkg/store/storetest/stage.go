@@ -41,6 +41,14 @@ func (k *talk) content(id conversation.ID, offset, length int64) []byte {
 	return k.read(k.key, store.Query{Contents: []store.ContentRange{{ID: id, Offset: offset, Length: length}}}).Contents[0]
 }
 
+// release commits a change that lets contents go.
+func (k *talk) release(ids ...conversation.ID) {
+	k.Helper()
+	c := k.change()
+	c.Release = ids
+	k.commit(c)
+}
+
 // refer commits a change that refers to uploads.
 func (k *talk) refer(ids ...conversation.ID) {
 	k.Helper()
@@ -131,8 +139,7 @@ func committedContent(b *box) {
 	k.refer(id) // a second message may refer to it
 	u := &store.Upload{Incarnation: k.head.Incarnation, ID: id, Data: []byte("lost")}
 	b.wants(b.s.Stage(b.ctx, k.key, u), store.ErrConflict)
-	_, err := b.s.Delete(b.ctx, k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id})
-	b.wants(err, store.ErrConflict)
+	b.undeletable(k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id}, store.ErrConflict)
 	b.equal(string(k.content(id, 0, -1)), "kept")
 }
 
@@ -142,9 +149,7 @@ func releasedContent(b *box) {
 	k.stage(id, "going", start())
 	k.stage(kept, "staying", start())
 	k.refer(id, kept)
-	c := k.change()
-	c.Release = []conversation.ID{id}
-	k.commit(c)
+	k.release(id)
 	if got := k.content(id, 0, -1); got != nil {
 		b.Fatalf("released content reads as %q", got)
 	}
@@ -163,8 +168,7 @@ func contentBeforeConversation(b *box) {
 	k := b.unborn(name("a"))
 	id := b.id()
 	k.stage(id, "early", start())
-	_, err := b.s.Read(b.ctx, k.key, store.Query{})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{})
 	k.refer(id)
 	b.equal(string(k.content(id, 0, -1)), "early")
 	b.equal(b.due(start().Add(store.UploadGrace)), []store.Task(nil))
@@ -189,15 +193,13 @@ func importStaged(b *box) {
 	k, c := staged(b)
 	content := b.id()
 	k.stage(content, "words", start())
-	_, err := b.s.Read(b.ctx, k.key, store.Query{})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{})
 	early := b.read(k.key, store.Query{
 		Incarnation: k.head.Incarnation, Ranges: []store.MessageRange{{Range: all()}}, Contents: []store.ContentRange{{ID: content, Length: -1}},
 	})
 	b.equal(indices(early.Messages), []int32{0, 1, 2})
 	b.equal(string(early.Contents[0]), "words")
-	_, err = b.s.Read(b.ctx, name("other"), store.Query{Incarnation: k.head.Incarnation})
-	b.wants(err, store.ErrNotFound)
+	b.absent(name("other"), store.Query{Incarnation: k.head.Incarnation})
 	k.commit(c)
 	snap := b.read(k.key, everything())
 	b.equal(indices(snap.Messages), []int32{0, 1, 2})

@@ -54,8 +54,7 @@ func summariesComeBackWhole(b *box) {
 	k.commit(c)
 	about := func(message int32) []conversation.Edit {
 		b.Helper()
-		of := []conversation.Range{{First: message, End: message + 1}}
-		return b.read(k.key, store.Query{Edits: &store.EditRange{Of: of}}).Edits
+		return b.read(k.key, store.Query{Edits: &store.EditRange{Of: []conversation.Range{span(message, message+1)}}}).Edits
 	}
 	b.equal(about(2), c.Edits)
 	b.equal(string(k.content(text, 0, -1)), "text")
@@ -70,8 +69,7 @@ func summariesComeBackWhole(b *box) {
 	b.equal(about(2), again.ReplaceEdits)
 	_, edits := k.since(c.Head.Version, 100)
 	b.equal(edits, []int64(nil))
-	b.reopen()
-	if b.s.Durability() == store.DurabilityNone {
+	if !b.reopen() {
 		return
 	}
 	b.equal(about(0), again.ReplaceEdits)
