@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -139,11 +140,6 @@ func idOf(text string) (id conversation.ID) {
 	return id
 }
 
-// expired says whether a memory is not to be shown any more.
-func expired(m *memory.Memory, now time.Time) bool {
-	return !m.ExpireTime.IsZero() && !m.ExpireTime.After(now)
-}
-
 // only says whether nothing but this conversation said a memory, as far as the service tells.
 func (r *record) only(name string) bool {
 	if name == "" {
@@ -173,7 +169,7 @@ func (t *Target) Search(ctx context.Context, s memory.Scope, q *memory.Query) (f
 		}
 		for i := range page.MemoryRecordSummaries {
 			r, ok := t.recordOf(s, &page.MemoryRecordSummaries[i])
-			if ok && r.Score >= q.Floor && !expired(&r.Memory, q.Now) && !r.only(q.Except) {
+			if ok && r.Score >= q.Floor && !r.Expired(q.Now) && !r.only(q.Except) {
 				found = append(found, r.Memory)
 			}
 		}
@@ -181,18 +177,8 @@ func (t *Target) Search(ctx context.Context, s memory.Scope, q *memory.Query) (f
 			break
 		}
 	}
-	slices.SortStableFunc(found, func(a, b memory.Memory) int { return compareScores(b.Score, a.Score) })
+	slices.SortStableFunc(found, func(a, b memory.Memory) int { return cmp.Compare(b.Score, a.Score) })
 	return found[:min(len(found), q.Limit)], nil
-}
-
-func compareScores(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // List implements memory.Target. Its tokens are the service's.
@@ -203,7 +189,7 @@ func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (out 
 		}
 		for i := range page.MemoryRecordSummaries {
 			r, ok := t.recordOf(s, &page.MemoryRecordSummaries[i])
-			if ok && !expired(&r.Memory, p.Now) && (len(p.Kinds) == 0 || slices.Contains(p.Kinds, r.Kind)) {
+			if ok && p.Shows(&r.Memory) {
 				out.Memories = append(out.Memories, r.Memory)
 			}
 		}

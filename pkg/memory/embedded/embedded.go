@@ -7,6 +7,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -88,12 +89,8 @@ type Target struct {
 
 // New returns a target.
 func New(o Options) *Target {
-	if o.MaxMessages == 0 {
-		o.MaxMessages = DefaultMaxMessages
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
-	}
+	o.MaxMessages = cmp.Or(o.MaxMessages, DefaultMaxMessages)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
 	if o.Cache == nil {
 		o.Cache = noCache{}
 	}
@@ -121,24 +118,11 @@ const PartitionPrefix = "memory:"
 // Partition is where a scope's index is. The scope's name is not in it, only its hash: what is left of a scope that was forgotten does not
 // say whose it was.
 func Partition(s memory.Scope) store.Key {
-	key := store.Key{Namespace: PartitionPrefix + s.Namespace, Conversation: scopeName(s.Kind) + hash(s.ID)}
+	key := store.Key{Namespace: PartitionPrefix + s.Namespace, Conversation: s.Kind.Name() + ":" + hash(s.ID)}
 	if len(key.Namespace) > store.MaxName {
 		key.Namespace = "memory#" + hash(s.Namespace)
 	}
 	return key
-}
-
-func scopeName(kind memory.ScopeKind) string {
-	switch kind {
-	case memory.ScopeUser:
-		return "user:"
-	case memory.ScopeSession:
-		return "session:"
-	case memory.ScopeAgent:
-		return "agent:"
-	default:
-		return "org:"
-	}
 }
 
 func hash(s string) string {

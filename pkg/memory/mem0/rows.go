@@ -56,19 +56,6 @@ func talkOf(name string, incarnation conversation.ID) string {
 	return shortHash(name + "\x00" + incarnation.String())
 }
 
-func scopeName(k memory.ScopeKind) string {
-	switch k {
-	case memory.ScopeSession:
-		return "session"
-	case memory.ScopeAgent:
-		return "agent"
-	case memory.ScopeOrg:
-		return "org"
-	default:
-		return "user"
-	}
-}
-
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -103,7 +90,7 @@ func (r *row) read(s memory.Scope) (m memory.Memory, d metadata, ok bool) {
 	if !isID(r.ID) || (identity{r.User, r.Agent}) != identityOf(s) || r.Run != "" || r.Session != "" {
 		return m, d, false
 	}
-	if json.Unmarshal(r.Metadata, &d) != nil || d.Scope != scopeName(s.Kind) {
+	if json.Unmarshal(r.Metadata, &d) != nil || d.Scope != s.Kind.Name() {
 		return m, d, false
 	}
 	if d.Kind == kindSaid {
