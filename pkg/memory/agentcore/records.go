@@ -167,9 +167,8 @@ func (t *Target) Search(ctx context.Context, s memory.Scope, q *memory.Query) (f
 		if err != nil {
 			return nil, err
 		}
-		for i := range page.MemoryRecordSummaries {
-			r, ok := t.recordOf(s, &page.MemoryRecordSummaries[i])
-			if ok && r.Score >= q.Floor && !r.Expired(q.Now) && !r.only(q.Except) {
+		for _, r := range t.recordsOf(s, page.MemoryRecordSummaries) {
+			if r.Score >= q.Floor && !r.Expired(q.Now) && !r.only(q.Except) {
 				found = append(found, r.Memory)
 			}
 		}
@@ -187,9 +186,8 @@ func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (out 
 		if err != nil {
 			return memory.Listing{}, err
 		}
-		for i := range page.MemoryRecordSummaries {
-			r, ok := t.recordOf(s, &page.MemoryRecordSummaries[i])
-			if ok && p.Shows(&r.Memory) {
+		for _, r := range t.recordsOf(s, page.MemoryRecordSummaries) {
+			if p.Shows(&r.Memory) {
 				out.Memories = append(out.Memories, r.Memory)
 			}
 		}
@@ -211,19 +209,19 @@ func (t *Target) recordPages(ctx context.Context, path *string, token string, si
 
 // records are those of a scope that are below a path.
 func (t *Target) records(ctx context.Context, s memory.Scope, path *string) iter.Seq2[record, error] {
-	return func(yield func(record, error) bool) {
-		for page, err := range t.recordPages(ctx, path, "", pageOfRecords) {
-			if err != nil {
-				yield(record{}, err)
-				return
-			}
-			for i := range page.MemoryRecordSummaries {
-				if r, ok := t.recordOf(s, &page.MemoryRecordSummaries[i]); ok && !yield(r, nil) {
-					return
-				}
-			}
+	return items(t.recordPages(ctx, path, "", pageOfRecords), func(page *ac.ListMemoryRecordsOutput) []record {
+		return t.recordsOf(s, page.MemoryRecordSummaries)
+	})
+}
+
+// recordsOf are those summaries that are records of a scope.
+func (t *Target) recordsOf(s memory.Scope, all []types.MemoryRecordSummary) (out []record) {
+	for i := range all {
+		if r, ok := t.recordOf(s, &all[i]); ok {
+			out = append(out, r)
 		}
 	}
+	return out
 }
 
 // kept is the id of what was put below a path under a key, or ErrNotFound.

@@ -85,6 +85,11 @@ type row struct {
 	Metadata   json.RawMessage `json:"metadata"`
 }
 
+// results is an answer that is rows.
+type results struct {
+	Results []row `json:"results"`
+}
+
 // read checks a row once more: it must lie in the scope, and be ours.
 func (r *row) read(s memory.Scope) (m memory.Memory, d metadata, ok bool) {
 	if !isID(r.ID) || (identity{r.User, r.Agent}) != identityOf(s) || r.Run != "" || r.Session != "" {
