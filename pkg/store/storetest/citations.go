@@ -86,8 +86,7 @@ func editsAboutContents(b *box) {
 }
 
 // citationsComeBackWhole: what stands for a content, the handles of edits, what a result recalled, and the policy.
-func citationsComeBackWhole(b *box) {
-	k := b.begin(name("a"))
+func citationsComeBackWhole(k *talk) {
 	c := edit(say(k.change(), 1), conversation.EditParts, 0, 1)
 	c.Edits[0].Parts = []conversation.PartEdit{cited()}
 	handled(handled(c, conversation.EditStoreContent, "c1-aaaaaaaa", 0, 1), conversation.EditExpireContent, "c1-aaaaaaaa", 0, 1)
@@ -98,23 +97,22 @@ func citationsComeBackWhole(b *box) {
 	c.Info = &store.Info{Policy: conversation.Policy{Citations: conversation.CitationsPolicy{On: new(true), ThresholdChars: new(int32), ReleaseOnEndRun: new(bool)}}}
 	k.commit(c)
 	whole := func() {
-		b.Helper()
-		snap := b.read(k.key, everything())
-		b.equal(snap.Messages, c.Messages)
-		b.equal(snap.Edits, c.Edits)
-		b.equal(snap.Info, c.Info)
+		k.Helper()
+		snap := k.read(k.key, everything())
+		k.equal(snap.Messages, c.Messages)
+		k.equal(snap.Edits, c.Edits)
+		k.equal(snap.Info, c.Info)
 	}
 	whole()
-	if b.reopen() {
+	if k.reopen() {
 		whole()
 	}
 }
 
 // sharedContent: a content that one commit brought is there for the messages of all later ones, which name it in their parts
 // alone; nobody counts them, and when it is released it is gone for all.
-func sharedContent(b *box) {
-	k := b.begin(name("a"))
-	id, words := b.id(), noise(store.ChunkBytes+10)
+func sharedContent(k *talk) {
+	id, words := k.id(), noise(store.ChunkBytes+10)
 	refer := func(c *store.Change) *store.Change {
 		last := &c.Messages[len(c.Messages)-1]
 		last.Parts[0].Text = conversation.Content{Ref: &conversation.ContentRef{ID: id, Bytes: int64(len(words))}}
@@ -127,14 +125,14 @@ func sharedContent(b *box) {
 	k.commit(refer(say(k.change(), 1)))
 	k.commit(refer(say(k.change(), 1)))
 	readable := func() {
-		b.Helper()
-		for _, m := range b.read(k.key, allMessages()).Messages {
-			b.equal(string(k.content(m.Parts[0].Text.Ref.ID, 0, -1)), words)
+		k.Helper()
+		for _, m := range k.read(k.key, allMessages()).Messages {
+			k.equal(string(k.content(m.Parts[0].Text.Ref.ID, 0, -1)), words)
 		}
 	}
 	readable()
-	b.equal(b.due(start().Add(1000*time.Hour)), []store.Task(nil))
-	if b.s.Durability() != store.DurabilityNone && b.reopen() {
+	k.equal(k.due(start().Add(1000*time.Hour)), []store.Task(nil))
+	if k.s.Durability() != store.DurabilityNone && k.reopen() {
 		readable()
 	}
 	sharedIsReleased(k, id)

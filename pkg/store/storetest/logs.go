@@ -10,11 +10,11 @@ func logCases() []check {
 		{"EditsInOrderOfSequence", editsInOrder},
 		{"EditsOfRanges", editsOfRanges},
 		{"SinceGivesWholeCommits", sinceWholeCommits},
-		{"SincePagesWithoutGapOrRepeat", sincePages},
-		{"SummariesComeBackWhole", summariesComeBackWhole},
+		{"SincePagesWithoutGapOrRepeat", of(sincePages)},
+		{"SummariesComeBackWhole", of(summariesComeBackWhole)},
 		{"EditsAboutContents", editsAboutContents},
 		{"CorrectionsComeWithEveryMessage", correctionsAlways},
-		{"CitationsComeBackWhole", citationsComeBackWhole},
+		{"CitationsComeBackWhole", of(citationsComeBackWhole)},
 	}
 }
 
@@ -116,8 +116,7 @@ func sinceWholeCommits(b *box) {
 	}
 }
 
-func sincePages(b *box) {
-	k := b.begin(name("a"))
+func sincePages(k *talk) {
 	var want []int32
 	for i := range 40 {
 		c := k.change()
@@ -133,8 +132,8 @@ func sincePages(b *box) {
 			if after != nil {
 				q.Version = after.Commit
 			}
-			return b.read(k.key, store.Query{Since: q}).Messages
+			return k.read(k.key, store.Query{Since: q}).Messages
 		})
-		b.equal(indices(got), want)
+		k.equal(indices(got), want)
 	}
 }

@@ -16,13 +16,13 @@ import (
 func movingCases() []check {
 	return []check{
 		{"NamesOfAllNamespaces", namesOfAll},
-		{"OutcomesInPages", outcomesInPages},
-		{"StoredContentsInPages", storedInPages},
+		{"OutcomesInPages", of(outcomesInPages)},
+		{"StoredContentsInPages", of(storedInPages)},
 		{"OutcomesAndSlotsAreStaged", outcomesStaged},
 		{"TombstoneWithoutItsRecords", tombstoneArrives},
-		{"SealEndsWriting", sealEndsWriting},
+		{"SealEndsWriting", of(sealEndsWriting)},
 		{"SealLeavesNothingUnderWay", sealIsComplete},
-		{"SealOutlivesTheProcess", sealSurvives},
+		{"SealOutlivesTheProcess", of(sealSurvives)},
 	}
 }
 
@@ -57,8 +57,7 @@ func namesOfAll(b *box) {
 	}
 }
 
-func outcomesInPages(b *box) {
-	k := b.begin(name("a"))
+func outcomesInPages(k *talk) {
 	want := make([]store.Outcome, 0, 7)
 	for i := range 7 {
 		c := k.change()
@@ -72,27 +71,26 @@ func outcomesInPages(b *box) {
 			if after != nil {
 				q.After = &after.Key
 			}
-			return b.read(k.key, store.Query{Outcomes: q}).Outcomes
+			return k.read(k.key, store.Query{Outcomes: q}).Outcomes
 		})
 		slices.SortFunc(got, func(x, y store.Outcome) int { return strings.Compare(x.Key.ID, y.Key.ID) })
-		b.equal(got, want)
+		k.equal(got, want)
 	}
 }
 
-func storedInPages(b *box) {
-	k := b.begin(name("a"))
-	other := b.begin(name("b"))
-	foreign := b.id()
+func storedInPages(k *talk) {
+	other := k.begin(name("b"))
+	foreign := k.id()
 	other.stage(foreign, "x", start())
 	other.refer(foreign)
 	var want []conversation.ID
 	for i := range 5 {
-		id := b.id()
+		id := k.id()
 		k.stage(id, noise(store.ChunkBytes*(i%2)+1), start())
 		k.refer(id)
 		want = append(want, id)
 	}
-	k.stage(b.id(), "nobody refers to it", start())
+	k.stage(k.id(), "nobody refers to it", start())
 	k.release(want[0])
 	want = want[1:]
 	slices.SortFunc(want, func(x, y conversation.ID) int { return bytes.Compare(x[:], y[:]) })
@@ -102,9 +100,9 @@ func storedInPages(b *box) {
 			if after != nil {
 				q.After = *after
 			}
-			return b.read(k.key, store.Query{Stored: q}).Stored
+			return k.read(k.key, store.Query{Stored: q}).Stored
 		})
-		b.equal(got, want)
+		k.equal(got, want)
 	}
 }
 
@@ -139,19 +137,18 @@ func tombstoneArrives(b *box) {
 	b.equal(b.due(start()), []store.Task{k.task(start())})
 }
 
-func sealEndsWriting(b *box) {
-	k := b.begin(name("a"))
-	k.stage(b.id(), "x", start())
-	b.must(b.s.Seal(b.ctx, true))
-	b.must(b.s.Seal(b.ctx, true))
+func sealEndsWriting(k *talk) {
+	k.stage(k.id(), "x", start())
+	k.must(k.s.Seal(k.ctx, true))
+	k.must(k.s.Seal(k.ctx, true))
 	k.refused(say(k.change(), 1), store.ErrSealed)
 	k.refused(&store.Change{Aside: true, Head: k.head, Slots: map[string][]byte{"s": {1}}}, store.ErrSealed)
-	b.unborn(name("b")).refused(b.unborn(name("b")).change(), store.ErrSealed)
-	b.wants(b.s.Stage(b.ctx, k.key, &store.Upload{Incarnation: k.head.Incarnation, ID: b.id(), Data: []byte("x")}), store.ErrSealed)
-	for _, task := range b.due(start().Add(store.UploadGrace)) {
-		b.undeletable(task.Key, store.Deletion{Incarnation: task.Incarnation, Upload: task.Upload}, store.ErrSealed)
+	k.unborn(name("b")).refused(k.unborn(name("b")).change(), store.ErrSealed)
+	k.wants(k.s.Stage(k.ctx, k.key, &store.Upload{Incarnation: k.head.Incarnation, ID: k.id(), Data: []byte("x")}), store.ErrSealed)
+	for _, task := range k.due(start().Add(store.UploadGrace)) {
+		k.undeletable(task.Key, store.Deletion{Incarnation: task.Incarnation, Upload: task.Upload}, store.ErrSealed)
 	}
-	b.must(b.s.Seal(b.ctx, false))
+	k.must(k.s.Seal(k.ctx, false))
 	k.commit(say(k.change(), 1))
 }
 
@@ -185,14 +182,13 @@ func sealIsComplete(b *box) {
 	b.must(b.s.Seal(b.ctx, false))
 }
 
-func sealSurvives(b *box) {
-	k := b.begin(name("a"))
-	b.must(b.s.Seal(b.ctx, true))
-	if !b.reopen() {
+func sealSurvives(k *talk) {
+	k.must(k.s.Seal(k.ctx, true))
+	if !k.reopen() {
 		return
 	}
 	k.refused(say(k.change(), 1), store.ErrSealed)
-	b.must(b.s.Seal(b.ctx, false))
-	b.reopen()
+	k.must(k.s.Seal(k.ctx, false))
+	k.reopen()
 	k.commit(say(k.change(), 1))
 }

@@ -61,6 +61,11 @@ type check struct {
 	run  func(*box)
 }
 
+// of is a clause about one conversation, which the store has and knows of.
+func of(run func(*talk)) func(*box) {
+	return func(b *box) { run(b.begin(name("a"))) }
+}
+
 // box is a test with a store of its own.
 type box struct {
 	*testing.T
