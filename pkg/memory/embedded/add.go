@@ -114,6 +114,17 @@ func (d *draft) addMessages(b *memory.Batch) {
 	}
 }
 
+// addedMessages are the messages that this draft adds, by index.
+func (d *draft) addedMessages() map[int32]*entry {
+	out := map[int32]*entry{}
+	for _, e := range d.added {
+		if e.kind == saidEntry {
+			out[e.index] = e
+		}
+	}
+	return out
+}
+
 // before returns the line of the message before an index.
 func (t *talkEntries) before(index int32) *search.Line {
 	if t == nil {
@@ -150,12 +161,7 @@ func lineOf(text string, before *search.Line) search.Line {
 
 // idsOf names what a batch led to: its messages, and the facts that cite them.
 func (d *draft) idsOf(b *memory.Batch) (ids []string) {
-	known, added := d.sorted().byKey[keyOf(b)], map[int32]*entry{}
-	for _, e := range d.added {
-		if e.kind == saidEntry {
-			added[e.index] = e
-		}
-	}
+	known, added := d.sorted().byKey[keyOf(b)], d.addedMessages()
 	for i := range b.Messages {
 		e := known.find(b.Messages[i].Index)
 		if e == nil {
