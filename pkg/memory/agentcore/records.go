@@ -3,7 +3,6 @@ package agentcore
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"iter"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	ac "github.com/aws/aws-sdk-go-v2/service/bedrockagentcore"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockagentcore/types"
 
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
 
@@ -131,13 +129,6 @@ func score(s *float64) float64 {
 		return min(v, 1)
 	}
 	return 0
-}
-
-func idOf(text string) (id conversation.ID) {
-	if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
-		copy(id[:], b)
-	}
-	return id
 }
 
 // only says whether nothing but this conversation said a memory, as far as the service tells.

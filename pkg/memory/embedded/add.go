@@ -205,7 +205,7 @@ func (t *Target) Put(ctx context.Context, s memory.Scope, n *memory.Note) (id st
 			id = known.id(d.tag)
 			return nil
 		}
-		e := &entry{kind: noteEntry, time: millis(n.Time), line: lineOf(n.Text, nil)}
+		e := &entry{kind: noteEntry, time: memory.Millis(n.Time), line: lineOf(n.Text, nil)}
 		if e.time == 0 {
 			e.time = d.now
 		}
@@ -215,7 +215,7 @@ func (t *Target) Put(ctx context.Context, s memory.Scope, n *memory.Note) (id st
 		case len(d.sorted().notes) >= MaxNotes, d.sizeOfNotes() > t.MaxBytes/2:
 			return refused("the scope holds as many notes as it may")
 		}
-		e.more = &details{number: d.nextNumber(), text: n.Text, key: n.Key, metadata: n.Metadata, expire: millis(n.ExpireTime)}
+		e.more = &details{number: d.nextNumber(), text: n.Text, key: n.Key, metadata: n.Metadata, expire: memory.Millis(n.ExpireTime)}
 		d.add(e)
 		id = e.id(d.tag)
 		return nil

@@ -54,7 +54,7 @@ func (t *Target) page(ctx context.Context, s memory.Scope, limit int, entries []
 
 // listed are the entries of a listing, in its order.
 func (s *sorted) listed(p *memory.Page) (out []*entry) {
-	now := millis(p.Now)
+	now := memory.Millis(p.Now)
 	for _, group := range []struct {
 		kind    memory.Kind
 		entries []*entry

@@ -1,8 +1,6 @@
 package mem0
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"time"
@@ -45,29 +43,10 @@ type said struct {
 	Time  int64  `json:"t,omitempty"`
 }
 
-func textHash(text string) string { return shortHash(text)[:12] }
-
-func shortHash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:16])
-}
+func textHash(text string) string { return memory.Digest(text)[:12] }
 
 func talkOf(name string, incarnation conversation.ID) string {
-	return shortHash(name + "\x00" + incarnation.String())
-}
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func moment(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
+	return memory.Digest(name + "\x00" + incarnation.String())[:32]
 }
 
 // row is a memory as a service shows it.
@@ -102,7 +81,7 @@ func (r *row) read(s memory.Scope) (m memory.Memory, d metadata, ok bool) {
 		d.narrow(r.Memory)
 	}
 	m = memory.Memory{
-		ID: r.ID, Text: r.Memory, Time: moment(d.Time), Scope: s, Score: min(max(r.Score, 0), 1), ExpireTime: moment(d.Expires),
+		ID: r.ID, Text: r.Memory, Time: memory.TimeOf(d.Time), Scope: s, Score: min(max(r.Score, 0), 1), ExpireTime: memory.TimeOf(d.Expires),
 		SupersededBy: r.Replaced,
 	}
 	if d.Time == 0 {
@@ -144,9 +123,7 @@ func (d *metadata) narrow(text string) {
 }
 
 func (d *metadata) source() memory.Source {
-	out := memory.Source{Conversation: d.Conversation, First: d.First, Last: d.Last, Time: moment(d.Time)}
-	if id, err := hex.DecodeString(d.Incarnation); err == nil && len(id) == len(out.Incarnation) {
-		copy(out.Incarnation[:], id)
+	return memory.Source{
+		Conversation: d.Conversation, Incarnation: memory.ParseIncarnation(d.Incarnation), First: d.First, Last: d.Last, Time: memory.TimeOf(d.Time),
 	}
-	return out
 }

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -24,10 +25,7 @@ type commit struct {
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) error {
-	if err := key.Check(); err != nil {
-		return err
-	}
-	if err := c.Check(); err != nil {
+	if err := cmp.Or(key.Check(), c.Check()); err != nil {
 		return err
 	}
 	return s.enter(&request{ctx: ctx, wake: key, apply: encode(s.codec, key, c).apply, frees: c.Frees()})
@@ -240,19 +238,22 @@ func (p *commit) release(t *tx, upload conversation.ID) error {
 
 // drop removes the manifests and request ids that the change has no more use for.
 func (p *commit) drop(t *tx, id conversation.ID) error {
-	var gone [][]byte
 	if p.c.DropManifests > 0 {
-		gone = keysUnder(t.record(), recordKey(id, kindManifest, 0), int(p.c.Head.ManifestSeq)+1, func(k, _ []byte) bool {
+		_, err := deleteUnder(t.record(), recordKey(id, kindManifest, 0), int(p.c.Head.ManifestSeq)+1, func(k, _ []byte) bool {
 			return lastSeq(k) < p.c.DropManifests
 		})
+		if err != nil {
+			return err
+		}
 	}
-	if before := p.c.DropOutcomes; !before.IsZero() {
-		gone = append(gone, keysUnder(t.record(), recordKey(id, kindOutcome, 0), 1<<20, func(_, v []byte) bool {
-			o, err := t.codec.DecodeOutcome(v)
-			return err == nil && o.Time.Before(before)
-		})...)
+	if p.c.DropOutcomes.IsZero() {
+		return nil
 	}
-	return deleteKeys(t.record(), gone)
+	_, err := deleteUnder(t.record(), recordKey(id, kindOutcome, 0), 1<<20, func(_, v []byte) bool {
+		o, err := t.codec.DecodeOutcome(v)
+		return err == nil && o.Time.Before(p.c.DropOutcomes)
+	})
+	return err
 }
 
 func (t *tx) putAll(pairs []pair) error {

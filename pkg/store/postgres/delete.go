@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -19,9 +20,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (do
 		return false, err
 	}
 	defer s.gate.Leave()
-	if d.Limit <= 0 {
-		d.Limit = deleteStep
-	}
+	d.Limit = cmp.Or(max(d.Limit, 0), deleteStep)
 	err = s.held(ctx, key, func(t *tx) (err error) {
 		done, err = s.remove(t, d)
 		return err
