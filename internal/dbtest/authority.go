@@ -75,21 +75,7 @@ func (a *Authority) write(folder string) error {
 			return err
 		}
 	}
-	return a.give(folder)
-}
-
-// give has the user that servers run as own what they read: they refuse a key that others may read.
-func (a *Authority) give(folder string) error {
-	who, err := nobody()
-	if err != nil || who == nil {
-		return err
-	}
-	for _, path := range []string{folder, a.CAFile, a.CertFile, a.KeyFile} {
-		if err := os.Chown(path, int(who.Uid), int(who.Gid)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return give(folder, a.CAFile, a.CertFile, a.KeyFile) // servers refuse a key that others may read
 }
 
 // StartRedisTLS starts a server with a certificate of an authority, and says where it takes TLS.

@@ -74,6 +74,19 @@ func required[T any](t testing.TB, server *T, err error, what string) *T {
 	return server
 }
 
+// forTest is required, for a server that ends with the test.
+func forTest[T any, S interface {
+	*T
+	Stop()
+}](t testing.TB, server S, err error, what string) S {
+	t.Helper()
+	if server != nil {
+		t.Cleanup(server.Stop)
+	}
+	required(t, (*T)(server), err, what)
+	return server
+}
+
 // program finds a program on the path or in one of the folders.
 func program(name string, folders ...string) string {
 	if path, err := exec.LookPath(name); err == nil {
@@ -107,17 +120,21 @@ func newServer(name, path string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{name: name, folder: folder, path: path}
-	return s, s.own(folder)
+	return &server{name: name, folder: folder, path: path}, give(folder)
 }
 
-// own gives a folder to the user that servers run as.
-func (s *server) own(folder string) error {
+// give has the user that servers run as own files and folders.
+func give(paths ...string) error {
 	who, err := nobody()
 	if err != nil || who == nil {
 		return err
 	}
-	return os.Chown(folder, int(who.Uid), int(who.Gid))
+	for _, path := range paths {
+		if err := os.Chown(path, int(who.Uid), int(who.Gid)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nobody is who servers run as, if this process is root: they refuse to.

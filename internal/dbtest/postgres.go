@@ -49,9 +49,7 @@ func SharedPostgres(t testing.TB) *Postgres {
 func StartPostgres(t testing.TB, settings ...string) *Postgres {
 	t.Helper()
 	p, err := newPostgres(settings...)
-	required(t, p, err, postgresServer)
-	t.Cleanup(p.Stop)
-	return p
+	return forTest(t, p, err, postgresServer)
 }
 
 // newPostgres starts a server; it is nil without the program.

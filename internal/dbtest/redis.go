@@ -50,9 +50,7 @@ func SharedRedis(t testing.TB) *Redis {
 func StartRedis(t testing.TB, settings ...string) *Redis {
 	t.Helper()
 	r, err := newRedis("redis-server", settings...)
-	required(t, r, err, redisServer)
-	t.Cleanup(r.Stop)
-	return r
+	return forTest(t, r, err, redisServer)
 }
 
 // StartValkey starts a server of Valkey for one test.
@@ -62,9 +60,7 @@ func StartValkey(t testing.TB, settings ...string) *Redis {
 	if r == nil && err == nil {
 		t.Skip("there is no valkey-server on this machine")
 	}
-	required(t, r, err, redisServer)
-	t.Cleanup(r.Stop)
-	return r
+	return forTest(t, r, err, redisServer)
 }
 
 // newRedis starts a server; it is nil without the program.
@@ -138,10 +134,7 @@ func SharedCluster(t testing.TB) *Cluster {
 func StartCluster(t testing.TB) *Cluster {
 	t.Helper()
 	c, err := newCluster()
-	if c != nil {
-		t.Cleanup(c.Stop)
-	}
-	return required(t, c, err, redisServer)
+	return forTest(t, c, err, redisServer)
 }
 
 func newCluster() (*Cluster, error) {

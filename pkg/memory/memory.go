@@ -7,6 +7,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -23,6 +24,20 @@ const (
 	ScopeAgent                 // an agent's, for all actors; filled by operators alone
 	ScopeOrg                   // a namespace's; filled by operators alone
 )
+
+// Name is the kind in a word.
+func (k ScopeKind) Name() string {
+	switch k {
+	case ScopeSession:
+		return "session"
+	case ScopeAgent:
+		return "agent"
+	case ScopeOrg:
+		return "org"
+	default:
+		return "user"
+	}
+}
 
 // Scope is what memories belong to. Targets keep scopes apart: what is in one is never found, listed or deleted by another.
 type Scope struct {
@@ -55,6 +70,11 @@ type Memory struct {
 	ExpireTime   time.Time // zero for never
 	SupersededBy string    // the id of the memory that contradicts it; empty for one in force
 	Metadata     string    // the caller's JSON object; empty for none
+}
+
+// Expired says whether a memory is not to be shown any more.
+func (m *Memory) Expired(now time.Time) bool {
+	return !m.ExpireTime.IsZero() && !m.ExpireTime.After(now)
 }
 
 // Source is where a memory was said: messages [First, Last] of a conversation.
@@ -138,6 +158,12 @@ type Page struct {
 	Kinds []Kind // empty for all
 	Now   time.Time
 }
+
+// Wants says whether memories of a kind are asked for.
+func (p *Page) Wants(k Kind) bool { return len(p.Kinds) == 0 || slices.Contains(p.Kinds, k) }
+
+// Shows says whether a memory is one that the page asks for, and has not expired.
+func (p *Page) Shows(m *Memory) bool { return p.Wants(m.Kind) && !m.Expired(p.Now) }
 
 // Listing is a page of memories. Next is empty on the last one.
 type Listing struct {

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
+	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
@@ -120,6 +122,28 @@ func (c *Change) follows(head *Head) error {
 	default:
 		return nil
 	}
+}
+
+// AgainstSlots says whether the slots have what the change expects of them. have is what one holds, nil if it is not there.
+func (c *Change) AgainstSlots(have func(name string) ([]byte, error)) error {
+	for name, want := range c.ExpectSlots {
+		value, err := have(name)
+		if err != nil {
+			return err
+		}
+		if (value == nil) != (want == nil) || !bytes.Equal(value, want) {
+			return fmt.Errorf("%w: slot %q is not as expected", ErrConflict, name)
+		}
+	}
+	return nil
+}
+
+// DueReplaced is when what is left of a replaced incarnation is due: now, at the latest.
+func (h *Head) DueReplaced(now time.Time) time.Time {
+	if h.NextDue.IsZero() || h.NextDue.After(now) {
+		return now
+	}
+	return h.NextDue
 }
 
 // Staged says whether the change begins an incarnation on records that were staged: then they must be there. A tombstone has none.

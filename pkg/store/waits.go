@@ -61,6 +61,33 @@ func (w *Waits) Keys() (map[Key]uint64, <-chan struct{}) {
 	return out, w.more
 }
 
+// Each has somebody look at what is waited for, again and again while anybody waits, until ctx is done.
+func (w *Waits) Each(ctx context.Context, look func(map[Key]uint64)) {
+	for ctx.Err() == nil {
+		keys, more := w.Keys()
+		if len(keys) > 0 {
+			look(keys)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-more:
+		}
+	}
+}
+
+// Pause waits as long as it says, or until ctx is done, and gives its error then.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // CutShort waits for the end of ctx, and gives its error, if that is so near that a look at a server had no time to succeed: connections
 // notice a deadline a little before the context does.
 func CutShort(ctx context.Context, err error) error {

@@ -98,6 +98,27 @@ func pages[In, Out any](ctx context.Context, t *Target, e effect, o operation[In
 	}
 }
 
+// items are what the pages hold, one by one, up to an error; nothing, if what they are about is not there.
+func items[Out, T any](all iter.Seq2[*Out, error], of func(*Out) []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		for page, err := range all {
+			if errors.Is(err, memory.ErrNotFound) {
+				return
+			}
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			for _, item := range of(page) {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (a *attempt) failure(ctx context.Context, e effect, err error) error {
 	switch {
 	case a.status >= 300:

@@ -95,21 +95,12 @@ func (t *Target) events(ctx context.Context, actor, session string) iter.Seq2[ev
 	size, payloads := pageOfNames, false
 	in := &ac.ListEventsInput{MemoryId: t.memoryID, ActorId: &actor, SessionId: &session, MaxResults: &size, IncludePayloads: &payloads}
 	all := pages(ctx, t, readsOne, t.api.listEvents, in, &in.NextToken, func(o *ac.ListEventsOutput) *string { return o.NextToken })
-	return func(yield func(event, error) bool) {
-		for page, err := range all {
-			if err != nil {
-				if !errors.Is(err, memory.ErrNotFound) {
-					yield(event{}, err)
-				}
-				return
-			}
-			for i := range page.Events {
-				if !yield(eventOf(&page.Events[i]), nil) {
-					return
-				}
-			}
+	return items(all, func(page *ac.ListEventsOutput) (out []event) {
+		for i := range page.Events {
+			out = append(out, eventOf(&page.Events[i]))
 		}
-	}
+		return out
+	})
 }
 
 func eventOf(e *types.Event) event {
@@ -139,21 +130,14 @@ func (t *Target) sessions(ctx context.Context, actor, prefix string) iter.Seq2[s
 		MemoryId: t.memoryID, ActorId: &actor, MaxResults: &size, Filter: &types.SessionFilter{EventFilter: types.EventFilterConditionHasEvents},
 	}
 	all := pages(ctx, t, readsOne, t.api.listSessions, in, &in.NextToken, func(o *ac.ListSessionsOutput) *string { return o.NextToken })
-	return func(yield func(string, error) bool) {
-		for page, err := range all {
-			if err != nil {
-				if !errors.Is(err, memory.ErrNotFound) {
-					yield("", err)
-				}
-				return
-			}
-			for i := range page.SessionSummaries {
-				if id := aws.ToString(page.SessionSummaries[i].SessionId); strings.HasPrefix(id, prefix) && !yield(id, nil) {
-					return
-				}
+	return items(all, func(page *ac.ListSessionsOutput) (out []string) {
+		for i := range page.SessionSummaries {
+			if id := aws.ToString(page.SessionSummaries[i].SessionId); strings.HasPrefix(id, prefix) {
+				out = append(out, id)
 			}
 		}
-	}
+		return out
+	})
 }
 
 // deleteEvent deletes an event; one that is gone already is as good.

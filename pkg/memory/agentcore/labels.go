@@ -101,7 +101,7 @@ func (l labels) read(m *memory.Memory) {
 		m.Kind, m.SaidBy = memory.Said, l.unpack(speakerLabel)
 		r := rangeOf(l.get(firstLabel), l.get(firstLabel))
 		m.Sources = []memory.Source{{
-			Conversation: l.unpack(conversationLabel), Incarnation: idOf(l.get(incarnationLabel)), First: r.First, Last: r.First, Time: m.Time,
+			Conversation: l.unpack(conversationLabel), Incarnation: memory.ParseIncarnation(l.get(incarnationLabel)), First: r.First, Last: r.First, Time: m.Time,
 		}}
 	default:
 		m.Kind = memory.Fact

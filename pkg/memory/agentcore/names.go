@@ -1,8 +1,6 @@
 package agentcore
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,26 +18,20 @@ func actorOf(s memory.Scope) string {
 		return "agent:" + id
 	case id[0] == '-' || id[0] == '_': // the service wants a letter or a digit first
 		s.Namespace, id, _ = strings.Cut(id, ":")
-		return strings.TrimSuffix("h-"+digest(s.Namespace, 64)+":"+id, ":")
+		return strings.TrimSuffix("h-"+memory.Digest(s.Namespace)+":"+id, ":")
 	default:
 		return id
 	}
 }
 
-// digest is the start of a text's SHA-256 in hexadecimal digits.
-func digest(text string, digits int) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])[:digits]
-}
-
 // tokenOf is the token by which the service knows a request again. Tokens are of the whole memory, keys are of a scope.
 func tokenOf(what string, s memory.Scope, key string) *string {
-	token := digest(fmt.Sprintf("%s %d %q %q %q", what, s.Kind, s.Namespace, s.ID, key), 64)
+	token := memory.Digest(fmt.Sprintf("%s %d %q %q %q", what, s.Kind, s.Namespace, s.ID, key))
 	return &token
 }
 
 // ofConversation begins the names of all sessions of a conversation's incarnations.
-func ofConversation(name string) string { return digest(name, 20) + "-" }
+func ofConversation(name string) string { return memory.Digest(name)[:20] + "-" }
 
 // ofIncarnation begins the names of all sessions of one incarnation.
 func ofIncarnation(name string, id conversation.ID) string {
@@ -50,7 +42,7 @@ func ofIncarnation(name string, id conversation.ID) string {
 func sessionOf(b *memory.Batch) string {
 	session := b.Session
 	if len(session) > 46 || strings.Trim(session, plain) != "" {
-		session = digest(session, 40)
+		session = memory.Digest(session)[:40]
 	}
 	return ofIncarnation(b.Conversation, b.Incarnation) + session
 }

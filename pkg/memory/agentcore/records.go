@@ -1,8 +1,8 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"iter"
 	"slices"
@@ -15,7 +15,6 @@ import (
 	ac "github.com/aws/aws-sdk-go-v2/service/bedrockagentcore"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockagentcore/types"
 
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
 
@@ -132,18 +131,6 @@ func score(s *float64) float64 {
 	return 0
 }
 
-func idOf(text string) (id conversation.ID) {
-	if b, err := hex.DecodeString(text); err == nil && len(b) == len(id) {
-		copy(id[:], b)
-	}
-	return id
-}
-
-// expired says whether a memory is not to be shown any more.
-func expired(m *memory.Memory, now time.Time) bool {
-	return !m.ExpireTime.IsZero() && !m.ExpireTime.After(now)
-}
-
 // only says whether nothing but this conversation said a memory, as far as the service tells.
 func (r *record) only(name string) bool {
 	if name == "" {
@@ -171,9 +158,8 @@ func (t *Target) Search(ctx context.Context, s memory.Scope, q *memory.Query) (f
 		if err != nil {
 			return nil, err
 		}
-		for i := range page.MemoryRecordSummaries {
-			r, ok := t.recordOf(s, &page.MemoryRecordSummaries[i])
-			if ok && r.Score >= q.Floor && !expired(&r.Memory, q.Now) && !r.only(q.Except) {
+		for _, r := range t.recordsOf(s, page.MemoryRecordSummaries) {
+			if r.Score >= q.Floor && !r.Expired(q.Now) && !r.only(q.Except) {
 				found = append(found, r.Memory)
 			}
 		}
@@ -181,18 +167,8 @@ func (t *Target) Search(ctx context.Context, s memory.Scope, q *memory.Query) (f
 			break
 		}
 	}
-	slices.SortStableFunc(found, func(a, b memory.Memory) int { return compareScores(b.Score, a.Score) })
+	slices.SortStableFunc(found, func(a, b memory.Memory) int { return cmp.Compare(b.Score, a.Score) })
 	return found[:min(len(found), q.Limit)], nil
-}
-
-func compareScores(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // List implements memory.Target. Its tokens are the service's.
@@ -201,9 +177,8 @@ func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (out 
 		if err != nil {
 			return memory.Listing{}, err
 		}
-		for i := range page.MemoryRecordSummaries {
-			r, ok := t.recordOf(s, &page.MemoryRecordSummaries[i])
-			if ok && !expired(&r.Memory, p.Now) && (len(p.Kinds) == 0 || slices.Contains(p.Kinds, r.Kind)) {
+		for _, r := range t.recordsOf(s, page.MemoryRecordSummaries) {
+			if p.Shows(&r.Memory) {
 				out.Memories = append(out.Memories, r.Memory)
 			}
 		}
@@ -225,19 +200,19 @@ func (t *Target) recordPages(ctx context.Context, path *string, token string, si
 
 // records are those of a scope that are below a path.
 func (t *Target) records(ctx context.Context, s memory.Scope, path *string) iter.Seq2[record, error] {
-	return func(yield func(record, error) bool) {
-		for page, err := range t.recordPages(ctx, path, "", pageOfRecords) {
-			if err != nil {
-				yield(record{}, err)
-				return
-			}
-			for i := range page.MemoryRecordSummaries {
-				if r, ok := t.recordOf(s, &page.MemoryRecordSummaries[i]); ok && !yield(r, nil) {
-					return
-				}
-			}
+	return items(t.recordPages(ctx, path, "", pageOfRecords), func(page *ac.ListMemoryRecordsOutput) []record {
+		return t.recordsOf(s, page.MemoryRecordSummaries)
+	})
+}
+
+// recordsOf are those summaries that are records of a scope.
+func (t *Target) recordsOf(s memory.Scope, all []types.MemoryRecordSummary) (out []record) {
+	for i := range all {
+		if r, ok := t.recordOf(s, &all[i]); ok {
+			out = append(out, r)
 		}
 	}
+	return out
 }
 
 // kept is the id of what was put below a path under a key, or ErrNotFound.

@@ -114,6 +114,17 @@ func (d *draft) addMessages(b *memory.Batch) {
 	}
 }
 
+// addedMessages are the messages that this draft adds, by index.
+func (d *draft) addedMessages() map[int32]*entry {
+	out := map[int32]*entry{}
+	for _, e := range d.added {
+		if e.kind == saidEntry {
+			out[e.index] = e
+		}
+	}
+	return out
+}
+
 // before returns the line of the message before an index.
 func (t *talkEntries) before(index int32) *search.Line {
 	if t == nil {
@@ -150,12 +161,7 @@ func lineOf(text string, before *search.Line) search.Line {
 
 // idsOf names what a batch led to: its messages, and the facts that cite them.
 func (d *draft) idsOf(b *memory.Batch) (ids []string) {
-	known, added := d.sorted().byKey[keyOf(b)], map[int32]*entry{}
-	for _, e := range d.added {
-		if e.kind == saidEntry {
-			added[e.index] = e
-		}
-	}
+	known, added := d.sorted().byKey[keyOf(b)], d.addedMessages()
 	for i := range b.Messages {
 		e := known.find(b.Messages[i].Index)
 		if e == nil {
@@ -199,7 +205,7 @@ func (t *Target) Put(ctx context.Context, s memory.Scope, n *memory.Note) (id st
 			id = known.id(d.tag)
 			return nil
 		}
-		e := &entry{kind: noteEntry, time: millis(n.Time), line: lineOf(n.Text, nil)}
+		e := &entry{kind: noteEntry, time: memory.Millis(n.Time), line: lineOf(n.Text, nil)}
 		if e.time == 0 {
 			e.time = d.now
 		}
@@ -209,7 +215,7 @@ func (t *Target) Put(ctx context.Context, s memory.Scope, n *memory.Note) (id st
 		case len(d.sorted().notes) >= MaxNotes, d.sizeOfNotes() > t.MaxBytes/2:
 			return refused("the scope holds as many notes as it may")
 		}
-		e.more = &details{number: d.nextNumber(), text: n.Text, key: n.Key, metadata: n.Metadata, expire: millis(n.ExpireTime)}
+		e.more = &details{number: d.nextNumber(), text: n.Text, key: n.Key, metadata: n.Metadata, expire: memory.Millis(n.ExpireTime)}
 		d.add(e)
 		id = e.id(d.tag)
 		return nil

@@ -30,7 +30,7 @@ func (t *Target) change(ctx context.Context, s memory.Scope, decide func(*draft)
 	defer done()
 	for attempt := range changeAttempts {
 		if attempt > 0 {
-			if err := pause(ctx, rand.N(time.Duration(attempt)*changePause)); err != nil {
+			if err := store.Pause(ctx, rand.N(time.Duration(attempt)*changePause)); err != nil {
 				return contractError(ctx, err)
 			}
 		}
@@ -74,17 +74,6 @@ func (t *Target) nextHead(before *store.Head) store.Head {
 	head.Version++
 	head.UpdateTime = now
 	return head
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func checkScope(s memory.Scope) error {

@@ -7,9 +7,8 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -88,12 +87,8 @@ type Target struct {
 
 // New returns a target.
 func New(o Options) *Target {
-	if o.MaxMessages == 0 {
-		o.MaxMessages = DefaultMaxMessages
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
-	}
+	o.MaxMessages = cmp.Or(o.MaxMessages, DefaultMaxMessages)
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
 	if o.Cache == nil {
 		o.Cache = noCache{}
 	}
@@ -121,29 +116,11 @@ const PartitionPrefix = "memory:"
 // Partition is where a scope's index is. The scope's name is not in it, only its hash: what is left of a scope that was forgotten does not
 // say whose it was.
 func Partition(s memory.Scope) store.Key {
-	key := store.Key{Namespace: PartitionPrefix + s.Namespace, Conversation: scopeName(s.Kind) + hash(s.ID)}
+	key := store.Key{Namespace: PartitionPrefix + s.Namespace, Conversation: s.Kind.Name() + ":" + memory.Digest(s.ID)}
 	if len(key.Namespace) > store.MaxName {
-		key.Namespace = "memory#" + hash(s.Namespace)
+		key.Namespace = "memory#" + memory.Digest(s.Namespace)
 	}
 	return key
-}
-
-func scopeName(kind memory.ScopeKind) string {
-	switch kind {
-	case memory.ScopeUser:
-		return "user:"
-	case memory.ScopeSession:
-		return "session:"
-	case memory.ScopeAgent:
-		return "agent:"
-	default:
-		return "org:"
-	}
-}
-
-func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
 }
 
 type noCache struct{}
@@ -170,7 +147,7 @@ func (t *Target) Stats(ctx context.Context, s memory.Scope) (Stats, error) {
 		return Stats{}, err
 	}
 	out := Stats{
-		Left: x.directory.left, Segments: len(x.segments), Bytes: x.stored(), Generation: x.head.Version, Mark: timeOf(x.directory.mark),
+		Left: x.directory.left, Segments: len(x.segments), Bytes: x.stored(), Generation: x.head.Version, Mark: memory.TimeOf(x.directory.mark),
 	}
 	for e := range x.entries() {
 		switch e.kind {

@@ -36,12 +36,7 @@ func (e *entry) supersededBy(number int64) *entry {
 
 // addFacts adds what was drawn from the messages that this draft adds.
 func (d *draft) addFacts(drawn []Extracted) {
-	said := map[int32]*entry{}
-	for _, e := range d.added {
-		if e.kind == saidEntry {
-			said[e.index] = e
-		}
-	}
+	said := d.addedMessages()
 	for i := range drawn[:min(len(drawn), maxExtracted*len(said))] {
 		if e := d.newFact(&drawn[i], said); e != nil {
 			d.settleFact(e)

@@ -15,7 +15,7 @@ const tagSize = 6
 // tagOf is how the ids of a scope begin.
 func tagOf(s memory.Scope) string {
 	key := Partition(s)
-	return strings.ToLower(base32.HexEncoding.EncodeToString([]byte(hash(key.Namespace + "\x00" + key.Conversation))))[:tagSize]
+	return strings.ToLower(base32.HexEncoding.EncodeToString([]byte(memory.Digest(key.Namespace + "\x00" + key.Conversation))))[:tagSize]
 }
 
 // place is where an entry is listed, and what its id says.

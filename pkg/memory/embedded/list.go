@@ -54,13 +54,12 @@ func (t *Target) page(ctx context.Context, s memory.Scope, limit int, entries []
 
 // listed are the entries of a listing, in its order.
 func (s *sorted) listed(p *memory.Page) (out []*entry) {
-	wants := func(kind memory.Kind) bool { return len(p.Kinds) == 0 || slices.Contains(p.Kinds, kind) }
-	now := millis(p.Now)
+	now := memory.Millis(p.Now)
 	for _, group := range []struct {
 		kind    memory.Kind
 		entries []*entry
 	}{{memory.Added, s.notes}, {memory.Fact, s.facts}} {
-		if !wants(group.kind) {
+		if !p.Wants(group.kind) {
 			continue
 		}
 		for _, e := range slices.Backward(group.entries) {
@@ -69,7 +68,7 @@ func (s *sorted) listed(p *memory.Page) (out []*entry) {
 			}
 		}
 	}
-	if !wants(memory.Said) {
+	if !p.Wants(memory.Said) {
 		return out
 	}
 	for _, talk := range slices.Backward(s.talks) {

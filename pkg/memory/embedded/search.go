@@ -53,7 +53,7 @@ func (a *answer) keeps(line int32) bool {
 	switch except := a.query.Except; {
 	case e.kind == saidEntry:
 		return except == "" || e.talk.name != except
-	case e.expired(millis(a.query.Now)):
+	case e.expired(memory.Millis(a.query.Now)):
 		return false
 	case e.kind == factEntry && except != "":
 		return slices.ContainsFunc(e.more.sources, func(s source) bool { return s.talk.name != except })
@@ -211,7 +211,7 @@ func (t *Target) textsOf(ctx context.Context, namespace string, talk talkKey, in
 
 // said is a message as a memory.
 func (e *entry) said(s memory.Scope, tag string, m *memory.Message) memory.Memory {
-	at := timeOf(e.time)
+	at := memory.TimeOf(e.time)
 	return memory.Memory{
 		ID: e.id(tag), Kind: memory.Said, Text: m.Text, SaidBy: m.Speaker(), Time: at, Scope: s,
 		Sources: []memory.Source{{Conversation: e.talk.name, Incarnation: e.talk.incarnation, First: e.index, Last: e.index, Time: at}},
@@ -221,7 +221,7 @@ func (e *entry) said(s memory.Scope, tag string, m *memory.Message) memory.Memor
 // memory is a fact or a note as a memory.
 func (e *entry) memory(s memory.Scope, tag string) memory.Memory {
 	m := memory.Memory{
-		ID: e.id(tag), Kind: memory.Added, Text: e.more.text, SaidBy: e.more.saidBy, Time: timeOf(e.time), Scope: s, ExpireTime: timeOf(e.more.expire),
+		ID: e.id(tag), Kind: memory.Added, Text: e.more.text, SaidBy: e.more.saidBy, Time: memory.TimeOf(e.time), Scope: s, ExpireTime: memory.TimeOf(e.more.expire),
 		Metadata: e.more.metadata,
 	}
 	if e.kind == factEntry {
@@ -232,7 +232,7 @@ func (e *entry) memory(s memory.Scope, tag string) memory.Memory {
 	}
 	for _, s := range e.more.sources {
 		m.Sources = append(m.Sources, memory.Source{
-			Conversation: s.talk.name, Incarnation: s.talk.incarnation, First: s.first, Last: s.last, Time: timeOf(s.time),
+			Conversation: s.talk.name, Incarnation: s.talk.incarnation, First: s.first, Last: s.last, Time: memory.TimeOf(s.time),
 		})
 	}
 	return m

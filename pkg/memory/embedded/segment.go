@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"fmt"
-	"time"
 	"unsafe"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -301,18 +300,4 @@ func (s *segment) held() int64 {
 		}
 	}
 	return n
-}
-
-func timeOf(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
-}
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
 }

@@ -25,7 +25,7 @@ type message struct {
 // additionOf is what a batch is sent as; nil if nothing in it says anything.
 func additionOf(b *memory.Batch) *addition {
 	d := &metadata{
-		Scope: scopeName(b.Scope.Kind), Kind: kindFact, Key: b.Key, Talk: talkOf(b.Conversation, b.Incarnation),
+		Scope: b.Scope.Kind.Name(), Kind: kindFact, Key: b.Key, Talk: talkOf(b.Conversation, b.Incarnation),
 		Conversation: b.Conversation, Incarnation: b.Incarnation.String(),
 	}
 	out := &addition{identity: identityOf(b.Scope), Metadata: d, Infer: b.Infer}
@@ -45,7 +45,7 @@ func additionOf(b *memory.Batch) *addition {
 			by = clean(m.Name, 100)
 		}
 		out.Messages = append(out.Messages, message{role, text})
-		all = append(all, said{Index: m.Index, Hash: textHash(text), By: by, Time: millis(m.Time)})
+		all = append(all, said{Index: m.Index, Hash: textHash(text), By: by, Time: memory.Millis(m.Time)})
 	}
 	if len(all) == 0 {
 		return nil
@@ -70,8 +70,8 @@ func additionOfNote(s memory.Scope, n *memory.Note) *addition {
 	return &addition{
 		Messages: []message{{"user", clean(n.Text, maxChars)}}, identity: identityOf(s),
 		Metadata: &metadata{
-			Scope: scopeName(s.Kind), Kind: kindAdded, Key: n.Key, Time: millis(n.Time), Note: clean(n.Metadata, len(n.Metadata)),
-			Expires: millis(n.ExpireTime),
+			Scope: s.Kind.Name(), Kind: kindAdded, Key: n.Key, Time: memory.Millis(n.Time), Note: clean(n.Metadata, len(n.Metadata)),
+			Expires: memory.Millis(n.ExpireTime),
 		},
 	}
 }

@@ -62,6 +62,7 @@ type Options struct {
 // Target is a Mem0 service.
 type Target struct {
 	api    api
+	http   *http.Client
 	limits memory.Limits
 
 	mu     sync.Mutex
@@ -103,7 +104,7 @@ func New(o Options) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{events: map[string]string{}, limits: memory.Limits{
+	t := &Target{http: c.http, events: map[string]string{}, limits: memory.Limits{
 		MaxMessages: maxMessages, MaxChars: maxChars, MaxNote: maxChars, ReturnsIDs: true, ForgetsOne: true,
 	}}
 	if o.Kind == Platform {
@@ -142,14 +143,7 @@ func (t *Target) Name() string { return "mem0" }
 func (t *Target) Limits() memory.Limits { return t.limits }
 
 // Close closes idle connections.
-func (t *Target) Close() {
-	switch a := t.api.(type) {
-	case *platform:
-		a.http.CloseIdleConnections()
-	case *server:
-		a.http.CloseIdleConnections()
-	}
-}
+func (t *Target) Close() { t.http.CloseIdleConnections() }
 
 // identity is how a scope is called at Mem0. One of the two is set: both together would make the platform part facts by speaker.
 type identity struct {

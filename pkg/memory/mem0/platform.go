@@ -107,9 +107,7 @@ func (i identity) filters(field, value string) map[string]any {
 }
 
 func (p *platform) search(ctx context.Context, id identity, text string, most int, floor float64) ([]row, error) {
-	var out struct {
-		Results []row `json:"results"`
-	}
+	var out results
 	err := p.do(ctx, &call{method: http.MethodPost, path: []string{"v3", "memories", "search/"}, body: map[string]any{
 		"query": text, "filters": id.filters("", ""), "top_k": min(most, mostFound), "threshold": floor,
 	}}, &out)

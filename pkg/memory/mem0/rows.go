@@ -1,8 +1,6 @@
 package mem0
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"time"
@@ -45,42 +43,10 @@ type said struct {
 	Time  int64  `json:"t,omitempty"`
 }
 
-func textHash(text string) string { return shortHash(text)[:12] }
-
-func shortHash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:16])
-}
+func textHash(text string) string { return memory.Digest(text)[:12] }
 
 func talkOf(name string, incarnation conversation.ID) string {
-	return shortHash(name + "\x00" + incarnation.String())
-}
-
-func scopeName(k memory.ScopeKind) string {
-	switch k {
-	case memory.ScopeSession:
-		return "session"
-	case memory.ScopeAgent:
-		return "agent"
-	case memory.ScopeOrg:
-		return "org"
-	default:
-		return "user"
-	}
-}
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func moment(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
+	return memory.Digest(name + "\x00" + incarnation.String())[:32]
 }
 
 // row is a memory as a service shows it.
@@ -98,19 +64,24 @@ type row struct {
 	Metadata   json.RawMessage `json:"metadata"`
 }
 
+// results is an answer that is rows.
+type results struct {
+	Results []row `json:"results"`
+}
+
 // read checks a row once more: it must lie in the scope, and be ours.
 func (r *row) read(s memory.Scope) (m memory.Memory, d metadata, ok bool) {
 	if !isID(r.ID) || (identity{r.User, r.Agent}) != identityOf(s) || r.Run != "" || r.Session != "" {
 		return m, d, false
 	}
-	if json.Unmarshal(r.Metadata, &d) != nil || d.Scope != scopeName(s.Kind) {
+	if json.Unmarshal(r.Metadata, &d) != nil || d.Scope != s.Kind.Name() {
 		return m, d, false
 	}
 	if d.Kind == kindSaid {
 		d.narrow(r.Memory)
 	}
 	m = memory.Memory{
-		ID: r.ID, Text: r.Memory, Time: moment(d.Time), Scope: s, Score: min(max(r.Score, 0), 1), ExpireTime: moment(d.Expires),
+		ID: r.ID, Text: r.Memory, Time: memory.TimeOf(d.Time), Scope: s, Score: min(max(r.Score, 0), 1), ExpireTime: memory.TimeOf(d.Expires),
 		SupersededBy: r.Replaced,
 	}
 	if d.Time == 0 {
@@ -152,9 +123,7 @@ func (d *metadata) narrow(text string) {
 }
 
 func (d *metadata) source() memory.Source {
-	out := memory.Source{Conversation: d.Conversation, First: d.First, Last: d.Last, Time: moment(d.Time)}
-	if id, err := hex.DecodeString(d.Incarnation); err == nil && len(id) == len(out.Incarnation) {
-		copy(out.Incarnation[:], id)
+	return memory.Source{
+		Conversation: d.Conversation, Incarnation: memory.ParseIncarnation(d.Incarnation), First: d.First, Last: d.Last, Time: memory.TimeOf(d.Time),
 	}
-	return out
 }

@@ -49,9 +49,7 @@ func (v *server) search(ctx context.Context, id identity, text string, most int,
 }
 
 func (v *server) find(ctx context.Context, body map[string]any) ([]row, error) {
-	var out struct {
-		Results []row `json:"results"`
-	}
+	var out results
 	err := v.do(ctx, &call{method: http.MethodPost, path: []string{"search"}, body: body}, &out)
 	return out.Results, err
 }
@@ -69,9 +67,7 @@ func (i identity) flat(field, value string) map[string]any {
 // all lists what the server shows of an id, and whether that is everything.
 func (v *server) all(ctx context.Context, id identity) ([]row, bool, error) {
 	name, value := id.field()
-	var out struct {
-		Results []row `json:"results"`
-	}
+	var out results
 	most, err := shrinking(mostListed, func(most int) error {
 		out.Results = nil
 		return v.do(ctx, &call{

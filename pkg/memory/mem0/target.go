@@ -176,14 +176,10 @@ func (t *Target) Search(ctx context.Context, s memory.Scope, q *memory.Query) ([
 	}
 	out := memoriesOf(s, rows, func(m *memory.Memory, _ *metadata) bool {
 		own := q.Except != "" && len(m.Sources) == 1 && m.Sources[0].Conversation == q.Except
-		return !own && m.SupersededBy == "" && m.Score >= q.Floor && !expired(m, q.Now)
+		return !own && m.SupersededBy == "" && m.Score >= q.Floor && !m.Expired(q.Now)
 	})
 	slices.SortStableFunc(out, func(a, b memory.Memory) int { return cmp.Compare(b.Score, a.Score) })
 	return out[:min(len(out), q.Limit)], nil
-}
-
-func expired(m *memory.Memory, now time.Time) bool {
-	return !m.ExpireTime.IsZero() && !m.ExpireTime.After(now)
 }
 
 // List implements memory.Target. A server shows the first 1,000 memories of a scope. A page holds less than asked for where some are left out.
@@ -192,9 +188,7 @@ func (t *Target) List(ctx context.Context, s memory.Scope, p *memory.Page) (memo
 	if err != nil {
 		return memory.Listing{}, err
 	}
-	return memory.Listing{Next: next, Memories: memoriesOf(s, rows, func(m *memory.Memory, _ *metadata) bool {
-		return !expired(m, p.Now) && (len(p.Kinds) == 0 || slices.Contains(p.Kinds, m.Kind))
-	})}, nil
+	return memory.Listing{Next: next, Memories: memoriesOf(s, rows, func(m *memory.Memory, _ *metadata) bool { return p.Shows(m) })}, nil
 }
 
 // Delete implements memory.Target. Mem0 deletes by id whatever the scope: each memory is read first.

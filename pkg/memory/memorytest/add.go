@@ -17,13 +17,13 @@ func addCases() []check {
 	return []check{
 		{"limits say what can be worked with", limitsAreUsable},
 		{"what was said is found", saidIsFound},
-		{"what is kept as it is names its message", keptNamesItsMessage},
-		{"sources lie in the batch", sourcesLieInTheBatch},
-		{"receipts name memories that are there", receiptsNameMemories},
-		{"a largest batch is taken", largestBatch},
-		{"a batch that is sent again doubles nothing", resentBatch},
-		{"a batch that nobody sent is not there", unsentBatch},
-		{"a batch whose answer was lost is there once", lostBatch},
+		{"what is kept as it is names its message", ofAnna(keptNamesItsMessage)},
+		{"sources lie in the batch", ofAnna(sourcesLieInTheBatch)},
+		{"receipts name memories that are there", ofAnna(receiptsNameMemories)},
+		{"a largest batch is taken", ofAnna(largestBatch)},
+		{"a batch that is sent again doubles nothing", ofAnna(resentBatch)},
+		{"a batch that nobody sent is not there", ofAnna(unsentBatch)},
+		{"a batch whose answer was lost is there once", ofAnna(lostBatch)},
 	}
 }
 
@@ -47,8 +47,7 @@ func saidIsFound(b *box) {
 	}
 }
 
-func keptNamesItsMessage(b *box) {
-	s := b.user("anna")
+func keptNamesItsMessage(b *box, s memory.Scope) {
 	batch := b.batch(s, "talk", 4, facts()[0], facts()[1])
 	batch.Messages[1].Role, batch.Infer = conversation.RoleAssistant, false
 	b.add(batch)
@@ -61,8 +60,7 @@ func keptNamesItsMessage(b *box) {
 	}
 }
 
-func sourcesLieInTheBatch(b *box) {
-	s := b.user("anna")
+func sourcesLieInTheBatch(b *box, s memory.Scope) {
 	batch := b.batch(s, "a talk/with: names", 7, facts()[0], facts()[1], facts()[2])
 	b.add(batch)
 	b.remembers(s, facts()[0])
@@ -80,8 +78,7 @@ func sourcesLieInTheBatch(b *box) {
 	}
 }
 
-func receiptsNameMemories(b *box) {
-	s := b.user("anna")
+func receiptsNameMemories(b *box, s memory.Scope) {
 	receipt := b.add(b.batch(s, "talk", 0, facts()[0], facts()[1]))
 	b.remembers(s, facts()[0], facts()[1])
 	if !b.limits.ReturnsIDs {
@@ -98,8 +95,7 @@ func receiptsNameMemories(b *box) {
 	}
 }
 
-func largestBatch(b *box) {
-	s := b.user("anna")
+func largestBatch(b *box, s memory.Scope) {
 	texts := make([]string, min(b.limits.MaxMessages, 200))
 	for i := range texts {
 		texts[i] = fmt.Sprintf("My locker number %d is in hall %d.", 1000+i, i)
@@ -108,8 +104,7 @@ func largestBatch(b *box) {
 	b.remembers(s, texts[0], texts[len(texts)-1])
 }
 
-func resentBatch(b *box) {
-	s := b.user("anna")
+func resentBatch(b *box, s memory.Scope) {
 	batch := b.batch(s, "talk", 0, facts()[0], facts()[1])
 	first := b.add(batch)
 	b.remembers(s, facts()[0])
@@ -135,11 +130,10 @@ func resentBatch(b *box) {
 
 func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
-func unsentBatch(b *box) {
+func unsentBatch(b *box, s memory.Scope) {
 	if b.limits.Idempotent {
 		return // it is sent again, and nobody asks
 	}
-	s := b.user("anna")
 	sent := b.batch(s, "talk", 0, facts()[0])
 	b.add(sent)
 	_, err := b.target.Settle(b.ctx, b.batch(s, "talk", 0, facts()[0]))
@@ -150,12 +144,11 @@ func unsentBatch(b *box) {
 	b.wants(err, memory.ErrNotFound)
 }
 
-func lostBatch(b *box) {
+func lostBatch(b *box, s memory.Scope) {
 	if b.o.Lose == nil {
 		b.Log("no answer of this target can be lost")
 		return
 	}
-	s := b.user("anna")
 	batch := b.batch(s, "talk", 0, facts()[0])
 	b.o.Lose(b, unwatched(b.target))
 	_, err := b.target.Add(b.ctx, batch)

@@ -13,13 +13,12 @@ import (
 // How calls behave.
 func callCases() []check {
 	return []check{
-		{"a call ends with its context", endedContext},
+		{"a call ends with its context", ofAnna(endedContext)},
 		{"calls at a time keep out of each other's way", concurrentCalls},
 	}
 }
 
-func endedContext(b *box) {
-	s := b.user("anna")
+func endedContext(b *box, s memory.Scope) {
 	id := b.put(s, facts()[0])
 	b.remembers(s, facts()[0])
 	ended, cancel := context.WithCancel(b.ctx)

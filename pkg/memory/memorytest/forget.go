@@ -12,11 +12,11 @@ import (
 func forgetCases() []check {
 	return []check{
 		{"a deleted memory is gone", deleted},
-		{"messages from an index on are taken back", retracted},
-		{"a conversation is taken back", retractedWhole},
-		{"another incarnation of a conversation stays", retractedIncarnation},
-		{"facts stay where they are to", retractedWithoutFacts},
-		{"a forgotten scope is empty, and can be filled again", forgotten},
+		{"messages from an index on are taken back", ofAnna(retracted)},
+		{"a conversation is taken back", ofAnna(retractedWhole)},
+		{"another incarnation of a conversation stays", ofAnna(retractedIncarnation)},
+		{"facts stay where they are to", ofAnna(retractedWithoutFacts)},
+		{"a forgotten scope is empty, and can be filled again", ofAnna(forgotten)},
 	}
 }
 
@@ -72,8 +72,7 @@ func (b *box) spoken(s memory.Scope, name string, texts []string) (receipts []me
 	return receipts
 }
 
-func retracted(b *box) {
-	s := b.user("anna")
+func retracted(b *box, s memory.Scope) {
 	receipts := b.spoken(s, "talk", facts()[:4])
 	b.add(b.batch(s, "other", 2, facts()[4]))
 	b.put(s, facts()[5])
@@ -95,8 +94,7 @@ func (b *box) gone(s memory.Scope, all memory.Forgetting, texts ...string) {
 	}
 }
 
-func retractedWhole(b *box) {
-	s := b.user("anna")
+func retractedWhole(b *box, s memory.Scope) {
 	receipts := b.spoken(s, "talk", facts()[:4])
 	b.add(b.batch(s, "talk 2", 0, facts()[4]))
 	b.remembers(s, facts()[4])
@@ -110,8 +108,7 @@ func retractedWhole(b *box) {
 	b.remembers(s, facts()[4])
 }
 
-func retractedIncarnation(b *box) {
-	s := b.user("anna")
+func retractedIncarnation(b *box, s memory.Scope) {
 	b.add(b.batch(s, "talk", 0, facts()[0]))
 	later := b.batch(s, "talk", 0, facts()[1])
 	later.Incarnation = conversation.ID{9}
@@ -124,8 +121,7 @@ func retractedIncarnation(b *box) {
 	b.gone(s, all, facts()[1])
 }
 
-func retractedWithoutFacts(b *box) {
-	s := b.user("anna")
+func retractedWithoutFacts(b *box, s memory.Scope) {
 	b.spoken(s, "talk", facts()[:4])
 	b.eventually(func() string { return "" })
 	drawn := ids(b.list(s, 50, memory.Fact))
@@ -145,8 +141,7 @@ func retractedWithoutFacts(b *box) {
 	}
 }
 
-func forgotten(b *box) {
-	s := b.user("anna")
+func forgotten(b *box, s memory.Scope) {
 	b.add(b.batch(s, "talk", 0, facts()[0]))
 	b.put(s, facts()[1])
 	b.remembers(s, facts()[0], facts()[1])

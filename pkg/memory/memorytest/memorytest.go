@@ -67,6 +67,11 @@ type check struct {
 	run  func(*box)
 }
 
+// ofAnna is a clause about one user.
+func ofAnna(run func(b *box, s memory.Scope)) func(*box) {
+	return func(b *box) { run(b, b.user("anna")) }
+}
+
 // box is a test with a namespace of its own.
 type box struct {
 	*testing.T

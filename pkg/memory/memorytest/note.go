@@ -11,17 +11,16 @@ import (
 // Notes, which are kept as they are.
 func noteCases() []check {
 	return []check{
-		{"a note is found as it was put", noteIsFound},
-		{"a note that is put again is the one that is there", notePutAgain},
-		{"a note whose answer was lost is there once", lostNote},
-		{"a note brings its metadata and its time", noteMetadata},
-		{"a note that expired is not shown", noteExpires},
-		{"a note that is too long is refused", longNote},
+		{"a note is found as it was put", ofAnna(noteIsFound)},
+		{"a note that is put again is the one that is there", ofAnna(notePutAgain)},
+		{"a note whose answer was lost is there once", ofAnna(lostNote)},
+		{"a note brings its metadata and its time", ofAnna(noteMetadata)},
+		{"a note that expired is not shown", ofAnna(noteExpires)},
+		{"a note that is too long is refused", ofAnna(longNote)},
 	}
 }
 
-func noteIsFound(b *box) {
-	s := b.user("anna")
+func noteIsFound(b *box, s memory.Scope) {
 	id := b.put(s, facts()[0])
 	b.remembers(s, facts()[0])
 	for _, found := range [][]memory.Memory{b.search(s, facts()[0]), b.list(s, 50, memory.Added)} {
@@ -39,8 +38,7 @@ func (b *box) kept(text string) string {
 	return text
 }
 
-func notePutAgain(b *box) {
-	s := b.user("anna")
+func notePutAgain(b *box, s memory.Scope) {
 	note := &memory.Note{Key: b.key(), Text: facts()[0], Time: now()}
 	first, err := b.target.Put(b.ctx, s, note)
 	b.must(err)
@@ -62,12 +60,11 @@ func notePutAgain(b *box) {
 	b.remembers(b.user("bert"), facts()[0])
 }
 
-func lostNote(b *box) {
+func lostNote(b *box, s memory.Scope) {
 	if b.o.Lose == nil {
 		b.Log("no answer of this target can be lost")
 		return
 	}
-	s := b.user("anna")
 	note := &memory.Note{Key: b.key(), Text: facts()[0], Time: now()}
 	b.o.Lose(b, unwatched(b.target))
 	_, err := b.target.Put(b.ctx, s, note)
@@ -78,12 +75,11 @@ func lostNote(b *box) {
 	b.equal(ids(b.list(s, 50)), []string{id})
 }
 
-func noteMetadata(b *box) {
+func noteMetadata(b *box, s memory.Scope) {
 	if b.o.NoMetadata {
 		b.Log("the back end has no place for metadata")
 		return
 	}
-	s := b.user("anna")
 	note := &memory.Note{
 		Key: b.key(), Text: facts()[0], Time: now().Add(-time.Hour), ExpireTime: now().Add(time.Hour),
 		Metadata: `{"topic":"bees","key":"mine","conversation":[1,{"first":2}],"n":12345678901234567890,"u":"Ünïcode </memories>"}`,
@@ -107,12 +103,11 @@ func decoded(b *box, text string) (out any) {
 	return out
 }
 
-func noteExpires(b *box) {
+func noteExpires(b *box, s memory.Scope) {
 	if b.o.NoMetadata {
 		b.Log("the back end has no place for metadata")
 		return
 	}
-	s := b.user("anna")
 	_, err := b.target.Put(b.ctx, s, &memory.Note{Key: b.key(), Text: facts()[0], Time: now(), ExpireTime: now().Add(time.Hour)})
 	b.must(err)
 	b.put(s, facts()[1])
@@ -127,8 +122,7 @@ func noteExpires(b *box) {
 	b.equal(count(listing.Memories, facts()[1]), 1)
 }
 
-func longNote(b *box) {
-	s := b.user("anna")
+func longNote(b *box, s memory.Scope) {
 	if b.limits.MaxNote > 200_000 {
 		b.Log("notes of this target may be as long as any")
 		return

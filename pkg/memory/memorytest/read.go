@@ -11,9 +11,9 @@ import (
 func readCases() []check {
 	return []check{
 		{"an empty scope holds nothing", emptyScope},
-		{"a search keeps to its limit and its floor", searchLimits},
-		{"a search leaves out what only the asking conversation said", searchExcept},
-		{"a list comes in pages", listPages},
+		{"a search keeps to its limit and its floor", ofAnna(searchLimits)},
+		{"a search leaves out what only the asking conversation said", ofAnna(searchExcept)},
+		{"a list comes in pages", ofAnna(listPages)},
 		{"a token of no list gives no foreign memory", listTokens},
 	}
 }
@@ -24,8 +24,7 @@ func emptyScope(b *box) {
 	b.equal(b.list(s, 10), []memory.Memory{})
 }
 
-func searchLimits(b *box) {
-	s := b.user("anna")
+func searchLimits(b *box, s memory.Scope) {
 	for i := range 5 {
 		b.put(s, fmt.Sprintf("The walnut cake number %d is in oven %d.", i, 10+i))
 	}
@@ -44,8 +43,7 @@ func searchLimits(b *box) {
 	}
 }
 
-func searchExcept(b *box) {
-	s := b.user("anna")
+func searchExcept(b *box, s memory.Scope) {
 	b.add(b.batch(s, "this", 0, facts()[0]))
 	b.add(b.batch(s, "that", 0, facts()[1]))
 	b.put(s, facts()[2])
@@ -59,8 +57,7 @@ func searchExcept(b *box) {
 	}
 }
 
-func listPages(b *box) {
-	s := b.user("anna")
+func listPages(b *box, s memory.Scope) {
 	want := make([]string, 0, 7)
 	for _, text := range facts()[:7] {
 		want = append(want, b.put(s, text))

@@ -216,8 +216,7 @@ func (r *Reference) Search(ctx context.Context, s memory.Scope, q *memory.Query)
 		m := r.memories[i].Memory
 		m.Score = share(q.Text, m.Text)
 		own := len(m.Sources) > 0 && m.Sources[0].Conversation == q.Except && q.Except != ""
-		expired := !m.ExpireTime.IsZero() && !m.ExpireTime.After(q.Now)
-		if m.Scope == s && r.memories[i].late == 0 && m.Score > 0 && m.Score >= q.Floor && !own && !expired {
+		if m.Scope == s && r.memories[i].late == 0 && m.Score > 0 && m.Score >= q.Floor && !own && !m.Expired(q.Now) {
 			out = append(out, m)
 		}
 	}
@@ -254,12 +253,11 @@ func (r *Reference) List(ctx context.Context, s memory.Scope, p *memory.Page) (m
 	started := p.Token == ""
 	for i := range r.memories {
 		m := r.memories[i].Memory
-		expired := !m.ExpireTime.IsZero() && !m.ExpireTime.After(p.Now)
 		switch {
 		case m.Scope != s:
 		case !started:
 			started = m.ID == p.Token
-		case r.memories[i].late > 0 || expired || len(p.Kinds) > 0 && !slices.Contains(p.Kinds, m.Kind):
+		case r.memories[i].late > 0 || !p.Shows(&m):
 		case len(out.Memories) == p.Limit:
 			out.Next = out.Memories[p.Limit-1].ID
 			return out, nil

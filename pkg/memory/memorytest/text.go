@@ -10,9 +10,9 @@ import (
 // Texts that somebody chose to do harm with.
 func textCases() []check {
 	return []check{
-		{"a hostile note comes back byte for byte", hostileNotes},
+		{"a hostile note comes back byte for byte", ofAnna(hostileNotes)},
 		{"a hostile message does no harm", hostileMessages},
-		{"a hostile query does no harm", hostileQueries},
+		{"a hostile query does no harm", ofAnna(hostileQueries)},
 	}
 }
 
@@ -37,8 +37,7 @@ func hostileTexts() []string {
 	}
 }
 
-func hostileNotes(b *box) {
-	s := b.user("anna")
+func hostileNotes(b *box, s memory.Scope) {
 	want := map[string]string{} // by id
 	for _, text := range hostileTexts() {
 		if len([]rune(text)) <= b.limits.MaxNote {
@@ -77,8 +76,7 @@ func hostileMessages(b *box) {
 	b.equal(len(b.list(other, 50)), 1)
 }
 
-func hostileQueries(b *box) {
-	s := b.user("anna")
+func hostileQueries(b *box, s memory.Scope) {
 	b.put(s, facts()[0])
 	b.remembers(s, facts()[0])
 	b.put(b.user("bert"), facts()[1])

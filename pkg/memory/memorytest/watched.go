@@ -74,7 +74,7 @@ func (w *watched) Search(ctx context.Context, s memory.Scope, q *memory.Query) (
 			w.t.Error("the best is not first")
 		case m.SupersededBy != "":
 			w.t.Error("a superseded memory is found")
-		case !m.ExpireTime.IsZero() && !m.ExpireTime.After(q.Now):
+		case m.Expired(q.Now):
 			w.t.Error("an expired memory is found")
 		}
 	}
@@ -91,7 +91,7 @@ func (w *watched) List(ctx context.Context, s memory.Scope, p *memory.Page) (mem
 		w.t.Errorf("%d memories of at most %d", len(listing.Memories), p.Limit)
 	}
 	for i := range listing.Memories {
-		if m := &listing.Memories[i]; len(p.Kinds) > 0 && !slices.Contains(p.Kinds, m.Kind) {
+		if m := &listing.Memories[i]; !p.Wants(m.Kind) {
 			w.t.Errorf("kind %d is listed among %v", m.Kind, p.Kinds)
 		}
 	}

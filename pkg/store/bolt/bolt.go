@@ -32,6 +32,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -138,12 +139,8 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func (o Options) withDefaults() Options {
-	if o.LockTimeout == 0 {
-		o.LockTimeout = 5 * time.Second
-	}
-	if o.MapBytes == 0 {
-		o.MapBytes = defaultMap
-	}
+	o.LockTimeout = cmp.Or(o.LockTimeout, 5*time.Second)
+	o.MapBytes = cmp.Or(o.MapBytes, defaultMap)
 	if o.OnState == nil {
 		o.OnState = func(error) {}
 	}

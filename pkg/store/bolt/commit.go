@@ -1,7 +1,7 @@
 package bolt
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -25,10 +25,7 @@ type commit struct {
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) error {
-	if err := key.Check(); err != nil {
-		return err
-	}
-	if err := c.Check(); err != nil {
+	if err := cmp.Or(key.Check(), c.Check()); err != nil {
 		return err
 	}
 	return s.enter(&request{ctx: ctx, wake: key, apply: encode(s.codec, key, c).apply, frees: c.Frees()})
@@ -142,12 +139,7 @@ func (p *commit) admit(t *tx, begins bool) error {
 			return fmt.Errorf("%w: upload %s", store.ErrNotFound, upload)
 		}
 	}
-	for name, want := range p.c.ExpectSlots {
-		if err := t.expectSlot(id, name, want); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.c.AgainstSlots(func(name string) ([]byte, error) { return t.slot(t.record().Get(slotKey(id, name))) })
 }
 
 func (p *commit) admitIncarnation(t *tx, id conversation.ID) error {
@@ -167,19 +159,12 @@ func (p *commit) admitIncarnation(t *tx, id conversation.ID) error {
 	}
 }
 
-func (t *tx) expectSlot(id conversation.ID, name string, want []byte) error {
-	value := t.record().Get(slotKey(id, name))
-	if value == nil && want == nil {
-		return nil
+// slot reads the value of one, nil if it is not there.
+func (t *tx) slot(value []byte) ([]byte, error) {
+	if value == nil {
+		return nil, nil
 	}
-	if value == nil || want == nil {
-		return fmt.Errorf("%w: slot %q", store.ErrConflict, name)
-	}
-	have, err := t.codec.DecodeSlot(value)
-	if err == nil && !bytes.Equal(have, want) {
-		err = fmt.Errorf("%w: slot %q", store.ErrConflict, name)
-	}
-	return err
+	return t.codec.DecodeSlot(value)
 }
 
 // begin leads the name to the new incarnation; old is the deleted head that it led to, or nil.
@@ -205,10 +190,8 @@ func (p *commit) begin(t *tx, old *store.Head) error {
 
 // replace makes what is left of the old incarnation due now, at the latest.
 func (p *commit) replace(t *tx, old store.Head) error {
-	was, now := old.NextDue, p.c.Head.UpdateTime
-	if was.IsZero() || was.After(now) {
-		old.NextDue = now
-	}
+	was := old.NextDue
+	old.NextDue = old.DueReplaced(p.c.Head.UpdateTime)
 	if err := t.record().Put(headKey(old.Incarnation), t.codec.EncodeHead(&old)); err != nil {
 		return err
 	}
@@ -255,19 +238,22 @@ func (p *commit) release(t *tx, upload conversation.ID) error {
 
 // drop removes the manifests and request ids that the change has no more use for.
 func (p *commit) drop(t *tx, id conversation.ID) error {
-	var gone [][]byte
 	if p.c.DropManifests > 0 {
-		gone = keysUnder(t.record(), recordKey(id, kindManifest, 0), int(p.c.Head.ManifestSeq)+1, func(k, _ []byte) bool {
+		_, err := deleteUnder(t.record(), recordKey(id, kindManifest, 0), int(p.c.Head.ManifestSeq)+1, func(k, _ []byte) bool {
 			return lastSeq(k) < p.c.DropManifests
 		})
+		if err != nil {
+			return err
+		}
 	}
-	if before := p.c.DropOutcomes; !before.IsZero() {
-		gone = append(gone, keysUnder(t.record(), recordKey(id, kindOutcome, 0), 1<<20, func(_, v []byte) bool {
-			o, err := t.codec.DecodeOutcome(v)
-			return err == nil && o.Time.Before(before)
-		})...)
+	if p.c.DropOutcomes.IsZero() {
+		return nil
 	}
-	return deleteKeys(t.record(), gone)
+	_, err := deleteUnder(t.record(), recordKey(id, kindOutcome, 0), 1<<20, func(_, v []byte) bool {
+		o, err := t.codec.DecodeOutcome(v)
+		return err == nil && o.Time.Before(p.c.DropOutcomes)
+	})
+	return err
 }
 
 func (t *tx) putAll(pairs []pair) error {

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -18,9 +19,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (bo
 	if err := key.Check(); err != nil {
 		return false, err
 	}
-	if d.Limit <= 0 {
-		d.Limit = deleteStep
-	}
+	d.Limit = cmp.Or(max(d.Limit, 0), deleteStep)
 	var done bool
 	err := s.enter(&request{ctx: ctx, wake: key, frees: true, apply: func(t *tx) (err error) {
 		if t.tight {
@@ -89,8 +88,7 @@ func (t *tx) removeUpload(key store.Key, d store.Deletion, head *store.Head, liv
 		return false, err
 	}
 	t.erased = true
-	keys := keysUnder(t.chunks(), pendingKey(d.Incarnation, d.Upload), d.Limit, nil)
-	if err := deleteKeys(t.chunks(), keys); err != nil || len(keys) == d.Limit {
+	if n, err := deleteUnder(t.chunks(), pendingKey(d.Incarnation, d.Upload), d.Limit, nil); err != nil || n == d.Limit {
 		return false, err
 	}
 	return true, t.settle(task)
@@ -112,22 +110,19 @@ func (t *tx) orphan(key store.Key, d store.Deletion, head *store.Head) (*store.T
 // removeRecords removes all that hangs under an incarnation but its head, and, of a tombstone, but its outcomes. It returns
 // what is left of the limit.
 func (t *tx) removeRecords(id conversation.ID, limit int, tombstone bool) (int, error) {
-	most := limit
-	keys := keysUnder(t.record(), id[:], limit, func(k, _ []byte) bool {
+	records, err := deleteUnder(t.record(), id[:], limit, func(k, _ []byte) bool {
 		kind := k[idBytes]
 		return kind != kindHead && !(tombstone && kind == kindOutcome)
 	})
-	if err := deleteKeys(t.record(), keys); err != nil {
+	if err != nil {
 		return 0, err
 	}
-	limit -= len(keys)
-	keys = keysUnder(t.chunks(), id[:], limit, nil)
-	if err := deleteKeys(t.chunks(), keys); err != nil {
+	chunks, err := deleteUnder(t.chunks(), id[:], limit-records, nil)
+	if err != nil {
 		return 0, err
 	}
-	limit -= len(keys)
-	t.erased = t.erased || limit < most
-	return t.removeWaiting(id, limit)
+	t.erased = t.erased || records+chunks > 0
+	return t.removeWaiting(id, limit-records-chunks)
 }
 
 func (t *tx) removeWaiting(id conversation.ID, limit int) (int, error) {

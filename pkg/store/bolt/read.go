@@ -209,18 +209,11 @@ func (r *reader) slots(q *store.Query) error {
 }
 
 func (r *reader) slot(name string, value []byte) error {
-	if value == nil {
-		return nil
+	data, err := r.tx.slot(value)
+	if data != nil && err == nil {
+		r.snap.SetSlot(name, data)
 	}
-	data, err := r.codec.DecodeSlot(value)
-	if err != nil {
-		return err
-	}
-	if r.snap.Slots == nil {
-		r.snap.Slots = make(map[string][]byte)
-	}
-	r.snap.Slots[name] = data
-	return nil
+	return err
 }
 
 func (r *reader) contents(q *store.Query) error {

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -18,10 +19,7 @@ type piece struct {
 
 // Stage implements store.Store.
 func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error {
-	if err := key.Check(); err != nil {
-		return err
-	}
-	if err := u.Check(); err != nil {
+	if err := cmp.Or(key.Check(), u.Check()); err != nil {
 		return err
 	}
 	p := &piece{key: key, u: u}

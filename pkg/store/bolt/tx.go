@@ -152,11 +152,13 @@ func keysUnder(b *bbolt.Bucket, prefix []byte, limit int, wanted func(key, value
 	return keys
 }
 
-func deleteKeys(b *bbolt.Bucket, keys [][]byte) error {
+// deleteUnder deletes those that keysUnder collects, and says how many they were.
+func deleteUnder(b *bbolt.Bucket, prefix []byte, limit int, wanted func(key, value []byte) bool) (int, error) {
+	keys := keysUnder(b, prefix, limit, wanted)
 	for _, k := range keys {
 		if err := b.Delete(k); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(keys), nil
 }

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -77,23 +76,7 @@ func (s *Store) admit(inc *incarnation, c *store.Change) error {
 			return fmt.Errorf("%w: upload %s", store.ErrNotFound, id)
 		}
 	}
-	for name, want := range c.ExpectSlots {
-		value, ok := inc.slots[name]
-		if !ok && want == nil {
-			continue
-		}
-		if !ok || want == nil {
-			return fmt.Errorf("%w: slot %q", store.ErrConflict, name)
-		}
-		have, err := s.codec.DecodeSlot(value)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(have, want) {
-			return fmt.Errorf("%w: slot %q", store.ErrConflict, name)
-		}
-	}
-	return nil
+	return c.AgainstSlots(func(name string) ([]byte, error) { return inc.slot(s, name) })
 }
 
 func (s *Store) adopt(key store.Key, inc *incarnation, c *store.Change) {
@@ -106,9 +89,7 @@ func (s *Store) adopt(key store.Key, inc *incarnation, c *store.Change) {
 
 // replace makes what is left of an incarnation that the name no longer leads to due.
 func (s *Store) replace(old *incarnation, head *store.Head, now time.Time) {
-	if head.NextDue.IsZero() || head.NextDue.After(now) {
-		head.NextDue = now
-	}
+	head.NextDue = head.DueReplaced(now)
 	old.due = head.NextDue
 	old.head = s.codec.EncodeHead(head)
 }
@@ -158,6 +139,15 @@ func (inc *incarnation) setSlots(s *Store, slots map[string][]byte) {
 		}
 		inc.slots[name] = s.codec.EncodeSlot(value)
 	}
+}
+
+// slot is nil for one that is not there.
+func (inc *incarnation) slot(s *Store, name string) ([]byte, error) {
+	value, ok := inc.slots[name]
+	if !ok {
+		return nil, nil
+	}
+	return s.codec.DecodeSlot(value)
 }
 
 func (inc *incarnation) putOutcomes(s *Store, outcomes []store.Outcome) {

@@ -4,8 +4,6 @@
 package memory
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -184,15 +182,11 @@ func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store
 	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
-	keys := slices.SortedFunc(maps.Keys(s.names), compareKeys)
+	keys := slices.SortedFunc(maps.Keys(s.names), store.Key.Compare)
 	if after != nil {
-		keys = slices.DeleteFunc(keys, func(k store.Key) bool { return compareKeys(k, *after) <= 0 })
+		keys = slices.DeleteFunc(keys, func(k store.Key) bool { return k.Compare(*after) <= 0 })
 	}
 	return keys[:min(len(keys), max(limit, 0))], nil
-}
-
-func compareKeys(a, b store.Key) int {
-	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Conversation, b.Conversation))
 }
 
 // Seal implements store.Store.
@@ -228,18 +222,8 @@ func (s *Store) Due(ctx context.Context, until time.Time, limit int) ([]store.Ta
 			}
 		}
 	}
-	slices.SortFunc(out, compareTasks)
+	slices.SortFunc(out, store.Task.Compare)
 	return out[:min(len(out), max(limit, 0))], nil
-}
-
-func compareTasks(a, b store.Task) int {
-	if c := a.Time.Compare(b.Time); c != 0 {
-		return c
-	}
-	if c := bytes.Compare(a.Incarnation[:], b.Incarnation[:]); c != 0 {
-		return c
-	}
-	return bytes.Compare(a.Upload[:], b.Upload[:])
 }
 
 // Wait implements store.Store.

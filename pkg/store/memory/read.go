@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
-	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -140,39 +138,18 @@ func (r *reader) since(q *store.Query) error {
 	if err != nil {
 		return err
 	}
-	for taken := 0; len(messages)+len(edits) > 0; {
-		commit := oldest(messages, edits)
-		m := sort.Search(len(messages), func(i int) bool { return messages[i].Commit > commit })
-		e := sort.Search(len(edits), func(i int) bool { return edits[i].Commit > commit })
-		if taken > 0 && taken+m+e > q.Since.Limit {
-			break
-		}
-		r.snap.Messages = append(r.snap.Messages, messages[:m]...)
-		r.snap.Edits = append(r.snap.Edits, edits[:e]...)
-		messages, edits, taken = messages[m:], edits[e:], taken+m+e
-	}
+	q.Since.Answer(r.snap, messages, edits)
 	return nil
-}
-
-func oldest(messages []conversation.Message, edits []conversation.Edit) uint64 {
-	switch {
-	case len(messages) == 0:
-		return edits[0].Commit
-	case len(edits) == 0:
-		return messages[0].Commit
-	default:
-		return min(messages[0].Commit, edits[0].Commit)
-	}
 }
 
 // after decodes the records that later commits made, from the newest back.
 func after[T any](l log, version uint64, decode func([]byte) (T, error), commit func(*T) uint64) ([]T, error) {
 	var out []T
-	for i := len(l) - 1; i >= 0; i-- {
-		if l[i] == nil {
+	for _, value := range slices.Backward(l) {
+		if value == nil {
 			continue
 		}
-		v, err := decode(l[i])
+		v, err := decode(value)
 		if err != nil {
 			return nil, err
 		}
@@ -181,9 +158,7 @@ func after[T any](l log, version uint64, decode func([]byte) (T, error), commit 
 		}
 		out = append(out, v)
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out, nil
 }
 
@@ -219,18 +194,13 @@ func (r *reader) manifests(q *store.Query) error {
 
 func (r *reader) slots(q *store.Query) error {
 	for _, name := range r.inc.slotNames(q) {
-		value, ok := r.inc.slots[name]
-		if !ok {
-			continue
-		}
-		data, err := r.s.codec.DecodeSlot(value)
+		data, err := r.inc.slot(r.s, name)
 		if err != nil {
 			return err
 		}
-		if r.snap.Slots == nil {
-			r.snap.Slots = make(map[string][]byte)
+		if data != nil {
+			r.snap.SetSlot(name, data)
 		}
-		r.snap.Slots[name] = data
 	}
 	return nil
 }
@@ -269,8 +239,8 @@ func (r *reader) outcomes(q *store.Query) error {
 	if q.Outcomes == nil {
 		return nil
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(r.inc.outcomes), compareRequests) {
-		if q.Outcomes.After != nil && compareRequests(key, *q.Outcomes.After) <= 0 {
+	for _, key := range slices.SortedFunc(maps.Keys(r.inc.outcomes), store.RequestKey.Compare) {
+		if q.Outcomes.After != nil && key.Compare(*q.Outcomes.After) <= 0 {
 			continue
 		}
 		if len(r.snap.Outcomes) >= q.Outcomes.Limit {
@@ -297,8 +267,4 @@ func (r *reader) stored(q *store.Query) error {
 	slices.SortFunc(r.snap.Stored, func(a, b conversation.ID) int { return bytes.Compare(a[:], b[:]) })
 	r.snap.Stored = r.snap.Stored[:min(len(r.snap.Stored), max(q.Stored.Limit, 0))]
 	return nil
-}
-
-func compareRequests(a, b store.RequestKey) int {
-	return cmp.Or(strings.Compare(a.RPC, b.RPC), strings.Compare(a.ID, b.ID))
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -106,10 +107,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (bo
 	if err != nil {
 		return false, err
 	}
-	limit := d.Limit
-	if limit <= 0 {
-		limit = 1000
-	}
+	limit := cmp.Or(max(d.Limit, 0), 1000)
 	if !d.Upload.IsZero() {
 		return inc.deleteUpload(d.Upload, live, limit)
 	}

@@ -196,7 +196,7 @@ func (c *copier) conversation(ctx context.Context, key store.Key, restarts int) 
 		done, err := c.once(ctx, key)
 		switch {
 		case errors.Is(err, errMoved) && try < restarts:
-			if err := sleep(ctx, pause); err != nil {
+			if err := store.Pause(ctx, pause); err != nil {
 				return err
 			}
 			pause = min(2*pause, 100*firstPause)
@@ -207,15 +207,6 @@ func (c *copier) conversation(ctx context.Context, key store.Key, restarts int) 
 			c.count(done)
 		}
 		return err
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }
 
@@ -286,12 +277,8 @@ func (c *copier) write(ctx context.Context, r *reader) (*digest, error) {
 	d := newDigest(c.codec, r)
 	err := r.records(ctx, func(u *store.Upload) error {
 		u.Incarnation, u.Time = r.head.Incarnation, c.options.Now()
-		err := c.to.Stage(ctx, r.key, u)
-		if errors.Is(err, store.ErrNotFound) {
-			return errors.Join(c.clear(ctx, r.key, r.head.Incarnation, true), errMoved)
-		}
-		if err != nil {
-			return fmt.Errorf("write the target: %w", err)
+		if err := c.wrote(ctx, r, c.to.Stage(ctx, r.key, u)); err != nil {
+			return err
 		}
 		return d.add(u)
 	})
@@ -300,14 +287,19 @@ func (c *copier) write(ctx context.Context, r *reader) (*digest, error) {
 	}
 	head := r.head
 	head.Epoch = ""
-	err = c.to.Commit(ctx, r.key, &store.Change{Head: head, Info: r.info})
-	if errors.Is(err, store.ErrNotFound) { // somebody swept what was staged
-		return nil, errors.Join(c.clear(ctx, r.key, r.head.Incarnation, true), errMoved)
+	return d, c.wrote(ctx, r, c.to.Commit(ctx, r.key, &store.Change{Head: head, Info: r.info}))
+}
+
+// wrote is the error of a write to the target: where somebody swept what was staged, the copy begins again.
+func (c *copier) wrote(ctx context.Context, r *reader, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrNotFound):
+		return errors.Join(c.clear(ctx, r.key, r.head.Incarnation, true), errMoved)
+	default:
+		return fmt.Errorf("write the target: %w", err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("write the target: %w", err)
-	}
-	return d, nil
 }
 
 // digest reads a conversation.

@@ -174,10 +174,7 @@ func (p *change) begin(old *store.Head) *statement {
 	w.add(beginSQL, append(p.name(), p.columns()...)...)
 	w.add(namedSQL)
 	if old != nil {
-		due, now := old.NextDue, p.c.Head.UpdateTime
-		if due.IsZero() || due.After(now) {
-			due = now
-		}
+		due := old.DueReplaced(p.c.Head.UpdateTime)
 		w.add(replacedSQL, old.Incarnation[:], []byte(p.key.Namespace), []byte(p.key.Conversation), nanos(due))
 	}
 	w.putMessages(p.messages, true)

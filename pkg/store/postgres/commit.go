@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,11 +18,10 @@ const attempts = 4
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) error {
-	leave, err := s.enter(ctx, key)
-	if err != nil {
+	if err := s.gate.Enter(ctx, key); err != nil {
 		return err
 	}
-	defer leave()
+	defer s.gate.Leave()
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -75,19 +73,14 @@ func (s *Store) retried(try func() error) error {
 }
 
 func (s *Store) commit(ctx context.Context, p *change) error {
-	conn, err := s.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.CommitTimeout)
-	defer cancel()
-	if p.follows() {
-		if made, err := s.followOn(ctx, conn.Conn(), p); made || err != nil {
-			return s.fault(err, true)
+	return s.onConnection(ctx, s.options.CommitTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+		if p.follows() {
+			if made, err := s.followOn(ctx, conn, p); made || err != nil {
+				return s.fault(err, true)
+			}
 		}
-	}
-	return s.decide(ctx, conn.Conn(), p)
+		return s.decide(ctx, conn, p)
+	})
 }
 
 // followOn makes the change in one round trip, or says that it cannot be made so.
@@ -196,11 +189,8 @@ func (f *found) rule(p *change) (*statement, error) {
 	if f.uploads < len(idBytes(p.c.Uploads)) {
 		return nil, fmt.Errorf("%w: an upload is gone", store.ErrNotFound)
 	}
-	for name, want := range p.c.ExpectSlots {
-		have, there := f.slots[name]
-		if there != (want != nil) || !bytes.Equal(have, want) {
-			return nil, fmt.Errorf("%w: a slot is not as expected", store.ErrConflict)
-		}
+	if err := p.c.AgainstSlots(func(name string) ([]byte, error) { return f.slots[name], nil }); err != nil {
+		return nil, err
 	}
 	if begins {
 		return p.begin(f.head), nil

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -15,14 +16,11 @@ const deleteStep = 1000
 
 // Delete implements store.Store.
 func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (done bool, err error) {
-	leave, err := s.enter(ctx, key)
-	if err != nil {
+	if err := s.gate.Enter(ctx, key); err != nil {
 		return false, err
 	}
-	defer leave()
-	if d.Limit <= 0 {
-		d.Limit = deleteStep
-	}
+	defer s.gate.Leave()
+	d.Limit = cmp.Or(max(d.Limit, 0), deleteStep)
 	err = s.held(ctx, key, func(t *tx) (err error) {
 		done, err = s.remove(t, d)
 		return err
@@ -44,15 +42,7 @@ type doomed struct {
 func (f *doomed) look(t *tx, d store.Deletion) {
 	id := d.Incarnation[:]
 	t.named(id, &f.named)
-	t.each(`SELECT head FROM {s}.conversations WHERE incarnation = $1::bytea FOR NO KEY UPDATE`, func(rows pgx.Rows) error {
-		var payload []byte
-		if err := rows.Scan(&payload); err != nil {
-			return err
-		}
-		head, err := t.s.codec.DecodeHead(payload)
-		f.head = &head
-		return err
-	}, id)
+	t.each(`SELECT head FROM {s}.conversations WHERE incarnation = $1::bytea FOR NO KEY UPDATE`, one(&f.head, t.s.codec.DecodeHead), id)
 	t.place(id, &f.staged)
 	t.content(id, d.Upload[:], &f.content)
 }

@@ -40,32 +40,43 @@ func (s *Store) ask(ctx context.Context, b *pgx.Batch) error {
 	}
 }
 
-// List implements store.Store.
-func (s *Store) List(ctx context.Context, namespace, after string, limit int) ([]store.Entry, error) {
-	leave, err := s.enter(ctx, store.Key{Namespace: namespace})
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	var out []store.Entry
+// collect runs a statement that reads, and gives what each of its rows says.
+func collect[T any](ctx context.Context, s *Store, text string, scan func(pgx.Rows) (T, error), args ...any) (out []T, err error) {
 	err = s.retried(func() error {
 		out = nil
-		return s.rows(ctx, `SELECT c.conversation, c.head, i.payload FROM {s}.conversations c LEFT JOIN {s}.infos i USING (incarnation)
- WHERE c.namespace = $1::bytea AND c.conversation > $2::bytea ORDER BY c.conversation LIMIT $3::bigint`, func(rows pgx.Rows) error {
-			var name, head, info []byte
-			if err := rows.Scan(&name, &head, &info); err != nil {
-				return err
-			}
-			e, err := s.entry(string(name), head, info)
-			out = append(out, e)
+		return s.rows(ctx, text, func(rows pgx.Rows) error {
+			v, err := scan(rows)
+			out = append(out, v)
 			return err
-		}, []byte(namespace), []byte(after), int64(max(limit, 0)))
+		}, args...)
 	})
 	return out, err
 }
 
-func (s *Store) entry(name string, head, info []byte) (e store.Entry, err error) {
-	e.ID = name
+// scanKey reads a row that begins with a namespace and a conversation.
+func scanKey(rows pgx.Rows, rest ...any) (store.Key, error) {
+	var namespace, name []byte
+	err := rows.Scan(append([]any{&namespace, &name}, rest...)...)
+	return store.Key{Namespace: string(namespace), Conversation: string(name)}, err
+}
+
+// List implements store.Store.
+func (s *Store) List(ctx context.Context, namespace, after string, limit int) ([]store.Entry, error) {
+	if err := s.gate.Enter(ctx, store.Key{Namespace: namespace}); err != nil {
+		return nil, err
+	}
+	defer s.gate.Leave()
+	return collect(ctx, s, `SELECT c.conversation, c.head, i.payload FROM {s}.conversations c LEFT JOIN {s}.infos i USING (incarnation)
+ WHERE c.namespace = $1::bytea AND c.conversation > $2::bytea ORDER BY c.conversation LIMIT $3::bigint`, s.entry,
+		[]byte(namespace), []byte(after), int64(max(limit, 0)))
+}
+
+func (s *Store) entry(rows pgx.Rows) (e store.Entry, err error) {
+	var name, head, info []byte
+	if err := rows.Scan(&name, &head, &info); err != nil {
+		return e, err
+	}
+	e.ID = string(name)
 	if e.Head, err = s.codec.DecodeHead(head); err != nil || info == nil {
 		return e, err
 	}
@@ -75,11 +86,10 @@ func (s *Store) entry(name string, head, info []byte) (e store.Entry, err error)
 
 // Names implements store.Store: in byte order.
 func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store.Key, error) {
-	leave, err := s.enter(ctx)
-	if err != nil {
+	if err := s.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer s.gate.Leave()
 	text := `SELECT namespace, conversation FROM {s}.conversations ORDER BY namespace, conversation LIMIT $1::bigint`
 	args := []any{int64(max(limit, 0))}
 	if after != nil {
@@ -87,17 +97,7 @@ func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store
  ORDER BY namespace, conversation LIMIT $1::bigint`
 		args = append(args, []byte(after.Namespace), []byte(after.Conversation))
 	}
-	var out []store.Key
-	err = s.retried(func() error {
-		out = nil
-		return s.rows(ctx, text, func(rows pgx.Rows) error {
-			var namespace, name []byte
-			err := rows.Scan(&namespace, &name)
-			out = append(out, store.Key{Namespace: string(namespace), Conversation: string(name)})
-			return err
-		}, args...)
-	})
-	return out, err
+	return collect(ctx, s, text, func(rows pgx.Rows) (store.Key, error) { return scanKey(rows) }, args...)
 }
 
 // dueSQL takes from each of the three indexes no more than is asked for.
@@ -109,26 +109,19 @@ ORDER BY due, incarnation, content NULLS FIRST LIMIT $2::bigint`
 
 // Due implements store.Store.
 func (s *Store) Due(ctx context.Context, until time.Time, limit int) ([]store.Task, error) {
-	leave, err := s.enter(ctx)
-	if err != nil {
+	if err := s.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer leave()
-	var out []store.Task
-	err = s.retried(func() error {
-		out = nil
-		return s.rows(ctx, dueSQL, func(rows pgx.Rows) error {
-			var task store.Task
-			var namespace, name, incarnation, content []byte
-			var due int64
-			err := rows.Scan(&namespace, &name, &incarnation, &content, &task.Staged, &due)
-			task.Key = store.Key{Namespace: string(namespace), Conversation: string(name)}
-			task.Incarnation, task.Upload, task.Time = idOf(incarnation), idOf(content), fromNanos(due)
-			out = append(out, task)
-			return err
-		}, nanos(until), int64(max(limit, 0)))
-	})
-	return out, err
+	defer s.gate.Leave()
+	return collect(ctx, s, dueSQL, scanTask, nanos(until), int64(max(limit, 0)))
+}
+
+func scanTask(rows pgx.Rows) (task store.Task, err error) {
+	var incarnation, content []byte
+	var due int64
+	task.Key, err = scanKey(rows, &incarnation, &content, &task.Staged, &due)
+	task.Incarnation, task.Upload, task.Time = idOf(incarnation), idOf(content), time.Unix(0, due).UTC()
+	return task, err
 }
 
 func idOf(b []byte) (id conversation.ID) {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,11 +28,7 @@ func (r *reader) askEdits() {
 	if upto == 0 {
 		upto = math.MaxInt64
 	}
-	take := func(rows pgx.Rows) error {
-		e, err := r.edit(rows)
-		r.edits = append(r.edits, e)
-		return err
-	}
+	take := all(&r.edits, r.s.codec.DecodeEdit)
 	if len(q.Of) == 0 {
 		r.each(allEditsSQL, take, q.After, upto)
 		return
@@ -44,14 +39,6 @@ func (r *reader) askEdits() {
 	}
 	r.each(wideEditsSQL, take, q.After, upto)
 	r.each(narrowEditsSQL, take, first, last, q.After, upto)
-}
-
-func (r *reader) edit(rows pgx.Rows) (conversation.Edit, error) {
-	value, err := payload(rows)
-	if err != nil {
-		return conversation.Edit{}, err
-	}
-	return r.s.codec.DecodeEdit(value)
 }
 
 const (
@@ -71,11 +58,7 @@ func (r *reader) askSince() {
 		r.sinceMessages = append(r.sinceMessages, m)
 		return err
 	}, version, limit)
-	r.each(sinceEditsSQL, func(rows pgx.Rows) error {
-		e, err := r.edit(rows)
-		r.sinceEdits = append(r.sinceEdits, e)
-		return err
-	}, version, limit)
+	r.each(sinceEditsSQL, all(&r.sinceEdits, r.s.codec.DecodeEdit), version, limit)
 }
 
 func (r *reader) finishEdits() {
@@ -87,35 +70,12 @@ func (r *reader) finishEdits() {
 	r.snap.Edits = slices.DeleteFunc(r.edits, func(e conversation.Edit) bool { return !r.q.Edits.Wants(&e) })
 }
 
-// finishSince takes whole commits, oldest first, as long as they are within the limit. Each of the two logs came up to the limit, and to the
-// end of the commit there, so that nothing is missing among what is taken.
+// finishSince: each of the two logs came up to the limit, and to the end of the commit there.
 func (r *reader) finishSince() {
 	if r.q.Since == nil {
 		return
 	}
-	messages, edits := r.sinceMessages, r.sinceEdits
-	slices.SortFunc(messages, func(a, b conversation.Message) int { return int(a.Index - b.Index) })
-	slices.SortFunc(edits, func(a, b conversation.Edit) int { return int(a.Seq - b.Seq) })
-	for taken := 0; len(messages)+len(edits) > 0; {
-		commit := oldest(messages, edits)
-		m := sort.Search(len(messages), func(i int) bool { return messages[i].Commit > commit })
-		e := sort.Search(len(edits), func(i int) bool { return edits[i].Commit > commit })
-		if taken > 0 && taken+m+e > r.q.Since.Limit {
-			return
-		}
-		r.snap.Messages = append(r.snap.Messages, messages[:m]...)
-		r.snap.Edits = append(r.snap.Edits, edits[:e]...)
-		messages, edits, taken = messages[m:], edits[e:], taken+m+e
-	}
-}
-
-func oldest(messages []conversation.Message, edits []conversation.Edit) uint64 {
-	switch {
-	case len(messages) == 0:
-		return edits[0].Commit
-	case len(edits) == 0:
-		return messages[0].Commit
-	default:
-		return min(messages[0].Commit, edits[0].Commit)
-	}
+	slices.SortFunc(r.sinceMessages, func(a, b conversation.Message) int { return int(a.Index - b.Index) })
+	slices.SortFunc(r.sinceEdits, func(a, b conversation.Edit) int { return int(a.Seq - b.Seq) })
+	r.q.Since.Answer(r.snap, r.sinceMessages, r.sinceEdits)
 }

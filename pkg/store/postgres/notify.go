@@ -84,7 +84,7 @@ func (t *teller) run(run context.Context) {
 			return
 		case <-t.kick:
 		}
-		pause(run, gather)
+		_ = store.Pause(run, gather)
 		if numbers := t.take(); len(numbers) > 0 {
 			_ = t.notify(run, strings.Join(numbers, " "))
 		}
@@ -108,7 +108,7 @@ func (t *teller) listen(run context.Context) {
 	for run.Err() == nil {
 		_ = t.hear(run)
 		t.s.poller.listening.Store(false)
-		pause(run, redial)
+		_ = store.Pause(run, redial)
 	}
 }
 

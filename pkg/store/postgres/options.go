@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -69,24 +70,13 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	def := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	def(&o.AcquireTimeout, 3*time.Second)
-	def(&o.ReadTimeout, 10*time.Second)
-	def(&o.CommitTimeout, 10*time.Second)
-	def(&o.PollInterval, 100*time.Millisecond)
-	if o.Schema == "" {
-		o.Schema = DefaultSchema
-	}
-	if o.ExecMode == "" {
-		o.ExecMode = CacheStatement
-	}
-	if o.PoolSize == 0 {
-		o.PoolSize = 20
-	}
+	o.Schema = cmp.Or(o.Schema, DefaultSchema)
+	o.ExecMode = cmp.Or(o.ExecMode, CacheStatement)
+	o.PoolSize = cmp.Or(o.PoolSize, 20)
+	o.AcquireTimeout = cmp.Or(o.AcquireTimeout, 3*time.Second)
+	o.ReadTimeout = cmp.Or(o.ReadTimeout, 10*time.Second)
+	o.CommitTimeout = cmp.Or(o.CommitTimeout, 10*time.Second)
+	o.PollInterval = cmp.Or(o.PollInterval, 100*time.Millisecond)
 	if o.OnState == nil {
 		o.OnState = func(error) {}
 	}
@@ -108,9 +98,9 @@ func (o Options) config() (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, errors.New("postgres: the DSN cannot be read: it is a URL (postgres://user@host/database) or words (host=... user=...)")
 	}
-	mode, err := o.ExecMode.mode()
-	if err != nil {
-		return nil, err
+	mode, known := modes[o.ExecMode]
+	if !known {
+		return nil, fmt.Errorf("postgres: the mode is none of %s, %s, %s, %s", CacheStatement, CacheDescribe, Exec, Simple)
 	}
 	if err := o.checkTLS(c.ConnConfig); err != nil {
 		return nil, err
@@ -132,19 +122,10 @@ func (o Options) config() (*pgxpool.Config, error) {
 	return c, nil
 }
 
-func (m ExecMode) mode() (pgx.QueryExecMode, error) {
-	switch m {
-	case CacheStatement:
-		return pgx.QueryExecModeCacheStatement, nil
-	case CacheDescribe:
-		return pgx.QueryExecModeCacheDescribe, nil
-	case Exec:
-		return pgx.QueryExecModeExec, nil
-	case Simple:
-		return pgx.QueryExecModeSimpleProtocol, nil
-	default:
-		return 0, fmt.Errorf("postgres: the mode is none of %s, %s, %s, %s", CacheStatement, CacheDescribe, Exec, Simple)
-	}
+// modes are what the driver calls them.
+var modes = map[ExecMode]pgx.QueryExecMode{
+	CacheStatement: pgx.QueryExecModeCacheStatement, CacheDescribe: pgx.QueryExecModeCacheDescribe,
+	Exec: pgx.QueryExecModeExec, Simple: pgx.QueryExecModeSimpleProtocol,
 }
 
 // checkTLS refuses a host beyond this machine to which the connection may be open, or to anybody.

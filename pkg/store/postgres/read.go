@@ -35,13 +35,12 @@ UNION ALL SELECT NULL, pg_postmaster_start_time() FROM {s}.unnamed
 
 // Read implements store.Store.
 func (s *Store) Read(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
-	leave, err := s.enter(ctx, key)
-	if err != nil {
+	if err := s.gate.Enter(ctx, key); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer s.gate.Leave()
 	var snap *store.Snapshot
-	err = s.retried(func() (err error) {
+	err := s.retried(func() (err error) {
 		snap, err = s.read(ctx, key, &q)
 		return err
 	})
@@ -86,7 +85,7 @@ func (r *reader) prepare() {
 	r.head()
 	alone := r.batch.Len()
 	if r.q.Info {
-		r.each(`SELECT payload FROM {s}.infos WHERE incarnation = {i}`, r.info)
+		r.each(`SELECT payload FROM {s}.infos WHERE incarnation = {i}`, one(&r.snap.Info, r.s.codec.DecodeInfo))
 	}
 	for i := range r.q.Ranges {
 		r.messages(&r.q.Ranges[i])
@@ -133,19 +132,30 @@ func (r *reader) each(text string, scan func(pgx.Rows) error, args ...any) {
 	each(r.batch, r.s.numbered(text, which), scan, append(all, args...)...)
 }
 
-func payload(rows pgx.Rows) (value []byte, err error) {
-	err = rows.Scan(&value)
-	return value, err
-}
-
-func (r *reader) info(rows pgx.Rows) error {
-	value, err := payload(rows)
-	if err != nil {
+// all takes what the rows say, each in a column of bytes.
+func all[T any](into *[]T, decode func([]byte) (T, error)) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var value []byte
+		if err := rows.Scan(&value); err != nil {
+			return err
+		}
+		v, err := decode(value)
+		*into = append(*into, v)
 		return err
 	}
-	info, err := r.s.codec.DecodeInfo(value)
-	r.snap.Info = &info
-	return err
+}
+
+// one takes what the row says, if there is one.
+func one[T any](into **T, decode func([]byte) (T, error)) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var value []byte
+		if err := rows.Scan(&value); err != nil {
+			return err
+		}
+		v, err := decode(value)
+		*into = &v
+		return err
+	}
 }
 
 const (
@@ -222,19 +232,8 @@ func (r *reader) outcome() {
 	if r.q.Request == nil {
 		return
 	}
-	r.each(`SELECT payload FROM {s}.outcomes WHERE incarnation = {i} AND rpc = ?::bytea AND id = ?::bytea`, func(rows pgx.Rows) error {
-		o, err := r.decodeOutcome(rows)
-		r.snap.Outcome = &o
-		return err
-	}, []byte(r.q.Request.RPC), []byte(r.q.Request.ID))
-}
-
-func (r *reader) decodeOutcome(rows pgx.Rows) (store.Outcome, error) {
-	value, err := payload(rows)
-	if err != nil {
-		return store.Outcome{}, err
-	}
-	return r.s.codec.DecodeOutcome(value)
+	r.each(`SELECT payload FROM {s}.outcomes WHERE incarnation = {i} AND rpc = ?::bytea AND id = ?::bytea`,
+		one(&r.snap.Outcome, r.s.codec.DecodeOutcome), []byte(r.q.Request.RPC), []byte(r.q.Request.ID))
 }
 
 func (r *reader) outcomes() {
@@ -242,12 +241,7 @@ func (r *reader) outcomes() {
 	if q == nil {
 		return
 	}
-	take := func(rows pgx.Rows) error {
-		o, err := r.decodeOutcome(rows)
-		r.snap.Outcomes = append(r.snap.Outcomes, o)
-		return err
-	}
-	limit := int64(max(q.Limit, 0))
+	take, limit := all(&r.snap.Outcomes, r.s.codec.DecodeOutcome), int64(max(q.Limit, 0))
 	if q.After == nil {
 		r.each(`SELECT payload FROM {s}.outcomes WHERE incarnation = {i} ORDER BY rpc, id LIMIT ?::bigint`, take, limit)
 		return
@@ -265,15 +259,8 @@ func (r *reader) manifests() {
 	if before <= 0 {
 		before = math.MaxInt64
 	}
-	r.each(`SELECT payload FROM {s}.manifests WHERE incarnation = {i} AND seq < ?::bigint ORDER BY seq DESC LIMIT ?::bigint`, func(rows pgx.Rows) error {
-		value, err := payload(rows)
-		if err != nil {
-			return err
-		}
-		m, err := r.s.codec.DecodeManifest(value)
-		r.snap.Manifests = append(r.snap.Manifests, m)
-		return err
-	}, before, int64(max(q.Limit, 0)))
+	r.each(`SELECT payload FROM {s}.manifests WHERE incarnation = {i} AND seq < ?::bigint ORDER BY seq DESC LIMIT ?::bigint`,
+		all(&r.snap.Manifests, r.s.codec.DecodeManifest), before, int64(max(q.Limit, 0)))
 }
 
 func (r *reader) slots() {
@@ -317,11 +304,8 @@ func (r *reader) slot(rows pgx.Rows) error {
 	if err := rows.Scan(&name, &value); err != nil {
 		return err
 	}
-	if r.snap.Slots == nil {
-		r.snap.Slots = make(map[string][]byte)
-	}
 	data, err := r.s.codec.DecodeSlot(value)
-	r.snap.Slots[string(name)] = data
+	r.snap.SetSlot(string(name), data)
 	return err
 }
 
@@ -331,11 +315,7 @@ func (r *reader) stored() {
 		return
 	}
 	r.each(`SELECT content FROM {s}.contents WHERE incarnation = {i} AND content > ?::bytea AND due IS NULL ORDER BY content LIMIT ?::bigint`,
-		func(rows pgx.Rows) error {
-			value, err := payload(rows)
-			r.snap.Stored = append(r.snap.Stored, idOf(value))
-			return err
-		}, q.After[:], int64(max(q.Limit, 0)))
+		all(&r.snap.Stored, func(id []byte) (conversation.ID, error) { return idOf(id), nil }), q.After[:], int64(max(q.Limit, 0)))
 }
 
 func ignoreAbsent(err error) error {

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Making the trigger waits for every transaction that has touched the table, and keeps others from it meanwhile.
@@ -13,24 +15,18 @@ const (
 
 // Seal implements store.Store. It needs the rights of the tables' owner.
 func (s *Store) Seal(ctx context.Context, sealed bool) error {
-	leave, err := s.enter(ctx)
-	if err != nil {
+	if err := s.gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer leave()
+	defer s.gate.Leave()
 	text := unsealSQL
 	if sealed {
 		text = sealSQL
 	}
 	return s.retried(func() error {
-		conn, err := s.acquire(ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Release()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*s.options.CommitTimeout)
-		defer cancel()
-		_, err = conn.Exec(ctx, s.sql(text))
-		return s.fault(err, true)
+		return s.onConnection(ctx, 2*s.options.CommitTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, s.sql(text))
+			return s.fault(err, true)
+		})
 	})
 }

@@ -11,11 +11,10 @@ import (
 
 // Stage implements store.Store.
 func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error {
-	leave, err := s.enter(ctx, key)
-	if err != nil {
+	if err := s.gate.Enter(ctx, key); err != nil {
 		return err
 	}
-	defer leave()
+	defer s.gate.Leave()
 	if err := u.Check(); err != nil {
 		return err
 	}
@@ -35,16 +34,11 @@ func (s *Store) held(ctx context.Context, key store.Key, run func(*tx) error) er
 }
 
 func (s *Store) holding(ctx context.Context, key store.Key, run func(*tx) error) error {
-	conn, err := s.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.CommitTimeout)
-	defer cancel()
-	t := s.hold(ctx, conn.Conn(), key)
-	defer t.end() //nolint:contextcheck // it outlives the deadline of what it undoes
-	return run(t)
+	return s.onConnection(ctx, s.options.CommitTimeout, func(ctx context.Context, conn *pgx.Conn) error {
+		t := s.hold(ctx, conn, key)
+		defer t.end() //nolint:contextcheck // it outlives the deadline of what it undoes
+		return run(t)
+	})
 }
 
 // piece is a piece of an upload, encoded before it waits for anything.
@@ -102,9 +96,8 @@ func (f *stageable) look(t *tx, p *piece) {
 // named asks for the name that leads to an incarnation.
 func (t *tx) named(id []byte, into **store.Key) {
 	t.each(`SELECT namespace, conversation FROM {s}.conversations WHERE incarnation = $1::bytea`, func(rows pgx.Rows) error {
-		var namespace, name []byte
-		err := rows.Scan(&namespace, &name)
-		*into = &store.Key{Namespace: string(namespace), Conversation: string(name)}
+		key, err := scanKey(rows)
+		*into = &key
 		return err
 	}, id)
 }

@@ -75,7 +75,7 @@ func (t *state) watch(run context.Context) {
 		}
 		t.tell(err)
 		if err != nil {
-			pause(run, probeEveryDown)
+			_ = store.Pause(run, probeEveryDown)
 		}
 	}
 }
@@ -88,13 +88,6 @@ func (t *state) tell(err error) {
 		t.s.pool.Reset() // calls that were in haste have not said that it broke
 	}
 	t.s.options.OnState(err)
-}
-
-func pause(run context.Context, d time.Duration) {
-	select {
-	case <-run.Done():
-	case <-time.After(d):
-	}
 }
 
 func (t *state) probe(run context.Context) error {

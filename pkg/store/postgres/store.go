@@ -32,9 +32,7 @@ type Store struct {
 	background sync.WaitGroup
 	stop       context.CancelFunc
 
-	mu     sync.Mutex
-	closed bool
-	calls  sync.WaitGroup
+	gate store.Gate
 }
 
 var _ store.Store = (*Store)(nil)
@@ -116,38 +114,15 @@ func (s *Store) Durability() store.Durability {
 
 // Close implements store.Store.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	if !s.gate.Close() {
 		return nil
 	}
-	s.closed = true
-	s.mu.Unlock()
 	s.wakes.Close()
 	s.stop()
-	s.calls.Wait()
+	s.gate.Wait()
 	s.background.Wait()
 	s.pool.Close()
 	return nil
-}
-
-// enter begins a call; leave ends it.
-func (s *Store) enter(ctx context.Context, keys ...store.Key) (leave func(), err error) {
-	for _, key := range keys {
-		if err := key.Check(); err != nil {
-			return nil, err
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, store.ErrClosed
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.calls.Add(1)
-	return s.calls.Done, nil
 }
 
 // within bounds a wait: a little less than the caller's own, so that the caller is told why.
@@ -186,6 +161,18 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
+// onConnection runs what writes, within a limit that counts from when it has a connection: from then on the caller cannot end it.
+func (s *Store) onConnection(ctx context.Context, limit time.Duration, run func(context.Context, *pgx.Conn) error) error {
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	return run(ctx, conn.Conn())
+}
+
 // nanos is a time as a number, cut at what 64 bits hold: from 1678 to 2262.
 func nanos(t time.Time) int64 {
 	switch {
@@ -205,5 +192,3 @@ func maybeNanos(t time.Time) *int64 {
 	n := nanos(t)
 	return &n
 }
-
-func fromNanos(n int64) time.Time { return time.Unix(0, n).UTC() }

@@ -41,24 +41,15 @@ func (s *Store) hold(ctx context.Context, conn *pgx.Conn, key store.Key) *tx {
 // head asks for what the name leads to, and locks it.
 func (t *tx) head(key store.Key, into **store.Head) {
 	t.each(`SELECT head FROM {s}.conversations WHERE namespace = $1::bytea AND conversation = $2::bytea FOR NO KEY UPDATE`,
-		func(rows pgx.Rows) error {
-			var payload []byte
-			if err := rows.Scan(&payload); err != nil {
-				return err
-			}
-			head, err := t.s.codec.DecodeHead(payload)
-			*into = &head
-			return err
-		}, []byte(key.Namespace), []byte(key.Conversation))
+		one(into, t.s.codec.DecodeHead), []byte(key.Namespace), []byte(key.Conversation))
 }
 
 // place asks for an incarnation that no name leads to.
 func (t *tx) place(id []byte, into **place) {
 	t.each(`SELECT namespace, conversation, staged, dying, due FROM {s}.unnamed WHERE incarnation = $1::bytea`, func(rows pgx.Rows) error {
 		var p place
-		var namespace, name []byte
-		err := rows.Scan(&namespace, &name, &p.staged, &p.dying, &p.due)
-		p.key = store.Key{Namespace: string(namespace), Conversation: string(name)}
+		var err error
+		p.key, err = scanKey(rows, &p.staged, &p.dying, &p.due)
 		*into = &p
 		return err
 	}, id)

@@ -15,11 +15,10 @@ import (
 
 // Wait implements store.Store. A commit of this process ends it at once, one of another when the poller sees it.
 func (s *Store) Wait(ctx context.Context, key store.Key, version uint64) error {
-	leave, err := s.enter(ctx, key)
-	if err != nil {
+	if err := s.gate.Enter(ctx, key); err != nil {
 		return err
 	}
-	leave() // Close does not wait for it: it ends it
+	s.gate.Leave() // Close does not wait for it: it ends it
 	defer s.poller.waits.Join(key, version)()
 	return s.wakes.Wait(ctx, key, func() (past bool, err error) {
 		snap, err := s.Read(ctx, key, store.Query{})
@@ -39,22 +38,11 @@ type poller struct {
 
 // run polls while anybody waits.
 func (p *poller) run(run context.Context) {
-	for {
-		waited, more := p.waits.Keys()
-		if len(waited) == 0 {
-			select {
-			case <-run.Done():
-				return
-			case <-more:
-				continue
-			}
+	p.waits.Each(run, func(waited map[store.Key]uint64) {
+		if store.Pause(run, p.every()) == nil {
+			p.poll(run, waited)
 		}
-		pause(run, p.every())
-		if run.Err() != nil {
-			return
-		}
-		p.poll(run, waited)
-	}
+	})
 }
 
 // every: where others tell of their commits, polling is for what they could not tell.

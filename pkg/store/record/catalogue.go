@@ -4,15 +4,8 @@ import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
 // Entries of a namespace's catalogue are replaced as a whole: what the old one had, and the new one has not, is meant to be gone.
 
-// EncodeModelProfile makes the value of a slot.
-func EncodeModelProfile(p *conversation.ModelProfile) []byte {
-	return encodeSlot(p, modelProfileFields)
-}
-
-// DecodeModelProfile reads what EncodeModelProfile made.
-func DecodeModelProfile(value []byte) (conversation.ModelProfile, error) {
-	return decodeSlot(value, modelProfileFields)
-}
+// EncodeModelProfile makes the value of a slot, and DecodeModelProfile reads it.
+var EncodeModelProfile, DecodeModelProfile = slotOf(modelProfileFields)
 
 func modelProfileFields(f *fields, p *conversation.ModelProfile) {
 	f.text(1, &p.Model)
@@ -28,15 +21,8 @@ func modelProfileFields(f *fields, p *conversation.ModelProfile) {
 	f.toggle(11, &p.LivePrefix)
 }
 
-// EncodeActionPolicy makes the value of a slot.
-func EncodeActionPolicy(p *conversation.ActionPolicy) []byte {
-	return encodeSlot(p, actionPolicyFields)
-}
-
-// DecodeActionPolicy reads what EncodeActionPolicy made.
-func DecodeActionPolicy(value []byte) (conversation.ActionPolicy, error) {
-	return decodeSlot(value, actionPolicyFields)
-}
+// EncodeActionPolicy makes the value of a slot, and DecodeActionPolicy reads it.
+var EncodeActionPolicy, DecodeActionPolicy = slotOf(actionPolicyFields)
 
 func actionPolicyFields(f *fields, p *conversation.ActionPolicy) {
 	f.text(1, &p.Key.AgentActionID)
@@ -49,11 +35,8 @@ func actionPolicyFields(f *fields, p *conversation.ActionPolicy) {
 	integer(f, 8, &p.Importance)
 }
 
-// EncodePrompt makes the value of a slot.
-func EncodePrompt(p *conversation.Prompt) []byte { return encodeSlot(p, promptFields) }
-
-// DecodePrompt reads what EncodePrompt made.
-func DecodePrompt(value []byte) (conversation.Prompt, error) { return decodeSlot(value, promptFields) }
+// EncodePrompt makes the value of a slot, and DecodePrompt reads it.
+var EncodePrompt, DecodePrompt = slotOf(promptFields)
 
 func promptFields(f *fields, p *conversation.Prompt) {
 	f.text(1, &p.ID)

@@ -35,11 +35,8 @@ type Step struct {
 	Verbatim []conversation.Range `json:"verbatim"`
 }
 
-// EncodeDraft makes the value of a slot.
-func EncodeDraft(d *Draft) []byte { return encodeSlot(d, draftFields) }
-
-// DecodeDraft reads what EncodeDraft made.
-func DecodeDraft(value []byte) (Draft, error) { return decodeSlot(value, draftFields) }
+// EncodeDraft makes the value of a slot, and DecodeDraft reads it.
+var EncodeDraft, DecodeDraft = slotOf(draftFields)
 
 func draftFields(f *fields, d *Draft) {
 	f.text(1, &d.State)
@@ -71,11 +68,8 @@ type DraftText struct {
 	Facts
 }
 
-// EncodeDraftText makes the value of a slot.
-func EncodeDraftText(t *DraftText) []byte { return encodeSlot(t, draftTextFields) }
-
-// DecodeDraftText reads what EncodeDraftText made.
-func DecodeDraftText(value []byte) (DraftText, error) { return decodeSlot(value, draftTextFields) }
+// EncodeDraftText makes the value of a slot, and DecodeDraftText reads it.
+var EncodeDraftText, DecodeDraftText = slotOf(draftTextFields)
 
 func draftTextFields(f *fields, t *DraftText) {
 	f.text(1, &t.Text)
@@ -92,11 +86,8 @@ type Facts struct {
 	Dropped int `json:"dropped,omitempty"`
 }
 
-// EncodeFacts makes what an edit has as a summary's facts.
-func EncodeFacts(f *Facts) []byte { return encodeSlot(f, factsFields) }
-
-// DecodeFacts reads what EncodeFacts or JSON made.
-func DecodeFacts(value []byte) (Facts, error) { return decodeSlot(value, factsFields) }
+// EncodeFacts makes what an edit has as a summary's facts, and DecodeFacts reads that, or what JSON made.
+var EncodeFacts, DecodeFacts = slotOf(factsFields)
 
 // JSON is the form of facts in exports, which are text.
 func (f *Facts) JSON() ([]byte, error) { return json.Marshal(f) }

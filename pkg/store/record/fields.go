@@ -1,8 +1,6 @@
 package record
 
 import (
-	"encoding/binary"
-	"math"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -186,55 +184,29 @@ func (f *fields) time(field int, v *time.Time) {
 	}
 }
 
-// setting writes zero too: a setting that is zero is not one that is not set. So do number, toggle and textSetting.
-func setting[T signed](f *fields, field int, v **T) {
+// pointer is a setting: what is zero is written too, because it is not one that is not set.
+func pointer[T any](f *fields, field int, v **T, put func(b []byte, field int, v T) []byte, take func(*reader) T) {
 	if f.reading {
 		if f.in.field == field {
-			*v = new(T(f.in.uint()))
+			*v = new(take(&f.in))
 			f.advance()
 		}
 	} else if *v != nil {
-		f.out = binary.AppendUvarint(appendTag(f.out, field, wireVarint), uint64(int64(**v)))
+		f.out = put(f.out, field, **v)
 	}
 }
 
-func (f *fields) number(field int, v **float64) {
-	if f.reading {
-		if f.in.field == field {
-			*v = new(f.in.float())
-			f.advance()
-		}
-	} else if *v != nil {
-		f.out = binary.LittleEndian.AppendUint64(appendTag(f.out, field, wireFixed), math.Float64bits(**v))
-	}
+func setting[T signed](f *fields, field int, v **T) {
+	pointer(f, field, v, putInt, func(r *reader) T { return T(r.uint()) })
 }
+
+func (f *fields) number(field int, v **float64) { pointer(f, field, v, putFloat, (*reader).float) }
 
 // toggle is on or off.
-func (f *fields) toggle(field int, v **bool) {
-	if f.reading {
-		if f.in.field == field {
-			*v = new(f.in.bool())
-			f.advance()
-		}
-	} else if *v != nil {
-		f.out = appendTag(f.out, field, wireVarint)
-		if **v {
-			f.out = append(f.out, 1)
-		} else {
-			f.out = append(f.out, 0)
-		}
-	}
-}
+func (f *fields) toggle(field int, v **bool) { pointer(f, field, v, putBool, (*reader).bool) }
 
 func (f *fields) textSetting(field int, v **string) {
-	if f.reading {
-		if f.in.field == field {
-			*v = new(f.in.text())
-			f.advance()
-		}
-	} else if *v != nil {
-		f.out = appendElement(f.out, field, **v)
-	}
+	pointer(f, field, v, appendElement, (*reader).text)
 }
 
 func numbers[T signed](f *fields, field int, v *[]T) {

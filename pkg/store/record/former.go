@@ -16,13 +16,8 @@ type FormerRequest struct {
 	Unknown string
 }
 
-// EncodeFormerRequests makes the value of a slot.
-func EncodeFormerRequests(f *FormerRequests) []byte { return encodeSlot(f, formerRequestsFields) }
-
-// DecodeFormerRequests reads what EncodeFormerRequests made.
-func DecodeFormerRequests(value []byte) (FormerRequests, error) {
-	return decodeSlot(value, formerRequestsFields)
-}
+// EncodeFormerRequests makes the value of a slot, and DecodeFormerRequests reads it.
+var EncodeFormerRequests, DecodeFormerRequests = slotOf(formerRequestsFields)
 
 func formerRequestsFields(f *fields, v *FormerRequests) {
 	f.id(1, &v.Key)

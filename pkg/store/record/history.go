@@ -9,15 +9,8 @@ type HistoryMark struct {
 	Unknown  string
 }
 
-// EncodeHistoryMarks makes the value of a slot. stored is the value that it replaces.
-func EncodeHistoryMarks(list []HistoryMark, stored []byte) []byte {
-	return encodeList(list, stored, historyMarkFields)
-}
-
-// DecodeHistoryMarks reads what EncodeHistoryMarks made.
-func DecodeHistoryMarks(value []byte) ([]HistoryMark, error) {
-	return decodeList(value, historyMarkFields)
-}
+// EncodeHistoryMarks makes the value of a slot in place of the one that is stored, and DecodeHistoryMarks reads it.
+var EncodeHistoryMarks, DecodeHistoryMarks = listSlotOf(historyMarkFields)
 
 func historyMarkFields(f *fields, m *HistoryMark) {
 	integer(f, 1, &m.Count)

@@ -90,33 +90,17 @@ type MemoryMark struct {
 	Unknown string
 }
 
-// EncodeMemorySync makes the value of a slot.
-func EncodeMemorySync(s *MemorySync) []byte { return encodeSlot(s, memorySyncFields) }
+// EncodeMemorySync makes the value of a slot, and DecodeMemorySync reads it.
+var EncodeMemorySync, DecodeMemorySync = slotOf(memorySyncFields)
 
-// DecodeMemorySync reads what EncodeMemorySync made.
-func DecodeMemorySync(value []byte) (MemorySync, error) { return decodeSlot(value, memorySyncFields) }
+// EncodeMemoryLineage makes the value of a slot, and DecodeMemoryLineage reads it.
+var EncodeMemoryLineage, DecodeMemoryLineage = slotOf(memoryLineageFields)
 
-// EncodeMemoryLineage makes the value of a slot.
-func EncodeMemoryLineage(l *MemoryLineage) []byte { return encodeSlot(l, memoryLineageFields) }
+// EncodeMemoryErrand makes the value of a slot, and DecodeMemoryErrand reads it.
+var EncodeMemoryErrand, DecodeMemoryErrand = slotOf(memoryErrandFields)
 
-// DecodeMemoryLineage reads what EncodeMemoryLineage made.
-func DecodeMemoryLineage(value []byte) (MemoryLineage, error) {
-	return decodeSlot(value, memoryLineageFields)
-}
-
-// EncodeMemoryErrand makes the value of a slot.
-func EncodeMemoryErrand(e *MemoryErrand) []byte { return encodeSlot(e, memoryErrandFields) }
-
-// DecodeMemoryErrand reads what EncodeMemoryErrand made.
-func DecodeMemoryErrand(value []byte) (MemoryErrand, error) {
-	return decodeSlot(value, memoryErrandFields)
-}
-
-// EncodeMemoryMark makes the value of a slot.
-func EncodeMemoryMark(m *MemoryMark) []byte { return encodeSlot(m, memoryMarkFields) }
-
-// DecodeMemoryMark reads what EncodeMemoryMark made.
-func DecodeMemoryMark(value []byte) (MemoryMark, error) { return decodeSlot(value, memoryMarkFields) }
+// EncodeMemoryMark makes the value of a slot, and DecodeMemoryMark reads it.
+var EncodeMemoryMark, DecodeMemoryMark = slotOf(memoryMarkFields)
 
 func memorySyncFields(f *fields, s *MemorySync) {
 	integer(f, 1, &s.Next)

@@ -16,6 +16,11 @@ func encodeSlot[T any](v *T, of func(*fields, *T)) []byte {
 	return f.out
 }
 
+// slotOf are the functions that make and read a slot with such fields.
+func slotOf[T any](of func(*fields, *T)) (encode func(*T) []byte, decode func(value []byte) (T, error)) {
+	return func(v *T) []byte { return encodeSlot(v, of) }, func(value []byte) (T, error) { return decodeSlot(value, of) }
+}
+
 func decodeSlot[T any](value []byte, of func(*fields, *T)) (T, error) {
 	if isJSON(value) {
 		return decodeJSON[T](value)
@@ -43,6 +48,12 @@ func decodeJSON[T any](value []byte) (T, error) {
 }
 
 // Lists are one repeated field each. What else a newer version wrote beside it is in the stored value only: the new one takes it over.
+
+// listSlotOf is slotOf for lists.
+func listSlotOf[T any](of func(*fields, *T)) (encode func(list []T, stored []byte) []byte, decode func(value []byte) ([]T, error)) {
+	return func(list []T, stored []byte) []byte { return encodeList(list, stored, of) },
+		func(value []byte) ([]T, error) { return decodeList(value, of) }
+}
 
 func encodeList[T any](elements []T, stored []byte, of func(*fields, *T)) []byte {
 	return append(encodeSlot(&elements, listOf(of)), unknown(stored, 1)...)

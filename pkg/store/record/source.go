@@ -12,11 +12,8 @@ type Run struct {
 	Unknown string     `json:"-"`
 }
 
-// EncodeRun makes the value of a slot.
-func EncodeRun(run *Run) []byte { return encodeSlot(run, runFields) }
-
-// DecodeRun reads what EncodeRun made.
-func DecodeRun(value []byte) (Run, error) { return decodeSlot(value, runFields) }
+// EncodeRun makes the value of a slot, and DecodeRun reads it.
+var EncodeRun, DecodeRun = slotOf(runFields)
 
 func runFields(f *fields, run *Run) {
 	f.text(1, &run.ID)
@@ -56,11 +53,8 @@ type Source struct {
 	Unknown     string                  `json:"-"`
 }
 
-// EncodeSource makes the value of a slot.
-func EncodeSource(s *Source) []byte { return encodeSlot(s, sourceFields) }
-
-// DecodeSource reads what EncodeSource made.
-func DecodeSource(value []byte) (Source, error) { return decodeSlot(value, sourceFields) }
+// EncodeSource makes the value of a slot, and DecodeSource reads it.
+var EncodeSource, DecodeSource = slotOf(sourceFields)
 
 func sourceFields(f *fields, s *Source) {
 	f.text(1, &s.Handle)
@@ -92,13 +86,8 @@ type SharedBytes struct {
 	Unknown string `json:"-"`
 }
 
-// EncodeSharedBytes makes the value of a slot.
-func EncodeSharedBytes(s *SharedBytes) []byte { return encodeSlot(s, sharedBytesFields) }
-
-// DecodeSharedBytes reads what EncodeSharedBytes made.
-func DecodeSharedBytes(value []byte) (SharedBytes, error) {
-	return decodeSlot(value, sharedBytesFields)
-}
+// EncodeSharedBytes makes the value of a slot, and DecodeSharedBytes reads it.
+var EncodeSharedBytes, DecodeSharedBytes = slotOf(sharedBytesFields)
 
 func sharedBytesFields(f *fields, s *SharedBytes) {
 	f.blob(1, &s.ID)

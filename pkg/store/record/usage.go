@@ -38,13 +38,8 @@ type UsageReport struct {
 	Unknown  string `json:"-"`
 }
 
-// EncodeUsageReport makes the value of a slot.
-func EncodeUsageReport(u *UsageReport) []byte { return encodeSlot(u, usageReportFields) }
-
-// DecodeUsageReport reads what EncodeUsageReport made.
-func DecodeUsageReport(value []byte) (UsageReport, error) {
-	return decodeSlot(value, usageReportFields)
-}
+// EncodeUsageReport makes the value of a slot, and DecodeUsageReport reads it.
+var EncodeUsageReport, DecodeUsageReport = slotOf(usageReportFields)
 
 func usageReportFields(f *fields, u *UsageReport) {
 	integer(f, 1, &u.Manifest)

@@ -61,15 +61,8 @@ type AskedSummary struct {
 	Unknown string `json:"-"`
 }
 
-// EncodeAskedSummaries makes the value of a slot. stored is the value that it replaces.
-func EncodeAskedSummaries(list []AskedSummary, stored []byte) []byte {
-	return encodeList(list, stored, askedSummaryFields)
-}
-
-// DecodeAskedSummaries reads what EncodeAskedSummaries made.
-func DecodeAskedSummaries(value []byte) ([]AskedSummary, error) {
-	return decodeList(value, askedSummaryFields)
-}
+// EncodeAskedSummaries makes the value of a slot in place of the one that is stored, and DecodeAskedSummaries reads it.
+var EncodeAskedSummaries, DecodeAskedSummaries = listSlotOf(askedSummaryFields)
 
 func askedSummaryFields(f *fields, a *AskedSummary) {
 	integer(f, 1, &a.Index)
@@ -85,13 +78,8 @@ type Erasure struct {
 	Unknown string `json:"-"`
 }
 
-// EncodeErasures makes the value of a slot. stored is the value that it replaces.
-func EncodeErasures(list []Erasure, stored []byte) []byte {
-	return encodeList(list, stored, erasureFields)
-}
-
-// DecodeErasures reads what EncodeErasures made.
-func DecodeErasures(value []byte) ([]Erasure, error) { return decodeList(value, erasureFields) }
+// EncodeErasures makes the value of a slot in place of the one that is stored, and DecodeErasures reads it.
+var EncodeErasures, DecodeErasures = listSlotOf(erasureFields)
 
 func erasureFields(f *fields, e *Erasure) {
 	integer(f, 1, &e.Index)
@@ -107,13 +95,8 @@ type Reclaim struct {
 	Unknown string `json:"-"`
 }
 
-// EncodeReclaims makes the value of a slot. stored is the value that it replaces.
-func EncodeReclaims(list []Reclaim, stored []byte) []byte {
-	return encodeList(list, stored, reclaimFields)
-}
-
-// DecodeReclaims reads what EncodeReclaims made.
-func DecodeReclaims(value []byte) ([]Reclaim, error) { return decodeList(value, reclaimFields) }
+// EncodeReclaims makes the value of a slot in place of the one that is stored, and DecodeReclaims reads it.
+var EncodeReclaims, DecodeReclaims = listSlotOf(reclaimFields)
 
 func reclaimFields(f *fields, x *Reclaim) {
 	integer(f, 1, &x.Index)

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// What begins with put writes zero too; what begins with append leaves it out.
+
 // The wire types of protobuf that records use.
 const (
 	wireVarint = 0
@@ -21,11 +23,17 @@ func appendTag(b []byte, field int, wire uint64) []byte {
 	return binary.AppendUvarint(b, uint64(field)<<3|wire)
 }
 
+func putUint(b []byte, field int, v uint64) []byte {
+	return binary.AppendUvarint(appendTag(b, field, wireVarint), v)
+}
+
+func putInt[T signed](b []byte, field int, v T) []byte { return putUint(b, field, uint64(int64(v))) }
+
 func appendUint(b []byte, field int, v uint64) []byte {
 	if v == 0 {
 		return b
 	}
-	return binary.AppendUvarint(appendTag(b, field, wireVarint), v)
+	return putUint(b, field, v)
 }
 
 func appendInt[T signed](b []byte, field int, v T) []byte {
@@ -37,19 +45,29 @@ func appendSint(b []byte, field int, v int32) []byte {
 	return appendUint(b, field, uint64(uint32(v<<1)^uint32(v>>31)))
 }
 
+func putBool(b []byte, field int, v bool) []byte {
+	if v {
+		return putUint(b, field, 1)
+	}
+	return putUint(b, field, 0)
+}
+
 func appendBool(b []byte, field int, v bool) []byte {
 	if !v {
 		return b
 	}
-	return append(appendTag(b, field, wireVarint), 1)
+	return putBool(b, field, v)
+}
+
+func putFloat(b []byte, field int, v float64) []byte {
+	return binary.LittleEndian.AppendUint64(appendTag(b, field, wireFixed), math.Float64bits(v))
 }
 
 func appendFloat(b []byte, field int, v float64) []byte {
-	bits := math.Float64bits(v)
-	if bits == 0 {
+	if math.Float64bits(v) == 0 {
 		return b
 	}
-	return binary.LittleEndian.AppendUint64(appendTag(b, field, wireFixed), bits)
+	return putFloat(b, field, v)
 }
 
 func appendText[T ~string | ~[]byte](b []byte, field int, v T) []byte {

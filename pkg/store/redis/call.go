@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // launch is the first argument of a script that writes: what kind of call it is. The driver asks for its bytes when it writes the command,
@@ -52,10 +50,10 @@ func (unless) Deadline() (deadline time.Time, ok bool) { return time.Time{}, fal
 
 // runScript runs a script that writes on the node of a partition. The answer is a string, or a list of one.
 func (s *Store) runScript(ctx context.Context, partition int, sc *script, how string, w *writes) (answer any, err error) { //nolint:contextcheck // see unless
-	if err := s.enter(ctx); err != nil {
+	if err := s.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer s.calls.Done()
+	defer s.gate.Leave()
 	l, unlessGone := &launch{how: how, caller: ctx}, context.Context(unless{ctx})
 	w.args[launchArg] = l
 	began := time.Now()
@@ -150,10 +148,10 @@ func (s *Store) pipeline(ctx context.Context, partition int, fill func(redis.Pip
 }
 
 func (s *Store) ask(ctx context.Context, partition int, send func(context.Context, *redis.Client) ([]redis.Cmder, error)) (out []redis.Cmder, err error) {
-	if err := s.enter(ctx); err != nil {
+	if err := s.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer s.calls.Done()
+	defer s.gate.Leave()
 	err = s.onNode(ctx, partition, func(c *redis.Client) error {
 		out, err = send(ctx, c)
 		return worst(out, err)
@@ -175,18 +173,4 @@ func worst(cmds []redis.Cmder, err error) error {
 		return nil
 	}
 	return err
-}
-
-// enter counts a call in, so that Close waits for it.
-func (s *Store) enter(ctx context.Context) error {
-	s.gate.RLock()
-	defer s.gate.RUnlock()
-	if s.closed {
-		return store.ErrClosed
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.calls.Add(1)
-	return nil
 }

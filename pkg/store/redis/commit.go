@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -12,10 +13,7 @@ import (
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) error {
-	if err := key.Check(); err != nil {
-		return err
-	}
-	if err := c.Check(); err != nil {
+	if err := cmp.Or(key.Check(), c.Check()); err != nil {
 		return err
 	}
 	sc := s.scripts.commit

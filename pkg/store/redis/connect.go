@@ -167,7 +167,7 @@ func (s *Store) client(o *redis.Options) *redis.Client {
 }
 
 func (s *Store) clusterOptions(a *address) *redis.ClusterOptions {
-	o := &redis.ClusterOptions{
+	return &redis.ClusterOptions{
 		Addrs: a.nodes, Username: a.options.Username, Password: a.options.Password, TLSConfig: a.options.TLSConfig,
 		MaxRedirects: -1, MaxRetries: -1, NewClient: func(o *redis.Options) *redis.Client {
 			s.tune(o)
@@ -176,7 +176,6 @@ func (s *Store) clusterOptions(a *address) *redis.ClusterOptions {
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		PoolSize:                 s.options.PoolSize, DialTimeout: s.options.DialTimeout, ContextTimeoutEnabled: true, Protocol: 2,
 	}
-	return o
 }
 
 // trips tells of round trips.

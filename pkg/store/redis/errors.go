@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -32,25 +33,12 @@ func midway(err error) bool { return said(err) != "" && strings.Contains(err.Err
 
 // elsewhere says that another node has the partition, or will have it soon. Nothing was written.
 func elsewhere(err error) bool {
-	if midway(err) {
-		return false
-	}
-	switch said(err) {
-	case "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN":
-		return true
-	default:
-		return false
-	}
+	return !midway(err) && slices.Contains([]string{"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"}, said(err))
 }
 
 // readable says that a server refuses to write, which is no reason not to read from it.
 func readable(err error) bool {
-	switch said(err) {
-	case "NOREPLICAS", "MISCONF", "READONLY", "OOM":
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]string{"NOREPLICAS", "MISCONF", "READONLY", "OOM"}, said(err))
 }
 
 // failure is the contract's error for one of a call. Nothing of the server's words or of the driver's goes with it but the first word:

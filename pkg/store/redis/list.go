@@ -3,6 +3,7 @@ package redis
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,22 @@ func (s *Store) everywhere(ctx context.Context, wanted []int, fill func(pipe red
 		wanted = rest
 	}
 	return out, nil
+}
+
+// ofEach asks of each element what is in its partition: one pipeline per node. The answers are in the elements' order.
+func ofEach[T any](ctx context.Context, s *Store, elements []T, partition func(T) int, ask func(redis.Pipeliner, T) redis.Cmder) ([]redis.Cmder, error) {
+	out, at := make([]redis.Cmder, len(elements)), make(map[int][]int)
+	for i, e := range elements {
+		p := partition(e)
+		at[p] = append(at[p], i)
+	}
+	_, err := s.everywhere(ctx, slices.Collect(maps.Keys(at)), func(pipe redis.Pipeliner, p int) []redis.Cmder {
+		for _, i := range at[p] {
+			out[i] = ask(pipe, elements[i])
+		}
+		return nil
+	})
+	return out, err
 }
 
 // together parts the partitions on the node of the first one from the others.
@@ -173,37 +190,22 @@ func (l *listing) unfinished(limit int) []int {
 
 // entries reads the heads of names.
 func (s *Store) entries(ctx context.Context, names []string, prefix string) ([]store.Entry, error) {
-	byPartition := make(map[int][]string)
-	var wanted []int
-	for _, name := range names {
-		p := partitionOf(name)
-		if byPartition[p] == nil {
-			wanted = append(wanted, p)
-		}
-		byPartition[p] = append(byPartition[p], name)
-	}
-	found, err := s.everywhere(ctx, wanted, func(pipe redis.Pipeliner, p int) (cmds []redis.Cmder) {
-		for _, name := range byPartition[p] {
-			cmds = append(cmds, pipe.HMGet(ctx, s.space.base(p)+kindHead+name, "h", "n"))
-		}
-		return cmds
+	cmds, err := ofEach(ctx, s, names, partitionOf, func(pipe redis.Pipeliner, name string) redis.Cmder {
+		return pipe.HMGet(ctx, s.space.base(partitionOf(name))+kindHead+name, "h", "n")
 	})
 	if err != nil {
 		return nil, err
 	}
 	var out []store.Entry
-	for _, p := range wanted {
-		for i, cmd := range found[p] {
-			e, ok, err := s.entry(cmd)
-			if err != nil {
-				return nil, err
-			}
-			if e.ID = byPartition[p][i][len(prefix):]; ok {
-				out = append(out, e)
-			}
+	for i, name := range names {
+		e, ok, err := s.entry(cmds[i])
+		if err != nil {
+			return nil, err
+		}
+		if e.ID = name[len(prefix):]; ok {
+			out = append(out, e)
 		}
 	}
-	slices.SortFunc(out, func(a, b store.Entry) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
 }
 
@@ -256,10 +258,7 @@ func (s *Store) Due(ctx context.Context, until time.Time, limit int) ([]store.Ta
 		return nil, err
 	}
 	tasks = slices.DeleteFunc(tasks, func(t store.Task) bool { return t.Time.IsZero() || t.Time.After(until) })
-	slices.SortFunc(tasks, func(a, b store.Task) int {
-		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(string(a.Incarnation[:]), string(b.Incarnation[:])),
-			strings.Compare(string(a.Upload[:]), string(b.Upload[:])))
-	})
+	slices.SortFunc(tasks, store.Task.Compare)
 	return tasks, nil
 }
 
@@ -272,33 +271,19 @@ type dueEntry struct {
 
 // tasks reads what entries stand for. One that has been done since has no time.
 func (s *Store) tasks(ctx context.Context, entries []dueEntry) ([]store.Task, error) {
-	byPartition := make(map[int][]string)
-	var wanted []int
-	for _, e := range entries {
-		if byPartition[e.partition] == nil {
-			wanted = append(wanted, e.partition)
-		}
-		byPartition[e.partition] = append(byPartition[e.partition], e.member)
-	}
-	found, err := s.everywhere(ctx, wanted, func(pipe redis.Pipeliner, p int) (cmds []redis.Cmder) {
-		base := s.space.base(p)
-		for _, member := range byPartition[p] {
-			id, upload := member[:idBytes], member[idBytes:]
-			cmds = append(cmds, pipe.HMGet(ctx, base+kindIncarnation+id, incarnationFields...), pipe.HGet(ctx, base+kindContents+id, upload))
-		}
-		return cmds
+	contents := make(map[dueEntry]redis.Cmder, len(entries))
+	records, err := ofEach(ctx, s, entries, func(e dueEntry) int { return e.partition }, func(pipe redis.Pipeliner, e dueEntry) redis.Cmder {
+		base, id, upload := s.space.base(e.partition), e.member[:idBytes], e.member[idBytes:]
+		contents[e] = pipe.HGet(ctx, base+kindContents+id, upload)
+		return pipe.HMGet(ctx, base+kindIncarnation+id, incarnationFields...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	var out []store.Task
-	for _, p := range wanted {
-		for i, member := range byPartition[p] {
-			t, err := task(member, found[p][2*i], found[p][2*i+1])
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, t)
+	out := make([]store.Task, len(entries))
+	for i, e := range entries {
+		if out[i], err = task(e.member, records[i], contents[e]); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil

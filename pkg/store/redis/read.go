@@ -124,16 +124,16 @@ func (r *reading) one() bool {
 	if r.bare {
 		return q.Incarnation.IsZero()
 	}
-	if r.guess.IsZero() || r.staged || r.apart || r.edited && q.Edits != nil || len(q.Slots)+len(q.Contents) > 0 || q.Since != nil || q.Request != nil ||
-		q.Manifest != nil || q.SlotsOf != "" || q.AllSlots || q.Outcomes != nil || q.Stored != nil {
+	if r.guess.IsZero() || r.staged || r.apart || r.edited && q.Edits != nil || beside(q) {
 		return false
 	}
-	for i := range q.Ranges {
-		if !exact(&q.Ranges[i]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(q.Ranges, func(m store.MessageRange) bool { return !exact(&m) })
+}
+
+// beside says whether the query asks for what lies neither with the head nor among messages and edits.
+func beside(q *store.Query) bool {
+	return len(q.Slots)+len(q.Contents) > 0 || q.Since != nil || q.Request != nil || q.Manifest != nil || q.SlotsOf != "" || q.AllSlots ||
+		q.Outcomes != nil || q.Stored != nil
 }
 
 // ask asks for the head, and with it for all messages of the query.
@@ -299,10 +299,7 @@ func (r *reading) decodeMessages(v []any) error {
 
 func (r *reading) edits(ctx context.Context) {
 	q := r.q.Edits
-	if q == nil {
-		return
-	}
-	if !r.edited {
+	if q == nil || !r.edited {
 		return
 	}
 	args := []any{q.After, q.Upto}
@@ -368,7 +365,5 @@ func pair(cmd redis.Cmder) (a, b []any, err error) {
 
 // records says whether the query asks for more than head and attributes.
 func (r *reading) records() bool {
-	q := r.q
-	return len(q.Ranges)+len(q.Slots)+len(q.Contents) > 0 || q.Edits != nil || q.Since != nil || q.Request != nil || q.Manifest != nil ||
-		q.SlotsOf != "" || q.AllSlots || q.Outcomes != nil || q.Stored != nil
+	return len(r.q.Ranges) > 0 || r.q.Edits != nil || beside(r.q)
 }

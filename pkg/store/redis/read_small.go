@@ -106,10 +106,7 @@ func (r *reading) slot(name string, value any) error {
 	if err != nil {
 		return err
 	}
-	if r.snap.Slots == nil {
-		r.snap.Slots = make(map[string][]byte)
-	}
-	r.snap.Slots[name] = data
+	r.snap.SetSlot(name, data)
 	return nil
 }
 

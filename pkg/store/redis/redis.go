@@ -15,6 +15,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -65,23 +66,13 @@ type Options struct {
 const defaultPrefix = "palimpsest:"
 
 func (o Options) withDefaults() Options {
-	for _, d := range []struct {
-		value *time.Duration
-		or    time.Duration
-	}{
-		{&o.PoolTimeout, 2 * time.Second}, {&o.DialTimeout, 2 * time.Second}, {&o.CallTimeout, 10 * time.Second},
-		{&o.PollInterval, 250 * time.Millisecond}, {&o.PulseInterval, time.Second},
-	} {
-		if *d.value == 0 {
-			*d.value = d.or
-		}
-	}
-	if o.PoolSize == 0 {
-		o.PoolSize = 64
-	}
-	if o.Prefix == "" {
-		o.Prefix = defaultPrefix
-	}
+	o.Prefix = cmp.Or(o.Prefix, "palimpsest:")
+	o.PoolSize = cmp.Or(o.PoolSize, 64)
+	o.PoolTimeout = cmp.Or(o.PoolTimeout, 2*time.Second)
+	o.DialTimeout = cmp.Or(o.DialTimeout, 2*time.Second)
+	o.CallTimeout = cmp.Or(o.CallTimeout, 10*time.Second)
+	o.PollInterval = cmp.Or(o.PollInterval, 250*time.Millisecond)
+	o.PulseInterval = cmp.Or(o.PulseInterval, time.Second)
 	if o.OnState == nil {
 		o.OnState = func(error) {}
 	}
@@ -111,9 +102,7 @@ type Store struct {
 	epochs   epochs
 	admitted atomic.Bool // what the database holds is known, and ours
 
-	gate   sync.RWMutex // held to enter a call
-	closed bool
-	calls  sync.WaitGroup
+	gate   store.Gate
 	stop   context.CancelFunc // ends what runs beside the calls
 	beside sync.WaitGroup
 }
@@ -152,15 +141,11 @@ func (s *Store) Warnings() []string { return s.warnings }
 
 // Close implements store.Store.
 func (s *Store) Close() error {
-	s.gate.Lock()
-	if s.closed {
-		s.gate.Unlock()
+	if !s.gate.Close() {
 		return nil
 	}
-	s.closed = true
-	s.gate.Unlock()
 	s.wakes.Close()
-	s.calls.Wait()
+	s.gate.Wait()
 	s.stop()
 	err := s.disconnect()
 	s.beside.Wait()
@@ -176,9 +161,9 @@ func (s *Store) disconnect() error {
 
 // check is what a call checks that asks for nothing.
 func (s *Store) check(ctx context.Context) error {
-	if err := s.enter(ctx); err != nil {
+	if err := s.gate.Enter(ctx); err != nil {
 		return err
 	}
-	s.calls.Done()
+	s.gate.Leave()
 	return nil
 }

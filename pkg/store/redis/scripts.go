@@ -2,61 +2,26 @@ package redis
 
 import (
 	"crypto/sha1" //nolint:gosec // it is how Redis names scripts
-	_ "embed"
+	"embed"
 	"encoding/hex"
 	"strings"
 )
 
-//go:embed lua/common.lua
-var luaCommon string
+//go:embed lua/*.lua
+var programs embed.FS
 
-//go:embed lua/write.lua
-var luaWrite string
-
-//go:embed lua/begin.lua
-var luaBegin string
-
-//go:embed lua/steps.lua
-var luaSteps string
-
-//go:embed lua/more.lua
-var luaMore string
-
-//go:embed lua/append.lua
-var luaAppend string
-
-//go:embed lua/commit.lua
-var luaCommit string
-
-//go:embed lua/stage.lua
-var luaStage string
-
-//go:embed lua/delete.lua
-var luaDelete string
-
-//go:embed lua/mark.lua
-var luaMark string
-
-//go:embed lua/disclaim.lua
-var luaDisclaim string
-
-//go:embed lua/log.lua
-var luaLog string
-
-//go:embed lua/messages.lua
-var luaMessages string
-
-//go:embed lua/since.lua
-var luaSince string
-
-//go:embed lua/edits.lua
-var luaEdits string
-
-//go:embed lua/slots.lua
-var luaSlots string
-
-//go:embed lua/fields.lua
-var luaFields string
+// lua is the text of files of programs. Their names are written in this file alone.
+func lua(files ...string) string {
+	texts := make([]string, len(files))
+	for i, file := range files {
+		text, err := programs.ReadFile("lua/" + file + ".lua")
+		if err != nil {
+			panic(err)
+		}
+		texts[i] = string(text)
+	}
+	return strings.Join(texts, "\n")
+}
 
 // script is a program of the server's.
 type script struct{ text, sha string }
@@ -83,17 +48,19 @@ type scripts struct {
 
 // newScripts makes them with the command that tells others of commits.
 func newScripts(publish string) *scripts {
-	begin := "local PUBLISH = '" + publish + "'\n" + luaBegin
-	read := func(text string) *script { return newScript(flagReads, luaCommon, text) }
+	write := func(flags string, files ...string) *script {
+		return newScript(flags, "local PUBLISH = '"+publish+"'\n"+lua("begin"), lua(files...))
+	}
+	read := func(files ...string) *script { return newScript(flagReads, lua("common"), lua(files...)) }
 	return &scripts{
-		commit: newScript("", begin, luaAppend, luaSteps, luaMore, luaCommon, luaWrite, luaCommit),
-		erase:  newScript(flagFrees, begin, luaAppend, luaSteps, luaMore, luaCommon, luaWrite, luaCommit),
-		stage:  newScript("", begin, luaSteps, luaCommon, luaWrite, luaStage),
-		remove: newScript(flagFrees, begin, luaSteps, luaCommon, luaWrite, luaDelete),
+		commit: write("", "append", "steps", "more", "common", "write", "commit"),
+		erase:  write(flagFrees, "append", "steps", "more", "common", "write", "commit"),
+		stage:  write("", "steps", "common", "write", "stage"),
+		remove: write(flagFrees, "steps", "common", "write", "delete"),
 
-		mark: newScript(flagFrees, luaMark), disclaim: newScript(flagFrees, luaDisclaim),
+		mark: newScript(flagFrees, lua("mark")), disclaim: newScript(flagFrees, lua("disclaim")),
 		probe: newScript(flagFrees, "return 1"), // whether a script that writes may begin
 
-		messages: read(luaLog + luaMessages), since: read(luaLog + luaSince), edits: read(luaEdits), slots: read(luaSlots), fields: read(luaFields),
+		messages: read("log", "messages"), since: read("log", "since"), edits: read("edits"), slots: read("slots"), fields: read("fields"),
 	}
 }

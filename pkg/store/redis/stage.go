@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,10 +15,7 @@ import (
 // Stage implements store.Store. A chunk is set by a command of its own: as an argument of a script it would hold up all others for several
 // times as long. The script makes room for it first, and it is set only where the room still is and the store is not sealed.
 func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error {
-	if err := key.Check(); err != nil {
-		return err
-	}
-	if err := u.Check(); err != nil {
+	if err := cmp.Or(key.Check(), u.Check()); err != nil {
 		return err
 	}
 	p := s.space.place(key)
@@ -103,9 +101,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (bo
 	if err := key.Check(); err != nil {
 		return false, err
 	}
-	if d.Limit <= 0 {
-		d.Limit = deleteStep
-	}
+	d.Limit = cmp.Or(max(d.Limit, 0), deleteStep)
 	p := s.space.place(key)
 	for range 3 { // where the key leads, whose it is in that partition, whose it is
 		answer, err := s.remove(ctx, p, d)

@@ -46,15 +46,7 @@ func versionOf(cmd redis.Cmder) (uint64, error) {
 
 // poll wakes who waits for a version that is past.
 func (s *Store) poll(ctx context.Context) {
-	for ctx.Err() == nil {
-		keys, more := s.waits.Keys()
-		if len(keys) == 0 {
-			select {
-			case <-ctx.Done():
-			case <-more:
-			}
-			continue
-		}
+	s.waits.Each(ctx, func(keys map[store.Key]uint64) {
 		s.pause(ctx) // those who wait have looked themselves
 		now, _ := s.versions(ctx, slices.Collect(maps.Keys(keys)))
 		for key, version := range now {
@@ -62,33 +54,22 @@ func (s *Store) poll(ctx context.Context) {
 				s.wakes.Wake(key)
 			}
 		}
-	}
+	})
 }
 
 // versions reads those of many heads.
 func (s *Store) versions(ctx context.Context, keys []store.Key) (map[store.Key]uint64, error) {
-	byPartition := make(map[int][]place)
-	for _, key := range keys {
-		p := s.space.place(key)
-		byPartition[p.partition] = append(byPartition[p.partition], p)
-	}
-	found, err := s.everywhere(ctx, slices.Collect(maps.Keys(byPartition)), func(pipe redis.Pipeliner, p int) (cmds []redis.Cmder) {
-		for _, at := range byPartition[p] {
-			cmds = append(cmds, pipe.HGet(ctx, at.head(), "h"))
-		}
-		return cmds
-	})
+	cmds, err := ofEach(ctx, s, keys, func(key store.Key) int { return s.space.place(key).partition },
+		func(pipe redis.Pipeliner, key store.Key) redis.Cmder {
+			return pipe.HGet(ctx, s.space.place(key).head(), "h")
+		})
 	if err != nil {
 		return nil, err
 	}
 	out := make(map[store.Key]uint64, len(keys))
-	for p, cmds := range found {
-		for i, cmd := range cmds {
-			v, err := versionOf(cmd)
-			if err != nil {
-				return nil, err
-			}
-			out[byPartition[p][i].key] = v
+	for i, key := range keys {
+		if out[key], err = versionOf(cmds[i]); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -96,17 +77,7 @@ func (s *Store) versions(ctx context.Context, keys []store.Key) (map[store.Key]u
 
 // listen hears of commits of other processes, in the partitions that this one waits for.
 func (s *Store) listen(ctx context.Context) {
-	for ctx.Err() == nil {
-		keys, more := s.waits.Keys()
-		if len(keys) == 0 {
-			select {
-			case <-ctx.Done():
-			case <-more:
-			}
-			continue
-		}
-		s.hear(ctx)
-	}
+	s.waits.Each(ctx, func(map[store.Key]uint64) { s.hear(ctx) })
 }
 
 const (
@@ -138,12 +109,7 @@ func (s *Store) hear(ctx context.Context) {
 }
 
 // pause keeps a server that is away from being asked all the time.
-func (s *Store) pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(s.options.PollInterval):
-	}
-}
+func (s *Store) pause(ctx context.Context) { _ = store.Pause(ctx, s.options.PollInterval) }
 
 // ears are the subscriptions, a connection to each node.
 type ears struct {

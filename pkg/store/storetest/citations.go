@@ -63,13 +63,13 @@ func editsAboutContents(b *box) {
 		of   []conversation.Range
 		want []int64
 	}{
-		{[]conversation.Range{{First: 1, End: 2}}, []int64{2, 5}},
-		{[]conversation.Range{{First: 0, End: 1}}, nil},
-		{[]conversation.Range{{First: 2, End: 3}}, nil},
-		{[]conversation.Range{{First: 3, End: 4}}, nil},
-		{[]conversation.Range{{First: 2, End: 4}}, []int64{3}},
-		{[]conversation.Range{{First: 2, End: 4}, {First: 3, End: 5}, {First: 4, End: 5}}, []int64{3, 4}},
-		{[]conversation.Range{{First: 0, End: 5}}, []int64{2, 3, 4, 5}},
+		{[]conversation.Range{span(1, 2)}, []int64{2, 5}},
+		{[]conversation.Range{span(0, 1)}, nil},
+		{[]conversation.Range{span(2, 3)}, nil},
+		{[]conversation.Range{span(3, 4)}, nil},
+		{[]conversation.Range{span(2, 4)}, []int64{3}},
+		{[]conversation.Range{span(2, 4), span(3, 5), span(4, 5)}, []int64{3, 4}},
+		{[]conversation.Range{span(0, 5)}, []int64{2, 3, 4, 5}},
 		{[]conversation.Range{all()}, []int64{2, 3, 4, 5, 6}},
 	} {
 		b.equal(k.edits(store.EditRange{Of: c.of}), c.want)
@@ -86,8 +86,7 @@ func editsAboutContents(b *box) {
 }
 
 // citationsComeBackWhole: what stands for a content, the handles of edits, what a result recalled, and the policy.
-func citationsComeBackWhole(b *box) {
-	k := b.begin(name("a"))
+func citationsComeBackWhole(k *talk) {
 	c := edit(say(k.change(), 1), conversation.EditParts, 0, 1)
 	c.Edits[0].Parts = []conversation.PartEdit{cited()}
 	handled(handled(c, conversation.EditStoreContent, "c1-aaaaaaaa", 0, 1), conversation.EditExpireContent, "c1-aaaaaaaa", 0, 1)
@@ -98,24 +97,22 @@ func citationsComeBackWhole(b *box) {
 	c.Info = &store.Info{Policy: conversation.Policy{Citations: conversation.CitationsPolicy{On: new(true), ThresholdChars: new(int32), ReleaseOnEndRun: new(bool)}}}
 	k.commit(c)
 	whole := func() {
-		b.Helper()
-		snap := b.read(k.key, everything())
-		b.equal(snap.Messages, c.Messages)
-		b.equal(snap.Edits, c.Edits)
-		b.equal(snap.Info, c.Info)
+		k.Helper()
+		snap := k.read(k.key, everything())
+		k.equal(snap.Messages, c.Messages)
+		k.equal(snap.Edits, c.Edits)
+		k.equal(snap.Info, c.Info)
 	}
 	whole()
-	if b.s.Durability() != store.DurabilityNone {
-		b.reopen()
+	if k.reopen() {
 		whole()
 	}
 }
 
 // sharedContent: a content that one commit brought is there for the messages of all later ones, which name it in their parts
 // alone; nobody counts them, and when it is released it is gone for all.
-func sharedContent(b *box) {
-	k := b.begin(name("a"))
-	id, words := b.id(), noise(store.ChunkBytes+10)
+func sharedContent(k *talk) {
+	id, words := k.id(), noise(store.ChunkBytes+10)
 	refer := func(c *store.Change) *store.Change {
 		last := &c.Messages[len(c.Messages)-1]
 		last.Parts[0].Text = conversation.Content{Ref: &conversation.ContentRef{ID: id, Bytes: int64(len(words))}}
@@ -128,15 +125,14 @@ func sharedContent(b *box) {
 	k.commit(refer(say(k.change(), 1)))
 	k.commit(refer(say(k.change(), 1)))
 	readable := func() {
-		b.Helper()
-		for _, m := range b.read(k.key, allMessages()).Messages {
-			b.equal(string(k.content(m.Parts[0].Text.Ref.ID, 0, -1)), words)
+		k.Helper()
+		for _, m := range k.read(k.key, allMessages()).Messages {
+			k.equal(string(k.content(m.Parts[0].Text.Ref.ID, 0, -1)), words)
 		}
 	}
 	readable()
-	b.equal(b.due(start().Add(1000*time.Hour)), []store.Task(nil))
-	if b.s.Durability() != store.DurabilityNone {
-		b.reopen()
+	k.equal(k.due(start().Add(1000*time.Hour)), []store.Task(nil))
+	if k.s.Durability() != store.DurabilityNone && k.reopen() {
 		readable()
 	}
 	sharedIsReleased(k, id)
@@ -145,9 +141,7 @@ func sharedContent(b *box) {
 func sharedIsReleased(k *talk, id conversation.ID) {
 	k.Helper()
 	want := k.read(k.key, allMessages()).Messages
-	c := k.change()
-	c.Release = []conversation.ID{id}
-	k.commit(c)
+	k.release(id)
 	for _, m := range k.read(k.key, allMessages()).Messages {
 		if got := k.content(m.Parts[0].Text.Ref.ID, 0, 1); got != nil {
 			k.Fatalf("message %d still reads a released content", m.Index)

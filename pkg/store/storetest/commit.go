@@ -12,15 +12,15 @@ import (
 func commitCases() []check {
 	return []check{
 		{"NewNameNeedsExpectZero", newNameNeedsExpectZero},
-		{"VersionMustMatch", versionMustMatch},
-		{"AnotherLiveIncarnationConflicts", anotherLiveIncarnationConflicts},
-		{"InvalidChangesAreRefused", invalidChangesAreRefused},
-		{"RecordsNeverOverwritten", recordsNeverOverwritten},
-		{"ReplacementsRewrite", replacementsRewrite},
-		{"ChangeIsNotKept", changeIsNotKept},
-		{"CancelledContextCommitsNothing", cancelledContext},
-		{"BigValues", bigValues},
-		{"RequestIDsAndTheirEnd", requestIDs},
+		{"VersionMustMatch", of(versionMustMatch)},
+		{"AnotherLiveIncarnationConflicts", of(anotherLiveIncarnationConflicts)},
+		{"InvalidChangesAreRefused", of(invalidChangesAreRefused)},
+		{"RecordsNeverOverwritten", of(recordsNeverOverwritten)},
+		{"ReplacementsRewrite", of(replacementsRewrite)},
+		{"ChangeIsNotKept", of(changeIsNotKept)},
+		{"CancelledContextCommitsNothing", of(cancelledContext)},
+		{"BigValues", of(bigValues)},
+		{"RequestIDsAndTheirEnd", of(requestIDs)},
 		{"LongNames", longNames},
 	}
 }
@@ -38,8 +38,7 @@ func newNameNeedsExpectZero(b *box) {
 	k.refused(c, store.ErrConflict)
 }
 
-func versionMustMatch(b *box) {
-	k := b.begin(name("a"))
+func versionMustMatch(k *talk) {
 	old := say(k.change(), 1)
 	k.commit(say(k.change(), 1))
 	k.refused(old, store.ErrConflict)
@@ -47,22 +46,20 @@ func versionMustMatch(b *box) {
 	ahead.Expect++
 	ahead.Head.Version++
 	k.refused(ahead, store.ErrConflict)
-	b.equal(k.messages(store.MessageRange{Range: all()}), []int32{0})
+	k.equal(k.messages(store.MessageRange{Range: all()}), []int32{0})
 }
 
-func anotherLiveIncarnationConflicts(b *box) {
-	k := b.begin(name("a"))
+func anotherLiveIncarnationConflicts(k *talk) {
 	c := k.change()
-	c.Head.Incarnation = b.id()
+	c.Head.Incarnation = k.id()
 	k.refused(c, store.ErrConflict)
 	// Nor may one incarnation hang under two names.
-	other := b.unborn(name("b"))
+	other := k.unborn(name("b"))
 	other.head.Incarnation = k.head.Incarnation
 	other.refused(other.change(), store.ErrConflict)
 }
 
-func invalidChangesAreRefused(b *box) {
-	k := b.begin(name("a"))
+func invalidChangesAreRefused(k *talk) {
 	k.commit(edit(say(k.change(), 1, 1), conversation.EditRemove, 0, 1))
 	for _, spoil := range []func(*store.Change){
 		func(c *store.Change) { c.Head.Version++ },
@@ -83,69 +80,64 @@ func invalidChangesAreRefused(b *box) {
 		k.refused(c, store.ErrInvalid)
 	}
 	long := store.Key{Namespace: strings.Repeat("n", store.MaxName+1)}
-	b.wants(b.s.Commit(b.ctx, long, k.change()), store.ErrInvalid)
+	k.wants(k.s.Commit(k.ctx, long, k.change()), store.ErrInvalid)
 }
 
 // recordsNeverOverwritten: a change that begins below what is on record is refused, although it is consistent in itself.
-func recordsNeverOverwritten(b *box) {
-	k := b.begin(name("a"))
+func recordsNeverOverwritten(k *talk) {
 	k.commit(say(k.change(), 1, 2, 3))
 	c := k.change()
 	c.Head.Messages = 1
 	k.refused(say(c, 9), store.ErrInvalid)
 }
 
-func replacementsRewrite(b *box) {
-	k := b.begin(name("a"))
+func replacementsRewrite(k *talk) {
 	k.commit(build(edit(say(k.change(), 1, 2, 3), conversation.EditParts, 1, 2)))
-	snap := b.read(k.key, everything())
+	snap := k.read(k.key, everything())
 	m, e, f := snap.Messages[1], snap.Edits[0], snap.Manifests[0]
 	m.Parts, e.Before, f.UsageReported = nil, 77, true
 	c := k.change()
 	c.ReplaceMessages, c.ReplaceEdits = []conversation.Message{m}, []conversation.Edit{e}
 	c.ReplaceManifests = []conversation.Manifest{f}
 	k.commit(c)
-	got := b.read(k.key, everything())
+	got := k.read(k.key, everything())
 	snap.Head, snap.Messages[1], snap.Edits[0], snap.Manifests[0] = k.head, m, e, f
-	b.equal(got, snap)
-	b.equal(seqs(b.read(k.key, store.Query{
+	k.equal(got, snap)
+	k.equal(seqs(k.read(k.key, store.Query{
 		Edits: &store.EditRange{Of: []conversation.Range{{First: 1, End: 2}}},
 	}).Edits), []int64{1})
 }
 
-func changeIsNotKept(b *box) {
-	k := b.begin(name("a"))
+func changeIsNotKept(k *talk) {
 	c := say(k.change(), 1)
 	c.Messages[0].Tags = []string{"one"}
 	c.Slots = map[string][]byte{"s": []byte("kept")}
 	k.commit(c)
 	c.Messages[0].Tags[0] = "changed"
 	c.Slots["s"][0] = 'X'
-	snap := b.read(k.key, everything())
-	b.equal(snap.Messages[0].Tags, []string{"one"})
-	b.equal(string(snap.Slots["s"]), "kept")
+	snap := k.read(k.key, everything())
+	k.equal(snap.Messages[0].Tags, []string{"one"})
+	k.equal(string(snap.Slots["s"]), "kept")
 	snap.Slots["s"][0] = 'Y'
 	snap.Messages = append(snap.Messages[:0], conversation.Message{})
-	b.equal(string(b.read(k.key, everything()).Slots["s"]), "kept")
+	k.equal(string(k.read(k.key, everything()).Slots["s"]), "kept")
 }
 
-func cancelledContext(b *box) {
-	k := b.begin(name("a"))
-	ctx, cancel := context.WithCancel(b.ctx)
+func cancelledContext(k *talk) {
+	ctx, cancel := context.WithCancel(k.ctx)
 	cancel()
-	b.wants(b.s.Commit(ctx, k.key, say(k.change(), 1)), context.Canceled)
-	_, err := b.s.Read(ctx, k.key, store.Query{})
-	b.wants(err, context.Canceled)
-	b.equal(b.read(k.key, store.Query{}).Head, k.head)
+	k.wants(k.s.Commit(ctx, k.key, say(k.change(), 1)), context.Canceled)
+	_, err := k.s.Read(ctx, k.key, store.Query{})
+	k.wants(err, context.Canceled)
+	k.equal(k.read(k.key, store.Query{}).Head, k.head)
 }
 
-func bigValues(b *box) {
-	k := b.begin(name("a"))
+func bigValues(k *talk) {
 	c := say(k.change(), 1, 1, 1)
 	c.Messages[1].Parts[0].Text.Inline = noise(3 << 20)
 	c.Messages[2].Parts[0].Text.Inline = strings.Repeat("much of the same ", 1<<18)
 	k.commit(c)
-	b.equal(b.read(k.key, allMessages()).Messages, c.Messages)
+	k.equal(k.read(k.key, allMessages()).Messages, c.Messages)
 }
 
 func noise(n int) string {
@@ -160,8 +152,7 @@ func noise(n int) string {
 	return string(out)
 }
 
-func requestIDs(b *box) {
-	k := b.begin(name("a"))
+func requestIDs(k *talk) {
 	// Two pairs that are one string when they are joined without care.
 	keys := []store.RequestKey{{RPC: "Append", ID: "r1"}, {RPC: "AppendM", ID: "1"}, {RPC: "Append", ID: "r\x00\xff"}}
 	for i, key := range keys {
@@ -171,16 +162,16 @@ func requestIDs(b *box) {
 			Manifest: 4, Revision: k.head.Revision,
 		}
 		k.commit(c)
-		b.equal(b.read(k.key, store.Query{Request: &key}).Outcome, c.Outcome)
+		k.equal(k.read(k.key, store.Query{Request: &key}).Outcome, c.Outcome)
 	}
-	missing := b.read(k.key, store.Query{Request: &store.RequestKey{RPC: "Append", ID: "r2"}})
-	b.equal(missing.Outcome, (*store.Outcome)(nil))
+	missing := k.read(k.key, store.Query{Request: &store.RequestKey{RPC: "Append", ID: "r2"}})
+	k.equal(missing.Outcome, (*store.Outcome)(nil))
 	c := k.change()
 	c.DropOutcomes = start().Add(time.Hour)
 	k.commit(c)
 	for i, key := range keys {
-		if got := b.read(k.key, store.Query{Request: &key}).Outcome; (got != nil) != (i >= 1) {
-			b.Fatalf("request id %d after the end of what is older than an hour: %v", i, got)
+		if got := k.read(k.key, store.Query{Request: &key}).Outcome; (got != nil) != (i >= 1) {
+			k.Fatalf("request id %d after the end of what is older than an hour: %v", i, got)
 		}
 	}
 }

@@ -13,13 +13,13 @@ import (
 
 func concurrencyCases() []check {
 	return []check{
-		{"OneOfManyCommitsWins", oneOfManyWins},
-		{"NoCommitIsLost", noCommitIsLost},
+		{"OneOfManyCommitsWins", of(oneOfManyWins)},
+		{"NoCommitIsLost", of(noCommitIsLost)},
 		{"ConflictsHarmNobodyElse", conflictsHarmNobody},
-		{"SnapshotsAreConsistent", snapshotsAreConsistent},
-		{"WaitEndsWithACommit", waitEnds},
-		{"WaitEndsWithItsContext", waitContext},
-		{"CloseEndsWaiting", closeEndsWaiting},
+		{"SnapshotsAreConsistent", of(snapshotsAreConsistent)},
+		{"WaitEndsWithACommit", of(waitEnds)},
+		{"WaitEndsWithItsContext", of(waitContext)},
+		{"CloseEndsWaiting", of(closeEndsWaiting)},
 		{"CloseWaitsForCommits", closeWaits},
 	}
 }
@@ -35,50 +35,69 @@ func together(n int, run func(int)) {
 	wg.Wait()
 }
 
-func oneOfManyWins(b *box) {
-	k := b.begin(name("a"))
+// during has some look again and again while something runs.
+func during(run func(), lookers int, look func()) {
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range lookers {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					look()
+				}
+			}
+		})
+	}
+	run()
+	close(stop)
+	wg.Wait()
+}
+
+func oneOfManyWins(k *talk) {
 	for range 10 {
 		var won, lost atomic.Int32
 		var winner atomic.Pointer[store.Change]
 		together(committers, func(i int) {
 			c := say(k.change(), int32(i)+1)
-			switch err := b.s.Commit(b.ctx, k.key, c); {
+			switch err := k.s.Commit(k.ctx, k.key, c); {
 			case err == nil:
 				won.Add(1)
 				winner.Store(c)
 			case errors.Is(err, store.ErrConflict):
 				lost.Add(1)
 			default:
-				b.Error(err)
+				k.Error(err)
 			}
 		})
 		if won.Load() != 1 || lost.Load() != committers-1 {
-			b.Fatalf("%d won and %d lost", won.Load(), lost.Load())
+			k.Fatalf("%d won and %d lost", won.Load(), lost.Load())
 		}
 		k.head = winner.Load().Head
-		snap := b.read(k.key, allMessages())
-		b.equal(snap.Head, k.head)
-		b.equal(snap.Messages[len(snap.Messages)-1], winner.Load().Messages[0])
+		snap := k.read(k.key, allMessages())
+		k.equal(snap.Head, k.head)
+		k.equal(snap.Messages[len(snap.Messages)-1], winner.Load().Messages[0])
 	}
 }
 
 // noCommitIsLost: everybody appends until it worked, and all that was acknowledged is there once.
-func noCommitIsLost(b *box) {
-	k := b.begin(name("a"))
+func noCommitIsLost(k *talk) {
 	const each = 8
 	together(committers, func(i int) {
 		for n := range each {
-			appendOnce(b, k.key, fmt.Sprintf("%d/%d", i, n))
+			appendOnce(k.box, k.key, fmt.Sprintf("%d/%d", i, n))
 		}
 	})
-	snap := b.read(k.key, allMessages())
-	b.equal(len(snap.Messages), committers*each)
+	snap := k.read(k.key, allMessages())
+	k.equal(len(snap.Messages), committers*each)
 	seen := make(map[string]bool)
 	for i := range snap.Messages {
 		seen[snap.Messages[i].ID] = true
 	}
-	b.equal(len(seen), committers*each)
-	b.equal(snap.Head.Version, uint64(committers*each+1))
+	k.equal(len(seen), committers*each)
+	k.equal(snap.Head.Version, uint64(committers*each+1))
 }
 
 func appendOnce(b *box, key store.Key, id string) {
@@ -129,29 +148,14 @@ func conflictsHarmNobody(b *box) {
 }
 
 // snapshotsAreConsistent: head, messages, edits and slot of an answer are of one version.
-func snapshotsAreConsistent(b *box) {
-	k := b.begin(name("a"))
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-					checkSnapshot(b, k.key)
-				}
-			}
-		})
-	}
-	for range 100 {
-		c := edit(say(k.change(), 1, 1), 2, 0, 1)
-		c.Slots = map[string][]byte{"s": fmt.Append(nil, c.Head.Version)}
-		k.commit(c)
-	}
-	close(stop)
-	wg.Wait()
+func snapshotsAreConsistent(k *talk) {
+	during(func() {
+		for range 100 {
+			c := edit(say(k.change(), 1, 1), 2, 0, 1)
+			c.Slots = map[string][]byte{"s": fmt.Append(nil, c.Head.Version)}
+			k.commit(c)
+		}
+	}, 4, func() { checkSnapshot(k.box, k.key) })
 }
 
 func checkSnapshot(b *box, key store.Key) {
@@ -167,38 +171,35 @@ func checkSnapshot(b *box, key store.Key) {
 	}
 }
 
-func waitEnds(b *box) {
-	k := b.begin(name("a"))
-	b.must(b.s.Wait(b.ctx, k.key, 0)) // it is past that already
-	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+func waitEnds(k *talk) {
+	k.must(k.s.Wait(k.ctx, k.key, 0)) // it is past that already
+	ctx, cancel := context.WithTimeout(k.ctx, 10*time.Second)
 	defer cancel()
 	done := make(chan error, 2)
-	go func() { done <- b.s.Wait(ctx, k.key, k.head.Version) }()
-	go func() { done <- b.s.Wait(ctx, name("later"), 0) }()
+	go func() { done <- k.s.Wait(ctx, k.key, k.head.Version) }()
+	go func() { done <- k.s.Wait(ctx, name("later"), 0) }()
 	time.Sleep(10 * time.Millisecond)
-	b.begin(name("other"))
-	b.begin(name("later"))
+	k.begin(name("other"))
+	k.begin(name("later"))
 	c := say(k.change(), 1)
-	b.must(b.s.Commit(ctx, k.key, c))
-	b.must(<-done)
-	b.must(<-done)
+	k.must(k.s.Commit(ctx, k.key, c))
+	k.must(<-done)
+	k.must(<-done)
 }
 
-func waitContext(b *box) {
-	k := b.begin(name("a"))
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Millisecond)
+func waitContext(k *talk) {
+	ctx, cancel := context.WithTimeout(k.ctx, 20*time.Millisecond)
 	defer cancel()
-	b.wants(b.s.Wait(ctx, k.key, k.head.Version), context.DeadlineExceeded)
-	b.wants(b.s.Wait(ctx, name("nowhere"), 0), context.DeadlineExceeded)
+	k.wants(k.s.Wait(ctx, k.key, k.head.Version), context.DeadlineExceeded)
+	k.wants(k.s.Wait(ctx, name("nowhere"), 0), context.DeadlineExceeded)
 }
 
-func closeEndsWaiting(b *box) {
-	k := b.begin(name("a"))
+func closeEndsWaiting(k *talk) {
 	done := make(chan error)
-	go func() { done <- b.s.Wait(context.Background(), k.key, k.head.Version) }()
+	go func() { done <- k.s.Wait(context.Background(), k.key, k.head.Version) }()
 	time.Sleep(10 * time.Millisecond)
-	b.must(b.s.Close())
-	b.wants(<-done, store.ErrClosed)
+	k.must(k.s.Close())
+	k.wants(<-done, store.ErrClosed)
 }
 
 // closeWaits: a commit that runs while the store closes is made, or refused; nothing between.

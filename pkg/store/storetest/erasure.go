@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -159,9 +158,7 @@ func erasureAgain(b *box) {
 	b.equal(b.read(x.key, everything()), want)
 	b.equal(b.due(start().Add(time.Hour)), due)
 	b.deleteAll(x.key, store.Deletion{Incarnation: x.head.Incarnation, Upload: x.content})
-	swept := x.change()
-	swept.Release = []conversation.ID{x.content}
-	x.commit(swept)
+	x.release(x.content)
 	b.deleteAll(x.key, store.Deletion{Incarnation: x.head.Incarnation, Upload: x.content})
 	b.equal(b.due(start().Add(time.Hour)), []store.Task(nil))
 }
@@ -171,23 +168,7 @@ func erasureNeverHalfSeen(b *box) {
 	for range 20 {
 		x := newSecret(b)
 		erase := x.erasure()
-		stop := make(chan struct{})
-		var wg sync.WaitGroup
-		for range 3 {
-			wg.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-						x.checkWhole()
-					}
-				}
-			})
-		}
-		x.commit(erase)
-		close(stop)
-		wg.Wait()
+		during(func() { x.commit(erase) }, 3, func() { x.checkWhole() })
 		b.equal(x.checkWhole(), true)
 		x.bury(start())
 		b.deleteAll(x.key, store.Deletion{Incarnation: x.head.Incarnation})
@@ -219,8 +200,7 @@ func erasureSurvives(b *box) {
 	x := newSecret(b)
 	x.commit(x.erasure())
 	want, due := b.read(x.key, everything()), b.due(start().Add(time.Hour))
-	b.reopen()
-	if b.s.Durability() == store.DurabilityNone {
+	if !b.reopen() {
 		return
 	}
 	b.equal(b.read(x.key, everything()), want)

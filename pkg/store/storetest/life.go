@@ -9,15 +9,15 @@ import (
 
 func lifeCases() []check {
 	return []check{
-		{"DueFollowsTheHead", dueFollowsTheHead},
+		{"DueFollowsTheHead", of(dueFollowsTheHead)},
 		{"DueOldestFirst", dueOldestFirst},
-		{"TombstoneIsRead", tombstoneIsRead},
-		{"DeleteNeverTouchesTheLiving", deleteLiving},
+		{"TombstoneIsRead", of(tombstoneIsRead)},
+		{"DeleteNeverTouchesTheLiving", of(deleteLiving)},
 		{"DeleteInSteps", deleteInSteps},
 		{"DeleteKeepsTheTombstone", deleteKeepsTombstone},
 		{"RecreationIsANewIncarnation", recreation},
 		{"RecreationMakesTheOldOneDue", recreationDue},
-		{"WaitersAndClose", closes},
+		{"WaitersAndClose", of(closes)},
 	}
 }
 
@@ -40,19 +40,18 @@ func (k *talk) task(at time.Time) store.Task {
 	return store.Task{Key: k.key, Incarnation: k.head.Incarnation, Time: at}
 }
 
-func dueFollowsTheHead(b *box) {
-	k := b.begin(name("a"))
+func dueFollowsTheHead(k *talk) {
 	far := start().Add(1000 * time.Hour)
-	b.equal(b.due(far), []store.Task(nil))
+	k.equal(k.due(far), []store.Task(nil))
 	k.dueAt(start().Add(2))
-	b.equal(b.due(start().Add(1)), []store.Task(nil))
-	b.equal(b.due(start().Add(2)), []store.Task{k.task(start().Add(2))})
+	k.equal(k.due(start().Add(1)), []store.Task(nil))
+	k.equal(k.due(start().Add(2)), []store.Task{k.task(start().Add(2))})
 	k.commit(say(k.change(), 1)) // the same time stays
-	b.equal(b.due(far), []store.Task{k.task(start().Add(2))})
+	k.equal(k.due(far), []store.Task{k.task(start().Add(2))})
 	k.dueAt(start().Add(time.Hour))
-	b.equal(b.due(far), []store.Task{k.task(start().Add(time.Hour))})
+	k.equal(k.due(far), []store.Task{k.task(start().Add(time.Hour))})
 	k.dueAt(time.Time{})
-	b.equal(b.due(far), []store.Task(nil))
+	k.equal(k.due(far), []store.Task(nil))
 }
 
 func dueOldestFirst(b *box) {
@@ -78,28 +77,24 @@ func dueOldestFirst(b *box) {
 	b.equal(first, tasks[:3])
 }
 
-func tombstoneIsRead(b *box) {
-	k := b.begin(name("a"))
+func tombstoneIsRead(k *talk) {
 	k.commit(say(k.change(), 1))
 	k.bury(time.Time{})
-	snap := b.read(k.key, everything())
-	b.equal(snap.Head, k.head)
-	b.equal(indices(snap.Messages), []int32{0})
-	u := &store.Upload{Incarnation: k.head.Incarnation, ID: b.id(), Data: []byte("x")}
-	b.wants(b.s.Stage(b.ctx, k.key, u), store.ErrNotFound)
+	snap := k.read(k.key, everything())
+	k.equal(snap.Head, k.head)
+	k.equal(indices(snap.Messages), []int32{0})
+	u := &store.Upload{Incarnation: k.head.Incarnation, ID: k.id(), Data: []byte("x")}
+	k.wants(k.s.Stage(k.ctx, k.key, u), store.ErrNotFound)
 }
 
-func deleteLiving(b *box) {
-	k := b.begin(name("a"))
+func deleteLiving(k *talk) {
 	k.commit(say(k.change(), 1))
 	for _, keep := range []bool{true, false} {
-		_, err := b.s.Delete(b.ctx, k.key, store.Deletion{Incarnation: k.head.Incarnation, KeepHead: keep})
-		b.wants(err, store.ErrConflict)
-		_, err = b.s.Delete(b.ctx, name("wrong"), store.Deletion{Incarnation: k.head.Incarnation, KeepHead: keep})
-		b.wants(err, store.ErrConflict)
+		k.undeletable(k.key, store.Deletion{Incarnation: k.head.Incarnation, KeepHead: keep}, store.ErrConflict)
+		k.undeletable(name("wrong"), store.Deletion{Incarnation: k.head.Incarnation, KeepHead: keep}, store.ErrConflict)
 	}
-	b.equal(k.messages(store.MessageRange{Range: all()}), []int32{0})
-	b.deleteAll(k.key, store.Deletion{Incarnation: b.id()})
+	k.equal(k.messages(store.MessageRange{Range: all()}), []int32{0})
+	k.deleteAll(k.key, store.Deletion{Incarnation: k.id()})
 }
 
 // rich is a conversation with a record of every kind, between two others.
@@ -133,8 +128,7 @@ func deleteInSteps(b *box) {
 	if steps < 5 {
 		b.Fatalf("%d steps for some 15 records, two at a time", steps)
 	}
-	_, err := b.s.Read(b.ctx, k.key, store.Query{})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{})
 	b.equal(b.due(start().Add(1000*time.Hour)), []store.Task(nil))
 	entries, err := b.s.List(b.ctx, "default", "", 10)
 	b.must(err)
@@ -154,8 +148,7 @@ func deleteKeepsTombstone(b *box) {
 	b.equal(b.due(start()), []store.Task(nil))
 	b.equal(b.due(k.head.DeleteTime), []store.Task{k.task(k.head.DeleteTime)})
 	b.deleteAll(k.key, store.Deletion{Incarnation: k.head.Incarnation})
-	_, err := b.s.Read(b.ctx, k.key, store.Query{})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{})
 	b.equal(b.due(k.head.DeleteTime), []store.Task(nil))
 }
 
@@ -180,8 +173,7 @@ func recreation(b *box) {
 	snap := b.read(k.key, everything())
 	b.equal(snap, &store.Snapshot{Head: next.head})
 	k.refused(k.change(), store.ErrConflict)
-	_, err := b.s.Read(b.ctx, k.key, store.Query{Incarnation: k.head.Incarnation})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{Incarnation: k.head.Incarnation})
 	next.commit(say(next.change(), 1))
 	b.deleteAll(k.key, store.Deletion{Incarnation: k.head.Incarnation, Limit: 3})
 	b.equal(next.messages(store.MessageRange{Range: all()}), []int32{0})
@@ -205,19 +197,17 @@ func recreationDue(b *box) {
 	}
 }
 
-func closes(b *box) {
-	k := b.begin(name("a"))
-	b.must(b.s.Close())
-	b.must(b.s.Close())
-	_, err := b.s.Read(b.ctx, k.key, store.Query{})
-	b.wants(err, store.ErrClosed)
-	_, err = b.s.List(b.ctx, "default", "", 1)
-	b.wants(err, store.ErrClosed)
-	_, err = b.s.Due(b.ctx, start(), 1)
-	b.wants(err, store.ErrClosed)
-	_, err = b.s.Delete(b.ctx, k.key, store.Deletion{Incarnation: k.head.Incarnation})
-	b.wants(err, store.ErrClosed)
-	b.wants(b.s.Commit(b.ctx, k.key, k.change()), store.ErrClosed)
-	b.wants(b.s.Stage(b.ctx, k.key, &store.Upload{Incarnation: b.id(), ID: b.id()}), store.ErrClosed)
-	b.wants(b.s.Wait(b.ctx, k.key, 99), store.ErrClosed)
+func closes(k *talk) {
+	k.must(k.s.Close())
+	k.must(k.s.Close())
+	_, err := k.s.Read(k.ctx, k.key, store.Query{})
+	k.wants(err, store.ErrClosed)
+	_, err = k.s.List(k.ctx, "default", "", 1)
+	k.wants(err, store.ErrClosed)
+	_, err = k.s.Due(k.ctx, start(), 1)
+	k.wants(err, store.ErrClosed)
+	k.undeletable(k.key, store.Deletion{Incarnation: k.head.Incarnation}, store.ErrClosed)
+	k.wants(k.s.Commit(k.ctx, k.key, k.change()), store.ErrClosed)
+	k.wants(k.s.Stage(k.ctx, k.key, &store.Upload{Incarnation: k.id(), ID: k.id()}), store.ErrClosed)
+	k.wants(k.s.Wait(k.ctx, k.key, 99), store.ErrClosed)
 }

@@ -9,7 +9,7 @@ import (
 func listCases() []check {
 	return []check{
 		{"ByteOrderAndPages", listOrder},
-		{"HeadsAndInfos", listHeads},
+		{"HeadsAndInfos", of(listHeads)},
 		{"TrickyNamesStayApart", trickyNames},
 	}
 }
@@ -35,27 +35,23 @@ func listOrder(b *box) {
 	b.equal(listIDs(b, "default", "", 0), []string(nil))
 	b.equal(listIDs(b, "default", "\xff\xff", 9), []string(nil))
 	b.equal(listIDs(b, "default", "a", 2), []string{"a\x00", "aa"})
-	var paged []string
-	for after := ""; ; {
-		page := listIDs(b, "default", after, 2)
-		if len(page) == 0 {
-			break
+	b.equal(paged(func(after *string) []string {
+		if after == nil {
+			after = new(string)
 		}
-		paged, after = append(paged, page...), page[len(page)-1]
-	}
-	b.equal(paged, ids)
+		return listIDs(b, "default", *after, 2)
+	}), ids)
 }
 
-func listHeads(b *box) {
-	k := b.begin(name("a"))
-	bare := b.unborn(name("b"))
+func listHeads(k *talk) {
+	bare := k.unborn(name("b"))
 	bare.commit(bare.change())
 	k.commit(say(k.change(), 5))
-	gone := b.begin(name("c"))
+	gone := k.begin(name("c"))
 	gone.bury(start())
-	entries, err := b.s.List(b.ctx, "default", "", 10)
-	b.must(err)
-	b.equal(entries, []store.Entry{
+	entries, err := k.s.List(k.ctx, "default", "", 10)
+	k.must(err)
+	k.equal(entries, []store.Entry{
 		{ID: "a", Head: k.head, Info: store.Info{Title: "a", Metadata: `{"a":1}`}},
 		{ID: "b", Head: bare.head},
 		{ID: "c", Head: gone.head, Info: store.Info{Title: "c", Metadata: `{"a":1}`}},

@@ -10,11 +10,11 @@ func logCases() []check {
 		{"EditsInOrderOfSequence", editsInOrder},
 		{"EditsOfRanges", editsOfRanges},
 		{"SinceGivesWholeCommits", sinceWholeCommits},
-		{"SincePagesWithoutGapOrRepeat", sincePages},
-		{"SummariesComeBackWhole", summariesComeBackWhole},
+		{"SincePagesWithoutGapOrRepeat", of(sincePages)},
+		{"SummariesComeBackWhole", of(summariesComeBackWhole)},
 		{"EditsAboutContents", editsAboutContents},
 		{"CorrectionsComeWithEveryMessage", correctionsAlways},
-		{"CitationsComeBackWhole", citationsComeBackWhole},
+		{"CitationsComeBackWhole", of(citationsComeBackWhole)},
 	}
 }
 
@@ -48,18 +48,17 @@ func editsInOrder(b *box) {
 // editsOfRanges: 4, 6 and 7 are about ranges and always come.
 func editsOfRanges(b *box) {
 	k := edited(b)
-	r := func(first, end int32) conversation.Range { return conversation.Range{First: first, End: end} }
 	for _, c := range []struct {
 		q    store.EditRange
 		want []int64
 	}{
-		{store.EditRange{Of: []conversation.Range{r(2, 3)}}, []int64{1, 4, 5, 6, 7}},
-		{store.EditRange{Of: []conversation.Range{r(3, 4)}}, []int64{4, 6, 7}},
-		{store.EditRange{Of: []conversation.Range{r(6, 8)}}, []int64{2, 3, 4, 6, 7}},
-		{store.EditRange{Of: []conversation.Range{r(5, 6)}}, []int64{3, 4, 6, 7}},
-		{store.EditRange{Of: []conversation.Range{r(9, 10), r(0, 3), r(2, 3)}}, []int64{1, 4, 5, 6, 7, 8}},
-		{store.EditRange{Of: []conversation.Range{r(2, 3)}, After: 1, Upto: 6}, []int64{4, 5, 6}},
-		{store.EditRange{Of: []conversation.Range{r(4, 4)}}, []int64{4, 6, 7}},
+		{store.EditRange{Of: []conversation.Range{span(2, 3)}}, []int64{1, 4, 5, 6, 7}},
+		{store.EditRange{Of: []conversation.Range{span(3, 4)}}, []int64{4, 6, 7}},
+		{store.EditRange{Of: []conversation.Range{span(6, 8)}}, []int64{2, 3, 4, 6, 7}},
+		{store.EditRange{Of: []conversation.Range{span(5, 6)}}, []int64{3, 4, 6, 7}},
+		{store.EditRange{Of: []conversation.Range{span(9, 10), span(0, 3), span(2, 3)}}, []int64{1, 4, 5, 6, 7, 8}},
+		{store.EditRange{Of: []conversation.Range{span(2, 3)}, After: 1, Upto: 6}, []int64{4, 5, 6}},
+		{store.EditRange{Of: []conversation.Range{span(4, 4)}}, []int64{4, 6, 7}},
 		{store.EditRange{Of: []conversation.Range{all()}}, []int64{1, 2, 3, 4, 5, 6, 7, 8}},
 	} {
 		b.equal(k.edits(c.q), c.want)
@@ -70,7 +69,7 @@ func editsOfRanges(b *box) {
 func correctionsAlways(b *box) {
 	k := edited(b)
 	k.commit(edit(k.change(), conversation.EditCorrect, 0, 1)) // 9
-	b.equal(k.edits(store.EditRange{Of: []conversation.Range{{First: 3, End: 4}}}), []int64{4, 6, 7, 9})
+	b.equal(k.edits(store.EditRange{Of: []conversation.Range{span(3, 4)}}), []int64{4, 6, 7, 9})
 }
 
 // history is commits of 1 message; 3 messages and an edit; nothing; an edit; 1 message.
@@ -117,8 +116,7 @@ func sinceWholeCommits(b *box) {
 	}
 }
 
-func sincePages(b *box) {
-	k := b.begin(name("a"))
+func sincePages(k *talk) {
 	var want []int32
 	for i := range 40 {
 		c := k.change()
@@ -129,15 +127,13 @@ func sincePages(b *box) {
 		k.commit(c)
 	}
 	for _, limit := range []int{1, 2, 5, 1000} {
-		var got []int32
-		for version := uint64(0); ; {
-			snap := b.read(k.key, store.Query{Since: &store.Since{Version: version, Limit: limit}})
-			if len(snap.Messages) == 0 {
-				break
+		got := paged(func(after *conversation.Message) []conversation.Message {
+			q := &store.Since{Limit: limit}
+			if after != nil {
+				q.Version = after.Commit
 			}
-			got = append(got, indices(snap.Messages)...)
-			version = snap.Messages[len(snap.Messages)-1].Commit
-		}
-		b.equal(got, want)
+			return k.read(k.key, store.Query{Since: q}).Messages
+		})
+		k.equal(indices(got), want)
 	}
 }

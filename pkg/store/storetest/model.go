@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -361,8 +360,8 @@ func (m *machine) compare(rt *rapid.T) {
 	want, wantErr := m.model.Due(m.ctx, m.now, 1000)
 	got, err := m.real.Due(m.ctx, m.now, 1000)
 	same(rt, "due", err, wantErr)
-	slices.SortStableFunc(got, byTime)
-	slices.SortStableFunc(want, byTime)
+	slices.SortStableFunc(got, store.Task.Compare)
+	slices.SortStableFunc(want, store.Task.Compare)
 	equal(rt, "due", got, want)
 }
 
@@ -371,14 +370,4 @@ func (m *machine) compareNames(rt *rapid.T) {
 	got, err := m.real.Names(m.ctx, nil, 100)
 	same(rt, "names", err, wantErr)
 	equal(rt, "names", sortKeys(got), sortKeys(want))
-}
-
-func byTime(a, b store.Task) int {
-	if c := a.Time.Compare(b.Time); c != 0 {
-		return c
-	}
-	if c := bytes.Compare(a.Incarnation[:], b.Incarnation[:]); c != 0 {
-		return c
-	}
-	return bytes.Compare(a.Upload[:], b.Upload[:])
 }

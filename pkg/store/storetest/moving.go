@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,20 +16,18 @@ import (
 func movingCases() []check {
 	return []check{
 		{"NamesOfAllNamespaces", namesOfAll},
-		{"OutcomesInPages", outcomesInPages},
-		{"StoredContentsInPages", storedInPages},
+		{"OutcomesInPages", of(outcomesInPages)},
+		{"StoredContentsInPages", of(storedInPages)},
 		{"OutcomesAndSlotsAreStaged", outcomesStaged},
 		{"TombstoneWithoutItsRecords", tombstoneArrives},
-		{"SealEndsWriting", sealEndsWriting},
+		{"SealEndsWriting", of(sealEndsWriting)},
 		{"SealLeavesNothingUnderWay", sealIsComplete},
-		{"SealOutlivesTheProcess", sealSurvives},
+		{"SealOutlivesTheProcess", of(sealSurvives)},
 	}
 }
 
 func sortKeys(keys []store.Key) []store.Key {
-	slices.SortFunc(keys, func(a, b store.Key) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Conversation, b.Conversation))
-	})
+	slices.SortFunc(keys, store.Key.Compare)
 	return keys
 }
 
@@ -51,21 +48,16 @@ func namesOfAll(b *box) {
 	unnamed := b.unborn(name("staged"))
 	unnamed.stage(b.id(), "x", start())
 	for _, page := range []int{1, 3, 100} {
-		var got []store.Key
-		for after := (*store.Key)(nil); ; {
+		got := paged(func(after *store.Key) []store.Key {
 			keys, err := b.s.Names(b.ctx, after, page)
 			b.must(err)
-			if len(keys) == 0 {
-				break
-			}
-			got, after = append(got, keys...), &keys[len(keys)-1]
-		}
+			return keys
+		})
 		b.equal(sortKeys(got), sortKeys(slices.Clone(want)))
 	}
 }
 
-func outcomesInPages(b *box) {
-	k := b.begin(name("a"))
+func outcomesInPages(k *talk) {
 	want := make([]store.Outcome, 0, 7)
 	for i := range 7 {
 		c := k.change()
@@ -74,47 +66,43 @@ func outcomesInPages(b *box) {
 		want = append(want, *c.Outcome)
 	}
 	for _, page := range []int{1, 3, 100} {
-		var got []store.Outcome
-		for after := (*store.RequestKey)(nil); ; {
-			outcomes := b.read(k.key, store.Query{Outcomes: &store.OutcomeRange{After: after, Limit: page}}).Outcomes
-			if len(outcomes) == 0 {
-				break
+		got := paged(func(after *store.Outcome) []store.Outcome {
+			q := &store.OutcomeRange{Limit: page}
+			if after != nil {
+				q.After = &after.Key
 			}
-			got, after = append(got, outcomes...), &outcomes[len(outcomes)-1].Key
-		}
+			return k.read(k.key, store.Query{Outcomes: q}).Outcomes
+		})
 		slices.SortFunc(got, func(x, y store.Outcome) int { return strings.Compare(x.Key.ID, y.Key.ID) })
-		b.equal(got, want)
+		k.equal(got, want)
 	}
 }
 
-func storedInPages(b *box) {
-	k := b.begin(name("a"))
-	other := b.begin(name("b"))
-	foreign := b.id()
+func storedInPages(k *talk) {
+	other := k.begin(name("b"))
+	foreign := k.id()
 	other.stage(foreign, "x", start())
 	other.refer(foreign)
 	var want []conversation.ID
 	for i := range 5 {
-		id := b.id()
+		id := k.id()
 		k.stage(id, noise(store.ChunkBytes*(i%2)+1), start())
 		k.refer(id)
 		want = append(want, id)
 	}
-	k.stage(b.id(), "nobody refers to it", start())
-	released := k.change()
-	released.Release, want = want[:1:1], want[1:]
-	k.commit(released)
+	k.stage(k.id(), "nobody refers to it", start())
+	k.release(want[0])
+	want = want[1:]
 	slices.SortFunc(want, func(x, y conversation.ID) int { return bytes.Compare(x[:], y[:]) })
 	for _, page := range []int{1, 3, 100} {
-		var got []conversation.ID
-		for after := (conversation.ID{}); ; after = got[len(got)-1] {
-			ids := b.read(k.key, store.Query{Stored: &store.StoredRange{After: after, Limit: page}}).Stored
-			if len(ids) == 0 {
-				break
+		got := paged(func(after *conversation.ID) []conversation.ID {
+			q := &store.StoredRange{Limit: page}
+			if after != nil {
+				q.After = *after
 			}
-			got = append(got, ids...)
-		}
-		b.equal(got, want)
+			return k.read(k.key, store.Query{Stored: q}).Stored
+		})
+		k.equal(got, want)
 	}
 }
 
@@ -149,20 +137,18 @@ func tombstoneArrives(b *box) {
 	b.equal(b.due(start()), []store.Task{k.task(start())})
 }
 
-func sealEndsWriting(b *box) {
-	k := b.begin(name("a"))
-	k.stage(b.id(), "x", start())
-	b.must(b.s.Seal(b.ctx, true))
-	b.must(b.s.Seal(b.ctx, true))
+func sealEndsWriting(k *talk) {
+	k.stage(k.id(), "x", start())
+	k.must(k.s.Seal(k.ctx, true))
+	k.must(k.s.Seal(k.ctx, true))
 	k.refused(say(k.change(), 1), store.ErrSealed)
 	k.refused(&store.Change{Aside: true, Head: k.head, Slots: map[string][]byte{"s": {1}}}, store.ErrSealed)
-	b.unborn(name("b")).refused(b.unborn(name("b")).change(), store.ErrSealed)
-	b.wants(b.s.Stage(b.ctx, k.key, &store.Upload{Incarnation: k.head.Incarnation, ID: b.id(), Data: []byte("x")}), store.ErrSealed)
-	for _, task := range b.due(start().Add(store.UploadGrace)) {
-		_, err := b.s.Delete(b.ctx, task.Key, store.Deletion{Incarnation: task.Incarnation, Upload: task.Upload})
-		b.wants(err, store.ErrSealed)
+	k.unborn(name("b")).refused(k.unborn(name("b")).change(), store.ErrSealed)
+	k.wants(k.s.Stage(k.ctx, k.key, &store.Upload{Incarnation: k.head.Incarnation, ID: k.id(), Data: []byte("x")}), store.ErrSealed)
+	for _, task := range k.due(start().Add(store.UploadGrace)) {
+		k.undeletable(task.Key, store.Deletion{Incarnation: task.Incarnation, Upload: task.Upload}, store.ErrSealed)
 	}
-	b.must(b.s.Seal(b.ctx, false))
+	k.must(k.s.Seal(k.ctx, false))
 	k.commit(say(k.change(), 1))
 }
 
@@ -196,15 +182,13 @@ func sealIsComplete(b *box) {
 	b.must(b.s.Seal(b.ctx, false))
 }
 
-func sealSurvives(b *box) {
-	k := b.begin(name("a"))
-	b.must(b.s.Seal(b.ctx, true))
-	b.reopen()
-	if b.s.Durability() == store.DurabilityNone {
+func sealSurvives(k *talk) {
+	k.must(k.s.Seal(k.ctx, true))
+	if !k.reopen() {
 		return
 	}
 	k.refused(say(k.change(), 1), store.ErrSealed)
-	b.must(b.s.Seal(b.ctx, false))
-	b.reopen()
+	k.must(k.s.Seal(k.ctx, false))
+	k.reopen()
 	k.commit(say(k.change(), 1))
 }

@@ -9,20 +9,19 @@ func readCases() []check {
 	return []check{
 		{"UnknownNameIsNotFound", unknownName},
 		{"MissingIsLeftOut", missingIsLeftOut},
-		{"IfNewerGivesTheHeadAlone", ifNewer},
-		{"IncarnationIsDemanded", incarnationDemanded},
+		{"IfNewerGivesTheHeadAlone", of(ifNewer)},
+		{"IncarnationIsDemanded", of(incarnationDemanded)},
 		{"RangesLimitsReverse", rangesLimitsReverse},
-		{"MaxTokensEndsAfterReachingIt", maxTokens},
-		{"InfoComesOnDemandAndStays", infoStays},
-		{"ManifestsNewestFirst", manifestsNewestFirst},
+		{"MaxTokensEndsAfterReachingIt", of(maxTokens)},
+		{"InfoComesOnDemandAndStays", of(infoStays)},
+		{"ManifestsNewestFirst", of(manifestsNewestFirst)},
 	}
 }
 
 func unknownName(b *box) {
 	b.begin(name("a"))
 	for _, key := range []store.Key{name("b"), {Namespace: "other", Conversation: "a"}, {Namespace: "default"}, {}} {
-		_, err := b.s.Read(b.ctx, key, everything())
-		b.wants(err, store.ErrNotFound)
+		b.absent(key, everything())
 	}
 }
 
@@ -40,26 +39,22 @@ func missingIsLeftOut(b *box) {
 	}
 }
 
-func ifNewer(b *box) {
-	k := b.begin(name("a"))
+func ifNewer(k *talk) {
 	k.commit(say(k.change(), 1))
 	q := everything()
 	q.IfNewer = k.head.Version
-	b.equal(b.read(k.key, q), &store.Snapshot{Head: k.head})
+	k.equal(k.read(k.key, q), &store.Snapshot{Head: k.head})
 	k.commit(say(k.change(), 1))
-	if n := len(b.read(k.key, q).Messages); n != 2 {
-		b.Fatalf("%d messages of a conversation that moved", n)
+	if n := len(k.read(k.key, q).Messages); n != 2 {
+		k.Fatalf("%d messages of a conversation that moved", n)
 	}
 }
 
-func incarnationDemanded(b *box) {
-	k := b.begin(name("a"))
-	b.read(k.key, store.Query{Incarnation: k.head.Incarnation})
-	_, err := b.s.Read(b.ctx, k.key, store.Query{Incarnation: b.id()})
-	b.wants(err, store.ErrNotFound)
-	other := b.begin(name("b"))
-	_, err = b.s.Read(b.ctx, k.key, store.Query{Incarnation: other.head.Incarnation})
-	b.wants(err, store.ErrNotFound)
+func incarnationDemanded(k *talk) {
+	k.read(k.key, store.Query{Incarnation: k.head.Incarnation})
+	k.absent(k.key, store.Query{Incarnation: k.id()})
+	other := k.begin(name("b"))
+	k.absent(k.key, store.Query{Incarnation: other.head.Incarnation})
 }
 
 func rangesLimitsReverse(b *box) {
@@ -72,31 +67,29 @@ func rangesLimitsReverse(b *box) {
 	for range 3 {
 		k.commit(say(k.change(), 1, 1, 1, 1))
 	}
-	r := func(first, end int32) conversation.Range { return conversation.Range{First: first, End: end} }
 	for _, c := range []struct {
 		q    store.MessageRange
 		want []int32
 	}{
 		{store.MessageRange{Range: all()}, []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
-		{store.MessageRange{Range: r(3, 6)}, []int32{3, 4, 5}},
-		{store.MessageRange{Range: r(3, 6), Limit: 2}, []int32{3, 4}},
-		{store.MessageRange{Range: r(3, 6), Limit: 9}, []int32{3, 4, 5}},
-		{store.MessageRange{Range: r(3, 6), Reverse: true}, []int32{5, 4, 3}},
-		{store.MessageRange{Range: r(0, 12), Reverse: true, Limit: 2}, []int32{11, 10}},
+		{store.MessageRange{Range: span(3, 6)}, []int32{3, 4, 5}},
+		{store.MessageRange{Range: span(3, 6), Limit: 2}, []int32{3, 4}},
+		{store.MessageRange{Range: span(3, 6), Limit: 9}, []int32{3, 4, 5}},
+		{store.MessageRange{Range: span(3, 6), Reverse: true}, []int32{5, 4, 3}},
+		{store.MessageRange{Range: span(0, 12), Reverse: true, Limit: 2}, []int32{11, 10}},
 		{store.MessageRange{Range: all(), Reverse: true, Limit: 1}, []int32{11}},
-		{store.MessageRange{Range: r(0, 2), Reverse: true}, []int32{1, 0}},
-		{store.MessageRange{Range: r(10, 40)}, []int32{10, 11}},
-		{store.MessageRange{Range: r(12, 40), Reverse: true}, nil},
-		{store.MessageRange{Range: r(4, 4)}, nil},
+		{store.MessageRange{Range: span(0, 2), Reverse: true}, []int32{1, 0}},
+		{store.MessageRange{Range: span(10, 40)}, []int32{10, 11}},
+		{store.MessageRange{Range: span(12, 40), Reverse: true}, nil},
+		{store.MessageRange{Range: span(4, 4)}, nil},
 	} {
 		b.equal(k.messages(c.q), c.want)
 	}
-	both := b.read(k.key, store.Query{Ranges: []store.MessageRange{{Range: r(7, 9)}, {Range: r(1, 3), Reverse: true}}})
+	both := b.read(k.key, store.Query{Ranges: []store.MessageRange{{Range: span(7, 9)}, {Range: span(1, 3), Reverse: true}}})
 	b.equal(indices(both.Messages), []int32{7, 8, 2, 1})
 }
 
-func maxTokens(b *box) {
-	k := b.begin(name("a"))
+func maxTokens(k *talk) {
 	k.commit(say(k.change(), 10, 20, 30, 40))
 	for _, c := range []struct {
 		max     int64
@@ -110,41 +103,39 @@ func maxTokens(b *box) {
 		{40, true, []int32{3}},
 		{41, true, []int32{3, 2}},
 	} {
-		b.equal(k.messages(store.MessageRange{Range: all(), MaxTokens: c.max, Reverse: c.reverse}), c.want)
+		k.equal(k.messages(store.MessageRange{Range: all(), MaxTokens: c.max, Reverse: c.reverse}), c.want)
 	}
 }
 
-func infoStays(b *box) {
-	k := b.begin(name("a"))
+func infoStays(k *talk) {
 	k.commit(say(k.change(), 1))
-	if snap := b.read(k.key, store.Query{}); snap.Info != nil {
-		b.Fatal("attributes that nobody asked for")
+	if snap := k.read(k.key, store.Query{}); snap.Info != nil {
+		k.Fatal("attributes that nobody asked for")
 	}
-	b.equal(b.read(k.key, store.Query{Info: true}).Info, &store.Info{Title: "a", Metadata: `{"a":1}`})
+	k.equal(k.read(k.key, store.Query{Info: true}).Info, &store.Info{Title: "a", Metadata: `{"a":1}`})
 	c := k.change()
 	share := int32(0)
 	c.Info = &store.Info{Title: "new", Policy: conversation.Policy{Fit: conversation.FitPolicy{MaxResultPercent: &share}}}
 	k.commit(c)
-	b.equal(b.read(k.key, store.Query{Info: true}).Info, c.Info)
+	k.equal(k.read(k.key, store.Query{Info: true}).Info, c.Info)
 }
 
-func manifestsNewestFirst(b *box) {
-	k := b.begin(name("a"))
+func manifestsNewestFirst(k *talk) {
 	for range 5 {
 		k.commit(build(k.change()))
 	}
 	ask := func(before int64, limit int) (out []int64) {
-		for _, m := range b.read(k.key, store.Query{Manifest: &store.ManifestRange{Before: before, Limit: limit}}).Manifests {
+		for _, m := range k.read(k.key, store.Query{Manifest: &store.ManifestRange{Before: before, Limit: limit}}).Manifests {
 			out = append(out, m.Seq)
 		}
 		return out
 	}
-	b.equal(ask(0, 10), []int64{5, 4, 3, 2, 1})
-	b.equal(ask(0, 2), []int64{5, 4})
-	b.equal(ask(4, 2), []int64{3, 2})
-	b.equal(ask(1, 2), []int64(nil))
+	k.equal(ask(0, 10), []int64{5, 4, 3, 2, 1})
+	k.equal(ask(0, 2), []int64{5, 4})
+	k.equal(ask(4, 2), []int64{3, 2})
+	k.equal(ask(1, 2), []int64(nil))
 	c := k.change()
 	c.DropManifests = 4
 	k.commit(c)
-	b.equal(ask(0, 10), []int64{5, 4})
+	k.equal(ask(0, 10), []int64{5, 4})
 }

@@ -9,12 +9,12 @@ import (
 
 func slotCases() []check {
 	return []check{
-		{"SetReadRemove", slotsSetReadRemove},
-		{"ByPrefix", slotsByPrefix},
+		{"SetReadRemove", of(slotsSetReadRemove)},
+		{"ByPrefix", of(slotsByPrefix)},
 		{"NamespacePartition", namespacePartition},
-		{"ExpectSlotsGuards", expectSlots},
-		{"AsideLeavesTheHead", asideLeavesTheHead},
-		{"ErasedAreGone", erasedSlots},
+		{"ExpectSlotsGuards", of(expectSlots)},
+		{"AsideLeavesTheHead", of(asideLeavesTheHead)},
+		{"ErasedAreGone", of(erasedSlots)},
 	}
 }
 
@@ -25,41 +25,38 @@ func (k *talk) set(pairs map[string][]byte) {
 	k.commit(c)
 }
 
-func slotsSetReadRemove(b *box) {
-	k := b.begin(name("a"))
+func slotsSetReadRemove(k *talk) {
 	big := bytes.Repeat([]byte("x"), store.MaxSlot)
 	k.set(map[string][]byte{"s1": []byte("one"), "s2": {}, "s3": big, "": []byte("nameless")})
-	got := b.read(k.key, store.Query{Slots: []string{"s1", "s2", "s3", "s4", ""}}).Slots
-	b.equal(got, map[string][]byte{"s1": []byte("one"), "s2": {}, "s3": big, "": []byte("nameless")})
+	got := k.read(k.key, store.Query{Slots: []string{"s1", "s2", "s3", "s4", ""}}).Slots
+	k.equal(got, map[string][]byte{"s1": []byte("one"), "s2": {}, "s3": big, "": []byte("nameless")})
 	if got["s2"] == nil {
-		b.Fatal("a slot that is empty reads as one that is not there")
+		k.Fatal("a slot that is empty reads as one that is not there")
 	}
 	k.set(map[string][]byte{"s1": nil, "s2": []byte("two"), "s9": nil})
-	b.equal(b.read(k.key, store.Query{Slots: []string{"s1", "s2", "s9"}}).Slots, map[string][]byte{"s2": []byte("two")})
+	k.equal(k.read(k.key, store.Query{Slots: []string{"s1", "s2", "s9"}}).Slots, map[string][]byte{"s2": []byte("two")})
 }
 
 // erasedSlots: a commit that erases sets and removes slots as others do.
-func erasedSlots(b *box) {
-	k := b.begin(name("a"))
+func erasedSlots(k *talk) {
 	k.set(map[string][]byte{"s1": []byte("one"), "s2": []byte("two")})
 	c := k.change()
 	c.Slots, c.Erases = map[string][]byte{"s1": nil, "s2": []byte("three")}, true
 	if !c.Frees() {
-		b.Error("what erases is refused in a full store")
+		k.Error("what erases is refused in a full store")
 	}
 	k.commit(c)
-	b.equal(b.read(k.key, store.Query{AllSlots: true}).Slots, map[string][]byte{"s2": []byte("three")})
+	k.equal(k.read(k.key, store.Query{AllSlots: true}).Slots, map[string][]byte{"s2": []byte("three")})
 	k.refused(&store.Change{Aside: true, Erases: true, Head: store.Head{Incarnation: k.head.Incarnation}, Slots: map[string][]byte{"s2": nil}}, store.ErrInvalid)
 }
 
-func slotsByPrefix(b *box) {
-	k := b.begin(name("a"))
+func slotsByPrefix(k *talk) {
 	k.set(map[string][]byte{"p/": {1}, "p/a": {2}, "p/\xff": {3}, "p": {4}, "p0": {5}, "q": {6}})
-	b.equal(b.read(k.key, store.Query{SlotsOf: "p/"}).Slots, map[string][]byte{"p/": {1}, "p/a": {2}, "p/\xff": {3}})
-	b.equal(b.read(k.key, store.Query{SlotsOf: "p/", Slots: []string{"q"}}).Slots,
+	k.equal(k.read(k.key, store.Query{SlotsOf: "p/"}).Slots, map[string][]byte{"p/": {1}, "p/a": {2}, "p/\xff": {3}})
+	k.equal(k.read(k.key, store.Query{SlotsOf: "p/", Slots: []string{"q"}}).Slots,
 		map[string][]byte{"p/": {1}, "p/a": {2}, "p/\xff": {3}, "q": {6}})
 	k.set(map[string][]byte{"": {7}})
-	b.equal(b.read(k.key, store.Query{AllSlots: true, SlotsOf: "p/"}).Slots,
+	k.equal(k.read(k.key, store.Query{AllSlots: true, SlotsOf: "p/"}).Slots,
 		map[string][]byte{"": {7}, "p/": {1}, "p/a": {2}, "p/\xff": {3}, "p": {4}, "p0": {5}, "q": {6}})
 	k.set(map[string][]byte{"": nil})
 	many := make(map[string][]byte)
@@ -67,7 +64,7 @@ func slotsByPrefix(b *box) {
 		many[fmt.Sprintf("m%03d", i)] = []byte{byte(i)}
 	}
 	k.set(many)
-	b.equal(b.read(k.key, store.Query{SlotsOf: "m"}).Slots, many)
+	k.equal(k.read(k.key, store.Query{SlotsOf: "m"}).Slots, many)
 }
 
 // namespacePartition: the empty conversation of a namespace holds slots, and no list shows it.
@@ -89,10 +86,9 @@ func namespacePartition(b *box) {
 	}
 }
 
-func expectSlots(b *box) {
-	k := b.begin(name("a"))
+func expectSlots(k *talk) {
 	try := func(expect map[string][]byte, want error) {
-		b.Helper()
+		k.Helper()
 		c := k.change()
 		c.ExpectSlots, c.Slots = expect, map[string][]byte{"s": []byte("mine")}
 		if want != nil {
@@ -111,22 +107,21 @@ func expectSlots(b *box) {
 }
 
 // asideLeavesTheHead: a lease is taken and renewed without a word to those who append.
-func asideLeavesTheHead(b *box) {
-	k := b.begin(name("a"))
+func asideLeavesTheHead(k *talk) {
 	lease := &store.Change{
 		Aside: true, Head: store.Head{Incarnation: k.head.Incarnation},
 		Slots: map[string][]byte{"lease": []byte("me")}, ExpectSlots: map[string][]byte{"lease": nil},
 	}
 	k.commit(lease)
-	snap := b.read(k.key, store.Query{Slots: []string{"lease"}})
-	b.equal(snap.Head, k.head)
-	b.equal(string(snap.Slots["lease"]), "me")
+	snap := k.read(k.key, store.Query{Slots: []string{"lease"}})
+	k.equal(snap.Head, k.head)
+	k.equal(string(snap.Slots["lease"]), "me")
 	k.refused(lease, store.ErrConflict)
 	k.commit(say(k.change(), 1))
 	stranger := *lease
-	stranger.Head.Incarnation, stranger.ExpectSlots = b.id(), nil
+	stranger.Head.Incarnation, stranger.ExpectSlots = k.id(), nil
 	k.refused(&stranger, store.ErrConflict)
-	b.unborn(name("b")).refused(&stranger, store.ErrNotFound)
+	k.unborn(name("b")).refused(&stranger, store.ErrNotFound)
 	c := k.change()
 	c.Head.State = store.Deleted
 	k.commit(c)

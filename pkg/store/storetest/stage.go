@@ -10,17 +10,17 @@ import (
 
 func stageCases() []check {
 	return []check{
-		{"ContentVisibleOnlyAfterCommit", contentVisibleAfterCommit},
-		{"ContentRanges", contentRanges},
-		{"OrphansAreDueAfterAnHour", orphansAreDue},
-		{"OrphansCannotComeBack", orphansCannotComeBack},
-		{"CommittedContentIsPastStaging", committedContent},
-		{"ReleasedContentIsDue", releasedContent},
-		{"SharedContentIsReferredToAgain", sharedContent},
+		{"ContentVisibleOnlyAfterCommit", of(contentVisibleAfterCommit)},
+		{"ContentRanges", of(contentRanges)},
+		{"OrphansAreDueAfterAnHour", of(orphansAreDue)},
+		{"OrphansCannotComeBack", of(orphansCannotComeBack)},
+		{"CommittedContentIsPastStaging", of(committedContent)},
+		{"ReleasedContentIsDue", of(releasedContent)},
+		{"SharedContentIsReferredToAgain", of(sharedContent)},
 		{"ContentBeforeTheConversation", contentBeforeConversation},
 		{"ImportByStagedIncarnation", importStaged},
 		{"ImportThatIsGone", importGone},
-		{"ImportCannotReachLiveRecords", importIntoLive},
+		{"ImportCannotReachLiveRecords", of(importIntoLive)},
 	}
 }
 
@@ -41,6 +41,14 @@ func (k *talk) content(id conversation.ID, offset, length int64) []byte {
 	return k.read(k.key, store.Query{Contents: []store.ContentRange{{ID: id, Offset: offset, Length: length}}}).Contents[0]
 }
 
+// release commits a change that lets contents go.
+func (k *talk) release(ids ...conversation.ID) {
+	k.Helper()
+	c := k.change()
+	c.Release = ids
+	k.commit(c)
+}
+
 // refer commits a change that refers to uploads.
 func (k *talk) refer(ids ...conversation.ID) {
 	k.Helper()
@@ -49,26 +57,24 @@ func (k *talk) refer(ids ...conversation.ID) {
 	k.commit(c)
 }
 
-func contentVisibleAfterCommit(b *box) {
-	k := b.begin(name("a"))
-	id := b.id()
+func contentVisibleAfterCommit(k *talk) {
+	id := k.id()
 	k.stage(id, "hello", start())
 	k.stage(id, "hellO", start())
 	if got := k.content(id, 0, -1); got != nil {
-		b.Fatalf("staged content reads as %q", got)
+		k.Fatalf("staged content reads as %q", got)
 	}
 	k.refer(id)
-	b.equal(string(k.content(id, 0, -1)), "hellO")
-	other := b.begin(name("b"))
+	k.equal(string(k.content(id, 0, -1)), "hellO")
+	other := k.begin(name("b"))
 	if got := other.content(id, 0, -1); got != nil {
-		b.Fatalf("another conversation reads %q", got)
+		k.Fatalf("another conversation reads %q", got)
 	}
-	b.equal(b.due(start().Add(store.UploadGrace)), []store.Task(nil))
+	k.equal(k.due(start().Add(store.UploadGrace)), []store.Task(nil))
 }
 
-func contentRanges(b *box) {
-	k := b.begin(name("a"))
-	id, whole := b.id(), noise(2*store.ChunkBytes+100)
+func contentRanges(k *talk) {
+	id, whole := k.id(), noise(2*store.ChunkBytes+100)
 	k.stage(id, whole, start())
 	k.refer(id)
 	end := int64(len(whole))
@@ -85,77 +91,70 @@ func contentRanges(b *box) {
 	} {
 		got := k.content(id, c.offset, c.length)
 		if got == nil || string(got) != whole[c.from:c.to] {
-			b.Fatalf("bytes from %d, %d of them: got %d, wanted %d", c.offset, c.length, len(got), c.to-c.from)
+			k.Fatalf("bytes from %d, %d of them: got %d, wanted %d", c.offset, c.length, len(got), c.to-c.from)
 		}
 	}
 }
 
-func orphansAreDue(b *box) {
-	k := b.begin(name("a"))
-	id := b.id()
+func orphansAreDue(k *talk) {
+	id := k.id()
 	k.stage(id, "x", start())
 	k.stage(id, "x", start().Add(time.Minute)) // the latest piece counts
 	k.stage(id, "x", start())
 	due := start().Add(time.Minute + store.UploadGrace)
-	b.equal(b.due(due.Add(-1)), []store.Task(nil))
+	k.equal(k.due(due.Add(-1)), []store.Task(nil))
 	task := store.Task{Key: k.key, Incarnation: k.head.Incarnation, Upload: id, Time: due}
-	b.equal(b.due(due), []store.Task{task})
-	b.equal(b.due(due), []store.Task{task})
-	b.deleteAll(k.key, store.Deletion{Incarnation: task.Incarnation, Upload: id, Limit: 1})
-	b.equal(b.due(due), []store.Task(nil))
-	b.deleteAll(k.key, store.Deletion{Incarnation: task.Incarnation, Upload: id})
+	k.equal(k.due(due), []store.Task{task})
+	k.equal(k.due(due), []store.Task{task})
+	k.deleteAll(k.key, store.Deletion{Incarnation: task.Incarnation, Upload: id, Limit: 1})
+	k.equal(k.due(due), []store.Task(nil))
+	k.deleteAll(k.key, store.Deletion{Incarnation: task.Incarnation, Upload: id})
 }
 
-func orphansCannotComeBack(b *box) {
-	k := b.begin(name("a"))
-	id := b.id()
+func orphansCannotComeBack(k *talk) {
+	id := k.id()
 	k.stage(id, noise(3*store.ChunkBytes), start())
-	done, err := b.s.Delete(b.ctx, k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id, Limit: 1})
-	b.must(err)
-	b.equal(done, false)
+	done, err := k.s.Delete(k.ctx, k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id, Limit: 1})
+	k.must(err)
+	k.equal(done, false)
 	c := k.change()
 	c.Uploads = []conversation.ID{id}
 	k.refused(c, store.ErrNotFound)
-	b.wants(b.s.Stage(b.ctx, k.key, &store.Upload{Incarnation: k.head.Incarnation, ID: id, Data: []byte("x")}), store.ErrNotFound)
-	b.deleteAll(k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id, Limit: 1})
+	k.wants(k.s.Stage(k.ctx, k.key, &store.Upload{Incarnation: k.head.Incarnation, ID: id, Data: []byte("x")}), store.ErrNotFound)
+	k.deleteAll(k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id, Limit: 1})
 	k.refused(c, store.ErrNotFound)
-	c.Uploads = []conversation.ID{b.id()}
+	c.Uploads = []conversation.ID{k.id()}
 	k.refused(c, store.ErrNotFound)
 }
 
-func committedContent(b *box) {
-	k := b.begin(name("a"))
-	id := b.id()
+func committedContent(k *talk) {
+	id := k.id()
 	k.stage(id, "kept", start())
 	k.refer(id)
 	k.refer(id) // a second message may refer to it
 	u := &store.Upload{Incarnation: k.head.Incarnation, ID: id, Data: []byte("lost")}
-	b.wants(b.s.Stage(b.ctx, k.key, u), store.ErrConflict)
-	_, err := b.s.Delete(b.ctx, k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id})
-	b.wants(err, store.ErrConflict)
-	b.equal(string(k.content(id, 0, -1)), "kept")
+	k.wants(k.s.Stage(k.ctx, k.key, u), store.ErrConflict)
+	k.undeletable(k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id}, store.ErrConflict)
+	k.equal(string(k.content(id, 0, -1)), "kept")
 }
 
-func releasedContent(b *box) {
-	k := b.begin(name("a"))
-	id, kept := b.id(), b.id()
+func releasedContent(k *talk) {
+	id, kept := k.id(), k.id()
 	k.stage(id, "going", start())
 	k.stage(kept, "staying", start())
 	k.refer(id, kept)
-	c := k.change()
-	c.Release = []conversation.ID{id}
-	k.commit(c)
+	k.release(id)
 	if got := k.content(id, 0, -1); got != nil {
-		b.Fatalf("released content reads as %q", got)
+		k.Fatalf("released content reads as %q", got)
 	}
 	want := store.Task{Key: k.key, Incarnation: k.head.Incarnation, Upload: id, Time: start()}
-	b.equal(b.due(start()), []store.Task{want})
+	k.equal(k.due(start()), []store.Task{want})
 	again := k.change()
 	again.Uploads = []conversation.ID{id}
 	k.refused(again, store.ErrNotFound)
-	b.deleteAll(k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id})
-	b.equal(b.due(start()), []store.Task(nil))
-	b.equal(string(k.content(kept, 0, -1)), "staying")
+	k.deleteAll(k.key, store.Deletion{Incarnation: k.head.Incarnation, Upload: id})
+	k.equal(k.due(start()), []store.Task(nil))
+	k.equal(string(k.content(kept, 0, -1)), "staying")
 }
 
 // contentBeforeConversation: the first message of a conversation may have contents of its own.
@@ -163,8 +162,7 @@ func contentBeforeConversation(b *box) {
 	k := b.unborn(name("a"))
 	id := b.id()
 	k.stage(id, "early", start())
-	_, err := b.s.Read(b.ctx, k.key, store.Query{})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{})
 	k.refer(id)
 	b.equal(string(k.content(id, 0, -1)), "early")
 	b.equal(b.due(start().Add(store.UploadGrace)), []store.Task(nil))
@@ -189,15 +187,13 @@ func importStaged(b *box) {
 	k, c := staged(b)
 	content := b.id()
 	k.stage(content, "words", start())
-	_, err := b.s.Read(b.ctx, k.key, store.Query{})
-	b.wants(err, store.ErrNotFound)
+	b.absent(k.key, store.Query{})
 	early := b.read(k.key, store.Query{
 		Incarnation: k.head.Incarnation, Ranges: []store.MessageRange{{Range: all()}}, Contents: []store.ContentRange{{ID: content, Length: -1}},
 	})
 	b.equal(indices(early.Messages), []int32{0, 1, 2})
 	b.equal(string(early.Contents[0]), "words")
-	_, err = b.s.Read(b.ctx, name("other"), store.Query{Incarnation: k.head.Incarnation})
-	b.wants(err, store.ErrNotFound)
+	b.absent(name("other"), store.Query{Incarnation: k.head.Incarnation})
 	k.commit(c)
 	snap := b.read(k.key, everything())
 	b.equal(indices(snap.Messages), []int32{0, 1, 2})
@@ -226,14 +222,13 @@ func importGone(b *box) {
 	b.wants(err, store.ErrNotFound)
 }
 
-func importIntoLive(b *box) {
-	k := b.begin(name("a"))
+func importIntoLive(k *talk) {
 	u := &store.Upload{Incarnation: k.head.Incarnation, Messages: []conversation.Message{{Index: 0, ID: "forged"}}}
-	b.wants(b.s.Stage(b.ctx, k.key, u), store.ErrConflict)
-	other, _ := staged(b)
+	k.wants(k.s.Stage(k.ctx, k.key, u), store.ErrConflict)
+	other, _ := staged(k.box)
 	u.Incarnation = other.head.Incarnation
-	b.wants(b.s.Stage(b.ctx, k.key, u), store.ErrConflict)
-	b.wants(b.s.Stage(b.ctx, k.key, &store.Upload{ID: b.id(), Data: []byte("x")}), store.ErrInvalid)
-	u = &store.Upload{Incarnation: b.id(), ID: b.id(), Data: make([]byte, store.ChunkBytes+1)}
-	b.wants(b.s.Stage(b.ctx, k.key, u), store.ErrInvalid)
+	k.wants(k.s.Stage(k.ctx, k.key, u), store.ErrConflict)
+	k.wants(k.s.Stage(k.ctx, k.key, &store.Upload{ID: k.id(), Data: []byte("x")}), store.ErrInvalid)
+	u = &store.Upload{Incarnation: k.id(), ID: k.id(), Data: make([]byte, store.ChunkBytes+1)}
+	k.wants(k.s.Stage(k.ctx, k.key, u), store.ErrInvalid)
 }

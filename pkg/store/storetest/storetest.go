@@ -61,6 +61,11 @@ type check struct {
 	run  func(*box)
 }
 
+// of is a clause about one conversation, which the store has and knows of.
+func of(run func(*talk)) func(*box) {
+	return func(b *box) { run(b.begin(name("a"))) }
+}
+
 // box is a test with a store of its own.
 type box struct {
 	*testing.T
@@ -78,11 +83,12 @@ func newBox(t *testing.T, open Factory) *box {
 	return b
 }
 
-// reopen closes the store and opens it again over the same folder.
-func (b *box) reopen() {
+// reopen closes the store and opens it again over the same folder. It says whether what was acknowledged must be there.
+func (b *box) reopen() (durable bool) {
 	b.Helper()
 	b.must(b.s.Close())
 	b.s = b.open(b, b.folder)
+	return b.s.Durability() != store.DurabilityNone
 }
 
 func (b *box) must(err error) {
@@ -122,11 +128,37 @@ func (b *box) read(key store.Key, q store.Query) *store.Snapshot {
 	return snap
 }
 
+// absent reads what must not be there.
+func (b *box) absent(key store.Key, q store.Query) {
+	b.Helper()
+	_, err := b.s.Read(b.ctx, key, q)
+	b.wants(err, store.ErrNotFound)
+}
+
+// paged reads one page after the other until one is empty.
+func paged[T any](next func(after *T) []T) (all []T) {
+	var after *T
+	for {
+		page := next(after)
+		if len(page) == 0 {
+			return all
+		}
+		all, after = append(all, page...), &page[len(page)-1]
+	}
+}
+
 func (b *box) due(until time.Time) []store.Task {
 	b.Helper()
 	tasks, err := b.s.Due(b.ctx, until, 1000)
 	b.must(err)
 	return tasks
+}
+
+// undeletable makes a deletion that must be refused.
+func (b *box) undeletable(key store.Key, d store.Deletion, want error) {
+	b.Helper()
+	_, err := b.s.Delete(b.ctx, key, d)
+	b.wants(err, want)
 }
 
 func (b *box) deleteAll(key store.Key, d store.Deletion) {
@@ -144,7 +176,9 @@ func (b *box) deleteAll(key store.Key, d store.Deletion) {
 // start is when all conversations of the suite begin.
 func start() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC) }
 
-func all() conversation.Range { return conversation.Range{End: 1 << 30} }
+func span(first, end int32) conversation.Range { return conversation.Range{First: first, End: end} }
+
+func all() conversation.Range { return span(0, 1<<30) }
 
 func allMessages() store.Query { return store.Query{Ranges: []store.MessageRange{{Range: all()}}} }
 

@@ -43,23 +43,21 @@ func wholeSummary(text, facts conversation.ID) *conversation.Summary {
 
 // summariesComeBackWhole: a summary refers to contents that came with its commit, comes to whoever reads about any message, and
 // is marked when something that it stands for was erased.
-func summariesComeBackWhole(b *box) {
-	k := b.begin(name("a"))
+func summariesComeBackWhole(k *talk) {
 	k.commit(say(k.change(), 1, 1, 1))
-	text, facts := b.id(), b.id()
+	text, facts := k.id(), k.id()
 	k.stage(text, "text", start())
 	k.stage(facts, "fact", start())
 	c := edit(k.change(), conversation.EditSummarize, 0, 2)
 	c.Edits[0].Summary, c.Uploads = wholeSummary(text, facts), []conversation.ID{text, facts}
 	k.commit(c)
 	about := func(message int32) []conversation.Edit {
-		b.Helper()
-		of := []conversation.Range{{First: message, End: message + 1}}
-		return b.read(k.key, store.Query{Edits: &store.EditRange{Of: of}}).Edits
+		k.Helper()
+		return k.read(k.key, store.Query{Edits: &store.EditRange{Of: []conversation.Range{span(message, message+1)}}}).Edits
 	}
-	b.equal(about(2), c.Edits)
-	b.equal(string(k.content(text, 0, -1)), "text")
-	b.equal(string(k.content(facts, 0, -1)), "fact")
+	k.equal(about(2), c.Edits)
+	k.equal(string(k.content(text, 0, -1)), "text")
+	k.equal(string(k.content(facts, 0, -1)), "fact")
 
 	marked := c.Edits[0]
 	marked.Summary = wholeSummary(text, facts)
@@ -67,13 +65,12 @@ func summariesComeBackWhole(b *box) {
 	again := k.change()
 	again.ReplaceEdits = []conversation.Edit{marked}
 	k.commit(again)
-	b.equal(about(2), again.ReplaceEdits)
+	k.equal(about(2), again.ReplaceEdits)
 	_, edits := k.since(c.Head.Version, 100)
-	b.equal(edits, []int64(nil))
-	b.reopen()
-	if b.s.Durability() == store.DurabilityNone {
+	k.equal(edits, []int64(nil))
+	if !k.reopen() {
 		return
 	}
-	b.equal(about(0), again.ReplaceEdits)
-	b.equal(string(k.content(facts, 0, -1)), "fact")
+	k.equal(about(0), again.ReplaceEdits)
+	k.equal(string(k.content(facts, 0, -1)), "fact")
 }

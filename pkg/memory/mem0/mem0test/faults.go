@@ -39,24 +39,23 @@ func (f *Faults) Break(pick func(*http.Request) Fault) {
 
 // BreakNext lets a fault befall the next requests of a method and a path.
 func (f *Faults) BreakNext(times int, fault Fault, method, path string) {
+	f.breakWhere(times, fault, func(r *http.Request) bool { return r.Method == method && strings.HasPrefix(r.URL.Path, path) })
+}
+
+func (f *Faults) breakWhere(times int, fault Fault, where func(*http.Request) bool) {
 	f.Break(func(r *http.Request) Fault {
-		if times > 0 && r.Method == method && strings.HasPrefix(r.URL.Path, path) {
-			times--
-			return fault
+		if times == 0 || !where(r) {
+			return Fault{}
 		}
-		return Fault{}
+		times--
+		return fault
 	})
 }
 
 // LoseAdd cuts the connection of the next add to either service, after it was done.
 func (f *Faults) LoseAdd() {
-	times := 1
-	f.Break(func(r *http.Request) Fault {
-		if times > 0 && r.Method == http.MethodPost && (r.URL.Path == "/memories" || r.URL.Path == "/v3/memories/add/") {
-			times--
-			return Fault{Cut: true}
-		}
-		return Fault{}
+	f.breakWhere(1, Fault{Cut: true}, func(r *http.Request) bool {
+		return r.Method == http.MethodPost && (r.URL.Path == "/memories" || r.URL.Path == "/v3/memories/add/")
 	})
 }
 
