@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 const good = `{"conversations": 2, "builds": 40, "refused": {"PENDING_TOOL_CALLS": 3, "EMPTY_CONTEXT": 1},
@@ -61,7 +63,7 @@ func TestRun_FillOrPrefixUnderBar_Fails(t *testing.T) {
 	if out, err := judged(t, strings.Replace(good, `"filled_tokens": 70`, `"filled_tokens": 60`, 1)); err == nil {
 		t.Errorf("a mean fill of 0.6 passes:\n%s", out)
 	}
-	if faults := (&played{Policy: none, figures: map[string]any{"stable_prefix_share": 0.8}}).judge(stablePrefixWindow); !strings.Contains(strings.Join(faults, " "), "stable_prefix_share") {
+	if faults := (&played{Report: report.Report{Policy: none}, figures: map[string]any{"stable_prefix_share": 0.8}}).judge(stablePrefixWindow); !strings.Contains(strings.Join(faults, " "), "stable_prefix_share") {
 		t.Errorf("a stable prefix of 0.8 passes: %v", faults)
 	}
 }
