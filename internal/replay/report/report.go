@@ -157,6 +157,14 @@ func (r *Report) Broken() (out []string) {
 	return out
 }
 
+// MustBeZero names the figures that must be 0, as JSON has them.
+func MustBeZero() (names []string) {
+	for _, f := range (&Report{}).mustBeZero() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
 type figure struct {
 	name string
 	n    int
