@@ -47,27 +47,15 @@ func guardedBuild(ctx context.Context, open *rig, secure bool) (float64, string,
 			return 0, "", err
 		}
 	}
-	best, detail := 0.0, ""
-	for range rounds {
-		var with, without []time.Duration
-		for range samples {
-			for _, side := range []struct {
-				r    *rig
-				took *[]time.Duration
-			}{{guarded, &with}, {open, &without}} {
-				err := side.r.add(ctx, "c", 1)
-				t, err2 := timed(func() error { _, err := side.r.sidecar.BuildContext(ctx, request); return err })
-				if err := firstError(err, err2); err != nil {
-					return 0, "", err
-				}
-				*side.took = append(*side.took, t)
+	build := func(r *rig) sample {
+		return func() (time.Duration, error) {
+			if err := r.add(ctx, "c", 1); err != nil {
+				return 0, err
 			}
-		}
-		if value := float64(p50(with)) / float64(p50(without)); best == 0 || value < best {
-			best, detail = value, fmt.Sprintf("%v with, %v without (p50)", p50(with), p50(without))
+			return timed(func() error { _, err := r.sidecar.BuildContext(ctx, request); return err })
 		}
 	}
-	return best, detail, nil
+	return bestOf([]sample{build(guarded), build(open)}, p50s("%v with, %v without (p50)"))
 }
 
 // startGuarded starts a sidecar that asks for tokens, and by TLS if it is to be secure.

@@ -48,32 +48,56 @@ func loneAppend(ctx context.Context, r *rig) (float64, string, error) {
 	)
 }
 
-// ratio compares the p50 of ours with that of a bare call plus a bare commit, in turns; before is run before each of ours and
-// not measured.
+// ratio compares ours with a bare call plus a bare commit of so many bytes; before is run before each of ours and not measured.
 func (r *rig) ratio(before, ours, bare func() error, what string) (float64, string, error) {
-	best, detail := 0.0, ""
+	if before == nil {
+		before = func() error { return nil }
+	}
+	return bestOf([]sample{
+		func() (time.Duration, error) {
+			if err := before(); err != nil {
+				return 0, err
+			}
+			return timed(ours)
+		},
+		func() (time.Duration, error) { return timed(bare) },
+		func() (time.Duration, error) { return r.commit(300) },
+	}, func(took [][]time.Duration) string {
+		return fmt.Sprintf("%s: ours %v, bare call %v, bare commit %v (p50)", what, p50(took[0]), p50(took[1]), p50(took[2]))
+	})
+}
+
+// sample does once what is measured, and says how long it took.
+type sample func() (time.Duration, error)
+
+// bestOf compares the p50 of the first with the sum of those of the others, all taken in turns: the least of the rounds, and what is
+// to be said of it.
+func bestOf(sides []sample, describe func(took [][]time.Duration) string) (best float64, detail string, err error) {
 	for range rounds {
-		var o, b, c []time.Duration
+		took := make([][]time.Duration, len(sides))
 		for range samples {
-			if before != nil {
-				if err := before(); err != nil {
+			for i, side := range sides {
+				t, err := side()
+				if err != nil {
 					return 0, "", err
 				}
+				took[i] = append(took[i], t)
 			}
-			t, err := timed(ours)
-			u, err2 := timed(bare)
-			d, err3 := r.commit(300)
-			if err := firstError(err, err2, err3); err != nil {
-				return 0, "", err
-			}
-			o, b, c = append(o, t), append(b, u), append(c, d)
 		}
-		value := float64(p50(o)) / float64(p50(b)+p50(c))
-		if best == 0 || value < best {
-			best, detail = value, fmt.Sprintf("%s: ours %v, bare call %v, bare commit %v (p50)", what, p50(o), p50(b), p50(c))
+		others := time.Duration(0)
+		for _, t := range took[1:] {
+			others += p50(t)
+		}
+		if value := float64(p50(took[0])) / float64(others); best == 0 || value < best {
+			best, detail = value, describe(took)
 		}
 	}
 	return best, detail, nil
+}
+
+// p50s says what two sides took.
+func p50s(format string) func(took [][]time.Duration) string {
+	return func(took [][]time.Duration) string { return fmt.Sprintf(format, p50(took[0]), p50(took[1])) }
 }
 
 func timed(f func() error) (time.Duration, error) {
@@ -122,24 +146,32 @@ const (
 
 // rate is how many calls per second the callers get through together.
 func rate(ctx context.Context, client pb.ContextServiceClient) (float64, error) {
+	start := time.Now()
+	total, err := together(duration, func(caller int) error {
+		_, err := client.AppendMessage(ctx, appendRequest(fmt.Sprint("many-", caller), 200))
+		return err
+	})
+	return float64(total) / time.Since(start).Seconds(), err
+}
+
+// together has all callers do something again and again for so long, and counts how often they did.
+func together(duration time.Duration, do func(caller int) error) (total int, err error) {
 	var wg sync.WaitGroup
 	counts, errs := make([]int, callers), make([]error, callers)
 	start := time.Now()
 	for i := range callers {
 		wg.Go(func() {
-			request := appendRequest(fmt.Sprint("many-", i), 200)
 			for time.Since(start) < duration && errs[i] == nil {
-				_, errs[i] = client.AppendMessage(ctx, request)
+				errs[i] = do(i)
 				counts[i]++
 			}
 		})
 	}
 	wg.Wait()
-	total := 0
 	for _, n := range counts {
 		total += n
 	}
-	return float64(total) / time.Since(start).Seconds(), firstError(errs...)
+	return total, firstError(errs...)
 }
 
 // longBuild compares builds over a million messages with builds over a thousand, at the same budget.
@@ -149,22 +181,10 @@ func longBuild(ctx context.Context, r *rig) (float64, string, error) {
 			return 0, "", err
 		}
 	}
-	best, detail := 0.0, ""
-	for range rounds {
-		var long, short []time.Duration
-		for range samples {
-			l, err := r.stepAndBuild(ctx, "long")
-			s, err2 := r.stepAndBuild(ctx, "short")
-			if err := firstError(err, err2); err != nil {
-				return 0, "", err
-			}
-			long, short = append(long, l), append(short, s)
-		}
-		if value := float64(p50(long)) / float64(p50(short)); best == 0 || value < best {
-			best, detail = value, fmt.Sprintf("%v over 1,000,000, %v over 1,000 messages (p50)", p50(long), p50(short))
-		}
-	}
-	return best, detail, nil
+	return bestOf([]sample{
+		func() (time.Duration, error) { return r.stepAndBuild(ctx, "long") },
+		func() (time.Duration, error) { return r.stepAndBuild(ctx, "short") },
+	}, p50s("%v over 1,000,000, %v over 1,000 messages (p50)"))
 }
 
 func (r *rig) stepAndBuild(ctx context.Context, conversation string) (time.Duration, error) {
@@ -192,17 +212,12 @@ func idleMemory(pause time.Duration) func(context.Context, *rig) (float64, strin
 				return 0, "", err
 			}
 		}
-		busy, err := r.rssAnon()
-		if err != nil {
+		busy, err := r.usage()
+		if err := firstError(err, rest(ctx, pause)); err != nil {
 			return 0, "", err
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return 0, "", ctx.Err()
-		}
-		idle, err := r.rssAnon()
-		return idle, fmt.Sprintf("%.0f MiB right after the last build, %.0f MiB after %v", busy, idle, pause), err
+		idle, err := r.usage()
+		return idle.anonymous, fmt.Sprintf("%.0f MiB right after the last build, %.0f MiB after %v", busy.anonymous, idle.anonymous, pause), err
 	}
 }
 

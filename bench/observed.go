@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -19,20 +18,8 @@ func observedBuild(ctx context.Context, r *rig) (float64, string, error) {
 	if err := firstError(r.fill(ctx, "c", 1000, 100), observed.fill(ctx, "c", 1000, 100)); err != nil {
 		return 0, "", err
 	}
-	best, detail := 0.0, ""
-	for range rounds {
-		var with, without []time.Duration
-		for range samples {
-			w, err := observed.stepAndBuild(ctx, "c")
-			o, err2 := r.stepAndBuild(ctx, "c")
-			if err := firstError(err, err2); err != nil {
-				return 0, "", err
-			}
-			with, without = append(with, w), append(without, o)
-		}
-		if value := float64(p50(with)) / float64(p50(without)); best == 0 || value < best {
-			best, detail = value, fmt.Sprintf("%v with metrics, %v without (p50)", p50(with), p50(without))
-		}
-	}
-	return best, detail, nil
+	return bestOf([]sample{
+		func() (time.Duration, error) { return observed.stepAndBuild(ctx, "c") },
+		func() (time.Duration, error) { return r.stepAndBuild(ctx, "c") },
+	}, p50s("%v with metrics, %v without (p50)"))
 }

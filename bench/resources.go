@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -64,12 +64,15 @@ func resources(ctx context.Context, binary string) error {
 
 const stepTime = 20 * time.Second
 
-func pause(ctx context.Context, _ *rig) (int, error) {
+func pause(ctx context.Context, _ *rig) (int, error) { return 0, rest(ctx, stepTime) }
+
+// rest does nothing for so long.
+func rest(ctx context.Context, duration time.Duration) error {
 	select {
-	case <-time.After(stepTime):
-		return 0, nil
+	case <-time.After(duration):
+		return nil
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return ctx.Err()
 	}
 }
 
@@ -90,25 +93,12 @@ func thousandConversations(ctx context.Context, r *rig) (int, error) {
 func (r *rig) turns(ctx context.Context, pace time.Duration) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*stepTime)
 	defer cancel()
-	var wg sync.WaitGroup
-	counts, errs := make([]int, callers), make([]error, callers)
-	start := time.Now()
-	for i := range callers {
-		wg.Go(func() {
-			for time.Since(start) < stepTime && errs[i] == nil {
-				began := time.Now()
-				errs[i] = r.turn(ctx, fmt.Sprint("pod-", i))
-				counts[i]++
-				time.Sleep(pace - time.Since(began))
-			}
-		})
-	}
-	wg.Wait()
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	return total, firstError(errs...)
+	return together(stepTime, func(caller int) error {
+		began := time.Now()
+		err := r.turn(ctx, fmt.Sprint("pod-", caller))
+		time.Sleep(pace - time.Since(began))
+		return err
+	})
 }
 
 func (r *rig) turn(ctx context.Context, conversation string) error {
@@ -141,6 +131,9 @@ func (r *rig) usage() (usage, error) {
 		return u, err
 	}
 	u.anonymous, u.resident, u.peak = inMiB(status, "RssAnon:"), inMiB(status, "VmRSS:"), inMiB(status, "VmHWM:")
+	if u.anonymous == 0 {
+		return u, errors.New("no RssAnon in /proc")
+	}
 	return u, nil
 }
 

@@ -3,9 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -104,7 +102,7 @@ func ready(ctx context.Context, conn *grpc.ClientConn) error {
 func (r *rig) dial(address string) (*grpc.ClientConn, error) {
 	flags := r.client
 	flags.Address = address
-	conn, err := flags.Dial(grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64 << 20)))
+	conn, err := flags.Dial()
 	if err == nil {
 		r.onClose(func() { _ = conn.Close() })
 	}
@@ -168,20 +166,4 @@ func freeAddress() (string, error) {
 		return "", err
 	}
 	return l.Addr().String(), l.Close()
-}
-
-// rssAnon is the anonymous resident memory of the sidecar, in MiB.
-func (r *rig) rssAnon() (float64, error) {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/status", r.pid))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = f.Close() }()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		var kib float64
-		if n, _ := fmt.Sscanf(s.Text(), "RssAnon: %f kB", &kib); n == 1 {
-			return kib / 1024, nil
-		}
-	}
-	return 0, errors.Join(errors.New("no RssAnon in /proc"), io.ErrUnexpectedEOF)
 }

@@ -21,28 +21,20 @@ func loneStep(ctx context.Context, r *rig) (float64, string, error) {
 	}
 	n := 0
 	appended := proto.Size(stepRequest("one", 0).GetAppend())
-	best, detail := 0.0, ""
-	for range rounds {
-		var o, b, c []time.Duration
-		for range samples {
+	return bestOf([]sample{
+		func() (time.Duration, error) {
 			n++
+			return timed(func() (err error) { size, err = r.step(ctx, "one", n); return err })
+		},
+		func() (time.Duration, error) {
 			bare := stepRequest("one", n)
 			bare.Budget = &pb.Budget{MaxContextTokens: proto.Int32(int32(size))}
-			ours, err := timed(func() (err error) { size, err = r.step(ctx, "one", n); return err })
-			call, err2 := timed(func() error { _, err := r.bare.BuildContext(ctx, bare); return err })
-			commit, err3 := r.commit(appended)
-			if err := firstError(err, err2, err3); err != nil {
-				return 0, "", err
-			}
-			o, b, c = append(o, ours), append(b, call), append(c, commit)
-		}
-		value := float64(p50(o)) / float64(p50(b)+p50(c))
-		if best == 0 || value < best {
-			best = value
-			detail = fmt.Sprintf("%d bytes in, %d KB out: ours %v, bare call %v, bare commit %v (p50)", appended, size>>10, p50(o), p50(b), p50(c))
-		}
-	}
-	return best, detail, nil
+			return timed(func() error { _, err := r.bare.BuildContext(ctx, bare); return err })
+		},
+		func() (time.Duration, error) { return r.commit(appended) },
+	}, func(took [][]time.Duration) string {
+		return fmt.Sprintf("%d bytes in, %d KB out: ours %v, bare call %v, bare commit %v (p50)", appended, size>>10, p50(took[0]), p50(took[1]), p50(took[2]))
+	})
 }
 
 // stepByCalls compares a step by one call with one by three: append, append, build.
@@ -53,23 +45,13 @@ func stepByCalls(ctx context.Context, r *rig) (float64, string, error) {
 		}
 	}
 	n := 0
-	best, detail := 0.0, ""
-	for range rounds {
-		var one, three []time.Duration
-		for range samples {
+	return bestOf([]sample{
+		func() (time.Duration, error) {
 			n++
-			a, err := timed(func() error { _, err := r.step(ctx, "one", n); return err })
-			b, err2 := timed(func() error { return r.stepInThree(ctx, n) })
-			if err := firstError(err, err2); err != nil {
-				return 0, "", err
-			}
-			one, three = append(one, a), append(three, b)
-		}
-		if value := float64(p50(one)) / float64(p50(three)); best == 0 || value < best {
-			best, detail = value, fmt.Sprintf("%v in one call, %v in three (p50)", p50(one), p50(three))
-		}
-	}
-	return best, detail, nil
+			return timed(func() error { _, err := r.step(ctx, "one", n); return err })
+		},
+		func() (time.Duration, error) { return timed(func() error { return r.stepInThree(ctx, n) }) },
+	}, p50s("%v in one call, %v in three (p50)"))
 }
 
 // beginSteps fills a conversation, and says how many bytes its context has.

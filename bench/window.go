@@ -34,23 +34,13 @@ func windowBuild(flags ...string) func(context.Context, *rig) (float64, string, 
 		if err := firstError(err, r.relaunch(ctx, flags...)); err != nil {
 			return 0, "", err
 		}
-		best, detail := 0.0, ""
-		for range rounds {
-			var long, short []time.Duration
-			for range samples {
-				l, err := r.exchangeAndBuild(ctx, "long")
-				s, err2 := r.exchangeAndBuild(ctx, "short")
-				if err := firstError(err, err2); err != nil {
-					return 0, "", err
-				}
-				long, short = append(long, l), append(short, s)
-			}
-			if value := float64(p50(long)) / float64(p50(short)); best == 0 || value < best {
-				best = value
-				detail = fmt.Sprintf("%v over 100,000, %v over 1,000 messages (p50); %v and %v (p95)", p50(long), p50(short), p95(long), p95(short))
-			}
-		}
-		return best, detail, nil
+		return bestOf([]sample{
+			func() (time.Duration, error) { return r.exchangeAndBuild(ctx, "long") },
+			func() (time.Duration, error) { return r.exchangeAndBuild(ctx, "short") },
+		}, func(took [][]time.Duration) string {
+			long, short := took[0], took[1]
+			return fmt.Sprintf("%v over 100,000, %v over 1,000 messages (p50); %v and %v (p95)", p50(long), p50(short), p95(long), p95(short))
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -32,6 +33,9 @@ type agent struct {
 	biggest                int                      // the message with the most bytes
 	asked                  int                      // the message in which the user asked last
 	turns, calls, failed   int
+	began                  time.Time
+	cancel                 func() // ends what is being asked
+	err                    error  // what failed first
 }
 
 // entry is what the agent remembers of a message, to compare with what comes back. The content it forgets.
@@ -48,89 +52,76 @@ type entry struct {
 // retriedCall is the call whose result is appended twice, as if the first reply had been lost.
 const retriedCall = 12
 
-func newAgent(s *screen, sidecar *client, t *tree, format string) *agent {
-	return &agent{
-		screen: s, sidecar: sidecar, plain: sidecar.beside("plain"), citing: sidecar.beside("cited"), tree: t,
-		format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(format, "-", "_"))]), events: map[pb.EventType]int{},
+func newAgent(s *screen, sidecar *client, t *tree, format string, cancel func()) *agent {
+	a := &agent{
+		screen: s, sidecar: sidecar, tree: t, events: map[pb.EventType]int{}, began: time.Now(), cancel: cancel,
+		format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(format, "-", "_"))]),
+	}
+	sidecar.fail = a.fail
+	a.plain, a.citing = sidecar.beside("plain"), sidecar.beside("cited")
+	return a
+}
+
+// fail ends the demo, if there is an error: nothing more is asked, and nothing shown.
+func (a *agent) fail(doing string, err error) {
+	if err != nil && a.err == nil {
+		a.err = fmt.Errorf("%s: %w", doing, err)
+		a.Out = io.Discard
+		a.cancel()
 	}
 }
 
 // explore plays the script to its end.
-func (a *agent) explore(ctx context.Context) error {
+func (a *agent) explore(ctx context.Context) {
 	_, err := a.citing.records.CreateConversation(ctx, &pb.CreateConversationRequest{Conversation: &pb.Conversation{
 		Id: a.citing.conversation, Policy: &pb.Policy{Citations: &pb.CitationsPolicy{Enabled: proto.Bool(true)}},
 	}})
-	if err != nil {
-		return fmt.Errorf("creating the conversation that cites: %w", err)
-	}
-	if err := a.say(ctx, pb.Role_ROLE_SYSTEM, systemPrompt, nil); err != nil {
-		return err
-	}
-	if err := a.say(ctx, pb.Role_ROLE_USER, firstQuestion, a.questionNotes()); err != nil {
-		return err
-	}
+	a.fail("creating the conversation that cites", err)
+	a.say(ctx, pb.Role_ROLE_SYSTEM, systemPrompt, nil)
+	a.say(ctx, pb.Role_ROLE_USER, firstQuestion, a.questionNotes())
 	for i := range a.tree.script {
-		if err := a.turn(ctx, &a.tree.script[i]); err != nil {
-			return err
+		if a.err == nil {
+			a.turn(ctx, &a.tree.script[i])
+			time.Sleep(a.pace)
 		}
-		time.Sleep(a.pace)
 	}
-	return nil
 }
 
 // turn is one iteration of the loop: build, speak, run the tools, listen.
-func (a *agent) turn(ctx context.Context, s *step) error {
-	if err := a.build(ctx); err != nil {
-		return err
-	}
+func (a *agent) turn(ctx context.Context, s *step) {
+	a.build(ctx)
 	a.wrapped("agent", sheet.Cyan, "%s", s.Says)
 	a.resolve(s.Calls)
-	if err := a.speak(ctx, s); err != nil {
-		return err
-	}
+	a.speak(ctx, s)
 	for i, c := range s.Calls {
-		if err := a.call(ctx, i, c); err != nil {
-			return fmt.Errorf("recording %s: %w", c, err)
-		}
+		a.call(ctx, i, c)
 	}
-	if err := a.restore(ctx, s.Keep); err != nil || s.Next == "" {
-		return err
-	}
+	a.restore(ctx, s.Keep)
 	if s.Then != "" {
 		a.alone = true
-		if err := a.between(ctx, s.Then); err != nil {
-			return err
-		}
+		a.between(ctx, s.Then)
 	}
-	a.wrapped("user", sheet.Bold, "%s", s.Next)
-	a.line("plugins", sheet.Cyan, questionNoted)
-	a.asked = len(a.entries)
-	return a.say(ctx, pb.Role_ROLE_USER, s.Next, a.questionNotes())
+	if s.Next != "" {
+		a.wrapped("user", sheet.Bold, "%s", s.Next)
+		a.line("plugins", sheet.Cyan, questionNoted)
+		a.asked = len(a.entries)
+		a.say(ctx, pb.Role_ROLE_USER, s.Next, a.questionNotes())
+	}
 }
 
 // build asks what the model should see now, looks at the same view message by message, and shows it.
-func (a *agent) build(ctx context.Context) error {
-	built, err := a.sidecar.build(ctx, a.format)
-	if err != nil {
-		return fmt.Errorf("building the context: %w", err)
-	}
-	view, err := a.sidecar.dryRun(ctx)
-	if err != nil {
-		return fmt.Errorf("looking at the context: %w", err)
-	}
-	a.lastView, a.counter = view.Messages, built.GetTokens().GetCounter()
+func (a *agent) build(ctx context.Context) {
+	built := a.sidecar.build(ctx, a.format)
+	a.lastView, a.counter = a.sidecar.dryRun(ctx).GetMessages(), built.GetTokens().GetCounter()
 	if a.turns++; a.turns == len(a.tree.script)/3+1 {
 		a.early = built
 	}
 	a.showView(built)
-	if err := a.compare(ctx, built); err != nil {
-		return fmt.Errorf("building the contexts in which nothing expires: %w", err)
-	}
-	return nil
+	a.compare(ctx, built)
 }
 
 // speak records what the agent says, and the tools that it calls.
-func (a *agent) speak(ctx context.Context, s *step) error {
+func (a *agent) speak(ctx context.Context, s *step) {
 	m := &pb.Message{Role: pb.Role_ROLE_ASSISTANT, Parts: text(s.Says)}
 	for i, c := range s.Calls {
 		m.Parts = append(m.Parts, &pb.Part{Content: &pb.Part_ToolCall{ToolCall: &pb.ToolCall{
@@ -140,15 +131,14 @@ func (a *agent) speak(ctx context.Context, s *step) error {
 	if s.fleeting() {
 		m.Expiration = lifetimes["list"]
 	}
-	_, err := a.append(ctx, m, nil, s.Says, "")
-	return err
+	a.append(ctx, m, nil, s.Says, "")
 }
 
 // callID repeats from turn to turn, as those of real models do.
 func callID(i int) string { return fmt.Sprintf("call_%d", i) }
 
 // call runs a tool and records its result.
-func (a *agent) call(ctx context.Context, i int, c call) error {
+func (a *agent) call(ctx context.Context, i int, c call) {
 	said, failure := a.run(ctx, c)
 	result := &pb.ToolResult{
 		CallId: callID(i), Name: c.Tool, Expiration: lifetimes[c.Tool], State: pb.ToolResultState_TOOL_RESULT_STATE_COMPLETED,
@@ -168,14 +158,13 @@ func (a *agent) call(ctx context.Context, i int, c call) error {
 	a.calls++
 	m := &pb.Message{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{{Content: &pb.Part_ToolResult{ToolResult: result}}}}
 	requestID := fmt.Sprintf("%s-call-%d", a.sidecar.conversation, a.calls)
-	receipt, err := a.append(ctx, m, notes, c.String(), requestID)
-	if err == nil && a.calls == retriedCall {
-		err = a.retry(ctx, m, notes, requestID, receipt.Index)
+	a.append(ctx, m, notes, c.String(), requestID)
+	if a.calls == retriedCall {
+		a.retry(ctx, m, notes, requestID)
 	}
 	if failure != nil {
 		a.line("plugins", sheet.Cyan, failureNoted)
 	}
-	return err
 }
 
 // run runs a tool: the sidecar's, or one of the tree's.
@@ -193,45 +182,32 @@ func (a *agent) run(ctx context.Context, c call) (string, error) {
 	return message.Parts[0].GetToolResult().GetText(), nil
 }
 
-// retry appends again under the same request id, which must change nothing.
-func (a *agent) retry(ctx context.Context, m *pb.Message, notes []*pb.AdditionalContent, requestID string, index int32) error {
-	again, err := a.sidecar.append(ctx, m, notes, requestID)
-	if err != nil {
-		return err
-	}
-	if !again.Duplicate || again.Index != index {
-		return fmt.Errorf("a retry of message %d was taken as message %d", index, again.Index)
+// retry appends the newest message again under the same request id, which must change nothing.
+func (a *agent) retry(ctx context.Context, m *pb.Message, notes []*pb.AdditionalContent, requestID string) {
+	again, index := a.sidecar.append(ctx, m, notes, requestID), int32(len(a.entries)-1)
+	if !again.GetDuplicate() || again.GetIndex() != index {
+		a.fail("retrying", fmt.Errorf("message %d was taken as message %d", index, again.GetIndex()))
 	}
 	a.line("retry", sheet.Green, "reply lost? the same request id again: still message %d, nothing added", index)
-	return nil
 }
 
-func (a *agent) say(ctx context.Context, role pb.Role, said string, notes []*pb.AdditionalContent) error {
-	_, err := a.append(ctx, &pb.Message{Role: role, Parts: text(said)}, notes, said, "")
-	return err
+func (a *agent) say(ctx context.Context, role pb.Role, said string, notes []*pb.AdditionalContent) {
+	a.append(ctx, &pb.Message{Role: role, Parts: text(said)}, notes, said, "")
 }
 
 // append puts a message on record, in all conversations.
-func (a *agent) append(ctx context.Context, m *pb.Message, notes []*pb.AdditionalContent, label, requestID string) (*pb.Receipt, error) {
-	receipt, err := a.sidecar.append(ctx, m, notes, requestID)
-	if err != nil {
-		return nil, err
+func (a *agent) append(ctx context.Context, m *pb.Message, notes []*pb.AdditionalContent, label, requestID string) {
+	receipt, lasting := a.sidecar.append(ctx, m, notes, requestID), withoutExpiration(m)
+	if int(receipt.GetIndex()) != len(a.entries) {
+		a.fail("recording a message", fmt.Errorf("number %d got index %d", len(a.entries), receipt.GetIndex()))
 	}
-	if int(receipt.Index) != len(a.entries) {
-		return nil, fmt.Errorf("message %d got index %d", len(a.entries), receipt.Index)
-	}
-	other, err := a.plain.append(ctx, withoutExpiration(m), nil, "")
-	if err != nil {
-		return nil, err
-	}
+	other := a.plain.append(ctx, lasting, nil, "")
 	sum, size := fingerprint(m)
 	if len(a.entries) == 0 || size > a.entries[a.biggest].bytes {
 		a.biggest = len(a.entries)
 	}
-	a.entries = append(a.entries, entry{
-		role: m.Role, label: label, bytes: size, sum: sum, tokens: int64(other.TokenCount),
-	})
-	return receipt, a.cite(ctx, withoutExpiration(m))
+	a.entries = append(a.entries, entry{role: m.Role, label: label, bytes: size, sum: sum, tokens: int64(other.GetTokenCount())})
+	a.cite(ctx, lasting)
 }
 
 // resolve says which messages the calls for something back mean.

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
@@ -26,16 +27,12 @@ type citedResult struct {
 }
 
 // cite puts a message on record there, and remembers what was cited.
-func (a *agent) cite(ctx context.Context, m *pb.Message) error {
-	receipt, err := a.citing.append(ctx, m, nil, "")
-	if err != nil {
-		return err
-	}
-	for _, c := range receipt.Citations { // the demo's messages hold one result each
+func (a *agent) cite(ctx context.Context, m *pb.Message) {
+	receipt := a.citing.append(ctx, m, nil, "")
+	for _, c := range receipt.GetCitations() { // the demo's messages hold one result each
 		text := m.Parts[0].GetToolResult().GetText()
 		a.cited = append(a.cited, citedResult{receipt.Index, c, sha256.Sum256([]byte(text)), landmark(text)})
 	}
-	return nil
 }
 
 // landmarkWords is how many words of a line are searched for. A long word says what a line is about; an endless one cannot be read.
@@ -88,10 +85,10 @@ const (
 // showCitations shows the conversation in which large results are cited: what stands for the largest, what the model is answered when
 // it asks for a part of it, and what that saves. The words it asks for must be in the answer, the answer in the next context, and the
 // whole must come back as it was appended.
-func (a *agent) showCitations(ctx context.Context) error {
+func (a *agent) showCitations(ctx context.Context) {
 	of := a.largestCited()
 	if of == nil {
-		return nil
+		return
 	}
 	a.rule("the same conversation, with large results cited")
 	a.paragraph("It was kept beside this one: results over 1,000 characters stay outside of the view from the start, and nothing is " +
@@ -100,25 +97,18 @@ func (a *agent) showCitations(ctx context.Context) error {
 	a.line("result", "", "#%d %s: %s, about %s tokens", of.index, e.label, weight(of.citation.TotalBytes), number(e.tokens))
 	cited := linesOf(of.citation.Text)
 	a.block("cited as", cited, citationLines, len(cited)-1, len(cited))
-	if err := a.retrieve(ctx, of); err != nil {
-		return err
-	}
-	if err := a.readContent(ctx, of); err != nil {
-		return fmt.Errorf("reading a cited result: %w", err)
-	}
+	a.retrieve(ctx, of)
+	a.readContent(ctx, of)
 	l := &a.ledgers
 	a.wrapped("saved", sheet.Green, "%d results are cited. That keeps %s tokens out of the first %d contexts: %s were sent, %s in money, "+
 		"instead of %s and %s in the same sidecar without citations.", len(a.cited), number(l.citing), l.turns,
 		number(l.cited.sent), l.cited.money(), number(l.plain.sent), l.plain.money())
-	return nil
 }
 
 // retrieve asks for words of a cited result twice, as a model would, and goes on with the answer.
-func (a *agent) retrieve(ctx context.Context, of *citedResult) error {
+func (a *agent) retrieve(ctx context.Context, of *citedResult) {
 	arguments, err := json.Marshal(map[string]any{"content_id": of.citation.ContentId, "search_terms": []string{of.phrase}})
-	if err != nil {
-		return err
-	}
+	a.fail("writing a call", err)
 	call := &pb.ToolCall{CallId: callID(0), Name: retrieveTool, ArgumentsJson: string(arguments)}
 	a.wrapped("model", sheet.Cyan, "%s %s", call.Name, call.ArgumentsJson)
 	var answer *pb.AnswerToolCallResponse
@@ -126,62 +116,48 @@ func (a *agent) retrieve(ctx context.Context, of *citedResult) error {
 	for i := range took {
 		began := time.Now()
 		answer, err = a.citing.contexts.AnswerToolCall(ctx, &pb.AnswerToolCallRequest{ConversationId: a.citing.conversation, ToolCall: call})
-		if err != nil {
-			return fmt.Errorf("asking for a passage: %w", err)
-		}
+		a.fail("asking for a passage", err)
 		took[i] = time.Since(began).Round(precision)
 	}
-	a.line("answer", sheet.Green, "%s tokens, in %s; asked again, in %s", number(answer.TokenCount), took[0], took[1])
-	lines := linesOf(answer.ToolResult.GetText())
+	a.line("answer", sheet.Green, "%s tokens, in %s; asked again, in %s", number(answer.GetTokenCount()), took[0], took[1])
+	said := answer.GetToolResult().GetText()
+	lines := linesOf(said)
 	at := slices.IndexFunc(lines, func(line string) bool { return holds(line, of.phrase) })
-	if !holds(answer.ToolResult.GetText(), of.phrase) {
-		return errors.New("a passage that was asked for is not in the answer")
+	if !holds(said, of.phrase) {
+		a.fail("asking for a passage", errors.New("it is not in the answer"))
 	}
 	a.block("", lines, answerLines, at-aroundLines, at+aroundLines+1)
-	return a.goOn(ctx, of, call, answer.ToolResult)
+	a.goOn(ctx, of, call, answer.GetToolResult())
 }
 
-// goOn puts a call and its answer on record, and builds the next context.
-func (a *agent) goOn(ctx context.Context, of *citedResult, call *pb.ToolCall, result *pb.ToolResult) error {
+// goOn puts a call and its answer on record, and builds the next context, which must show the passage.
+func (a *agent) goOn(ctx context.Context, of *citedResult, call *pb.ToolCall, result *pb.ToolResult) {
 	for _, m := range []*pb.Message{
 		{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{{Content: &pb.Part_ToolCall{ToolCall: call}}}},
 		{Role: pb.Role_ROLE_TOOL, Parts: []*pb.Part{{Content: &pb.Part_ToolResult{ToolResult: result}}}},
 	} {
-		if _, err := a.citing.append(ctx, m, nil, ""); err != nil {
-			return fmt.Errorf("recording what was asked for: %w", err)
-		}
+		a.citing.append(ctx, m, nil, "")
 	}
-	view, err := a.citing.dryRun(ctx)
-	if err != nil {
-		return fmt.Errorf("looking at the context with the passage: %w", err)
+	view := a.citing.dryRun(ctx).GetMessages()
+	if len(view) == 0 || !holds(view[len(view)-1].Parts[0].GetToolResult().GetText(), of.phrase) {
+		a.fail("going on with the passage", errors.New("the context does not show it"))
 	}
-	if last := view.Messages[len(view.Messages)-1]; !holds(last.Parts[0].GetToolResult().GetText(), of.phrase) {
-		return errors.New("the context does not show the passage")
-	}
-	built, err := a.citing.build(ctx, a.format)
-	if err != nil {
-		return fmt.Errorf("building the context with the passage: %w", err)
-	}
-	t := built.GetTokens()
+	t := a.citing.build(ctx, a.format).GetTokens()
 	a.line("context", "", "goes on with %s of %s tokens, and the passage in it", number(t.GetTotal()), number(t.GetBudget()))
-	return nil
 }
 
 // readContent reads all of a cited result and compares it with what was appended.
-func (a *agent) readContent(ctx context.Context, of *citedResult) error {
+func (a *agent) readContent(ctx context.Context, of *citedResult) {
 	began := time.Now()
 	reply, err := a.citing.contents.RetrieveContent(ctx, &pb.RetrieveContentRequest{
-		ConversationId: a.citing.conversation, ContentId: of.citation.ContentId, MaxReplyBytes: proto.Int32(maxReply),
+		ConversationId: a.citing.conversation, ContentId: of.citation.ContentId, MaxReplyBytes: proto.Int32(dial.LargestReply),
 		Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}},
 	})
-	if err != nil {
-		return err
-	}
-	if sha256.Sum256(reply.Chunk) != of.sum {
-		return fmt.Errorf("the content of message %d came back different", of.index)
+	a.fail("reading a cited result", err)
+	if sha256.Sum256(reply.GetChunk()) != of.sum {
+		a.fail("reading a cited result", fmt.Errorf("that of message %d came back different", of.index))
 	}
 	a.proven("All of it was read again, %s bytes, in %s: SHA-256 equal, byte for byte.", number(of.citation.TotalBytes), time.Since(began).Round(precision))
-	return nil
 }
 
 // linesOf are the lines of a text that say anything.

@@ -31,8 +31,8 @@ func TestAgent_ShowCitations_NothingToAskFor(t *testing.T) {
 		{phrase: "", citation: &pb.Citation{TotalBytes: 9}},
 		{phrase: "a page", citation: &pb.Citation{TotalBytes: 9, ContentType: "text/html"}},
 	}}
-	if err := a.showCitations(t.Context()); err != nil || out.Len() > 0 {
-		t.Errorf("%q is shown of nothing, %v", out.String(), err)
+	if a.showCitations(t.Context()); a.err != nil || out.Len() > 0 {
+		t.Errorf("%q is shown of nothing, %v", out.String(), a.err)
 	}
 }
 

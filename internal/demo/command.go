@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 )
 
 // Command is `sidecar demo`.
@@ -48,25 +50,21 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 		}
 	}
 	defer stop()
-	sidecar, closed, err := dial(address, c.Window)
+	connection, err := dial.Plain(address, timeout)
 	if err != nil {
 		return err
 	}
-	defer closed()
-	a, began := newAgent(newScreen(env.Stdout, c.Pace, c.ASCII), sidecar, explored, c.Format), time.Now()
+	defer func() { _ = connection.Close() }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a := newAgent(newScreen(env.Stdout, c.Pace, c.ASCII), newClient(connection, c.Window), explored, c.Format, cancel)
 	a.opening(c)
-	if err := a.explore(ctx); err != nil {
-		return err
-	}
-	if err := a.showCitations(ctx); err != nil {
-		return err
-	}
-	a.summary(time.Since(began))
-	if err := a.prove(ctx); err != nil {
-		return err
-	}
+	a.explore(ctx)
+	a.showCitations(ctx)
+	a.summary()
+	a.prove(ctx)
 	if c.Address != "" {
-		a.paragraph("The conversation stays on record as %s.", sidecar.conversation)
+		a.paragraph("The conversation stays on record as %s.", a.sidecar.conversation)
 	}
-	return nil
+	return a.err
 }

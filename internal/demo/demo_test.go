@@ -143,3 +143,12 @@ func TestCommand_Run_GoTree(t *testing.T) {
 		})
 	}
 }
+
+// TestCommand_Run_NothingAnswers_FailsAndShowsNoTurn: what fails first is said, and what would follow is not shown.
+func TestCommand_Run_NothingAnswers_FailsAndShowsNoTurn(t *testing.T) {
+	var out bytes.Buffer
+	err := (&Command{Window: smallestWindow, Format: "gemini", Tree: "../..", Address: "127.0.0.1:1"}).Run(t.Context(), &Env{Stdout: &out})
+	if err == nil || !strings.Contains(err.Error(), "creating the conversation that cites") || strings.Contains(out.String(), "what it came to") || strings.Contains(out.String(), "turn 1") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

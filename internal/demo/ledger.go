@@ -43,8 +43,8 @@ func (l *ledger) pay(turn int32, total, stable, budget int64) {
 
 // built books a context of the sidecar's.
 func (l *ledger) built(b *pb.BuildContextResponse) {
-	l.pay(b.Turn, b.GetTokens().GetTotal(), b.GetPrefix().GetStableTokens(), b.GetTokens().GetBudget())
-	for _, e := range b.Events {
+	l.pay(b.GetTurn(), b.GetTokens().GetTotal(), b.GetPrefix().GetStableTokens(), b.GetTokens().GetBudget())
+	for _, e := range b.GetEvents() {
 		if e.Type == pb.EventType_EVENT_TYPE_SUMMARIZED {
 			l.summaries++
 		}
@@ -89,45 +89,37 @@ var savers = [...]struct {
 }
 
 // compare books a context, and what it would have been without the sidecar, or if nothing expired.
-func (a *agent) compare(ctx context.Context, b *pb.BuildContextResponse) error {
+func (a *agent) compare(ctx context.Context, b *pb.BuildContextResponse) {
 	t, l := b.GetTokens(), &a.ledgers
 	for i := range savers {
 		l.saved[i] += savers[i].tokens(t)
 	}
 	if a.alone {
-		return nil
+		return
 	}
-	plain, err := a.plain.build(ctx, a.format)
-	if err != nil {
-		return err
-	}
-	cited, err := a.citing.build(ctx, a.format)
-	if err != nil {
-		return err
-	}
+	plain, cited := a.plain.build(ctx, a.format), a.citing.build(ctx, a.format)
 	var whole, clipped int64
 	for i := range a.entries {
 		whole += a.entries[i].tokens
 		clipped += a.entries[i].tokens - a.entries[i].saved
 	}
-	l.whole.pay(b.Turn, whole, l.whole.previous, t.GetBudget())
-	l.clipped.pay(b.Turn, clipped, min(l.clipped.previous, clipped), t.GetBudget())
+	l.whole.pay(b.GetTurn(), whole, l.whole.previous, t.GetBudget())
+	l.clipped.pay(b.GetTurn(), clipped, min(l.clipped.previous, clipped), t.GetBudget())
 	l.plain.built(plain)
 	l.cited.built(cited)
 	l.kept.built(b)
 	l.citing += cited.GetTokens().GetSavedByCiting()
 	l.turns++
-	return nil
 }
 
 // summary prints what it all came to.
-func (a *agent) summary(took time.Duration) {
+func (a *agent) summary() {
 	a.rule("what it came to")
 	bytes := 0
 	for i := range a.entries {
 		bytes += a.entries[i].bytes
 	}
-	a.paragraph("%d turns, %d tool calls (%d failed), %d messages, %s on record, %.1f s.", a.turns, a.calls, a.failed, len(a.entries), weight(bytes), took.Seconds())
+	a.paragraph("%d turns, %d tool calls (%d failed), %d messages, %s on record, %.1f s.", a.turns, a.calls, a.failed, len(a.entries), weight(bytes), time.Since(a.began).Seconds())
 	l := &a.ledgers
 	a.Line("")
 	a.table(fmt.Sprintf("input, over the first %d turns", l.turns), "tokens", "largest", "cost", "money", "fits the window").Rows([][]string{

@@ -12,32 +12,28 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 )
 
 // prove verifies what the sidecar promises, and prints it. What does not hold is an error, not a line.
-func (a *agent) prove(ctx context.Context) error {
-	if err := a.proveRecord(ctx); err != nil {
-		return err
-	}
-	if err := a.proveSummary(ctx); err != nil {
-		return err
-	}
+func (a *agent) prove(ctx context.Context) {
+	a.proveRecord(ctx)
+	a.proveSummary(ctx)
 	if !slices.ContainsFunc(a.lastView, func(m *pb.ContextMessage) bool {
 		return m.Role == pb.Role_ROLE_SYSTEM && len(m.Parts) == 1 && m.Parts[0].GetText() == systemPrompt
 	}) {
-		return errors.New("the last view does not show the system prompt as it was appended")
+		a.fail("looking at the last view", errors.New("it does not show the system prompt as it was appended"))
 	}
 	a.proven("The system prompt stands in the last context as it was written.")
-	return a.proveBuild(ctx)
+	a.proveBuild(ctx)
 }
 
 // proveRecord asks for every message back, as a model would.
-func (a *agent) proveRecord(ctx context.Context) error {
+func (a *agent) proveRecord(ctx context.Context) {
 	seen, out, bytes := indexesOf(a.lastView), 0, 0
 	for i := range a.entries {
-		if _, err := a.readBack(ctx, int32(i)); err != nil {
-			return fmt.Errorf("reading message %d back: %w", i, err)
-		}
+		_, err := a.readBack(ctx, int32(i))
+		a.fail("reading a message back", err)
 		if e := &a.entries[i]; !seen[int32(i)] || e.shown != pb.DecisionKind_DECISION_KIND_UNSPECIFIED {
 			out++
 			bytes += e.bytes
@@ -48,7 +44,6 @@ func (a *agent) proveRecord(ctx context.Context) error {
 	e := &a.entries[a.biggest]
 	a.proven("The biggest: message %d, %s, %s bytes, about %s tokens, of which the model saw about %s, head and tail. SHA-256 %x….",
 		a.biggest, e.label, number(e.bytes), number(e.tokens), number(e.tokens-e.saved), e.sum[:8])
-	return nil
 }
 
 // readBack asks for a message as it was appended, and compares it.
@@ -70,57 +65,43 @@ func (a *agent) same(m *pb.Message, index int32) error {
 }
 
 // proveSummary expands the newest summary of the last view, if it shows one, down to its messages.
-func (a *agent) proveSummary(ctx context.Context) error {
+func (a *agent) proveSummary(ctx context.Context) {
 	newest := ""
 	for _, m := range a.lastView {
 		newest = cmp.Or(m.GetOrigin().GetSummaryId(), newest)
 	}
-	if newest == "" {
-		return nil
+	if newest != "" {
+		a.proven("Summary %s expands to the %d messages of its range: SHA-256 equal, byte for byte.", newest, a.expandSummary(ctx, newest))
 	}
-	messages, err := a.expandSummary(ctx, newest)
-	if err != nil {
-		return fmt.Errorf("expanding summary %s: %w", newest, err)
-	}
-	a.proven("Summary %s expands to the %d messages of its range: SHA-256 equal, byte for byte.", newest, messages)
-	return nil
 }
 
 // expandSummary asks for everything that a summary stands for, down to the messages, and returns how many these are.
-func (a *agent) expandSummary(ctx context.Context, id string) (messages int, err error) {
-	for page := ""; ; {
+func (a *agent) expandSummary(ctx context.Context, id string) (messages int) {
+	for page, more := "", true; more; more = page != "" {
 		reply, err := a.sidecar.expand(ctx, &pb.ExpandMessageRequest{
 			Target: &pb.ExpandMessageRequest_SummaryId{SummaryId: id}, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: page,
 		})
-		if err != nil {
-			return 0, err
-		}
-		for _, child := range reply.Children {
-			below := 1
+		a.fail("expanding a summary", err)
+		for _, child := range reply.GetChildren() {
 			if m := child.GetMessage(); m != nil {
-				err = a.same(m, m.Index)
+				a.fail("expanding a summary", a.same(m, m.Index))
+				messages++
 			} else {
-				below, err = a.expandSummary(ctx, child.GetSummaryId())
-			}
-			if messages += below; err != nil {
-				return 0, err
+				messages += a.expandSummary(ctx, child.GetSummaryId())
 			}
 		}
-		if page = reply.NextPageToken; page == "" {
-			return messages, nil
-		}
+		page = reply.GetNextPageToken()
 	}
+	return messages
 }
 
 // proveBuild asks for an early context again and compares its hash.
-func (a *agent) proveBuild(ctx context.Context) error {
-	id, want := a.early.ManifestId, a.early.GetRendered().GetContentSha256()
+func (a *agent) proveBuild(ctx context.Context) {
+	id, want := a.early.GetManifestId(), a.early.GetRendered().GetContentSha256()
 	again, err := a.sidecar.records.GetManifest(ctx, &pb.GetManifestRequest{
-		ConversationId: a.sidecar.conversation, ManifestId: id, MaxReplyBytes: proto.Int32(maxReply),
+		ConversationId: a.sidecar.conversation, ManifestId: id, MaxReplyBytes: proto.Int32(dial.LargestReply),
 	})
-	if err != nil {
-		return fmt.Errorf("rebuilding %s: %w", id, err)
-	}
+	a.fail("building a context again", err)
 	rendered, how := again.GetRendered(), "its hash is the one it was built with"
 	sum := rendered.GetContentSha256()
 	if len(rendered.GetMessagesJson()) > 0 {
@@ -128,10 +109,9 @@ func (a *agent) proveBuild(ctx context.Context) error {
 		sum, how = hex.EncodeToString(bytes[:]), "the hash of its bytes is the one it was built with"
 	}
 	if sum != want {
-		return fmt.Errorf("build %s was rebuilt different: SHA-256 %s, not %s", id, sum, want)
+		a.fail("building a context again", fmt.Errorf("%s is different: SHA-256 %s, not %s", id, sum, want))
 	}
-	a.proven("The context of turn %d (%s) was built again: %s, %.16s….", a.early.Turn, id, how, want)
-	return nil
+	a.proven("The context of turn %d (%s) was built again: %s, %.16s….", a.early.GetTurn(), id, how, want)
 }
 
 // fingerprint hashes a message's own content, without what plugins added, and measures it in bytes.

@@ -74,32 +74,32 @@ type tree struct {
 func (t *tree) close() { _ = t.root.Close() }
 
 // openTree opens the folder that was asked for, else Go's own sources, else the working folder.
-func openTree(ctx context.Context, folder string) (*tree, error) {
-	if root := goroot(ctx); folder == "" && root != "" {
-		steps, err := goScript()
-		if err != nil {
-			return nil, err
-		}
-		return openFolder(root, "the Go toolchain's own sources and documents", steps)
+func openTree(ctx context.Context, folder string) (t *tree, err error) {
+	own := ""
+	if folder == "" {
+		own = goroot(ctx)
 	}
-	folder = cmp.Or(folder, ".")
-	t, err := openFolder(folder, filepath.Base(folder), nil)
+	if t, err = openFolder(cmp.Or(own, folder, ".")); err != nil {
+		return nil, err
+	}
+	if own != "" {
+		t.name = "the Go toolchain's own sources and documents"
+		t.script, err = goScript()
+	} else {
+		t.script, err = t.plan()
+	}
 	if err != nil {
-		return nil, err
-	}
-	if t.script, err = t.plan(); err != nil {
 		t.close()
-		return nil, err
 	}
-	return t, nil
+	return t, err
 }
 
-func openFolder(folder, name string, script []step) (*tree, error) {
+func openFolder(folder string) (*tree, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
-	return &tree{root, root.FS(), name, script}, nil
+	return &tree{root: root, files: root.FS(), name: filepath.Base(folder)}, nil
 }
 
 // goroot is where Go's sources lie, or empty.

@@ -26,7 +26,7 @@ func testTree(t *testing.T) *tree {
 			t.Fatal(err)
 		}
 	}
-	explored, err := openFolder(folder, "test", nil)
+	explored, err := openFolder(folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,24 +53,24 @@ func (a *agent) note(decisions []*pb.Decision) (waiting int) {
 // showView prints what the model sees: how much of the budget, which messages, what of it the provider's cache has, and what this
 // build changed.
 func (a *agent) showView(b *pb.BuildContextResponse) {
-	t, waiting := b.GetTokens(), a.note(b.Decisions)
+	t, waiting := b.GetTokens(), a.note(b.GetDecisions())
 	row, inView := a.strip(a.lastView)
-	a.rule(fmt.Sprintf("turn %d", b.Turn))
+	a.rule(fmt.Sprintf("turn %d", b.GetTurn()))
 	a.put("context", fmt.Sprintf("%s %s of %s tokens, %d of %d messages",
 		a.bar(t.GetTotal(), t.GetBudget(), a.Width/4), number(t.GetTotal()), number(t.GetBudget()), inView, len(a.entries)))
 	a.line("sees", "", "%s", lastOf(row, a.room()))
 	a.line("cache", "", "%s", prefixWords(b.GetPrefix(), t.GetTotal()))
-	for _, e := range b.Events {
+	for _, e := range b.GetEvents() {
 		if e.Type == pb.EventType_EVENT_TYPE_CLIPPED {
 			of := &a.entries[e.MessageIndex]
 			of.saved = e.TokensSaved
 			a.line("clipped", sheet.Yellow, "#%d %s: %s → %s tokens", e.MessageIndex, of.label, number(of.tokens), number(of.tokens-of.saved))
 		}
 	}
-	for _, c := range changesOf(b.Events) {
+	for _, c := range changesOf(b.GetEvents()) {
 		a.showChange(c, a.example(c))
 	}
-	a.count(b.Events)
+	a.count(b.GetEvents())
 	if waiting > 0 {
 		a.line("waiting", sheet.Dim, "%d due, until changing old text costs less than it saves", waiting)
 	}

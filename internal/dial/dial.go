@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -45,7 +46,20 @@ func (f *Flags) Dial(options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	return newClient(f.Address, options)
 }
 
+// Plain connects as commands do that play on a sidecar: without credentials, and with a bound for each call.
+func Plain(address string, timeout time.Duration) (*grpc.ClientConn, error) {
+	bounds := fmt.Sprintf(`{"methodConfig": [{"name": [{}], "timeout": "%.0fs"}]}`, timeout.Seconds())
+	return newClient(address, []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultServiceConfig(bounds)})
+}
+
+// LargestReply is the most bytes that the API's replies have, for fields max_reply_bytes: originals may have megabytes.
+const LargestReply int32 = 64 << 20
+
+// envelope is what gRPC's limit allows above it.
+const envelope = 1 << 20
+
 func newClient(address string, options []grpc.DialOption) (*grpc.ClientConn, error) {
+	options = append(options, grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(int(LargestReply)+envelope)))
 	conn, err := grpc.NewClient(address, options...)
 	if err != nil {
 		return nil, fmt.Errorf("--address %s: %w", address, err)

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
@@ -39,7 +42,7 @@ func (c *BuildCommand) Run(ctx context.Context, env *Env) error {
 		build, err := s.loop.BuildContext(ctx, &pb.BuildContextRequest{
 			ConversationId: c.Conversation, Format: formats[c.Format], Model: c.Model,
 			Budget:   &pb.Budget{ContextWindowTokens: c.Window, ReservedOutputTokens: c.Reserve, MaxContextTokens: c.Max},
-			SameTurn: c.SameTurn, CloseOpenCalls: c.CloseOpenCalls, DryRun: c.DryRun, MaxReplyBytes: replyLimit(),
+			SameTurn: c.SameTurn, CloseOpenCalls: c.CloseOpenCalls, DryRun: c.DryRun, MaxReplyBytes: proto.Int32(dial.LargestReply),
 		})
 		if err != nil {
 			return err

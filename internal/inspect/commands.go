@@ -56,10 +56,6 @@ type Sidecar struct {
 }
 
 const (
-	// largest is the largest answer that the API gives, and what is asked for: originals may have megabytes.
-	largest = 64 << 20
-	// envelope is what gRPC's limit allows above it.
-	envelope = 1 << 20
 	// pageSize is how many entries of a list are asked for at once.
 	pageSize = 100
 	// largestPage is the most that the API gives at once, for lists that are read whole.
@@ -79,9 +75,7 @@ type session struct {
 
 // run does a command's work with a session. Errors come back in words.
 func (s *Sidecar) run(env *Env, work func(*session) error) error {
-	conn, err := s.Dial(
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(largest+envelope)),
-		grpc.WithUnaryInterceptor(s.bounded))
+	conn, err := s.Dial(grpc.WithUnaryInterceptor(s.bounded))
 	if err != nil {
 		return describeError(s.Address, err)
 	}
@@ -108,10 +102,4 @@ func (s *Sidecar) bounded(
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	return invoke(ctx, method, request, reply, conn, opts...)
-}
-
-// replyLimit is the value of a field max_reply_bytes.
-func replyLimit() *int32 {
-	limit := int32(largest)
-	return &limit
 }

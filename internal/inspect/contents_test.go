@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 )
 
 // citing is a conversation in which the results of message 2 are cited.
@@ -119,7 +120,7 @@ func TestRetrieveCommand_Run_IntoAPipe_IsByteForByte(t *testing.T) {
 	if err != nil || out != first+second || remarks != "" {
 		t.Errorf("%v, %q, %q", err, out, remarks)
 	}
-	if r := f.read[1]; r.GetFull() == nil || r.GetContentId() != "c1-x" || r.GetPageToken() != "1" || r.GetMaxReplyBytes() != largest {
+	if r := f.read[1]; r.GetFull() == nil || r.GetContentId() != "c1-x" || r.GetPageToken() != "1" || r.GetMaxReplyBytes() != dial.LargestReply {
 		t.Errorf("asked %v", r)
 	}
 }

@@ -3,7 +3,10 @@ package inspect
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 )
 
 // ContextCommand is `sidecar context`.
@@ -84,7 +87,7 @@ func (c *ContextCommand) request(newest *pb.Manifest) *pb.BuildContextRequest {
 // show what no model is sent; calls that wait for their results are shown as what they are now, without one.
 func buildLike(conversation string, newest *pb.Manifest) *pb.BuildContextRequest {
 	r := &pb.BuildContextRequest{
-		ConversationId: conversation, SameTurn: true, DryRun: true, CloseOpenCalls: true, MaxReplyBytes: replyLimit(),
+		ConversationId: conversation, SameTurn: true, DryRun: true, CloseOpenCalls: true, MaxReplyBytes: proto.Int32(dial.LargestReply),
 		Format: pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
 	}
 	if newest != nil {
@@ -125,7 +128,7 @@ func (s *session) dryRun(ctx context.Context, r *pb.BuildContextRequest) (*pb.Bu
 
 func (c *ContextCommand) earlier(ctx context.Context, s *session) error {
 	reply, err := s.record.GetManifest(ctx, &pb.GetManifestRequest{
-		ConversationId: c.Conversation, ManifestId: c.Manifest, MaxReplyBytes: replyLimit(), Format: pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
+		ConversationId: c.Conversation, ManifestId: c.Manifest, MaxReplyBytes: proto.Int32(dial.LargestReply), Format: pb.ContextFormat_CONTEXT_FORMAT_NEUTRAL,
 	})
 	return s.answer(reply, err, func() error {
 		(&manifestView{s.out, c.textWidth, reply}).print(c.Conversation)

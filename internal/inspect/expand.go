@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
@@ -60,7 +63,7 @@ func (c *ExpandCommand) Run(ctx context.Context, env *Env) error {
 
 func (c *ExpandCommand) request() *pb.ExpandMessageRequest {
 	r := &pb.ExpandMessageRequest{
-		ConversationId: c.Conversation, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, MaxTokens: c.MaxTokens, MaxReplyBytes: replyLimit(),
+		ConversationId: c.Conversation, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, MaxTokens: c.MaxTokens, MaxReplyBytes: proto.Int32(dial.LargestReply),
 	}
 	c.Target.into(r)
 	switch {

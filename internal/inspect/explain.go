@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
@@ -35,7 +36,7 @@ func (c *ExplainCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		reply, err := s.record.GetMessage(ctx, &pb.GetMessageRequest{ConversationId: c.Conversation, MessageIndex: index, MaxReplyBytes: replyLimit()})
+		reply, err := s.record.GetMessage(ctx, &pb.GetMessageRequest{ConversationId: c.Conversation, MessageIndex: index, MaxReplyBytes: proto.Int32(dial.LargestReply)})
 		if err != nil {
 			return err
 		}
@@ -60,7 +61,7 @@ func (s *session) find(ctx context.Context, conversation string, t *Target) (int
 		return *t.index, nil
 	}
 	r := &pb.ExpandMessageRequest{
-		ConversationId: conversation, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, MaxReplyBytes: replyLimit(),
+		ConversationId: conversation, Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, MaxReplyBytes: proto.Int32(dial.LargestReply),
 	}
 	t.into(r)
 	reply, err := s.loop.ExpandMessage(ctx, r)
@@ -75,7 +76,7 @@ func (s *session) look(ctx context.Context, l *life) error {
 		return err
 	}
 	build, err := s.dryRun(ctx, buildLike(l.conversation, newest))
-	if reason := reasonOf(err); reason != "" {
+	if reason := dial.Reason(err); reason != "" {
 		l.refused = reason
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
@@ -18,32 +19,15 @@ const (
 	reasonNoContent      = "CONTENT_NOT_FOUND"
 )
 
-// reasonOf is the reason that an error of the sidecar's carries, or "".
-func reasonOf(err error) string {
-	if info := detail[*errdetails.ErrorInfo](err); info != nil {
-		return info.GetReason()
-	}
-	return ""
-}
-
-func detail[T any](err error) (found T) {
-	for _, d := range status.Convert(err).Details() {
-		if d, ok := d.(T); ok {
-			return d
-		}
-	}
-	return found
-}
-
 // describeError says an error of gRPC's for people: with its reason, what was wrong with which field, and what to do.
 func describeError(address string, err error) error {
 	var carrier interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &carrier) {
 		return err
 	}
-	answer, reason := carrier.GRPCStatus(), reasonOf(err)
+	answer, reason := carrier.GRPCStatus(), dial.Reason(err)
 	words := sheet.Plain(answer.Message(), maxErrorBytes, false)
-	for _, v := range detail[*errdetails.BadRequest](err).GetFieldViolations() {
+	for _, v := range dial.Detail[*errdetails.BadRequest](err).GetFieldViolations() {
 		words += sheet.Plain(fmt.Sprintf("; %s %s", v.GetField(), v.GetDescription()), maxErrorBytes, false)
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
@@ -56,7 +57,7 @@ func (c *MessagesCommand) Run(ctx context.Context, env *Env) error {
 
 func (c *MessagesCommand) request() *pb.ListMessagesRequest {
 	r := &pb.ListMessagesRequest{
-		ConversationId: c.Conversation, PageSize: pageSize, MaxReplyBytes: replyLimit(),
+		ConversationId: c.Conversation, PageSize: pageSize, MaxReplyBytes: proto.Int32(dial.LargestReply),
 		Range:  &pb.MessageRange{StartIndex: c.From, EndIndex: c.To},
 		Filter: &pb.MessageFilter{Tags: c.Tag},
 	}

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
@@ -73,7 +76,7 @@ func (c *RetrieveCommand) query() *pb.ExcerptQuery {
 
 func (c *RetrieveCommand) request() *pb.RetrieveContentRequest {
 	return &pb.RetrieveContentRequest{
-		ConversationId: c.Conversation, ContentId: c.Content, MaxTokens: c.MaxTokens, MaxReplyBytes: replyLimit(),
+		ConversationId: c.Conversation, ContentId: c.Content, MaxTokens: c.MaxTokens, MaxReplyBytes: proto.Int32(dial.LargestReply),
 	}
 }
 

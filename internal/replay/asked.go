@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -30,7 +31,7 @@ func (c *conversation) ask(ctx context.Context, next *pb.Message) {
 	if len(c.unasked) == 0 {
 		return
 	}
-	wanted := wordsIn(messageOf(next).Items)
+	wanted := wordsIn(recall.Message(next).Items)
 	for _, x := range c.unasked {
 		if terms := wanted.termsFor(x.words); len(terms) > 0 && ctx.Err() == nil {
 			c.askFor(ctx, x, terms)
@@ -50,7 +51,7 @@ func (c *conversation) askFor(ctx context.Context, x cited, terms []string) {
 		c.fail("errors", &c.Errors, "excerpts: "+describe(err))
 		return
 	}
-	c.retrieves = append(c.retrieves, time.Since(started))
+	c.RetrieveTimes = append(c.RetrieveTimes, time.Since(started))
 	c.Citations.Asked++
 	c.Citations.Words += len(terms)
 	weight, passages := askTokens, strings.Builder{}
@@ -71,7 +72,7 @@ func (c *conversation) askFor(ctx context.Context, x cited, terms []string) {
 // takes so many tokens with its answer.
 func (c *conversation) answered(tokens int) {
 	c.Citations.ExcerptTokens += int64(tokens)
-	c.Citations.AskingCost += c.prices.of(c.filling.view+c.excerpts, tokens)
+	c.Citations.AskingCost += c.prices.Of(c.filling.view+c.excerpts, tokens)
 	c.excerpts += tokens
 }
 
@@ -84,7 +85,7 @@ func wordsIn(items []validate.Item) vocabulary {
 	for _, item := range items {
 		for _, text := range item.Texts {
 			if item.Kind == validate.Call {
-				text = leaves(text)
+				text = recall.Leaves(text)
 			}
 			for word := range wordsOf(text) {
 				all[word] = true

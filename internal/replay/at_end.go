@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -21,23 +23,6 @@ const (
 	// afresh is from how many halves of the largest budget before on a window is opened afresh; below that it starts where that one does.
 	afresh = 3
 )
-
-// AtEnd is what was asked for beside the contexts that a message follows. None
-// of it is in another figure but in those that must be 0.
-type AtEnd struct {
-	// Builds counts the contexts, Refused those that were refused, by reason:
-	// where calls wait at the end of a recording, that is as it must be.
-	Builds  int            `json:"builds"`
-	Refused map[string]int `json:"refused"`
-	// Restores counts messages that were brought back, RestoresRefused those
-	// that were not, by reason.
-	Restores        int            `json:"restores"`
-	RestoresRefused map[string]int `json:"restores_refused"`
-}
-
-func newAtEnd() AtEnd {
-	return AtEnd{Refused: map[string]int{}, RestoresRefused: map[string]int{}}
-}
 
 // view is a context that was built at some budget.
 type view struct {
@@ -143,7 +128,7 @@ func (c *conversation) heaviest(of []int) (found int) {
 	for _, i := range of {
 		weight := 0
 		for first, end := c.history.Unit(i); first < end; first++ {
-			own := messageOf(c.appended[first])
+			own := recall.Message(c.appended[first])
 			weight += own.Tokens(c.count)
 		}
 		if weight > most && weight <= c.budget()/2 {
@@ -168,7 +153,7 @@ func (c *conversation) notInFull(v *view) (out []int) {
 // for word. What a format may write in another way is not looked at, nor what
 // may be left out because it says nothing.
 func (c *conversation) readable(i int, shown map[string]bool) bool {
-	for _, item := range messageOf(c.appended[i]).Items {
+	for _, item := range recall.Message(c.appended[i]).Items {
 		if item.Kind != validate.Text && item.Kind != validate.Result {
 			continue
 		}
@@ -186,8 +171,8 @@ func (c *conversation) readable(i int, shown map[string]bool) bool {
 // context at the same budget.
 func (c *conversation) restore(ctx context.Context, i int, last *view) *view {
 	if _, err := c.expandMessage(ctx, i, pb.ExpandMode_EXPAND_MODE_RESTORE); err != nil {
-		c.AtEnd.RestoresRefused[reasonOf(err)]++
-		switch reasonOf(err) {
+		c.AtEnd.RestoresRefused[dial.Reason(err)]++
+		switch dial.Reason(err) {
 		case reasonNotEdited:
 			c.fail("restores_without_effect", &c.RestoresWithoutEffect, fmt.Sprintf("message %d is refused as in full, and it is not", i))
 		case "":

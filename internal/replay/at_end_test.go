@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 const endsOpen = `{"id":"c","messages":[{"role":"user","content":"Go"},{"role":"assistant","content":"I do"},{"role":"user","content":"Go on"},
@@ -40,7 +41,7 @@ func TestCommand_Run_End_IsBuiltAndNotMeasured(t *testing.T) {
 		}
 	}}
 	// The window's, and the two of larger ones, which are of the same turn.
-	if r, err := played(t, late, recorded); r.Errors != 3 || !errors.Is(err, ErrJudged) {
+	if r, err := played(t, late, recorded); r.Errors != 3 || !errors.Is(err, report.ErrJudged) {
 		t.Errorf("%v, %d errors", err, r.Errors)
 	}
 }
@@ -74,7 +75,7 @@ func TestCommand_Run_AnswersLost_AreCounted(t *testing.T) {
 		},
 	} {
 		r, err := played(t, &fake{messages: show}, parallel, splitting)
-		if r.AnswersLost == 0 || !errors.Is(err, ErrJudged) {
+		if r.AnswersLost == 0 || !errors.Is(err, report.ErrJudged) {
 			t.Errorf("%s: %v, %+v", name, err, r.Examples)
 		}
 	}
@@ -104,7 +105,7 @@ func TestCommand_Run_LargerWindow_ShowsNoLess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{messages: c.small, narrow: c.large, deaf: true}
 			r, _ := played(t, f, recorded)
-			at := slices.IndexFunc(r.Examples, func(e Example) bool { return e.Figure == "larger_shows_less" })
+			at := slices.IndexFunc(r.Examples, func(e report.Example) bool { return e.Figure == "larger_shows_less" })
 			if r.LargerShowsLess != c.want || c.want > 0 && !strings.Contains(r.Examples[at].Detail, c.detail) {
 				t.Errorf("%d, %+v", r.LargerShowsLess, r.Examples)
 			}
@@ -136,7 +137,7 @@ func TestCommand_Run_Restore_MustHaveAnEffect(t *testing.T) {
 			for _, n := range r.AtEnd.RestoresRefused {
 				refused += n
 			}
-			if r.AtEnd.Restores != c.restored || refused != c.refused || r.RestoresWithoutEffect != c.broken || errors.Is(err, ErrJudged) != (c.broken > 0) {
+			if r.AtEnd.Restores != c.restored || refused != c.refused || r.RestoresWithoutEffect != c.broken || errors.Is(err, report.ErrJudged) != (c.broken > 0) {
 				t.Errorf("%v, %+v, %d without effect, %+v", err, r.AtEnd, r.RestoresWithoutEffect, r.Examples)
 			}
 		})

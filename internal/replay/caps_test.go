@@ -3,10 +3,13 @@ package replay
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/bound"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 const capped = "conversation: {pruning: {enabled: false}, fit: {max_context_tokens: 1000}}"
@@ -30,27 +33,11 @@ func TestCommand_Run_Caps_ReportsMeanAndEach(t *testing.T) {
 	}
 }
 
-func TestMeanOf_Figures_AreMeansAndFaultsAreAddedUp(t *testing.T) {
-	one := func(cost float64, builds, wrong, kept int, largest float64) *Report {
-		r := newTally().Report
-		r.CostWith, r.Builds, r.WrongRefusals, r.NewestKept, r.Compactions.Largest = cost, builds, wrong, kept, largest
-		r.Refused["X"], r.Files = builds, []FileReport{{File: "f", CostWith: cost, NewestKept: kept}}
-		return &r
-	}
-	m := meanOf([]*Report{one(10, 3, 1, 50, 0.2), one(20, 4, 0, 40, 0.5), one(60, 4, 0, 0, 0.1)})
-	if m.CostWith != 30 || m.Builds != 4 || m.Refused["X"] != 4 || m.Files[0].CostWith != 30 {
-		t.Errorf("means are %+v", m)
-	}
-	if m.WrongRefusals != 1 || m.NewestKept != 40 || m.Files[0].NewestKept != 40 || m.Compactions.Largest != 0.5 {
-		t.Errorf("faults, the least and the largest are %+v", m)
-	}
-}
-
 func TestCommand_Run_CapsThatSayNothing_AreRefused(t *testing.T) {
 	file := policyFile(t, capped)
 	for _, bad := range []string{"many", "0", "-5", "0%", "NaN%", "4097", "500%", "1.5", "9999999999"} {
 		_, err := played(t, &fake{}, recorded, func(c *Command) { c.Policy, c.Caps = []string{file}, []string{bad} })
-		if err == nil || errors.Is(err, ErrJudged) || !strings.Contains(err.Error(), "--caps") {
+		if err == nil || errors.Is(err, report.ErrJudged) || !strings.Contains(err.Error(), "--caps") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -68,7 +55,7 @@ func TestCommand_Run_CapsWithFault_Fails(t *testing.T) {
 		}
 	}}
 	r, err := played(t, f, recorded, func(c *Command) { c.Policy, c.Alone, c.Caps = []string{file}, true, []string{"90%", "100%"} })
-	if !errors.Is(err, ErrJudged) || r.Errors == 0 || r.Errors != r.Caps[0].Errors || len(r.Examples) == 0 {
+	if !errors.Is(err, report.ErrJudged) || r.Errors == 0 || r.Errors != r.Caps[0].Errors || len(r.Examples) == 0 {
 		t.Errorf("%v, %d errors, %v", err, r.Errors, r.Examples)
 	}
 }
@@ -83,7 +70,7 @@ func TestReport_Print_CapsAndBounds_HaveRows(t *testing.T) {
 	if err := c.Run(t.Context(), &Env{Start: f.start, Counter: o200k(), Stdout: &out, Stderr: &bytes.Buffer{}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{", mean of 2 caps", "at 900", "at 1000", "none caps no view", boundPaid, boundFree} {
+	for _, want := range []string{", mean of 2 caps", "at 900", "at 1000", "none caps no view", bound.Paid, bound.Free} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
@@ -91,5 +78,24 @@ func TestReport_Print_CapsAndBounds_HaveRows(t *testing.T) {
 	// Nothing was left out by the fake, so its cost is that of none.
 	if strings.Count(out.String(), "1.000") < 6 {
 		t.Errorf("shares of none are missing in\n%s", out.String())
+	}
+}
+
+// What it says of the whole history is what a replay measures.
+func TestCommand_Run_Bound_CountsAsReplayDoes(t *testing.T) {
+	tools := `{"tools":[{"name":"read"}],` + recorded[1:]
+	for name, content := range map[string]string{"tools": tools, "two": recorded + "\n" + recorded} {
+		r, err := played(t, &fake{}, content, func(c *Command) { c.Bound = true })
+		if err != nil || len(r.Bounds) != 2 {
+			t.Fatalf("%s: %v, %+v", name, err, r.Bounds)
+		}
+		for _, b := range r.Bounds {
+			if math.Abs(b.CostWithout-r.CostWithout) > 1e-9 || b.TokensWithout != r.TokensWithout || b.Builds != r.Builds || b.Conversations != r.Conversations {
+				t.Errorf("%s: %s: %+v, replay says %v, %d tokens", name, b.Name, b.FileReport, r.CostWithout, r.TokensWithout)
+			}
+			if b.CostWith > b.CostWithout || b.ReferenceRecall != 1 || b.Files[0].CostWith != b.CostWith {
+				t.Errorf("%s: %+v", name, b)
+			}
+		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	record "github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -25,29 +27,6 @@ const (
 	citeTokens = 300
 	listTokens = 400
 )
-
-// Citations is what entered contexts as a citation, and what asking for it came
-// to.
-type Citations struct {
-	Count int `json:"count"`
-	// Before is what the results weigh in full, After what stands for them.
-	Before  int64   `json:"tokens_before"`
-	After   int64   `json:"tokens_after"`
-	Mean    float64 `json:"mean_tokens"`
-	Largest int     `json:"max_tokens" merge:"max"`
-	// Asked counts results of which passages were asked for, with words that the
-	// next message uses; Words are those of them that the result holds, and Found
-	// those that the passages hold.
-	Asked         int   `json:"asked"`
-	Words         int   `json:"words"`
-	Found         int   `json:"words_found"`
-	ExcerptTokens int64 `json:"excerpt_tokens"`
-	// AskingCost is what it would have cost to ask so: for each result a model
-	// call of its own, and its passages in every later context. It is not part of
-	// cost_with.
-	AskingCost float64 `json:"asking_cost"`
-	RetrieveMS Millis  `json:"retrieve_ms"`
-}
 
 // cited is a result of the recording that a citation stands for.
 type cited struct {
@@ -85,7 +64,7 @@ func (c *conversation) trackCitations(m *pb.Message, citations []*pb.Citation) *
 
 // resultWords is the text of a result, without media.
 func resultWords(r *pb.ToolResult) string {
-	return strings.Join(resultItem(r).Texts, "\n")
+	return strings.Join(recall.Result(r).Texts, "\n")
 }
 
 // cite counts a citation and puts it into the place of the result's words.
@@ -192,7 +171,7 @@ func (c *conversation) readContents(ctx context.Context) {
 // readContent says what is wrong with a content that comes back, or "".
 func (c *conversation) readContent(ctx context.Context, x cited) string {
 	request := &pb.RetrieveContentRequest{
-		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: proto.Int32(maxMessage),
+		ConversationId: c.id, ContentId: x.handle, Selection: &pb.RetrieveContentRequest_Full{Full: &pb.FullContent{}}, MaxReplyBytes: proto.Int32(dial.LargestReply),
 	}
 	var got bytes.Buffer
 	for {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/policies"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 // maxCiteCost is what contexts with citations may cost at most, as a share of
@@ -27,8 +28,8 @@ func TestReplay_Cite_SampleOfData(t *testing.T) {
 	}
 	c := r.Citations
 	t.Logf("%d cited, mean %.0f tokens, at most %d; %.3f of the words found; retrieving p50 %.2f ms, p95 %.2f ms; recall %.3f",
-		c.Count, c.Mean, c.Largest, share(c.Found, c.Words), c.RetrieveMS.P50, c.RetrieveMS.P95, r.ReferenceRecall)
-	if c.Count == 0 || share(c.Found, c.Words) < 0.9 {
+		c.Count, c.Mean, c.Largest, report.Share(c.Found, c.Words), c.RetrieveMS.P50, c.RetrieveMS.P95, r.ReferenceRecall)
+	if c.Count == 0 || report.Share(c.Found, c.Words) < 0.9 {
 		t.Errorf("%+v", c)
 	}
 	for _, format := range []string{"openai-chat", "gemini"} {

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 // long is a result of so many lines, and the word that the next message uses is
@@ -52,10 +54,10 @@ func TestCommand_Run_Cite_PlaysWithAndWithout(t *testing.T) {
 				t.Fatalf("%v, %+v", err, r.Examples)
 			}
 			var got []string
-			for _, o := range r.all() {
-				got = append(got, o.title()[strings.LastIndexByte(o.title(), '/')+1:])
+			for _, o := range r.All() {
+				got = append(got, o.Title()[strings.LastIndexByte(o.Title(), '/')+1:])
 				if cited := o.Cite || name == "by a file" && o == r; (o.Citations.Count == 1) != cited {
-					t.Errorf("%s: %+v", o.title(), o.Citations)
+					t.Errorf("%s: %+v", o.Title(), o.Citations)
 				}
 			}
 			if strings.Join(got, ", ") != c.want {
@@ -89,7 +91,7 @@ func TestCommand_Run_Cite_Measures(t *testing.T) {
 		t.Errorf("%d messages were asked back, %d without citing", r.Expansions, plain.Expansions)
 	}
 	for _, want := range []string{"Cited", "1 of ", "50.0 % of the words", "none+cite", "saved by citing"} {
-		if text := r.text(); !strings.Contains(text, want) {
+		if text := textOf(t, r); !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
@@ -97,9 +99,9 @@ func TestCommand_Run_Cite_Measures(t *testing.T) {
 
 // Each promise is broken once.
 func TestCommand_Run_BrokenCitation_IsCounted(t *testing.T) {
-	wrongly := func(r *Report) int { return r.CitedWrongly }
-	heavy := func(r *Report) int { return r.CitationsOverWeight }
-	mismatch := func(r *Report) int { return r.ContentMismatches }
+	wrongly := func(r *report.Report) int { return r.CitedWrongly }
+	heavy := func(r *report.Report) int { return r.CitationsOverWeight }
+	mismatch := func(r *report.Report) int { return r.ContentMismatches }
 	words := func(n int) func(*pb.Citation) {
 		return func(c *pb.Citation) { c.Text += strings.Repeat(" word", n) }
 	}
@@ -107,7 +109,7 @@ func TestCommand_Run_BrokenCitation_IsCounted(t *testing.T) {
 	for name, c := range map[string]struct {
 		citer  citer
 		result string
-		count  func(*Report) int
+		count  func(*report.Report) int
 		broken bool
 	}{
 		"not cited":      {citer{never: true}, long(200), wrongly, true},
@@ -126,12 +128,12 @@ func TestCommand_Run_BrokenCitation_IsCounted(t *testing.T) {
 		"half of it":  {citer{page: func(r *pb.RetrieveContentResponse) { r.NextPageToken = "" }}, long(200), mismatch, true},
 		"no message":  {citer{page: func(r *pb.RetrieveContentResponse) { r.Source.CitedBy = nil }}, long(200), mismatch, true},
 		"none":        {citer{refuse: refusal("CONTENT_NOT_FOUND")}, long(200), mismatch, true},
-		"no passages": {citer{refuse: refusal("CONTENT_NOT_FOUND")}, long(200), func(r *Report) int { return r.Errors }, true},
-		"unexplained": {citer{silent: true}, long(200), func(r *Report) int { return r.Unexplained }, true},
+		"no passages": {citer{refuse: refusal("CONTENT_NOT_FOUND")}, long(200), func(r *report.Report) int { return r.Errors }, true},
+		"unexplained": {citer{silent: true}, long(200), func(r *report.Report) int { return r.Unexplained }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := played(t, &fake{citer: c.citer}, citable(c.result), citing, func(c *Command) { c.Policy, c.Alone = []string{"none"}, true })
-			if (c.count(r) > 0) != c.broken || errors.Is(err, ErrJudged) != c.broken {
+			if (c.count(r) > 0) != c.broken || errors.Is(err, report.ErrJudged) != c.broken {
 				t.Errorf("%v, %d, %+v", err, c.count(r), r.Examples)
 			}
 		})
@@ -143,7 +145,7 @@ func TestCommand_Run_BrokenCitation_IsCounted(t *testing.T) {
 func TestCommand_Run_CitedInFull_IsMisstated(t *testing.T) {
 	f := &fake{report: func(r *pb.BuildContextResponse) { r.Tokens.SavedByCiting++ }}
 	r, err := played(t, f, citable(long(200)), citing, func(c *Command) { c.Policy, c.Alone = []string{"none"}, true })
-	if r.SavingsMisstated == 0 || !errors.Is(err, ErrJudged) {
+	if r.SavingsMisstated == 0 || !errors.Is(err, report.ErrJudged) {
 		t.Errorf("%v, %+v", err, r)
 	}
 }
@@ -155,7 +157,7 @@ func TestCommand_Run_CitedResults_ExpireToo(t *testing.T) {
 		f := &fake{citer: citer{citation: func(c *pb.Citation) { c.Text += strings.Repeat(" word", 150) }}}
 		policy := under(t, "conversation: {expiration: {results: {turns: 0, mode: "+mode+", compact_length: 10}}, rewrite: {mode: eager}}")
 		r, err := played(t, f, citable(long(200)), policy, citing)
-		if (r.ExpiredLate > 0) != late || errors.Is(err, ErrJudged) != late {
+		if (r.ExpiredLate > 0) != late || errors.Is(err, report.ErrJudged) != late {
 			t.Errorf("%s: %v, %d late: %+v", mode, err, r.ExpiredLate, r.Examples)
 		}
 	}
@@ -170,7 +172,7 @@ func TestConversation_Citing_MediaStay(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	replaced(r, "[c1]")
-	if item := resultItem(r); item.Media != 1 || strings.Join(item.Texts, "|") != "[c1]" {
+	if item := recall.Result(r); item.Media != 1 || strings.Join(item.Texts, "|") != "[c1]" {
 		t.Errorf("%+v", item)
 	}
 }

@@ -8,10 +8,8 @@
 package replay
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,19 +17,19 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+	"golang.org/x/sync/errgroup"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
-	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
+	"github.com/palimpsest-context/palimpsest/internal/replay/bound"
 	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// maxMessage is the most that one gRPC message of a reply may hold, as the
-// contract has it.
-const maxMessage = 64 << 20
+// timeout bounds each call to the sidecar: a replay that hangs says nothing.
+const timeout = time.Minute
 
 // Command is `sidecar replay`: its flags, for kong.
 type Command struct {
@@ -70,12 +68,8 @@ type Env struct {
 	Stdout, Stderr io.Writer
 }
 
-// ErrJudged is the error of a replay that went through and found something
-// that must not be.
-var ErrJudged = errors.New("replay: promises were broken")
-
 // Run plays the files and prints the report. It returns an error that wraps
-// ErrJudged if a figure that must be 0 is not.
+// report.ErrJudged if a figure that must be 0 is not.
 func (c *Command) Run(ctx context.Context, env *Env) error {
 	if err := c.check(); err != nil {
 		return err
@@ -99,14 +93,14 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 		}
 	}
 	defer stop()
-	report, err := c.play(ctx, env, address, recordings, under)
+	found, err := c.play(ctx, env, address, recordings, under)
 	if err != nil {
 		return err
 	}
-	if err := c.print(env.Stdout, report); err != nil {
+	if err := found.Print(env.Stdout, c.JSON, c.ASCII); err != nil {
 		return err
 	}
-	return report.verdict()
+	return found.Verdict()
 }
 
 func (c *Command) check() error {
@@ -129,17 +123,16 @@ func (c *Command) check() error {
 // play plays all recordings under each policy, several at once. The report is
 // that of the first policy, with the others' against it; of a policy that is
 // played at several caps, the mean.
-func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording.Recording, under [][]*policy) (*Report, error) {
+func (c *Command) play(ctx context.Context, env *Env, address string, recordings []recording.Recording, under [][]*policy) (*report.Report, error) {
 	s, closed, err := c.session(ctx, address, env)
 	if err != nil {
 		return nil, err
 	}
 	defer closed()
 	each := slices.Concat(under...)
-	sessions, sums := make([]*session, len(each)), make([]*tally, len(each))
+	sessions, sums := make([]*session, len(each)), make([]*report.Tally, len(each))
 	for i, p := range each {
-		sessions[i], sums[i] = s.under(p), newTally()
-		sums[i].Files = c.files()
+		sessions[i], sums[i] = s.under(p), report.NewTally(c.Files)
 		if err := sessions[i].tryOut(ctx); err != nil {
 			return nil, err
 		}
@@ -153,26 +146,35 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 	started := time.Now()
 	err = all(ctx, jobs, c.Parallel)
 	took := time.Since(started)
-	reports := make([]*Report, len(under))
+	reports := make([]*report.Report, len(under))
 	for i := range reports {
-		atCaps := make([]*Report, len(under[i]))
+		atCaps := make([]*report.Report, len(under[i]))
 		for k := range atCaps {
-			atCaps[k] = sums[0].report(c, sessions[0], took)
+			atCaps[k] = c.report(sums[0], sessions[0], took)
 			sums, sessions = sums[1:], sessions[1:]
 		}
-		reports[i] = meanOf(atCaps)
+		reports[i] = report.Mean(atCaps)
 	}
 	reports[0].Against = reports[1:]
 	if c.Bound {
-		reports[0].Bounds = c.bounds(ctx, s, recordings)
+		reports[0].Bounds = bound.Of(ctx, recordings, c.Files, s.count, s.prices)
 	}
 	return reports[0], err
 }
 
+// report is what a session's figures come to.
+func (c *Command) report(figures *report.Tally, s *session, took time.Duration) *report.Report {
+	r := figures.Result()
+	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, int32(s.budget()), took.Seconds()
+	if s.policy != nil {
+		r.Policy, r.Cite, r.Cap = s.policy.name, s.policy.cite, s.policy.cap
+	}
+	return r
+}
+
 // session is what the conversations of this replay share, under whatever policy.
 func (c *Command) session(ctx context.Context, address string, env *Env) (s *session, closed func(), err error) {
-	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage+1<<20), grpc.MaxCallSendMsgSize(maxMessage)), grpc.WithDefaultServiceConfig(deadlines))
+	conn, err := dial.Plain(address, timeout)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)
 	}
@@ -193,12 +195,12 @@ type job struct {
 	*session
 	id       string
 	recorded *recording.Recording
-	into     *tally
+	into     *report.Tally
 }
 
 // jobs lists what is to be played: each recording under each policy in turn, so
 // that what slows the machine down slows all of them down.
-func jobs(sessions []*session, sums []*tally, recordings []recording.Recording) (out []job) {
+func jobs(sessions []*session, sums []*report.Tally, recordings []recording.Recording) (out []job) {
 	for i := range recordings {
 		for k, s := range sessions {
 			out = append(out, job{s, fmt.Sprintf("replay-%s-%d-%d", s.run, i, k), &recordings[i], sums[k]})
@@ -207,50 +209,23 @@ func jobs(sessions []*session, sums []*tally, recordings []recording.Recording) 
 	return out
 }
 
-func (c *Command) files() []FileReport {
-	out := make([]FileReport, len(c.Files))
-	for i := range out {
-		out[i].File = c.Files[i]
-	}
-	return out
-}
-
-// all plays the jobs with so many workers.
+// all plays the jobs, so many at once.
 func all(ctx context.Context, jobs []job, workers int) error {
-	var wait sync.WaitGroup
+	var playing errgroup.Group
 	var lock sync.Mutex
-	next := make(chan job)
-	for range workers {
-		wait.Go(func() {
-			for j := range next {
-				t := j.play(ctx, j.id, j.recorded)
-				lock.Lock()
-				j.into.merge(t)
-				lock.Unlock()
-			}
-		})
-	}
+	playing.SetLimit(workers)
 	for _, j := range jobs {
 		if ctx.Err() != nil {
 			break
 		}
-		next <- j
+		playing.Go(func() error {
+			t := j.play(ctx, j.id, j.recorded)
+			lock.Lock()
+			defer lock.Unlock()
+			j.into.Merge(t)
+			return nil
+		})
 	}
-	close(next)
-	wait.Wait()
+	_ = playing.Wait() // what goes wrong is in the figures
 	return ctx.Err()
-}
-
-func (c *Command) print(w io.Writer, r *Report) error {
-	if c.JSON {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(r)
-	}
-	var b bytes.Buffer
-	to := sheet.New(w, false, c.ASCII)
-	to.Out = &b
-	r.print(to)
-	_, err := b.WriteTo(w)
-	return err
 }

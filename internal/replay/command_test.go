@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 func TestCommand_Run_HonestSidecar_PassesAndMeasures(t *testing.T) {
@@ -53,49 +54,49 @@ func TestCommand_Run_BrokenPromise_IsCounted(t *testing.T) {
 	for name, c := range map[string]struct {
 		fake   *fake
 		window int32
-		count  func(*Report) int
+		count  func(*report.Report) int
 	}{
-		"illegal":     {&fake{element: func(e map[string]any) { e["index"] = 1 }}, 4096, func(r *Report) int { return r.IllegalContexts }},
-		"over budget": {&fake{}, 50, func(r *Report) int { return r.OverBudget }},
+		"illegal":     {&fake{element: func(e map[string]any) { e["index"] = 1 }}, 4096, func(r *report.Report) int { return r.IllegalContexts }},
+		"over budget": {&fake{}, 50, func(r *report.Report) int { return r.OverBudget }},
 		"newest missing": {&fake{messages: func(m []*pb.Message) []*pb.Message {
 			if m[len(m)-1].GetRole() == pb.Role_ROLE_USER {
 				return m[:len(m)-1]
 			}
 			return m
-		}}, 4096, func(r *Report) int { return r.NewestUnitMissing }},
+		}}, 4096, func(r *report.Report) int { return r.NewestUnitMissing }},
 		"newest cut": {&fake{element: func(e map[string]any) {
 			if s, ok := e["content"].(string); ok && e["role"] == "user" {
 				e["content"] = s[:4]
 			}
-		}}, 4096, func(r *Report) int { return r.NewestUnitMissing }},
+		}}, 4096, func(r *report.Report) int { return r.NewestUnitMissing }},
 		"prefix broken": {&fake{report: func(r *pb.BuildContextResponse) { r.Prefix.BrokenBy = 0 }, messages: lastTwo}, 4096,
-			func(r *Report) int { return r.PrefixBroken }},
+			func(r *report.Report) int { return r.PrefixBroken }},
 		"prefix overstated": {&fake{report: func(r *pb.BuildContextResponse) { r.Prefix.StableBlocks = 99 }}, 4096,
-			func(r *Report) int { return r.PrefixBroken }},
-		"hash":              {&fake{report: func(r *pb.BuildContextResponse) { r.Rendered.ContentSha256 = "00" }}, 4096, func(r *Report) int { return r.Errors }},
-		"budget":            {&fake{report: func(r *pb.BuildContextResponse) { r.Tokens.Budget = 1 }}, 4096, func(r *Report) int { return r.Errors }},
-		"build fails":       {&fake{build: errors.New("no")}, 4096, func(r *Report) int { return r.Errors }},
-		"append fails":      {&fake{append: errors.New("no")}, 4096, func(r *Report) int { return r.Errors }},
-		"refused for room":  {&fake{build: refusal(reasonCannotFit)}, 4096, func(r *Report) int { return r.WrongRefusals }},
-		"refused as open":   {&fake{build: refusal(reasonPending)}, 4096, func(r *Report) int { return r.WrongRefusals }},
-		"refused as none":   {&fake{build: refusal(reasonNone)}, 4096, func(r *Report) int { return r.WrongRefusals }},
-		"refused as empty":  {&fake{build: refusal(reasonEmpty)}, 4096, func(r *Report) int { return r.WrongRefusals }},
-		"refused an append": {&fake{append: refusal(reasonNoCall)}, 4096, func(r *Report) int { return r.WrongRefusals }},
+			func(r *report.Report) int { return r.PrefixBroken }},
+		"hash":              {&fake{report: func(r *pb.BuildContextResponse) { r.Rendered.ContentSha256 = "00" }}, 4096, func(r *report.Report) int { return r.Errors }},
+		"budget":            {&fake{report: func(r *pb.BuildContextResponse) { r.Tokens.Budget = 1 }}, 4096, func(r *report.Report) int { return r.Errors }},
+		"build fails":       {&fake{build: errors.New("no")}, 4096, func(r *report.Report) int { return r.Errors }},
+		"append fails":      {&fake{append: errors.New("no")}, 4096, func(r *report.Report) int { return r.Errors }},
+		"refused for room":  {&fake{build: refusal(reasonCannotFit)}, 4096, func(r *report.Report) int { return r.WrongRefusals }},
+		"refused as open":   {&fake{build: refusal(reasonPending)}, 4096, func(r *report.Report) int { return r.WrongRefusals }},
+		"refused as none":   {&fake{build: refusal(reasonNone)}, 4096, func(r *report.Report) int { return r.WrongRefusals }},
+		"refused as empty":  {&fake{build: refusal(reasonEmpty)}, 4096, func(r *report.Report) int { return r.WrongRefusals }},
+		"refused an append": {&fake{append: refusal(reasonNoCall)}, 4096, func(r *report.Report) int { return r.WrongRefusals }},
 		"another text": {&fake{read: func(m *pb.Message) {
 			if m.GetIndex() == 5 {
 				m.Parts[0].Content = &pb.Part_Text{Text: "other"}
 			}
-		}}, 4096, func(r *Report) int { return r.ReadbackMismatches }},
+		}}, 4096, func(r *report.Report) int { return r.ReadbackMismatches }},
 		"unexplained": {&fake{messages: firstLost, report: func(r *pb.BuildContextResponse) { r.Decisions = nil }}, 4096,
-			func(r *Report) int { return r.Unexplained }},
-		"savings":        {&fake{report: func(r *pb.BuildContextResponse) { r.Tokens.SavedByFit++ }}, 4096, func(r *Report) int { return r.SavingsMisstated }},
-		"another turn":   {&fake{report: func(r *pb.BuildContextResponse) { r.Turn++ }}, 4096, func(r *Report) int { return r.Errors }},
-		"another origin": {&fake{messages: firstLost, expand: otherText}, 4096, func(r *Report) int { return r.ExpansionMismatches }},
-		"no origin":      {&fake{messages: firstLost, expand: neither}, 4096, func(r *Report) int { return r.ExpansionMismatches }},
+			func(r *report.Report) int { return r.Unexplained }},
+		"savings":        {&fake{report: func(r *pb.BuildContextResponse) { r.Tokens.SavedByFit++ }}, 4096, func(r *report.Report) int { return r.SavingsMisstated }},
+		"another turn":   {&fake{report: func(r *pb.BuildContextResponse) { r.Turn++ }}, 4096, func(r *report.Report) int { return r.Errors }},
+		"another origin": {&fake{messages: firstLost, expand: otherText}, 4096, func(r *report.Report) int { return r.ExpansionMismatches }},
+		"no origin":      {&fake{messages: firstLost, expand: neither}, 4096, func(r *report.Report) int { return r.ExpansionMismatches }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := played(t, c.fake, recorded, func(cmd *Command) { cmd.Window = c.window })
-			if c.count(r) == 0 || !errors.Is(err, ErrJudged) {
+			if c.count(r) == 0 || !errors.Is(err, report.ErrJudged) {
 				t.Errorf("error %v, report %+v", err, r)
 			}
 			if len(r.Examples) == 0 {
@@ -173,7 +174,7 @@ func TestCommand_Run_BadFlags_AreRefused(t *testing.T) {
 		"no file":     func(c *Command) { c.Files = []string{"absent.jsonl"} },
 		"no contents": func(c *Command) { c.Files = nil },
 	} {
-		if _, err := played(t, &fake{}, recorded, change); err == nil || errors.Is(err, ErrJudged) {
+		if _, err := played(t, &fake{}, recorded, change); err == nil || errors.Is(err, report.ErrJudged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -183,7 +184,7 @@ func TestCommand_Run_Text_HoldsNoConversation(t *testing.T) {
 	var out, progress bytes.Buffer
 	f := &fake{element: func(e map[string]any) { e["index"] = 1 }}
 	c := &Command{Files: []string{fileOf(t, recorded)}, Format: "openai-chat", Window: 4096, Sample: 1, Join: 1, Parallel: 1, ASCII: true}
-	if err := c.Run(t.Context(), &Env{Start: f.start, Counter: o200k(), Stdout: &out, Stderr: &progress}); !errors.Is(err, ErrJudged) {
+	if err := c.Run(t.Context(), &Env{Start: f.start, Counter: o200k(), Stdout: &out, Stderr: &progress}); !errors.Is(err, report.ErrJudged) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"illegal contexts", "<-- broken", "conversation c, message 2", "#"} {
@@ -197,7 +198,7 @@ func TestCommand_Run_Text_HoldsNoConversation(t *testing.T) {
 }
 
 func TestReport_JSON_HasTheDocumentedKeys(t *testing.T) {
-	raw, err := json.Marshal(newTally().report(&Command{}, &session{}, 0))
+	raw, err := json.Marshal(report.NewTally(nil).Result())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,31 +4,12 @@ import (
 	"slices"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
-const (
-	// compacted is what a view weighs at most after a compaction, as a share of
-	// B: the target of 50 %, and what comes on top of it.
-	compacted = 0.55
-	// refilled is by how much a view must grow before it is compacted again, as
-	// a share of B: less often than once per window filled would be 0.5.
-	refilled = 0.25
-)
-
-// Compactions says how often views were made smaller because they had outgrown
-// their budget, and what that came to. Measured on the contexts' bytes.
-type Compactions struct {
-	// Count is how many builds made a summary or moved the window's start.
-	Count     int `json:"count"`
-	Summaries int `json:"summaries"`
-	// Over counts contexts after one that weigh more than 55 % of B, and Largest
-	// is the largest share of B that one took.
-	Over    int     `json:"over_55_percent"`
-	Largest float64 `json:"largest_share" merge:"max"`
-	// Early counts those that came before the view had grown by 25 % of B since
-	// the one before.
-	Early int `json:"early"`
-}
+// refilled is by how much a view must grow before it is compacted again, as
+// a share of B: less often than once per window filled would be 0.5.
+const refilled = 0.25
 
 // filling is how full a view is between two compactions.
 type filling struct {
@@ -50,7 +31,7 @@ func (c *conversation) compaction(response *pb.BuildContextResponse, total int) 
 		c.Compactions.Summaries += made
 		share := float64(total) / float64(c.budget())
 		c.Compactions.Largest = max(c.Compactions.Largest, share)
-		if share > compacted {
+		if share > report.Compacted {
 			c.Compactions.Over++
 		}
 		grown := f.view + history - f.whole - f.after

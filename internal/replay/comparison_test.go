@@ -5,11 +5,11 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 func TestCommand_Run_SeveralPolicies_AreReportedInOrder(t *testing.T) {
@@ -34,15 +34,15 @@ func TestCommand_Run_OwnCalls_ArePartOfTheCost(t *testing.T) {
 	}}
 	r, err := played(t, f, recorded)
 	plain, _ := played(t, &fake{}, recorded)
-	want := OwnCalls{Calls: 3, InputTokens: 300, OutputTokens: 30, Cost: 3000}
+	want := report.OwnCalls{Calls: 3, InputTokens: 300, OutputTokens: 30, Cost: 3000}
 	if err != nil || math.Abs(r.OwnCalls.Cost-want.Cost) > 1e-6 || r.OwnCalls.Calls != want.Calls || r.OwnCalls.InputTokens != 300 || r.OwnCalls.OutputTokens != 30 {
 		t.Errorf("%v, %+v", err, r.OwnCalls)
 	}
 	if got := r.CostWith - plain.CostWith; math.Abs(got-3000) > 1e-6 || math.Abs(r.Files[0].CostWith-r.CostWith) > 1e-6 {
 		t.Errorf("own calls add %v to the cost, want 3000", got)
 	}
-	if !strings.Contains(r.text(), "3, 300 tokens in, 30 out, 3000 token prices") {
-		t.Error(r.text())
+	if !strings.Contains(textOf(t, r), "3, 300 tokens in, 30 out, 3000 token prices") {
+		t.Error(textOf(t, r))
 	}
 }
 
@@ -82,7 +82,7 @@ func TestCommand_Run_PrunedResults_AreJudgedByTheNewestTokens(t *testing.T) {
 		"{protect_tokens: 200, minimum_tokens: 0, max_part_tokens: 1}": 2,
 	} {
 		r, err := played(t, f, longer, under(t, "conversation: {pruning: "+policy+"}"))
-		if r.PrunedEarly != early || r.ExpiredEarly != 0 || errors.Is(err, ErrJudged) != (early > 0) {
+		if r.PrunedEarly != early || r.ExpiredEarly != 0 || errors.Is(err, report.ErrJudged) != (early > 0) {
 			t.Errorf("%s: pruned early %d, want %d: %v", policy, r.PrunedEarly, early, err)
 		}
 	}
@@ -115,40 +115,5 @@ func TestCommand_Run_WhatTheWindowLeavesOut_IsNotExpiredEarly(t *testing.T) {
 	}
 	if whole, _ := played(t, &fake{}, recorded); whole.NewestKept != 0 {
 		t.Errorf("all was shown, and the newest %d tokens are kept", whole.NewestKept)
-	}
-}
-
-func TestReport_Comparison_FitsTheWidth(t *testing.T) {
-	large := func(name string) *Report {
-		return &Report{
-			Policy: name, Builds: 1, TokensWith: 123_456_789_000, CostWith: 98_765_432_100, Rewrites: 123_456, ReferenceRecall: 0.987, MeanFill: 0.7,
-			OwnCalls: OwnCalls{Calls: 1_234_567, Cost: 12_345_678}, Compactions: Compactions{Count: 12_345, Summaries: 23_456},
-			BuildMS: Millis{P50: 12.3, P95: 123.4},
-			Files:   []FileReport{{File: "/d/a_rather_long_name/conversations.jsonl", TokensWith: 1_234_567, CostWith: 9}, {File: "b"}},
-		}
-	}
-	r := large("summarize")
-	r.Against = []*Report{large("balanced"), large("none")}
-	text := r.text()
-	for line := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 120 {
-			t.Errorf("%d columns: %s", n, line)
-		}
-	}
-	for _, want := range []string{"123G  1.000", "98.8G", "By file", "a_rather_long_name/conversations.jsonl", "1.23M", "123"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, "Must be 0") {
-		t.Errorf("the whole report of one policy among several\n%s", text)
-	}
-}
-
-func TestShort_ThreeDigits(t *testing.T) {
-	for n, want := range map[float64]string{0: "0", 7: "7", 1.5: "1.50", 12.34: "12.3", 999: "999", 999.6: "1.00k", 1234: "1.23k", 99_960: "100k", 12_345_678: "12.3M", 2.5e9: "2.50G", 5e11: "500G"} {
-		if got := short(n); got != want {
-			t.Errorf("%v: %q, want %q", n, got, want)
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -82,7 +83,7 @@ func (c *conversation) putBack(text string, shown map[string]bool, said indices)
 		return text
 	}
 	whole := strings.Join(lines, "\n")
-	if !slices.ContainsFunc(messageOf(c.appended[own]).Items, func(item validate.Item) bool { return slices.Contains(item.Texts, whole) }) {
+	if !slices.ContainsFunc(recall.Message(c.appended[own]).Items, func(item validate.Item) bool { return slices.Contains(item.Texts, whole) }) {
 		c.fail("copies_missing", &c.CopiesMissing, fmt.Sprintf("message %d with its lines put back is not what was appended", own))
 	}
 	return whole
@@ -93,7 +94,7 @@ func (c *conversation) copied(n named) (lines, of, fault string) {
 	if n.message >= len(c.appended) || n.own >= len(c.appended) || n.message > n.own {
 		return "", "", "there is no such message"
 	}
-	items := messageOf(c.appended[n.message]).Items
+	items := recall.Message(c.appended[n.message]).Items
 	at := max(0, n.part-1)
 	if at >= len(items) || n.part == 0 && len(items) > 1 || len(items[at].Texts) != 1 {
 		return "", "", "it is not said of which part"

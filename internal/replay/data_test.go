@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/policies"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 	"github.com/palimpsest-context/palimpsest/test/faults/process"
 )
 
@@ -58,22 +59,22 @@ func sidecarProcess(t *testing.T) string {
 }
 
 // replayed plays a tenth of the files and returns the report.
-func replayed(t *testing.T, address string, files []string, window int32, format string, change ...func(*Command)) *Report {
+func replayed(t *testing.T, address string, files []string, window int32, format string, change ...func(*Command)) *report.Report {
 	t.Helper()
 	c := &Command{Files: files, Address: address, Format: format, Window: window, Sample: 10, Join: 1, Parallel: 2, JSON: true}
 	for _, f := range change {
 		f(c)
 	}
 	var out bytes.Buffer
-	if err := c.Run(t.Context(), &Env{Counter: o200k(), Stdout: &out, Stderr: io.Discard}); err != nil && !errors.Is(err, ErrJudged) {
+	if err := c.Run(t.Context(), &Env{Counter: o200k(), Stdout: &out, Stderr: io.Discard}); err != nil && !errors.Is(err, report.ErrJudged) {
 		t.Fatal(err)
 	}
-	r := &Report{}
+	r := &report.Report{}
 	if err := json.Unmarshal(out.Bytes(), r); err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range r.all() {
-		if broken := r.broken(); len(broken) > 0 {
+	for _, r := range r.All() {
+		if broken := r.Broken(); len(broken) > 0 {
 			t.Errorf("window %d, %s, %s: %v: %+v", window, format, r.Policy, broken, r.Examples)
 		}
 	}
@@ -124,7 +125,7 @@ func TestReplay_SampleOfData(t *testing.T) {
 			filled, room = filled+r.FilledTokens, room+r.FilledRoom
 		}
 	}
-	if fill := share(filled, room); fill < minFill {
+	if fill := report.Share(filled, room); fill < minFill {
 		t.Errorf("contexts that something was left out of fill %.1f %% of their budget, want %.0f %%", 100*fill, 100*minFill)
 	}
 	coding := []string{filepath.Join(data, "mini_swe_agent", "conversations.jsonl")}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -59,6 +60,6 @@ func (c *conversation) checkDecisions(response *pb.BuildContextResponse, blocks 
 		}
 	}
 	if !whole && !c.ended {
-		c.NewestKept = leastOf(c.NewestKept, kept)
+		c.NewestKept = report.LeastOf(c.NewestKept, kept)
 	}
 }

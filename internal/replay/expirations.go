@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -177,7 +178,7 @@ func (c *conversation) prunedFor(part *pb.Part) int {
 	if said := c.policy.pruning().GetMaxPartTokens(); said > 0 {
 		most = int(said)
 	}
-	alone := validate.Message{Items: itemsOf([]*pb.Part{part})}
+	alone := validate.Message{Items: recall.Items([]*pb.Part{part})}
 	return min(alone.Tokens(c.count), most)
 }
 

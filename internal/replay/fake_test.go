@@ -21,6 +21,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
@@ -236,7 +238,7 @@ func decisionsOf(record, shown []*pb.Message) (out []*pb.Decision) {
 
 func (f *fake) weightOf(messages []*pb.Message) (n int64) {
 	for _, m := range messages {
-		own := messageOf(m)
+		own := recall.Message(m)
 		n += int64(own.Tokens(func(text string) int { n, _ := o200k().Count(text); return n }))
 	}
 	return n
@@ -271,7 +273,7 @@ func calls(m *pb.Message) bool {
 func (f *fake) chat(messages []*pb.Message) []string {
 	var out []string
 	for _, m := range asOne(messages) {
-		element := map[string]any{"role": roleName(m.GetRole())}
+		element := map[string]any{"role": recall.Role(m.GetRole())}
 		var calls []any
 		for _, p := range m.GetParts() {
 			if p.GetText() != "" {
@@ -386,7 +388,7 @@ func fileOf(t *testing.T, content string) string {
 }
 
 // played replays content through f and returns the report.
-func played(t *testing.T, f *fake, content string, change ...func(*Command)) (*Report, error) {
+func played(t *testing.T, f *fake, content string, change ...func(*Command)) (*report.Report, error) {
 	t.Helper()
 	c := &Command{Files: []string{fileOf(t, content)}, Format: "openai-chat", Window: 4096, Sample: 1, Join: 1, Parallel: 2, JSON: true}
 	for _, f := range change {
@@ -394,13 +396,23 @@ func played(t *testing.T, f *fake, content string, change ...func(*Command)) (*R
 	}
 	var out, progress bytes.Buffer
 	err := c.Run(t.Context(), &Env{Start: f.start, Counter: o200k(), Stdout: &out, Stderr: &progress})
-	report := &Report{}
+	found := &report.Report{}
 	if out.Len() > 0 {
-		if err := json.Unmarshal(out.Bytes(), report); err != nil {
+		if err := json.Unmarshal(out.Bytes(), found); err != nil {
 			t.Fatalf("%v in %s", err, out.String())
 		}
 	}
-	return report, err
+	return found, err
+}
+
+// textOf is a report as people read it, without Unicode.
+func textOf(t *testing.T, r *report.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.Print(&b, false, true); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 func wordsPart(text string) *pb.Part { return &pb.Part{Content: &pb.Part_Text{Text: text}} }
@@ -409,7 +421,7 @@ func wordsPart(text string) *pb.Part { return &pb.Part{Content: &pb.Part_Text{Te
 func historyOf(messages []*pb.Message) *validate.History {
 	h := validate.NewHistory(func(string) int { return 0 })
 	for _, m := range messages {
-		h.Add(messageOf(m))
+		h.Add(recall.Message(m))
 	}
 	return h
 }

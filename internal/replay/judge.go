@@ -3,10 +3,12 @@ package replay
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -22,7 +24,7 @@ func (c *conversation) judge(response *pb.BuildContextResponse, next *pb.Message
 	stable := c.prefix(response, context)
 	if !c.ended {
 		c.measure(response, context, stable)
-		c.recall(next, context.Blocks)
+		c.referenceRecall(next, context.Blocks)
 		c.contentRecall(next, context.Blocks)
 	}
 	c.previous = &build{blocks: context.Blocks, without: c.whole, total: total, length: len(c.appended)}
@@ -71,22 +73,22 @@ func (c *conversation) hash(r *pb.Rendered) {
 // full it is if something had to be left out.
 func (c *conversation) measure(response *pb.BuildContextResponse, context *validate.Context, stable run) {
 	total := context.Tokens + c.fixed
-	c.LetGo.built(response)
+	c.LetGo.Built(response)
 	c.TokensWithout += int64(c.whole + c.fixed)
 	c.TokensWith += int64(total)
 	if compacts(response) {
-		c.filled += int64(total)
-		c.room += int64(c.budget())
+		c.FilledTokens += int64(total)
+		c.FilledRoom += int64(c.budget())
 	}
 	c.compaction(response, total)
 	c.own(response.GetCompaction().GetOwnCalls())
-	c.turn(c.whole+c.fixed, total)
+	c.AddTurn(c.whole+c.fixed, total)
 	if c.previous == nil {
 		c.price(0, total, 0, c.whole+c.fixed)
 		return
 	}
-	c.stableTokens += int64(stable.tokens)
-	c.comparedTokens += int64(context.Tokens)
+	c.StableTokens += int64(stable.tokens)
+	c.ComparedTokens += int64(context.Tokens)
 	c.price(stable.tokens+c.fixed, context.Tokens-stable.tokens, c.previous.without+c.fixed, c.whole-c.previous.without)
 	if stable.broken {
 		c.Rewrites++
@@ -137,9 +139,9 @@ func misreported(response *pb.BuildContextResponse, blocks, stable int, broken b
 // price adds what a build costs with the sidecar and without it: what a cache
 // holds is read, the rest is written to it.
 func (c *conversation) price(read, written, readWithout, writtenWithout int) {
-	c.CostWith += c.prices.of(read, written)
-	c.CostWithout += c.prices.of(readWithout, writtenWithout)
-	c.Citations.AskingCost += c.prices.of(c.excerpts, 0)
+	c.CostWith += c.prices.Of(read, written)
+	c.CostWithout += c.prices.Of(readWithout, writtenWithout)
+	c.Citations.AskingCost += c.prices.Of(c.excerpts, 0)
 }
 
 // roomy says whether the newest unit has room in full, so that none of its
@@ -176,4 +178,19 @@ func (c *conversation) checkSavings(response *pb.BuildContextResponse, total int
 	if got, want := total+saved, c.whole+c.fixed; got > want || got < want-c.history.Merged()-borders {
 		c.fail("savings_misstated", &c.SavingsMisstated, fmt.Sprintf("%d tokens and %d saved are not %d", total, saved, want))
 	}
+}
+
+// neutralJSON writes neutral messages as the judge reads them.
+func neutralJSON(messages []*pb.ContextMessage) []byte {
+	type message struct {
+		Role  string          `json:"role"`
+		Parts []validate.Item `json:"parts"`
+	}
+	out := make([]message, len(messages))
+	for i, m := range messages {
+		out[i] = message{recall.Role(m.GetRole()), recall.Items(m.GetParts())}
+	}
+	// Strings and numbers always encode.
+	raw, _ := json.Marshal(out)
+	return raw
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -29,7 +30,7 @@ func (c *conversation) newestMissing(blocks []validate.Block, room int) string {
 	unit := c.history.Newest()
 	originals := make([]validate.Message, len(unit))
 	for i, m := range c.appended[len(c.appended)-len(unit):] {
-		originals[i] = messageOf(m)
+		originals[i] = recall.Message(m)
 	}
 	return missing(unit, originals, blocks, c.roomy(room))
 }
@@ -111,7 +112,7 @@ func tail(text string) string {
 // differently; what is no object may be wrapped into one.
 func sameArguments(shown, original string) bool {
 	a, b := canonical(shown), canonical(original)
-	return a == b || b == "" && a == "{}" || strings.Contains(leaves(shown), original)
+	return a == b || b == "" && a == "{}" || strings.Contains(recall.Leaves(shown), original)
 }
 
 // canonical writes JSON with sorted keys and without white space; what is no

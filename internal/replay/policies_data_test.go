@@ -26,7 +26,7 @@ func TestReplay_Compactions_LongSession(t *testing.T) {
 	long := []string{recordings(data, "pi_sessions")}
 	whole := policyFile(t, "conversation: {pruning: {enabled: false}, compaction: {strategy: summarize}}")
 	for window, under := range map[int32][]string{131072: {whole}, 65536: {"balanced"}, 32768: {whole, "summarize", "balanced"}} {
-		for _, r := range replayed(t, address, long, window, "openai-chat", alone(under...), every(1)).all() {
+		for _, r := range replayed(t, address, long, window, "openai-chat", alone(under...), every(1)).All() {
 			c := r.Compactions
 			if c.Over != 0 || c.Early != 0 || c.Count == 0 || r.Policy == whole && c.Summaries == 0 || c.Summaries > 0 && r.Reached.Messages == 0 {
 				t.Errorf("window %d, %s: %+v, %+v", window, r.Policy, c, r.Reached)

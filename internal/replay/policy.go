@@ -12,6 +12,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/policies"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 // policy is what recordings are played under: the policy of each conversation,
@@ -116,7 +117,7 @@ func (p *policy) title() string {
 	if p == nil {
 		return ""
 	}
-	return (&Report{Policy: p.name, Cite: p.cite}).title()
+	return report.Title(p.name, p.cite)
 }
 
 // notHere says why a field has no place in a policy that is played under.

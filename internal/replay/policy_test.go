@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 func policyFile(t *testing.T, content string) string {
@@ -171,7 +172,7 @@ func TestCommand_Run_Policy_IsJudgedByTheTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := played(t, &fake{messages: compacting(c.after)}, longer, under(t, c.policy))
-			if (r.ExpiredEarly > 0) != c.early || (r.ExpiredLate > 0) != c.late || errors.Is(err, ErrJudged) != (c.early || c.late) {
+			if (r.ExpiredEarly > 0) != c.early || (r.ExpiredLate > 0) != c.late || errors.Is(err, report.ErrJudged) != (c.early || c.late) {
 				t.Errorf("early %d, late %d, %v, %+v", r.ExpiredEarly, r.ExpiredLate, err, r.Examples)
 			}
 			// The one that is short.
@@ -190,7 +191,7 @@ func TestCommand_Run_Policy_IsComparedWithNone(t *testing.T) {
 	}
 	// This sidecar shortens without a policy too, before the last message and
 	// behind it, which is what the second replay is judged by.
-	if none := r.Against[0]; !errors.Is(err, ErrJudged) || !strings.Contains(err.Error(), "under none: expired_early 2") || none.ExpiredEarly != 2 {
+	if none := r.Against[0]; !errors.Is(err, report.ErrJudged) || !strings.Contains(err.Error(), "under none: expired_early 2") || none.ExpiredEarly != 2 {
 		t.Errorf("%v", err)
 	}
 	off := 0
@@ -205,7 +206,7 @@ func TestCommand_Run_Policy_IsComparedWithNone(t *testing.T) {
 	if len(f.policies) != 2 || off != 1 {
 		t.Errorf("policies are %v", f.policies)
 	}
-	if text := r.text(); !strings.Contains(text, "The same recordings") || !strings.Contains(text, "done otherwise") == (r.LetGo.Degraded > 0) {
+	if text := textOf(t, r); !strings.Contains(text, "The same recordings") || !strings.Contains(text, "done otherwise") == (r.LetGo.Degraded > 0) {
 		t.Errorf("the report is\n%s", text)
 	}
 }
@@ -214,7 +215,7 @@ func TestCommand_Run_PolicyThatTheSidecarRefuses_EndsAtOnce(t *testing.T) {
 	refused := status.Error(codes.InvalidArgument, "turns must be less")
 	for name, f := range map[string]*fake{"conversation": {create: refused}, "tools: read": {append: refused}} {
 		_, err := played(t, f, recorded, under(t, "tools: {read: {turns: 5, mode: remove}}"))
-		if err == nil || !strings.Contains(err.Error(), name+": turns must be less") || errors.Is(err, ErrJudged) {
+		if err == nil || !strings.Contains(err.Error(), name+": turns must be less") || errors.Is(err, report.ErrJudged) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -231,7 +232,7 @@ func TestRun_NewestUnit_MayNotBeShortenedWhereItFits(t *testing.T) {
 		r.Output = &pb.ToolResult_Text{Text: r.GetText()[:300]}
 		return out
 	}}
-	if r, err := played(t, f, longer, func(c *Command) { c.Window = 128000 }); r.NewestUnitMissing != 1 || !errors.Is(err, ErrJudged) {
+	if r, err := played(t, f, longer, func(c *Command) { c.Window = 128000 }); r.NewestUnitMissing != 1 || !errors.Is(err, report.ErrJudged) {
 		t.Errorf("%v, %d missing", err, r.NewestUnitMissing)
 	}
 	if r, err := played(t, f, longer, func(c *Command) { c.Window = 1400 }); r.NewestUnitMissing != 0 || err != nil {

@@ -8,6 +8,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -28,7 +30,7 @@ func (c *conversation) readBack(ctx context.Context) {
 			ConversationId: c.id, Range: &pb.MessageRange{StartIndex: int32(from)}, View: pb.ListView_LIST_VIEW_ORIGINAL,
 			PageSize: readPage, PageToken: token,
 		})
-		if reasonOf(err) == reasonTooLarge {
+		if dial.Reason(err) == reasonTooLarge {
 			c.readOne(ctx, seen)
 			seen++
 			from, token = seen, ""
@@ -57,7 +59,7 @@ func (c *conversation) readBack(ctx context.Context) {
 }
 
 func (c *conversation) readOne(ctx context.Context, i int) {
-	response, err := c.records.GetMessage(ctx, &pb.GetMessageRequest{ConversationId: c.id, MessageIndex: int32(i), MaxReplyBytes: proto.Int32(maxMessage)})
+	response, err := c.records.GetMessage(ctx, &pb.GetMessageRequest{ConversationId: c.id, MessageIndex: int32(i), MaxReplyBytes: proto.Int32(dial.LargestReply)})
 	if err != nil {
 		c.fail("errors", &c.Errors, "get: "+describe(err))
 		return
@@ -152,7 +154,7 @@ func textsOf(blocks []validate.Block) map[string]bool {
 // format writes a text in another way it is not, and its message is asked for
 // although the context has it.
 func inFull(m *pb.Message, shown map[string]bool) bool {
-	for _, item := range messageOf(m).Items {
+	for _, item := range recall.Message(m).Items {
 		for _, text := range item.Texts {
 			if item.Kind != validate.Reasoning && item.Kind != validate.Opaque && !shown[text] {
 				return false
@@ -179,7 +181,7 @@ func (c *conversation) expand(ctx context.Context, i int) {
 
 func (c *conversation) expandMessage(ctx context.Context, i int, mode pb.ExpandMode) (*pb.ExpandMessageResponse, error) {
 	return c.contexts.ExpandMessage(ctx, &pb.ExpandMessageRequest{
-		ConversationId: c.id, Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: int32(i)}, Mode: mode, MaxReplyBytes: proto.Int32(maxMessage),
+		ConversationId: c.id, Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: int32(i)}, Mode: mode, MaxReplyBytes: proto.Int32(dial.LargestReply),
 	})
 }
 
@@ -190,7 +192,7 @@ func (c *conversation) expandSummaries(ctx context.Context) {
 	token := ""
 	for ctx.Err() == nil {
 		page, err := c.records.ListMessages(ctx, &pb.ListMessagesRequest{
-			ConversationId: c.id, View: pb.ListView_LIST_VIEW_CURRENT, PageSize: readPage, PageToken: token, MaxReplyBytes: proto.Int32(maxMessage),
+			ConversationId: c.id, View: pb.ListView_LIST_VIEW_CURRENT, PageSize: readPage, PageToken: token, MaxReplyBytes: proto.Int32(dial.LargestReply),
 		})
 		if err != nil {
 			c.fail("errors", &c.Errors, "list summaries: "+describe(err))
@@ -212,7 +214,7 @@ func (c *conversation) expandSummary(ctx context.Context, summary string, start,
 	for ctx.Err() == nil {
 		page, err := c.contexts.ExpandMessage(ctx, &pb.ExpandMessageRequest{
 			ConversationId: c.id, Target: &pb.ExpandMessageRequest_SummaryId{SummaryId: summary},
-			Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: token, MaxReplyBytes: proto.Int32(maxMessage),
+			Mode: pb.ExpandMode_EXPAND_MODE_RETURN_ONLY, PageToken: token, MaxReplyBytes: proto.Int32(dial.LargestReply),
 		})
 		if err != nil {
 			c.unreachable(next, summary, describe(err))
@@ -253,10 +255,4 @@ func (c *conversation) child(ctx context.Context, summary string, child *pb.Expa
 func (c *conversation) unreachable(index int, summary, why string) {
 	c.index = index
 	c.fail("unreachable", &c.Unreachable, summary+": "+why)
-}
-
-// Reached is what expanding the summaries in force came to.
-type Reached struct {
-	Summaries int `json:"summaries"` // in force and below
-	Messages  int `json:"messages"`  // that came back as they were appended
 }

@@ -3,9 +3,10 @@ package replay
 import (
 	"fmt"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/palimpsest-context/palimpsest/internal/dial"
 )
 
 // The reasons that a replay judges; see ErrorReason in the contract.
@@ -20,25 +21,15 @@ const (
 	reasonNotEdited = "NOT_EDITED"
 )
 
-// reasonOf returns the reason that the error carries, or "".
-func reasonOf(err error) string {
-	for _, detail := range status.Convert(err).Details() {
-		if info, ok := detail.(*errdetails.ErrorInfo); ok {
-			return info.GetReason()
-		}
-	}
-	return ""
-}
-
 // describe names an error without its text, which is the server's to word.
 func describe(err error) string {
-	return fmt.Sprintf("%v %s", status.Code(err), reasonOf(err))
+	return fmt.Sprintf("%v %s", status.Code(err), dial.Reason(err))
 }
 
 // refused judges a build at a budget that was not answered, and counts it by its
 // reason.
 func (c *conversation) refused(err error, room int, byReason map[string]int) {
-	reason := reasonOf(err)
+	reason := dial.Reason(err)
 	if status.Code(err) == codes.NotFound && reason == reasonNotFound && c.history.Len() == 0 {
 		// Before anything is appended there is no conversation, so no message:
 		// the same refusal by another name.

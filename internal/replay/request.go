@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -38,7 +39,7 @@ func (c *conversation) trackUserWords(m *pb.Message) {
 	}, m.GetMessageType()) {
 		return
 	}
-	own := messageOf(m)
+	own := recall.Message(m)
 	said := &userWords{message: len(c.appended) - 1, weight: own.Tokens(c.count)}
 	for _, item := range own.Items {
 		if item.Kind == validate.Text && strings.TrimSpace(item.Texts[0]) != "" {

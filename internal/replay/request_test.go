@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 // essay is a text of so many different words.
@@ -86,13 +87,13 @@ func TestCommand_Run_WordsOfTheUser_AreDemanded(t *testing.T) {
 			}}
 			r, err := played(t, f, c.talk, func(cmd *Command) { cmd.Window = c.window })
 			// The fake takes no notice of a budget, and restores only what is left out.
-			got := slices.DeleteFunc(r.broken(), func(fault string) bool {
+			got := slices.DeleteFunc(r.Broken(), func(fault string) bool {
 				return strings.HasPrefix(fault, "over_budget") || strings.HasPrefix(fault, "restores")
 			})
 			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want+" ")) {
 				t.Errorf("%v, %+v, want %q", got, r.Examples, c.want)
 			}
-			if c.want != "" && !errors.Is(err, ErrJudged) {
+			if c.want != "" && !errors.Is(err, report.ErrJudged) {
 				t.Error(err)
 			}
 		})
@@ -108,7 +109,7 @@ func TestCommand_Run_AnOpeningThatMayLeave_IsNotDemanded(t *testing.T) {
 		r, err := played(t, &fake{messages: without(0)}, talk(essay(400), "Fix the parser"), func(cmd *Command) {
 			cmd.Window, cmd.Policy, cmd.Alone = 16384, []string{file}, true
 		})
-		if err != nil && !errors.Is(err, ErrJudged) {
+		if err != nil && !errors.Is(err, report.ErrJudged) {
 			t.Fatal(err)
 		}
 		if r.OpeningMissing > 0 != demanded {
@@ -118,7 +119,7 @@ func TestCommand_Run_AnOpeningThatMayLeave_IsNotDemanded(t *testing.T) {
 }
 
 func TestConversation_Hear_TakesAUsersOwnWordsAlone(t *testing.T) {
-	c := &conversation{session: &session{count: func(string) int { return 1 }}, tally: newTally()}
+	c := &conversation{session: &session{count: func(string) int { return 1 }}, Tally: report.NewTally(nil)}
 	for i, m := range []*pb.Message{
 		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart("r")}, MessageType: pb.MessageType_MESSAGE_TYPE_ACTION_RESULT},
 		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart("first")}},

@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
 	"regexp"
 	"strings"
 	"time"
@@ -11,12 +10,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/dial"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
-
-// deadlines bound each call to the sidecar: a replay that hangs says nothing.
-const deadlines = `{"methodConfig": [{"name": [{}], "timeout": "60s"}]}`
 
 // session is what all conversations of one replay share.
 type session struct {
@@ -29,7 +28,7 @@ type session struct {
 	model    string
 	run      string // sets this run's conversations apart from earlier ones
 	count    validate.Counter
-	prices   prices
+	prices   report.Prices
 	step     func() // called after each build
 	sent     func(request string)
 	policy   *policy // nil: that of the sidecar
@@ -47,7 +46,7 @@ func (s *session) budget() int { return s.policy.budget(int(s.window - s.reserve
 // conversation is one recording while it is played.
 type conversation struct {
 	*session
-	*tally
+	*report.Tally
 	id            string // in the sidecar
 	name          string // in the recording
 	index         int    // of the message at hand
@@ -57,14 +56,14 @@ type conversation struct {
 	whole         int               // weight of what was appended, in full
 	checker       *validate.Checker
 	appended      []*pb.Message
-	entered       []*pb.Message // the same as they enter the view, with citations in place
-	weights       []int         // of these
-	said          references    // everything that can be referred to
-	words         map[string]references
-	shingler      shingler
-	agentSaid     shingles // of what the agent said
-	othersSaid    shingles // of what all others said
-	blockShingles map[string]shingles
+	entered       []*pb.Message     // the same as they enter the view, with citations in place
+	weights       []int             // of these
+	said          recall.References // everything that can be referred to
+	words         map[string]recall.References
+	shingler      recall.Shingler
+	agentSaid     recall.Shingles // of what the agent said
+	othersSaid    recall.Shingles // of what all others said
+	blockShingles map[string]recall.Shingles
 	previous      *build            // the last answered build
 	names         map[string]string // of the tools that were called, by the call's id
 	now           int               // the turn, by our own count
@@ -90,12 +89,12 @@ type build struct {
 }
 
 // play plays one recording and returns its figures.
-func (s *session) play(ctx context.Context, id string, r *recording.Recording) *tally {
+func (s *session) play(ctx context.Context, id string, r *recording.Recording) *report.Tally {
 	c := s.begin(id, r)
 	c.create(ctx)
 	for i, m := range r.Messages {
 		if ctx.Err() != nil {
-			return c.tally
+			return c.Tally
 		}
 		c.index = i
 		if r.Asks(i) {
@@ -116,27 +115,20 @@ func (s *session) play(ctx context.Context, id string, r *recording.Recording) *
 	c.expandAll(ctx)
 	c.expandSummaries(ctx)
 	c.readContents(ctx)
-	return c.tally
+	return c.Tally
 }
 
 func (s *session) begin(id string, r *recording.Recording) *conversation {
-	counts := map[string]int{}
-	count := func(text string) int {
-		if n, ok := counts[text]; ok {
-			return n
-		}
-		counts[text] = s.count(text)
-		return counts[text]
-	}
+	count := validate.Memoized(s.count)
 	// The command has refused a format that there is no checker for.
 	checker, _ := validate.NewChecker(s.format, count)
-	t := newTally()
-	t.Conversations, t.file = 1, r.File
+	t := report.NewTally(nil)
+	t.Conversations, t.File = 1, r.File
 	return &conversation{
 		reference: reference(),
-		session:   s, tally: t, id: id, name: r.Name, tools: r.Tools, fixed: count(r.Tools),
-		history: validate.NewHistory(count), checker: checker, said: references{}, words: map[string]references{},
-		shingler: shingler{maphash.MakeSeed()}, agentSaid: shingles{}, othersSaid: shingles{}, blockShingles: map[string]shingles{},
+		session:   s, Tally: t, id: id, name: r.Name, tools: r.Tools, fixed: count(r.Tools),
+		history: validate.NewHistory(count), checker: checker, said: recall.References{}, words: map[string]recall.References{},
+		shingler: recall.NewShingler(), agentSaid: recall.Shingles{}, othersSaid: recall.Shingles{}, blockShingles: map[string]recall.Shingles{},
 		names: map[string]string{},
 	}
 }
@@ -164,20 +156,19 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 		c.notAppended(m, err)
 		return
 	}
-	c.appends = append(c.appends, time.Since(started))
+	c.AppendTimes = append(c.AppendTimes, time.Since(started))
 	c.Messages++
 	if got := int(response.GetReceipt().GetIndex()); got != len(c.appended) {
 		c.fail("errors", &c.Errors, fmt.Sprintf("appended as %d, want %d", got, len(c.appended)))
 	}
 	c.appended = append(c.appended, m)
-	c.LetGo.happened(response.GetEvents())
+	c.LetGo.Happened(response.GetEvents())
 	c.trackUserWords(m)
-	own := messageOf(m)
+	own := recall.Message(m)
 	c.whole += own.Tokens(c.count)
 	c.enter(m, response.GetReceipt().GetCitations())
-	c.saidShingles(own)
+	c.remember(own)
 	for _, item := range own.Items {
-		c.said.add(item)
 		if item.Kind == validate.Call {
 			c.names[item.ID] = item.Name
 		}
@@ -187,7 +178,7 @@ func (c *conversation) append(ctx context.Context, m *pb.Message) {
 // enter takes a message that was just appended into the model of the view.
 func (c *conversation) enter(m *pb.Message, citations []*pb.Citation) {
 	shown := c.trackCitations(m, citations)
-	own := messageOf(shown)
+	own := recall.Message(shown)
 	c.entered = append(c.entered, shown)
 	c.history.Add(own)
 	c.weights = append(c.weights, own.Tokens(c.count))
@@ -197,7 +188,7 @@ func (c *conversation) enter(m *pb.Message, citations []*pb.Citation) {
 // notAppended judges a refused append: a result that answers no call is rightly
 // refused.
 func (c *conversation) notAppended(m *pb.Message, err error) {
-	if reasonOf(err) != reasonNoCall {
+	if dial.Reason(err) != reasonNoCall {
 		c.fail("errors", &c.Errors, "append: "+describe(err))
 		return
 	}
@@ -234,7 +225,7 @@ func (c *conversation) build(ctx context.Context, next *pb.Message) {
 		return
 	}
 	if !c.ended {
-		c.builds = append(c.builds, time.Since(started))
+		c.BuildTimes = append(c.BuildTimes, time.Since(started))
 	}
 	if c.sent != nil {
 		c.sent(response.GetRendered().GetRequestJson())
@@ -245,8 +236,14 @@ func (c *conversation) build(ctx context.Context, next *pb.Message) {
 // request asks for a context in a window.
 func (c *conversation) request(window int32) *pb.BuildContextRequest {
 	return &pb.BuildContextRequest{
-		ConversationId: c.id, Format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(string(c.format), "-", "_"))]), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: proto.Int32(maxMessage),
+		ConversationId: c.id, Format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(string(c.format), "-", "_"))]), Model: c.model, FixedInput: c.fixedInput(), MaxReplyBytes: proto.Int32(dial.LargestReply),
 		CloseOpenCalls: c.closing, Complete: c.sent != nil,
 		Budget: &pb.Budget{ContextWindowTokens: &window, ReservedOutputTokens: &c.reserve},
 	}
+}
+
+// fail counts something that must not be and keeps the first example.
+func (c *conversation) fail(figure string, n *int, detail string) {
+	*n++
+	c.AddExample(report.Example{figure, c.name, c.index, detail})
 }

@@ -111,6 +111,19 @@ type Context struct {
 // Counter weighs a text in tokens.
 type Counter func(text string) int
 
+// Memoized counts each text once.
+func Memoized(count Counter) Counter {
+	counts := map[string]int{}
+	return func(text string) int {
+		n, ok := counts[text]
+		if !ok {
+			n = count(text)
+			counts[text] = n
+		}
+		return n
+	}
+}
+
 // Checker judges the contexts of one conversation in one format. It remembers
 // every element it has read, so it is to be dropped with the conversation. It
 // is not safe for concurrent use.

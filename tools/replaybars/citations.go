@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
-)
 
-// citedMark ends the name of a policy in which citations were switched on.
-const citedMark = "+cite"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
+)
 
 // citeCost is what contexts with citations may cost at most, as a share of the
 // same without, on what has a bar.
@@ -54,18 +53,18 @@ func citations(files []string, stdout io.Writer) error {
 // judgeCitations holds what none costs with citations against what it costs
 // without.
 func judgeCitations(name, folder string, all []*played) []string {
-	with, without := named(all, none+citedMark), named(all, none)
+	with, without := named(all, report.Title(none, true)), named(all, none)
 	if with == nil || without == nil {
 		return []string{name + ": none was not played with citations and without"}
 	}
-	s, n := with.in(folder), without.in(folder)
+	s, n := in(folder, with.Files), in(folder, without.Files)
 	switch {
 	case n.Builds == 0 || s.Builds != n.Builds:
 		return []string{name + ": " + folder + " was not played, or not the same builds"}
 	case with.Citations.Count == 0:
 		return []string{name + ": nothing was cited, so nothing is shown"}
-	case s.Cost > citeCost*n.Cost:
-		return []string{fmt.Sprintf("%s: cost %.3f of none, must be at most %g", name, s.Cost/n.Cost, citeCost)}
+	case s.CostWith > citeCost*n.CostWith:
+		return []string{fmt.Sprintf("%s: cost %.3f of none, must be at most %g", name, s.CostWith/n.CostWith, citeCost)}
 	}
 	return nil
 }
@@ -86,8 +85,9 @@ func writeCitations(w io.Writer, results map[string][]*played) error {
 		}
 		for _, p := range all {
 			c := p.Citations
-			fmt.Fprintf(table, "%s\t%s\t%.0f\t%.0f\t%.0f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f\t%.2f\n", name, p.name(), c.Count, c.Mean, c.Largest,
-				p.Tokens/of.Tokens, p.Cost/of.Cost, (p.Cost+c.AskingCost)/of.Cost, p.Recall/of.Recall, c.Found/max(1, c.Words), c.RetrieveMS["p50"], c.RetrieveMS["p95"])
+			fmt.Fprintf(table, "%s\t%s\t%d\t%.0f\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f\t%.2f\n", name, p.name(), c.Count, c.Mean, c.Largest,
+				report.Share(p.TokensWith, of.TokensWith), p.CostWith/of.CostWith, (p.CostWith+c.AskingCost)/of.CostWith, p.ReferenceRecall/of.ReferenceRecall,
+				report.Share(c.Found, c.Words), c.RetrieveMS.P50, c.RetrieveMS.P95)
 		}
 	}
 	return table.Flush()

@@ -53,16 +53,16 @@ func frontier(files []string, stdout io.Writer) error {
 }
 
 func pointsOf(all []*played, plain *played, folder string) (out []point) {
-	n := plain.in(folder)
+	n := in(folder, plain.Files)
 	if n.Builds == 0 {
 		return nil
 	}
 	for _, p := range all {
-		s := p.in(folder)
-		out = append(out, point{name: p.name(), family: p.family(), cost: s.Cost / n.Cost, recall: s.Recall / n.Recall})
+		s := in(folder, p.Files)
+		out = append(out, point{name: p.name(), family: p.family(), cost: s.CostWith / n.CostWith, recall: s.ReferenceRecall / n.ReferenceRecall})
 		for _, b := range p.Bounds {
-			s := b.in(folder)
-			out = append(out, point{name: strings.TrimPrefix(b.Name, "bound: "), cost: s.Cost / n.Cost, recall: s.Recall / n.Recall, bound: true})
+			s := in(folder, b.Files)
+			out = append(out, point{name: strings.TrimPrefix(b.Name, "bound: "), cost: s.CostWith / n.CostWith, recall: s.ReferenceRecall / n.ReferenceRecall, bound: true})
 		}
 	}
 	return out

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// report is a result in which two sets were played, one of them with a cost of its own.
-func report(tokens, cost float64) string {
+// resultOf is a result in which two sets were played, one of them with a cost of its own.
+func resultOf(tokens, cost float64) string {
 	sets := fmt.Sprintf(`"files": [
 		{"file": "/d/mini_swe_agent/conversations.jsonl", "builds": 9, "tokens_with": %g, "tokens_without": 100, "cost_with": %g, "cost_without": 100},
 		{"file": "/d/empty/conversations.jsonl", "builds": 0}], `, tokens, cost)
@@ -20,9 +20,9 @@ func report(tokens, cost float64) string {
 // lifecycleOf judges results of which some were changed.
 func lifecycleOf(t *testing.T, changed map[string]string) (string, error) {
 	t.Helper()
-	results := map[string]string{"none": report(100, 100), "remove-0": good}
+	results := map[string]string{"none": resultOf(100, 100), "remove-0": good}
 	for _, turns := range lifecycleTurns {
-		results[name(eager, turns)], results[name(coalesced, turns)] = report(70, 88), report(71, 85)
+		results[name(eager, turns)], results[name(coalesced, turns)] = resultOf(70, 88), resultOf(71, 85)
 	}
 	for key, content := range changed {
 		results[key] = content
@@ -58,13 +58,13 @@ func TestLifecycle_BarsMet_PrintsRows(t *testing.T) {
 
 func TestLifecycle_BarMissed_Fails(t *testing.T) {
 	for want, changed := range map[string]map[string]string{
-		"coalesced costs 1.0114 of eager":     {"coalesced-5": report(71, 89)},
-		"mini_swe_agent saves too little":     {"coalesced-2": report(73, 80)},
+		"coalesced costs 1.0114 of eager":     {"coalesced-5": resultOf(71, 89)},
+		"mini_swe_agent saves too little":     {"coalesced-2": resultOf(73, 80)},
 		"remove-0: expired_late is 1":         {"remove-0": strings.Replace(good, `"expired_late": 0`, `"expired_late": 1`, 1)},
 		"eager-10: no result":                 {"eager-10": ""},
 		"10 turns were not replayed in both":  {"eager-10": ""},
-		"2 turns: not the same builds":        {"eager-2": strings.Replace(report(70, 88), `"builds": 9`, `"builds": 8`, 1)},
-		"none: savings_misstated is not repo": {"none": strings.Replace(report(100, 100), "savings_misstated", "other", 1)},
+		"2 turns: not the same builds":        {"eager-2": strings.Replace(resultOf(70, 88), `"builds": 9`, `"builds": 8`, 1)},
+		"none: savings_misstated is not repo": {"none": strings.Replace(resultOf(100, 100), "savings_misstated", "other", 1)},
 	} {
 		if out, err := lifecycleOf(t, changed); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%q: error %v, output\n%s", want, err, out)

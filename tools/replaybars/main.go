@@ -20,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 func main() {
@@ -27,15 +29,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "replaybars:", err)
 		os.Exit(1)
 	}
-}
-
-// zero are the figures that must be there and must be 0: each counts a promise
-// broken on a real conversation.
-var zero = []string{
-	"wrong_refusals", "illegal_contexts", "over_budget", "newest_unit_missing", "request_missing", "request_cut", "opening_missing",
-	"opening_cut", "answers_lost", "larger_shows_less", "restores_without_effect", "prefix_broken", "errors", "readback_mismatches",
-	"expansion_mismatches", "expired_early", "expired_late", "pruned_early", "savings_misstated", "unexplained", "unreachable",
-	"cited_wrongly", "citations_over_weight", "content_mismatches",
 }
 
 // shown are figures without a bar.
@@ -146,7 +139,7 @@ func judgeZero(figures map[string]any) (missed []string) {
 	if builds, ok := figures["builds"].(float64); !ok || builds == 0 {
 		missed = append(missed, "nothing was built")
 	}
-	for _, name := range zero {
+	for _, name := range report.MustBeZero() {
 		switch n, ok := figures[name].(float64); {
 		case !ok:
 			missed = append(missed, name+" is not reported")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 const good = `{"conversations": 2, "builds": 40, "refused": {"PENDING_TOOL_CALLS": 3, "EMPTY_CONTEXT": 1},
@@ -13,7 +15,7 @@ const good = `{"conversations": 2, "builds": 40, "refused": {"PENDING_TOOL_CALLS
   "request_missing": 0, "request_cut": 0, "opening_missing": 0, "opening_cut": 0, "answers_lost": 0, "larger_shows_less": 0, "restores_without_effect": 0,
   "errors": 0, "readback_mismatches": 0, "expansion_mismatches": 0, "expired_early": 0, "expired_late": 0, "pruned_early": 0,
   "savings_misstated": 0, "unexplained": 0, "unreachable": 0,
-  "cited_wrongly": 0, "citations_over_weight": 0, "content_mismatches": 0, "mean_fill": 0.7, "filled_tokens": 70, "filled_room": 100}`
+  "cited_wrongly": 0, "citations_over_weight": 0, "content_mismatches": 0, "copies_missing": 0, "mean_fill": 0.7, "filled_tokens": 70, "filled_room": 100}`
 
 // judged judges a result under none.
 func judged(t *testing.T, result string) (string, error) {
@@ -42,6 +44,7 @@ func TestRun_BarsMet_PrintsRow(t *testing.T) {
 func TestRun_BarMissed_Fails(t *testing.T) {
 	for name, result := range map[string]string{
 		"one wrong":    strings.Replace(good, `"over_budget": 0`, `"over_budget": 1`, 1),
+		"copies":       strings.Replace(good, `"copies_missing": 0`, `"copies_missing": 1`, 1),
 		"not reported": strings.Replace(good, `"errors": 0`, `"other": 0`, 1),
 		"no build":     strings.Replace(good, `"builds": 40`, `"builds": 0`, 1),
 		"no result":    "",
@@ -61,7 +64,7 @@ func TestRun_FillOrPrefixUnderBar_Fails(t *testing.T) {
 	if out, err := judged(t, strings.Replace(good, `"filled_tokens": 70`, `"filled_tokens": 60`, 1)); err == nil {
 		t.Errorf("a mean fill of 0.6 passes:\n%s", out)
 	}
-	if faults := (&played{Policy: none, figures: map[string]any{"stable_prefix_share": 0.8}}).judge(stablePrefixWindow); !strings.Contains(strings.Join(faults, " "), "stable_prefix_share") {
+	if faults := (&played{Report: report.Report{Policy: none}, figures: map[string]any{"stable_prefix_share": 0.8}}).judge(stablePrefixWindow); !strings.Contains(strings.Join(faults, " "), "stable_prefix_share") {
 		t.Errorf("a stable prefix of 0.8 passes: %v", faults)
 	}
 }

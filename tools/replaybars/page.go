@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 // figures is a table of docs/policies.md, which stands between two marks.
@@ -87,9 +89,9 @@ func kindsTable(w io.Writer, plays map[string][]*played) {
 	for _, k := range kinds {
 		all := plays[k.play]
 		if with, without := named(all, k.choice), named(all, none); with != nil && without != nil {
-			s, n := with.total(), without.total()
+			s, n := with.Total(), without.Total()
 			if k.set != "" {
-				of, from := with.in(k.set), without.in(k.set)
+				of, from := in(k.set, with.Files), in(k.set, without.Files)
 				s, n = &of, &from
 			}
 			fmt.Fprintf(w, "| %s | `%s` | %s | %s |\n", k.agent, k.choice, k.measured, cells(s, n))
@@ -98,10 +100,10 @@ func kindsTable(w io.Writer, plays map[string][]*played) {
 }
 
 // cells are cost and recalls as shares of none, where anything was referred to.
-func cells(s, n *set) string {
+func cells(s, n *report.FileReport) string {
 	e, out := shareOf(s, n), make([]string, 0, 4)
 	out = append(out, fmt.Sprintf("%.3f", e.cost))
-	for _, kept := range []struct{ share, of float64 }{{e.references, n.Recall}, {e.content, n.Content}, {e.foreign, n.Foreign}} {
+	for _, kept := range []struct{ share, of float64 }{{e.references, n.ReferenceRecall}, {e.content, n.ContentRecall}, {e.foreign, n.ForeignContentRecall}} {
 		if kept.of == 0 {
 			out = append(out, "")
 			continue
@@ -133,11 +135,11 @@ func halvesTable(w io.Writer, plays map[string][]*played) {
 		}
 		for _, p := range all {
 			if p != n {
-				fmt.Fprintf(w, "| %s | `%s` | %s | %s |\n", h.name, p.name(), cells(p.total(), n.total()), p.byCap(n))
+				fmt.Fprintf(w, "| %s | `%s` | %s | %s |\n", h.name, p.name(), cells(p.Total(), n.Total()), p.byCap(n))
 			}
 		}
 		for i := range all[0].Bounds {
-			fmt.Fprintf(w, "| %s | %s | %s | |\n", h.name, all[0].Bounds[i].Name, cells(&all[0].Bounds[i].set, n.total()))
+			fmt.Fprintf(w, "| %s | %s | %s | |\n", h.name, all[0].Bounds[i].Name, cells(&all[0].Bounds[i].FileReport, n.Total()))
 		}
 	}
 }
@@ -145,12 +147,8 @@ func halvesTable(w io.Writer, plays map[string][]*played) {
 // byCap is the cost at each cap, as a share of none.
 func (p *played) byCap(n *played) string {
 	costs := make([]string, len(p.Caps))
-	for i, raw := range p.Caps {
-		one, err := onePlayed(raw)
-		if err != nil {
-			return "" // the whole was read, so that its parts can be
-		}
-		costs[i] = fmt.Sprintf("%.2f", one.Cost/n.Cost)
+	for i, one := range p.Caps {
+		costs[i] = fmt.Sprintf("%.2f", one.CostWith/n.CostWith)
 	}
 	return strings.Join(costs, ", ")
 }
@@ -162,10 +160,10 @@ func policiesTable(w io.Writer, all []*played) {
 	for _, p := range all {
 		asked := ""
 		if p.Citations.Count > 0 {
-			asked = fmt.Sprintf("%.3f", (p.Cost+p.Citations.AskingCost)/n.Cost)
+			asked = fmt.Sprintf("%.3f", (p.CostWith+p.Citations.AskingCost)/n.CostWith)
 		}
-		fmt.Fprintf(w, "| `%s` | %.3f | %s | %d | %.0f | %.0f | %.1f, %.1f ms | %s |\n", p.name(), p.Tokens/n.Tokens, cells(p.total(), n.total()),
-			p.Rewrites, p.Compactions["count"], p.Compactions["summaries"], p.BuildMS["p50"], p.BuildMS["p95"], asked)
+		fmt.Fprintf(w, "| `%s` | %.3f | %s | %d | %d | %d | %.1f, %.1f ms | %s |\n", p.name(), report.Share(p.TokensWith, n.TokensWith), cells(p.Total(), n.Total()),
+			p.Rewrites, p.Compactions.Count, p.Compactions.Summaries, p.BuildMS.P50, p.BuildMS.P95, asked)
 	}
 }
 
@@ -182,17 +180,17 @@ func setsTable(w io.Writer, all []*played) {
 		}
 		row := make([]string, len(all))
 		for i, p := range all {
-			of := p.in(s.folder())
+			of := in(folderOf(&s), p.Files)
 			row[i] = shares(&of, &s)
 		}
-		fmt.Fprintf(w, "| %s | %s |\n", s.folder(), strings.Join(row, " | "))
+		fmt.Fprintf(w, "| %s | %s |\n", folderOf(&s), strings.Join(row, " | "))
 	}
 }
 
 // shares are cost and recall as shares of none, where anything was referred to.
-func shares(s, of *set) string {
-	if of.Recall == 0 {
-		return fmt.Sprintf("%.2f", s.Cost/of.Cost)
+func shares(s, of *report.FileReport) string {
+	if of.ReferenceRecall == 0 {
+		return fmt.Sprintf("%.2f", s.CostWith/of.CostWith)
 	}
-	return fmt.Sprintf("%.2f, %.3f", s.Cost/of.Cost, s.Recall/of.Recall)
+	return fmt.Sprintf("%.2f, %.3f", s.CostWith/of.CostWith, s.ReferenceRecall/of.ReferenceRecall)
 }

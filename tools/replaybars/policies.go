@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 // The policies that have bars, and the one that they are compared with.
@@ -21,45 +23,8 @@ const (
 
 // played is what was played under one policy.
 type played struct {
-	Policy      string             `json:"policy"`
-	Window      int                `json:"window"`
-	Files       []set              `json:"files"`
-	Compactions map[string]float64 `json:"compactions"`
-	Reached     map[string]float64 `json:"reached"`
-	OwnCalls    map[string]float64 `json:"own_calls"`
-	Builds      int                `json:"builds"`
-	Tokens      float64            `json:"tokens_with"`
-	Cost        float64            `json:"cost_with"`
-	Recall      float64            `json:"reference_recall"`
-	Content     float64            `json:"content_recall"`
-	Foreign     float64            `json:"foreign_content_recall"`
-	Rewrites    int                `json:"rewrites"`
-	Fill        float64            `json:"mean_fill"`
-	BuildMS     map[string]float64 `json:"build_ms"`
-	Cite        bool               `json:"cite"`
-	Citations   citing             `json:"citations"`
-	Against     []json.RawMessage  `json:"against"`
-	Caps        []json.RawMessage  `json:"caps"`
-	Bounds      []bound            `json:"bounds"`
-	figures     map[string]any
-}
-
-// bound is what somebody comes to who knows the future.
-type bound struct {
-	Name string `json:"name"`
-	set
-	Files []set `json:"files"`
-}
-
-// citing is what entered contexts as a citation, and what asking for it came to.
-type citing struct {
-	Count      float64            `json:"count"`
-	Mean       float64            `json:"mean_tokens"`
-	Largest    float64            `json:"max_tokens"`
-	Words      float64            `json:"words"`
-	Found      float64            `json:"words_found"`
-	AskingCost float64            `json:"asking_cost"`
-	RetrieveMS map[string]float64 `json:"retrieve_ms"`
+	report.Report
+	figures map[string]any // the same, with what was reported and what was not
 }
 
 // name is that of a policy that ships, of a file without its folder, or own for
@@ -69,10 +34,7 @@ func (p *played) name() string {
 	if p.Policy != "" {
 		name = strings.TrimSuffix(filepath.Base(p.Policy), ".yaml")
 	}
-	if p.Cite {
-		name += citedMark
-	}
-	return name
+	return report.Title(name, p.Cite)
 }
 
 // family is the folder of a file, which several of a kind lie in; empty for a
@@ -84,24 +46,18 @@ func (p *played) family() string {
 	return filepath.Base(filepath.Dir(p.Policy))
 }
 
-// total is what all recordings came to.
-func (p *played) total() *set {
-	return &set{Builds: p.Builds, Tokens: p.Tokens, Cost: p.Cost, Recall: p.Recall, Content: p.Content, Foreign: p.Foreign}
-}
-
-// in is what the recordings of a folder came to.
-func (p *played) in(folder string) set { return setIn(p.Files, folder) }
-
-func (b *bound) in(folder string) set { return setIn(b.Files, folder) }
-
-func setIn(sets []set, folder string) set {
-	for _, s := range sets {
-		if s.folder() == folder {
-			return s
+// in is what the recordings of a folder came to, in a report's files.
+func in(folder string, files []report.FileReport) report.FileReport {
+	for i := range files {
+		if folderOf(&files[i]) == folder {
+			return files[i]
 		}
 	}
-	return set{}
+	return report.FileReport{}
 }
+
+// folderOf is the last folder of a file's path.
+func folderOf(f *report.FileReport) string { return filepath.Base(filepath.Dir(f.File)) }
 
 // readPlayed reads a report and those of the policies against it.
 func readPlayed(file string) ([]*played, error) {
@@ -109,24 +65,23 @@ func readPlayed(file string) ([]*played, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, err := onePlayed(raw)
-	if err != nil {
+	first := &report.Report{}
+	var figures map[string]any
+	if err := errors.Join(json.Unmarshal(raw, first), json.Unmarshal(raw, &figures)); err != nil {
 		return nil, err
 	}
-	out := []*played{first}
-	for _, raw := range first.Against {
-		p, err := onePlayed(raw)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, p)
-	}
-	return out, nil
+	against, _ := figures["against"].([]any)
+	return append(playedOf([]*report.Report{first}, []any{figures}), playedOf(first.Against, against)...), nil
 }
 
-func onePlayed(raw []byte) (*played, error) {
-	p := &played{}
-	return p, errors.Join(json.Unmarshal(raw, p), json.Unmarshal(raw, &p.figures))
+// playedOf are reports with their figures as they were read.
+func playedOf(reports []*report.Report, read []any) []*played {
+	out := make([]*played, len(reports))
+	for i, r := range reports {
+		out[i] = &played{Report: *r}
+		out[i].figures, _ = read[i].(map[string]any)
+	}
+	return out
 }
 
 // policies judges replays under several policies each: those of the presets, which
@@ -178,17 +133,18 @@ func judgeCompactions(w io.Writer, name string, p *played) (missed []string) {
 		return nil
 	}
 	c := p.Compactions
-	fmt.Fprintf(w, "%s, %s: %.0f compactions, %.0f summaries, the largest view after one %.3f of B, %.0f over 0.55, %.0f early; %.0f messages reached\n",
-		name, p.name(), c["count"], c["summaries"], c["largest_share"], c["over_55_percent"], c["early"], p.Reached["messages"])
+	fmt.Fprintf(w, "%s, %s: %d compactions, %d summaries, the largest view after one %.3f of B, %d over 0.55, %d early; %d messages reached\n",
+		name, p.name(), c.Count, c.Summaries, c.Largest, c.Over, c.Early, p.Reached.Messages)
+	reported, _ := p.figures["compactions"].(map[string]any)
 	for _, figure := range []string{"over_55_percent", "early"} {
-		if n, ok := c[figure]; !ok || n != 0 {
+		if n, ok := reported[figure]; !ok || n != 0.0 {
 			missed = append(missed, fmt.Sprintf("%s: %s: %s is %v of compactions, must be 0", name, p.name(), figure, n))
 		}
 	}
-	if c["count"] == 0 || c["summaries"] == 0 && p.name() == summaries {
+	if c.Count == 0 || c.Summaries == 0 && p.name() == summaries {
 		missed = append(missed, fmt.Sprintf("%s: %s: nothing was compacted, so nothing is shown", name, p.name()))
 	}
-	if c["summaries"] > 0 && p.Reached["messages"] == 0 {
+	if c.Summaries > 0 && p.Reached.Messages == 0 {
 		missed = append(missed, fmt.Sprintf("%s: %s: no summary was expanded", name, p.name()))
 	}
 	return missed

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 // under is a result under a policy, with two sets that come to the same.
@@ -101,7 +103,7 @@ func TestPolicies_BarsMet_PrintsTables(t *testing.T) {
 	if strings.Contains(out, "empty") {
 		t.Error("a row for a set that was not played")
 	}
-	if got := shares(&set{Cost: 3}, &set{Cost: 4}); got != "0.75" {
+	if got := shares(&report.FileReport{CostWith: 3}, &report.FileReport{CostWith: 4}); got != "0.75" {
 		t.Errorf("without references %q", got)
 	}
 }

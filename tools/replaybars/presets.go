@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 // The plays of the presets, each at several caps.
@@ -50,14 +52,15 @@ const slack = 1e-9
 
 // shareOf is what a set comes to beside the same under none. Where nothing is
 // referred to, all of it is kept.
-func shareOf(s, none *set) economy {
+func shareOf(s, none *report.FileReport) economy {
 	part := func(with, without float64) float64 {
 		if without == 0 {
 			return 1
 		}
 		return with / without
 	}
-	return economy{part(s.Cost, none.Cost), part(s.Recall, none.Recall), part(s.Content, none.Content), part(s.Foreign, none.Foreign)}
+	return economy{part(s.CostWith, none.CostWith), part(s.ReferenceRecall, none.ReferenceRecall), part(s.ContentRecall, none.ContentRecall),
+		part(s.ForeignContentRecall, none.ForeignContentRecall)}
 }
 
 func (e economy) String() string {
@@ -102,18 +105,18 @@ func (b *bar) judge(w io.Writer, with, without *played) (missed []string) {
 	}
 	for i := range without.Files {
 		n := &without.Files[i]
-		s := with.in(n.folder())
+		s := in(folderOf(n), with.Files)
 		if n.Builds == 0 && s.Builds == 0 {
 			continue // a sample may have none of a file
 		}
 		if s.Builds != n.Builds {
-			missed = append(missed, fmt.Sprintf("%s: %s: %s was not played, or not the same builds", b.play, b.policy, n.folder()))
+			missed = append(missed, fmt.Sprintf("%s: %s: %s was not played, or not the same builds", b.play, b.policy, folderOf(n)))
 			continue
 		}
 		share := shareOf(&s, n)
-		fmt.Fprintf(w, "%s, %s, %s at %d caps: %s; at least the newest %d tokens are whole (0: all are)\n", b.play, n.folder(), b.policy, fiveCaps, share, s.NewestKept)
+		fmt.Fprintf(w, "%s, %s, %s at %d caps: %s; at least the newest %d tokens are whole (0: all are)\n", b.play, folderOf(n), b.policy, fiveCaps, share, s.NewestKept)
 		for _, fault := range share.misses(b.economy) {
-			missed = append(missed, fmt.Sprintf("%s: %s: %s: %s", b.play, n.folder(), b.policy, fault))
+			missed = append(missed, fmt.Sprintf("%s: %s: %s: %s", b.play, folderOf(n), b.policy, fault))
 		}
 	}
 	return missed
@@ -130,7 +133,7 @@ func judgeJoined(w io.Writer, play string, all []*played) (missed []string) {
 	if n == nil || with == nil || other == nil || len(with.Caps) != fiveCaps || len(other.Caps) != fiveCaps {
 		return []string{fmt.Sprintf("%s: %s and %s at %d caps, or none, were not played", play, balanced, onlySummaries, fiveCaps)}
 	}
-	is, as := shareOf(with.total(), n.total()), shareOf(other.total(), n.total())
+	is, as := shareOf(with.Total(), n.Total()), shareOf(other.Total(), n.Total())
 	fmt.Fprintf(w, "%s, %s: %s\n%s, %s: %s\n", play, balanced, is, play, onlySummaries, as)
 	allowed := economy{as.cost, as.references - sameRecall, as.content - sameRecall, as.foreign - sameRecall}
 	if faults := is.misses(allowed); len(faults) > 0 {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/internal/replay"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/bpe"
 )
@@ -55,11 +56,11 @@ func run(ctx context.Context, sidecar string, files []string, stdout io.Writer) 
 	for _, w := range windows() {
 		for _, file := range files {
 			p := &play{sidecar: sidecar, folder: folder, file: file, window: w, counter: counter}
-			report, err := p.run(ctx)
+			found, err := p.run(ctx)
 			if err != nil {
 				return fmt.Errorf("%s at %d: %w", file, w.tokens, err)
 			}
-			missed = append(missed, report.print(stdout)...)
+			missed = append(missed, found.print(stdout)...)
 		}
 	}
 	return errors.Join(missed...)
@@ -115,18 +116,18 @@ func (p *play) one(ctx context.Context, way way, into *result) error {
 		Files: []string{p.file}, Address: address, Format: "openai-chat", Window: p.window.tokens, Policy: policies, Alone: true, JSON: true,
 		Sample: sample, Join: 1, Model: agentModel, Parallel: 2,
 	}
-	var report bytes.Buffer
-	env := &replay.Env{Counter: p.counter, Stdout: &report, Stderr: io.Discard, Sent: fake.sent}
-	if err := c.Run(ctx, env); err != nil && !errors.Is(err, replay.ErrJudged) {
+	var printed bytes.Buffer
+	env := &replay.Env{Counter: p.counter, Stdout: &printed, Stderr: io.Discard, Sent: fake.sent}
+	if err := c.Run(ctx, env); err != nil && !errors.Is(err, report.ErrJudged) {
 		return err
 	} else if err != nil {
 		into.broken = append(into.broken, err)
 	}
-	var first replay.Report
-	if err := json.Unmarshal(report.Bytes(), &first); err != nil {
+	var first report.Report
+	if err := json.Unmarshal(printed.Bytes(), &first); err != nil {
 		return err
 	}
-	into.add(way.name, append([]*replay.Report{&first}, first.Against...), fake.asked)
+	into.add(way.name, first.All(), fake.asked)
 	return nil
 }
 

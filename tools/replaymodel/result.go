@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/internal/policies"
-	"github.com/palimpsest-context/palimpsest/internal/replay"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 // The ways of asking.
@@ -77,7 +77,7 @@ type figures struct {
 	asked                                     map[string]*bill
 }
 
-func (r *result) add(name string, reports []*replay.Report, asked map[string]*bill) {
+func (r *result) add(name string, reports []*report.Report, asked map[string]*bill) {
 	if name == none {
 		r.whole = reports[0].CostWith
 		return

@@ -15,27 +15,27 @@ const maxCacheMarks = 4
 // anthropic plays Anthropic's Messages.
 type anthropic struct{}
 
-func (anthropic) read(body []byte, r *request) []string {
-	m, faults := readMembers(body, "request",
+func (anthropic) read(body []byte, r *request) {
+	m := r.members(body, "request",
 		"model", "max_tokens", "messages", "cache_control", "container", "context_management", "diagnostics", "inference_geo", "mcp_servers",
 		"metadata", "output_config", "output_format", "service_tier", "speed", "stop_sequences", "stream", "system", "temperature", "thinking",
 		"tool_choice", "tools", "top_k", "top_p", "user_profile_id", "workspace_id")
 	if m == nil {
-		return faults
+		return
 	}
 	r.model, r.stream = m.text("model"), m.truth("stream")
-	faults = append(faults, m.required("model", "max_tokens", "messages")...)
+	r.required(m, "model", "max_tokens", "messages")
 	if r.header.Get("Anthropic-Version") == "" {
-		faults = append(faults, "anthropic-version: header is required")
+		r.fault("anthropic-version: header is required")
 	}
-	faults = append(faults, r.anthropicTools(m)...)
-	faults = append(faults, checkMarks(body)...)
-	faults = append(faults, r.checkThinking(m)...)
-	return append(faults, r.judge(validate.Anthropic, m["system"], m["messages"])...)
+	r.anthropicTools(m)
+	r.cacheMarks(body)
+	r.thinks(m)
+	r.judge(validate.Anthropic, m["system"], m["messages"])
 }
 
-func (r *request) anthropicTools(m members) []string {
-	tools, faults := m.list("tools")
+func (r *request) anthropicTools(m members) {
+	tools := r.list(m, "tools")
 	for i, raw := range tools {
 		where := fmt.Sprintf("tools[%d]", i)
 		var kind struct {
@@ -43,80 +43,74 @@ func (r *request) anthropicTools(m members) []string {
 			Name string  `json:"name"`
 		}
 		if json.Unmarshal(raw, &kind) == nil && kind.Type != nil && *kind.Type != "custom" {
-			faults = append(faults, r.offer(where, kind.Name, longToolName)...) // a tool of Anthropic's own
+			r.offer(where, kind.Name, longToolName) // a tool of Anthropic's own
 			continue
 		}
-		f, bad := readMembers(raw, where, "type", "name", "description", "input_schema", "cache_control", "strict", "eager_input_streaming",
+		f := r.members(raw, where, "type", "name", "description", "input_schema", "cache_control", "strict", "eager_input_streaming",
 			"defer_loading", "allowed_callers", "input_examples")
-		faults = slices.Concat(faults, bad, r.offer(where, f.text("name"), longToolName))
+		r.offer(where, f.text("name"), longToolName)
 		if !f.has("input_schema") {
-			faults = append(faults, where+".input_schema: is required")
+			r.fault("%s.input_schema: is required", where)
 			continue
 		}
-		faults = append(faults, checkSchema(where+".input_schema", f["input_schema"], false)...)
+		r.schema(where+".input_schema", f["input_schema"], false)
 		if string(f["input_schema"]) == "{}" {
-			faults = append(faults, where+".input_schema.type: is required")
+			r.fault("%s.input_schema.type: is required", where)
 		}
 	}
 	if m.has("tool_choice") {
-		choice, bad := readMembers(m["tool_choice"], "tool_choice", "type", "name", "disable_parallel_tool_use")
-		faults = slices.Concat(faults, bad, choice.one("type", "auto", "any", "tool", "none"))
+		choice := r.members(m["tool_choice"], "tool_choice", "type", "name", "disable_parallel_tool_use")
+		r.one(choice, "type", "auto", "any", "tool", "none")
 		r.mute, r.single = choice.text("type") == "none", choice.truth("disable_parallel_tool_use")
 		if len(tools) == 0 {
-			faults = append(faults, "tool_choice: may only be specified while providing tools")
+			r.fault("tool_choice: may only be specified while providing tools")
 		}
 	}
-	return faults
 }
 
-// checkMarks counts the cache marks, wherever they stand.
-func checkMarks(body []byte) []string {
+// cacheMarks counts the cache marks, wherever they stand.
+func (r *request) cacheMarks(body []byte) {
 	var whole any
 	if json.Unmarshal(body, &whole) != nil {
-		return nil
+		return
 	}
-	marks, faults := marksIn(whole)
-	if marks > maxCacheMarks {
-		faults = append(faults, fmt.Sprintf("a maximum of %d blocks with cache_control may be provided, found %d", maxCacheMarks, marks))
+	if marks := r.marksIn(whole); marks > maxCacheMarks {
+		r.fault("a maximum of %d blocks with cache_control may be provided, found %d", maxCacheMarks, marks)
 	}
-	return faults
 }
 
-func marksIn(v any) (marks int, faults []string) {
-	var inner []any
+func (r *request) marksIn(v any) (marks int) {
 	switch v := v.(type) {
 	case []any:
-		inner = v
+		for _, element := range v {
+			marks += r.marksIn(element)
+		}
 	case map[string]any:
 		for key, value := range v {
 			if key != "input" && key != "input_schema" && key != "cache_control" { // arguments and schemas hold what they like
-				inner = append(inner, value)
+				marks += r.marksIn(value)
 			}
 		}
-		if mark, ok := v["cache_control"]; ok && mark != nil {
+		if mark := v["cache_control"]; mark != nil {
 			marks++
-			faults = checkMark(mark)
+			r.cacheMark(mark)
 		}
 	}
-	for _, element := range inner {
-		n, bad := marksIn(element)
-		marks, faults = marks+n, append(faults, bad...)
-	}
-	return marks, faults
+	return marks
 }
 
-func checkMark(mark any) []string {
+func (r *request) cacheMark(mark any) {
 	m, ok := mark.(map[string]any)
 	ttl, has := m["ttl"]
 	if !ok || m["type"] != "ephemeral" || has && ttl != "5m" && ttl != "1h" {
-		return []string{"cache_control: must be of type ephemeral, with a ttl of 5m or 1h"}
+		r.fault("cache_control: must be of type ephemeral, with a ttl of 5m or 1h")
 	}
-	return nil
 }
 
-// checkThinking: thinking comes back unchanged, and a turn that it began goes on with it.
-func (r *request) checkThinking(m members) (faults []string) {
-	thinking, _ := readMembers(m["thinking"], "thinking", "type", "budget_tokens", "display")
+// thinks: thinking comes back unchanged, and a turn that it began goes on with it.
+func (r *request) thinks(m members) {
+	var thinking members
+	_ = json.Unmarshal(m["thinking"], &thinking) // one that is no object asks for nothing
 	kind := thinking.text("type")
 	r.thinking = kind == "enabled" || kind == "adaptive"
 	var messages []struct {
@@ -124,21 +118,20 @@ func (r *request) checkThinking(m members) (faults []string) {
 		Content json.RawMessage `json:"content"`
 	}
 	if json.Unmarshal(m["messages"], &messages) != nil {
-		return nil // the judge says what is wrong
+		return // the judge says what is wrong
 	}
 	for i, message := range messages {
 		blocks := thoughts(message.Content)
 		for _, b := range blocks {
 			if b.Type == "thinking" && b.Signature != seal(b.Thinking) {
-				faults = append(faults, fmt.Sprintf("messages[%d]: invalid signature in thinking block", i))
+				r.fault("messages[%d]: invalid signature in thinking block", i)
 			}
 		}
 		asks := slices.ContainsFunc(blocks, func(b thoughtBlock) bool { return b.Type == "tool_use" })
 		if kind == "enabled" && asks && i == len(messages)-2 && !strings.HasSuffix(blocks[0].Type, "thinking") {
-			faults = append(faults, fmt.Sprintf("messages[%d]: expected thinking or redacted_thinking before tool_use", i))
+			r.fault("messages[%d]: expected thinking or redacted_thinking before tool_use", i)
 		}
 	}
-	return faults
 }
 
 type thoughtBlock struct{ Type, Thinking, Signature string }
@@ -198,11 +191,10 @@ func (r *request) anthropicUsage(output int) object {
 }
 
 // anthropicStream collects events, each named in its data too.
-type anthropicStream struct{ out []event }
+type anthropicStream struct{ stream }
 
 func (s *anthropicStream) add(kind string, data object) *event {
-	s.out = append(s.out, event{name: kind, data: with(data, object{"type": kind})})
-	return &s.out[len(s.out)-1]
+	return s.stream.add(kind, with(data, object{"type": kind}))
 }
 
 func (anthropic) events(r *request, a *answer) []event {

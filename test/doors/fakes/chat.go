@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/internal/validate"
@@ -15,73 +14,69 @@ const created = 1790000000
 // chat plays OpenAI's Chat Completions.
 type chat struct{}
 
-func (chat) read(body []byte, r *request) []string {
-	m, faults := readMembers(body, "request",
+func (chat) read(body []byte, r *request) {
+	m := r.members(body, "request",
 		"messages", "model", "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs", "max_completion_tokens",
 		"max_tokens", "metadata", "modalities", "moderation", "n", "parallel_tool_calls", "prediction", "presence_penalty", "prompt_cache_key",
 		"prompt_cache_options", "prompt_cache_retention", "reasoning_effort", "response_format", "safety_identifier", "seed", "service_tier", "stop",
 		"store", "stream", "stream_options", "temperature", "tool_choice", "tools", "top_logprobs", "top_p", "user", "verbosity",
 		"web_search_options")
 	if m == nil {
-		return faults
+		return
 	}
 	r.model, r.stream = m.text("model"), m.truth("stream")
 	r.mute = m.text("tool_choice") == "none"
 	r.single = m.has("parallel_tool_calls") && !m.truth("parallel_tool_calls")
-	faults = append(faults, m.required("model", "messages")...)
-	faults = append(faults, r.chatTools(m)...)
-	faults = append(faults, r.chatStream(m)...)
-	faults = append(faults, checkCacheKey(m)...)
-	return append(faults, r.judge(validate.OpenAIChat, nil, m["messages"])...)
+	r.required(m, "model", "messages")
+	r.chatTools(m)
+	r.chatStream(m)
+	r.cacheKey(m)
+	r.judge(validate.OpenAIChat, nil, m["messages"])
 }
 
 // chatStream: options of a stream belong to a stream.
-func (r *request) chatStream(m members) []string {
+func (r *request) chatStream(m members) {
 	if !m.has("stream_options") {
-		return nil
+		return
 	}
-	options, faults := readMembers(m["stream_options"], "stream_options", "include_usage", "include_obfuscation")
+	options := r.members(m["stream_options"], "stream_options", "include_usage", "include_obfuscation")
 	r.usage = options.truth("include_usage")
 	if !r.stream {
-		faults = append(faults, "stream_options: only allowed when stream is true")
+		r.fault("stream_options: only allowed when stream is true")
 	}
-	return faults
 }
 
-func checkCacheKey(m members) []string {
+func (r *request) cacheKey(m members) {
 	if m.has("prompt_cache_key") && (m.text("prompt_cache_key") == "" || len(m.text("prompt_cache_key")) > 64) {
-		return []string{"prompt_cache_key: must be a text of at most 64 characters"}
+		r.fault("prompt_cache_key: must be a text of at most 64 characters")
 	}
-	return nil
 }
 
-func (r *request) chatTools(m members) []string {
-	tools, faults := m.list("tools")
+func (r *request) chatTools(m members) {
+	tools := r.list(m, "tools")
 	if m.has("tools") && len(tools) == 0 {
-		faults = append(faults, "tools: [] is too short")
+		r.fault("tools: [] is too short")
 	}
 	for i, raw := range tools {
 		where := fmt.Sprintf("tools[%d]", i)
-		tool, bad := readMembers(raw, where, "type", "function", "custom")
-		faults = append(faults, bad...)
-		faults = append(faults, tool.one("type", "function", "custom")...)
+		tool := r.members(raw, where, "type", "function", "custom")
+		r.one(tool, "type", "function", "custom")
 		if tool.text("type") == "custom" {
-			custom, bad := readMembers(tool["custom"], where+".custom", "name", "description", "format")
-			faults = slices.Concat(faults, bad, r.offer(where, custom.text("name"), toolName))
+			r.offer(where, r.members(tool["custom"], where+".custom", "name", "description", "format").text("name"), toolName)
 			continue
 		}
-		f, bad := readMembers(tool["function"], where+".function", "name", "description", "parameters", "strict")
-		faults = slices.Concat(faults, bad, tool.required("type"), r.offer(where, f.text("name"), toolName))
+		f := r.members(tool["function"], where+".function", "name", "description", "parameters", "strict")
+		r.required(tool, "type")
+		r.offer(where, f.text("name"), toolName)
 		if f.has("parameters") {
-			faults = append(faults, checkSchema(where+".function.parameters", f["parameters"], f.truth("strict"))...)
+			r.schema(where+".function.parameters", f["parameters"], f.truth("strict"))
 		}
 	}
 	for _, key := range []string{"tool_choice", "parallel_tool_calls"} {
 		if m.has(key) && len(tools) == 0 {
-			faults = append(faults, key+": only allowed when tools are specified")
+			r.fault("%s: only allowed when tools are specified", key)
 		}
 	}
-	return faults
 }
 
 func (chat) refusal(faults []string) any { return openAIRefusal(faults) }
@@ -125,14 +120,13 @@ func (r *request) chatUsage(a *answer) object {
 }
 
 func (chat) events(r *request, a *answer) []event {
-	var out []event
+	var s stream
 	chunk := func(choices []object, usage any) *event {
 		data := object{"id": "chatcmpl-" + a.id, "object": "chat.completion.chunk", "created": created, "model": r.model, "choices": choices}
 		if r.usage {
 			data["usage"] = usage
 		}
-		out = append(out, event{data: data})
-		return &out[len(out)-1]
+		return s.add("", data)
 	}
 	delta := func(d object, finish any) *event {
 		return chunk([]object{{"index": 0, "delta": d, "logprobs": nil, "finish_reason": finish}}, nil)
@@ -154,7 +148,7 @@ func (chat) events(r *request, a *answer) []event {
 	if r.usage {
 		chunk([]object{}, r.chatUsage(a))
 	}
-	return append(out, event{raw: "[DONE]"})
+	return append(s.out, event{raw: "[DONE]"})
 }
 
 // text is of a JSON value that is a string, or empty.

@@ -13,21 +13,26 @@ import (
 // gemini plays Gemini's generateContent and streamGenerateContent.
 type gemini struct{}
 
-func (gemini) read(body []byte, r *request) []string {
-	m, faults := readMembers(body, "request", "contents", "systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config",
+func (gemini) read(body []byte, r *request) {
+	m := r.members(body, "request", "contents", "systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config",
 		"safetySettings", "safety_settings", "generationConfig", "generation_config", "cachedContent", "cached_content", "serviceTier", "store",
 		"model", "labels")
 	if m == nil {
-		return faults
+		return
 	}
 	m.rename("system_instruction", "systemInstruction")
 	m.rename("tool_config", "toolConfig")
 	m.rename("generation_config", "generationConfig")
-	faults = append(faults, m.required("contents")...)
-	faults = append(faults, r.geminiTools(m)...)
-	faults = append(faults, checkGeneration(m)...)
-	faults = append(faults, checkSignatures(m["contents"])...)
-	return append(faults, r.judge(validate.Gemini, m["systemInstruction"], m["contents"])...)
+	r.required(m, "contents")
+	r.geminiTools(m)
+	if m.has("generationConfig") {
+		r.members(m["generationConfig"], "generationConfig", "candidateCount", "stopSequences", "maxOutputTokens", "temperature", "topP",
+			"topK", "seed", "responseMimeType", "responseSchema", "responseJsonSchema", "presencePenalty", "frequencyPenalty", "responseLogprobs",
+			"logprobs", "enableEnhancedCivicAnswers", "speechConfig", "thinkingConfig", "imageConfig", "mediaResolution", "responseModalities",
+			"audioTranscriptionConfig", "responseFormat")
+	}
+	r.signatures(m["contents"])
+	r.judge(validate.Gemini, m["systemInstruction"], m["contents"])
 }
 
 // rename takes a member by its other name.
@@ -37,60 +42,42 @@ func (m members) rename(from, to string) {
 	}
 }
 
-func checkGeneration(m members) []string {
-	if !m.has("generationConfig") {
-		return nil
-	}
-	_, faults := readMembers(m["generationConfig"], "generationConfig", "candidateCount", "stopSequences", "maxOutputTokens", "temperature", "topP",
-		"topK", "seed", "responseMimeType", "responseSchema", "responseJsonSchema", "presencePenalty", "frequencyPenalty", "responseLogprobs",
-		"logprobs", "enableEnhancedCivicAnswers", "speechConfig", "thinkingConfig", "imageConfig", "mediaResolution", "responseModalities",
-		"audioTranscriptionConfig", "responseFormat")
-	return faults
-}
-
-func (r *request) geminiTools(m members) []string {
-	tools, faults := m.list("tools")
-	for i, raw := range tools {
+func (r *request) geminiTools(m members) {
+	for i, raw := range r.list(m, "tools") {
 		where := fmt.Sprintf("tools[%d]", i)
-		tool, bad := readMembers(raw, where, "functionDeclarations", "function_declarations", "googleSearch", "google_search",
+		tool := r.members(raw, where, "functionDeclarations", "function_declarations", "googleSearch", "google_search",
 			"googleSearchRetrieval", "codeExecution", "code_execution", "urlContext", "url_context", "computerUse", "fileSearch", "googleMaps",
 			"mcpServers")
 		tool.rename("function_declarations", "functionDeclarations")
-		declarations, worse := tool.list("functionDeclarations")
-		faults = slices.Concat(faults, bad, worse)
-		for j, declaration := range declarations {
-			faults = append(faults, r.declaration(fmt.Sprintf("%s.functionDeclarations[%d]", where, j), declaration)...)
+		for j, declaration := range r.list(tool, "functionDeclarations") {
+			r.declaration(fmt.Sprintf("%s.functionDeclarations[%d]", where, j), declaration)
 		}
 	}
 	if m.has("toolConfig") {
-		config, bad := readMembers(m["toolConfig"], "toolConfig",
+		config := r.members(m["toolConfig"], "toolConfig",
 			"functionCallingConfig", "function_calling_config", "retrievalConfig", "includeServerSideToolInvocations")
 		config.rename("function_calling_config", "functionCallingConfig")
-		var calling struct {
-			Mode string `json:"mode"`
-		}
-		r.mute = json.Unmarshal(config["functionCallingConfig"], &calling) == nil && calling.Mode == "NONE"
-		faults = append(faults, bad...)
+		var calling members
+		_ = json.Unmarshal(config["functionCallingConfig"], &calling) // one that is no object says nothing
+		r.mute = calling.text("mode") == "NONE"
 	}
-	return faults
 }
 
-func (r *request) declaration(where string, raw json.RawMessage) []string {
-	f, faults := readMembers(raw, where, "name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema", "behavior",
+func (r *request) declaration(where string, raw json.RawMessage) {
+	f := r.members(raw, where, "name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema", "behavior",
 		"parameters_json_schema", "response_json_schema")
 	// Google's own SDK writes it so.
 	f.rename("parameters_json_schema", "parametersJsonSchema")
-	faults = append(faults, r.offer(where, f.text("name"), geminiToolName)...)
+	r.offer(where, f.text("name"), geminiToolName)
 	if f.has("parameters") && f.has("parametersJsonSchema") {
-		faults = append(faults, where+": parameters and parametersJsonSchema are mutually exclusive")
+		r.fault("%s: parameters and parametersJsonSchema are mutually exclusive", where)
 	}
 	if f.has("parameters") {
-		faults = append(faults, checkGeminiSchema(where+".parameters", f["parameters"])...)
+		r.geminiSchema(where+".parameters", f["parameters"])
 	}
 	if f.has("parametersJsonSchema") {
-		faults = append(faults, checkSchema(where+".parametersJsonSchema", f["parametersJsonSchema"], false)...)
+		r.schema(where+".parametersJsonSchema", f["parametersJsonSchema"], false)
 	}
-	return faults
 }
 
 // signed are the parts that signatures are judged by.
@@ -103,14 +90,14 @@ type signed struct {
 	FunctionResponse any `json:"functionResponse"`
 }
 
-// checkSignatures: since the user last spoke, the first call of each content carries its signature, and any signature is one that was given.
-func checkSignatures(raw json.RawMessage) (faults []string) {
+// signatures: since the user last spoke, the first call of each content carries its signature, and any signature is one that was given.
+func (r *request) signatures(raw json.RawMessage) {
 	var contents []struct {
 		Role  string   `json:"role"`
 		Parts []signed `json:"parts"`
 	}
 	if json.Unmarshal(raw, &contents) != nil {
-		return nil // the judge says what is wrong
+		return // the judge says what is wrong
 	}
 	spoke := 0
 	for i, c := range contents {
@@ -122,11 +109,10 @@ func checkSignatures(raw json.RawMessage) (faults []string) {
 		first := slices.IndexFunc(c.Parts, func(p signed) bool { return p.FunctionCall != nil })
 		for j, p := range c.Parts {
 			if fault := p.fault(j == first && i > spoke); fault != "" {
-				faults = append(faults, fmt.Sprintf("contents[%d].parts[%d]: %s", i, j, fault))
+				r.fault("contents[%d].parts[%d]: %s", i, j, fault)
 			}
 		}
 	}
-	return faults
 }
 
 func (p signed) fault(needed bool) string {

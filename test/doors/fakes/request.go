@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,28 +26,33 @@ type request struct {
 	usage    bool // Chat: usage comes with the stream
 	thinking bool // reasoning comes with the answer
 	sealed   bool // Responses: and is encrypted
+	faults   []string
+}
+
+// fault says what is wrong with the request.
+func (r *request) fault(format string, args ...any) {
+	r.faults = append(r.faults, fmt.Sprintf(format, args...))
 }
 
 // members are those of a JSON object whose values are not null.
 type members map[string]json.RawMessage
 
-// read returns the members of an object, and faults what is not among the known keys.
-func readMembers(raw []byte, where string, known ...string) (members, []string) {
+// members are those of an object; what is not among the known keys is at fault.
+func (r *request) members(raw []byte, where string, known ...string) members {
 	var m members
 	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
-		return nil, []string{where + ": is no JSON object"}
+		r.fault("%s: is no JSON object", where)
+		return nil
 	}
-	var faults []string
-	for key, value := range m {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !slices.Contains(known, key) {
-			faults = append(faults, fmt.Sprintf("%s: unknown parameter %q", where, key))
+			r.fault("%s: unknown parameter %q", where, key)
 		}
-		if string(value) == "null" {
+		if string(m[key]) == "null" {
 			delete(m, key)
 		}
 	}
-	slices.Sort(faults)
-	return m, faults
+	return m
 }
 
 func (m members) has(key string) bool { return m[key] != nil }
@@ -64,50 +70,48 @@ func (m members) truth(key string) (b bool) {
 	return json.Unmarshal(m[key], &b) == nil && b
 }
 
-// list are the elements of a member that is an array; a fault if it is something else.
-func (m members) list(key string) ([]json.RawMessage, []string) {
-	var out []json.RawMessage
+// list are the elements of a member that is an array; something else is at fault.
+func (r *request) list(m members, key string) (out []json.RawMessage) {
 	if m.has(key) && json.Unmarshal(m[key], &out) != nil {
-		return nil, []string{key + ": is no array"}
+		r.fault("%s: is no array", key)
+		return nil
 	}
-	return out, nil
+	return out
 }
 
 // required faults members that are not there.
-func (m members) required(keys ...string) (faults []string) {
+func (r *request) required(m members, keys ...string) {
 	for _, key := range keys {
 		if !m.has(key) {
-			faults = append(faults, key+": is required")
+			r.fault("%s: is required", key)
 		}
 	}
-	return faults
 }
 
 // one faults a member that is none of these texts.
-func (m members) one(key string, values ...string) []string {
+func (r *request) one(m members, key string, values ...string) {
 	if m.has(key) && !slices.Contains(values, m.text(key)) {
-		return []string{fmt.Sprintf("%s: is none of %s", key, strings.Join(values, ", "))}
+		r.fault("%s: is none of %s", key, strings.Join(values, ", "))
 	}
-	return nil
 }
 
 // judge reads the context by the independent judge, and holds its calls to the tools that are offered.
-func (r *request) judge(format validate.Format, system, messages []byte) (faults []string) {
+func (r *request) judge(format validate.Format, system, messages []byte) {
 	checker, err := validate.NewChecker(format, func(text string) int { return (len(text) + 3) / 4 })
 	if err != nil {
-		return []string{err.Error()}
+		r.fault("%s", err)
+		return
 	}
 	context := checker.Read(system, messages)
 	r.blocks, r.tokens = context.Blocks, context.Tokens
 	for _, v := range context.Violations {
-		faults = append(faults, v.String())
+		r.fault("%s", v)
 	}
 	for _, item := range itemsOf(r.blocks, validate.Call) {
 		if !slices.Contains(r.offered, item.Name) {
-			faults = append(faults, fmt.Sprintf("a call of %q, which is not among the tools", item.Name))
+			r.fault("a call of %q, which is not among the tools", item.Name)
 		}
 	}
-	return faults
 }
 
 // cached is how much of the context stood in the cache, if there was a request before.

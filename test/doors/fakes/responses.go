@@ -14,92 +14,88 @@ const encrypted = "reasoning.encrypted_content"
 // responses plays OpenAI's Responses.
 type responses struct{}
 
-func (responses) read(body []byte, r *request) []string {
-	m, faults := readMembers(body, "request",
+func (responses) read(body []byte, r *request) {
+	m := r.members(body, "request",
 		"access_programs", "background", "background_options", "context_management", "conversation", "image", "include", "input", "instructions",
 		"max_output_tokens", "max_tool_calls", "metadata", "model", "moderation", "parallel_tool_calls", "previous_response_id", "prompt",
 		"prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store", "stream",
 		"stream_options", "temperature", "text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user")
 	if m == nil {
-		return faults
+		return
 	}
 	r.model, r.stream, r.thinking = m.text("model"), m.truth("stream"), true
 	r.mute = m.text("tool_choice") == "none"
 	r.single = m.has("parallel_tool_calls") && !m.truth("parallel_tool_calls")
-	faults = append(faults, m.required("model", "input")...)
+	r.required(m, "model", "input")
 	if m.has("stream_options") && !r.stream {
-		faults = append(faults, "stream_options: only allowed when stream is true")
+		r.fault("stream_options: only allowed when stream is true")
 	}
 	for _, key := range []string{"previous_response_id", "conversation"} {
 		if m.has(key) {
-			faults = append(faults, key+": not found")
+			r.fault("%s: not found", key)
 		}
 	}
-	faults = append(faults, r.includes(m)...)
-	faults = append(faults, r.responsesTools(m)...)
-	faults = append(faults, checkCacheKey(m)...)
+	r.includes(m)
+	r.responsesTools(m)
+	r.cacheKey(m)
 	input := m["input"]
 	if text := textOf(input); text != "" {
 		// A text is a message of the user's. Strings cannot fail to encode.
 		input, _ = json.Marshal([]object{{"role": "user", "content": text}})
 	}
-	faults = append(faults, checkReasoning(input, m.has("store") && !m.truth("store"))...)
-	return append(faults, r.judge(validate.OpenAIResponses, nil, input)...)
+	r.reasoned(input, m.has("store") && !m.truth("store"))
+	r.judge(validate.OpenAIResponses, nil, input)
 }
 
-func (r *request) includes(m members) []string {
-	list, faults := m.list("include")
-	for _, raw := range list {
+func (r *request) includes(m members) {
+	for _, raw := range r.list(m, "include") {
 		name := textOf(raw)
 		r.sealed = r.sealed || name == encrypted
 		if !slices.Contains([]string{
 			"file_search_call.results", "web_search_call.results", "web_search_call.action.sources", "message.input_image.image_url",
 			"computer_call_output.output.image_url", "code_interpreter_call.outputs", encrypted, "message.output_text.logprobs",
 		}, name) {
-			faults = append(faults, "include: an unsupported value")
+			r.fault("include: an unsupported value")
 		}
 	}
-	return faults
 }
 
-// checkReasoning: what is not stored cannot be referred to, and encrypted reasoning is bound to its item.
-func checkReasoning(input []byte, unstored bool) (faults []string) {
+// reasoned: what is not stored cannot be referred to, and encrypted reasoning is bound to its item.
+func (r *request) reasoned(input []byte, unstored bool) {
 	var items []struct {
 		Type             string `json:"type"`
 		ID               string `json:"id"`
 		EncryptedContent string `json:"encrypted_content"`
 	}
 	if json.Unmarshal(input, &items) != nil {
-		return nil // the judge says what is wrong
+		return // the judge says what is wrong
 	}
 	for i, item := range items {
 		where := fmt.Sprintf("input[%d]", i)
 		switch {
 		case item.Type == "item_reference":
-			faults = append(faults, where+": item not found")
+			r.fault("%s: item not found", where)
 		case item.Type != "reasoning":
 		case item.EncryptedContent == "" && unstored:
-			faults = append(faults, where+": item not found: items are not persisted when store is false")
+			r.fault("%s: item not found: items are not persisted when store is false", where)
 		case item.EncryptedContent != "" && item.EncryptedContent != seal(item.ID):
-			faults = append(faults, where+": the encrypted content could not be verified")
+			r.fault("%s: the encrypted content could not be verified", where)
 		}
 	}
-	return faults
 }
 
 // seal stands for what only the provider can read, and notices if it is changed.
 func seal(of string) string { return "c2VhbA" + digest("sealed "+of) + "==" }
 
-func (r *request) responsesTools(m members) []string {
-	tools, faults := m.list("tools")
-	for i, raw := range tools {
+func (r *request) responsesTools(m members) {
+	for i, raw := range r.list(m, "tools") {
 		where := fmt.Sprintf("tools[%d]", i)
 		var kind struct {
 			Type string `json:"type"`
 			Name string `json:"name"`
 		}
 		if json.Unmarshal(raw, &kind) != nil || kind.Type == "" {
-			faults = append(faults, where+".type: is required")
+			r.fault("%s.type: is required", where)
 			continue
 		}
 		if kind.Type == "custom" {
@@ -108,14 +104,13 @@ func (r *request) responsesTools(m members) []string {
 		if kind.Type != "function" {
 			continue // tools of OpenAI's own
 		}
-		f, bad := readMembers(raw, where,
+		f := r.members(raw, where,
 			"type", "name", "description", "parameters", "strict", "allowed_callers", "defer_loading", "output_schema")
-		faults = slices.Concat(faults, bad, r.offer(where, f.text("name"), toolName))
+		r.offer(where, f.text("name"), toolName)
 		if f.has("parameters") {
-			faults = append(faults, checkSchema(where+".parameters", f["parameters"], f.truth("strict"))...)
+			r.schema(where+".parameters", f["parameters"], f.truth("strict"))
 		}
 	}
-	return faults
 }
 
 func (responses) refusal(faults []string) any { return openAIRefusal(faults) }

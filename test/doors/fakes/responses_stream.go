@@ -1,5 +1,9 @@
 package main
 
+import (
+	"maps"
+)
+
 // events of Responses number themselves, and tell of each item how it begins, grows and ends.
 func (responses) events(r *request, a *answer) []event {
 	s := &responseStream{}
@@ -22,12 +26,10 @@ func (responses) events(r *request, a *answer) []event {
 	return s.out
 }
 
-type responseStream struct{ out []event }
+type responseStream struct{ stream }
 
 func (s *responseStream) add(kind string, data object) *event {
-	data["type"], data["sequence_number"] = kind, len(s.out)
-	s.out = append(s.out, event{name: kind, data: data})
-	return &s.out[len(s.out)-1]
+	return s.stream.add(kind, with(data, object{"type": kind, "sequence_number": len(s.out)}))
 }
 
 func (s *responseStream) message(i int, item object, text string, last bool) {
@@ -60,12 +62,7 @@ func (s *responseStream) call(i int, item object, last bool) {
 
 // with is an object with some members replaced.
 func with(o, more object) object {
-	out := object{}
-	for key, value := range o {
-		out[key] = value
-	}
-	for key, value := range more {
-		out[key] = value
-	}
+	out := maps.Clone(o)
+	maps.Copy(out, more)
 	return out
 }

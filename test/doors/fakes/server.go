@@ -14,8 +14,8 @@ const maxBody = 64 << 20
 
 // provider is one of the APIs that are played.
 type provider interface {
-	// read judges a request and returns what is wrong with it, if anything.
-	read(body []byte, asked *request) (faults []string)
+	// read reads a request, and faults what is wrong with it.
+	read(body []byte, asked *request)
 	// whole is the answer in one piece.
 	whole(r *request, a *answer) any
 	// events are the answer in pieces.
@@ -57,10 +57,10 @@ func (s *server) handle(p provider) http.HandlerFunc {
 		}
 		asked := &request{header: r.Header, bytes: len(body), seed: digest(string(body))}
 		asked.model, asked.stream = geminiCall(r.PathValue("call"))
-		faults := p.read(body, asked)
-		if len(faults) > 0 {
-			s.stats.count(len(body), faults, nil)
-			writeJSON(w, http.StatusBadRequest, p.refusal(faults))
+		p.read(body, asked)
+		if len(asked.faults) > 0 {
+			s.stats.count(len(body), asked.faults, nil)
+			writeJSON(w, http.StatusBadRequest, p.refusal(asked.faults))
 			return
 		}
 		a := play(asked)

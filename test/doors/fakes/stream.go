@@ -19,6 +19,14 @@ type event struct {
 	cut, torn bool
 }
 
+// stream collects events.
+type stream struct{ out []event }
+
+func (s *stream) add(name string, data object) *event {
+	s.out = append(s.out, event{name: name, data: data})
+	return &s.out[len(s.out)-1]
+}
+
 func (e event) bytes() []byte {
 	var b bytes.Buffer
 	if e.name != "" {

@@ -2,7 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -14,94 +14,83 @@ var (
 )
 
 // offer adds a tool's name, which must match and be new.
-func (r *request) offer(where, name string, pattern *regexp.Regexp) (faults []string) {
+func (r *request) offer(where, name string, pattern *regexp.Regexp) {
 	if !pattern.MatchString(name) {
-		faults = append(faults, where+".name: does not match "+pattern.String())
+		r.fault("%s.name: does not match %s", where, pattern)
 	}
 	if slices.Contains(r.offered, name) {
-		faults = append(faults, where+".name: is there twice")
+		r.fault("%s.name: is there twice", where)
 	}
 	r.offered = append(r.offered, name)
-	return faults
 }
 
-// checkSchema judges the JSON schema of a tool's arguments.
-func checkSchema(where string, raw json.RawMessage, strict bool) []string {
+// schema judges the JSON schema of a tool's arguments.
+func (r *request) schema(where string, raw json.RawMessage, strict bool) {
 	var schema map[string]any
 	if json.Unmarshal(raw, &schema) != nil {
-		return []string{where + ": is no JSON schema"}
+		r.fault("%s: is no JSON schema", where)
+		return
 	}
-	var faults []string
 	if schema["type"] != "object" && len(schema) > 0 {
-		faults = append(faults, where+": schema must be of type object")
+		r.fault("%s: schema must be of type object", where)
 	}
 	if strict {
-		faults = append(faults, checkStrict(where, schema)...)
+		r.strict(where, schema)
 	}
-	return append(faults, checkArrays(where, schema)...)
+	r.arrays(where, schema)
 }
 
-// checkStrict: in strict mode nothing is optional, and nothing is free.
-func checkStrict(where string, schema map[string]any) (faults []string) {
+// strict: in strict mode nothing is optional, and nothing is free.
+func (r *request) strict(where string, schema map[string]any) {
 	if schema["additionalProperties"] != false {
-		faults = append(faults, where+": additionalProperties must be false where strict is true")
+		r.fault("%s: additionalProperties must be false where strict is true", where)
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	required, _ := schema["required"].([]any)
-	for name := range properties {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if !slices.Contains(required, any(name)) {
-			faults = append(faults, fmt.Sprintf("%s: required must have %q where strict is true", where, name))
+			r.fault("%s: required must have %q where strict is true", where, name)
 		}
 	}
-	slices.Sort(faults)
-	return faults
 }
 
-// checkArrays: an array says what it holds.
-func checkArrays(where string, schema map[string]any) (faults []string) {
+// arrays: an array says what it holds.
+func (r *request) arrays(where string, schema map[string]any) {
 	if kind, ok := schema["type"].(string); ok && (kind == "array" || kind == "ARRAY") && schema["items"] == nil {
-		faults = append(faults, where+": array schema missing items")
+		r.fault("%s: array schema missing items", where)
 	}
-	for key, value := range schema {
-		switch inner := value.(type) {
-		case map[string]any:
-			faults = append(faults, checkArrays(where+"."+key, inner)...)
-		case []any:
-			for _, element := range inner {
-				if m, ok := element.(map[string]any); ok {
-					faults = append(faults, checkArrays(where+"."+key, m)...)
-				}
+	for _, key := range slices.Sorted(maps.Keys(schema)) {
+		inner, ok := schema[key].([]any)
+		if !ok {
+			inner = []any{schema[key]}
+		}
+		for _, element := range inner {
+			if m, ok := element.(map[string]any); ok {
+				r.arrays(where+"."+key, m)
 			}
 		}
 	}
-	slices.Sort(faults)
-	return faults
 }
 
-// checkGeminiSchema judges a schema in Gemini's own words, which are fewer than JSON schema's.
-func checkGeminiSchema(where string, raw json.RawMessage) []string {
-	m, faults := readMembers(raw, where,
+// geminiSchema judges a schema in Gemini's own words, which are fewer than JSON schema's.
+func (r *request) geminiSchema(where string, raw json.RawMessage) {
+	m := r.members(raw, where,
 		"type", "format", "title", "description", "nullable", "enum", "maxItems", "minItems", "properties", "required", "minProperties",
 		"maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf", "propertyOrdering", "default", "items", "minimum", "maximum",
 		"additionalProperties", "$defs", "$ref")
-	if m == nil {
-		return faults
-	}
-	faults = append(faults, m.one("type",
+	r.one(m, "type",
 		"object", "array", "string", "integer", "number", "boolean", "null",
-		"OBJECT", "ARRAY", "STRING", "INTEGER", "NUMBER", "BOOLEAN", "NULL")...)
+		"OBJECT", "ARRAY", "STRING", "INTEGER", "NUMBER", "BOOLEAN", "NULL")
 	var properties map[string]json.RawMessage
 	if m.has("properties") && json.Unmarshal(m["properties"], &properties) != nil {
-		faults = append(faults, where+".properties: is no JSON object")
+		r.fault("%s.properties: is no JSON object", where)
 	}
-	for name, property := range properties {
-		faults = append(faults, checkGeminiSchema(where+"."+name, property)...)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		r.geminiSchema(where+"."+name, properties[name])
 	}
 	if m.has("items") {
-		faults = append(faults, checkGeminiSchema(where+".items", m["items"])...)
+		r.geminiSchema(where+".items", m["items"])
 	} else if kind := m.text("type"); kind == "array" || kind == "ARRAY" {
-		faults = append(faults, where+": array schema missing items")
+		r.fault("%s: array schema missing items", where)
 	}
-	slices.Sort(faults)
-	return faults
 }

@@ -1,21 +1,22 @@
-package replay
+package recall
 
 import (
-	"encoding/json"
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
-// messageOf says what a message says, in the judge's terms.
-func messageOf(m *pb.Message) validate.Message {
-	return validate.Message{Role: roleName(m.GetRole()), Pinned: m.GetPinned(), Items: itemsOf(m.GetParts())}
+// Message says what a message says, in the judge's terms.
+func Message(m *pb.Message) validate.Message {
+	return validate.Message{Role: Role(m.GetRole()), Pinned: m.GetPinned(), Items: Items(m.GetParts())}
 }
 
-func roleName(r pb.Role) string { return strings.ToLower(strings.TrimPrefix(r.String(), "ROLE_")) }
+// Role is the name of who speaks, as providers write it.
+func Role(r pb.Role) string { return strings.ToLower(strings.TrimPrefix(r.String(), "ROLE_")) }
 
-func itemsOf(parts []*pb.Part) []validate.Item {
+// Items are what parts say.
+func Items(parts []*pb.Part) []validate.Item {
 	items := make([]validate.Item, len(parts))
 	for i, p := range parts {
 		items[i] = itemOf(p)
@@ -33,7 +34,7 @@ func itemOf(p *pb.Part) validate.Item {
 		c := v.ToolCall
 		return validate.Item{Kind: validate.Call, ID: c.GetCallId(), Name: c.GetName(), Texts: []string{c.GetArgumentsJson()}}
 	case *pb.Part_ToolResult:
-		return resultItem(v.ToolResult)
+		return Result(v.ToolResult)
 	case *pb.Part_Reasoning:
 		return validate.Item{Kind: validate.Reasoning, Texts: []string{v.Reasoning.GetText()}}
 	default:
@@ -41,7 +42,8 @@ func itemOf(p *pb.Part) validate.Item {
 	}
 }
 
-func resultItem(r *pb.ToolResult) validate.Item {
+// Result is what a tool's result says.
+func Result(r *pb.ToolResult) validate.Item {
 	item := validate.Item{Kind: validate.Result, ID: r.GetCallId(), Name: r.GetName()}
 	switch out := r.GetOutput().(type) {
 	case *pb.ToolResult_Json:
@@ -58,19 +60,4 @@ func resultItem(r *pb.ToolResult) validate.Item {
 		item.Texts = []string{r.GetText()}
 	}
 	return item
-}
-
-// neutralJSON writes neutral messages as the judge reads them.
-func neutralJSON(messages []*pb.ContextMessage) []byte {
-	type message struct {
-		Role  string          `json:"role"`
-		Parts []validate.Item `json:"parts"`
-	}
-	out := make([]message, len(messages))
-	for i, m := range messages {
-		out[i] = message{roleName(m.GetRole()), itemsOf(m.GetParts())}
-	}
-	// Strings and numbers always encode.
-	raw, _ := json.Marshal(out)
-	return raw
 }

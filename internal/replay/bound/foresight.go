@@ -1,10 +1,10 @@
-package replay
+package bound
 
 import (
-	"hash/maphash"
 	"math"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
@@ -45,7 +45,7 @@ type foreseer struct {
 	*foresight
 	count    validate.Counter
 	history  *validate.History
-	shingler shingler
+	shingler recall.Shingler
 	words    map[string][]int // who holds a reference
 	runs     map[uint64][]int // who holds a shingle
 	request  int              // the newest message of a user; -1 before one
@@ -56,11 +56,11 @@ type foreseer struct {
 // no build.
 func foresee(r *recording.Recording, count validate.Counter) *foresight {
 	f := &foreseer{
-		foresight: &foresight{fixed: count(r.Tools)}, count: count, history: validate.NewHistory(count), shingler: shingler{maphash.MakeSeed()},
+		foresight: &foresight{fixed: count(r.Tools)}, count: count, history: validate.NewHistory(count), shingler: recall.NewShingler(),
 		words: map[string][]int{}, runs: map[uint64][]int{}, request: -1, leading: true,
 	}
 	for i, m := range r.Messages {
-		own := messageOf(m)
+		own := recall.Message(m)
 		if r.Asks(i) && !f.history.SystemOnly() && !f.history.Pending() {
 			f.build(own)
 		}
@@ -72,19 +72,14 @@ func foresee(r *recording.Recording, count validate.Counter) *foresight {
 // build takes in what the next message takes up of the messages before it. The
 // newest one that holds something is who is needed for it.
 func (f *foreseer) build(next validate.Message) {
-	references, content := references{}, shingles{}
-	for _, item := range next.Items {
-		references.add(item)
-		f.shingler.add(content, item)
-	}
 	var demands []demand
-	for word := range references {
+	for word := range recall.ReferencesOf(next.Items) {
 		if holders := f.words[word]; len(holders) > 0 {
 			f.need(holders).references++
 			demands = append(demands, demand{holders: holders})
 		}
 	}
-	for run := range content {
+	for run := range f.shingler.Of(next.Items) {
 		if holders := f.runs[run]; len(holders) > 0 {
 			f.need(holders).content++
 			demands = append(demands, demand{holders: holders, content: true, foreign: f.foreign(holders)})
@@ -129,15 +124,10 @@ func (f *foreseer) add(m *pb.Message, own validate.Message) {
 		h.until, f.request = forever, i
 	}
 	f.holdings = append(f.holdings, h)
-	words, runs := references{}, shingles{}
-	for _, item := range own.Items {
-		words.add(item)
-		f.shingler.add(runs, item)
-	}
-	for word := range words {
+	for word := range recall.ReferencesOf(own.Items) {
 		f.words[word] = append(f.words[word], i)
 	}
-	for run := range runs {
+	for run := range f.shingler.Of(own.Items) {
 		f.runs[run] = append(f.runs[run], i)
 	}
 }

@@ -1,10 +1,11 @@
 package replay
 
 import (
-	"hash/maphash"
 	"testing"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
@@ -16,11 +17,11 @@ func said(role, text string) validate.Message {
 // white space says nothing.
 func TestConversation_ContentRecall_CountsWhatIsRepeated(t *testing.T) {
 	c := &conversation{
-		tally: newTally(), session: &session{},
-		shingler: shingler{maphash.MakeSeed()}, agentSaid: shingles{}, othersSaid: shingles{}, blockShingles: map[string]shingles{},
+		Tally: report.NewTally(nil), session: &session{}, said: recall.References{},
+		shingler: recall.NewShingler(), agentSaid: recall.Shingles{}, othersSaid: recall.Shingles{}, blockShingles: map[string]recall.Shingles{},
 	}
-	c.saidShingles(said("tool", "one two three four five six seven eight nine"))
-	c.saidShingles(said("assistant", "a b c d e f g h"))
+	c.remember(said("tool", "one two three four five six seven eight nine"))
+	c.remember(said("assistant", "a b c d e f g h"))
 	next := &pb.Message{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{{Content: &pb.Part_Text{
 		Text: "one two three  four\nfive six seven eight nine and a b c d e f g h, which are quite new words to everybody here",
 	}}}}
@@ -34,10 +35,10 @@ func TestConversation_ContentRecall_CountsWhatIsRepeated(t *testing.T) {
 		{"a b c d e f g h", 2, 0, 2, 0}, // with a comma behind it, its last word is another one
 		{"", 2, 0, 2, 0},
 	} {
-		c.content, c.foreignContent = recalled{}, recalled{}
+		c.Recall = report.Recall{}
 		c.contentRecall(next, []validate.Block{{JSON: tt.shown, Items: said("tool", tt.shown).Items}})
-		if c.content != (recalled{tt.wanted, tt.held}) || c.foreignContent != (recalled{tt.foreign, tt.foreignFound}) {
-			t.Errorf("%q: %+v of all, %+v of what others said", tt.shown, c.content, c.foreignContent)
+		if c.Recall.Content != (report.Recalled{tt.wanted, tt.held}) || c.Recall.ForeignContent != (report.Recalled{tt.foreign, tt.foreignFound}) {
+			t.Errorf("%q: %+v of all, %+v of what others said", tt.shown, c.Recall.Content, c.Recall.ForeignContent)
 		}
 	}
 }
@@ -45,13 +46,13 @@ func TestConversation_ContentRecall_CountsWhatIsRepeated(t *testing.T) {
 // TestConversation_ContentRecall_OwnWordsAreNotForeign: what the agent alone said counts for all, and not for what others said.
 func TestConversation_ContentRecall_OwnWordsAreNotForeign(t *testing.T) {
 	c := &conversation{
-		tally: newTally(), session: &session{},
-		shingler: shingler{maphash.MakeSeed()}, agentSaid: shingles{}, othersSaid: shingles{}, blockShingles: map[string]shingles{},
+		Tally: report.NewTally(nil), session: &session{}, said: recall.References{},
+		shingler: recall.NewShingler(), agentSaid: recall.Shingles{}, othersSaid: recall.Shingles{}, blockShingles: map[string]recall.Shingles{},
 	}
-	c.saidShingles(said("assistant", "a b c d e f g h"))
+	c.remember(said("assistant", "a b c d e f g h"))
 	next := &pb.Message{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{{Content: &pb.Part_Text{Text: "a b c d e f g h"}}}}
 	c.contentRecall(next, []validate.Block{{JSON: "x", Items: said("assistant", "a b c d e f g h").Items}})
-	if c.content != (recalled{1, 1}) || c.foreignContent != (recalled{}) {
-		t.Errorf("%+v of all, %+v of what others said", c.content, c.foreignContent)
+	if c.Recall.Content != (report.Recalled{1, 1}) || c.Recall.ForeignContent != (report.Recalled{}) {
+		t.Errorf("%+v of all, %+v of what others said", c.Recall.Content, c.Recall.ForeignContent)
 	}
 }

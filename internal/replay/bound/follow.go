@@ -1,13 +1,17 @@
-package replay
+package bound
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
+)
 
 // follow measures what it comes to if each message is left out from a build on,
 // as an answered build of a sidecar's is measured. Behind a message that has just
 // left all is written anew, unless that is free.
-func (f *foresight) follow(gone []int, p prices, paid bool, file string) *tally {
-	t := newTally()
-	t.Conversations, t.Builds, t.file = 1, len(f.builds), file
+func (f *foresight) follow(gone []int, p report.Prices, paid bool, file string) *report.Tally {
+	t := report.NewTally(nil)
+	t.Conversations, t.Builds, t.File = 1, len(f.builds), file
 	whole := 0
 	for build, now := range f.builds {
 		read, written, broken := f.shown(gone, build, now, paid)
@@ -15,14 +19,14 @@ func (f *foresight) follow(gone []int, p prices, paid bool, file string) *tally 
 		whole = f.weight(now)
 		if build == 0 {
 			written, read = written+f.fixed, 0
-			t.CostWithout += p.of(0, whole+f.fixed)
+			t.CostWithout += p.Of(0, whole+f.fixed)
 		} else {
 			read += f.fixed
-			t.CostWithout += p.of(before+f.fixed, whole-before)
+			t.CostWithout += p.Of(before+f.fixed, whole-before)
 		}
 		t.TokensWith += int64(read + written)
 		t.TokensWithout += int64(whole + f.fixed)
-		t.CostWith += p.of(read, written)
+		t.CostWith += p.Of(read, written)
 		if broken {
 			t.Rewrites++
 		}
@@ -56,17 +60,17 @@ func (f *foresight) weight(n int) (tokens int) {
 }
 
 // recall counts what a build shows of what the next message takes up.
-func (f *foresight) recall(t *tally, gone []int, build int) {
+func (f *foresight) recall(t *report.Tally, gone []int, build int) {
 	for _, d := range f.demands[build] {
 		held := slices.ContainsFunc(d.holders, func(i int) bool { return gone[i] > build })
 		switch {
 		case d.content:
-			t.content.count(held)
+			t.Recall.Content.Count(held)
 			if d.foreign {
-				t.foreignContent.count(held)
+				t.Recall.ForeignContent.Count(held)
 			}
 		default:
-			t.references.count(held)
+			t.Recall.References.Count(held)
 		}
 	}
 }

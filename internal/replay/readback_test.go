@@ -3,11 +3,13 @@ package replay
 import (
 	"errors"
 	"testing"
+
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 func TestCommand_Run_Summaries_AreExpandedDownToMessages(t *testing.T) {
 	r, err := played(t, &fake{chapters: taken()}, recorded)
-	if err != nil || r.Unreachable != 0 || (r.Reached != Reached{Summaries: 2, Messages: 4}) {
+	if err != nil || r.Unreachable != 0 || (r.Reached != report.Reached{Summaries: 2, Messages: 4}) {
 		t.Errorf("%v, %+v, %+v", err, r.Reached, r.Examples)
 	}
 }
@@ -28,7 +30,7 @@ func TestCommand_Run_SummaryThatLoses_IsCounted(t *testing.T) {
 			c := taken()
 			lose(c)
 			r, err := played(t, &fake{chapters: c}, recorded)
-			if r.Unreachable == 0 || !errors.Is(err, ErrJudged) {
+			if r.Unreachable == 0 || !errors.Is(err, report.ErrJudged) {
 				t.Errorf("%v, %+v", err, r.Reached)
 			}
 		})

@@ -1,4 +1,4 @@
-package replay
+package report
 
 import (
 	"cmp"
@@ -18,10 +18,10 @@ import (
 
 // gone says what was let go under the policy.
 func (r *Report) gone(s *sheet.Sheet) {
-	if r.title() == "" {
+	if r.Title() == "" {
 		return
 	}
-	say(s, "Let go under %s", r.title())
+	say(s, "Let go under %s", r.Title())
 	row(s, "events", "%s", cmp.Or(counts(r.LetGo.Events), "none"))
 	for _, saved := range []struct {
 		by     string
@@ -59,8 +59,8 @@ func (r *Report) comparison(s *sheet.Sheet) {
 	if len(r.Against)+len(r.Caps)+len(r.Bounds) == 0 {
 		return
 	}
-	all, none := r.all(), &Report{}
-	if i := slices.IndexFunc(all, func(o *Report) bool { return o.title() == policies.None }); i >= 0 {
+	all, none := r.All(), &Report{}
+	if i := slices.IndexFunc(all, func(o *Report) bool { return o.Title() == policies.None }); i >= 0 {
 		none = all[i]
 	}
 	s.Line("The same recordings in the same window")
@@ -68,11 +68,11 @@ func (r *Report) comparison(s *sheet.Sheet) {
 	cells(table, "", "tokens", "of", "", "of", "", "con-", "for-", "re-", "com-", "sum-", "own", "own", "build", "ms", "must")
 	cells(table, "", "sent", "none", "cost", "none", "recall", "tent", "eign", "writes", "pacted", "maries", "calls", "cost", "p50", "p95", "be 0")
 	for _, o := range all {
-		cells(table, append(append([]string{o.label()}, o.total().against(none.total())...),
+		cells(table, append(append([]string{o.label()}, o.Total().against(none.Total())...),
 			short(o.Compactions.Count), short(o.Compactions.Summaries), short(o.OwnCalls.Calls), short(o.OwnCalls.Cost),
-			short(o.BuildMS.P50), short(o.BuildMS.P95), short(len(o.broken())))...)
+			short(o.BuildMS.P50), short(o.BuildMS.P95), short(len(o.Broken())))...)
 		for _, one := range o.Caps {
-			part(table, fmt.Sprintf("at %d", one.Cap), one.total(), none)
+			part(table, fmt.Sprintf("at %d", one.Cap), one.Total(), none)
 		}
 	}
 	for i := range r.Bounds {
@@ -85,7 +85,7 @@ func (r *Report) comparison(s *sheet.Sheet) {
 
 // part writes the cells that are shares of none, and leaves the others empty.
 func part(w io.Writer, name string, f *FileReport, none *Report) {
-	cells(w, append(append([]string{name}, f.against(none.total())...), make([]string, 7)...)...)
+	cells(w, append(append([]string{name}, f.against(none.Total())...), make([]string, 7)...)...)
 }
 
 // uncapped says which policies --caps says nothing of.
@@ -136,8 +136,11 @@ func (f *FileReport) against(none *FileReport) []string {
 	}
 }
 
-func (r *Report) total() *FileReport {
-	return &FileReport{TokensWith: r.TokensWith, CostWith: r.CostWith, Rewrites: r.Rewrites, ReferenceRecall: r.ReferenceRecall, ContentRecall: r.ContentRecall, ForeignContentRecall: r.ForeignContentRecall}
+// Total is what all files came to.
+func (r *Report) Total() *FileReport {
+	f := &FileReport{}
+	addFigures(reflect.ValueOf(f).Elem(), reflect.ValueOf(r).Elem())
+	return f
 }
 
 func cells(w io.Writer, row ...string) { fmt.Fprintln(w, strings.Join(row, "\t")+"\t") }
@@ -169,7 +172,7 @@ func short[N int | int64 | float64](n N) string {
 
 // label names what was played under in a table.
 func (r *Report) label() string {
-	name := label(cmp.Or(r.title(), ownPolicy))
+	name := label(cmp.Or(r.Title(), ownPolicy))
 	switch {
 	case len(r.Caps) > 0:
 		return fmt.Sprintf("%s, mean of %d caps", name, len(r.Caps))
@@ -185,47 +188,4 @@ func label(file string) string {
 		return file
 	}
 	return filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
-}
-
-// FileReport is what the recordings of one file came to.
-type FileReport struct {
-	File                 string  `json:"file,omitempty"`
-	Conversations        int     `json:"conversations"`
-	Builds               int     `json:"builds"`
-	TokensWith           int64   `json:"tokens_with"`
-	TokensWithout        int64   `json:"tokens_without"`
-	CostWith             float64 `json:"cost_with"`
-	CostWithout          float64 `json:"cost_without"`
-	Rewrites             int     `json:"rewrites"`
-	ReferenceRecall      float64 `json:"reference_recall"`
-	ContentRecall        float64 `json:"content_recall"`
-	ForeignContentRecall float64 `json:"foreign_content_recall"`
-	NewestKept           int     `json:"newest_kept" merge:"least"`
-
-	references, content, foreignContent recalled
-}
-
-// addTo adds a conversation's figures to those of its file.
-func (t *tally) addTo(files []FileReport) {
-	for i := range files {
-		f := &files[i]
-		if f.File != t.file {
-			continue
-		}
-		addFigures(reflect.ValueOf(f).Elem(), reflect.ValueOf(&t.Report).Elem())
-		f.references.merge(t.references)
-		f.ReferenceRecall = f.references.share()
-		f.content.merge(t.content)
-		f.foreignContent.merge(t.foreignContent)
-		f.ContentRecall, f.ForeignContentRecall = f.content.share(), f.foreignContent.share()
-		return
-	}
-}
-
-// leastOf is the smaller of two figures of which 0 says that there is none.
-func leastOf(a, b int) int {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
 }

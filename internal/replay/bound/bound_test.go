@@ -1,11 +1,15 @@
-package replay
+package bound
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
+	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
 // shownOnce is a message that one build must show, and that is taken up before others.
@@ -30,12 +34,12 @@ func TestForesight_Rewriting_LeavesOutWhatNothingRefersTo(t *testing.T) {
 	f := known([]holding{
 		{weight: 10, until: forever}, shownOnce(100, 0), shownOnce(50, 1, refersAt(3)...), shownOnce(1, 2), shownOnce(1, 3),
 	}, 2, 3, 4, 5)
-	gone := f.rewriting(defaultPrices)
+	gone := f.rewriting(report.DefaultPrices)
 	if want := []int{forever, 1, forever, 3, forever}; !slices.Equal(gone, want) {
 		t.Fatalf("gone from %v, want %v", gone, want)
 	}
 	// 110 written; 10 read and 50 written; 60 read and 1 written; the same again.
-	paid := f.follow(gone, defaultPrices, true, "")
+	paid := f.follow(gone, report.DefaultPrices, true, "")
 	if want := 137.5 + (1 + 62.5) + (6 + 1.25) + (6 + 1.25); math.Abs(paid.CostWith-want) > 1e-9 || paid.TokensWith != 110+60+61+61 || paid.Rewrites != 2 {
 		t.Errorf("cost %v, want %v; %d tokens, %d rewrites", paid.CostWith, want, paid.TokensWith, paid.Rewrites)
 	}
@@ -51,7 +55,7 @@ func TestForesight_Rewriting_CutsWhereItPays(t *testing.T) {
 		last := builds - 1
 		holdings := []holding{shownOnce(100, 0, refersAt(1)...), shownOnce(50, 1, refersAt(last)...)}
 		f := known(holdings, append([]int{1}, slices.Repeat([]int{2}, last)...)...)
-		gone := f.rewriting(defaultPrices)
+		gone := f.rewriting(report.DefaultPrices)
 		if gone[0] != want || gone[1] != forever {
 			t.Errorf("%d builds: gone from %v, want %v", builds, gone, want)
 		}
@@ -59,10 +63,10 @@ func TestForesight_Rewriting_CutsWhereItPays(t *testing.T) {
 			continue
 		}
 		// 100 written; 100 read, 50 written; 50 written anew; 50 read five times.
-		if cost, want := f.follow(gone, defaultPrices, true, "").CostWith, 125+(10+62.5)+62.5+5*5; math.Abs(cost-want) > 1e-9 {
+		if cost, want := f.follow(gone, report.DefaultPrices, true, "").CostWith, 125+(10+62.5)+62.5+5*5; math.Abs(cost-want) > 1e-9 {
 			t.Errorf("cost %v, want %v", cost, want)
 		}
-		if cost, want := f.follow(gone, defaultPrices, false, "").CostWith, 125+(10+62.5)+6*5.0; math.Abs(cost-want) > 1e-9 {
+		if cost, want := f.follow(gone, report.DefaultPrices, false, "").CostWith, 125+(10+62.5)+6*5.0; math.Abs(cost-want) > 1e-9 {
 			t.Errorf("cost for nothing %v, want %v", cost, want)
 		}
 	}
@@ -73,7 +77,7 @@ func TestForesight_Follow_AllShown_IsTheWholeHistory(t *testing.T) {
 	f := known([]holding{shownOnce(100, 0), shownOnce(50, 1)}, 1, 2)
 	f.fixed = 8
 	// 108 written; 108 read and 50 written.
-	all := f.follow(slices.Repeat([]int{forever}, 2), defaultPrices, true, "")
+	all := f.follow(slices.Repeat([]int{forever}, 2), report.DefaultPrices, true, "")
 	if want := 135 + 10.8 + 62.5; math.Abs(all.CostWith-want) > 1e-9 || math.Abs(all.CostWithout-want) > 1e-9 || all.TokensWith != 266 || all.TokensWithout != 266 || all.Rewrites != 0 {
 		t.Errorf("cost %v and %v, want %v; %d and %d tokens", all.CostWith, all.CostWithout, want, all.TokensWith, all.TokensWithout)
 	}
@@ -92,11 +96,7 @@ func TestForesight_Forgetting_GivesUpWhatWeighsMost(t *testing.T) {
 }
 
 func TestForesee_Recording_KnowsWhoIsNeededUntilWhen(t *testing.T) {
-	recordings, err := recording.Load([]string{fileOf(t, recorded)}, recording.Options{Sample: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := foresee(&recordings[0], func(text string) int { return len(text) })
+	f := foreseen(t, recorded, func(text string) int { return len(text) })
 	if !slices.Equal(f.builds, []int{2, 4, 6}) {
 		t.Errorf("builds show %v messages", f.builds)
 	}
@@ -111,8 +111,8 @@ func TestForesee_Recording_KnowsWhoIsNeededUntilWhen(t *testing.T) {
 	// Without message 3 from build 2 on, base_99 is lost, and order_77 is not.
 	gone := slices.Repeat([]int{forever}, 7)
 	gone[3] = 2
-	if lossy := f.follow(gone, defaultPrices, true, ""); lossy.references != (recalled{4, 3}) {
-		t.Errorf("%+v", lossy.references)
+	if lossy := f.follow(gone, report.DefaultPrices, true, ""); lossy.Recall.References != (report.Recalled{Wanted: 4, Held: 3}) {
+		t.Errorf("%+v", lossy.Recall.References)
 	}
 }
 
@@ -120,30 +120,30 @@ func TestForesee_Recording_KnowsWhoIsNeededUntilWhen(t *testing.T) {
 func TestForesee_NothingToAnswer_IsNoBuild(t *testing.T) {
 	const open = `{"messages":[{"role":"system","content":"s"},{"role":"assistant","content":"hi"},{"role":"user","content":"u"},
 		{"role":"assistant","tool_calls":[{"id":"a","name":"x","arguments":"{}"}]},{"role":"assistant","content":"still"}]}`
-	recordings, err := recording.Load([]string{fileOf(t, open)}, recording.Options{Sample: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f := foresee(&recordings[0], func(string) int { return 1 }); !slices.Equal(f.builds, []int{3}) {
+	if f := foreseen(t, open, func(string) int { return 1 }); !slices.Equal(f.builds, []int{3}) {
 		t.Errorf("builds show %v messages", f.builds)
 	}
 }
 
-// What it says of the whole history is what a replay measures.
-func TestCommand_Run_Bound_CountsAsReplayDoes(t *testing.T) {
-	tools := `{"tools":[{"name":"read"}],` + recorded[1:]
-	for name, content := range map[string]string{"tools": tools, "two": recorded + "\n" + recorded} {
-		r, err := played(t, &fake{}, content, func(c *Command) { c.Bound = true })
-		if err != nil || len(r.Bounds) != 2 {
-			t.Fatalf("%s: %v, %+v", name, err, r.Bounds)
-		}
-		for _, b := range r.Bounds {
-			if math.Abs(b.CostWithout-r.CostWithout) > 1e-9 || b.TokensWithout != r.TokensWithout || b.Builds != r.Builds || b.Conversations != r.Conversations {
-				t.Errorf("%s: %s: %+v, replay says %v, %d tokens", name, b.Name, b.FileReport, r.CostWithout, r.TokensWithout)
-			}
-			if b.CostWith > b.CostWithout || b.ReferenceRecall != 1 || b.Files[0].CostWith != b.CostWith {
-				t.Errorf("%s: %+v", name, b)
-			}
-		}
+const recorded = `{"id":"c","messages":[
+	{"role":"system","content":"Be brief."},
+	{"role":"user","content":"Read /src/main.go and order_77 please"},
+	{"role":"assistant","content":"","tool_calls":[{"id":"a1","name":"read","arguments":"{\"path\":\"/src/main.go\"}"}]},
+	{"role":"tool","tool_call_id":"a1","name":"read","content":"package main // v1.2.3 of base_99","raw":"package main // v1.2.3 of base_99 raw"},
+	{"role":"assistant","content":"It is v1.2.3"},
+	{"role":"user","content":"and order_77?"},
+	{"role":"assistant","content":"order_77 is in base_99"}]}`
+
+// foreseen reads a recording.
+func foreseen(t *testing.T, content string, count validate.Counter) *foresight {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "talk.jsonl")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
 	}
+	recordings, err := recording.Load([]string{file}, recording.Options{Sample: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return foresee(&recordings[0], count)
 }

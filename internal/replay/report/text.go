@@ -1,8 +1,11 @@
-package replay
+package report
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -14,6 +17,21 @@ const (
 	chartWidth  = 64
 	chartHeight = 8
 )
+
+// Print prints the report: as one JSON object, or for people.
+func (r *Report) Print(w io.Writer, asJSON, ascii bool) error {
+	if asJSON {
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(r)
+	}
+	var b bytes.Buffer
+	to := sheet.New(w, false, ascii)
+	to.Out = &b
+	r.print(to)
+	_, err := b.WriteTo(w)
+	return err
+}
 
 // print prints the report for people: of one policy all there is to say, of
 // several what sets them apart.
@@ -30,7 +48,7 @@ func (r *Report) print(s *sheet.Sheet) {
 	if r.single() {
 		fmt.Fprint(s.Out, chart(r.turns, s.ASCII))
 	}
-	for _, o := range r.all() {
+	for _, o := range r.All() {
 		o.faults(s)
 	}
 }
@@ -45,8 +63,8 @@ func (r *Report) single() bool {
 
 // faults says what must not be, and where it was found.
 func (r *Report) faults(s *sheet.Sheet) {
-	if broken := r.broken(); len(broken) > 0 && r.title() != "" {
-		say(s, "under %s: %s", r.title(), strings.Join(broken, ", "))
+	if broken := r.Broken(); len(broken) > 0 && r.Title() != "" {
+		say(s, "under %s: %s", r.Title(), strings.Join(broken, ", "))
 	}
 	for _, e := range r.Examples {
 		say(s, "%s: conversation %s, message %d: %s", e.Figure, e.Conversation, e.Message, e.Detail)
@@ -90,7 +108,7 @@ func (r *Report) measures(s *sheet.Sheet) {
 func (r *Report) compactions(s *sheet.Sheet) {
 	if n := r.Compactions; n.Count > 0 {
 		row(s, "compactions", "%d, with %d summaries; the largest view after one was %.1f %% of the budget, %d were over %.0f %%; %d came early",
-			n.Count, n.Summaries, 100*n.Largest, n.Over, 100*compacted, n.Early)
+			n.Count, n.Summaries, 100*n.Largest, n.Over, 100*Compacted, n.Early)
 	}
 	if r.Reached.Summaries > 0 {
 		row(s, "summaries expanded", "%d, down to %d messages", r.Reached.Summaries, r.Reached.Messages)
@@ -111,7 +129,7 @@ func (r *Report) cited(s *sheet.Sheet) {
 	row(s, "results", "%d of %d tokens, shown as %d (%s); a citation weighs %.0f, at most %d",
 		c.Count, c.Before, c.After, change(float64(c.After), float64(c.Before)), c.Mean, c.Largest)
 	row(s, "asked for passages", "of %d, with words of the next message: they hold %.1f %% of the words, in %d tokens",
-		c.Asked, 100*share(c.Found, c.Words), c.ExcerptTokens)
+		c.Asked, 100*Share(c.Found, c.Words), c.ExcerptTokens)
 	row(s, "retrieving", "%s", c.RetrieveMS)
 	row(s, "cost of asking", "%.0f token prices beside the cost, had the model asked so", c.AskingCost)
 	s.Line("")
@@ -132,58 +150,4 @@ func change(a, b float64) string {
 		return "no change"
 	}
 	return fmt.Sprintf("%+.1f %%", 100*(a/b-1))
-}
-
-// chart draws the mean context of each turn: solid with the sidecar, light what
-// it would be without.
-func chart(turns []turn, ascii bool) string {
-	columns := squeeze(turns)
-	highest := int64(1)
-	for _, c := range columns {
-		highest = max(highest, c.without, c.with)
-	}
-	eighths, light := []rune(" ▁▂▃▄▅▆▇█"), '░'
-	if ascii {
-		eighths, light = []rune("     ####"), '.'
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Mean context by turn, 1 to %d, top line %d tokens (%c with the sidecar, %c without)\n", len(turns), highest, eighths[8], light)
-	for line := chartHeight - 1; line >= 0; line-- {
-		b.WriteString("  |")
-		for _, c := range columns {
-			b.WriteRune(cell(c, highest, line, eighths, light))
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString("  +" + strings.Repeat("-", len(columns)) + "\n")
-	return b.String()
-}
-
-// cell is one character of the chart: lines count from the bottom.
-func cell(c turn, highest int64, line int, eighths []rune, light rune) rune {
-	level := func(tokens int64) int { return int(tokens*chartHeight*8/highest) - 8*line }
-	if filled := min(8, level(c.with)); filled > 0 && eighths[filled] != ' ' {
-		return eighths[filled]
-	}
-	if level(c.without) >= 4 {
-		return light
-	}
-	return ' '
-}
-
-// squeeze averages turns into at most chartWidth columns.
-func squeeze(turns []turn) []turn {
-	width := min(chartWidth, len(turns))
-	out := make([]turn, width)
-	for i := range out {
-		var sum turn
-		for _, t := range turns[i*len(turns)/width : (i+1)*len(turns)/width] {
-			sum.builds += t.builds
-			sum.without += t.without
-			sum.with += t.with
-		}
-		n := int64(max(1, sum.builds))
-		out[i] = turn{1, sum.without / n, sum.with / n}
-	}
-	return out
 }

@@ -1,61 +1,39 @@
-package replay
+// Package bound works out what is possible on recordings for somebody who knows the future. docs/replay.md defines it.
+package bound
 
 import (
 	"context"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/internal/replay/recording"
+	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
 )
 
-// Bound is what somebody comes to who knows the future, and edits nothing but
-// leaves messages out. Names say what changing old text costs: what it does, at
-// all references kept, or nothing, at most of references and content kept.
-type Bound struct {
-	Name string `json:"name"`
-	FileReport
-	Files []FileReport `json:"files"`
-}
-
+// The names of bounds.
 const (
-	boundPaid = "bound: rewriting paid"
-	boundFree = "bound: rewriting free"
-	// boundRecall is what is kept of references and of content at least where
-	// rewriting is free.
-	boundRecall = 0.97
+	Paid = "bound: rewriting paid"
+	Free = "bound: rewriting free"
 )
 
-// bounds works out what is possible on recordings, with no sidecar.
-func (c *Command) bounds(ctx context.Context, s *session, recordings []recording.Recording) []Bound {
-	paid, free := newTally(), newTally()
-	paid.Files, free.Files = c.files(), c.files()
+// leastRecall is what is kept of references and of content at least where
+// rewriting is free.
+const leastRecall = 0.97
+
+// Of works out the bounds on recordings, which lie in these files, with no sidecar.
+func Of(ctx context.Context, recordings []recording.Recording, files []string, count validate.Counter, prices report.Prices) []report.Bound {
+	paid, free := report.NewTally(files), report.NewTally(files)
 	for i := range recordings {
 		if ctx.Err() != nil {
 			break
 		}
-		f := foresee(&recordings[i], memoized(s.count))
-		paid.merge(f.follow(f.rewriting(s.prices), s.prices, true, recordings[i].File))
-		free.merge(f.follow(f.forgetting(boundRecall), s.prices, false, recordings[i].File))
+		f := foresee(&recordings[i], validate.Memoized(count))
+		paid.Merge(f.follow(f.rewriting(prices), prices, true, recordings[i].File))
+		free.Merge(f.follow(f.forgetting(leastRecall), prices, false, recordings[i].File))
 	}
-	out := []Bound{{Name: boundPaid, Files: paid.Files}, {Name: boundFree, Files: free.Files}}
-	for i, t := range []*tally{paid, free} {
-		r := t.report(c, s, 0)
-		out[i].FileReport = *r.total()
-		out[i].Conversations, out[i].Builds, out[i].TokensWithout, out[i].CostWithout = r.Conversations, r.Builds, r.TokensWithout, r.CostWithout
-	}
-	return out
-}
-
-// memoized counts each text once.
-func memoized(count validate.Counter) validate.Counter {
-	counts := map[string]int{}
-	return func(text string) int {
-		n, ok := counts[text]
-		if !ok {
-			n = count(text)
-			counts[text] = n
-		}
-		return n
+	return []report.Bound{
+		{Name: Paid, FileReport: *paid.Result().Total(), Files: paid.Files},
+		{Name: Free, FileReport: *free.Result().Total(), Files: free.Files},
 	}
 }
 
@@ -64,7 +42,7 @@ func memoized(count validate.Counter) validate.Counter {
 // message that nothing refers to any more, with all others of its kind behind
 // it, for the reading that this saves in all builds that are left, against
 // writing anew what stays behind it. The best is made if it pays.
-func (f *foresight) rewriting(p prices) (gone []int) {
+func (f *foresight) rewriting(p report.Prices) (gone []int) {
 	gone = slices.Repeat([]int{forever}, len(f.holdings))
 	old := 0
 	for build, now := range f.builds {
@@ -77,7 +55,7 @@ func (f *foresight) rewriting(p prices) (gone []int) {
 			default:
 				dropped += h.weight
 				left := len(f.builds) - build
-				if gain := p.of(dropped*left, 0) - p.of(-kept, kept); gain > best {
+				if gain := p.Of(dropped*left, 0) - p.Of(-kept, kept); gain > best {
 					at, best = i, gain
 				}
 			}
@@ -160,7 +138,7 @@ func (h *holding) cheapest(kept int, room, all need) (worth float64, to int, los
 			break
 		}
 		saved := h.weight * (h.lastOf(kept) - h.lastOf(n))
-		if w := float64(saved) / (share(float64(loses.references), float64(all.references)) + share(float64(loses.content), float64(all.content))); w > worth {
+		if w := float64(saved) / (report.Share(float64(loses.references), float64(all.references)) + report.Share(float64(loses.content), float64(all.content))); w > worth {
 			worth, to, lost = w, n, loses
 		}
 	}
