@@ -376,6 +376,21 @@ func TestEngine_Compact_KeepRecent_HoldsWithinItsTarget(t *testing.T) {
 	}
 }
 
+// TestEngine_Compact_KeepRecent_BeyondTheTailsShare: what is asked for by name holds as far as the target allows, also where compactions that
+// nobody asked for would leave fewer messages.
+func TestEngine_Compact_KeepRecent_BeyondTheTailsShare(t *testing.T) {
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 20, 4000, 100_000)
+	r, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), KeepRecent: ptr(int32(20))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept := 41 - r.Range.End; kept < 18 || kept > 20 {
+		t.Errorf("%d messages are kept: %+v", kept, r.Range)
+	}
+}
+
 // TestEngine_Build_SlidingWindow_HeedsItsThreshold: a sliding window shows at most so many messages.
 func TestEngine_Build_SlidingWindow_HeedsItsThreshold(t *testing.T) {
 	for _, keep := range []*int32{nil, ptr(int32(6))} {
@@ -433,6 +448,53 @@ func TestEngine_Build_ReportBeyondTwiceOurCount(t *testing.T) {
 	}
 	if compactions != 1 || jumps == 0 {
 		t.Errorf("%d compactions, named %d times", compactions, jumps)
+	}
+}
+
+// TestEngine_Build_ReportOverTheBudget_IsAnsweredOnce: what is sent that nobody told of may be more than the whole budget. The view is made
+// smaller for it once, and not again while it grows.
+func TestEngine_Build_ReportOverTheBudget_IsAnsweredOnce(t *testing.T) {
+	const budget = 20_000
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 60, 90, budget)
+	build := func(u *engine.Usage) (compactions int) {
+		t.Helper()
+		r := b.asked(t, "c", budget, func(r *engine.BuildRequest) { r.Format, r.LastUsage = conversation.FormatNeutral, u })
+		for _, e := range r.Events {
+			if e.Type == conversation.EventSummarized {
+				compactions++
+			}
+		}
+		return compactions
+	}
+	if n := build(&engine.Usage{Input: 45_000}); n != 1 {
+		t.Errorf("%d compactions for the report", n)
+	}
+	for i := range 20 {
+		b.append(t, "c", answer(words(150)), user("On."))
+		if n := build(nil); n != 0 {
+			t.Errorf("%d compactions in build %d after it", n, i)
+		}
+	}
+}
+
+// TestEngine_Build_ReportBelowTheBudget_CountsUntilTheNext: a report that leaves room is not answered by the build that learns of it: a later
+// one, whose view has outgrown the budget by that report, is made smaller.
+func TestEngine_Build_ReportBelowTheBudget_CountsUntilTheNext(t *testing.T) {
+	const budget = 20_000
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 60, 90, budget)
+	for i, u := range []*engine.Usage{{Input: 17_000}, nil, nil} {
+		r := b.asked(t, "c", budget, func(r *engine.BuildRequest) { r.Format, r.LastUsage = conversation.FormatNeutral, u })
+		over := i == 2
+		if made := r.Compaction.Summary != 0; made != over || !r.Compaction.Reported || r.Tokens.Total > budget/2 {
+			t.Errorf("build %d: %d tokens, %+v", i, r.Tokens.Total, r.Compaction)
+		}
+		if i == 1 {
+			b.append(t, "c", answer(words(3500)), user("On."))
+		}
 	}
 }
 
