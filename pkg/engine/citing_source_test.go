@@ -1,11 +1,14 @@
 package engine_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // TestEngine_Append_SourceGiven_IsTold: in the citation and in the source record; what is not given is guessed.
@@ -61,5 +64,31 @@ func TestEngine_StoreContent_Title_IsTold(t *testing.T) {
 	b.cites(t, "d", nil)
 	if r := b.append(t, "c", call("1"), m); len(r.Citations[1]) > 0 || b.recalledFrom(t, 1) == nil {
 		t.Error("its citation is not known again")
+	}
+}
+
+// TestEngine_ListSources_NoneFoundForLong_PageEndsEarly: a page looks through so many numbers at most, and says where the next one goes on.
+func TestEngine_ListSources_NoneFoundForLong_PageEndsEarly(t *testing.T) {
+	const last, most = 10_000, 64 * 128
+	b := newBench(0)
+	b.append(t, "c", user("go"))
+	h := b.head(t, "c")
+	c := &store.Change{Expect: h.Version, Head: h, Slots: map[string][]byte{"content/last": fmt.Append(nil, last)}}
+	c.Head.Version++
+	if err := b.store.Commit(ctx, keyOf("c"), c); err != nil {
+		t.Fatal(err)
+	}
+	var at []int64
+	for cursor := int64(0); len(at) < 3; cursor = at[len(at)-1] {
+		page, err := b.ListSources(ctx, engine.SourcesRequest{Key: keyOf("c"), Cursor: cursor, Limit: 10})
+		if err != nil || len(page.Sources) != 0 {
+			t.Fatalf("%+v, %v", page, err)
+		}
+		if at = append(at, page.Next); page.Next == 0 {
+			break
+		}
+	}
+	if !slices.Equal(at, []int64{most + 1, 0}) {
+		t.Errorf("pages go on at %v", at)
 	}
 }

@@ -181,6 +181,33 @@ func TestEngine_Build_LargerBudget_WithoutRoomForAll(t *testing.T) {
 	b.rebuildsAll(t, "c", 62)
 }
 
+// TestEngine_Build_LargerBudget_FromTheSameStart: a window that is opened afresh where a smaller one starts shows from there on what was
+// summarized since, like any that is opened afresh.
+func TestEngine_Build_LargerBudget_FromTheSameStart(t *testing.T) {
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user("Fix the bug."))
+	small := b.worked(t, "c", 0, 30, 90, 1500)[29]
+	for i := 30; i < 40; i++ {
+		k := fmt.Sprint("k", i)
+		b.append(t, "c", call(k), result(k, fmt.Sprintf("step %d of the work: %s", i, words(90))))
+	}
+	start := small.Manifest.Window.Start
+	b.edit(t, "c", conversation.Edit{
+		Kind: conversation.EditSummarize, Range: conversation.Range{First: start, End: start + 8},
+		Summary: &conversation.Summary{ID: b.head(t, "c").EditSeq + 1, Tokens: 1, Text: conversation.Content{Inline: "s"}},
+	})
+	large := b.asked(t, "c", 3000, asMessages)
+	if w := large.Manifest.Window; small.Compaction.Summary == 0 || w.Start != start || w.Afresh == 0 {
+		t.Fatalf("%d tokens with %+v, after %+v", large.Tokens.Total, w, small.Manifest.Window)
+	}
+	for i := int(start) / 2; i < 40; i++ {
+		if !shows(large, fmt.Sprintf("step %d of", i)) {
+			t.Errorf("step %d is not shown", i)
+		}
+	}
+	b.rebuildsAll(t, "c", 31)
+}
+
 // TestEngine_Build_NewBudget_ShowsTheRequest: what a small window has cut of the request in force is whole in a larger one, and what it has
 // cut of an earlier request stays as it was where there is no room for more.
 func TestEngine_Build_NewBudget_ShowsTheRequest(t *testing.T) {
@@ -208,6 +235,27 @@ func TestEngine_Build_NewBudget_ShowsTheRequest(t *testing.T) {
 		if cut == tt.whole || !shows(r, "The log: ") || !shows(r, " the end.") || r.Tokens.Messages < before.Tokens.Messages {
 			t.Errorf("%+v: %d tokens of messages after %d, window %+v", tt, r.Tokens.Messages, before.Tokens.Messages, r.Manifest.Window)
 		}
+	}
+}
+
+// TestEngine_Build_NewBudget_RequestIsCutBeforeTheTail: where the request in force has no room to be whole in a larger window either, it is
+// cut to its share there, and all of the tail stays that the smaller window shows.
+func TestEngine_Build_NewBudget_RequestIsCutBeforeTheTail(t *testing.T) {
+	b := summarizes(conversation.StrategySlidingWindow)
+	b.append(t, "c", user("Fix the bug."), user("The log: "+words(1000)+" the end."))
+	var small *engine.BuildResult
+	for range 20 {
+		b.append(t, "c", answer(words(60)))
+		small = b.asked(t, "c", 1000, asMessages)
+		if _, cut := small.Manifest.Window.CutOf(1, 0); cut && small.Tokens.Total > 930 {
+			break
+		}
+	}
+	r := b.asked(t, "c", 1100, asMessages)
+	was, now := small.Manifest.Window, r.Manifest.Window
+	cut, ok := now.CutOf(1, 0)
+	if before, had := was.CutOf(1, 0); !ok || !had || cut.Head+cut.Tail <= before.Head+before.Tail || now.Start != was.Start {
+		t.Errorf("%d tokens with %+v, after %d with %+v", r.Tokens.Total, now, small.Tokens.Total, was)
 	}
 }
 
@@ -376,6 +424,21 @@ func TestEngine_Compact_KeepRecent_HoldsWithinItsTarget(t *testing.T) {
 	}
 }
 
+// TestEngine_Compact_KeepRecent_BeyondTheTailsShare: what is asked for by name holds as far as the target allows, also where compactions that
+// nobody asked for would leave fewer messages.
+func TestEngine_Compact_KeepRecent_BeyondTheTailsShare(t *testing.T) {
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 20, 4000, 100_000)
+	r, err := b.Compact(ctx, engine.CompactRequest{Key: keyOf("c"), KeepRecent: ptr(int32(20))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept := 41 - r.Range.End; kept < 18 || kept > 20 {
+		t.Errorf("%d messages are kept: %+v", kept, r.Range)
+	}
+}
+
 // TestEngine_Build_SlidingWindow_HeedsItsThreshold: a sliding window shows at most so many messages.
 func TestEngine_Build_SlidingWindow_HeedsItsThreshold(t *testing.T) {
 	for _, keep := range []*int32{nil, ptr(int32(6))} {
@@ -433,6 +496,53 @@ func TestEngine_Build_ReportBeyondTwiceOurCount(t *testing.T) {
 	}
 	if compactions != 1 || jumps == 0 {
 		t.Errorf("%d compactions, named %d times", compactions, jumps)
+	}
+}
+
+// TestEngine_Build_ReportOverTheBudget_IsAnsweredOnce: what is sent that nobody told of may be more than the whole budget. The view is made
+// smaller for it once, and not again while it grows.
+func TestEngine_Build_ReportOverTheBudget_IsAnsweredOnce(t *testing.T) {
+	const budget = 20_000
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 60, 90, budget)
+	build := func(u *engine.Usage) (compactions int) {
+		t.Helper()
+		r := b.asked(t, "c", budget, func(r *engine.BuildRequest) { r.Format, r.LastUsage = conversation.FormatNeutral, u })
+		for _, e := range r.Events {
+			if e.Type == conversation.EventSummarized {
+				compactions++
+			}
+		}
+		return compactions
+	}
+	if n := build(&engine.Usage{Input: 45_000}); n != 1 {
+		t.Errorf("%d compactions for the report", n)
+	}
+	for i := range 20 {
+		b.append(t, "c", answer(words(150)), user("On."))
+		if n := build(nil); n != 0 {
+			t.Errorf("%d compactions in build %d after it", n, i)
+		}
+	}
+}
+
+// TestEngine_Build_ReportBelowTheBudget_CountsUntilTheNext: a report that leaves room is not answered by the build that learns of it: a later
+// one, whose view has outgrown the budget by that report, is made smaller.
+func TestEngine_Build_ReportBelowTheBudget_CountsUntilTheNext(t *testing.T) {
+	const budget = 20_000
+	b := summarizes(conversation.StrategySummarize)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 60, 90, budget)
+	for i, u := range []*engine.Usage{{Input: 17_000}, nil, nil} {
+		r := b.asked(t, "c", budget, func(r *engine.BuildRequest) { r.Format, r.LastUsage = conversation.FormatNeutral, u })
+		over := i == 2
+		if made := r.Compaction.Summary != 0; made != over || !r.Compaction.Reported || r.Tokens.Total > budget/2 {
+			t.Errorf("build %d: %d tokens, %+v", i, r.Tokens.Total, r.Compaction)
+		}
+		if i == 1 {
+			b.append(t, "c", answer(words(3500)), user("On."))
+		}
 	}
 }
 

@@ -324,3 +324,19 @@ func TestEngine_Build_Refused_LeavesTheWindowWarm(t *testing.T) {
 		t.Errorf("of what is gone (%v), %d bytes are kept", err, b.Stats().Windows.Bytes)
 	}
 }
+
+// TestEngine_Delete_WarmWindow_IsLetGo: of a deleted conversation nothing stays in memory until its time is up.
+func TestEngine_Delete_WarmWindow_IsLetGo(t *testing.T) {
+	t.Parallel()
+	b := newBench(1 << 20)
+	b.append(t, "c", user("x"))
+	if b.build(t, "c", conversation.FormatNeutral, 1000); b.Stats().Windows.Bytes == 0 {
+		t.Fatal("the window is not warm")
+	}
+	if _, err := b.Delete(ctx, keyOf("c"), engine.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	if kept := b.Stats().Windows.Bytes; kept != 0 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+}

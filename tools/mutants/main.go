@@ -112,17 +112,22 @@ func load(file string) ([]mutation, error) {
 	return all, json.Unmarshal(data, &all)
 }
 
-// steps are packages that are tested together, divided by "--".
-func steps(args []string) [][]string {
-	all := [][]string{nil}
+// steps are packages that are tested together, divided by "--": first all of them in short, which sees nearly everything in a quarter of
+// the time.
+func steps(args []string) (all []step) {
+	full := []step{{}}
 	for _, arg := range args {
-		if arg == "--" {
-			all = append(all, nil)
+		if last := &full[len(full)-1]; arg == "--" {
+			full = append(full, step{})
 		} else {
-			all[len(all)-1] = append(all[len(all)-1], arg)
+			last.packages = append(last.packages, arg)
 		}
 	}
-	return all
+	for _, s := range full {
+		s.short = true
+		all = append(all, s)
+	}
+	return append(all, full...)
 }
 
 // numbers are those that a list such as "1,5-7" names; without a list, all of them.

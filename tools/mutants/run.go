@@ -27,9 +27,22 @@ const (
 type runner struct {
 	code   *code
 	stdout io.Writer
-	steps  [][]string      // packages, tested step by step until a test fails
-	limits []time.Duration // by step
-	folder string          // of mutated files
+	steps  []step // tested one by one until a test fails
+	folder string // of mutated files
+}
+
+// step is packages that are tested together.
+type step struct {
+	packages []string
+	short    bool          // properties draw less, and tests that take long are left out
+	limit    time.Duration // 0 is none
+}
+
+func (s *step) String() string {
+	if s.short {
+		return fmt.Sprint("-short ", s.packages)
+	}
+	return fmt.Sprint(s.packages)
 }
 
 func (r *runner) run(ctx context.Context, recorded []mutation, wanted map[int]bool) error {
@@ -79,26 +92,33 @@ func describe(m *mutation, found match) string {
 
 // healthy runs the tests without a mutation: they must pass, and how long they take is the measure for the others.
 func (r *runner) healthy(ctx context.Context) error {
-	for _, packages := range r.steps {
+	for i := range r.steps {
+		s := &r.steps[i]
 		start := time.Now()
-		if out, passed := r.test(ctx, "", time.Hour, packages); !passed {
-			return fmt.Errorf("without a mutation the tests of %v fail:\n%s", packages, out)
+		if out, passed := r.test(ctx, s, "-count=1"); !passed {
+			return fmt.Errorf("without a mutation the tests of %v fail:\n%s", s, out)
 		}
 		took := time.Since(start)
-		fmt.Fprintf(r.stdout, "    without a mutation %v took %.0f s\n", packages, took.Seconds())
-		r.limits = append(r.limits, slowest*took+time.Minute)
+		fmt.Fprintf(r.stdout, "    without a mutation %v took %.0f s\n", s, took.Seconds())
+		s.limit = slowest*took + time.Minute
 	}
 	return nil
 }
 
-// judge puts a mutation in the place of its file, and tests.
+// judge puts a mutation in the place of its file, and tests: its own package first, which is compiled soonest. What passes there is not
+// run again by the next step, as go test keeps results.
 func (r *runner) judge(ctx context.Context, s *site) (outcome, why string, err error) {
 	overlay, err := r.overlay(s)
 	if err != nil {
 		return "", "", err
 	}
-	for i, packages := range r.steps {
-		out, passed := r.test(ctx, overlay, r.limits[i], packages)
+	own, err := filepath.Abs(filepath.Dir(s.file))
+	if err != nil {
+		return "", "", err
+	}
+	first := step{packages: []string{own}, short: r.steps[0].short, limit: r.steps[0].limit}
+	for _, s := range append([]step{first}, r.steps...) {
+		out, passed := r.test(ctx, &s, "-overlay="+overlay)
 		if ctx.Err() != nil {
 			return "", "", ctx.Err()
 		}
@@ -127,13 +147,13 @@ func (r *runner) overlay(s *site) (string, error) {
 	)
 }
 
-func (r *runner) test(ctx context.Context, overlay string, limit time.Duration, packages []string) (out string, passed bool) {
+func (r *runner) test(ctx context.Context, s *step, flag string) (out string, passed bool) {
 	// A mutation may allocate for ever; the shell's limit holds for all that it starts.
-	args := []string{"-c", "ulimit -d " + memory + "; exec go \"$@\"", "go", "test", "-count=1", "-vet=off", "-failfast", "-timeout", limit.String()}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
+	args := []string{"-c", "ulimit -d " + memory + "; exec go \"$@\"", "go", "test", "-vet=off", "-failfast", "-timeout", s.limit.String(), flag}
+	if s.short {
+		args = append(args, "-short")
 	}
-	cmd := exec.CommandContext(ctx, "sh", append(args, packages...)...)
+	cmd := exec.CommandContext(ctx, "sh", append(args, s.packages...)...)
 	cmd.Env = environment(os.Environ())
 	printed, err := cmd.CombinedOutput()
 	return string(printed), err == nil

@@ -62,7 +62,7 @@ func (s *scene) attempt(t *testing.T) *plan.Attempt {
 		m := &s.messages[i]
 		m.Index, m.TurnAdded = int32(i), min(s.turn, 1)
 		scale.Weigh(m)
-		if err := placement.Pair(head, m, ""); err != nil {
+		if err := errors.Join(placement.Pair(head, m, ""), placement.Pin(head, m)); err != nil {
 			t.Fatal(err)
 		}
 		placement.NoteRequest(head, m)

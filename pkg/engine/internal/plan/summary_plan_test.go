@@ -1,0 +1,32 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
+)
+
+// TestSummarizing_ReachBack_TakesUpABudgetsWorth: of what the window has left out since the last summary, no more than the budget holds.
+func TestSummarizing_ReachBack_TakesUpABudgetsWorth(t *testing.T) {
+	const messages, start, tokens = 100, 90, 100
+	snap := &store.Snapshot{Head: store.Head{Messages: messages}, Info: &store.Info{}}
+	for i := range int32(messages) {
+		snap.Messages = append(snap.Messages, conversation.Message{Index: i, Role: conversation.RoleUser, Tokens: tokens})
+	}
+	w := view.New(store.Key{}, snap)
+	w.Supply(snap, []conversation.Range{{End: messages}})
+	for limit, want := range map[int64]int32{
+		3*tokens - 1: start - 3, 3 * tokens: start - 3, 3*tokens + 1: start - 4, // whole messages, and the one that fills the budget
+		view.UnitPage * tokens: start - view.UnitPage, 80 * tokens: start - 80, start * tokens: 0, 1000 * tokens: 0,
+	} {
+		d := &Attempt{
+			Composer: &view.Composer{Loaded: w}, Settings: &settings{Limit: limit}, View: w.View,
+			Composed: &view.Composition{Window: conversation.WindowFrom(start)},
+		}
+		if from, err := d.summarizing().reachBack(); err != nil || from != want {
+			t.Errorf("within %d tokens from message %d, want %d: %v", limit, from, want, err)
+		}
+	}
+}
