@@ -113,6 +113,16 @@ func TestCommand_Run_LargerWindow_ShowsNoLess(t *testing.T) {
 	}
 }
 
+// A policy that bounds how many messages are shown does so in every window.
+func TestCommand_Run_LargerWindow_OfSoManyMessages_IsNotHeldToTheSmaller(t *testing.T) {
+	file := policyFile(t, "conversation: {compaction: {strategy: sliding_window, threshold_messages: 24}}")
+	f := &fake{narrow: func(m []*pb.Message) []*pb.Message { return m[1:] }, deaf: true}
+	r, err := played(t, f, recorded, func(c *Command) { c.Policy, c.Alone = []string{file}, true })
+	if err != nil || r.LargerShowsLess != 0 {
+		t.Errorf("%d, %v: %+v", r.LargerShowsLess, err, r.Examples)
+	}
+}
+
 func TestCommand_Run_Restore_MustHaveAnEffect(t *testing.T) {
 	gone := func(m []*pb.Message) []*pb.Message {
 		if len(m) < 6 {

@@ -86,6 +86,12 @@ func read(name string) (*policy, error) {
 // cites says whether the policy itself switches citations on.
 func (p *policy) cites() bool { return p != nil && p.conversation.GetCitations().GetEnabled() }
 
+// countsMessages says whether the policy makes views smaller for their number of
+// messages, whatever the window.
+func (p *policy) countsMessages() bool {
+	return p != nil && p.conversation.GetCompaction().GetThresholdMessages() > 0
+}
+
 // trackCitations is the policy with citations switched on.
 func (p *policy) trackCitations() *policy {
 	out := &policy{conversation: &pb.Policy{}, cite: true}

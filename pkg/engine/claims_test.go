@@ -466,6 +466,30 @@ func TestEngine_Build_SlidingWindow_HeedsItsThreshold(t *testing.T) {
 	}
 }
 
+// TestEngine_Build_SlidingWindow_CutsStand: where what is beside the window alone exceeds the threshold, its start stays, and so do the cuts.
+func TestEngine_Build_SlidingWindow_CutsStand(t *testing.T) {
+	b := lifeBench(newFaulty(), func(o *engine.Options) {
+		o.Defaults = conversation.Policy{Compaction: conversation.CompactionPolicy{
+			Strategy: conversation.StrategySlidingWindow, ThresholdMessages: ptr(int32(8)),
+		}, Pruning: conversation.PruningPolicy{Off: ptr(true)}}
+	})
+	b.append(t, "c", user("Read the parts. "+words(300)), call("a", "b", "c", "d", "e", "f", "g", "h"))
+	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		b.append(t, "c", result(id, "part "+id))
+	}
+	b.worked(t, "c", 0, 8, 10, 1_000)
+	b.expanded(t, 1) // nine messages beside the window
+	b.append(t, "c", user("And?"), answer(words(350)), answer(words(400)))
+	first := b.asked(t, "c", 1_000, nil)
+	if !slices.ContainsFunc(first.Decisions, func(d conversation.Decision) bool { return d.Reason == conversation.ReasonOverBudgetShare }) {
+		t.Fatalf("nothing is cut: %+v", first.Decisions)
+	}
+	again := b.asked(t, "c", 1_000, func(r *engine.BuildRequest) { r.SameTurn = true })
+	if again.SHA256 != first.SHA256 {
+		t.Errorf("another context, broken by %v:\n%s\n%s", again.Prefix.BrokenBy, first.MessagesJSON, again.MessagesJSON)
+	}
+}
+
 // TestEngine_Build_ReportBeyondTwiceOurCount: a report counts as it is, is named once it is over twice our count, and makes the view
 // smaller once.
 func TestEngine_Build_ReportBeyondTwiceOurCount(t *testing.T) {

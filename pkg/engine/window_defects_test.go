@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -30,6 +31,26 @@ func TestEngine_Rewind_LateResult_CallWaitsAgain(t *testing.T) {
 		b.append(t, id, result("k", "later"))
 		if r := b.turn(t, id); !slices.ContainsFunc(r.Decisions, func(d conversation.Decision) bool { return d.Reason == conversation.ReasonResultLate }) {
 			t.Errorf("%s: %+v", id, r.Decisions)
+		}
+	}
+}
+
+// TestEngine_Rewind_OfResults_CallsWaitAgain: however long the record is, and whatever edits of it are read on the way.
+func TestEngine_Rewind_OfResults_CallsWaitAgain(t *testing.T) {
+	for _, before := range []int32{1, 60, 64, 65, 66, 130, 200} {
+		b := newBench(0)
+		for i := range before {
+			b.append(t, "c", user(fmt.Sprint("question ", i)))
+		}
+		b.append(t, "c", user("wrong"))
+		b.rewound(t, "c", before)
+		b.append(t, "c", call("k", "l"), result("l", "one"), result("k", "two"))
+		b.rewound(t, "c", before+2)
+		if open := b.head(t, "c").Unanswered; len(open) != 2 {
+			t.Errorf("behind %d messages, calls that wait: %+v", before, open)
+		}
+		if err := b.appends("c", result("k", "two again"), result("l", "one again"), user("and?")); err != nil {
+			t.Errorf("behind %d messages: %v", before, err)
 		}
 	}
 }

@@ -134,7 +134,6 @@ func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResul
 	if err != nil {
 		return nil, err
 	}
-	after.loaded.Edits = append(slices.Clip(w.Edits), b.edit)
 	shown, err := after.now(ctx, after.loaded.View.Corrected(b.message), b.request)
 	if err != nil {
 		return nil, err

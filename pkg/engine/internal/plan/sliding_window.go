@@ -16,7 +16,11 @@ func (d compacting) slideIfFull() error {
 	if most == 0 || shown <= most || d.Composed.Tail == len(d.Composed.Units) {
 		return nil
 	}
-	return d.moveWindow(d.windowing().startingAt(d.slideTo(most)))
+	start := d.slideTo(most)
+	if start == d.Composed.Window.Start { // it can show no less, and what it cuts stays cut
+		return nil
+	}
+	return d.moveWindow(d.windowing().startingAt(start))
 }
 
 // slideTo is where a window starts that shows at most so many messages: the newest of them, as many as the policy names or as a cut

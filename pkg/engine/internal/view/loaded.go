@@ -323,9 +323,10 @@ func (w *Loaded) unitWithin(r conversation.Range, index int32) (u *conversation.
 	return nil, false
 }
 
-// WithEdit is the window with one edit more.
+// WithEdit is the window with one edit more. It stays when more is loaded.
 func (w *Loaded) WithEdit(e conversation.Edit) *Loaded {
 	out := *w
+	out.Edits = append(slices.Clip(w.Edits), e)
 	out.View = w.View.Fold([]conversation.Edit{e})
 	return &out
 }
