@@ -92,12 +92,12 @@ const page = "../../docs/metrics.md"
 
 const head = `# Metrics
 
-For whoever reads dashboards or writes alerts: what each metric means. ` + "`--ops ADDRESS` serves them at `GET /metrics`, for Prometheus, with those of the Go runtime (`go_*`) and the process (`process_*`)." + `
+For whoever reads dashboards or writes alerts. ` + "`--ops ADDRESS` serves these at `GET /metrics`, for Prometheus, with those of the Go runtime (`go_*`) and the process (`process_*`)." + `
 There are [a Grafana dashboard](../deploy/grafana/palimpsest.json) and [alerts](../deploy/prometheus/palimpsest.rules.yaml).
 
 - Counters are since the process started; times are seconds, sizes bytes, costs the currency of the models' profiles (US dollars in those that ship).
-- Labels hold no ids, texts or names of models. The first 64 namespaces have series of their own; ` + "the others are `_other` (whose quota figures are those of the fullest), calls of no known namespace `_none`, methods that the API does not have `unknown`." + `
-- What a mechanism keeps out of contexts is counted in each build, because each would have sent it. ` + "`palimpsest_saved_cost_total`" + ` counts it at the price of a cache read.
+- Labels hold no ids, texts or names of models. Namespaces after the first 64 are ` + "`_other` (its quota figures are those of the fullest), calls of no known namespace `_none`, unknown methods `unknown`." + `
+- What a mechanism keeps out is counted in each build, because each would have sent it; ` + "`palimpsest_saved_cost_total` counts it at the price of a cache read." + `
 
 | metric | type | labels | meaning |
 |---|---|---|---|

@@ -53,7 +53,6 @@ func pageFigures(plays map[string][]*played) ([]figures, error) {
 		{"kinds", table(func(w io.Writer) { kindsTable(w, plays) })},
 		{"halves", table(func(w io.Writer) { halvesTable(w, plays) })},
 		{"policies", table(func(w io.Writer) { policiesTable(w, all) })},
-		{"sets", table(func(w io.Writer) { setsTable(w, all) })},
 	}, nil
 }
 

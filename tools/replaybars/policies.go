@@ -87,7 +87,7 @@ func playedOf(reports []*report.Report, read []any) []*played {
 // policies judges replays under several policies each: those of the presets, which
 // have bars of what they cost and keep, long-*.json, which has those of
 // compactions, and any others, in which nothing must be broken. It prints the
-// figures of docs/policies.md.
+// figures of docs/policies.md, and what each set of recordings came to.
 func policies(files []string, stdout io.Writer) error {
 	plays, missed := readPlays(files)
 	for _, name := range sortedKeys(plays) {
@@ -107,6 +107,7 @@ func policies(files []string, stdout io.Writer) error {
 	for _, f := range figures {
 		fmt.Fprintf(stdout, "%s\n%s\n", f.begin(), f.text)
 	}
+	setsTable(stdout, plays["money"])
 	missed = append(missed, judgePresets(stdout, plays)...)
 	return verdict(stdout, missed, len(files))
 }
