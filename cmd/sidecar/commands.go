@@ -23,17 +23,17 @@ import (
 // commands is the command line. The commands of other packages are clients of the API: parser gives them a sidecar to start.
 type commands struct {
 	Serve        serveCommand          `cmd:"" help:"Serve the API until SIGTERM or SIGINT."`
-	Healthcheck  healthcheckCommand    `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1. An --address of http://host:port is an operations listener (--ops), whose /readyz is asked."`
+	Healthcheck  healthcheckCommand    `cmd:"" help:"Ask a running sidecar whether it serves: exits with 0 or 1. With an --address of http://host:port it asks /readyz there (--ops)."`
 	Config       config.Command        `cmd:"" help:"Look at the configuration."`
-	Token        security.TokenCommand `cmd:"" help:"Make a token for a namespace, and add what is kept of it to a file of credentials."`
+	Token        security.TokenCommand `cmd:"" help:"Make a token for a namespace, and its entry for a file of credentials."`
 	Version      versionCommand        `cmd:"" help:"Print the versions of the sidecar and of what it promises."`
-	Migrate      stores.MigrateCommand `cmd:"" help:"Bring the tables of a Postgres store to this version. Serve makes them in an empty database, and refuses others."`
-	MigrateStore stores.MoveCommand    `cmd:"" help:"Seal a store, copy everything in it to another of any kind, and compare each conversation. If it is interrupted, run it again."`
+	Migrate      stores.MigrateCommand `cmd:"" help:"Bring the tables of a Postgres store to this version. Serve makes tables in an empty database, and refuses those of another version."`
+	MigrateStore stores.MoveCommand    `cmd:"" help:"Seal a store, copy it to another of any kind, and compare each conversation. If interrupted, run it again."`
 	Backup       stores.BackupCommand  `cmd:"" help:"Copy a store into a folder."`
 	Restore      stores.RestoreCommand `cmd:"" help:"Copy a backup into a store."`
 	Unseal       stores.UnsealCommand  `cmd:"" help:"Let sidecars write again to a store that migrate-store has sealed."`
 	Store        stores.FileCommands   `cmd:"" help:"Look after the file of a store that no sidecar has open."`
-	Tools        toolsCommand          `cmd:"" help:"Print the tools by which a model reads what it sees shortened, cited or no longer. AnswerToolCall answers its calls."`
+	Tools        toolsCommand          `cmd:"" help:"Print the tools by which a model reads what is shortened, cited or gone from its view. AnswerToolCall answers them."`
 	Demo         demo.Command          `cmd:"" help:"Show an agent's conversation from its first message to a full window."`
 	Replay       replay.Command        `cmd:"" help:"Play recorded conversations, and check what comes back."`
 

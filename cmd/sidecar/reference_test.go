@@ -15,13 +15,13 @@ import (
 const flagsHead = `# Configuration
 
 Each setting of ` + "`sidecar serve`" + ` is a flag, an environment variable (` + "`PALIMPSEST_MAX_STORE_SIZE` for `--max-store-size`" + `), and a key of the YAML
-file that ` + "`--config`" + ` names, without the dashes before it. A flag wins over the environment, the environment over the file, the file over the
-default. A key that is unknown, or stands twice, is an error that names its line. ` + "`sidecar config print`" + ` prints the values in force and where
-each comes from; what it prints is itself a configuration file.
+file that ` + "`--config`" + ` names, without the dashes. Of other commands' flags, those marked *env* have a variable too. A flag wins over
+the environment, the environment over the file, the file over the default. A key that is unknown, or stands twice, is an error that names its line. ` + "`sidecar config print`" + ` prints the values in force and where each
+comes from, as a file that ` + "`--config`" + ` takes.
 
-Sizes are bytes, or have a unit: ` + "`512KiB`, `256MiB`, `10GiB`" + `. Durations are written ` + "`90s`, `15m`, `720h`" + `.
+Defaults stand in parentheses. Sizes are bytes, or have a unit: ` + "`512KiB`, `256MiB`, `10GiB`" + `. Durations are written ` + "`90s`, `15m`, `720h`" + `.
 
-What a flag is without being given stands in parentheses. Exit codes: 0 for success, 1 if what was asked for did not work, 2 if the command line, the environment or the file is wrong.
+Exit codes: 0 for success, 1 if what was asked for did not work, 2 if the command line, the environment or the file is wrong.
 `
 
 // TestFlagsReference_IsWhatTheProgramTakes holds docs/reference/flags.md to the command line.
@@ -50,61 +50,67 @@ func flagsReference(t *testing.T) string {
 		t.Fatal(err)
 	}
 	commands := slices.DeleteFunc(parser.Model.Leaves(true), func(c *kong.Node) bool { return c.Name == "print" })
-	times := map[string]int{}
+	times, serves := map[string]int{}, map[string]bool{}
 	for _, command := range commands {
 		for _, row := range slices.Concat(arguments(command), flagRows(command)) {
 			times[row.line]++
+			serves[row.line] = serves[row.line] || command.Name == "serve"
 		}
 	}
 	var b strings.Builder
 	b.WriteString(flagsHead)
 	for _, command := range commands {
 		if command.Name == "serve" {
-			describe(&b, command, times)
-			describeShared(&b, commands, times)
+			describe(&b, command, map[string]int{}, nil)
+			describeShared(&b, commands, times, serves)
 		}
 	}
 	for _, command := range commands {
 		if command.Name != "serve" {
-			describe(&b, command, times)
+			describe(&b, command, times, serves)
 		}
 	}
 	return b.String()
 }
 
-// row is a line about a flag or an argument.
-type row struct{ name, line string }
+// row is a line about a flag or an argument; inServe is how serve says the same of a flag of this name.
+type row struct{ name, line, inServe string }
 
 func arguments(command *kong.Node) (rows []row) {
 	for _, p := range command.Positional {
 		name := code(strings.ToUpper(p.Name))
-		rows = append(rows, row{name, fmt.Sprintf("%s: %s\n", name, p.Help)})
+		rows = append(rows, row{name: name, line: fmt.Sprintf("%s: %s\n", name, p.Help)})
 	}
 	return rows
 }
 
-// flagRows are the flags of a command. The environment's names of those of serve follow from the flags'.
+// flagRows are the flags of a command. All of serve's have a variable; of others it is said of those that do.
 func flagRows(command *kong.Node) (rows []row) {
 	for _, f := range command.Flags {
-		name, line := code("--"+f.Name), "- "+code("--"+f.Name)
+		name, notes := code("--"+f.Name), ""
 		if d := shownDefault(f); d != "" {
-			line += " (" + code(d) + ")"
+			notes = " (" + code(d) + ")"
 		}
-		line += ": " + f.Help
+		r := row{name: name, line: fmt.Sprintf("- %s%s: %s\n", name, notes, f.Help)}
 		if len(f.Envs) > 0 && command.Name != "serve" {
-			line += " Or " + code(strings.Join(f.Envs, " ")) + "."
+			r.inServe, r.line = r.line, strings.TrimSuffix(r.line, "\n")+" *env*\n"
 		}
-		rows = append(rows, row{name, line + "\n"})
+		rows = append(rows, r)
 	}
 	return rows
 }
 
-func describe(b *strings.Builder, command *kong.Node, times map[string]int) {
+// describe says what a command takes: what many take, or serve takes too, by its name alone.
+func describe(b *strings.Builder, command *kong.Node, times map[string]int, serves map[string]bool) {
 	fmt.Fprintf(b, "\n## sidecar %s\n\n%s\n", command.Path(), command.Help)
-	var shared []string
+	var shared, ofServe []string
 	own := func(rows []row) (own string) {
 		for _, r := range rows {
-			if times[r.line] >= manyCommands {
+			if serves[r.inServe] {
+				ofServe = append(ofServe, r.name)
+				continue
+			}
+			if times[r.line] >= manyCommands && serves != nil {
 				shared = append(shared, r.name)
 				continue
 			}
@@ -116,22 +122,56 @@ func describe(b *strings.Builder, command *kong.Node, times map[string]int) {
 		b.WriteString("\n" + line)
 	}
 	flags := own(flagRows(command))
+	if len(ofServe) > 0 {
+		fmt.Fprintf(b, "\nAlso, as [serve](#sidecar-serve), %s.\n", strings.Join(ofServe, ", "))
+	}
 	if len(shared) > 0 {
-		fmt.Fprintf(b, "\n[Shared](#shared-flags): %s.\n", strings.Join(shared, ", "))
+		fmt.Fprintf(b, "\nAlso %s.\n", takes(shared))
 	}
 	if flags != "" {
 		b.WriteString("\n" + flags)
 	}
 }
 
+// Groups of flags that commands take together, with the name that a command's section calls each by.
+var groups = []struct {
+	link  string
+	flags []string
+}{
+	{"[client flags](#client-flags)", slices.Concat(connectionFlags, []string{"`--timeout`", "`--json`", "`--ascii`"})},
+	{"[client flags](#client-flags) of the connection", connectionFlags},
+}
+
+var connectionFlags = []string{"`--address`", "`--token-file`", "`--tls`", "`--tls-ca`", "`--client-cert`", "`--client-key`"}
+
+// takes names what a command shares with others: a group in one word, where it takes all of it.
+func takes(shared []string) string {
+	var named []string
+	for _, g := range groups {
+		if !slices.ContainsFunc(g.flags, func(f string) bool { return !slices.Contains(shared, f) }) {
+			named = append(named, g.link)
+			shared = slices.DeleteFunc(shared, func(s string) bool { return slices.Contains(g.flags, s) })
+		}
+	}
+	if len(shared) > 0 {
+		named = append(named, "[shared](#shared-flags) "+strings.Join(shared, ", "))
+	}
+	return strings.Join(named, " and ")
+}
+
 // describeShared says once what many commands take.
-func describeShared(b *strings.Builder, commands []*kong.Node, times map[string]int) {
-	var lines, flags string
+func describeShared(b *strings.Builder, commands []*kong.Node, times map[string]int, serves map[string]bool) {
+	var client, lines, flags string
 	said := map[string]bool{}
 	add := func(to *string, rows []row) {
 		for _, r := range rows {
-			if times[r.line] >= manyCommands && !said[r.line] {
-				said[r.line] = true
+			if times[r.line] < manyCommands || said[r.line] || serves[r.inServe] {
+				continue
+			}
+			said[r.line] = true
+			if slices.Contains(groups[0].flags, r.name) {
+				client += r.line
+			} else {
 				*to += r.line
 			}
 		}
@@ -140,7 +180,7 @@ func describeShared(b *strings.Builder, commands []*kong.Node, times map[string]
 		add(&lines, arguments(command))
 		add(&flags, flagRows(command))
 	}
-	b.WriteString("\n## Shared flags\n\n" + lines + "\n" + flags)
+	b.WriteString("\n## Client flags\n\nOf all commands that speak to a sidecar.\n\n" + client + "\n## Shared flags\n\n" + lines + "\n" + flags)
 }
 
 func shownDefault(f *kong.Flag) string {

@@ -18,7 +18,7 @@ import (
 // serveCommand is `sidecar serve`.
 type serveCommand struct {
 	config.Settings
-	UntilStdinEnds bool `help:"End when standard input ends, as after a signal: for a program that starts a sidecar for itself, and leaves none behind however it ends." env:"PALIMPSEST_UNTIL_STDIN_ENDS"`
+	UntilStdinEnds bool `help:"End when standard input ends, as after a signal: for programs that start a sidecar for themselves." env:"PALIMPSEST_UNTIL_STDIN_ENDS"`
 }
 
 // Run serves until a signal, or until standard input ends if that was asked for.

@@ -13,7 +13,7 @@ import (
 
 // versionCommand is `sidecar version`.
 type versionCommand struct {
-	Licenses bool `help:"Print the licenses of all that is linked into the sidecar instead."`
+	Licenses bool `help:"Print the licenses of all that is linked in instead."`
 }
 
 // thirdPartyLicenses are written by tools/licenses.

@@ -13,10 +13,10 @@ import (
 
 // Command is `sidecar demo`.
 type Command struct {
-	Address string        `help:"Use the sidecar at this address (host:port or unix:///path) instead of starting one with the embedded store in a temporary folder."`
+	Address string        `help:"The sidecar to use, host:port or unix:///path; by default one of its own, with a store in a temporary folder."`
 	Window  int32         `help:"The model's context window in tokens." default:"32768"`
 	Format  string        `help:"The provider's format to build for." default:"openai-chat" enum:"neutral,openai-chat,openai-responses,anthropic,gemini"`
-	Tree    string        `help:"The folder that the agent explores; Go's own sources by default, where Go is installed." type:"existingdir"`
+	Tree    string        `help:"The folder that the agent explores; by default Go's own sources." type:"existingdir"`
 	Pace    time.Duration `help:"How long to rest after each turn on a terminal." default:"120ms"`
 	ASCII   bool          `name:"ascii" help:"Draw without Unicode; the default where the locale is not UTF-8."`
 }

@@ -23,7 +23,7 @@ type BuildCommand struct {
 	Reserve        *int32 `help:"Tokens of the window that are left for the answer."`
 	Max            *int32 `help:"The most tokens that the context may weigh."`
 	SameTurn       bool   `help:"Build the current turn again instead of beginning the next."`
-	CloseOpenCalls bool   `help:"Show calls that wait for their results with a fixed result, instead of refusing."`
+	CloseOpenCalls bool   `help:"Show calls that wait with a fixed result, instead of refusing."`
 	DryRun         bool   `help:"Commit nothing."`
 }
 

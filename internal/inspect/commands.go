@@ -23,12 +23,12 @@ type Commands struct {
 	Conversations ConversationsCommand `cmd:"" help:"List conversations."`
 	Messages      MessagesCommand      `cmd:"" help:"List messages, and whether the model sees them."`
 	Expand        ExpandCommand        `cmd:"" help:"Print a message as it was appended, or what a summary stands for."`
-	Explain       ExplainCommand       `cmd:"" help:"Tell a message's life: what was done to it, when and why, and what the model sees of it now."`
-	Sources       SourcesCommand       `cmd:"" help:"List the contents that are kept outside of the view: what citations stand for, and what was stored."`
+	Explain       ExplainCommand       `cmd:"" help:"Tell what was done to a message, when and why, and what the model sees of it now."`
+	Sources       SourcesCommand       `cmd:"" help:"List the contents outside of the view: what citations stand for, and what was stored."`
 	Retrieve      RetrieveCommand      `cmd:"" help:"Print a content, a part of it, or the passages that answer a search."`
 	Memories      MemoriesCommand      `cmd:"" help:"Show and change what is remembered across conversations."`
 
-	Create CreateCommand `cmd:"" help:"Create a conversation, with a policy or an owner of its own; an append alone creates one too."`
+	Create CreateCommand `cmd:"" help:"Create a conversation with a policy or an owner. An append creates one too."`
 	Append AppendCommand `cmd:"" help:"Append a message, or several; a conversation that is not there begins."`
 	Build  BuildCommand  `cmd:"" help:"Build the context of the next turn, in the shape of a provider's request."`
 	Delete DeleteCommand `cmd:"" help:"Delete a conversation."`
@@ -51,8 +51,8 @@ type Env struct {
 type Sidecar struct {
 	dial.Flags
 	Timeout time.Duration `help:"How long to wait for each answer." default:"30s"`
-	JSON    bool          `name:"json" help:"Print JSON, one object a line, as protobuf maps the API's messages to JSON."`
-	ASCII   bool          `name:"ascii" help:"Print nothing but ASCII; the default for tables where the locale is not UTF-8."`
+	JSON    bool          `name:"json" help:"Print JSON, one object a line: the API's messages as protobuf maps them."`
+	ASCII   bool          `name:"ascii" help:"Print nothing but ASCII; the default of tables where the locale is not UTF-8."`
 }
 
 const (

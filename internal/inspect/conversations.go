@@ -101,7 +101,7 @@ type CreateCommand struct {
 	Title        string `help:"A title, for people."`
 	Metadata     string `help:"A JSON object of your own." placeholder:"JSON"`
 	Counter      string `help:"What counts its tokens: o200k, cl100k or chars4; o200k by default."`
-	Policy       string `help:"Its policy: a name (${policies}) or a YAML file, as serve --default-policy takes them. The server's default by default." placeholder:"NAME|FILE"`
+	Policy       string `help:"Its policy, a name or a file, as serve --default-policy takes it; by default the server's." placeholder:"NAME|FILE"`
 }
 
 // Help shows how it is used.
@@ -153,7 +153,7 @@ func (c *CreateCommand) policy() (p *pb.Policy, remark string, err error) {
 type DeleteCommand struct {
 	Sidecar
 	Conversation     string `arg:"" help:"The conversation's id."`
-	WithoutTombstone bool   `help:"Let the next append begin the conversation anew; otherwise only create can use its id for 30 days."`
+	WithoutTombstone bool   `help:"Let the next append begin it anew; otherwise only create can use its id for 30 days."`
 }
 
 // Validate refuses @latest.

@@ -17,8 +17,8 @@ import (
 type EventsCommand struct {
 	Sidecar
 	Conversation string `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
-	Follow       bool   `short:"f" help:"Go on with what happens from now on, until Ctrl-C. Without it the command ends when no event has come for half a second."`
-	Since        string `help:"Go on behind the event that had this resume token; by default from the oldest that is kept, 7 days." placeholder:"TOKEN"`
+	Follow       bool   `short:"f" help:"Go on until Ctrl-C. Without it the command ends after half a second without an event."`
+	Since        string `help:"Go on behind the event with this resume token; by default from the oldest kept, 7 days." placeholder:"TOKEN"`
 	Limit        int    `help:"The most events to show; 0 shows all."`
 }
 

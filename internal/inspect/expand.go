@@ -18,12 +18,12 @@ type ExpandCommand struct {
 	Sidecar
 	textWidth
 	Conversation string   `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
-	Target       Target   `arg:"" help:"The message's index or id, or the summary's id, such as s7. An id that looks like one of the others: id:ID."`
+	Target       Target   `arg:"" help:"The message's index or id, or a summary's id, such as s7. A message's id that looks like one of the others: id:ID."`
 	Chars        *Stretch `help:"Only these characters of its text: A:B, A: or :B, counted from 0, without B." xor:"stretch" placeholder:"A:B"`
 	Lines        *Stretch `help:"Only these lines." xor:"stretch" placeholder:"A:B"`
 	Items        *Stretch `help:"Only these items, of a text that is a JSON list." xor:"stretch" placeholder:"A:B"`
 	MaxTokens    int32    `help:"The most tokens to print; 0 prints everything."`
-	Restore      bool     `help:"Also put the message back into the view in full, with what belongs to it. The provider reads anew what stands behind it."`
+	Restore      bool     `help:"Also put the message back into the view in full, with its unit. The provider reads anew what stands behind it."`
 }
 
 // Validate refuses what RESTORE cannot do.

@@ -21,7 +21,7 @@ type MemoriesForgetCommand struct {
 
 // forgetWait says how long a command looks on while an actor is forgotten.
 type forgetWait struct {
-	Wait  bool          `help:"Wait until it is known that nothing is left: with a service, an hour and more."`
+	Wait  bool          `help:"Wait until nothing is left: with a service, an hour and more."`
 	Every time.Duration `help:"How long to wait between looks." default:"1s" hidden:""`
 }
 

@@ -22,12 +22,12 @@ type MemoriesCommand struct {
 	Forget     MemoriesForgetCommand     `cmd:"" help:"Forget everything that is remembered of an actor."`
 	Forgetting MemoriesForgettingCommand `cmd:"" help:"Show how far forgetting an actor is."`
 	Sync       MemoriesSyncCommand       `cmd:"" help:"Show how far a conversation is remembered."`
-	EndSession MemoriesEndSessionCommand `cmd:"" name:"end-session" help:"Say that a conversation pauses, so that what it said is remembered now."`
+	EndSession MemoriesEndSessionCommand `cmd:"" name:"end-session" help:"Remember now what a conversation said: it pauses."`
 }
 
 // whose are the flags that say whose memories a command is about.
 type whose struct {
-	Conversation string `help:"The conversation whose actor, agent or namespace the memories belong to, or @latest for the one that changed last." xor:"whose" required:"" placeholder:"ID"`
+	Conversation string `help:"The conversation whose actor, agent or namespace the memories belong to, or @latest." xor:"whose" required:"" placeholder:"ID"`
 	Actor        string `help:"The actor whose memories they are; with an operator's credential." xor:"whose" required:"" placeholder:"ID"`
 	Scope        string `help:"Whose: user (the actor's), session (the conversation's), agent or org (the namespace's)." enum:"user,session,agent,org" default:"user"`
 }
@@ -104,7 +104,7 @@ func memorySources(m *pb.Memory) string {
 // MemoriesSearchCommand is `sidecar memories search`.
 type MemoriesSearchCommand struct {
 	Sidecar
-	Conversation string   `arg:"" help:"The conversation that asks, or @latest for the one that changed last."`
+	Conversation string   `arg:"" help:"The conversation that asks, or @latest."`
 	Query        string   `arg:"" help:"What to look for, in words; - reads it from standard input."`
 	Scope        []string `help:"The memories to search: user (the default), session, agent or org; repeatable." enum:"user,session,agent,org"`
 	Max          int32    `help:"The most memories to find." default:"10"`

@@ -22,17 +22,17 @@ type ModelCommand struct {
 type ModelPutCommand struct {
 	Sidecar
 	Model           string   `arg:"" optional:"" help:"The model's name, as builds name it."`
-	File            string   `help:"File with the whole profile, as protobuf maps the API's ModelProfile to JSON; - is standard input." placeholder:"FILE"`
+	File            string   `help:"File with the whole ModelProfile as protobuf's JSON; - is standard input." placeholder:"FILE"`
 	Window          *int32   `help:"Its context window in tokens." placeholder:"TOKENS"`
 	Reserve         *int32   `help:"Tokens of the window that are left for the answer." placeholder:"TOKENS"`
 	Counter         string   `help:"The counter that suits it: o200k, cl100k or chars4."`
-	Factor          *float64 `help:"What token counts are multiplied by until usage is reported."`
-	MediaTokens     *int32   `help:"What an image or another media part weighs, in tokens." placeholder:"TOKENS"`
+	Factor          *float64 `help:"Factor of token counts until usage is reported."`
+	MediaTokens     *int32   `help:"Tokens that a media part weighs." placeholder:"TOKENS"`
 	InputPrice      *float64 `help:"Price of a million tokens of uncached input." placeholder:"PRICE"`
 	CacheReadPrice  *float64 `help:"Price of a million tokens read from the prompt cache." placeholder:"PRICE"`
 	CacheWritePrice *float64 `help:"Price of a million tokens written to the prompt cache." placeholder:"PRICE"`
 	OutputPrice     *float64 `help:"Price of a million tokens of output." placeholder:"PRICE"`
-	LivePrefix      *bool    `help:"Allow whole contexts, with system prompt and tools, to be sent to it for summaries, if a policy's compaction.live_prefix asks for it."`
+	LivePrefix      *bool    `help:"Allow whole contexts, with system prompt and tools, to go to it for summaries, where a policy's compaction.live_prefix asks."`
 }
 
 // Help shows how it is used.

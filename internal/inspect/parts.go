@@ -92,7 +92,7 @@ func mediaText(m *pb.Media) string { return fmt.Sprintf("[%s]", m.GetMimeType())
 
 // textWidth is the flag that says how much text tables show.
 type textWidth struct {
-	Text int `help:"The most columns of text that are shown of each message; 0 shows none." default:"60"`
+	Text int `help:"The most columns of text of each message; 0 shows none." default:"60"`
 }
 
 // excerpt is the beginning of what parts say.

@@ -25,11 +25,11 @@ type PolicyPutCommand struct {
 	Tool        string `help:"The policy is for a tool." xor:"key" required:"" placeholder:"NAME"`
 	Action      string `help:"The policy is for an action." xor:"key" required:"" placeholder:"ID"`
 	AgentAction string `help:"The policy is for an action as one agent uses it." xor:"key" required:"" placeholder:"ID"`
-	File        string `help:"File with the whole policy, as protobuf maps the API's ActionPolicy to JSON; - is standard input." xor:"key" required:"" placeholder:"FILE"`
-	Turns       *int32 `help:"How many turns results are shown in full after their own."`
-	Mode        string `help:"What happens to them then: none, remove or compact." enum:",none,remove,compact" default:""`
+	File        string `help:"File with the whole ActionPolicy as protobuf's JSON; - is standard input." xor:"key" required:"" placeholder:"FILE"`
+	Turns       *int32 `help:"Turns for which results stay in full after their own."`
+	Mode        string `help:"What happens then: none, remove or compact." enum:",none,remove,compact" default:""`
 	CompactMode string `help:"How they are compacted: first-chars or summary." enum:",first-chars,summary" default:""`
-	Length      *int32 `help:"How many characters compaction leaves, or a summary aims at."`
+	Length      *int32 `help:"Characters that compaction leaves, or a summary aims at."`
 	Prompt      string `help:"The prompt for summaries." placeholder:"ID"`
 }
 

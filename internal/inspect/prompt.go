@@ -22,8 +22,8 @@ type PromptPutCommand struct {
 	Sidecar
 	ID              string   `arg:"" name:"id" help:"The prompt's id; default is used where nothing names one."`
 	Template        string   `arg:"" help:"What the model is told, with {{content}} in it once; - reads it from standard input."`
-	Model           []string `help:"A model to ask, as provider/model; repeatable, in order. The server's models by default."`
-	MaxOutputTokens int32    `help:"The most tokens a model may answer with; 0 takes what the target length needs."`
+	Model           []string `help:"A model to ask, as provider/model; by default the server's. Repeatable, in order."`
+	MaxOutputTokens int32    `help:"The most tokens of a model's answer; 0: what the target length needs."`
 }
 
 // Help shows how it is used.

@@ -17,8 +17,8 @@ import (
 type RetrieveCommand struct {
 	Sidecar
 	Conversation string   `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
-	Content      string   `arg:"" optional:"" help:"The content's handle, such as c12-k3v9q2mz. Without it, --search looks through all contents of the conversation."`
-	Search       []string `short:"s" help:"Print the passages that answer this instead: a word, a phrase or a question. May be repeated." sep:"none" placeholder:"TERM"`
+	Content      string   `arg:"" optional:"" help:"The content's handle, such as c12-k3v9q2mz. Without it, --search searches all contents."`
+	Search       []string `short:"s" help:"Print the passages that answer this word, phrase or question instead. Repeatable." sep:"none" placeholder:"TERM"`
 	Passages     int32    `help:"With --search: the most passages; 0 leaves it to the sidecar."`
 	Bytes        *Stretch `help:"Only these bytes: A:B, A: or :B, counted from 0, without B." xor:"reach" placeholder:"A:B"`
 	Chars        *Stretch `help:"Only these characters." xor:"reach" placeholder:"A:B"`

@@ -34,21 +34,21 @@ const timeout = time.Minute
 // Command is `sidecar replay`: its flags, for kong.
 type Command struct {
 	Files      []string `arg:"" name:"file" help:"Recorded conversations: JSON lines, or OpenAI Chat or Anthropic message lists." type:"existingfile"`
-	Address    string   `help:"Play into the sidecar that listens here, instead of one of its own." placeholder:"HOST:PORT"`
+	Address    string   `help:"The sidecar to play into; by default one of its own." placeholder:"HOST:PORT"`
 	Format     string   `help:"Format of the contexts: ${enum}." enum:"openai-chat,openai-responses,anthropic,gemini,neutral" default:"openai-chat"`
 	Window     int32    `help:"The model's context window in tokens." default:"128000"`
 	Reserve    int32    `help:"Tokens of the window that are left for the answer." default:"0"`
-	Policy     []string `help:"Play under this policy: a file, or the name of one that ships. Repeat it to compare several. See docs/policies.md." sep:"none" placeholder:"NAME|FILE"`
-	Caps       []string `help:"Play each policy that sets fit.max_context_tokens at each of these sizes instead, and report the mean: tokens, or percentages of what it sets." placeholder:"TOKENS|PERCENT%,..."`
+	Policy     []string `help:"Play under this policy, a name or a file (docs/policies.md). Repeatable, to compare." sep:"none" placeholder:"NAME|FILE"`
+	Caps       []string `help:"Play each policy that sets fit.max_context_tokens at these sizes instead, in tokens or percentages of its own, and report the mean." placeholder:"TOKENS|PERCENT%,..."`
 	Alone      bool     `help:"With --policy or --cite: play no baselines to compare with."`
-	Cite       bool     `help:"Play each policy with citations on, and as it is to compare: long results are cited when they are appended."`
-	Raw        bool     `help:"Append what a tool printed before its agent cut it, where that was recorded."`
-	SplitCalls bool     `help:"Append each of several calls in a message, and each of several results, as a message of its own."`
+	Cite       bool     `help:"Play each policy with citations on too."`
+	Raw        bool     `help:"Append what tools printed before the agent cut it, where recorded."`
+	SplitCalls bool     `help:"Append several calls, or results, in a message one by one."`
 	JSON       bool     `name:"json" help:"Print the report as one JSON object."`
 	Sample     int      `help:"Play every Nth conversation." default:"1" placeholder:"N"`
-	Offset     int      `help:"Leave out so many before the first that is played; with --sample 2, 0 is one half and 1 the other." default:"0" placeholder:"N"`
-	Join       int      `help:"Make one conversation of every N of a file that are played." default:"1" placeholder:"N"`
-	Bound      bool     `help:"Also print what would be possible for somebody who knew the future."`
+	Offset     int      `help:"Leave out so many first; with --sample 2, 0 is one half and 1 the other." default:"0" placeholder:"N"`
+	Join       int      `help:"Join every N of a file into one conversation." default:"1" placeholder:"N"`
+	Bound      bool     `help:"Also print what perfect knowledge of the future could have cost."`
 	Model      string   `help:"The model to build for, and that wrote the assistant's messages."`
 	Parallel   int      `help:"Conversations that are played at once." default:"2"`
 	ASCII      bool     `name:"ascii" help:"Draw without Unicode."`

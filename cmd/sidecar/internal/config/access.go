@@ -15,20 +15,20 @@ import (
 
 // AccessFlags say who may call, and over what.
 type AccessFlags struct {
-	Namespace   string `help:"The namespace of everybody's conversations where there are no credentials." env:"PALIMPSEST_NAMESPACE" default:"default"`
-	Credentials string `help:"File of credentials: who may call, for which namespace, as what (see docs/access.md). It is read again when it changes. Every call but health checks needs one then." env:"PALIMPSEST_CREDENTIALS" type:"path" placeholder:"FILE"`
-	TLSCert     string `help:"Certificate of TCP listeners, with its chain: PEM. It is read again when it changes, as the next two are. Unix sockets speak no TLS." env:"PALIMPSEST_TLS_CERT" name:"tls-cert" type:"path" placeholder:"FILE"`
+	Namespace   string `help:"Namespace of all conversations where there are no credentials." env:"PALIMPSEST_NAMESPACE" default:"default"`
+	Credentials string `help:"File of credentials: who may call, for which namespace, as what (docs/access.md). Read again when it changes. Every call but health checks needs a credential then." env:"PALIMPSEST_CREDENTIALS" type:"path" placeholder:"FILE"`
+	TLSCert     string `help:"Certificate of TCP listeners, with its chain: PEM. This file and the next two are read again when they change. Unix sockets speak no TLS." env:"PALIMPSEST_TLS_CERT" name:"tls-cert" type:"path" placeholder:"FILE"`
 	TLSKey      string `help:"Key of the certificate: PEM." env:"PALIMPSEST_TLS_KEY" name:"tls-key" type:"path" placeholder:"FILE"`
-	TLSClientCA string `help:"Authorities that sign clients' certificates: PEM. The file of credentials says what each certificate may do." env:"PALIMPSEST_TLS_CLIENT_CA" name:"tls-client-ca" type:"path" placeholder:"FILE"`
-	Insecure    bool   `help:"Listen on addresses that are not loopback, even without credentials or without TLS: whoever can reach the port can read and write every conversation, or read along." env:"PALIMPSEST_INSECURE"`
+	TLSClientCA string `help:"Authorities of clients' certificates: PEM. The file of credentials says what each certificate may do." env:"PALIMPSEST_TLS_CLIENT_CA" name:"tls-client-ca" type:"path" placeholder:"FILE"`
+	Insecure    bool   `help:"Listen beyond loopback without credentials or without TLS: whoever reaches the port can read and write every conversation, or read along." env:"PALIMPSEST_INSECURE"`
 
 	SocketMode  fileMode `help:"Mode of Unix sockets, such as 0660: who may write to one may call." env:"PALIMPSEST_SOCKET_MODE" default:"0600"`
-	SocketGroup string   `help:"Group of Unix sockets, by name or number; the sidecar's own if it is not set." env:"PALIMPSEST_SOCKET_GROUP" placeholder:"GROUP"`
-	SocketUIDs  []uint32 `help:"The users, by number, who may connect to Unix sockets; everybody whom the sockets' mode lets in, if none is named. Repeatable. Linux only." env:"PALIMPSEST_SOCKET_UIDS" name:"socket-uids" placeholder:"UID"`
+	SocketGroup string   `help:"Group of Unix sockets, by name or number; by default the sidecar's own." env:"PALIMPSEST_SOCKET_GROUP" placeholder:"GROUP"`
+	SocketUIDs  []uint32 `help:"Users, by number, who may connect to Unix sockets; by default all whom the mode lets in. Repeatable. Linux only." env:"PALIMPSEST_SOCKET_UIDS" name:"socket-uids" placeholder:"UID"`
 
 	Reflection bool   `help:"Offer gRPC server reflection, to operators where there are credentials." env:"PALIMPSEST_REFLECTION"`
 	Channelz   bool   `help:"Offer channelz, the state of gRPC's connections, to operators where there are credentials." env:"PALIMPSEST_CHANNELZ"`
-	Pprof      string `help:"Serve Go's profiles by HTTP on this loopback address, such as 127.0.0.1:6060. They hold no conversations." env:"PALIMPSEST_PPROF" placeholder:"ADDRESS"`
+	Pprof      string `help:"Loopback address that serves Go's profiles by HTTP, such as 127.0.0.1:6060. They hold no conversations." env:"PALIMPSEST_PPROF" placeholder:"ADDRESS"`
 }
 
 func (s *Settings) checkAccess() error {

@@ -19,15 +19,15 @@ const (
 
 // MemoryFlags say what remembers across conversations. The key is no flag, and no key of the configuration file, as those of summaries.
 type MemoryFlags struct {
-	Memory           string        `help:"The memory across conversations, for those whose policy switches it on: embedded (an index in the store), mem0 (Mem0's platform), mem0-server (your own Mem0 server) or agentcore (Amazon Bedrock AgentCore Memory). Nothing if it is not set." env:"PALIMPSEST_MEMORY" enum:",embedded,mem0,mem0-server,agentcore" default:""`
-	MemoryBackfill   bool          `help:"Remember also what was said before the store first knew this memory, not only what is said from then on." env:"PALIMPSEST_MEMORY_BACKFILL"`
-	MemoryURL        string        `name:"memory-url" help:"Base URL of the memory: of a mem0-server, such as http://localhost:8888; for the others, one instead of their own. https, except on this machine." env:"PALIMPSEST_MEMORY_URL" placeholder:"URL"`
-	MemoryAPIKeyFile string        `name:"memory-api-key-file" help:"File with the key for mem0 or mem0-server, read again when it changes; or set PALIMPSEST_MEMORY_API_KEY." env:"PALIMPSEST_MEMORY_API_KEY_FILE" type:"path" placeholder:"FILE"`
-	MemoryInsecure   bool          `help:"Send what is remembered, and the key, to a mem0-server on another machine without TLS." env:"PALIMPSEST_MEMORY_INSECURE"`
-	MemoryID         string        `name:"memory-id" help:"Id of the memory of agentcore." env:"PALIMPSEST_MEMORY_ID" placeholder:"ID"`
-	MemoryRegion     string        `help:"AWS region of agentcore; by default that of AWS's own configuration, which its credentials come from too." env:"PALIMPSEST_MEMORY_REGION" placeholder:"REGION"`
-	MemoryNamespace  string        `help:"Template of the namespaces in which the strategies of agentcore keep an actor's records, with {actorId}, and {sessionId} if all of them have it; ${memory_namespace} if it is not set." env:"PALIMPSEST_MEMORY_NAMESPACE" placeholder:"TEMPLATE"`
-	MemoryTimeout    time.Duration `help:"How long one call of a service may take, 1s to 10m; 0 for what the service needs: 10s with agentcore, 30s to read and 2m to add with Mem0." env:"PALIMPSEST_MEMORY_TIMEOUT" default:"0s"`
+	Memory           string        `help:"Memory across conversations, for those whose policy switches it on: embedded (an index in the store), mem0 (Mem0's platform), mem0-server (your own), agentcore (Amazon Bedrock AgentCore Memory); by default none." env:"PALIMPSEST_MEMORY" enum:",embedded,mem0,mem0-server,agentcore" default:""`
+	MemoryBackfill   bool          `help:"Remember also what was said before the store first knew this memory." env:"PALIMPSEST_MEMORY_BACKFILL"`
+	MemoryURL        string        `name:"memory-url" help:"Base URL of a mem0-server, such as http://localhost:8888, or one in place of the others' own. https, except on this machine." env:"PALIMPSEST_MEMORY_URL" placeholder:"URL"`
+	MemoryAPIKeyFile string        `name:"memory-api-key-file" help:"File with the key for mem0 or mem0-server, read again when it changes; or PALIMPSEST_MEMORY_API_KEY." env:"PALIMPSEST_MEMORY_API_KEY_FILE" type:"path" placeholder:"FILE"`
+	MemoryInsecure   bool          `help:"Send memories and the key to a mem0-server on another machine without TLS." env:"PALIMPSEST_MEMORY_INSECURE"`
+	MemoryID         string        `name:"memory-id" help:"Id of agentcore's memory." env:"PALIMPSEST_MEMORY_ID" placeholder:"ID"`
+	MemoryRegion     string        `help:"AWS region of agentcore; by default, like the credentials, from AWS's own configuration." env:"PALIMPSEST_MEMORY_REGION" placeholder:"REGION"`
+	MemoryNamespace  string        `help:"Template of the namespaces in which agentcore's strategies keep an actor's records, with {actorId}, and {sessionId} if all have it; by default ${memory_namespace}." env:"PALIMPSEST_MEMORY_NAMESPACE" placeholder:"TEMPLATE"`
+	MemoryTimeout    time.Duration `help:"How long one call of a service may take, 1s to 10m; 0 means 10s with agentcore, 30s to read and 2m to add with Mem0." env:"PALIMPSEST_MEMORY_TIMEOUT" default:"0s"`
 }
 
 // MemoryKey is where the key of a memory service is from.

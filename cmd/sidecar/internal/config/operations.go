@@ -12,11 +12,11 @@ import (
 
 // OperationsFlags say what operators see of a sidecar, and how it ends.
 type OperationsFlags struct {
-	Ops          string  `name:"ops" help:"Where to answer GET /livez, /readyz and /metrics: host:port, or unix:///path; nowhere if it is not set. It needs no credentials and serves no conversation data, but names namespaces and how much they use." env:"PALIMPSEST_OPS" placeholder:"ADDRESS"`
-	OTLPEndpoint string  `name:"otlp-endpoint" help:"A collector of traces that speaks OTLP over gRPC: http://host:port, or https://host:port for TLS; none if it is not set." env:"PALIMPSEST_OTLP_ENDPOINT" placeholder:"URL"`
-	OTLPSample   float64 `name:"otlp-sample" help:"The share of traces that are kept, 0 to 1, of those that begin here. Of traces that callers began (traceparent), those that they keep are kept." env:"PALIMPSEST_OTLP_SAMPLE" default:"1" placeholder:"RATIO"`
+	Ops          string  `name:"ops" help:"Where to answer GET /livez, /readyz and /metrics: host:port or unix:///path; by default nowhere. No credentials, no conversation data, but namespaces' names and use." env:"PALIMPSEST_OPS" placeholder:"ADDRESS"`
+	OTLPEndpoint string  `name:"otlp-endpoint" help:"Collector of traces, OTLP over gRPC: http://host:port, or https://host:port for TLS; by default none." env:"PALIMPSEST_OTLP_ENDPOINT" placeholder:"URL"`
+	OTLPSample   float64 `name:"otlp-sample" help:"Share of traces kept, 0 to 1, of those that begin here. A caller's trace (traceparent) is kept if the caller keeps it." env:"PALIMPSEST_OTLP_SAMPLE" default:"1" placeholder:"RATIO"`
 
-	DrainDelay time.Duration `help:"How long to go on serving after SIGTERM, once readiness and health say that the sidecar ends, 0s to 5s: for callers that need a moment to leave. It is part of the ten seconds in which the process ends." env:"PALIMPSEST_DRAIN_DELAY" default:"0s"`
+	DrainDelay time.Duration `help:"How long to go on serving after SIGTERM, 0s to 5s, while readiness and health already say that the sidecar ends. Part of the ten seconds in which the process ends." env:"PALIMPSEST_DRAIN_DELAY" default:"0s"`
 }
 
 const longestDrainDelay = 5 * time.Second

@@ -9,11 +9,11 @@ import (
 
 // QuotaFlags are the limits of namespaces for which the file of credentials says nothing else.
 type QuotaFlags struct {
-	QuotaConversations int64         `help:"How many conversations a namespace may hold; 0 sets no limit. The file of credentials may say otherwise for single namespaces, of this limit and the next four (see docs/quotas.md)." env:"PALIMPSEST_QUOTA_CONVERSATIONS" default:"0" placeholder:"N"`
-	QuotaBytes         bytesize.Size `help:"How many bytes of messages and contents a namespace may hold, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_QUOTA_BYTES" default:"0" placeholder:"SIZE"`
-	QuotaModelCalls    int64         `help:"How many calls of models the summaries of a namespace may take in a minute; 0 sets no limit." env:"PALIMPSEST_QUOTA_MODEL_CALLS" default:"0" placeholder:"N"`
-	QuotaModelSpend    float64       `help:"What they may cost in a minute, in US dollars, by the prices in the models' profiles; a model without prices costs nothing; 0 sets no limit." env:"PALIMPSEST_QUOTA_MODEL_SPEND" default:"0" placeholder:"DOLLARS"`
-	QuotaRequests      int64         `help:"How many requests of a namespace may be in flight; 0 sets no limit." env:"PALIMPSEST_QUOTA_REQUESTS" default:"0" placeholder:"N"`
+	QuotaConversations int64         `help:"Conversations that a namespace may hold; 0: no limit. The file of credentials may set this and the next four for single namespaces (docs/quotas.md)." env:"PALIMPSEST_QUOTA_CONVERSATIONS" default:"0" placeholder:"N"`
+	QuotaBytes         bytesize.Size `help:"Bytes of messages and contents that a namespace may hold, such as 10GiB; 0: no limit." env:"PALIMPSEST_QUOTA_BYTES" default:"0" placeholder:"SIZE"`
+	QuotaModelCalls    int64         `help:"Model calls that a namespace's summaries may take in a minute; 0: no limit." env:"PALIMPSEST_QUOTA_MODEL_CALLS" default:"0" placeholder:"N"`
+	QuotaModelSpend    float64       `help:"US dollars that they may cost in a minute, by the prices in models' profiles (without prices: nothing); 0: no limit." env:"PALIMPSEST_QUOTA_MODEL_SPEND" default:"0" placeholder:"DOLLARS"`
+	QuotaRequests      int64         `help:"Requests of a namespace that may be in flight; 0: no limit." env:"PALIMPSEST_QUOTA_REQUESTS" default:"0" placeholder:"N"`
 }
 
 func (s *QuotaFlags) checkQuotas() error {

@@ -16,29 +16,29 @@ import (
 // Settings is the configuration of a sidecar. Each is a flag, an environment variable and a key of the configuration file, in
 // this order of precedence.
 type Settings struct {
-	Config string `help:"Configuration file: YAML, its keys are the flags' names." env:"PALIMPSEST_CONFIG" type:"path" placeholder:"FILE"`
+	Config string `help:"Configuration file: YAML, keyed by the flags' names." env:"PALIMPSEST_CONFIG" type:"path" placeholder:"FILE"`
 
-	Listen []string `help:"Where to listen: host:port, or unix:///path. Repeatable, so that TCP and a Unix socket can be served together." env:"PALIMPSEST_LISTEN" default:"127.0.0.1:7171" placeholder:"ADDRESS"`
+	Listen []string `help:"Where to listen: host:port or unix:///path. Repeatable." env:"PALIMPSEST_LISTEN" default:"127.0.0.1:7171" placeholder:"ADDRESS"`
 	AccessFlags
 
-	Store   string `help:"Where conversations are kept: bolt (a file in the data directory), postgres or redis (a database that several sidecars share), or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory,postgres,redis" default:"bolt"`
-	DataDir string `help:"Folder of the store's file, made if it is missing. By default $XDG_STATE_HOME/palimpsest, or ~/.local/state/palimpsest." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
+	Store   string `help:"Where conversations are kept: bolt (a file in --data-dir), postgres or redis (which several sidecars can share), or memory (gone with the process)." env:"PALIMPSEST_STORE" enum:"bolt,memory,postgres,redis" default:"bolt"`
+	DataDir string `help:"Folder of the store's file, made if it is missing; by default in $XDG_STATE_HOME, where that is set." env:"PALIMPSEST_DATA_DIR" type:"path" default:"${state_dir}" placeholder:"DIR"`
 	DatabaseFlags
-	MaxStoreSize bytesize.Size `help:"The most bytes the store's file may have, such as 10GiB; 0 sets no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
-	CacheSize    bytesize.Size `help:"Memory for conversations in use, such as 64MiB; 0 keeps none, and each call reads the store. At most an eighth of the memory limit." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
+	MaxStoreSize bytesize.Size `help:"The most bytes that the store's file may have, such as 10GiB; 0: no limit." env:"PALIMPSEST_MAX_STORE_SIZE" default:"0" placeholder:"SIZE"`
+	CacheSize    bytesize.Size `help:"Memory for conversations in use; 0: each call reads the store. At most an eighth of the memory limit." env:"PALIMPSEST_CACHE_SIZE" default:"${cache_size}" placeholder:"SIZE"`
 
-	ContentCacheBytes bytesize.Size `help:"Memory for contents and messages prepared for searches, such as 64MiB; 0 keeps none, and each search prepares them again. At most an eighth of the memory limit." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
+	ContentCacheBytes bytesize.Size `help:"Memory for what searches have prepared; 0: each search prepares anew. At most an eighth of the memory limit." env:"PALIMPSEST_CONTENT_CACHE_BYTES" default:"${content_cache_bytes}" placeholder:"SIZE"`
 
-	LogLevel  string `help:"The least level that is logged: debug shows every call, and which models wrote no summary." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
-	LogFormat string `help:"How log lines are written, to standard error." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
+	LogLevel  string `help:"Least level that is logged: debug shows every call, and which models wrote no summary." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
+	LogFormat string `help:"Form of log lines, on standard error: json or console." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
 
-	DefaultPolicy      string         `help:"The policy of conversations that set none: a name (${policies}) or a YAML file, which may also say how long results of single tools live and which are cited (see docs/policies.md). Other --default flags come before it. If none is set, old results are pruned, and what outgrows the budget is summarized." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
-	DefaultWindow      *int32         `help:"Context window in tokens, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
-	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, for conversations whose policy sets none; overrides model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
-	DefaultMaxContext  *int32         `help:"The most tokens a context may weigh, for conversations whose policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`
-	DefaultTarget      *int32         `help:"Where a summary and a cut of the window aim, in percent of the budget; ${target} if it is not set." env:"PALIMPSEST_DEFAULT_TARGET" placeholder:"PERCENT"`
-	DefaultResultShare *int32         `help:"The most one tool result may take when it first enters a view, in percent of the budget; ${result_share} if it is not set." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" placeholder:"PERCENT"`
-	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, if its policy does not say; forever if this is 0 or not set." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
+	DefaultPolicy      string         `help:"Policy of conversations that set none: a name (${policies}) or a YAML file, which may set single tools too (docs/policies.md). Other --default flags win over it. By default old results are pruned, and what outgrows the budget is summarized." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
+	DefaultWindow      *int32         `help:"Context window in tokens, where the policy sets none; wins over model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
+	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, where the policy sets none; wins over model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
+	DefaultMaxContext  *int32         `help:"The most tokens that a context may weigh, where the policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`
+	DefaultTarget      *int32         `help:"Percent of the budget that summaries and cuts of the window aim at; by default ${target}." env:"PALIMPSEST_DEFAULT_TARGET" placeholder:"PERCENT"`
+	DefaultResultShare *int32         `help:"Percent of the budget that one tool result may take when it first enters a view; by default ${result_share}." env:"PALIMPSEST_DEFAULT_RESULT_SHARE" placeholder:"PERCENT"`
+	DefaultTTL         *time.Duration `help:"How long a conversation lives after its last append, such as 720h, where its policy does not say; by default, or with 0, forever." env:"PALIMPSEST_DEFAULT_TTL" placeholder:"DURATION"`
 
 	LifecycleFlags
 	SummaryFlags

@@ -20,13 +20,13 @@ type secret string
 
 // DatabaseFlags say how a database is reached that several sidecars share.
 type DatabaseFlags struct {
-	StoreDSN        secret `name:"store-dsn" help:"Where the database of --store postgres or redis is: postgres://USER:PASSWORD@HOST/DATABASE or redis://HOST:PORT (rediss for TLS, ?addr=HOST:PORT for more nodes of a cluster). Other processes can read a command line: prefer the environment, or --store-dsn-file." env:"PALIMPSEST_STORE_DSN" placeholder:"DSN"`
-	StoreDSNFile    string `name:"store-dsn-file" help:"File that holds the DSN, on a line of its own." env:"PALIMPSEST_STORE_DSN_FILE" type:"path" placeholder:"FILE"`
-	StorePrefix     string `help:"Schema of the tables in Postgres (by default palimpsest), or what the keys in Redis begin with (palimpsest:). Several stores share a database by it." env:"PALIMPSEST_STORE_PREFIX" placeholder:"NAME"`
-	StorePoolSize   int    `help:"The most connections to the database: by default 20 to Postgres, 64 to each node of Redis." env:"PALIMPSEST_STORE_POOL_SIZE" placeholder:"N"`
-	StoreExecMode   string `help:"How statements are sent to Postgres: cache_statement prepares them (a pooler must keep prepared statements, as PgBouncer does from 1.21 on with max_prepared_statements), cache_describe, exec and simple work behind every pooler." env:"PALIMPSEST_STORE_EXEC_MODE" enum:"cache_statement,cache_describe,exec,simple" default:"cache_statement"`
-	StoreNotify     bool   `help:"Learn of other sidecars' commits by LISTEN, over a connection of its own. The DSN must lead to the server itself: through a pooler nothing arrives. Without it, watchers look ten times a second." env:"PALIMPSEST_STORE_NOTIFY"`
-	StoreTextColumn bool   `help:"Write the texts of messages into readable columns of Postgres, too, for SQL." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
+	StoreDSN        secret `name:"store-dsn" help:"The database: postgres://USER:PASSWORD@HOST/DATABASE or redis://HOST:PORT (rediss for TLS, ?addr=HOST:PORT for more nodes of a cluster). Other processes can read a command line: prefer the environment or --store-dsn-file." env:"PALIMPSEST_STORE_DSN" placeholder:"DSN"`
+	StoreDSNFile    string `name:"store-dsn-file" help:"File with the DSN, on a line of its own." env:"PALIMPSEST_STORE_DSN_FILE" type:"path" placeholder:"FILE"`
+	StorePrefix     string `help:"Schema in Postgres (by default palimpsest), or what keys in Redis begin with (palimpsest:), so that several stores can share a database." env:"PALIMPSEST_STORE_PREFIX" placeholder:"NAME"`
+	StorePoolSize   int    `help:"The most connections: by default 20 to Postgres, 64 to each node of Redis." env:"PALIMPSEST_STORE_POOL_SIZE" placeholder:"N"`
+	StoreExecMode   string `help:"How Postgres gets statements: cache_statement prepares them, which a pooler must support (PgBouncer from 1.21 on, with max_prepared_statements); cache_describe, exec and simple work behind every pooler." env:"PALIMPSEST_STORE_EXEC_MODE" enum:"cache_statement,cache_describe,exec,simple" default:"cache_statement"`
+	StoreNotify     bool   `help:"Learn of other sidecars' commits by LISTEN, over a connection of its own, to the server itself: through a pooler nothing arrives. Without it, watchers look ten times a second." env:"PALIMPSEST_STORE_NOTIFY"`
+	StoreTextColumn bool   `help:"Write messages' texts into readable columns of Postgres too, for SQL." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
 	StoreInsecure   bool   `help:"Reach a database on another machine without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
 	AcceptVolatile  bool   `help:"Accept a server that may lose what it has acknowledged: Redis without an append-only file, Postgres with fsync or synchronous_commit off." env:"PALIMPSEST_ACCEPT_VOLATILE"`
 

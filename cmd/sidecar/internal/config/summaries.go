@@ -15,15 +15,15 @@ import (
 // SummaryFlags say which models write summaries. Without any, the sidecar calls nobody and makes extracts itself. Keys are
 // no flags, because lists of processes show flags; and no keys of the configuration file, which `config print` shows.
 type SummaryFlags struct {
-	OpenAIURL        string `name:"openai-url" help:"Base URL of an OpenAI-compatible API for summaries, such as https://api.openai.com/v1 or http://localhost:11434/v1; its models are named openai/MODEL." env:"PALIMPSEST_OPENAI_URL" placeholder:"URL"`
-	OpenAIKeyFile    string `name:"openai-key-file" help:"File with the key for it, if it needs one; or set PALIMPSEST_OPENAI_KEY." env:"PALIMPSEST_OPENAI_KEY_FILE" type:"path" placeholder:"FILE"`
-	AnthropicURL     string `help:"Base URL of Anthropic's API for summaries: https://api.anthropic.com; its models are named anthropic/MODEL." env:"PALIMPSEST_ANTHROPIC_URL" placeholder:"URL"`
-	AnthropicKeyFile string `help:"File with the key for it; or set PALIMPSEST_ANTHROPIC_KEY." env:"PALIMPSEST_ANTHROPIC_KEY_FILE" type:"path" placeholder:"FILE"`
+	OpenAIURL        string `name:"openai-url" help:"Base URL of an OpenAI-compatible API for summaries, such as http://localhost:11434/v1; its models are openai/MODEL." env:"PALIMPSEST_OPENAI_URL" placeholder:"URL"`
+	OpenAIKeyFile    string `name:"openai-key-file" help:"File with its key, if it needs one; or PALIMPSEST_OPENAI_KEY." env:"PALIMPSEST_OPENAI_KEY_FILE" type:"path" placeholder:"FILE"`
+	AnthropicURL     string `help:"Base URL of Anthropic's API for summaries: https://api.anthropic.com; its models are anthropic/MODEL." env:"PALIMPSEST_ANTHROPIC_URL" placeholder:"URL"`
+	AnthropicKeyFile string `help:"File with its key; or PALIMPSEST_ANTHROPIC_KEY." env:"PALIMPSEST_ANTHROPIC_KEY_FILE" type:"path" placeholder:"FILE"`
 
-	SummaryModels                []string      `help:"The models that write summaries, as provider/model, in order: the next is asked where one fails. Prompts may name others of the same providers." env:"PALIMPSEST_SUMMARY_MODELS" placeholder:"MODEL"`
+	SummaryModels                []string      `help:"Models that write summaries, as provider/model: the next is asked where one fails. Prompts may name others of these providers." env:"PALIMPSEST_SUMMARY_MODELS" placeholder:"MODEL"`
 	SummaryDeadline              time.Duration `help:"How long one summary may take in all, 1s to 10m. No call waits for it longer than --default-max-wait." env:"PALIMPSEST_SUMMARY_DEADLINE" default:"${summary_deadline}"`
-	SummaryTokensPerMinute       int64         `help:"The most tokens that summaries may cost in a minute, for all conversations together; 0 sets no limit." env:"PALIMPSEST_SUMMARY_TOKENS_PER_MINUTE" default:"${summary_tokens_per_minute}" placeholder:"TOKENS"`
-	SummaryTokensPerConversation int64         `help:"The most tokens that one conversation's summaries may cost while the sidecar runs; 0 sets no limit." env:"PALIMPSEST_SUMMARY_TOKENS_PER_CONVERSATION" default:"${summary_tokens_per_conversation}" placeholder:"TOKENS"`
+	SummaryTokensPerMinute       int64         `help:"The most tokens that all summaries may take in a minute; 0: no limit." env:"PALIMPSEST_SUMMARY_TOKENS_PER_MINUTE" default:"${summary_tokens_per_minute}" placeholder:"TOKENS"`
+	SummaryTokensPerConversation int64         `help:"The most that one conversation's may take while the sidecar runs; 0: no limit." env:"PALIMPSEST_SUMMARY_TOKENS_PER_CONVERSATION" default:"${summary_tokens_per_conversation}" placeholder:"TOKENS"`
 }
 
 // The defaults of the flags above. A result of 400,000 characters, the most that is sent of one, costs about 100,000 tokens;

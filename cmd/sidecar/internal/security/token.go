@@ -18,10 +18,10 @@ type TokenCommand struct {
 	Name      string        `help:"Name of the entry, for people and logs." required:"" placeholder:"NAME"`
 	Namespace string        `help:"The namespace that the token opens." required:"" placeholder:"NAME"`
 	Role      string        `help:"agent reads and writes conversations, operator configures the namespace too." enum:"agent,operator" default:"agent"`
-	Actors    []string      `help:"The actors whose conversations alone an agent sees and creates. Repeatable; all, if none is named." name:"actor" placeholder:"ACTOR"`
-	ExpiresIn time.Duration `help:"How long the token is valid, such as 2160h; forever if it is not set." placeholder:"DURATION"`
-	AddTo     string        `help:"The file of credentials that the entry is added to, made if it is missing; printed, if it is not set." type:"path" placeholder:"FILE"`
-	Out       string        `help:"The file that the token is written to, which must not be there yet: nobody but its owner can read it." required:"" type:"path" placeholder:"FILE"`
+	Actors    []string      `help:"Actors whose conversations alone an agent sees and creates; by default all. Repeatable." name:"actor" placeholder:"ACTOR"`
+	ExpiresIn time.Duration `help:"How long the token is valid, such as 2160h; by default forever." placeholder:"DURATION"`
+	AddTo     string        `help:"File of credentials that gets the entry, made if it is missing; by default the entry is printed." type:"path" placeholder:"FILE"`
+	Out       string        `help:"New file for the token, which its owner alone can read." required:"" type:"path" placeholder:"FILE"`
 }
 
 // Run makes a token, and adds what is kept of it to the file of credentials, or prints it.

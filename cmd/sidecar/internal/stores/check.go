@@ -14,8 +14,8 @@ import (
 
 // FileCommands are what is for the file of the embedded store.
 type FileCommands struct {
-	Check   CheckCommand   `cmd:"" help:"Read everything in a store, and say what is damaged: its structure, each record's checksum, and whether they belong together. Exits with 1 if anything is. Writes nothing."`
-	Salvage SalvageCommand `cmd:"" help:"Copy what can be read of a damaged store into a new one, conversation by conversation, and say what is lost. Exits with 1 if anything is."`
+	Check   CheckCommand   `cmd:"" help:"Read all of a store, and say what is damaged: structure, checksums, whether records belong together. Exits with 1 if anything is. Writes nothing."`
+	Salvage SalvageCommand `cmd:"" help:"Copy what can be read of a damaged store into a new one, and say what is lost. Exits with 1 if anything is."`
 }
 
 // CheckCommand is `sidecar store check`.

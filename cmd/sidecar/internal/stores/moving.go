@@ -51,14 +51,14 @@ func (c *MigrateCommand) Run(ctx context.Context, out *command.Output) error {
 type Place string
 
 // PlaceHelp says how a place is written.
-const PlaceHelp = "a folder of an embedded store, postgres://..., redis://..., or @FILE for a file that holds a DSN on its first line"
+const PlaceHelp = "a folder, postgres://..., redis://..., or @FILE, whose first line is a DSN"
 
 // databases are the settings of stores that commands open beside their places.
 type databases struct {
 	FromPrefix      string `help:"Schema or key prefix in the store to read." placeholder:"NAME"`
 	ToPrefix        string `help:"Schema or key prefix in the store to write." placeholder:"NAME"`
 	StoreInsecure   bool   `help:"Reach databases on other machines without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
-	StoreTextColumn bool   `help:"Write the texts of messages into readable columns of Postgres, too, for SQL." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
+	StoreTextColumn bool   `help:"Write messages' texts into readable columns of Postgres too, for SQL." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
 	AcceptVolatile  bool   `help:"Write to a server that may lose what it has acknowledged." env:"PALIMPSEST_ACCEPT_VOLATILE"`
 }
 
@@ -135,8 +135,8 @@ func openFolder(flag, folder string, mustExist bool) (store.Store, error) {
 type MoveCommand struct {
 	databases
 
-	From Place `help:"The store to read: ${place_help}. It is sealed: no sidecar writes to it any more." required:"" placeholder:"STORE"`
-	To   Place `help:"The store to write, in the same words. It may hold part of the copy already." required:"" placeholder:"STORE"`
+	From Place `help:"The store to read: ${place_help}. No sidecar can write to it any more." required:"" placeholder:"STORE"`
+	To   Place `help:"The store to write, in the same form. It may hold part of the copy already." required:"" placeholder:"STORE"`
 }
 
 // Run moves everything to another store.
@@ -157,7 +157,7 @@ func (c *MoveCommand) Run(ctx context.Context, out *command.Output) error {
 type BackupCommand struct {
 	databases
 
-	From Place  `help:"The store to read: ${place_help}. Databases may be in use; of an embedded one the sidecar must have stopped." required:"" placeholder:"STORE"`
+	From Place  `help:"The store to read: ${place_help}. A database may be in use; the sidecar of an embedded store must have stopped." required:"" placeholder:"STORE"`
 	To   string `help:"Folder for the backup, which is an embedded store. It must hold none yet." required:"" type:"path" placeholder:"DIR"`
 }
 
