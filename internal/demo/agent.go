@@ -12,6 +12,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 // agent plays a script: in each turn it asks the sidecar what the model should see, says what the script says, runs the tools,
@@ -90,7 +91,7 @@ func (a *agent) explore(ctx context.Context) {
 // turn is one iteration of the loop: build, speak, run the tools, listen.
 func (a *agent) turn(ctx context.Context, s *step) {
 	a.build(ctx)
-	a.wrapped("agent", sheet.Cyan, "%s", s.Says)
+	a.Wrapped("agent", sheet.Cyan, "%s", s.Says)
 	a.resolve(s.Calls)
 	a.speak(ctx, s)
 	for i, c := range s.Calls {
@@ -102,8 +103,8 @@ func (a *agent) turn(ctx context.Context, s *step) {
 		a.between(ctx, s.Then)
 	}
 	if s.Next != "" {
-		a.wrapped("user", sheet.Bold, "%s", s.Next)
-		a.line("plugins", sheet.Cyan, questionNoted)
+		a.Wrapped("user", sheet.Bold, "%s", s.Next)
+		a.Row("plugins", sheet.Cyan, questionNoted)
 		a.asked = len(a.entries)
 		a.say(ctx, pb.Role_ROLE_USER, s.Next, a.questionNotes())
 	}
@@ -146,13 +147,13 @@ func (a *agent) call(ctx context.Context, i int, c call) {
 	var notes []*pb.AdditionalContent
 	switch {
 	case failure != nil:
-		a.wrapped("tool", sheet.Red, "%s: %s", c, failure)
+		a.Wrapped("tool", sheet.Red, "%s: %s", c, failure)
 		said, result.State, notes = failure.Error(), pb.ToolResultState_TOOL_RESULT_STATE_ERROR, failureNotes()
 		a.failed++
 	case c.Tool == expandTool:
-		a.wrapped("tool", sheet.Green, "%s → %s, as it was appended; the view stays as it is", c, weight(len(said)))
+		a.Wrapped("tool", sheet.Green, "%s → %s, as it was appended; the view stays as it is", c, terminal.Bytes(len(said)))
 	default:
-		a.line("tool", "", "%s → %s", c, weight(len(said)))
+		a.Row("tool", "", "%s → %s", c, terminal.Bytes(len(said)))
 	}
 	result.Output = &pb.ToolResult_Text{Text: said}
 	a.calls++
@@ -163,7 +164,7 @@ func (a *agent) call(ctx context.Context, i int, c call) {
 		a.retry(ctx, m, notes, requestID)
 	}
 	if failure != nil {
-		a.line("plugins", sheet.Cyan, failureNoted)
+		a.Row("plugins", sheet.Cyan, failureNoted)
 	}
 }
 
@@ -188,7 +189,7 @@ func (a *agent) retry(ctx context.Context, m *pb.Message, notes []*pb.Additional
 	if !again.GetDuplicate() || again.GetIndex() != index {
 		a.fail("retrying", fmt.Errorf("message %d was taken as message %d", index, again.GetIndex()))
 	}
-	a.line("retry", sheet.Green, "reply lost? the same request id again: still message %d, nothing added", index)
+	a.Row("retry", sheet.Green, "reply lost? the same request id again: still message %d, nothing added", index)
 }
 
 func (a *agent) say(ctx context.Context, role pb.Role, said string, notes []*pb.AdditionalContent) {

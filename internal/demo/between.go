@@ -34,7 +34,7 @@ func (a *agent) prune(ctx context.Context) {
 		UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"policy.pruning"}},
 	})
 	a.fail("changing the conversation's policy", err)
-	a.wrapped("operator", sheet.Bold, "Results older than the newest %s tokens may be cleared.", number(protect))
+	a.Wrapped("operator", sheet.Bold, "Results older than the newest %s tokens may be cleared.", number(protect))
 }
 
 // The demo's summary leaves the newest messages alone, if they have room in what is asked for.
@@ -45,13 +45,13 @@ const (
 
 // compact has a summary made of all but the newest messages. It is refused where the newest weigh nearly all; the demo goes on.
 func (a *agent) compact(ctx context.Context) {
-	a.wrapped("operator", sheet.Bold, "Make the view smaller now, %s tokens at most. A build does so by itself once it outgrows its budget.", number(targetTokens))
+	a.Wrapped("operator", sheet.Bold, "Make the view smaller now, %s tokens at most. A build does so by itself once it outgrows its budget.", number(targetTokens))
 	reply, err := a.sidecar.contexts.CompactConversation(ctx, &pb.CompactConversationRequest{
 		ConversationId: a.sidecar.conversation,
 		Options:        &pb.CompactionOptions{KeepRecent: proto.Int32(keptRecent), TargetTokens: proto.Int32(targetTokens)},
 	})
 	if err != nil {
-		a.wrapped("refused", sheet.Red, "%s", status.Convert(err).Message())
+		a.Wrapped("refused", sheet.Red, "%s", status.Convert(err).Message())
 		a.fail("compacting", ctx.Err())
 		return
 	}
@@ -66,7 +66,7 @@ func (a *agent) rewind(ctx context.Context) {
 	})
 	a.fail("taking a question back", err)
 	a.count(reply.GetEvents())
-	a.wrapped("rewound", sheet.Yellow, "#%d to #%d: the user takes the question back, to edit it; on record it stays", reply.GetStartIndex(), reply.GetEndIndex()-1)
+	a.Wrapped("rewound", sheet.Yellow, "#%d to #%d: the user takes the question back, to edit it; on record it stays", reply.GetStartIndex(), reply.GetEndIndex()-1)
 }
 
 // restore puts the result of a call back into the view in full. What is too large for that is refused, and so is what is in view in
@@ -80,11 +80,11 @@ func (a *agent) restore(ctx context.Context, of call) {
 		Target: &pb.ExpandMessageRequest_MessageIndex{MessageIndex: index}, Mode: pb.ExpandMode_EXPAND_MODE_RESTORE,
 	})
 	if err != nil {
-		a.wrapped("restore", sheet.Red, "#%d %s: %s", index, of, status.Convert(err).Message())
+		a.Wrapped("restore", sheet.Red, "#%d %s: %s", index, of, status.Convert(err).Message())
 		a.fail("restoring", ctx.Err())
 		return
 	}
-	a.wrapped("restored", sheet.Green, "#%d %s: back in full, and its turns begin again; about %s tokens are read anew for it",
+	a.Wrapped("restored", sheet.Green, "#%d %s: back in full, and its turns begin again; about %s tokens are read anew for it",
 		index, of, number(reply.GetRewriteTokens()))
 	a.count(reply.Events)
 }

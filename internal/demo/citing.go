@@ -16,6 +16,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/dial"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 // citedResult is what the agent remembers of a result that is cited in the conversation that cites.
@@ -90,17 +91,17 @@ func (a *agent) showCitations(ctx context.Context) {
 	if of == nil {
 		return
 	}
-	a.rule("the same conversation, with large results cited")
-	a.paragraph("It was kept beside this one: results over 1,000 characters stay outside of the view from the start, and nothing is " +
+	a.Rule("the same conversation, with large results cited")
+	a.Paragraph("It was kept beside this one: results over 1,000 characters stay outside of the view from the start, and nothing is " +
 		"rewritten later. Here is the largest, as the model sees it, and what it asks for.")
 	e := &a.entries[of.index]
-	a.line("result", "", "#%d %s: %s, about %s tokens", of.index, e.label, weight(of.citation.TotalBytes), number(e.tokens))
+	a.Row("result", "", "#%d %s: %s, about %s tokens", of.index, e.label, terminal.Bytes(of.citation.TotalBytes), number(e.tokens))
 	cited := linesOf(of.citation.Text)
-	a.block("cited as", cited, citationLines, len(cited)-1, len(cited))
+	a.Block("cited as", cited, citationLines, len(cited)-1, len(cited))
 	a.retrieve(ctx, of)
 	a.readContent(ctx, of)
 	l := &a.ledgers
-	a.wrapped("saved", sheet.Green, "%d results are cited. That keeps %s tokens out of the first %d contexts: %s were sent, %s in money, "+
+	a.Wrapped("saved", sheet.Green, "%d results are cited. That keeps %s tokens out of the first %d contexts: %s were sent, %s in money, "+
 		"instead of %s and %s in the same sidecar without citations.", len(a.cited), number(l.citing), l.turns,
 		number(l.cited.sent), l.cited.money(), number(l.plain.sent), l.plain.money())
 }
@@ -110,7 +111,7 @@ func (a *agent) retrieve(ctx context.Context, of *citedResult) {
 	arguments, err := json.Marshal(map[string]any{"content_id": of.citation.ContentId, "search_terms": []string{of.phrase}})
 	a.fail("writing a call", err)
 	call := &pb.ToolCall{CallId: callID(0), Name: retrieveTool, ArgumentsJson: string(arguments)}
-	a.wrapped("model", sheet.Cyan, "%s %s", call.Name, call.ArgumentsJson)
+	a.Wrapped("model", sheet.Cyan, "%s %s", call.Name, call.ArgumentsJson)
 	var answer *pb.AnswerToolCallResponse
 	var took [2]time.Duration
 	for i := range took {
@@ -119,14 +120,14 @@ func (a *agent) retrieve(ctx context.Context, of *citedResult) {
 		a.fail("asking for a passage", err)
 		took[i] = time.Since(began).Round(precision)
 	}
-	a.line("answer", sheet.Green, "%s tokens, in %s; asked again, in %s", number(answer.GetTokenCount()), took[0], took[1])
+	a.Row("answer", sheet.Green, "%s tokens, in %s; asked again, in %s", number(answer.GetTokenCount()), took[0], took[1])
 	said := answer.GetToolResult().GetText()
 	lines := linesOf(said)
 	at := slices.IndexFunc(lines, func(line string) bool { return holds(line, of.phrase) })
 	if !holds(said, of.phrase) {
 		a.fail("asking for a passage", errors.New("it is not in the answer"))
 	}
-	a.block("", lines, answerLines, at-aroundLines, at+aroundLines+1)
+	a.Block("", lines, answerLines, at-aroundLines, at+aroundLines+1)
 	a.goOn(ctx, of, call, answer.GetToolResult())
 }
 
@@ -143,7 +144,7 @@ func (a *agent) goOn(ctx context.Context, of *citedResult, call *pb.ToolCall, re
 		a.fail("going on with the passage", errors.New("the context does not show it"))
 	}
 	t := a.citing.build(ctx, a.format).GetTokens()
-	a.line("context", "", "goes on with %s of %s tokens, and the passage in it", number(t.GetTotal()), number(t.GetBudget()))
+	a.Row("context", "", "goes on with %s of %s tokens, and the passage in it", number(t.GetTotal()), number(t.GetBudget()))
 }
 
 // readContent reads all of a cited result and compares it with what was appended.

@@ -47,14 +47,6 @@ func TestAgent_LargestCited_IsTheLargestWithWords(t *testing.T) {
 	}
 }
 
-func TestScreen_Block_ShowsTheFirstAndSome(t *testing.T) {
-	var out bytes.Buffer
-	newScreen(&out, 0, true).block("label", linesOf("a\n\nb\nc\nd\ne\nf\n"), 2, 4, 5)
-	if got := strings.Join(strings.Fields(out.String()), " "); got != "label a b ~ e" {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestHolds_FoldsWhiteSpace(t *testing.T) {
 	if !holds("one  two\n\tthree four", "two three") || holds("one two", "two one") {
 		t.Error("words are not found in their order")

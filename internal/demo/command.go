@@ -64,7 +64,7 @@ func (c *Command) Run(ctx context.Context, env *Env) error {
 	a.summary()
 	a.prove(ctx)
 	if c.Address != "" {
-		a.paragraph("The conversation stays on record as %s.", a.sidecar.conversation)
+		a.Paragraph("The conversation stays on record as %s.", a.sidecar.conversation)
 	}
 	return a.err
 }

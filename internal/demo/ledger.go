@@ -8,6 +8,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 // Prices of input, as multiples of a plain input token. Everything that the cache does not hold is written to it.
@@ -114,12 +115,12 @@ func (a *agent) compare(ctx context.Context, b *pb.BuildContextResponse) {
 
 // summary prints what it all came to.
 func (a *agent) summary() {
-	a.rule("what it came to")
+	a.Rule("what it came to")
 	bytes := 0
 	for i := range a.entries {
 		bytes += a.entries[i].bytes
 	}
-	a.paragraph("%d turns, %d tool calls (%d failed), %d messages, %s on record, %.1f s.", a.turns, a.calls, a.failed, len(a.entries), weight(bytes), time.Since(a.began).Seconds())
+	a.Paragraph("%d turns, %d tool calls (%d failed), %d messages, %s on record, %.1f s.", a.turns, a.calls, a.failed, len(a.entries), terminal.Bytes(bytes), time.Since(a.began).Seconds())
 	l := &a.ledgers
 	a.Line("")
 	a.table(fmt.Sprintf("input, over the first %d turns", l.turns), "tokens", "largest", "cost", "money", "fits the window").Rows([][]string{
@@ -127,7 +128,7 @@ func (a *agent) summary() {
 		l.plain.row("the sidecar, if nothing expires"), l.cited.row("the sidecar, large results cited"), l.kept.row("what the sidecar built"),
 	})
 	a.Line("")
-	a.paragraph("Cost is in plain input tokens: 1.25 for one that is written to the provider's cache, 0.1 for one that is read from "+
+	a.Paragraph("Cost is in plain input tokens: 1.25 for one that is written to the provider's cache, 0.1 for one that is read from "+
 		"it; money at $%g for a million. The first two rows assume a window without end and a cache that never misses. The third and the "+
 		"fourth are the same conversation, kept beside this one without lives and plugins, in the sidecar's defaults: what outgrows the "+
 		"window becomes a summary. Tokens are counted with %s; those of very large results are estimates. What such a history costs a "+

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 // lifetimes say how long the results of a tool are shown in full, and what happens then. They go with each result, so that the
@@ -51,7 +52,7 @@ func (a *agent) questionNotes() []*pb.AdditionalContent {
 	}
 	manner := note("manner", "Answer in at most three sentences. Name what you did not read.")
 	manner.SaveToChatHistory = &pb.AdditionalContent_Never{Never: &pb.Never{}}
-	progress := note("progress", fmt.Sprintf("Until now: %d tool calls, %s of results.", a.calls, weight(bytes)))
+	progress := note("progress", fmt.Sprintf("Until now: %d tool calls, %s of results.", a.calls, terminal.Bytes(bytes)))
 	progress.Header, progress.SaveToChatHistory = "[progress]", &pb.AdditionalContent_Always{Always: &pb.Always{}}
 	return []*pb.AdditionalContent{manner, progress}
 }

@@ -13,6 +13,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/dial"
+	"github.com/palimpsest-context/palimpsest/internal/terminal"
 )
 
 // prove verifies what the sidecar promises, and prints it. What does not hold is an error, not a line.
@@ -40,7 +41,7 @@ func (a *agent) proveRecord(ctx context.Context) {
 		}
 	}
 	a.proven("The last context leaves out or shortens %d messages, %s: each was asked back just now, and all %d on record were read. "+
-		"SHA-256 equal, byte for byte.", out, weight(bytes), len(a.entries))
+		"SHA-256 equal, byte for byte.", out, terminal.Bytes(bytes), len(a.entries))
 	e := &a.entries[a.biggest]
 	a.proven("The biggest: message %d, %s, %s bytes, about %s tokens, of which the model saw about %s, head and tail. SHA-256 %x….",
 		a.biggest, e.label, number(e.bytes), number(e.tokens), number(e.tokens-e.saved), e.sum[:8])

@@ -32,14 +32,6 @@ const (
 	retrieveTool = "retrieve_content"
 )
 
-func list(path string) call { return call{Tool: "list", Path: path} }
-func read(path string) call { return call{Tool: "read", Path: path} }
-func excerpt(path string, from, lines int) call {
-	return call{Tool: "read", Path: path, From: from, Lines: lines}
-}
-func search(pattern, path string) call { return call{Tool: "search", Pattern: pattern, Path: path} }
-func again(of call) call               { return call{Tool: expandTool, Of: of.String()} }
-
 func (c call) arguments() string {
 	encoded, _ := json.Marshal(c) // strings and numbers always encode
 	return string(encoded)
@@ -84,7 +76,7 @@ func openTree(ctx context.Context, folder string) (t *tree, err error) {
 	}
 	if own != "" {
 		t.name = "the Go toolchain's own sources and documents"
-		t.script, err = goScript()
+		t.script, err = readScript(goScript)
 	} else {
 		t.script, err = t.plan()
 	}

@@ -12,6 +12,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
+func list(path string) call { return call{Tool: "list", Path: path} }
+func read(path string) call { return call{Tool: "read", Path: path} }
+func excerpt(path string, from, lines int) call {
+	return call{Tool: "read", Path: path, From: from, Lines: lines}
+}
+func search(pattern, path string) call { return call{Tool: "search", Pattern: pattern, Path: path} }
+func again(of call) call               { return call{Tool: expandTool, Of: of.String()} }
+
+func says(words string, calls ...call) step { return step{Says: words, Calls: calls} }
+
 func testTree(t *testing.T) *tree {
 	t.Helper()
 	folder := t.TempDir()
@@ -92,25 +102,8 @@ func TestLedger_Pay_AddsUp(t *testing.T) {
 	}
 }
 
-func TestScreen_Narrow_StaysInside(t *testing.T) {
-	t.Setenv("COLUMNS", "60")
-	var out bytes.Buffer
-	s := newScreen(&out, 0, false)
-	s.rule("turn 1")
-	s.line("tool", sheet.Red, "%s", strings.Repeat("a long word ", 30))
-	s.wrapped("agent", sheet.Cyan, "%s", strings.Repeat("a long word ", 30))
-	for line := range strings.Lines(out.String()) {
-		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 60 {
-			t.Errorf("%d columns: %s", n, line)
-		}
-	}
-	if strings.Contains(out.String(), "\x1b") {
-		t.Error("colors in a pipe")
-	}
-}
-
 func TestScreen_Bar_FillsItsShare(t *testing.T) {
-	s := &screen{Sheet: &sheet.Sheet{}}
+	s := &screen{Labels: &sheet.Labels{Sheet: &sheet.Sheet{}}}
 	for part, want := range map[int64]string{0: "░░░░", 50: "██░░", 100: "████", 500: "████"} {
 		if got := s.bar(part, 100, 4); got != want {
 			t.Errorf("%d: %s, want %s", part, got, want)
@@ -121,9 +114,9 @@ func TestScreen_Bar_FillsItsShare(t *testing.T) {
 func TestScreen_ASCII_KeepsColumns(t *testing.T) {
 	var out bytes.Buffer
 	s := newScreen(&out, 0, true)
-	s.rule("turn 1")
-	s.line("tool", sheet.Red, "list . → 12 B · ✓ ü %s", strings.Repeat("a long word ", 30))
-	s.put("bar", s.bar(1, 2, 4)+"·✓ü")
+	s.Rule("turn 1")
+	s.Row("tool", sheet.Red, "list . → 12 B · ✓ ü %s", strings.Repeat("a long word ", 30))
+	s.Put("bar", s.bar(1, 2, 4)+"·✓ü")
 	for line := range strings.Lines(out.String()) {
 		if n := len(strings.TrimSuffix(line, "\n")); n > s.Width {
 			t.Errorf("%d bytes in %d columns: %s", n, s.Width, line)

@@ -11,13 +11,13 @@ import (
 )
 
 func (a *agent) opening(c *Command) {
-	a.rule("an agent explores " + a.tree.name)
-	a.paragraph("The agent's words are a script. Its tools are real: they read this machine's files now. Everything goes through " +
+	a.Rule("an agent explores " + a.tree.name)
+	a.Paragraph("The agent's words are a script. Its tools are real: they read this machine's files now. Everything goes through " +
 		"the sidecar over gRPC, and below stands what a model would be sent in each turn.")
-	a.paragraph("Window %s tokens, an eighth of it left for the answer. Format %s. No model is called.", number(c.Window), c.Format)
-	a.paragraph("Results live for some turns in full: listings for 1, then they leave; what was searched for 3 and what was read " +
+	a.Paragraph("Window %s tokens, an eighth of it left for the answer. Format %s. No model is called.", number(c.Window), c.Format)
+	a.Paragraph("Results live for some turns in full: listings for 1, then they leave; what was searched for 3 and what was read " +
 		"for 2, then a short form stays; manuals for 4. Plugins add words to questions and to failures, for one build, for a while or for good.")
-	a.paragraph("The row of letters is the record: s system, u user, a assistant, t tool result, T clipped, c compacted, - cleared; ·12· " +
+	a.Paragraph("The row of letters is the record: s system, u user, a assistant, t tool result, T clipped, c compacted, - cleared; ·12· " +
 		"are twelve messages that the model does not see, [12] twelve that a summary stands for.")
 }
 
@@ -55,16 +55,16 @@ func (a *agent) note(decisions []*pb.Decision) (waiting int) {
 func (a *agent) showView(b *pb.BuildContextResponse) {
 	t, waiting := b.GetTokens(), a.note(b.GetDecisions())
 	row, inView := a.strip(a.lastView)
-	a.rule(fmt.Sprintf("turn %d", b.GetTurn()))
-	a.put("context", fmt.Sprintf("%s %s of %s tokens, %d of %d messages",
+	a.Rule(fmt.Sprintf("turn %d", b.GetTurn()))
+	a.Put("context", fmt.Sprintf("%s %s of %s tokens, %d of %d messages",
 		a.bar(t.GetTotal(), t.GetBudget(), a.Width/4), number(t.GetTotal()), number(t.GetBudget()), inView, len(a.entries)))
-	a.line("sees", "", "%s", lastOf(row, a.room()))
-	a.line("cache", "", "%s", prefixWords(b.GetPrefix(), t.GetTotal()))
+	a.Row("sees", "", "%s", sheet.CutStart(row, a.Room()))
+	a.Row("cache", "", "%s", prefixWords(b.GetPrefix(), t.GetTotal()))
 	for _, e := range b.GetEvents() {
 		if e.Type == pb.EventType_EVENT_TYPE_CLIPPED {
 			of := &a.entries[e.MessageIndex]
 			of.saved = e.TokensSaved
-			a.line("clipped", sheet.Yellow, "#%d %s: %s → %s tokens", e.MessageIndex, of.label, number(of.tokens), number(of.tokens-of.saved))
+			a.Row("clipped", sheet.Yellow, "#%d %s: %s → %s tokens", e.MessageIndex, of.label, number(of.tokens), number(of.tokens-of.saved))
 		}
 	}
 	for _, c := range changesOf(b.GetEvents()) {
@@ -72,17 +72,8 @@ func (a *agent) showView(b *pb.BuildContextResponse) {
 	}
 	a.count(b.GetEvents())
 	if waiting > 0 {
-		a.line("waiting", sheet.Dim, "%d due, until changing old text costs less than it saves", waiting)
+		a.Row("waiting", sheet.Dim, "%d due, until changing old text costs less than it saves", waiting)
 	}
-}
-
-// lastOf keeps the end of a row, which is where things happen.
-func lastOf(row string, width int) string {
-	runes := []rune(row)
-	if len(runes) <= width {
-		return row
-	}
-	return "…" + string(runes[len(runes)-width+1:])
 }
 
 func prefixWords(p *pb.PrefixReport, total int64) string {
@@ -210,13 +201,13 @@ func (a *agent) showChange(c change, example string) {
 	if !ok {
 		return
 	}
-	a.line(words[0], sheet.Yellow, "%s: %s, %s tokens fewer", c.which(), strings.TrimSpace(c.summary+" "+words[1]), number(c.saved))
-	lines, most := a.Wrap(example, a.room()), exampleLines
+	a.Row(words[0], sheet.Yellow, "%s: %s, %s tokens fewer", c.which(), strings.TrimSpace(c.summary+" "+words[1]), number(c.saved))
+	lines, most := a.Wrap(example, a.Room()), exampleLines
 	if c.summary != "" {
 		lines, most = linesOf(example), summaryLines
 	}
 	if example != "" {
-		a.block("", lines[:min(most, len(lines))], most, 0, 0)
+		a.Block("", lines[:min(most, len(lines))], most, 0, 0)
 	}
 }
 
@@ -234,17 +225,4 @@ func (c change) which() string {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	return names
-}
-
-// block prints the first lines of a text, and some of the others.
-func (s *screen) block(label string, lines []string, first, from, to int) {
-	for i, line := range lines {
-		switch {
-		case i < first || from <= i && i < to:
-			s.line(label, sheet.Dim, "%s", line)
-		case i == first:
-			s.line("", sheet.Dim, "…")
-		}
-		label = ""
-	}
 }

@@ -37,7 +37,7 @@ func TestConversation_ContentRecall_CountsWhatIsRepeated(t *testing.T) {
 	} {
 		c.Recall = report.Recall{}
 		c.contentRecall(next, []validate.Block{{JSON: tt.shown, Items: said("tool", tt.shown).Items}})
-		if c.Recall.Content != (report.Recalled{tt.wanted, tt.held}) || c.Recall.ForeignContent != (report.Recalled{tt.foreign, tt.foreignFound}) {
+		if c.Recall.Content != (report.Recalled{Wanted: tt.wanted, Held: tt.held}) || c.Recall.ForeignContent != (report.Recalled{Wanted: tt.foreign, Held: tt.foreignFound}) {
 			t.Errorf("%q: %+v of all, %+v of what others said", tt.shown, c.Recall.Content, c.Recall.ForeignContent)
 		}
 	}
@@ -52,7 +52,7 @@ func TestConversation_ContentRecall_OwnWordsAreNotForeign(t *testing.T) {
 	c.remember(said("assistant", "a b c d e f g h"))
 	next := &pb.Message{Role: pb.Role_ROLE_ASSISTANT, Parts: []*pb.Part{{Content: &pb.Part_Text{Text: "a b c d e f g h"}}}}
 	c.contentRecall(next, []validate.Block{{JSON: "x", Items: said("assistant", "a b c d e f g h").Items}})
-	if c.Recall.Content != (report.Recalled{1, 1}) || c.Recall.ForeignContent != (report.Recalled{}) {
+	if c.Recall.Content != (report.Recalled{Wanted: 1, Held: 1}) || c.Recall.ForeignContent != (report.Recalled{}) {
 		t.Errorf("%+v of all, %+v of what others said", c.Recall.Content, c.Recall.ForeignContent)
 	}
 }

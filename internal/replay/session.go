@@ -245,5 +245,5 @@ func (c *conversation) request(window int32) *pb.BuildContextRequest {
 // fail counts something that must not be and keeps the first example.
 func (c *conversation) fail(figure string, n *int, detail string) {
 	*n++
-	c.AddExample(report.Example{figure, c.name, c.index, detail})
+	c.AddExample(report.Example{Figure: figure, Conversation: c.name, Message: c.index, Detail: detail})
 }

@@ -38,3 +38,11 @@ func TestWidth_NoTerminal_IsThatOfColumnsOr100(t *testing.T) {
 		t.Errorf("%d", got)
 	}
 }
+
+func TestBytes_SizesForPeople(t *testing.T) {
+	for n, want := range map[int]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KB", 1536: "1.5 KB", 5 << 20: "5.0 MB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
+		}
+	}
+}

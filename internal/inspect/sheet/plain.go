@@ -113,6 +113,15 @@ func Cut(text string, width int, mark string) string {
 	return b.String()
 }
 
+// CutStart keeps the last columns of a row of letters, which is where things happen.
+func CutStart(row string, width int) string {
+	runes := []rune(row)
+	if len(runes) <= width {
+		return row
+	}
+	return "…" + string(runes[len(runes)-width+1:])
+}
+
 // pad fills text up with spaces to so many columns.
 func pad(text string, width int, right bool) string {
 	room := strings.Repeat(" ", max(0, width-uniseg.StringWidth(text)))

@@ -1,8 +1,6 @@
 package main
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 func chatTools(names []string) (tools []object) {
 	for _, name := range names {
