@@ -156,15 +156,12 @@ func lostBatch(b *box, s memory.Scope) {
 	if b.limits.Idempotent {
 		b.add(batch)
 	} else {
-		b.eventually(func() string {
+		b.until("the batch is not settled", func() bool {
 			receipt, err := b.target.Settle(b.ctx, batch)
 			if err != nil && !errors.Is(err, memory.ErrNotFound) {
 				b.Fatal(err)
 			}
-			if err != nil || receipt.Pending {
-				return "the batch is not settled"
-			}
-			return ""
+			return err == nil && !receipt.Pending
 		})
 	}
 	b.remembers(s, facts()[0])

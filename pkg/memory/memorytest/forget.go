@@ -130,12 +130,7 @@ func retractedWithoutFacts(b *box, s memory.Scope) {
 	})
 	b.equal(sorted(ids(b.list(s, 50, memory.Fact))), sorted(drawn))
 	if b.limits.ForgetsOne {
-		b.eventually(func() string {
-			if len(b.list(s, 50, memory.Said)) > 0 {
-				return "what was said is still there"
-			}
-			return ""
-		})
+		b.until("what was said is still there", func() bool { return len(b.list(s, 50, memory.Said)) == 0 })
 	} else if len(b.list(s, 50, memory.Said)) > 0 && len(all.Residue) == 0 {
 		b.Error("what was said is still there, and no residue says so")
 	}

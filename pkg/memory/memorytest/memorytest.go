@@ -142,6 +142,17 @@ func (b *box) eventually(wrong func() string) {
 	}
 }
 
+// until waits until something is so, if the target may take its time.
+func (b *box) until(not string, is func() bool) {
+	b.Helper()
+	b.eventually(func() string {
+		if is() {
+			return ""
+		}
+		return not
+	})
+}
+
 func (b *box) sleep(d time.Duration) {
 	b.Helper()
 	select {
@@ -195,16 +206,13 @@ func (b *box) pace(name string) {
 
 func (b *box) settled(batch *memory.Batch, receipt memory.Receipt) memory.Receipt {
 	b.Helper()
-	b.eventually(func() string {
+	b.until("the batch is still pending", func() bool {
 		if receipt.Pending {
 			var err error
 			receipt, err = b.target.Settle(b.ctx, batch)
 			b.must(err)
 		}
-		if receipt.Pending {
-			return "the batch is still pending"
-		}
-		return ""
+		return !receipt.Pending
 	})
 	return receipt
 }
@@ -259,12 +267,7 @@ func (b *box) remembers(s memory.Scope, texts ...string) {
 func (b *box) forgot(s memory.Scope, texts ...string) {
 	b.Helper()
 	for _, text := range texts {
-		b.eventually(func() string {
-			if count(b.search(s, text), text)+count(b.list(s, 50), text) > 0 {
-				return fmt.Sprintf("still there: %q", text)
-			}
-			return ""
-		})
+		b.until(fmt.Sprintf("still there: %q", text), func() bool { return count(b.search(s, text), text)+count(b.list(s, 50), text) == 0 })
 	}
 }
 

@@ -49,12 +49,7 @@ func notePutAgain(b *box, s memory.Scope) {
 	b.equal(ids(b.list(s, 50)), []string{first})
 	// The same words under another key are another note, and so is the same key in another scope.
 	b.put(s, facts()[0])
-	b.eventually(func() string {
-		if len(b.list(s, 50)) != 2 {
-			return "another note with these words is not there"
-		}
-		return ""
-	})
+	b.until("another note with these words is not there", func() bool { return len(b.list(s, 50)) == 2 })
 	_, err = b.target.Put(b.ctx, b.user("bert"), note)
 	b.must(err)
 	b.remembers(b.user("bert"), facts()[0])
