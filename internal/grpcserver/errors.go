@@ -104,7 +104,7 @@ func fromDomain(e *conversation.Error) (s *status.Status, unexpected bool) {
 // withMetadata adds to a status what its ErrorInfo says beside the reason.
 func withMetadata(s *status.Status, e *conversation.Error) *status.Status {
 	metadata := metadataOf(e)
-	if metadata == nil {
+	if len(metadata) == 0 {
 		return s
 	}
 	told := s.Proto()
@@ -121,21 +121,15 @@ func withMetadata(s *status.Status, e *conversation.Error) *status.Status {
 	return status.FromProto(told)
 }
 
-// metadataOf is what a program may want to know of an error beside its reason; nil for nothing.
+// metadataOf is what a program may want to know of an error beside its reason.
 func metadataOf(e *conversation.Error) map[string]string {
-	var out map[string]string
-	set := func(key, value string) {
-		if out == nil {
-			out = map[string]string{}
-		}
-		out[key] = value
-	}
+	out := map[string]string{}
 	if e.NothingAppended {
-		set("appended", "false")
+		out["appended"] = "false"
 	}
 	if d := e.Divergence; d != nil {
-		set("list_index", strconv.Itoa(int(d.Element)))
-		set("message_index", strconv.Itoa(int(d.Message)))
+		out["list_index"] = strconv.Itoa(int(d.Element))
+		out["message_index"] = strconv.Itoa(int(d.Message))
 	}
 	return out
 }

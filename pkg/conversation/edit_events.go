@@ -26,36 +26,32 @@ func EventsOfEdit(e *Edit) []Event {
 		case EditParts:
 			ev.Type, ev.Level, ev.Expandable = eventOfParts(e), levelOf(e), !e.Erases
 			ev.Content = citedBy(e)
-			out = append(out, ev)
 		case EditMask:
 			ev.Type, ev.Expandable = EventRetentionApplied, len(e.Mask) > 0
-			out = append(out, ev)
 		case EditRestore:
-			ev.Type, ev.Said = EventExpanded, e.Said
-			if len(e.Brought) == 0 || slices.Contains(e.Brought, index) {
-				out = append(out, ev)
+			if len(e.Brought) > 0 && !slices.Contains(e.Brought, index) {
+				continue
 			}
+			ev.Type, ev.Said = EventExpanded, e.Said
 		case EditCorrect:
 			ev.Type, ev.Said = EventCorrected, e.Said
-			out = append(out, ev)
 		case EditRecall:
 			ev.Type = EventMemoryForgotten
 			if len(e.Parts) > 0 {
 				ev.Type, ev.Recalled = EventMemoryRecalled, e.Parts[0].Shown.Recalled
 			}
-			out = append(out, ev)
 		case EditReturn:
 			ev.Type = EventCopyReturned
-			out = append(out, ev)
 		case EditRemove:
-			ev.Level, ev.Expandable = Removed, !e.Erases
+			ev.Type, ev.Level, ev.Expandable = EventExpired, Removed, !e.Erases
 			if e.Reason == ReasonExpired {
-				ev.Type = EventExpired
 				out = append(out, ev)
 			}
 			ev.Type = EventRemoved
-			out = append(out, ev)
+		default:
+			continue
 		}
+		out = append(out, ev)
 	}
 	if len(out) > 0 {
 		out[len(out)-1].Saved = e.Before - e.After

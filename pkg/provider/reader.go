@@ -39,7 +39,7 @@ func (rd reader) Read(in *ReadRequest) (*Input, error) {
 		rd.read(r, root)
 	}
 	if r.tagAborted(); len(r.faults) > 0 {
-		return nil, r.refusal()
+		return nil, r.refusal("the provider's JSON cannot be read")
 	}
 	return &r.Input, nil
 }
@@ -128,8 +128,8 @@ func (rd reader) response(r *Reading, o *Object) {
 }
 
 // refusal is the error that names all places.
-func (r *Reading) refusal() error {
-	err := conversation.Errorf(conversation.InvalidField, "the provider's JSON cannot be read")
+func (r *Reading) refusal(text string) error {
+	err := conversation.Errorf(conversation.InvalidField, "%s", text)
 	err.Violations = r.faults
 	return err
 }

@@ -2,8 +2,6 @@ package provider
 
 import (
 	"strconv"
-
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
 // maxUsage is the greatest count of tokens that the API takes.
@@ -17,9 +15,7 @@ func ReadUsage(json string) (*Usage, error) {
 		usage = r.usage(r.Object(root))
 	}
 	if len(r.faults) > 0 {
-		err := conversation.Errorf(conversation.InvalidField, "the provider's usage cannot be read")
-		err.Violations = r.faults
-		return nil, err
+		return nil, r.refusal("the provider's usage cannot be read")
 	}
 	return usage, nil
 }

@@ -14,11 +14,12 @@ import (
 
 // FromPolicy takes a policy of the API; nil sets nothing.
 func FromPolicy(p *pb.Policy) conversation.Policy {
-	var out conversation.Policy
-	if p != nil {
-		fromSettings(reflect.ValueOf(&out).Elem(), reflect.ValueOf(p).Elem())
+	if p == nil { // as in most builds
+		return conversation.Policy{}
 	}
-	return out
+	out := &conversation.Policy{}
+	fromSettings(reflect.ValueOf(out).Elem(), reflect.ValueOf(p).Elem())
+	return *out
 }
 
 // ToPolicy returns nil for a policy that sets nothing.
@@ -26,8 +27,8 @@ func ToPolicy(p conversation.Policy) *pb.Policy {
 	if p == (conversation.Policy{}) {
 		return nil
 	}
-	out := &pb.Policy{}
-	toSettings(reflect.ValueOf(out).Elem(), reflect.ValueOf(&p).Elem())
+	out, set := &pb.Policy{}, p // a copy, so that one that sets nothing takes no memory
+	toSettings(reflect.ValueOf(out).Elem(), reflect.ValueOf(&set).Elem())
 	return out
 }
 

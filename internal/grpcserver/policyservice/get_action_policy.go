@@ -5,12 +5,7 @@ import (
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
-	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 )
-
-func getActionPolicyRules() rules.Table[*pb.GetActionPolicyRequest] {
-	return actionKeyRules[*pb.GetActionPolicyRequest]()
-}
 
 // GetActionPolicy returns an action policy.
 func (s *Service) GetActionPolicy(ctx context.Context, req *pb.GetActionPolicyRequest) (*pb.GetActionPolicyResponse, error) {

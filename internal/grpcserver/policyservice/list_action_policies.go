@@ -6,12 +6,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
-	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 )
-
-func listActionPoliciesRules() rules.Table[*pb.ListActionPoliciesRequest] {
-	return paging.Rules[*pb.ListActionPoliciesRequest]()
-}
 
 // ListActionPolicies lists the action policies by key.
 func (s *Service) ListActionPolicies(ctx context.Context, req *pb.ListActionPoliciesRequest) (*pb.ListActionPoliciesResponse, error) {

@@ -6,12 +6,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
-	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 )
-
-func listModelProfilesRules() rules.Table[*pb.ListModelProfilesRequest] {
-	return paging.Rules[*pb.ListModelProfilesRequest]()
-}
 
 // ListModelProfiles lists the profiles by model name.
 func (s *Service) ListModelProfiles(ctx context.Context, req *pb.ListModelProfilesRequest) (*pb.ListModelProfilesResponse, error) {

@@ -6,12 +6,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
-	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 )
-
-func listPromptsRules() rules.Table[*pb.ListPromptsRequest] {
-	return paging.Rules[*pb.ListPromptsRequest]()
-}
 
 // ListPrompts lists the prompts by id.
 func (s *Service) ListPrompts(ctx context.Context, req *pb.ListPromptsRequest) (*pb.ListPromptsResponse, error) {

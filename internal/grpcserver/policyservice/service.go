@@ -4,6 +4,7 @@ import (
 	"context"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
@@ -42,15 +43,15 @@ func Rules() []rules.Request {
 	return []rules.Request{
 		rules.For(putModelProfileRules()),
 		rules.For(getModelProfileRules()),
-		rules.For(listModelProfilesRules()),
+		rules.For(paging.Rules[*pb.ListModelProfilesRequest]()),
 		rules.For(deleteModelProfileRules()),
 		rules.For(putActionPolicyRules()),
-		rules.For(getActionPolicyRules()),
-		rules.For(listActionPoliciesRules()),
+		rules.For(actionKeyRules[*pb.GetActionPolicyRequest]()),
+		rules.For(paging.Rules[*pb.ListActionPoliciesRequest]()),
 		rules.For(deleteActionPolicyRules()),
 		rules.For(putPromptRules()),
 		rules.For(getPromptRules()),
-		rules.For(listPromptsRules()),
+		rules.For(paging.Rules[*pb.ListPromptsRequest]()),
 		rules.For(deletePromptRules()),
 	}
 }
