@@ -181,6 +181,21 @@ func TestExpandCommand_Validate_RestoresWholeMessagesAlone(t *testing.T) {
 	}
 }
 
+func TestExpandCommand_Validate_PartsAreOfMessagesAlone(t *testing.T) {
+	summary, one := Target{summary: "s1"}, Target{index: pointer(int32(1))}
+	for _, c := range []*ExpandCommand{{Chars: &Stretch{}}, {Lines: &Stretch{}}, {Items: &Stretch{}}} {
+		if c.Target = summary; c.Validate() == nil {
+			t.Errorf("%+v is taken", c)
+		}
+		if c.Target = one; c.Validate() != nil {
+			t.Errorf("%+v is refused", c)
+		}
+	}
+	if err := (&ExpandCommand{Target: summary}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestExpandCommand_Run_Summary_ListsItsChildren(t *testing.T) {
 	f := story()
 	f.expansions = []*pb.ExpandMessageResponse{

@@ -275,8 +275,9 @@ func shownAs(m *pb.ContextMessage, form string) string {
 
 // formKinds are the decisions about messages that are shown, from what says least of how much is left to what says most.
 var formKinds = []pb.DecisionKind{
-	pb.DecisionKind_DECISION_KIND_CORRECTED, pb.DecisionKind_DECISION_KIND_DEFERRED, pb.DecisionKind_DECISION_KIND_MASKED, pb.DecisionKind_DECISION_KIND_CLIPPED,
-	pb.DecisionKind_DECISION_KIND_CITED, pb.DecisionKind_DECISION_KIND_COMPACTED, pb.DecisionKind_DECISION_KIND_PRUNED, pb.DecisionKind_DECISION_KIND_CLEARED,
+	pb.DecisionKind_DECISION_KIND_CORRECTED, pb.DecisionKind_DECISION_KIND_DEFERRED, pb.DecisionKind_DECISION_KIND_DEDUPLICATED,
+	pb.DecisionKind_DECISION_KIND_MASKED, pb.DecisionKind_DECISION_KIND_CLIPPED, pb.DecisionKind_DECISION_KIND_CITED,
+	pb.DecisionKind_DECISION_KIND_COMPACTED, pb.DecisionKind_DECISION_KIND_PRUNED, pb.DecisionKind_DECISION_KIND_CLEARED,
 }
 
 // formsOf says of messages that are shown, by index, in which form.

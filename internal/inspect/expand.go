@@ -26,10 +26,13 @@ type ExpandCommand struct {
 	Restore      bool     `help:"Also put the message back into the view in full, with its unit. The provider reads anew what stands behind it."`
 }
 
-// Validate refuses what RESTORE cannot do.
+// Validate refuses what RESTORE cannot do, and parts of a summary.
 func (c *ExpandCommand) Validate() error {
 	if c.Restore && (c.ranged() || c.MaxTokens > 0 || c.Target.summary != "") {
 		return errors.New("--restore puts back whole messages: not summaries, and not together with --chars, --lines, --items or --max-tokens")
+	}
+	if c.ranged() && c.Target.summary != "" {
+		return errors.New("--chars, --lines and --items are of a message's text: a summary expands into the messages that it stands for")
 	}
 	return nil
 }

@@ -149,6 +149,8 @@ func (l *life) visibility() string {
 		return fmt.Sprintf("Nothing can be built now (%s). %s", l.refused, lastSeen(v))
 	case l.shownNow == nil:
 		return fmt.Sprintf("Now the model does not see it: %s.", l.absence())
+	case strings.HasPrefix(l.shownForm(), correctedForm):
+		return fmt.Sprintf("Now the model sees it in other words: %s.", l.shownForm())
 	case l.shownForm() != "":
 		return fmt.Sprintf("Now the model sees %s of its %s tokens: %s.",
 			terminal.Number(int64(l.shownNow.GetTokens())), terminal.Number(int64(m.GetTokenCount())), l.shownForm())
@@ -186,11 +188,19 @@ func (l *life) absence() string {
 	return "no decision names it"
 }
 
+// correctedForm begins the form of a message that is shown whole, in the words that CorrectMessage gave it.
+var correctedForm = sheet.EnumText(pb.DecisionKind_DECISION_KIND_CORRECTED)
+
+// isCorrected says whether CorrectMessage gave it other words: they are what an expansion returns.
+func (l *life) isCorrected() bool {
+	return slices.ContainsFunc(l.decisions, func(d *pb.Decision) bool { return d.GetKind() == pb.DecisionKind_DECISION_KIND_CORRECTED })
+}
+
 // shownForm says in which form a build shows it and why, if it is not in full.
 func (l *life) shownForm() string {
-	for _, kind := range formKinds[1:] {
+	for _, kind := range slices.Backward(formKinds) {
 		for _, d := range l.decisions {
-			if d.GetKind() == kind {
+			if d.GetKind() == kind && kind != pb.DecisionKind_DECISION_KIND_DEFERRED {
 				return joinNonEmpty("; ", joinNonEmpty(" ", sheet.EnumText(kind), d.GetEditId()), whyDecided(d))
 			}
 		}
@@ -206,7 +216,11 @@ func (l *life) original() {
 			return
 		}
 	}
-	l.Say("It is on record as it was appended:")
+	if l.isCorrected() {
+		l.Say("In full, in its new words:")
+	} else {
+		l.Say("It is on record as it was appended:")
+	}
 	l.Line("  " + l.Clean(fmt.Sprintf("sidecar expand %s %d", shellWord(l.conversation), l.message.GetIndex())))
 	for i, handle := range strings.Fields(contentIDs(l.shownNow.GetParts())) {
 		if i == 0 {

@@ -3,6 +3,7 @@ package inspect
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +77,43 @@ func TestLife_Now_SaysWhatTheModelSees(t *testing.T) {
 	}
 }
 
+// TestLife_Now_EveryForm_IsNotAsItWasAppended: of several forms the one that leaves least is told, and what waits is no form.
+func TestLife_Now_EveryForm_IsNotAsItWasAppended(t *testing.T) {
+	told := func(kinds ...pb.DecisionKind) string {
+		l := &life{message: &pb.Message{TokenCount: 50}, built: true, shownNow: &pb.ContextMessage{Tokens: 20}}
+		for _, k := range kinds {
+			l.decisions = append(l.decisions, &pb.Decision{EndIndex: 1, Kind: k, Detail: "so it is"})
+		}
+		return l.visibility()
+	}
+	corrected, deduplicated := pb.DecisionKind_DECISION_KIND_CORRECTED, pb.DecisionKind_DECISION_KIND_DEDUPLICATED
+	pruned, deferred := pb.DecisionKind_DECISION_KIND_PRUNED, pb.DecisionKind_DECISION_KIND_DEFERRED
+	for got, want := range map[string]string{
+		told(corrected):         "Now the model sees it in other words: corrected; so it is.",
+		told(deduplicated):      "Now the model sees 20 of its 50 tokens: deduplicated; so it is.",
+		told(corrected, pruned): "Now the model sees 20 of its 50 tokens: pruned; so it is.",
+		told(deferred):          "Now the model sees it in full, as it was appended.",
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestFormKinds_NameEveryKind: a kind of decision is a form in which a message is shown, or one of those that are told otherwise.
+func TestFormKinds_NameEveryKind(t *testing.T) {
+	otherwise := []pb.DecisionKind{
+		pb.DecisionKind_DECISION_KIND_UNSPECIFIED, pb.DecisionKind_DECISION_KIND_LEFT_OUT, pb.DecisionKind_DECISION_KIND_REPAIRED,
+		pb.DecisionKind_DECISION_KIND_REMOVED, pb.DecisionKind_DECISION_KIND_SUMMARIZED, pb.DecisionKind_DECISION_KIND_HIDDEN,
+		pb.DecisionKind_DECISION_KIND_RECALLED,
+	}
+	for number, name := range pb.DecisionKind_name {
+		if kind := pb.DecisionKind(number); slices.Contains(formKinds, kind) == slices.Contains(otherwise, kind) {
+			t.Errorf("%s is told in no way, or in two", name)
+		}
+	}
+}
+
 func TestLife_Now_NothingCanBeBuilt_FallsBackOnTheNewestBuild(t *testing.T) {
 	f := story()
 	f.fault = refusal(codes.FailedPrecondition, "CONTEXT_CANNOT_FIT", "too much")
@@ -89,6 +127,18 @@ func TestLife_Original_Erased_IsNotPromised(t *testing.T) {
 	var out bytes.Buffer
 	l := &life{Sheet: &sheet.Sheet{Out: &out, Width: 80}, message: &pb.Message{Parts: []*pb.Part{{Erasure: &pb.Erasure{OriginalLengthChars: 9}}}}}
 	if l.original(); l.Err() != nil || strings.Contains(out.String(), "sidecar expand") || out.Len() == 0 {
+		t.Errorf("%v, %q", l.Err(), out.String())
+	}
+}
+
+// TestLife_Original_Corrected_IsNotPromisedAsAppended: an expansion returns the new words.
+func TestLife_Original_Corrected_IsNotPromisedAsAppended(t *testing.T) {
+	var out bytes.Buffer
+	l := &life{
+		Sheet: &sheet.Sheet{Out: &out, Width: 80}, message: &pb.Message{Index: 8}, conversation: "c",
+		decisions: []*pb.Decision{{StartIndex: 8, EndIndex: 9, Kind: pb.DecisionKind_DECISION_KIND_CORRECTED}},
+	}
+	if l.original(); l.Err() != nil || out.String() != "In full, in its new words:\n  sidecar expand c 8\n" {
 		t.Errorf("%v, %q", l.Err(), out.String())
 	}
 }
