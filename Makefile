@@ -115,7 +115,7 @@ properties: ## Run every property at random (CHECKS=10000 cases each; SEED=N dra
 	@scripts/properties.sh
 
 .PHONY: mutants
-mutants: ##- Put 100 recorded faults into pkg/engine, one by one, and say which its tests see (about two hours; MUTANTS=1,5-7 picks some)
+mutants: ##- Put 100 recorded faults into pkg/engine, one by one, and say which its tests see (one to two hours; MUTANTS=1,5-7 picks some)
 	@go run ./tools/mutants run -only "$${MUTANTS:-}" tools/mutants/engine.json pkg/engine -- ./pkg/engine/... -- ./test/property
 
 .PHONY: tokens

@@ -55,6 +55,7 @@ func TestEngine_StoreFails_KindPerError(t *testing.T) {
 				_, err := b.Update(ctx, engine.UpdateRequest{Key: keyOf("c"), Change: func(i store.Info) (store.Info, error) { return i, nil }})
 				return err
 			},
+			"store content": func() error { _, err := b.keep("c", "", "some words", nil); return err },
 			"profile": func() error {
 				return b.PutModelProfile(ctx, "default", conversation.ModelProfile{Model: "m"}, engine.Request{})
 			},

@@ -209,6 +209,9 @@ func TestEngine_Create_WithoutTombstone_RemembersToo(t *testing.T) {
 			expect(t, createAgain(b, suffix), conversation.ConversationDeleted)
 		}
 		b.append(t, "c", user("third"))
+		for _, suffix := range []string{"", " anew"} { // also where there is another one by now
+			expect(t, createAgain(b, suffix), conversation.ConversationDeleted)
+		}
 		for name, retry := range retries() {
 			if err := retry(b, ""); conversation.KindOf(err) != conversation.ConversationDeleted {
 				t.Errorf("%s: %v", name, err)

@@ -290,3 +290,39 @@ func TestEngine_List_LivingByIDAndOwner(t *testing.T) {
 		}
 	}
 }
+
+// TestEngine_Messages_SummariesOfThePage_AreItsOwn: a page tells those summaries whose last message it has passed, whichever came before.
+func TestEngine_Messages_SummariesOfThePage_AreItsOwn(t *testing.T) {
+	b := newBench(0)
+	for range 20 {
+		b.append(t, "c", answer("x"))
+	}
+	for i, r := range []conversation.Range{{First: 0, End: 6}, {First: 8, End: 12}, {First: 14, End: 16}} {
+		b.edit(t, "c", conversation.Edit{Kind: conversation.EditSummarize, Range: r, Summary: &conversation.Summary{
+			ID: int64(i + 1), Tokens: 1, Text: conversation.Content{Inline: "s"},
+		}})
+	}
+	for _, descending := range []bool{false, true} {
+		var got []int64
+		r := engine.MessagesRequest{
+			Key: keyOf("c"), Range: conversation.Range{End: -1}, Current: true, Descending: descending, Limit: 3, MaxBytes: 1 << 30,
+			Size: func(*engine.MessageInView) int { return 1 },
+		}
+		for pages := 0; pages < 20; pages++ {
+			page, err := b.Messages(ctx, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range page.Summaries {
+				got = append(got, s.ID)
+			}
+			if r.Cursor = page.Next; r.Cursor == nil {
+				break
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, []int64{1, 2, 3}) {
+			t.Errorf("descending %t: summaries %v", descending, got)
+		}
+	}
+}

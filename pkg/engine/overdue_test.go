@@ -9,6 +9,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // ended is a conversation in which a run has ended whose content was cited, and that nobody has swept. It says how the content is cited.
@@ -148,4 +149,20 @@ func TestEngine_RunOver_ManyContents_AreGoneAtOnce(t *testing.T) {
 	if got := b.hits(t, "last words"); len(got) > 0 {
 		t.Errorf("%v", got)
 	}
+}
+
+// TestEngine_Build_DamagedRun_IsSaidSo: what cannot be read may be a run that is over, whose contents nobody is shown any more.
+func TestEngine_Build_DamagedRun_IsSaidSo(t *testing.T) {
+	b := newBench(0)
+	b.append(t, "c", user("x"))
+	b.build(t, "c", conversation.FormatNeutral, 1000)
+	h := b.head(t, "c")
+	c := &store.Change{Expect: h.Version, Head: h, Slots: map[string][]byte{"content/run/x": []byte("\xff\xff")}}
+	c.Head.Version++
+	if err := b.store.Commit(ctx, keyOf("c"), c); err != nil {
+		t.Fatal(err)
+	}
+	b.now = b.now.Add(40 * 24 * time.Hour)
+	_, err := b.ask("c", 1000, nil)
+	expect(t, err, conversation.CorruptRecord)
 }

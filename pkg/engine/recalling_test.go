@@ -134,12 +134,16 @@ func TestEngine_Append_RecallToolsAnswer_IsNotCited(t *testing.T) {
 	}
 }
 
+// TestEngine_Append_OtherToolsAnswer_IsCited: also that of a tool whose arguments would name a message if they were those of a recall tool.
 func TestEngine_Append_OtherToolsAnswer_IsCited(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", nil)
+	b.append(t, "c", user("x"))
 	for _, tool := range []string{"retrieve_content_fast", "my_retrieve_content", "notpalimpsest__retrieve_content", "palimpsestretrieve_content", "palimpsest__read"} {
-		if r := b.append(t, "c", toolCall("1", tool, "{}"), result("1", prose(1, 9_000))); len(r.Citations[1]) != 1 {
-			t.Errorf("%s: not cited", tool)
+		for _, arguments := range []string{`{}`, `{"id":"0"}`} {
+			if r := b.append(t, "c", toolCall("1", tool, arguments), result("1", prose(1, 9_000))); len(r.Citations[1]) != 1 {
+				t.Errorf("%s(%s): not cited", tool, arguments)
+			}
 		}
 	}
 }

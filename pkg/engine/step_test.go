@@ -377,3 +377,23 @@ func TestEngine_Step_WaitsForNoModel(t *testing.T) {
 		t.Errorf("summarized %v, degradations %+v", summarized, r.Degradations)
 	}
 }
+
+// TestEngine_Step_RetryWithoutItsManifest_IsSaidSo: an answer that cannot be given again is an error, and none of nothing.
+func TestEngine_Step_RetryWithoutItsManifest_IsSaidSo(t *testing.T) {
+	f := newFaulty()
+	b := newBenchOn(f, 0)
+	as := func(r *engine.StepRequest) { r.Build.Request = request("BuildContext", "r", "x") }
+	b.stepped(t, "c", as, user("x"))
+	f.read = func(q store.Query) error {
+		if q.Manifest != nil {
+			return store.ErrUnavailable
+		}
+		return nil
+	}
+	_, err := b.stepWith("c", as, user("x"))
+	expect(t, err, conversation.StoreUnavailable)
+	f.read = nil
+	if again := b.stepped(t, "c", as, user("x")); !again.Duplicate {
+		t.Errorf("%+v", again)
+	}
+}

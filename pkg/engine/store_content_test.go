@@ -188,3 +188,45 @@ func TestEngine_AnswerToolCall_Items_AreAnArray(t *testing.T) {
 		}
 	}
 }
+
+// TestEngine_AnswerToolCall_ExpandedItems_SayHowToGoOn: a range of items is told in items, also where the next one begins.
+func TestEngine_AnswerToolCall_ExpandedItems_SayHowToGoOn(t *testing.T) {
+	b := newBench(1 << 20)
+	b.append(t, "c", user("["+strings.Repeat(`{"n":1,"text":"some words of an item"},`, 200)+`{"n":2}]`))
+	for unit, want := range map[string][2]string{"items": {"items 5-", ", unit items.]"}, "chars": {"characters 5-", ", unit chars.]"}} {
+		got, err := b.AnswerToolCall(ctx, engine.ToolCallRequest{Key: keyOf("c"), MaxTokens: 200, Call: conversation.ToolCall{
+			CallID: "x", Name: conversation.ToolExpand, Arguments: conversation.Content{Inline: fmt.Sprintf(`{"id":"0","start":5,"end":4000,"unit":%q}`, unit)},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := got.Result.Text.Inline; !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) {
+			t.Errorf("%s: %q", unit, text)
+		}
+	}
+}
+
+// TestEngine_RetrieveContent_PagesOfItems_GiveEachOnce: a page of items begins where the one before has ended.
+func TestEngine_RetrieveContent_PagesOfItems_GiveEachOnce(t *testing.T) {
+	var items []string
+	for i := range 60 {
+		items = append(items, fmt.Sprintf(`{"n":%d,"text":"some words of an item"}`, i))
+	}
+	b := newBench(1 << 20)
+	handle := b.kept(t, "c", "", "["+strings.Join(items, ",")+"]")
+	var got []string
+	r := engine.RetrieveContentRequest{Key: keyOf("c"), ContentID: handle, Unit: engine.ContentItems, From: 3, End: 55, MaxTokens: 100}
+	for pages := 0; ; pages++ {
+		page, err := b.RetrieveContent(ctx, r)
+		if err != nil || pages > 60 {
+			t.Fatalf("page %d: %v", pages, err)
+		}
+		got = append(got, string(page.Chunk))
+		if r.Cursor = page.Next; r.Cursor == nil {
+			break
+		}
+	}
+	if want := strings.Join(items[3:55], ","); len(got) < 3 || strings.Join(got, ",") != want {
+		t.Errorf("%d pages: %q", len(got), got)
+	}
+}

@@ -337,3 +337,36 @@ func TestEngine_Import_SameBytes_AreStoredOnceAgain(t *testing.T) {
 		t.Errorf("the cited text comes back with %d bytes (%s)", len(got), kind)
 	}
 }
+
+// TestEngine_Import_StoreFails_IsSaid: whichever read or write fails, the import does, and does not go on with what it lacks.
+func TestEngine_Import_StoreFails_IsSaid(t *testing.T) {
+	f := newFaulty()
+	b := newBenchOn(f, 0)
+	sourced(t, b, "c")
+	good := b.export(t, "c")
+	n, fail := 0, 0
+	fault := func() error {
+		if n++; n == fail {
+			return store.ErrUnavailable
+		}
+		return nil
+	}
+	for name, set := range map[string]func(){
+		"read":   func() { f.read = func(store.Query) error { return fault() } },
+		"stage":  func() { f.stage = func(*store.Upload) error { return fault() } },
+		"commit": func() { f.commit = func(store.Key, *store.Change) error { return fault() } },
+	} {
+		for n, fail = 0, 1; n >= fail-1; fail++ {
+			n = 0
+			set()
+			_, err := b.imports(fmt.Sprint(name, fail), good)
+			f.read, f.stage, f.commit = nil, nil, nil
+			if want := n >= fail; want != (conversation.KindOf(err) == conversation.StoreUnavailable) || !want && err != nil {
+				t.Fatalf("%s %d of %d: %v", name, fail, n, err)
+			}
+		}
+		if fail < 3 {
+			t.Errorf("no %s is made to fail", name)
+		}
+	}
+}

@@ -175,3 +175,40 @@ func TestEngine_Compact_Sliding_OldAnchorLeaves(t *testing.T) {
 		t.Errorf("window %+v", r.Manifest.Window)
 	}
 }
+
+// TestEngine_Rewind_LateResults_CallsWaitInTheirOrder: where results of several units are taken back, their calls wait in the order in which
+// they were made.
+func TestEngine_Rewind_LateResults_CallsWaitInTheirOrder(t *testing.T) {
+	b := summarizes(conversation.StrategySummarize)
+	ids := []string{"k1", "k2", "k3"}
+	for _, id := range ids {
+		b.append(t, "c", call(id), user("never mind"))
+	}
+	for _, id := range ids {
+		b.append(t, "c", result(id, "late"))
+	}
+	b.rewound(t, "c", 6)
+	var waiting []string
+	for _, c := range b.head(t, "c").Unanswered {
+		waiting = append(waiting, c.CallID)
+	}
+	if !slices.Equal(waiting, ids) {
+		t.Errorf("%q wait", waiting)
+	}
+}
+
+// TestEngine_Compact_Sliding_RetrySaysWhatItSaved: what a start that moved has saved is remembered for who asks again.
+func TestEngine_Compact_Sliding_RetrySaysWhatItSaved(t *testing.T) {
+	b := summarizes(conversation.StrategySlidingWindow)
+	b.append(t, "c", user("Read the parts."))
+	b.worked(t, "c", 0, 30, 100, 8000)
+	r := engine.CompactRequest{Key: keyOf("c"), Request: request("CompactConversation", "r1", "x"), KeepRecent: ptr(int32(4))}
+	first, err := b.Compact(ctx, r)
+	if err != nil || first.Saved <= 0 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	again, err := b.Compact(ctx, r)
+	if err != nil || !again.Duplicate || again.Saved != first.Saved || again.Range != first.Range {
+		t.Errorf("%+v, %v; first %+v", again, err, first)
+	}
+}

@@ -30,3 +30,27 @@ func TestSummarizing_ReachBack_TakesUpABudgetsWorth(t *testing.T) {
 		}
 	}
 }
+
+// TestSummarizing_FollowsLastSummary_OverWhatIsHidden: a summary takes up the last one where nothing lies between that somebody could miss.
+func TestSummarizing_FollowsLastSummary_OverWhatIsHidden(t *testing.T) {
+	summary := conversation.Edit{Seq: 2, Kind: conversation.EditSummarize, Range: conversation.Range{End: 3}, Summary: &conversation.Summary{ID: 1}}
+	hidden := conversation.Edit{Seq: 1, Kind: conversation.EditHide, Range: conversation.Range{First: 3, End: 5}}
+	for name, tt := range map[string]struct {
+		edits []conversation.Edit
+		from  int32
+		want  bool
+	}{
+		"no summary":       {nil, 5, true},
+		"right behind":     {[]conversation.Edit{summary}, 3, true},
+		"behind a gap":     {[]conversation.Edit{summary}, 5, false},
+		"behind a rewind":  {[]conversation.Edit{hidden, summary}, 5, true},
+		"partly rewound":   {[]conversation.Edit{hidden, summary}, 6, false},
+		"before its end":   {[]conversation.Edit{summary}, 2, true},
+		"hidden, no other": {[]conversation.Edit{hidden}, 5, true},
+	} {
+		d := &Attempt{View: (&conversation.View{}).Fold(tt.edits)}
+		if got := d.summarizing().followsLastSummary(tt.from); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -25,3 +25,19 @@ func TestLoader_RunPlan_DropsWhatWasNeverCommitted(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyOf_SummariesOfARange_AreToldApart: a range may be summarized again, and a unit of the same messages is no summary of them.
+func TestKeyOf_SummariesOfARange_AreToldApart(t *testing.T) {
+	summary := func(seq int64) *conversation.Unit {
+		e := conversation.Edit{Seq: seq, Range: conversation.Range{First: 3, End: 4}, Kind: conversation.EditSummarize, Summary: &conversation.Summary{ID: seq}}
+		return &conversation.Unit{Summary: &e}
+	}
+	message := &conversation.Unit{Items: []conversation.Item{{Message: &conversation.Message{Index: 3}, EditSeq: 7}}}
+	keys := map[unitKey]bool{}
+	for _, u := range []*conversation.Unit{summary(7), summary(8), message, summary(7)} {
+		keys[keyOf(u, provider.UnitContext{})] = true
+	}
+	if len(keys) != 3 {
+		t.Errorf("%d keys of three units: %v", len(keys), keys)
+	}
+}
