@@ -39,7 +39,7 @@ func TestFlagsReference_IsWhatTheProgramTakes(t *testing.T) {
 }
 
 // Where so many commands have a line, it is said of all of them at once.
-const manyCommands = 3
+const manyCommands = 2
 
 func flagsReference(t *testing.T) string {
 	t.Helper()
@@ -161,9 +161,9 @@ func takes(shared []string) string {
 
 // describeShared says once what many commands take.
 func describeShared(b *strings.Builder, commands []*kong.Node, times map[string]int, serves map[string]bool) {
-	var client, lines, flags string
+	var client, flags string
 	said := map[string]bool{}
-	add := func(to *string, rows []row) {
+	add := func(rows []row) {
 		for _, r := range rows {
 			if times[r.line] < manyCommands || said[r.line] || serves[r.inServe] {
 				continue
@@ -172,15 +172,14 @@ func describeShared(b *strings.Builder, commands []*kong.Node, times map[string]
 			if slices.Contains(groups[0].flags, r.name) {
 				client += r.line
 			} else {
-				*to += r.line
+				flags += "- " + strings.TrimPrefix(r.line, "- ")
 			}
 		}
 	}
 	for _, command := range commands {
-		add(&lines, arguments(command))
-		add(&flags, flagRows(command))
+		add(slices.Concat(arguments(command), flagRows(command)))
 	}
-	b.WriteString("\n## Client flags\n\nOf all commands that speak to a sidecar.\n\n" + client + "\n## Shared flags\n\n" + lines + "\n" + flags)
+	b.WriteString("\n## Client flags\n\nOf all commands that speak to a sidecar.\n\n" + client + "\n## Shared flags\n\n" + flags)
 }
 
 func shownDefault(f *kong.Flag) string {
