@@ -39,7 +39,7 @@ func TestFlagsReference_IsWhatTheProgramTakes(t *testing.T) {
 }
 
 // Where so many commands have a line, it is said of all of them at once.
-const manyCommands = 3
+const manyCommands = 2
 
 func flagsReference(t *testing.T) string {
 	t.Helper()
@@ -123,64 +123,68 @@ func describe(b *strings.Builder, command *kong.Node, times map[string]int, serv
 	}
 	flags := own(flagRows(command))
 	if len(ofServe) > 0 {
-		fmt.Fprintf(b, "\nAlso, as [serve](#sidecar-serve), %s.\n", strings.Join(ofServe, ", "))
+		fmt.Fprintf(b, "\nAlso [of serve](#sidecar-serve): %s.\n", strings.Join(ofServe, ", "))
+	}
+	if isClient(shared) {
+		shared = slices.DeleteFunc(shared, func(f string) bool { return slices.Contains(clientFlags, f) })
 	}
 	if len(shared) > 0 {
-		fmt.Fprintf(b, "\nAlso %s.\n", takes(shared))
+		place := "[shared](#shared-flags)"
+		if slices.Contains(clientFlags, shared[0]) {
+			place = "[of clients](#client-flags)"
+		}
+		fmt.Fprintf(b, "\nAlso %s: %s.\n", place, strings.Join(shared, ", "))
 	}
 	if flags != "" {
 		b.WriteString("\n" + flags)
 	}
 }
 
-// Groups of flags that commands take together, with the name that a command's section calls each by.
-var groups = []struct {
-	link  string
-	flags []string
-}{
-	{"[client flags](#client-flags)", slices.Concat(connectionFlags, []string{"`--timeout`", "`--json`", "`--ascii`"})},
-	{"[client flags](#client-flags) of the connection", connectionFlags},
+// Flags that commands take together, which one line names where a command takes all of them.
+var clientFlags = []string{
+	"`--address`", "`--token-file`", "`--tls`", "`--tls-ca`", "`--client-cert`", "`--client-key`", "`--timeout`", "`--json`", "`--ascii`",
 }
 
-var connectionFlags = []string{"`--address`", "`--token-file`", "`--tls`", "`--tls-ca`", "`--client-cert`", "`--client-key`"}
+func isClient(shared []string) bool {
+	return !slices.ContainsFunc(clientFlags, func(f string) bool { return !slices.Contains(shared, f) })
+}
 
-// takes names what a command shares with others: a group in one word, where it takes all of it.
-func takes(shared []string) string {
-	var named []string
-	for _, g := range groups {
-		if !slices.ContainsFunc(g.flags, func(f string) bool { return !slices.Contains(shared, f) }) {
-			named = append(named, g.link)
-			shared = slices.DeleteFunc(shared, func(s string) bool { return slices.Contains(g.flags, s) })
+// notClients are the commands of a page that do not take the flags of clients.
+func notClients(commands []*kong.Node) (names []string) {
+	for _, command := range commands {
+		var flags []string
+		for _, r := range flagRows(command) {
+			flags = append(flags, r.name)
+		}
+		if !isClient(flags) && command.Name != "serve" {
+			names = append(names, code(command.Path()))
 		}
 	}
-	if len(shared) > 0 {
-		named = append(named, "[shared](#shared-flags) "+strings.Join(shared, ", "))
-	}
-	return strings.Join(named, " and ")
+	return names
 }
 
 // describeShared says once what many commands take.
 func describeShared(b *strings.Builder, commands []*kong.Node, times map[string]int, serves map[string]bool) {
-	var client, lines, flags string
+	var client, flags string
 	said := map[string]bool{}
-	add := func(to *string, rows []row) {
+	add := func(rows []row) {
 		for _, r := range rows {
 			if times[r.line] < manyCommands || said[r.line] || serves[r.inServe] {
 				continue
 			}
 			said[r.line] = true
-			if slices.Contains(groups[0].flags, r.name) {
+			if slices.Contains(clientFlags, r.name) {
 				client += r.line
 			} else {
-				*to += r.line
+				flags += "- " + strings.TrimPrefix(r.line, "- ")
 			}
 		}
 	}
 	for _, command := range commands {
-		add(&lines, arguments(command))
-		add(&flags, flagRows(command))
+		add(slices.Concat(arguments(command), flagRows(command)))
 	}
-	b.WriteString("\n## Client flags\n\nOf all commands that speak to a sidecar.\n\n" + client + "\n## Shared flags\n\n" + lines + "\n" + flags)
+	fmt.Fprintf(b, "\n## Client flags\n\nOf all commands but `serve`, %s.\n\n%s\n## Shared flags\n\n%s",
+		strings.Join(notClients(commands), ", "), client, flags)
 }
 
 func shownDefault(f *kong.Flag) string {

@@ -11,12 +11,12 @@ import (
 
 const errorsHead = `# Error reasons
 
-Each error carries one ` + "`google.rpc.ErrorInfo`" + ` in its details, with the domain ` + "`palimpsest.dev`" + ` and one of these reasons. A client
-decides by the reason; the message is for people. Bad input (` + "`INVALID_FIELD`" + `) carries one ` + "`google.rpc.BadRequest`" + ` beside it, with one
-violation for each fault: the path of the field, such as ` + "`message.parts[2].tool_call.call_id`" + `, and what is wrong, never the value.
-It travels in a trailer that many clients cut at 8 KiB, so very long lists of violations end with one that says so.
+For whoever handles errors in a client; what to do about each is in [clients.md](../clients.md#retries). Each error carries one ` + "`google.rpc.ErrorInfo`" + ` with
+the domain ` + "`palimpsest.dev`" + ` and one of these reasons. Decide by the reason; the message is for people. ` + "`INVALID_FIELD`" + ` carries one
+` + "`google.rpc.BadRequest`" + ` beside it, with a violation for each fault: the field's path, such as ` + "`message.parts[2].tool_call.call_id`" + `,
+and what is wrong, never the value. Very long lists of violations end with one that says so.
 
-What gRPC itself refuses before a call is read (a message over 16 MiB, invalid UTF-8) answers as gRPC does, without a reason.
+What gRPC itself refuses before a call is read (a message over 16 MiB, invalid UTF-8) has no reason.
 
 | reason | code | when |
 |---|---|---|

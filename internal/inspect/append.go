@@ -19,7 +19,7 @@ type AppendCommand struct {
 	Conversation string   `arg:"" help:"The conversation's id, or @latest. One that is not there begins."`
 	Text         string   `arg:"" optional:"" help:"What is said; - reads it from standard input."`
 	Role         string   `help:"Who says it: system, user, assistant or tool; user by default, and tool with --call-id." enum:",system,user,assistant,tool" default:""`
-	CallID       string   `name:"call-id" help:"The id of the call that the text is the result of." placeholder:"ID"`
+	CallID       string   `name:"call-id" help:"The id of the call whose result the text is." placeholder:"ID"`
 	Tag          []string `help:"A label; repeatable."`
 	Actor        string   `help:"The actor whose conversation it is; memories go by it. Set if there is none, never changed." placeholder:"ID"`
 	File         string   `help:"File of messages in JSON instead of a text: one or several, each as {\"role\": \"user\", \"text\": \"...\"} or as protobuf maps the API's Message; - is standard input." placeholder:"FILE"`

@@ -18,7 +18,7 @@ type ConversationsCommand struct {
 	Actor  string `help:"Only those that serve this actor."`
 	Agent  string `help:"Only those of this agent."`
 	Latest bool   `help:"Those that changed last first, instead of by id."`
-	Limit  int    `help:"The most conversations to list; 0 lists all."`
+	Limit  int    `help:"The most to list; 0 lists all."`
 }
 
 // Run lists the conversations: page by page, or, by their last change, once all are known.

@@ -19,7 +19,7 @@ type EventsCommand struct {
 	Conversation string `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	Follow       bool   `short:"f" help:"Go on until Ctrl-C. Without it the command ends after half a second without an event."`
 	Since        string `help:"Go on behind the event with this resume token; by default from the oldest kept, 7 days." placeholder:"TOKEN"`
-	Limit        int    `help:"The most events to show; 0 shows all."`
+	Limit        int    `help:"The most to list; 0 lists all."`
 }
 
 // quiet is how long no event comes before those of the past are taken to be through: the stream itself does not say.

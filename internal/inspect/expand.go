@@ -19,7 +19,7 @@ type ExpandCommand struct {
 	textWidth
 	Conversation string   `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	Target       Target   `arg:"" help:"The message's index or id, or a summary's id, such as s7. A message's id that looks like one of the others: id:ID."`
-	Chars        *Stretch `help:"Only these characters of its text: A:B, A: or :B, counted from 0, without B." xor:"stretch" placeholder:"A:B"`
+	Chars        *Stretch `help:"Only these characters: A:B, A: or :B, counted from 0, without B." xor:"stretch" placeholder:"A:B"`
 	Lines        *Stretch `help:"Only these lines." xor:"stretch" placeholder:"A:B"`
 	Items        *Stretch `help:"Only these items, of a text that is a JSON list." xor:"stretch" placeholder:"A:B"`
 	MaxTokens    int32    `help:"The most tokens to print; 0 prints everything."`

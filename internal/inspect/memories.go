@@ -55,7 +55,7 @@ type MemoriesListCommand struct {
 	Sidecar
 	whose
 	Kind  []string `help:"Only memories of this kind: said, fact or added; repeatable." enum:"said,fact,added"`
-	Limit int      `help:"The most memories to list; 0 lists all."`
+	Limit int      `help:"The most to list; 0 lists all."`
 }
 
 // Run lists the memories, superseded ones too, page by page.

@@ -22,7 +22,7 @@ type MessagesCommand struct {
 	To           *int32   `help:"One past the last index."`
 	Role         []string `help:"Only messages of these roles: system, user, assistant, tool." enum:"system,user,assistant,tool"`
 	Tag          []string `help:"Only messages with any of these tags."`
-	Limit        int      `help:"The most messages to list; 0 lists all."`
+	Limit        int      `help:"The most to list; 0 lists all."`
 }
 
 var roles = map[string]pb.Role{

@@ -23,7 +23,7 @@ type ModelPutCommand struct {
 	Sidecar
 	Model           string   `arg:"" optional:"" help:"The model's name, as builds name it."`
 	File            string   `help:"File with the whole ModelProfile as protobuf's JSON; - is standard input." placeholder:"FILE"`
-	Window          *int32   `help:"Its context window in tokens." placeholder:"TOKENS"`
+	Window          *int32   `help:"The model's context window in tokens." placeholder:"TOKENS"`
 	Reserve         *int32   `help:"Tokens of the window that are left for the answer." placeholder:"TOKENS"`
 	Counter         string   `help:"The counter that suits it: o200k, cl100k or chars4."`
 	Factor          *float64 `help:"Factor of token counts until usage is reported."`

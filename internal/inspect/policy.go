@@ -22,9 +22,9 @@ type PolicyCommand struct {
 // PolicyPutCommand is `sidecar policy put`.
 type PolicyPutCommand struct {
 	Sidecar
-	Tool        string `help:"The policy is for a tool." xor:"key" required:"" placeholder:"NAME"`
-	Action      string `help:"The policy is for an action." xor:"key" required:"" placeholder:"ID"`
-	AgentAction string `help:"The policy is for an action as one agent uses it." xor:"key" required:"" placeholder:"ID"`
+	Tool        string `help:"The policy of a tool." xor:"key" required:"" placeholder:"NAME"`
+	Action      string `help:"The policy of an action." xor:"key" required:"" placeholder:"ID"`
+	AgentAction string `help:"The policy of an action as one agent uses it." xor:"key" required:"" placeholder:"ID"`
 	File        string `help:"File with the whole ActionPolicy as protobuf's JSON; - is standard input." xor:"key" required:"" placeholder:"FILE"`
 	Turns       *int32 `help:"Turns for which results stay in full after their own."`
 	Mode        string `help:"What happens then: none, remove or compact." enum:",none,remove,compact" default:""`

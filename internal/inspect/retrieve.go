@@ -20,8 +20,8 @@ type RetrieveCommand struct {
 	Content      string   `arg:"" optional:"" help:"The content's handle, such as c12-k3v9q2mz. Without it, --search searches all contents."`
 	Search       []string `short:"s" help:"Print the passages that answer this word, phrase or question instead. Repeatable." sep:"none" placeholder:"TERM"`
 	Passages     int32    `help:"With --search: the most passages; 0 leaves it to the sidecar."`
-	Bytes        *Stretch `help:"Only these bytes: A:B, A: or :B, counted from 0, without B." xor:"reach" placeholder:"A:B"`
-	Chars        *Stretch `help:"Only these characters." xor:"reach" placeholder:"A:B"`
+	Bytes        *Stretch `help:"Only these bytes." xor:"reach" placeholder:"A:B"`
+	Chars        *Stretch `help:"Only these characters: A:B, A: or :B, counted from 0, without B." xor:"reach" placeholder:"A:B"`
 	Lines        *Stretch `help:"Only these lines." xor:"reach" placeholder:"A:B"`
 	Items        *Stretch `help:"Only these items, of a content that is a JSON list or has one in it." xor:"reach" placeholder:"A:B"`
 	MaxTokens    int32    `help:"The most tokens to print; 0 prints everything."`

@@ -15,7 +15,7 @@ type SourcesCommand struct {
 	Sidecar
 	Conversation string `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	OfRun        string `name:"run" help:"Only contents of this run."`
-	Limit        int    `help:"The most sources to list; 0 lists all."`
+	Limit        int    `help:"The most to list; 0 lists all."`
 }
 
 // Run lists the contents that are kept outside of the view, those that are gone included, page by page.

@@ -11,10 +11,10 @@ import (
 type LifecycleFlags struct {
 	DefaultExpireTurns   *int32         `help:"Turns for which results of tools and actions stay in full after their own, where nothing else says so." env:"PALIMPSEST_DEFAULT_EXPIRE_TURNS" placeholder:"TURNS"`
 	DefaultExpireMode    string         `help:"What happens then: none, remove or compact." env:"PALIMPSEST_DEFAULT_EXPIRE_MODE" enum:"none,remove,compact" default:"none"`
-	DefaultCompactMode   string         `help:"How they are compacted: first-chars, or summary (by --summary-models, or an extract where none answers)." env:"PALIMPSEST_DEFAULT_COMPACT_MODE" enum:"first-chars,summary" default:"first-chars"`
+	DefaultCompactMode   string         `help:"How they are compacted: first-chars, or summary (by --summary-models, else an extract)." env:"PALIMPSEST_DEFAULT_COMPACT_MODE" enum:"first-chars,summary" default:"first-chars"`
 	DefaultCompactLength *int32         `help:"Characters that compaction leaves, or a summary aims at; by default 500." env:"PALIMPSEST_DEFAULT_COMPACT_LENGTH" placeholder:"CHARACTERS"`
 	DefaultRewrite       string         `help:"When due changes of old text are made: coalesced (together, when the provider's prompt cache makes that pay) or eager (at once)." env:"PALIMPSEST_DEFAULT_REWRITE" enum:"coalesced,eager" default:"coalesced"`
-	DefaultMaxWait       *time.Duration `help:"How long one build waits for summaries in all; by default 3s." env:"PALIMPSEST_DEFAULT_MAX_WAIT" placeholder:"DURATION"`
+	DefaultMaxWait       *time.Duration `help:"How long one build waits for summaries; by default 3s." env:"PALIMPSEST_DEFAULT_MAX_WAIT" placeholder:"DURATION"`
 }
 
 // The words of the settings.

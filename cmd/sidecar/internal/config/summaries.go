@@ -21,7 +21,7 @@ type SummaryFlags struct {
 	AnthropicKeyFile string `help:"File with its key; or PALIMPSEST_ANTHROPIC_KEY." env:"PALIMPSEST_ANTHROPIC_KEY_FILE" type:"path" placeholder:"FILE"`
 
 	SummaryModels                []string      `help:"Models that write summaries, as provider/model: the next is asked where one fails. Prompts may name others of these providers." env:"PALIMPSEST_SUMMARY_MODELS" placeholder:"MODEL"`
-	SummaryDeadline              time.Duration `help:"How long one summary may take in all, 1s to 10m. No call waits for it longer than --default-max-wait." env:"PALIMPSEST_SUMMARY_DEADLINE" default:"${summary_deadline}"`
+	SummaryDeadline              time.Duration `help:"How long one summary may take in all, 1s to 10m. No build waits for it longer than --default-max-wait." env:"PALIMPSEST_SUMMARY_DEADLINE" default:"${summary_deadline}"`
 	SummaryTokensPerMinute       int64         `help:"The most tokens that all summaries may take in a minute; 0: no limit." env:"PALIMPSEST_SUMMARY_TOKENS_PER_MINUTE" default:"${summary_tokens_per_minute}" placeholder:"TOKENS"`
 	SummaryTokensPerConversation int64         `help:"The most that one conversation's may take while the sidecar runs; 0: no limit." env:"PALIMPSEST_SUMMARY_TOKENS_PER_CONVERSATION" default:"${summary_tokens_per_conversation}" placeholder:"TOKENS"`
 }
