@@ -62,11 +62,9 @@ func (s *scene) attempt(t *testing.T) *plan.Attempt {
 		m := &s.messages[i]
 		m.Index, m.TurnAdded = int32(i), min(s.turn, 1)
 		scale.Weigh(m)
-		if err := errors.Join(placement.Pair(head, m, ""), placement.Pin(head, m)); err != nil {
+		if err := errors.Join(placement.Pair(head, m, ""), placement.Admit(head, m)); err != nil {
 			t.Fatal(err)
 		}
-		placement.NoteRequest(head, m)
-		placement.NumberInput(head, m)
 		head.Messages, head.Tokens = head.Messages+1, head.Tokens+int64(m.Tokens)
 	}
 	snapshot := &store.Snapshot{Head: *head, Info: &store.Info{Counter: "chars4", Policy: s.policy}}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
@@ -41,11 +41,11 @@ func TestImporter_CheckSlot_EntriesOfNoMessage_AreRefused(t *testing.T) {
 		{erasures.PrunedSlot, pruned(messages, 0), false},
 		{erasures.PrunedSlot, pruned(-1, 0), false},
 		{erasures.PrunedSlot, pruned(0, -1), false},
-		{plan.RequestedSlot, asked(messages-1, -1, 0), true},
-		{plan.RequestedSlot, asked(messages, 0, 0), false},
-		{plan.RequestedSlot, asked(-1, 0, 0), false},
-		{plan.RequestedSlot, asked(0, -2, 0), false},
-		{plan.RequestedSlot, asked(0, 0, -1), false},
+		{drafts.RequestedSlot, asked(messages-1, -1, 0), true},
+		{drafts.RequestedSlot, asked(messages, 0, 0), false},
+		{drafts.RequestedSlot, asked(-1, 0, 0), false},
+		{drafts.RequestedSlot, asked(0, -2, 0), false},
+		{drafts.RequestedSlot, asked(0, 0, -1), false},
 		{view.BudgetWindowsSlot, fit(1, messages), true},
 		{view.BudgetWindowsSlot, fit(1, -1), true}, // of a window that is to be found anew
 		{view.BudgetWindowsSlot, fit(1, messages+1), false},

@@ -1,15 +1,16 @@
-package plan
+package spans
 
 import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestSummarizing_ReachBack_TakesUpABudgetsWorth: of what the window has left out since the last summary, no more than the budget holds.
-func TestSummarizing_ReachBack_TakesUpABudgetsWorth(t *testing.T) {
+// TestPlanner_ReachBack_TakesUpABudgetsWorth: of what the window has left out since the last summary, no more than the budget holds.
+func TestPlanner_ReachBack_TakesUpABudgetsWorth(t *testing.T) {
 	const messages, start, tokens = 100, 90, 100
 	snap := &store.Snapshot{Head: store.Head{Messages: messages}, Info: &store.Info{}}
 	for i := range int32(messages) {
@@ -21,18 +22,18 @@ func TestSummarizing_ReachBack_TakesUpABudgetsWorth(t *testing.T) {
 		3*tokens - 1: start - 3, 3 * tokens: start - 3, 3*tokens + 1: start - 4, // whole messages, and the one that fills the budget
 		view.UnitPage * tokens: start - view.UnitPage, 80 * tokens: start - 80, start * tokens: 0, 1000 * tokens: 0,
 	} {
-		d := &Attempt{
-			Composer: &view.Composer{Loaded: w}, Settings: &settings{Limit: limit}, View: w.View,
+		d := &Planner{
+			Loaded: w, Settings: &settings.Settings{Limit: limit}, View: w.View,
 			Composed: &view.Composition{Window: conversation.WindowFrom(start)},
 		}
-		if from, err := d.summarizing().reachBack(); err != nil || from != want {
+		if from, err := d.reachBack(); err != nil || from != want {
 			t.Errorf("within %d tokens from message %d, want %d: %v", limit, from, want, err)
 		}
 	}
 }
 
-// TestSummarizing_FollowsLastSummary_OverWhatIsHidden: a summary takes up the last one where nothing lies between that somebody could miss.
-func TestSummarizing_FollowsLastSummary_OverWhatIsHidden(t *testing.T) {
+// TestPlanner_FollowsLastSummary_OverWhatIsHidden: a summary takes up the last one where nothing lies between that somebody could miss.
+func TestPlanner_FollowsLastSummary_OverWhatIsHidden(t *testing.T) {
 	summary := conversation.Edit{Seq: 2, Kind: conversation.EditSummarize, Range: conversation.Range{End: 3}, Summary: &conversation.Summary{ID: 1}}
 	hidden := conversation.Edit{Seq: 1, Kind: conversation.EditHide, Range: conversation.Range{First: 3, End: 5}}
 	for name, tt := range map[string]struct {
@@ -48,8 +49,8 @@ func TestSummarizing_FollowsLastSummary_OverWhatIsHidden(t *testing.T) {
 		"before its end":   {[]conversation.Edit{summary}, 2, true},
 		"hidden, no other": {[]conversation.Edit{hidden}, 5, true},
 	} {
-		d := &Attempt{View: (&conversation.View{}).Fold(tt.edits)}
-		if got := d.summarizing().followsLastSummary(tt.from); got != tt.want {
+		d := &Planner{View: (&conversation.View{}).Fold(tt.edits)}
+		if got := d.followsLastSummary(tt.from); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
