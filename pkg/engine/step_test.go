@@ -378,22 +378,28 @@ func TestEngine_Step_WaitsForNoModel(t *testing.T) {
 	}
 }
 
-// TestEngine_Step_RetryWithoutItsManifest_IsSaidSo: an answer that cannot be given again is an error, and none of nothing.
-func TestEngine_Step_RetryWithoutItsManifest_IsSaidSo(t *testing.T) {
+// TestEngine_Step_RetryOnAFailingStore_IsSaidSo: whichever read fails, an answer that cannot be given again is an error, and none of nothing.
+func TestEngine_Step_RetryOnAFailingStore_IsSaidSo(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)
 	as := func(r *engine.StepRequest) { r.Build.Request = request("BuildContext", "r", "x") }
-	b.stepped(t, "c", as, user("x"))
-	f.read = func(q store.Query) error {
-		if q.Manifest != nil {
-			return store.ErrUnavailable
+	first := b.stepped(t, "c", as, user("x"))
+	for fail := 1; ; fail++ {
+		reads := 0
+		f.read = func(store.Query) error {
+			if reads++; reads == fail {
+				return store.ErrUnavailable
+			}
+			return nil
 		}
-		return nil
-	}
-	_, err := b.stepWith("c", as, user("x"))
-	expect(t, err, conversation.StoreUnavailable)
-	f.read = nil
-	if again := b.stepped(t, "c", as, user("x")); !again.Duplicate {
-		t.Errorf("%+v", again)
+		r, err := b.stepWith("c", as, user("x"))
+		if reads >= fail {
+			expect(t, err, conversation.StoreUnavailable)
+			continue
+		}
+		if err != nil || !r.Duplicate || r.SHA256 != first.SHA256 || fail < 3 {
+			t.Errorf("after %d reads: %+v, %v", reads, r, err)
+		}
+		return
 	}
 }
