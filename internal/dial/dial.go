@@ -25,7 +25,7 @@ type Flags struct {
 	TokenFile string `help:"File with a token, where the sidecar asks for credentials." env:"PALIMPSEST_TOKEN_FILE" type:"path" placeholder:"FILE"`
 	TLS       bool   `help:"Speak TLS, and trust this system's authorities." env:"PALIMPSEST_TLS" name:"tls"`
 	TLSCA     string `help:"Speak TLS, and trust these authorities alone: PEM." env:"PALIMPSEST_TLS_CA" name:"tls-ca" type:"path" placeholder:"FILE"`
-	TLSCert   string `help:"Certificate that this client shows, where it stands for a credential: PEM." env:"PALIMPSEST_CLIENT_CERT" name:"client-cert" type:"path" placeholder:"FILE"`
+	TLSCert   string `help:"Certificate of this client, where that is its credential: PEM." env:"PALIMPSEST_CLIENT_CERT" name:"client-cert" type:"path" placeholder:"FILE"`
 	TLSKey    string `help:"Key of that certificate: PEM." env:"PALIMPSEST_CLIENT_KEY" name:"client-key" type:"path" placeholder:"FILE"`
 }
 

@@ -16,10 +16,10 @@ type ContextCommand struct {
 	Conversation string `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
 	Model        string `help:"The model to build for; by default that of the newest build."`
 	Format       string `help:"The format to build for: neutral, openai-chat, openai-responses, anthropic or gemini; by default that of the newest build." enum:",neutral,openai-chat,openai-responses,anthropic,gemini" default:""`
-	Window       *int32 `help:"The model's context window in tokens. Without this, --reserve and --max, the budget is the newest build's."`
+	Window       *int32 `help:"The model's context window in tokens. Without --window, --reserve and --max the budget is the newest build's."`
 	Reserve      *int32 `help:"Tokens of the window that are left for the answer; by default at most a quarter of --window."`
 	Max          *int32 `help:"The most tokens that the context may weigh."`
-	Fixed        int32  `help:"Tokens of the system prompt and tools that the agent sends beside the context, which the sidecar does not keep."`
+	Fixed        int32  `help:"Tokens of the system prompt and tools that the agent sends beside the context."`
 	Manifest     string `help:"Show an earlier build instead, such as b12." placeholder:"ID"`
 }
 

@@ -23,7 +23,7 @@ type ExpandCommand struct {
 	Lines        *Stretch `help:"Only these lines." xor:"stretch" placeholder:"A:B"`
 	Items        *Stretch `help:"Only these items, of a text that is a JSON list." xor:"stretch" placeholder:"A:B"`
 	MaxTokens    int32    `help:"The most tokens to print; 0 prints everything."`
-	Restore      bool     `help:"Also put the message back into the view in full, with its unit. The provider reads anew what stands behind it."`
+	Restore      bool     `help:"Also put the message's unit back into the view in full. The provider reads anew what stands behind it."`
 }
 
 // Validate refuses what RESTORE cannot do, and parts of a summary.

@@ -17,7 +17,7 @@ type MessagesCommand struct {
 	Sidecar
 	textWidth
 	Conversation string   `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
-	Current      bool     `help:"Show messages as the view has them, not as they were appended: with summaries, without what was removed or taken back."`
+	Current      bool     `help:"Show messages as the view has them, with summaries, not as they were appended."`
 	From         int32    `help:"The first index."`
 	To           *int32   `help:"One past the last index."`
 	Role         []string `help:"Only messages of these roles: system, user, assistant, tool." enum:"system,user,assistant,tool"`

@@ -32,7 +32,7 @@ type ModelPutCommand struct {
 	CacheReadPrice  *float64 `help:"Price of a million tokens read from the prompt cache." placeholder:"PRICE"`
 	CacheWritePrice *float64 `help:"Price of a million tokens written to the prompt cache." placeholder:"PRICE"`
 	OutputPrice     *float64 `help:"Price of a million tokens of output." placeholder:"PRICE"`
-	LivePrefix      *bool    `help:"Allow whole contexts, with system prompt and tools, to go to it for summaries, where a policy's compaction.live_prefix asks."`
+	LivePrefix      *bool    `help:"Allow whole contexts, with system prompt and tools, to go to it for summaries (compaction.live_prefix)."`
 }
 
 // Help shows how it is used.

@@ -39,11 +39,11 @@ type Command struct {
 	Window     int32    `help:"The model's context window in tokens." default:"128000"`
 	Reserve    int32    `help:"Tokens of the window that are left for the answer." default:"0"`
 	Policy     []string `help:"Play under this policy, a name or a file (docs/policies.md). Repeatable, to compare." sep:"none" placeholder:"NAME|FILE"`
-	Caps       []string `help:"Play each policy that sets fit.max_context_tokens at these sizes instead, in tokens or percentages of its own, and report the mean." placeholder:"TOKENS|PERCENT%,..."`
+	Caps       []string `help:"Play each policy that sets fit.max_context_tokens at these sizes, tokens or percentages of its own, and report the mean." placeholder:"TOKENS|PERCENT%,..."`
 	Alone      bool     `help:"With --policy or --cite: play no baselines to compare with."`
 	Cite       bool     `help:"Play each policy with citations on too."`
 	Raw        bool     `help:"Append what tools printed before the agent cut it, where recorded."`
-	SplitCalls bool     `help:"Append several calls, or results, in a message one by one."`
+	SplitCalls bool     `help:"Append a message's calls and results one by one."`
 	JSON       bool     `name:"json" help:"Print the report as one JSON object."`
 	Sample     int      `help:"Play every Nth conversation." default:"1" placeholder:"N"`
 	Offset     int      `help:"Leave out so many first; with --sample 2, 0 is one half and 1 the other." default:"0" placeholder:"N"`

@@ -16,11 +16,11 @@ import (
 // AccessFlags say who may call, and over what.
 type AccessFlags struct {
 	Namespace   string `help:"Namespace of all conversations where there are no credentials." env:"PALIMPSEST_NAMESPACE" default:"default"`
-	Credentials string `help:"File of credentials: who may call, for which namespace, as what (docs/access.md). Read again when it changes. Every call but health checks needs a credential then." env:"PALIMPSEST_CREDENTIALS" type:"path" placeholder:"FILE"`
+	Credentials string `help:"File of credentials (docs/access.md), read again when it changes. Every call but health checks needs one then." env:"PALIMPSEST_CREDENTIALS" type:"path" placeholder:"FILE"`
 	TLSCert     string `help:"Certificate of TCP listeners, with its chain: PEM. This file and the next two are read again when they change. Unix sockets speak no TLS." env:"PALIMPSEST_TLS_CERT" name:"tls-cert" type:"path" placeholder:"FILE"`
 	TLSKey      string `help:"Key of the certificate: PEM." env:"PALIMPSEST_TLS_KEY" name:"tls-key" type:"path" placeholder:"FILE"`
 	TLSClientCA string `help:"Authorities of clients' certificates: PEM. The file of credentials says what each certificate may do." env:"PALIMPSEST_TLS_CLIENT_CA" name:"tls-client-ca" type:"path" placeholder:"FILE"`
-	Insecure    bool   `help:"Listen beyond loopback without credentials or without TLS: whoever reaches the port can read and write every conversation, or read along." env:"PALIMPSEST_INSECURE"`
+	Insecure    bool   `help:"Listen beyond loopback without credentials or TLS: whoever reaches the port can use every conversation, or read along." env:"PALIMPSEST_INSECURE"`
 
 	SocketMode  fileMode `help:"Mode of Unix sockets, such as 0660: who may write to one may call." env:"PALIMPSEST_SOCKET_MODE" default:"0600"`
 	SocketGroup string   `help:"Group of Unix sockets, by name or number; by default the sidecar's own." env:"PALIMPSEST_SOCKET_GROUP" placeholder:"GROUP"`

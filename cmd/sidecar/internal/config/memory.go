@@ -19,7 +19,7 @@ const (
 
 // MemoryFlags say what remembers across conversations. The key is no flag, and no key of the configuration file, as those of summaries.
 type MemoryFlags struct {
-	Memory           string        `help:"Memory across conversations, for those whose policy switches it on: embedded (an index in the store), mem0 (Mem0's platform), mem0-server (your own), agentcore (Amazon Bedrock AgentCore Memory); by default none." env:"PALIMPSEST_MEMORY" enum:",embedded,mem0,mem0-server,agentcore" default:""`
+	Memory           string        `help:"Memory across conversations, where their policy switches it on: embedded (in the store), mem0 (the platform), mem0-server (your own), agentcore (Amazon Bedrock); by default none." env:"PALIMPSEST_MEMORY" enum:",embedded,mem0,mem0-server,agentcore" default:""`
 	MemoryBackfill   bool          `help:"Remember also what was said before the store first knew this memory." env:"PALIMPSEST_MEMORY_BACKFILL"`
 	MemoryURL        string        `name:"memory-url" help:"Base URL of a mem0-server, such as http://localhost:8888, or one in place of the others' own. https, except on this machine." env:"PALIMPSEST_MEMORY_URL" placeholder:"URL"`
 	MemoryAPIKeyFile string        `name:"memory-api-key-file" help:"File with the key for mem0 or mem0-server, read again when it changes; or PALIMPSEST_MEMORY_API_KEY." env:"PALIMPSEST_MEMORY_API_KEY_FILE" type:"path" placeholder:"FILE"`

@@ -16,7 +16,7 @@ type OperationsFlags struct {
 	OTLPEndpoint string  `name:"otlp-endpoint" help:"Collector of traces, OTLP over gRPC: http://host:port, or https://host:port for TLS; by default none." env:"PALIMPSEST_OTLP_ENDPOINT" placeholder:"URL"`
 	OTLPSample   float64 `name:"otlp-sample" help:"Share of traces kept, 0 to 1, of those that begin here. A caller's trace (traceparent) is kept if the caller keeps it." env:"PALIMPSEST_OTLP_SAMPLE" default:"1" placeholder:"RATIO"`
 
-	DrainDelay time.Duration `help:"How long to go on serving after SIGTERM, 0s to 5s, while readiness and health already say that the sidecar ends. Part of the ten seconds in which the process ends." env:"PALIMPSEST_DRAIN_DELAY" default:"0s"`
+	DrainDelay time.Duration `help:"How long to go on serving after SIGTERM, 0s to 5s, while readiness and health already say no; part of the ten seconds in which the process ends." env:"PALIMPSEST_DRAIN_DELAY" default:"0s"`
 }
 
 const longestDrainDelay = 5 * time.Second

@@ -32,7 +32,7 @@ type Settings struct {
 	LogLevel  string `help:"Least level that is logged: debug shows every call, and which models wrote no summary." env:"PALIMPSEST_LOG_LEVEL" enum:"debug,info,warn,error" default:"info"`
 	LogFormat string `help:"Form of log lines, on standard error: json or console." env:"PALIMPSEST_LOG_FORMAT" enum:"json,console" default:"json"`
 
-	DefaultPolicy      string         `help:"Policy of conversations that set none: a name (${policies}) or a YAML file, which may set single tools too (docs/policies.md). Other --default flags win over it. By default old results are pruned, and what outgrows the budget is summarized." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
+	DefaultPolicy      string         `help:"Policy of conversations that set none: a name (${policies}) or a YAML file (docs/policies.md). Other --default flags win over it. By default old results are pruned, and what outgrows the budget is summarized." env:"PALIMPSEST_DEFAULT_POLICY" placeholder:"NAME|FILE"`
 	DefaultWindow      *int32         `help:"Context window in tokens, where the policy sets none; wins over model profiles." env:"PALIMPSEST_DEFAULT_WINDOW" placeholder:"TOKENS"`
 	DefaultReserve     *int32         `help:"Tokens of the window left for the answer, where the policy sets none; wins over model profiles." env:"PALIMPSEST_DEFAULT_RESERVE" placeholder:"TOKENS"`
 	DefaultMaxContext  *int32         `help:"The most tokens that a context may weigh, where the policy sets none." env:"PALIMPSEST_DEFAULT_MAX_CONTEXT" placeholder:"TOKENS"`

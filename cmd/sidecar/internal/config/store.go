@@ -25,7 +25,7 @@ type DatabaseFlags struct {
 	StorePrefix     string `help:"Schema in Postgres (by default palimpsest), or what keys in Redis begin with (palimpsest:), so that several stores can share a database." env:"PALIMPSEST_STORE_PREFIX" placeholder:"NAME"`
 	StorePoolSize   int    `help:"The most connections: by default 20 to Postgres, 64 to each node of Redis." env:"PALIMPSEST_STORE_POOL_SIZE" placeholder:"N"`
 	StoreExecMode   string `help:"How Postgres gets statements: cache_statement prepares them, which a pooler must support (PgBouncer from 1.21 on, with max_prepared_statements); cache_describe, exec and simple work behind every pooler." env:"PALIMPSEST_STORE_EXEC_MODE" enum:"cache_statement,cache_describe,exec,simple" default:"cache_statement"`
-	StoreNotify     bool   `help:"Learn of other sidecars' commits by LISTEN, over a connection of its own, to the server itself: through a pooler nothing arrives. Without it, watchers look ten times a second." env:"PALIMPSEST_STORE_NOTIFY"`
+	StoreNotify     bool   `help:"Learn of other sidecars' commits by LISTEN, over a connection of its own that no pooler may come between. Without it, watchers look ten times a second." env:"PALIMPSEST_STORE_NOTIFY"`
 	StoreTextColumn bool   `help:"Write messages' texts into readable columns of Postgres too, for SQL." env:"PALIMPSEST_STORE_TEXT_COLUMN"`
 	StoreInsecure   bool   `help:"Reach a database on another machine without verified TLS." env:"PALIMPSEST_STORE_INSECURE"`
 	AcceptVolatile  bool   `help:"Accept a server that may lose what it has acknowledged: Redis without an append-only file, Postgres with fsync or synchronous_commit off." env:"PALIMPSEST_ACCEPT_VOLATILE"`

@@ -14,8 +14,8 @@ import (
 
 // FileCommands are what is for the file of the embedded store.
 type FileCommands struct {
-	Check   CheckCommand   `cmd:"" help:"Read all of a store, and say what is damaged: structure, checksums, whether records belong together. Exits with 1 if anything is. Writes nothing."`
-	Salvage SalvageCommand `cmd:"" help:"Copy what can be read of a damaged store into a new one, and say what is lost. Exits with 1 if anything is."`
+	Check   CheckCommand   `cmd:"" help:"Read all of a store, and write nothing. Exits with 1 if anything is damaged (structure, checksums, whether records belong together), and says what."`
+	Salvage SalvageCommand `cmd:"" help:"Copy what can be read of a damaged store into a new one. Exits with 1 if anything is lost, and says what."`
 }
 
 // CheckCommand is `sidecar store check`.
