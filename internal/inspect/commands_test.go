@@ -33,6 +33,11 @@ func TestSidecar_Run_Refused_SaysReasonFieldsAndHint(t *testing.T) {
 			refusal(codes.InvalidArgument, "INVALID_FIELD", "bad \x1b[31mfields", &errdetails.BadRequest_FieldViolation{Field: "a", Description: "must be b"}),
 			"INVALID_FIELD: bad [31mfields; a must be b",
 		},
+		{
+			refusal(codes.InvalidArgument, "INVALID_FIELD", "the request is not valid: a: must be b (and 1 more)",
+				&errdetails.BadRequest_FieldViolation{Field: "a", Description: "must be b"}, &errdetails.BadRequest_FieldViolation{Field: "c", Description: "must be d"}),
+			"INVALID_FIELD: the request is not valid: a: must be b (and 1 more); c must be d",
+		},
 	} {
 		f := story()
 		f.missing = c.fault

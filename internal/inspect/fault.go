@@ -28,6 +28,9 @@ func describeError(address string, err error) error {
 	answer, reason := carrier.GRPCStatus(), dial.Reason(err)
 	words := sheet.Plain(answer.Message(), maxErrorBytes, false)
 	for _, v := range dial.Detail[*errdetails.BadRequest](err).GetFieldViolations() {
+		if strings.Contains(answer.Message(), v.GetField()+": "+v.GetDescription()) {
+			continue // the sidecar's message says its first violation itself
+		}
 		words += sheet.Plain(fmt.Sprintf("; %s %s", v.GetField(), v.GetDescription()), maxErrorBytes, false)
 	}
 	switch {

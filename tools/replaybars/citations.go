@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/palimpsest-context/palimpsest/internal/replay/report"
@@ -25,17 +23,9 @@ var citeBars = []struct{ name, set string }{
 // citations judges replays with citations: those that have a bar, and any
 // others, in which nothing must be broken.
 func citations(files []string, stdout io.Writer) error {
-	var missed []string
-	results := map[string][]*played{}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		all, err := readPlayed(file)
-		if err != nil {
-			missed = append(missed, fmt.Sprintf("%s: no result: %v", name, err))
-			continue
-		}
-		results[name] = all
-		for _, p := range all {
+	results, missed := readPlays(files)
+	for _, name := range sortedKeys(results) {
+		for _, p := range results[name] {
 			for _, fault := range judgeZero(p.figures) {
 				missed = append(missed, fmt.Sprintf("%s: %s: %s", name, p.name(), fault))
 			}

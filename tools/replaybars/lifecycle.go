@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,14 +37,10 @@ var frugals = []frugal{
 
 // lifecycle judges replays under policies against one without, none.json.
 func lifecycle(files []string, stdout io.Writer) error {
-	results, missed := map[string]*played{}, []string(nil)
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		all, err := readPlayed(file)
-		if err != nil {
-			missed = append(missed, fmt.Sprintf("%s: no result: %v", name, err))
-			continue
-		}
+	plays, missed := readPlays(files)
+	results := map[string]*played{}
+	for _, name := range sortedKeys(plays) {
+		all := plays[name]
 		results[name] = all[0]
 		for _, fault := range judgeZero(all[0].figures) {
 			missed = append(missed, name+": "+fault)
