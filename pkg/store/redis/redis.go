@@ -66,7 +66,7 @@ type Options struct {
 const defaultPrefix = "palimpsest:"
 
 func (o Options) withDefaults() Options {
-	o.Prefix = cmp.Or(o.Prefix, "palimpsest:")
+	o.Prefix = cmp.Or(o.Prefix, defaultPrefix)
 	o.PoolSize = cmp.Or(o.PoolSize, 64)
 	o.PoolTimeout = cmp.Or(o.PoolTimeout, 2*time.Second)
 	o.DialTimeout = cmp.Or(o.DialTimeout, 2*time.Second)

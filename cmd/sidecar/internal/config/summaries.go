@@ -60,19 +60,19 @@ func (s *SummaryFlags) Providers() []Provider {
 }
 
 func (s *SummaryFlags) checkSummaries() error {
-	faults := []error{
+	err := errors.Join(
 		// 0 is the default, which is what settings made in the program have.
 		unless(s.SummaryDeadline == 0 || between(&s.SummaryDeadline, time.Second, 10*time.Minute), "--summary-deadline must be 1s to 10m"),
 		unless(min(s.SummaryTokensPerMinute, s.SummaryTokensPerConversation) >= 0,
 			"--summary-tokens-per-minute and --summary-tokens-per-conversation must be 0 or more"),
-	}
+	)
 	for _, a := range s.Providers() {
-		faults = append(faults, a.check())
+		err = errors.Join(err, a.check())
 	}
 	for _, model := range s.SummaryModels {
-		faults = append(faults, s.checkModel(model))
+		err = errors.Join(err, s.checkModel(model))
 	}
-	return errors.Join(faults...)
+	return err
 }
 
 func (a Provider) check() error {
