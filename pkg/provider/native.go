@@ -17,28 +17,3 @@ func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
 		return false
 	}
 }
-
-// SameModel reports whether reasoning of one model may be sent to another. An empty name matches any; a release date at the end is ignored,
-// because providers answer a request for an alias with the name of the release.
-func SameModel(a, b string) bool {
-	return a == "" || b == "" || a == b || undated(a) == undated(b)
-}
-
-// undated removes a release date, eight digits with optional hyphens, and the separator before it.
-func undated(model string) string {
-	digits := 0
-	for i := len(model) - 1; i > 0; i-- {
-		switch c := model[i]; {
-		case digits == 8:
-			if c == '-' || c == '@' {
-				return model[:i]
-			}
-			return model
-		case '0' <= c && c <= '9':
-			digits++
-		case c != '-':
-			return model
-		}
-	}
-	return model
-}
