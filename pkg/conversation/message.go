@@ -167,7 +167,9 @@ type ToolCall struct {
 	CallID    string
 	Name      string
 	Arguments Content // as the model wrote them, JSON or not
-	Ordinal   int32   // number of the call in its conversation, from 1, fixed at append: what rendered ids are made of
+	Ordinal   int32   // number of the call in its conversation, from 1, fixed at append
+	// Unique: no other call of the conversation had the id when this one was appended, so that it can be rendered as it is.
+	Unique bool
 }
 
 // ResultState says how a call ended.

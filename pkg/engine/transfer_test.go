@@ -90,7 +90,8 @@ func clone(r engine.Record) engine.Record {
 
 // lived is a conversation with a bit of everything.
 func lived(t testing.TB, b *bench, id string) {
-	b.append(t, id, text(conversation.RoleSystem, "s"), pinned(user("p")), user("go"))
+	b.append(t, id, text(conversation.RoleSystem, "s"), pinned(user("p")), user("go"), call("gone", "f"), result("gone", "r"))
+	b.rewind(t, id, 3)
 	b.steps(t, id, 140, 20)
 	b.append(t, id, call("open", "big"), result("big", words(20_000)), user("never mind"), result("open", "late"))
 	var last *engine.BuildResult
@@ -104,7 +105,6 @@ func lived(t testing.TB, b *bench, id string) {
 			}
 		})
 	}
-	b.edit(t, id, hide(5, 7))
 }
 
 // likened is an export without what an import makes anew.

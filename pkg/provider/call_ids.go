@@ -1,13 +1,76 @@
 package provider
 
-import "strconv"
+import (
+	"regexp"
+	"strconv"
+	"strings"
 
-// AppendCallID appends the rendered id of a call as a JSON string: a function of the record, never of the window.
-func AppendCallID(dst []byte, ordinal int32) []byte {
-	dst = append(dst, `"call_`...)
-	dst = strconv.AppendInt(dst, int64(ordinal), 10)
-	return append(dst, '"')
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
+
+// IDForm is what a provider takes as a call's id: so many characters at most, of these.
+type IDForm struct {
+	Max  int
+	Only *regexp.Regexp
 }
 
-// CallID returns the rendered id of a call.
-func CallID(ordinal int32) string { return "call_" + strconv.Itoa(int(ordinal)) }
+// The forms of ids, each as its provider says or refuses.
+var (
+	// WordID is letters, digits, _ and -, up to 64 of them: what Anthropic names in its refusals ("String should match pattern
+	// '^[a-zA-Z0-9_-]+$'"), Bedrock's Converse API as toolUseId, and OpenAI's Responses as call_id ("string too long. Expected ... 64").
+	WordID = IDForm{64, regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)}
+	// ChatID is what OpenAI's chat completions take: 40 characters ("string too long. Expected a string with maximum length 40").
+	ChatID = IDForm{40, visible}
+	// OthersChatID is of servers that speak the same. Some keep more in an id than OpenAI would take, such as a signature.
+	OthersChatID = IDForm{512, visible}
+	// MistralID is nine letters and digits: "Tool call id was ... but must be a-z, A-Z, 0-9, with a length of 9".
+	MistralID = IDForm{9, regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)}
+
+	visible  = regexp.MustCompile(`^[!-~]+$`)
+	mistrals = regexp.MustCompile(`^(?:open-)?(?:mistral|ministral|mixtral|codestral|pixtral|magistral|devstral|voxtral)`)
+	openAIs  = regexp.MustCompile(`^(?:gpt-|chatgpt-|o\d|codex-|computer-use-|ft:gpt-)`)
+)
+
+// takes reports whether a provider takes an id as it is.
+func (f IDForm) takes(id string) bool { return len(id) <= f.Max && f.Only.MatchString(id) }
+
+// ChatIDForm is the form of ids for a model that is called by chat completions.
+func ChatIDForm(model string) IDForm {
+	switch bare := BareModel(model); {
+	case mistrals.MatchString(bare):
+		return MistralID
+	case bare == "" || openAIs.MatchString(bare):
+		return ChatID
+	default:
+		return OthersChatID
+	}
+}
+
+// CallID returns the id that a call is rendered with: its own, if no other call of the conversation has it and the provider takes it; else one
+// of nine letters and digits, which all take. It is a function of the record, never of the window.
+func (c *UnitContext) CallID(t *Traits, call *conversation.ToolCall) string {
+	if call.Unique && (t.IDs == nil || t.IDs(c.Model).takes(call.CallID)) {
+		return call.CallID
+	}
+	return MadeID(call.Ordinal)
+}
+
+// AppendCallID appends the id of a call as a JSON string.
+func (s *UnitWriter) AppendCallID(dst []byte, call *conversation.ToolCall) []byte {
+	return AppendString(dst, s.Context.CallID(&s.Traits, call))
+}
+
+// madeIDs begin all ids that are made up: no id of a caller's that begins so is rendered, so that none is met twice.
+const (
+	madeIDs   = "pal"
+	madeChars = 9
+)
+
+// MadeID makes an id from a call's number.
+func MadeID(ordinal int32) string {
+	digits := strconv.FormatInt(int64(ordinal), 36)
+	return madeIDs + strings.Repeat("0", madeChars-len(madeIDs)-len(digits)) + digits
+}
+
+// IsMadeID reports whether an id has the form of those that are made up.
+func IsMadeID(id string) bool { return len(id) == madeChars && strings.HasPrefix(id, madeIDs) }

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	legalID      = regexp.MustCompile(`^call_[0-9]{1,10}$`)
+	legalID      = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
 	legalSpeaker = regexp.MustCompile(`^[^\s\p{Z}\p{Cc}<|\\/>]{1,64}$`)
 	legalName    = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 )

@@ -153,7 +153,7 @@ func (p *pairer) answer() {
 func (p *pairer) closeUnanswered(a *callAnswer) {
 	call, weight := a.call, p.context.count(UnansweredText)
 	part := conversation.Part{Kind: conversation.PartToolResult, Tokens: weight, Result: &conversation.ToolResult{
-		CallID: CallID(call.Ordinal), Name: call.Name, Ordinal: call.Ordinal,
+		CallID: call.CallID, Name: call.Name, Ordinal: call.Ordinal,
 		State: conversation.ResultError, Text: conversation.Content{Inline: UnansweredText},
 	}}
 	p.lines = append(p.lines, Line{Call: call, Message: Message{

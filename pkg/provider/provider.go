@@ -9,12 +9,10 @@ package provider
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
 // RendererVersion increases whenever any format writes different bytes for the same view.
-const RendererVersion int32 = 4
+const RendererVersion int32 = 5
 
-// OldestRebuildable is the earliest version whose bytes this one can write again: but for reasoning of OpenAI's directly before a
-// compaction, which is dropped since version 3, and blocks of providers' own tools and media of Gemini's own models, which are written
-// since version 4. A build's SHA-256 tells.
-const OldestRebuildable int32 = 2
+// OldestRebuildable is the earliest version whose bytes this one can write again. Before version 5 every call had a number as its id.
+const OldestRebuildable int32 = 5
 
 // Format writes units for one provider.
 type Format interface {
@@ -42,6 +40,8 @@ type Traits struct {
 	Residue []string
 	// NameField is true if messages have a field for the speaker; without one, a user's name precedes the text.
 	NameField bool
+	// IDs is the form of calls' ids for a model; nil if the format takes any.
+	IDs func(model string) IDForm
 	// Request is how a request holds the context; without Messages, the format is no provider's.
 	Request RequestShape
 }

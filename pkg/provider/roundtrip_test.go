@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,6 +42,7 @@ func recorded(t rapid.TB, r *record, messages []provider.InputMessage) {
 		ordinal  int32
 	}
 	var open []openCall
+	seen := map[string]bool{}
 	for i := range messages {
 		m := &messages[i]
 		for p := range m.Parts {
@@ -58,6 +58,8 @@ func recorded(t rapid.TB, r *record, messages []provider.InputMessage) {
 		r.add(m.Role, m.Parts...).by(m.Model).named(m.Name)
 		for p := range m.Parts {
 			if c := m.Parts[p].Call; c != nil {
+				c.Unique = !seen[c.CallID]
+				seen[c.CallID] = true
 				open = append(open, openCall{c.CallID, c.Name, c.Ordinal})
 			}
 		}
@@ -95,11 +97,11 @@ func indented(v any) string {
 	return string(b)
 }
 
-// canon rewrites JSON to what a provider takes it for: null is absent, ids are numbers in their order, one text is a text, neighbors are one.
+// canon rewrites JSON to what a provider takes it for: null is absent, one text is a text, neighbors are one.
 type canon struct {
 	format conversation.Format
 	ids    map[string]string
-	calls  int
+	calls  int32
 }
 
 func canonical(t rapid.TB, f conversation.Format, list []byte) []any {
@@ -276,7 +278,7 @@ func (c *canon) items(m map[string]any) []any {
 	return out
 }
 
-// rename numbers calls in their order, and results as the newest call with their id.
+// rename gives a call whose id an earlier one has the id that is made for it, and its result too.
 func (c *canon) rename(m map[string]any, key string, call bool) {
 	id, ok := m[key].(string)
 	if !ok {
@@ -284,7 +286,10 @@ func (c *canon) rename(m map[string]any, key string, call bool) {
 	}
 	if call {
 		c.calls++
-		c.ids[id] = fmt.Sprint(c.calls)
+		_, repeats := c.ids[id]
+		if c.ids[id] = id; repeats {
+			c.ids[id] = provider.MadeID(c.calls)
+		}
 	}
 	m[key] = c.ids[id]
 }

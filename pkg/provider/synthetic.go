@@ -17,11 +17,16 @@ const (
 
 // LateHeader precedes a result that is shown as the user's text, because it answers no call of its unit.
 func LateHeader(r *conversation.ToolResult) string {
-	call := CallID(r.Ordinal)
-	if r.Name != "" {
-		call = fmt.Sprintf("%s (%s)", r.Name, call)
+	call := CleanName(r.Name)
+	switch id := WordID.takes(r.CallID); {
+	case r.Name == "" && id:
+		call = r.CallID
+	case r.Name == "":
+		call = "a call"
+	case id:
+		call += " (" + r.CallID + ")"
 	}
-	return fmt.Sprintf("[Late result of %s]\n", call)
+	return "[Late result of " + call + "]\n"
 }
 
 // SummaryHeader precedes the text of a summary.

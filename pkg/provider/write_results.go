@@ -11,7 +11,7 @@ func (s *UnitWriter) AddResult(l *Line, r *conversation.ToolResult, role, prefix
 	text, extra := s.ResultText(r, l.Index)
 	out := make([]byte, 0, len(text)+len(text)/16+64)
 	out = append(out, prefix...)
-	out = AppendCallID(out, r.Ordinal)
+	out = s.AppendCallID(out, l.Call)
 	out = append(out, key...)
 	out = AppendString(out, text)
 	s.Add(l, role, append(out, '}'), l.Parts[0].Tokens+extra)
@@ -73,7 +73,7 @@ func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p ResultList
 	if len(contents) == 0 {
 		return false
 	}
-	out := AppendCallID([]byte(p.Prefix), r.Ordinal)
+	out := s.AppendCallID([]byte(p.Prefix), l.Call)
 	out = append(AppendContents(append(out, p.Key...), contents, p.TextPrefix, p.Media), '}')
 	s.Add(l, p.Role, kept.Append(out, '{', keys...), l.Parts[0].Tokens+more)
 	return true

@@ -257,6 +257,8 @@ type Head struct {
 	Opening       int32                // first message in which a user's own words stand; -1 for none
 	Place         conversation.Place   // of the last message that has one: how many count for retention
 	CallOrdinal   int32                // of the last call
+	CallIDs       string               // fingerprints of the last calls' ids, 4 bytes each, the last one's last; zero for those that are free again
+	CallNumber    int64                // the greatest number at the end of an id that is not random
 	Unanswered    []Call               // calls without a result, oldest first
 	Pins          []conversation.Range // units with a pinned message
 

@@ -16,6 +16,7 @@ func New() provider.Format {
 		Merge: true, ContentKey: "content", UserFirst: true, UserLast: true,
 		TextPrefix: `{"type":"text","text":`, TextSuffix: `}`, NoBlank: true,
 		Residue: []string{"type", "citations", "title", "context", "file_id", "source", "content", "caller", "toolset_name"},
+		IDs:     func(string) provider.IDForm { return provider.WordID },
 		Request: provider.RequestShape{System: "system", Messages: "messages", CacheMark: `"cache_control":{"type":"ephemeral"}`},
 	}, writer{})
 }
@@ -132,7 +133,7 @@ func blocks(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.P
 func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque map[*conversation.Part]string) {
 	name, arguments, tokens := s.Call(l.Index, p, provider.CleanName, provider.IsObject)
 	out := []byte(`{"type":"tool_use","id":`)
-	out = provider.AppendCallID(out, p.Call.Ordinal)
+	out = s.AppendCallID(out, p.Call)
 	out = provider.AppendField(out, `,"name":`, name)
 	out = append(out, `,"input":`...)
 	out = append(append(out, arguments...), '}')
@@ -147,7 +148,7 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	out := make([]byte, 0, len(r.Text.Inline)+len(r.Text.Inline)/16+96)
 	out = append(out, `{"type":"tool_result","tool_use_id":`...)
-	out = provider.AppendCallID(out, r.Ordinal)
+	out = s.AppendCallID(out, l.Call)
 	before, more := len(out), int32(0)
 	kept := s.Kept(&l.Parts[0])
 	switch {

@@ -27,7 +27,8 @@ func (format) Traits() provider.Traits {
 
 // Unit writes one unit as messages. The blocks are the same messages as JSON: what the hash is made of.
 func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
-	lines, repairs := provider.Pair(f.Traits(), u, c)
+	traits := f.Traits()
+	lines, repairs := provider.Pair(traits, u, c)
 	out := provider.UnitBlocks{Repairs: repairs}
 	recorded(lines)
 	for i := range lines {
@@ -36,7 +37,7 @@ func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.Unit
 			out.Repairs = append(out.Repairs, provider.Repair{Index: m.Index, Reason: conversation.ReasonEmptyText, Tokens: -int64(m.Tokens)})
 			continue
 		}
-		m.Parts = withIDs(m.Parts)
+		m.Parts = withIDs(&traits, &c, &lines[i])
 		if last := len(out.Messages) - 1; last >= 0 && together(&out.Messages[last], m) {
 			join(&out.Messages[last], m)
 			continue
@@ -89,30 +90,30 @@ func join(a, b *provider.Message) {
 	}
 }
 
-// withIDs gives calls and results the ids that they are rendered with; parts without either stay as they are.
-func withIDs(parts []conversation.Part) []conversation.Part {
+// withIDs gives the calls and the result of a line the ids that they are rendered with; parts without either stay as they are.
+func withIDs(t *provider.Traits, c *provider.UnitContext, l *provider.Line) []conversation.Part {
 	var out []conversation.Part
-	for i := range parts {
-		p := parts[i]
-		switch p.Kind {
-		case conversation.PartToolCall:
-			c := *p.Call
-			c.CallID = provider.CallID(c.Ordinal)
-			p.Call = &c
-		case conversation.PartToolResult:
+	for i := range l.Parts {
+		p := l.Parts[i]
+		switch {
+		case p.Kind == conversation.PartToolCall:
+			call := *p.Call
+			call.CallID = c.CallID(t, p.Call)
+			p.Call = &call
+		case p.Kind == conversation.PartToolResult && l.Call != nil:
 			r := *p.Result
-			r.CallID = provider.CallID(r.Ordinal)
+			r.CallID = c.CallID(t, l.Call)
 			p.Result = &r
 		default:
 			continue
 		}
 		if out == nil {
-			out = append(out, parts...)
+			out = append(out, l.Parts...)
 		}
 		out[i] = p
 	}
 	if out == nil {
-		return parts
+		return l.Parts
 	}
 	return out
 }

@@ -14,6 +14,7 @@ func New() provider.Format {
 		Name: "openai-chat", Provider: "openai", NameField: true,
 		TextPrefix: `{"role":"user","content":`, TextSuffix: `}`,
 		Residue: []string{"role", "type", "file_id", "filename", "audio", "content"},
+		IDs:     provider.ChatIDForm,
 		Request: provider.RequestShape{Messages: "messages", CacheKey: "prompt_cache_key"},
 	}, writer{})
 }
@@ -206,7 +207,7 @@ func appendSaid(dst []byte, contents []provider.Content) []byte {
 func appendCall(s *provider.UnitWriter, index int32, dst []byte, p *conversation.Part) ([]byte, int32) {
 	dst = append(dst, "[,"[min(len(dst), 1)])
 	dst = append(dst, `{"id":`...)
-	dst = provider.AppendCallID(dst, p.Call.Ordinal)
+	dst = s.AppendCallID(dst, p.Call)
 	if s.Kept(p).Text("type") == "custom" {
 		name, more := s.ToolName(index, p.Call.Name, provider.CleanName)
 		dst = provider.AppendField(dst, `,"type":"custom","custom":{"name":`, name)

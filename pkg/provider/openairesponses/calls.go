@@ -59,27 +59,27 @@ func (w *items) call(p *conversation.Part) {
 		w.function(p, kept)
 	case custom:
 		name, more := w.unit.ToolName(w.line.Index, p.Call.Name, provider.CleanName)
-		out := provider.AppendCallID([]byte(`{"type":"custom_tool_call","call_id":`), p.Call.Ordinal)
+		out := w.unit.AppendCallID([]byte(`{"type":"custom_tool_call","call_id":`), p.Call)
 		out = provider.AppendField(out, `,"name":`, name)
 		out = append(provider.AppendField(out, `,"input":`, p.Call.Arguments.Inline), '}')
 		w.item("custom_tool_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), p.Tokens+more)
 	default:
-		w.item(kind, action(kind, p, kept), p.Tokens)
+		w.item(kind, action(w.unit, kind, p, kept), p.Tokens)
 	}
 }
 
 func (w *items) function(p *conversation.Part, kept provider.Fields) {
 	name, arguments, tokens := w.unit.Call(w.line.Index, p, provider.CleanName, provider.IsJSON)
 	out := []byte(`{"type":"function_call","call_id":`)
-	out = provider.AppendCallID(out, p.Call.Ordinal)
+	out = w.unit.AppendCallID(out, p.Call)
 	out = provider.AppendField(out, `,"name":`, name)
 	out = append(provider.AppendField(out, `,"arguments":`, arguments), '}')
 	w.item("function_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), tokens)
 }
 
 // action writes a call of a tool that OpenAI defines: what it does stands in its arguments.
-func action(kind string, p *conversation.Part, kept provider.Fields) []byte {
-	out := append(provider.AppendCallID([]byte(`{"type":"`+kind+`","call_id":`), p.Call.Ordinal), '}')
+func action(s *provider.UnitWriter, kind string, p *conversation.Part, kept provider.Fields) []byte {
+	out := append(s.AppendCallID([]byte(`{"type":"`+kind+`","call_id":`), p.Call), '}')
 	if kind != shell && kept.Text("status") == "" {
 		kept["status"] = []byte(`"completed"`)
 	}
@@ -122,7 +122,7 @@ func outcome(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResul
 	if kind == localShell {
 		id = "id"
 	}
-	out := provider.AppendCallID([]byte(`{"type":"`+name+`","`+id+`":`), r.Ordinal)
+	out := s.AppendCallID([]byte(`{"type":"`+name+`","`+id+`":`), l.Call)
 	if kind == applyPatch {
 		out = append(out, `,"status":"`+patchStatus(r)+`"`...)
 	}

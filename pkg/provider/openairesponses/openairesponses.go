@@ -16,6 +16,7 @@ func New() provider.Format {
 		Name: "openai-responses", Provider: "openai",
 		TextPrefix: `{"type":"message","role":"user","content":[{"type":"input_text","text":`, TextSuffix: `}]}`,
 		Residue: residueKeys(),
+		IDs:     func(string) provider.IDForm { return provider.WordID },
 		Request: provider.RequestShape{
 			Instructions: "instructions", Messages: "input", CacheKey: "prompt_cache_key",
 			Rest: `,"store":false,"include":["reasoning.encrypted_content"]`, // nothing is kept there, so reasoning must come along

@@ -35,6 +35,8 @@ func headFields(f *fields, h *store.Head) {
 	f.time(30, &h.Former)
 	f.text(31, &h.ActorID)
 	integer(f, 32, &h.Bytes)
+	f.text(33, &h.CallIDs)
+	integer(f, 34, &h.CallNumber)
 	f.unknown(&h.Unknown)
 }
 

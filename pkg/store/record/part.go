@@ -34,6 +34,7 @@ func toolCallFields(f *fields, c *conversation.ToolCall) {
 	f.text(2, &c.Name)
 	section(f, 3, &c.Arguments, contentFields)
 	integer(f, 4, &c.Ordinal)
+	f.bool(5, &c.Unique)
 }
 
 func resultFields(f *fields, t *conversation.ToolResult) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -161,6 +162,7 @@ func (b *rewindChange) changeHead(ctx context.Context, h *store.Head) error {
 	}
 	h.Unanswered = slices.DeleteFunc(slices.Clone(h.Unanswered), func(c store.Call) bool { return c.Message >= b.from })
 	h.Pins = slices.DeleteFunc(slices.Clone(h.Pins), func(p conversation.Range) bool { return p.First >= b.from })
+	b.freeCalls(h)
 	h.UnitStart, h.CallsEnd, h.Request = h.Messages, 0, -1
 	if h.Opening >= b.from {
 		h.Opening = -1
@@ -225,6 +227,19 @@ func (b *rewindChange) unanswer(ctx context.Context, h *store.Head) error {
 	}
 	slices.SortFunc(h.Unanswered, func(x, y store.Call) int { return int(x.Ordinal) - int(y.Ordinal) })
 	return nil
+}
+
+// freeCalls frees the ids of the calls that are taken back: of all from the first of them on.
+func (b *rewindChange) freeCalls(h *store.Head) {
+	for i := range b.loaded.Messages {
+		m := &b.loaded.Messages[i]
+		for p := range m.Parts {
+			if c := m.Parts[p].Call; c != nil && b.hidden.Contains(m.Index) {
+				placement.ForgetCalls(h, c.Ordinal)
+				return
+			}
+		}
+	}
 }
 
 // lateResults are the calls that what is taken back answers, and that it does not take back with their answers.

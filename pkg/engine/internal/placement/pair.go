@@ -25,8 +25,7 @@ func Pair(head *store.Head, m *conversation.Message, field string) error {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case conversation.PartToolCall:
-			head.CallOrdinal++
-			p.Call.Ordinal = head.CallOrdinal
+			numberCall(head, p.Call)
 			head.Unanswered = append(head.Unanswered, store.Call{
 				CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index,
 			})

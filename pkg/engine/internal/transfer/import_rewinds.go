@@ -97,6 +97,7 @@ func (im *importer) goBack(i int) {
 		h.LeadingSystem = h.Messages
 	}
 	h.Request, h.Opening, h.Pins = before.Request, before.Opening, slices.Clone(before.Pins)
+	placement.ForgetCalls(h, before.CallOrdinal+1)
 	im.rewinds.inputs = before.inputs
 	if h.Place.Carrying > 0 {
 		if h.Place = before.Place; h.Place.Carrying == 0 {

@@ -110,7 +110,7 @@ func (r *Recent) noteEpoch(epoch string) {
 // size is about how many bytes it takes beside what all take.
 func (r recent) size() int {
 	const call, pin = 64, 8
-	return len(r.info.Metadata) + len(r.info.Title) + call*len(r.head.Unanswered) + pin*len(r.head.Pins)
+	return len(r.info.Metadata) + len(r.info.Title) + len(r.head.CallIDs) + call*len(r.head.Unanswered) + pin*len(r.head.Pins)
 }
 
 // remember keeps the newest of what is known: reads and commits may come back in another order than they were made.

@@ -1293,11 +1293,13 @@ func (x *Media) GetDetail() string {
 
 // A call that the model asked for.
 type ToolCall struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	CallId        string                 `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Arguments     *Content               `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	Ordinal       int32                  `protobuf:"varint,4,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	CallId    string                 `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	Name      string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Arguments *Content               `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	Ordinal   int32                  `protobuf:"varint,4,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	// No other call of the conversation has the id. Absent in a record that was written before this was noted.
+	Unique        bool `protobuf:"varint,5,opt,name=unique,proto3" json:"unique,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1358,6 +1360,13 @@ func (x *ToolCall) GetOrdinal() int32 {
 		return x.Ordinal
 	}
 	return 0
+}
+
+func (x *ToolCall) GetUnique() bool {
+	if x != nil {
+		return x.Unique
+	}
+	return false
 }
 
 // The answer to a call.
@@ -2599,7 +2608,11 @@ type Head struct {
 	// Whose the conversation is, as Info has it.
 	ActorId string `protobuf:"bytes,31,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// Of contents and metadata that callers gave. Absent in a head that was written before they were counted.
-	Bytes         int64 `protobuf:"varint,32,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Bytes int64 `protobuf:"varint,32,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// Fingerprints of the ids of the last calls, 4 bytes each, the last one's last; 0 for one that was taken back.
+	CallIds []byte `protobuf:"bytes,33,opt,name=call_ids,json=callIds,proto3" json:"call_ids,omitempty"`
+	// The greatest number that an id without random characters ended in.
+	CallNumber    int64 `protobuf:"varint,34,opt,name=call_number,json=callNumber,proto3" json:"call_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2854,6 +2867,20 @@ func (x *Head) GetActorId() string {
 func (x *Head) GetBytes() int64 {
 	if x != nil {
 		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Head) GetCallIds() []byte {
+	if x != nil {
+		return x.CallIds
+	}
+	return nil
+}
+
+func (x *Head) GetCallNumber() int64 {
+	if x != nil {
+		return x.CallNumber
 	}
 	return 0
 }
@@ -6965,12 +6992,13 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\tmime_type\x18\x01 \x01(\tR\bmimeType\x121\n" +
 	"\x04data\x18\x02 \x01(\v2\x1d.palimpsest.record.v1.ContentR\x04data\x12\x10\n" +
 	"\x03uri\x18\x03 \x01(\tR\x03uri\x12\x16\n" +
-	"\x06detail\x18\x04 \x01(\tR\x06detail\"\x8e\x01\n" +
+	"\x06detail\x18\x04 \x01(\tR\x06detail\"\xa6\x01\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
 	"\targuments\x18\x03 \x01(\v2\x1d.palimpsest.record.v1.ContentR\targuments\x12\x18\n" +
-	"\aordinal\x18\x04 \x01(\x05R\aordinal\"\x81\x04\n" +
+	"\aordinal\x18\x04 \x01(\x05R\aordinal\x12\x16\n" +
+	"\x06unique\x18\x05 \x01(\bR\x06unique\"\x81\x04\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -7091,7 +7119,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\asummary\x18\x02 \x01(\x03R\asummary\x12\x12\n" +
 	"\x04head\x18\x03 \x01(\x05R\x04head\x12\x12\n" +
 	"\x04from\x18\x04 \x01(\x05R\x04from\x12\x12\n" +
-	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\x87\t\n" +
+	"\x04tail\x18\x05 \x01(\x05R\x04tail\"\xc3\t\n" +
 	"\x04Head\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x1a\n" +
@@ -7133,7 +7161,10 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\breusable\x18\x1d \x01(\bR\breusable\x122\n" +
 	"\x06former\x18\x1e \x01(\v2\x1a.google.protobuf.TimestampR\x06former\x12\x19\n" +
 	"\bactor_id\x18\x1f \x01(\tR\aactorId\x12\x14\n" +
-	"\x05bytes\x18  \x01(\x03R\x05bytes\"g\n" +
+	"\x05bytes\x18  \x01(\x03R\x05bytes\x12\x19\n" +
+	"\bcall_ids\x18! \x01(\fR\acallIds\x12\x1f\n" +
+	"\vcall_number\x18\" \x01(\x03R\n" +
+	"callNumber\"g\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
