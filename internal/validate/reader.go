@@ -63,6 +63,17 @@ type object struct {
 
 // object reads raw, which must be an object with none but the known keys.
 func (r *reader) object(raw []byte, where string, known ...string) (object, bool) {
+	o, ok := r.written(raw, where)
+	for key := range o.fields {
+		if !slices.Contains(known, key) {
+			r.fault(where, RuleUnknownKey)
+		}
+	}
+	return o, ok
+}
+
+// written reads raw, which must be an object that the provider wrote: it takes back what it answered, keys that are newer than this page too.
+func (r *reader) written(raw []byte, where string) (object, bool) {
 	o := object{r: r, at: where, fields: map[string][]byte{}}
 	if len(raw) == 0 || raw[0] != '{' {
 		r.fault(where, RuleType)
@@ -71,9 +82,6 @@ func (r *reader) object(raw []byte, where string, known ...string) (object, bool
 	for _, m := range splitObject(raw) {
 		if _, twice := o.fields[m.key]; twice {
 			r.fault(where, RuleTwice)
-		}
-		if !slices.Contains(known, m.key) {
-			r.fault(where, RuleUnknownKey)
 		}
 		o.fields[m.key] = m.raw
 	}

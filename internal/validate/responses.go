@@ -11,7 +11,7 @@ func hostedItems() []string {
 	return []string{
 		"file_search_call", "web_search_call", "image_generation_call", "code_interpreter_call", "mcp_list_tools", "mcp_approval_request",
 		"mcp_approval_response", "mcp_call", "item_reference", "compaction", "program", "program_output", "tool_search_call",
-		"tool_search_output", "additional_tools",
+		"tool_search_output", "additional_tools", "configuration_update",
 	}
 }
 
@@ -55,7 +55,7 @@ func splitIfObject(raw []byte) []member {
 // responsesMessage reads a message that somebody gives (EasyInputMessageParam, Message) or one that the model gave
 // (ResponseOutputMessageParam): the assistant's words are a text, or the list of an output message with its id and status.
 func responsesMessage(r *reader, raw []byte) entry {
-	o, ok := r.object(raw, "", "type", "role", "content", "id", "status", "phase")
+	o, ok := r.written(raw, "")
 	if !ok {
 		return entry{}
 	}
@@ -68,12 +68,11 @@ func responsesMessage(r *reader, raw []byte) entry {
 		items = []Item{{Kind: Text, Texts: []string{o.full("content")}}}
 		o.only("role", "content", "phase")
 	case e.role == "user":
+		o.only("role", "content", "status")
 		items = o.responsesContent("content", "input_text", "input_image", "input_file", "input_audio")
 	default:
+		o.only("role", "content", "status")
 		items = o.responsesContent("content", "input_text")
-	}
-	if e.role != "assistant" && (o.has("id") || o.has("phase")) {
-		r.fault("", RuleUnknownKey)
 	}
 	e.blocks = []Block{r.block(e.role, raw, items...)}
 	return e
@@ -89,7 +88,7 @@ func (o object) responsesOutputMessage() []Item {
 func statuses() []string { return []string{"in_progress", "completed", "incomplete"} }
 
 func responsesCall(r *reader, raw []byte) entry {
-	o, ok := r.object(raw, "", "type", "call_id", "name", "arguments", "id", "status", "namespace", "caller")
+	o, ok := r.written(raw, "")
 	if !ok {
 		return entry{}
 	}
@@ -122,8 +121,7 @@ func clientOutputs() map[string][]string {
 }
 
 func responsesAction(r *reader, raw []byte, kind string) entry {
-	o, ok := r.object(raw, "", "type", "id", "call_id", "name", "input", "action", "actions", "operation", "pending_safety_checks", "status",
-		"environment", "namespace", "caller")
+	o, ok := r.written(raw, "")
 	if !ok {
 		return entry{}
 	}
@@ -138,7 +136,7 @@ func responsesAction(r *reader, raw []byte, kind string) entry {
 }
 
 func responsesOutcome(r *reader, raw []byte, kind string) entry {
-	o, ok := r.object(raw, "", "type", "id", "call_id", "output", "status", "acknowledged_safety_checks", "max_output_length", "caller")
+	o, ok := r.object(raw, "", "type", "id", "call_id", "output", "status", "acknowledged_safety_checks", "max_output_length", "caller", "name", "namespace")
 	if !ok {
 		return entry{}
 	}
@@ -176,7 +174,7 @@ func (o object) requireAll(keys []string) {
 }
 
 func responsesOutput(r *reader, raw []byte, kind string) entry {
-	o, ok := r.object(raw, "", "type", "call_id", "output", "id", "status", "caller")
+	o, ok := r.object(raw, "", "type", "call_id", "output", "id", "status", "caller", "name", "namespace")
 	if !ok {
 		return entry{}
 	}
@@ -192,7 +190,7 @@ func responsesOutput(r *reader, raw []byte, kind string) entry {
 
 // responsesReasoning reads a ResponseReasoningItemParam, whose encrypted form is bound to its id.
 func responsesReasoning(r *reader, raw []byte) entry {
-	o, ok := r.object(raw, "", "type", "id", "summary", "content", "encrypted_content", "status")
+	o, ok := r.written(raw, "")
 	if !ok {
 		return entry{}
 	}
@@ -237,9 +235,7 @@ func (o object) responsesContent(key string, types ...string) []Item {
 	}
 	var items []Item
 	for i, raw := range o.list(key) {
-		p, ok := o.r.object(raw, at(o.path(key), i), "type", "text", "refusal", "annotations", "logprobs",
-			"image_url", "file_id", "detail", "file_data", "file_url", "filename", "input_audio")
-		if ok {
+		if p, ok := o.r.written(raw, at(o.path(key), i)); ok {
 			items = append(items, p.responsesPart(p.one("type", RuleValue, types...)))
 		}
 	}
@@ -252,7 +248,7 @@ func (o object) responsesPart(kind string) Item {
 		o.only("text")
 		return Item{Kind: Text, Texts: []string{o.full("text")}}
 	case "output_text":
-		o.only("text", "annotations", "logprobs")
+		o.without("refusal", "detail", "image_url")
 		if _, ok := splitArray(o.fields["annotations"]); !o.has("annotations") {
 			o.r.fault(o.path("annotations"), RuleMissing)
 		} else if !ok {
@@ -260,7 +256,7 @@ func (o object) responsesPart(kind string) Item {
 		}
 		return Item{Kind: Text, Texts: []string{o.full("text")}}
 	case "refusal":
-		o.only("refusal")
+		o.without("text", "detail", "image_url")
 		return Item{Kind: Text, Texts: []string{o.full("refusal")}}
 	case "input_image":
 		o.only("image_url", "file_id", "detail")
@@ -284,6 +280,13 @@ func (o object) only(keys ...string) {
 		if key != "type" && !slices.Contains(keys, key) {
 			o.r.fault(o.at, RuleUnknownKey)
 		}
+	}
+}
+
+// without faults the keys of other types of parts.
+func (o object) without(keys ...string) {
+	if slices.ContainsFunc(keys, o.has) {
+		o.r.fault(o.at, RuleUnknownKey)
 	}
 }
 

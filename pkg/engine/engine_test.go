@@ -133,8 +133,8 @@ func TestEngine_Build_ShortConversationInFull(t *testing.T) {
 	b.append(t, "c", text(conversation.RoleSystem, "Be brief."), text(conversation.RoleUser, "Find x."), call("1"), result("1", "found"))
 	r := b.build(t, "c", conversation.FormatOpenAIChat, 1000)
 	want := `[{"role":"system","content":"Be brief."},{"role":"user","content":"Find x."},` +
-		`{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"search","arguments":"{\"q\":\"1\"}"}}]},` +
-		`{"role":"tool","tool_call_id":"call_1","content":"found"}]`
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"search","arguments":"{\"q\":\"1\"}"}}]},` +
+		`{"role":"tool","tool_call_id":"1","content":"found"}]`
 	if got := string(r.MessagesJSON); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -88,7 +88,7 @@ func TestEngine_Build_CallsOneAMessage(t *testing.T) {
 			t.Errorf("format %d: cold and warm differ", f)
 		}
 		if f == conversation.FormatOpenAIChat && !strings.Contains(string(warm.MessagesJSON),
-			`{"role":"tool","tool_call_id":"call_1","content":"first"},{"role":"tool","tool_call_id":"call_2","content":"second"}`) {
+			`{"role":"tool","tool_call_id":"same","content":"first"},{"role":"tool","tool_call_id":"pal000002","content":"second"}`) {
 			t.Errorf("results are paired otherwise: %s", warm.MessagesJSON)
 		}
 	}

@@ -109,7 +109,7 @@ func (r *record) weigh(p *conversation.Part) int32 {
 		n = r.count(p.Opaque.JSON.Inline)
 	}
 	if p.Residue != nil {
-		n += r.count(p.Residue.JSON)
+		n += r.count(provider.WeighedResidue(p.Residue.JSON))
 	}
 	return int32(n)
 }

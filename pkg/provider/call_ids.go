@@ -20,15 +20,11 @@ var (
 	// '^[a-zA-Z0-9_-]+$'"), Bedrock's Converse API as toolUseId, and OpenAI's Responses as call_id ("string too long. Expected ... 64").
 	WordID = IDForm{64, regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)}
 	// ChatID is what OpenAI's chat completions take: 40 characters ("string too long. Expected a string with maximum length 40").
-	ChatID = IDForm{40, visible}
-	// OthersChatID is of servers that speak the same. Some keep more in an id than OpenAI would take, such as a signature.
-	OthersChatID = IDForm{512, visible}
+	ChatID = IDForm{40, regexp.MustCompile(`^[!-~]+$`)}
 	// MistralID is nine letters and digits: "Tool call id was ... but must be a-z, A-Z, 0-9, with a length of 9".
 	MistralID = IDForm{9, regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)}
 
-	visible  = regexp.MustCompile(`^[!-~]+$`)
 	mistrals = regexp.MustCompile(`^(?:open-)?(?:mistral|ministral|mixtral|codestral|pixtral|magistral|devstral|voxtral)`)
-	openAIs  = regexp.MustCompile(`^(?:gpt-|chatgpt-|o\d|codex-|computer-use-|ft:gpt-)`)
 )
 
 // takes reports whether a provider takes an id as it is.
@@ -36,14 +32,10 @@ func (f IDForm) takes(id string) bool { return len(id) <= f.Max && f.Only.MatchS
 
 // ChatIDForm is the form of ids for a model that is called by chat completions.
 func ChatIDForm(model string) IDForm {
-	switch bare := BareModel(model); {
-	case mistrals.MatchString(bare):
+	if mistrals.MatchString(BareModel(model)) {
 		return MistralID
-	case bare == "" || openAIs.MatchString(bare):
-		return ChatID
-	default:
-		return OthersChatID
 	}
+	return ChatID
 }
 
 // CallID returns the id that a call is rendered with: its own, if no other call of the conversation has it and the provider takes it; else one

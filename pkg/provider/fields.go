@@ -70,12 +70,52 @@ func (f Fields) Append(object []byte, kind byte, keys ...string) []byte {
 		if !f.Is(key, kind) {
 			continue
 		}
-		object = object[:len(object)-1]
-		if object[len(object)-1] != '{' {
-			object = append(object, ',')
-		}
-		object = append(AppendString(object, key), ':')
-		object = append(append(object, f[key]...), '}')
+		object = appendMember(object, key, string(f[key]))
 	}
 	return object
+}
+
+// AppendUnread puts the members of a member that is an object behind those of an object, but for those that it has already, or not take.
+func (f Fields) AppendUnread(object []byte, key string, but ...string) []byte {
+	if !f.Is(key, '{') {
+		return object
+	}
+	has := map[string]bool{}
+	for _, name := range but {
+		has[name] = true
+	}
+	members(string(object), func(quoted, _ string) bool {
+		has[unquote(quoted)] = true
+		return true
+	})
+	members(string(f[key]), func(quoted, value string) bool {
+		if name := unquote(quoted); !has[name] {
+			has[name] = true
+			object = appendMember(object, name, value)
+		}
+		return true
+	})
+	return object
+}
+
+// WithoutNulls is an object without the members that are null: SDKs print what an API left out as null, and the API refuses it.
+func WithoutNulls(object string) []byte {
+	out := []byte("{}")
+	members(object, func(quoted, value string) bool {
+		if value != "null" {
+			out = appendMember(out, unquote(quoted), value)
+		}
+		return true
+	})
+	return out
+}
+
+// appendMember puts a member behind those of an object.
+func appendMember(object []byte, name, value string) []byte {
+	object = object[:len(object)-1]
+	if object[len(object)-1] != '{' {
+		object = append(object, ',')
+	}
+	object = append(AppendString(object, name), ':')
+	return append(append(object, value...), '}')
 }

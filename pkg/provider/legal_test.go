@@ -172,7 +172,7 @@ func (c *checker) responses(messages []byte) {
 		case "message":
 			c.flat += 4
 			c.content(m.Content, false)
-			if (m.Content[0] == '"') != (m.Role == "assistant") {
+			if (m.Content[0] == '"' || m.ID != "") != (m.Role == "assistant") {
 				c.fault("content of the %s: %s", m.Role, m.Content)
 			}
 		case "function_call":

@@ -15,6 +15,17 @@ func (r *Reading) WithResidue(p conversation.Part, from string, kept Members) co
 	return p
 }
 
+// MoreResidue puts members before those that a part has already.
+func (r *Reading) MoreResidue(p conversation.Part, from string, kept Members) conversation.Part {
+	if p.Residue != nil {
+		members(p.Residue.JSON, func(quoted, value string) bool {
+			kept = append(kept, Member{unquote(quoted), value})
+			return true
+		})
+	}
+	return r.WithResidue(p, from, kept)
+}
+
 // Members are members of an object, in order.
 type Members []Member
 
@@ -120,5 +131,18 @@ func (m *Members) AddObject(r *Reading, w *Rewriting, n Node) {
 		*m = append(*m, Member{n.key, string(w.value(nil, n.JSON, false))})
 	default:
 		r.Fail(&n, "must be an object or a list")
+	}
+}
+
+// Unread keeps under a key the members of an object that are not read otherwise; nothing if there are none.
+func (m *Members) Unread(w *Rewriting, key string, o *Object, read ...string) {
+	var rest Members
+	for i := range o.members {
+		if n := &o.members[i]; !slices.Contains(read, n.key) && !slices.Contains(w.Drop, n.key) {
+			rest = append(rest, Member{n.key, string(w.value(nil, n.JSON, w.Top || slices.Contains(w.Free, n.key)))})
+		}
+	}
+	if len(rest) > 0 {
+		*m = append(*m, Member{key, rest.JSON()})
 	}
 }

@@ -25,6 +25,27 @@ func (t *Traits) kept(r *conversation.Residue) Fields {
 	return fields
 }
 
+// unweighed are members that no model reads: ids, and how an answer was parted.
+func unweighed() []string { return []string{"id", "status", "item", "continues"} }
+
+// WeighedResidue is what of a residue weighs tokens: nothing of most.
+func WeighedResidue(object string) string {
+	if !IsObject(object) {
+		return object
+	}
+	var weighed Members
+	members(object, func(quoted, value string) bool {
+		if key := unquote(quoted); !slices.Contains(unweighed(), key) {
+			weighed = append(weighed, Member{key, value})
+		}
+		return true
+	})
+	if len(weighed) == 0 {
+		return ""
+	}
+	return weighed.JSON()
+}
+
 // isFile reports whether a medium is a file that the provider keeps under an id, or that has a name, so that it may be of any type.
 func (f Fields) isFile(m *conversation.Media) bool {
 	return f.Text("file_id") != "" || f.Text("filename") != "" && IsReachable(m)
@@ -46,8 +67,11 @@ func (s *UnitWriter) takeResidue(lines []Line) {
 				l.Parts, copied = slices.Clone(l.Parts), true
 				p = &l.Parts[j]
 			}
-			n := min(s.Context.count(p.Residue.JSON), p.Tokens)
-			s.Repair(l.Index, conversation.ReasonResidueDropped, -int64(n))
+			n := int32(0)
+			if weighed := WeighedResidue(p.Residue.JSON); weighed != "" { // an id of an item says nothing to anybody else
+				n = min(s.Context.count(weighed), p.Tokens)
+				s.Repair(l.Index, conversation.ReasonResidueDropped, -int64(n))
+			}
 			p.Residue, p.Tokens, l.Tokens = nil, p.Tokens-n, l.Tokens-n
 		}
 	}

@@ -42,6 +42,11 @@ func responsesKinds() map[string]string {
 		"messages": `{"role":"system","content":"S"},{"type":"message","role":"developer","content":[{"type":"input_text","text":"D"}]},{"role":"user","content":"hi"},` +
 			`{"type":"message","id":"msg_1","status":"completed","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"a","annotations":[],"logprobs":null},{"type":"output_text","text":"b","annotations":[]}]},{"role":"assistant","content":"c"}`,
 		"refusal": `{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"refusal","refusal":"No."}]}`,
+		"cited": `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"e"},{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}},` +
+			`{"type":"message","id":"msg_1","status":"completed","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"a","annotations":[{"type":"url_citation","start_index":0,"end_index":1,"title":"t","url":"https://e.x"}],"logprobs":[]},{"type":"output_text","text":"b","annotations":[]},{"type":"refusal","refusal":"No."}]},` +
+			`{"type":"message","id":"msg_2","status":"incomplete","role":"assistant","content":[{"type":"output_text","text":"c","annotations":[]}],"new_member":{"a":null,"b":[1]}}`,
+		"answered items": `{"type":"function_call","id":"fc_1","status":"completed","call_id":"a","name":"get","arguments":"{}","async":true},{"type":"function_call_output","id":"fco_1","status":"completed","call_id":"a","name":"get","output":"one"},` +
+			`{"type":"custom_tool_call","id":"ctc_1","call_id":"b","name":"sql","input":"select 1"},{"type":"custom_tool_call_output","id":"cto_1","call_id":"b","output":[{"type":"input_text","text":"1"},{"type":"input_text","text":"2"}]}`,
 		"media": `{"role":"user","content":[{"type":"input_text","text":"see"},{"type":"input_image","image_url":"https://e.x/a.png","detail":"original"},{"type":"input_image","image_url":"data:image/png;base64,` + pngBase64 + `"},` +
 			`{"type":"input_image","file_id":"file-1","detail":"high"},{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,UERG"},{"type":"input_file","file_url":"https://e.x/a.pdf"},` +
 			`{"type":"input_file","file_id":"file-2"},{"type":"input_file","filename":"a.csv","file_data":"data:text/csv;base64,VFhU"}]}`,
@@ -72,6 +77,7 @@ func responsesKinds() map[string]string {
 		"tool_search_call":      `"id":"ts","arguments":{"q":null},"status":"completed","execution":"server"`,
 		"tool_search_output":    `"id":"to","tools":[],"status":"completed"`,
 		"additional_tools":      `"role":"developer","tools":[]`,
+		"configuration_update":  `"reasoning":{"effort":"high"}`,
 		"compaction":            `"id":"cp","encrypted_content":"e"`,
 		"item_reference":        `"id":"ir"`,
 	} {

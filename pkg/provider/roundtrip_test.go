@@ -129,7 +129,7 @@ func canonical(t rapid.TB, f conversation.Format, list []byte) []any {
 
 // outputOnly are members that providers answer with and take back for nothing, and marks of the caller's.
 func outputOnly() []string {
-	return []string{"annotations", "logprobs", "reasoning_content", "reasoning", "async", "cache_control", "prompt_cache_breakpoint", "parsed_arguments", "index"}
+	return []string{"logprobs", "reasoning_content", "reasoning", "cache_control", "prompt_cache_breakpoint", "parsed_arguments", "index"}
 }
 
 // free are members whose inside is nobody's but the caller's.
@@ -180,7 +180,7 @@ func (c *canon) object(key string, m map[string]any) map[string]any {
 		if m["function"] != nil || m["custom"] != nil {
 			c.rename(m, "id", true)
 		}
-		if m["role"] == "tool" {
+		if delete(m, "annotations"); m["role"] == "tool" {
 			delete(m, "name")
 		}
 		m["content"] = oneText(m["content"], "text")
@@ -224,7 +224,7 @@ func (c *canon) object(key string, m map[string]any) map[string]any {
 	return m
 }
 
-// items parts what Responses has in one message and the sidecar in several, and leaves off ids.
+// items parts what Responses has in one message without an id, and the sidecar in several.
 func (c *canon) items(m map[string]any) []any {
 	if m["type"] == nil {
 		m["type"] = "message"
@@ -234,20 +234,12 @@ func (c *canon) items(m map[string]any) []any {
 	if m["type"] == "local_shell_call_output" {
 		c.rename(m, "id", false)
 	}
-	if m["type"] == "function_call" || m["type"] == "custom_tool_call" || strings.HasSuffix(kind, "_output") && m["type"] != "local_shell_call_output" {
-		delete(m, "id")
-		if m["type"] != "apply_patch_call_output" {
-			delete(m, "status")
-		}
-	}
 	if m["output"] = oneText(m["output"], "input_text"); m["output"] == nil {
 		delete(m, "output")
 	}
 	if m["type"] != "message" {
 		return []any{m}
 	}
-	delete(m, "id")
-	delete(m, "status")
 	list, ok := m["content"].([]any)
 	if m["role"] != "assistant" {
 		if !ok {
@@ -260,7 +252,7 @@ func (c *canon) items(m map[string]any) []any {
 		}
 		return []any{m}
 	}
-	if !ok {
+	if !ok || m["id"] != nil {
 		return []any{m}
 	}
 	var out []any

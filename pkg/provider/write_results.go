@@ -7,14 +7,14 @@ import (
 )
 
 // AddResult writes a result as an object: a prefix before the call's id, and the key of the text after it.
-func (s *UnitWriter) AddResult(l *Line, r *conversation.ToolResult, role, prefix, key string) {
+func (s *UnitWriter) AddResult(l *Line, r *conversation.ToolResult, role, prefix, key string, kept Fields) {
 	text, extra := s.ResultText(r, l.Index)
 	out := make([]byte, 0, len(text)+len(text)/16+64)
 	out = append(out, prefix...)
 	out = s.AppendCallID(out, l.Call)
 	out = append(out, key...)
 	out = AppendString(out, text)
-	s.Add(l, role, append(out, '}'), l.Parts[0].Tokens+extra)
+	s.Add(l, role, kept.besideResult(append(out, '}')), l.Parts[0].Tokens+extra)
 }
 
 // ResultText returns a result as one text, its parts joined by newlines and its media as lines. extra is the weight beyond the result's
@@ -55,7 +55,7 @@ type ResultList struct {
 }
 
 // AddPieces writes a result of several pieces as a list. It is false, and nothing is written, if there is nothing to list.
-func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p ResultList, kept Fields, keys ...string) bool {
+func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p ResultList, kept Fields) bool {
 	var contents []Content
 	more := int32(0)
 	for i := range r.Parts {
@@ -75,6 +75,11 @@ func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p ResultList
 	}
 	out := s.AppendCallID([]byte(p.Prefix), l.Call)
 	out = append(AppendContents(append(out, p.Key...), contents, p.TextPrefix, p.Media), '}')
-	s.Add(l, p.Role, kept.Append(out, '{', keys...), l.Parts[0].Tokens+more)
+	s.Add(l, p.Role, kept.besideResult(out), l.Parts[0].Tokens+more)
 	return true
+}
+
+// besideResult puts behind a result what its fields do not hold.
+func (f Fields) besideResult(result []byte) []byte {
+	return f.AppendUnread(f.Append(result, '"', "id", "status"), "members")
 }

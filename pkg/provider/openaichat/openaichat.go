@@ -223,7 +223,7 @@ func appendCall(s *provider.UnitWriter, index int32, dst []byte, p *conversation
 // Result writes a tool message: its content is a list if that is how it came.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	list := provider.ResultList{Role: "tool", Prefix: `{"role":"tool","tool_call_id":`, Key: `,"content":`, TextPrefix: `{"type":"text","text":`}
-	if !s.Kept(&l.Parts[0]).Is("content", '[') || !s.AddPieces(l, r, list, nil) {
-		s.AddResult(l, r, list.Role, list.Prefix, list.Key)
+	if kept := s.Kept(&l.Parts[0]); !kept.Is("content", '[') || !s.AddPieces(l, r, list, kept) {
+		s.AddResult(l, r, list.Role, list.Prefix, list.Key, kept)
 	}
 }

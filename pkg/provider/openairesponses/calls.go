@@ -9,8 +9,7 @@ import (
 
 func residueKeys() []string {
 	return []string{
-		"role", "type", "phase", "file_id", "filename", "detail", "namespace", "caller", "id", "status", "pending_safety_checks", "environment",
-		"acknowledged_safety_checks", "max_output_length", "output",
+		"role", "type", "file_id", "filename", "detail", "id", "status", "pending_safety_checks", "output", "item", "continues", "members",
 	}
 }
 
@@ -62,7 +61,7 @@ func (w *items) call(p *conversation.Part) {
 		out := w.unit.AppendCallID([]byte(`{"type":"custom_tool_call","call_id":`), p.Call)
 		out = provider.AppendField(out, `,"name":`, name)
 		out = append(provider.AppendField(out, `,"input":`, p.Call.Arguments.Inline), '}')
-		w.item("custom_tool_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), p.Tokens+more)
+		w.item("custom_tool_call", w.withID(out, kept), p.Tokens+more)
 	default:
 		w.item(kind, action(w.unit, kind, p, kept), p.Tokens)
 	}
@@ -74,7 +73,16 @@ func (w *items) function(p *conversation.Part, kept provider.Fields) {
 	out = w.unit.AppendCallID(out, p.Call)
 	out = provider.AppendField(out, `,"name":`, name)
 	out = append(provider.AppendField(out, `,"arguments":`, arguments), '}')
-	w.item("function_call", kept.Append(kept.Append(out, '"', "namespace"), '{', "caller"), tokens)
+	w.item("function_call", w.withID(out, kept), tokens)
+}
+
+// withID puts behind a call what its fields do not hold. An item that came behind reasoning is refused under its id without it ("was provided
+// without its required 'reasoning' item"), and taken without an id.
+func (w *items) withID(call []byte, kept provider.Fields) []byte {
+	if !w.orphaned {
+		call = kept.Append(call, '"', "id")
+	}
+	return kept.AppendUnread(kept.Append(call, '"', "status"), "members")
 }
 
 // action writes a call of a tool that OpenAI defines: what it does stands in its arguments.
@@ -87,8 +95,7 @@ func action(s *provider.UnitWriter, kind string, p *conversation.Part, kept prov
 		kept["pending_safety_checks"] = []byte("[]")
 	}
 	out = kept.Append(out, '"', "id", "status")
-	out = kept.Append(out, '[', "pending_safety_checks")
-	out = kept.Append(out, '{', "environment", "caller")
+	out = kept.AppendUnread(kept.Append(out, '[', "pending_safety_checks"), "members")
 	does, _ := provider.ReadFields(p.Call.Arguments.Inline)
 	return does.Append(does.Append(out, '{', "action", "operation"), '[', "actions")
 }
@@ -111,8 +118,8 @@ func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult
 		Role: name, Prefix: `{"type":"` + name + `","call_id":`, Key: `,"output":`, TextPrefix: `{"type":"input_text","text":`,
 		Takes: writer{}.Takes, Media: appendMedia,
 	}
-	if kept := s.Kept(&l.Parts[0]); !kept.Is("output", '[') || !s.AddPieces(l, r, list, kept, "caller") {
-		s.AddResult(l, r, name, list.Prefix, list.Key)
+	if kept := s.Kept(&l.Parts[0]); !kept.Is("output", '[') || !s.AddPieces(l, r, list, kept) {
+		s.AddResult(l, r, name, list.Prefix, list.Key, kept)
 	}
 }
 
@@ -139,8 +146,14 @@ func outcome(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResul
 		}
 	}
 	kept := s.Kept(p)
-	out = kept.Append(append(out, '}'), '[', "acknowledged_safety_checks")
-	s.Add(l, name, kept.Append(kept.Append(out, '{', "caller"), '0', "max_output_length"), p.Tokens+more)
+	out = append(out, '}')
+	if kind != applyPatch { // which says by it whether it was done
+		out = kept.Append(out, '"', "status")
+	}
+	if kind != localShell {
+		out = kept.Append(out, '"', "id")
+	}
+	s.Add(l, name, kept.AppendUnread(out, "members"), p.Tokens+more)
 }
 
 func patchStatus(r *conversation.ToolResult) string {

@@ -10,43 +10,45 @@ import (
 
 // hosted are the members that items of OpenAI's own tools must have, by the item's type, and those of others that a conversation takes back
 // as they came.
-func hosted(kind string) (required []string) {
+func hosted(kind string) (required []string, ok bool) {
 	switch kind {
+	case "configuration_update":
+		return nil, true
 	case "file_search_call":
-		return []string{"id", "queries", "status"}
+		return []string{"id", "queries", "status"}, true
 	case "web_search_call":
-		return []string{"id", "action", "status"}
+		return []string{"id", "action", "status"}, true
 	case "image_generation_call":
-		return []string{"id", "status"}
+		return []string{"id", "status"}, true
 	case "code_interpreter_call":
-		return []string{"id", "container_id", "status"}
+		return []string{"id", "container_id", "status"}, true
 	case "mcp_list_tools":
-		return []string{"id", "server_label", "tools"}
+		return []string{"id", "server_label", "tools"}, true
 	case "mcp_approval_request", "mcp_call":
-		return []string{"id", "server_label", "name", "arguments"}
+		return []string{"id", "server_label", "name", "arguments"}, true
 	case "mcp_approval_response":
-		return []string{"approval_request_id", "approve"}
+		return []string{"approval_request_id", "approve"}, true
 	case "program":
-		return []string{"id", "call_id", "code", "fingerprint"}
+		return []string{"id", "call_id", "code", "fingerprint"}, true
 	case "program_output":
-		return []string{"id", "call_id", "result", "status"}
+		return []string{"id", "call_id", "result", "status"}, true
 	case "tool_search_call":
-		return []string{"arguments"}
+		return []string{"arguments"}, true
 	case "tool_search_output":
-		return []string{"tools"}
+		return []string{"tools"}, true
 	case "additional_tools":
-		return []string{"role", "tools"}
+		return []string{"role", "tools"}, true
 	case "item_reference":
-		return []string{"id"}
+		return []string{"id"}, true
 	default:
-		return nil
+		return nil, false
 	}
 }
 
 // isHosted reports whether an item is one of those, with what it must have.
 func isHosted(kind string, fields provider.Fields) bool {
-	required := hosted(kind)
-	return len(required) > 0 && !slices.ContainsFunc(required, fields.IsNull)
+	required, ok := hosted(kind)
+	return ok && !slices.ContainsFunc(required, fields.IsNull)
 }
 
 // readOpaque gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. A part of reasoning is
@@ -58,7 +60,7 @@ func readOpaque(p *conversation.Part) (item []byte, kind string) {
 	fields, _ := provider.ReadFields(p.Opaque.JSON.Inline)
 	switch kind = fields.Text("type"); {
 	case kind == "reasoning" && isReasoning(fields):
-		return withoutNulls(p.Opaque.JSON.Inline, fields), kind
+		return provider.WithoutNulls(p.Opaque.JSON.Inline), kind
 	case kind == "compaction" && fields.Text("encrypted_content") != "" && isOptional(fields, "id"):
 		return []byte(p.Opaque.JSON.Inline), kind
 	case isHosted(kind, fields):
@@ -73,12 +75,7 @@ func isReasoning(fields provider.Fields) bool {
 	return fields.Text("id") != "" &&
 		isTexts(fields["summary"], "summary_text") &&
 		(fields.IsNull("content") || isTexts(fields["content"], "reasoning_text")) &&
-		isOptional(fields, "encrypted_content") && isStatus(fields) &&
-		fields.Only(reasoningKeys()...)
-}
-
-func reasoningKeys() []string {
-	return []string{"id", "type", "summary", "content", "encrypted_content", "status"}
+		isOptional(fields, "encrypted_content") && isStatus(fields)
 }
 
 func isStatus(fields provider.Fields) bool {
@@ -99,25 +96,4 @@ func isTexts(list json.RawMessage, kind string) bool {
 
 func isOptional(fields provider.Fields, key string) bool {
 	return fields.IsNull(key) || fields.Is(key, '"')
-}
-
-// withoutNulls returns the item as it came, or without the members that are null if it has such: SDKs print what the API left out as
-// null, and the API refuses an item that says it.
-func withoutNulls(item string, fields provider.Fields) []byte {
-	var out []byte
-	null := false
-	for i, key := range reasoningKeys() {
-		switch member, ok := fields[key]; {
-		case ok && fields.IsNull(key):
-			null = true
-		case ok:
-			out = append(out, "{,"[min(i, 1)])
-			out = append(out, `"`+key+`":`...)
-			out = append(out, member...)
-		}
-	}
-	if !null {
-		return []byte(item)
-	}
-	return append(out, '}')
 }

@@ -90,12 +90,16 @@ func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 }
 
 func (w *items) take(l *provider.Line) {
-	w.line, w.written = l, false
+	w.line, w.written, w.orphaned = l, false, false
 	for i := range l.Parts {
-		switch p := &l.Parts[i]; p.Kind {
+		p := &l.Parts[i]
+		if kept := w.unit.Kept(p); p.Kind != conversation.PartText || kept["continues"] == nil {
+			w.endMessage()
+		}
+		switch p.Kind {
 		case conversation.PartText:
 			if !w.unit.Blank(p.Text.Inline) {
-				w.text(p.Text.Inline, p.Tokens, w.unit.Kept(p))
+				w.message = append(w.message, p)
 			}
 		case conversation.PartMedia:
 			line, n := w.unit.MediaAsText(l.Index, p)
@@ -106,14 +110,17 @@ func (w *items) take(l *provider.Line) {
 			w.native(p)
 		}
 	}
+	w.endMessage()
 }
 
 // items writes the items of a turn.
 type items struct {
 	unit      *provider.UnitWriter
-	line      *provider.Line     // the message that is being written
-	written   bool               // an item of the message stands already
-	reasoning []pendingReasoning // before the next item
+	line      *provider.Line       // the message that is being written
+	written   bool                 // an item of the message stands already
+	orphaned  bool                 // reasoning of the message was left out: what came behind it has no id
+	message   []*conversation.Part // the texts of a message item that is being written
+	reasoning []pendingReasoning   // before the next item
 }
 
 type pendingReasoning struct {
@@ -122,18 +129,57 @@ type pendingReasoning struct {
 	json []byte
 }
 
-// text writes one text as a message of its own. The assistant's words are legal as a message that holds a string, or as an output
-// message with the id that OpenAI gave it, which the record does not have. A string cannot keep several texts apart.
-func (w *items) text(text string, weight int32, kept provider.Fields) {
-	if w.written || len(w.reasoning) > 0 {
-		weight += tokens.PerMessage // the record has one message where the items are more
+// endMessage writes the texts that came in one message: as the output message that they were, with the id that OpenAI gave it; or each as a
+// message of its own, where there is no id, which that shape demands.
+func (w *items) endMessage() {
+	texts := w.message
+	if w.message = nil; len(texts) == 0 {
+		return
 	}
-	out := provider.AppendField(nil, `{"type":"message","role":"assistant","content":`, text)
-	out = append(out, '}')
-	if slices.Contains([]string{"commentary", "final_answer"}, kept.Text("phase")) {
-		out = kept.Append(out, '"', "phase")
+	first := w.unit.Kept(texts[0])
+	if first.Object("item").Text("id") != "" && !w.orphaned {
+		w.output(texts, first)
+		return
+	}
+	for _, p := range texts {
+		w.text(p.Text.Inline, p.Tokens, first)
+	}
+}
+
+func (w *items) output(texts []*conversation.Part, first provider.Fields) {
+	out, weight := []byte(`{"type":"message","role":"assistant","content":`), w.overhead()
+	for i, p := range texts {
+		kept, piece := w.unit.Kept(p), []byte(nil)
+		if kept.Text("type") == "refusal" {
+			piece = append(provider.AppendField(nil, `{"type":"refusal","refusal":`, p.Text.Inline), '}')
+		} else {
+			piece = append(provider.AppendField(nil, `{"type":"output_text","text":`, p.Text.Inline), '}')
+			if kept.Object("members")["annotations"] == nil {
+				kept = provider.Fields{"members": []byte(`{"annotations":[]}`)}
+			}
+		}
+		out = append(out, "[,"[min(i, 1)])
+		out, weight = append(out, kept.AppendUnread(piece, "members")...), weight+p.Tokens
+	}
+	out = first.AppendUnread(append(out, "]}"...), "item")
+	if first.Object("item").Text("status") == "" {
+		out = append(out[:len(out)-1], `,"status":"completed"}`...)
 	}
 	w.item("assistant", out, weight)
+}
+
+// text writes one text as a message of its own, which holds a string.
+func (w *items) text(text string, weight int32, item provider.Fields) {
+	out := provider.AppendField(nil, `{"type":"message","role":"assistant","content":`, text)
+	w.item("assistant", item.AppendUnread(append(out, '}'), "item", "id", "status"), weight+w.overhead())
+}
+
+// overhead is what a message weighs beside its texts, where the record has one message and the items are more.
+func (w *items) overhead() int32 {
+	if w.written || len(w.reasoning) > 0 {
+		return tokens.PerMessage
+	}
+	return 0
 }
 
 // item writes an item behind the reasoning that precedes it.
@@ -149,6 +195,7 @@ func (w *items) item(role string, json []byte, tokens int32) {
 func (w *items) dropReasoning() {
 	for _, r := range w.reasoning {
 		w.unit.Drop(r.line.Index, r.part)
+		w.orphaned = true
 	}
 	w.reasoning = nil
 }
@@ -158,6 +205,7 @@ func (w *items) native(p *conversation.Part) {
 	item, kind := readOpaque(p)
 	if kind == "" || !w.unit.Native(w.line, p) {
 		w.unit.Drop(w.line.Index, p)
+		w.orphaned = w.orphaned || p.Kind == conversation.PartOpaque
 		return
 	}
 	if kind == "reasoning" {

@@ -90,20 +90,23 @@ func readMessage(r *provider.Reading, o *provider.Object) {
 	case "developer":
 		r.Add(o.Node, conversation.RoleSystem, "", r.Developer(parts))
 	case "assistant":
-		r.Join(o.Node, inPhase(r, o.Get("phase"), parts))
+		r.Join(o.Node, inItem(r, o, parts))
 	default:
 		r.Fail(&role, "must be user, assistant, system or developer")
 	}
 }
 
-// inPhase marks texts that are said on the way, or at the end.
-func inPhase(r *provider.Reading, phase provider.Node, parts []conversation.Part) []conversation.Part {
-	if r.Text(phase) == "" {
-		return parts
-	}
+// inItem keeps with the texts of a message that it was one, and what else it had: its id, its status, when it was said.
+func inItem(r *provider.Reading, o *provider.Object, parts []conversation.Part) []conversation.Part {
+	var item provider.Members
+	item.Unread(rewriting(), "item", o, "type", "role", "content")
 	for i := range parts {
-		if parts[i].Kind == conversation.PartText && parts[i].Residue == nil {
-			parts[i] = r.WithResidue(parts[i], "openai", provider.Members{{Key: "phase", JSON: phase.JSON}})
+		switch {
+		case len(item) == 0:
+		case i == 0:
+			parts[i] = r.MoreResidue(parts[i], "openai", item)
+		default:
+			parts[i] = r.MoreResidue(parts[i], "openai", provider.Members{{Key: "continues", JSON: "true"}})
 		}
 	}
 	return parts
@@ -113,9 +116,11 @@ func readPiece(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 	kind := o.Get("type")
 	switch r.Text(kind) {
 	case "input_text", "output_text", "text":
-		return provider.Text(r.Text(o.Get("text"))), true
+		return r.WithResidue(provider.Text(r.Text(o.Get("text"))), "openai", besideText(o)), true
 	case "refusal":
-		return r.WithResidue(provider.Text(r.Text(o.Get("refusal"))), "openai", provider.Members{{Key: "type", JSON: `"refusal"`}}), true
+		kept := provider.Members{{Key: "type", JSON: `"refusal"`}}
+		kept.Unread(rewriting(), "members", o, "type", "refusal")
+		return r.WithResidue(provider.Text(r.Text(o.Get("refusal"))), "openai", kept), true
 	case "input_image", "computer_screenshot":
 		return readImage(r, o), true
 	case "input_file":
@@ -123,6 +128,16 @@ func readPiece(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 	}
 	r.Fail(&kind, "must be input_text, input_image, input_file, output_text or refusal")
 	return p, false
+}
+
+// besideText is what a text comes with. That it cites nothing is written of every text.
+func besideText(o *provider.Object) (kept provider.Members) {
+	read := []string{"type", "text"}
+	if list := o.Get("annotations"); list.JSON == "[]" {
+		read = append(read, "annotations")
+	}
+	kept.Unread(rewriting(), "members", o, read...)
+	return kept
 }
 
 func readImage(r *provider.Reading, o *provider.Object) (p conversation.Part) {
@@ -165,8 +180,8 @@ func readCall(r *provider.Reading, o *provider.Object, kind string) {
 	if kind == "custom_tool_call" {
 		kept.AddString("type", "custom")
 	}
-	kept.AddText(r, o.Get("namespace"))
-	kept.AddObject(r, rewriting(), o.Get("caller"))
+	keepItem(r, &kept, o)
+	kept.Unread(rewriting(), "members", o, "type", "id", "status", "call_id", "name", "input", "arguments")
 	id, name := r.CallID(o.Get("call_id")), r.ToolName(o.Get("name"))
 	var p conversation.Part
 	var ok bool
@@ -190,11 +205,9 @@ func readAction(r *provider.Reading, o *provider.Object, kind string) {
 		arguments.AddObject(r, rewriting(), o.Get(key))
 	}
 	kept.AddString("type", kind)
-	kept.AddText(r, o.Get("id"))
-	kept.AddText(r, o.Get("status"))
-	for _, key := range []string{"pending_safety_checks", "environment", "caller"} {
-		kept.AddObject(r, rewriting(), o.Get(key))
-	}
+	keepItem(r, &kept, o)
+	kept.AddObject(r, rewriting(), o.Get("pending_safety_checks"))
+	kept.Unread(rewriting(), "members", o, append(actionKeys(), "type", "id", "call_id", "status", "pending_safety_checks")...)
 	p, ok := r.Call(r.CallID(o.Get("call_id")), strings.TrimSuffix(kind, "_call"), arguments.JSON())
 	if ok {
 		r.Join(o.Node, []conversation.Part{r.WithResidue(p, "openai", kept)})
@@ -231,10 +244,17 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 	if status := o.Get("status"); kind == "apply_patch_call_output" && r.Text(status) == "failed" {
 		result.State = conversation.ResultError
 	}
-	kept.AddObject(r, rewriting(), o.Get("acknowledged_safety_checks"))
-	kept.AddObject(r, rewriting(), o.Get("caller"))
-	kept.Add(o.Get("max_output_length"))
+	if kind != "local_shell_call_output" {
+		keepItem(r, &kept, o)
+	}
+	kept.Unread(rewriting(), "members", o, "type", "id", "status", "call_id", "output")
 	r.Add(o.Node, conversation.RoleTool, "", []conversation.Part{r.WithResidue(provider.ResultPart(result), "openai", kept)})
+}
+
+// keepItem keeps the id and the status of an item.
+func keepItem(r *provider.Reading, kept *provider.Members, o *provider.Object) {
+	kept.AddText(r, o.Get("id"))
+	kept.AddText(r, o.Get("status"))
 }
 
 // readItem reads an item that only OpenAI can read, in its place.
@@ -248,9 +268,10 @@ func readItem(r *provider.Reading, o *provider.Object) {
 	r.Join(o.Node, []conversation.Part{provider.Opaque("openai", r.Block(rewriting(), o.Node))})
 }
 
-// rewriting is how blocks of OpenAI's own are kept: without what is null, which SDKs print and the API refuses, but for what must be there.
+// rewriting is how blocks of OpenAI's own are kept: without what is null, which SDKs print and the API refuses, but for what must be there;
+// without what only says how likely an answer was, and marks for a cache.
 func rewriting() *provider.Rewriting {
 	return &provider.Rewriting{
-		Nulls: []string{"code", "outputs", "result", "param", "keys"}, Free: []string{"arguments", "tools", "input_schema", "attributes"},
+		Nulls: []string{"code", "outputs", "result", "param", "keys"}, Drop: []string{"logprobs", "parsed", "parsed_arguments", "prompt_cache_breakpoint"}, Free: []string{"arguments", "tools", "input_schema", "attributes"},
 	}
 }

@@ -57,7 +57,7 @@ func (s Scale) Part(p *conversation.Part) {
 		s.text(p, p.Opaque.JSON.Inline)
 	}
 	if p.Residue != nil {
-		s.text(p, p.Residue.JSON)
+		s.text(p, provider.WeighedResidue(p.Residue.JSON))
 	}
 }
 
