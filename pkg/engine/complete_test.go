@@ -65,6 +65,22 @@ func TestEngine_Build_Complete(t *testing.T) {
 	}
 }
 
+// TestEngine_Build_Complete_PromptOfTheDeveloper: since GPT-6.2 instructions are of one request alone, so that the system prompt leads the input.
+func TestEngine_Build_Complete_PromptOfTheDeveloper(t *testing.T) {
+	b := newBench(0)
+	b.append(t, "c", user("hello"))
+	for model, first := range map[string]bool{"gpt-6.2-astra": true, "openai/gpt-6.2": true, "gpt-7-sol": true, "gpt-6.1-sol": false, "gpt-5.2": false, "o3": false, "": false} {
+		r := b.asked(t, "c", 1000, func(r *engine.BuildRequest) {
+			r.Format, r.Model, r.SameTurn, r.Complete = conversation.FormatOpenAIResponses, model, true, engine.Completion{On: true}
+			r.Fixed = engine.FixedInput{SystemPrompt: "Be brief."}
+		})
+		const developer = `{"input":[{"type":"message","role":"developer","content":[{"type":"input_text","text":"Be brief."}]},{"type":"message","role":"user"`
+		if got := string(r.RequestJSON); strings.HasPrefix(got, developer) != first || strings.Contains(got, `"instructions":"Be brief."`) == first {
+			t.Errorf("%q: %s", model, got)
+		}
+	}
+}
+
 // TestEngine_Build_Complete_Empty: what is empty is left out.
 func TestEngine_Build_Complete_Empty(t *testing.T) {
 	b := newBench(0)

@@ -1,8 +1,36 @@
 package provider
 
-import "github.com/palimpsest-context/palimpsest/pkg/conversation"
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
 
 // What OpenAI's two APIs share.
+
+// The version of GPT from which on reusable instructions belong into the first developer item of Responses' input: what
+// stands in instructions is of that request alone, comes behind the input, and is billed as uncached
+// (developers.openai.com/api/docs/guides/latest-model/gpt-6.2-astra, read 2026-11-26).
+const developersMajor, developersMinor = 6, 2
+
+var versionOfGPT = regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?(?:-|$)`)
+
+// PromptIsDevelopers reports whether a model's system prompt stands in the first developer item of Responses' input.
+func PromptIsDevelopers(model string) bool {
+	m := versionOfGPT.FindStringSubmatch(BareModel(model))
+	if m == nil {
+		return false
+	}
+	major, _ := strconv.Atoi(m[1]) // digits, or none
+	minor, _ := strconv.Atoi(m[2])
+	return major > developersMajor || major == developersMajor && minor >= developersMinor
+}
+
+// DevelopersResidue marks a text of the role that OpenAI calls developer.
+func DevelopersResidue() *conversation.Residue {
+	return &conversation.Residue{Provider: "openai", JSON: `{"role":"developer"}`}
+}
 
 // Developer marks texts of the role that OpenAI calls developer.
 func (r *Reading) Developer(parts []conversation.Part) []conversation.Part {

@@ -44,7 +44,7 @@ func (d *Attempt) Prefix(before view.PreviousBuild, m *conversation.Manifest) re
 // completion is what completes a request of these settings.
 func (in *Input) completion(policy conversation.Policy) (*completion.Completion, error) {
 	return completion.New(&completion.Input{
-		Options: in.Request.Complete, Fixed: in.Request.Fixed, Format: in.Format, Counter: in.Counter, RecallTools: in.RecallTools,
+		Options: in.Request.Complete, Fixed: in.Request.Fixed, Format: in.Format, Model: in.Request.Model, Counter: in.Counter, RecallTools: in.RecallTools,
 		Memory: in.Recalls && conversation.ValueOr(policy.Memory.On, false), Incarnation: in.View.Head.Incarnation,
 	})
 }

@@ -32,6 +32,7 @@ type Input struct {
 
 	Fixed       view.FixedInput
 	Format      provider.Format
+	Model       string
 	Counter     tokens.Counter
 	RecallTools RecallTools // the sidecar's own; nil for none
 	Memory      bool        // that of the memory too
@@ -46,12 +47,14 @@ type Completion struct {
 	tools       []json.RawMessage
 	prompt      string // system prompt that stands in no block
 	format      provider.Format
+	developer   bool // the model's system prompt is the developer's, in the first item
 	incarnation conversation.ID
 }
 
 // New puts the caller's tools and the sidecar's together.
 func New(in *Input) (*Completion, error) {
 	c := &Completion{Options: in.Options, Fixed: in.Fixed, format: in.Format, incarnation: in.Incarnation}
+	c.developer = in.Format.Traits().Request.Instructions != "" && provider.PromptIsDevelopers(in.Model)
 	if !c.On {
 		return c, nil
 	}
@@ -75,7 +78,7 @@ func New(in *Input) (*Completion, error) {
 
 // placePrompt says where a whole request has its system prompt: apart from all blocks, or in the first of them.
 func (c *Completion) placePrompt() {
-	if c.format.Traits().Request.Instructions != "" && !c.Fixed.RenderSystem {
+	if c.format.Traits().Request.Instructions != "" && !c.developer && !c.Fixed.RenderSystem {
 		c.prompt = c.Fixed.SystemPrompt
 	} else {
 		c.Fixed.RenderSystem = true
@@ -88,6 +91,9 @@ func (c *Completion) systemBlocks() provider.UnitBlocks {
 		return provider.UnitBlocks{}
 	}
 	text := view.TextPart(c.Fixed.SystemPrompt)
+	if c.developer {
+		text.Residue = provider.DevelopersResidue()
+	}
 	item := conversation.Item{Message: &conversation.Message{Role: conversation.RoleSystem, Index: -1}, Parts: []conversation.Part{text}}
 	return c.format.Unit(&conversation.Unit{Items: []conversation.Item{item}}, provider.UnitContext{Leading: true})
 }
