@@ -6,22 +6,30 @@ import (
 	"strings"
 )
 
-// marks are members for a prompt cache, which are the sidecar's own affair.
-var marks = []string{"cache_control", "prompt_cache_breakpoint"}
+// apart are members that comparisons leave out: marks for a prompt cache, which are the sidecar's own affair, and what providers only answer
+// with.
+var apart = map[string][]string{
+	"openai-chat":      {"annotations"},
+	"openai-responses": {"prompt_cache_breakpoint", "logprobs"},
+	"anthropic":        {"cache_control"},
+}
 
-// canonical is a list in the one of its equal forms that comparisons use: docs/provider-json.md says which are equal. Null is absent, one text
-// is a list of one text, and neighbors of one role are one message where the provider takes turns.
+// canonical is a list in the one of its equal forms that comparisons use: docs/provider-json.md says which are equal. Null is absent, as
+// is the empty text of an assistant, one text is a list of one text, and neighbors of one role are one message where the provider takes turns.
 func canonical(format string, list []node) []node {
 	var out []node
 	for _, e := range list {
-		o, ok := each(e, bare).(object)
+		o, ok := each(e, func(o object) object { return bare(o, apart[format]) }).(object)
 		if !ok {
 			out = append(out, e)
 			continue
 		}
 		switch format {
 		case "openai-chat":
-			o = listed(o, "content", "text")
+			if o.get("content") == "" && o.get("role") == "assistant" {
+				o = o.with("content", nil)
+			}
+			o = bare(listed(o, "content", "text"), nil)
 		case "openai-responses":
 			o = listedItem(o)
 		case "anthropic":
@@ -32,9 +40,9 @@ func canonical(format string, list []node) []node {
 	return out
 }
 
-// bare is an object without nulls and marks.
-func bare(o object) object {
-	return slices.DeleteFunc(o, func(p pair) bool { return p.value == nil || slices.Contains(marks, p.key) })
+// bare is an object without nulls and some members.
+func bare(o object, apart []string) object {
+	return slices.DeleteFunc(o, func(p pair) bool { return p.value == nil || slices.Contains(apart, p.key) })
 }
 
 // listed writes a text of an object as a list of one text.

@@ -190,6 +190,16 @@ var hands = map[string]func(n node) []byte{
 		return writer{plainly}.text(each(n, func(o object) object { return append(o, pair{unknown, nil}) }))
 	},
 	"unknown members": func(n node) []byte {
+		if writtenByCaller(n) {
+			return writer{plainly}.text(n)
+		}
 		return writer{plainly}.text(each(n, func(o object) object { return append(o, pair{unknown, "x"}) }))
 	},
+}
+
+// writtenByCaller reports whether a step is a caller's own, in which providers refuse members that they do not know.
+func writtenByCaller(n node) bool {
+	o, ok := n.(object)
+	answer := ok && (o.get("choices") != nil || o.get("candidates") != nil || o.get("object") == "response")
+	return !answer && (!ok || o.get("role") != "assistant" && o.get("role") != "model")
 }
