@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 )
 
@@ -31,6 +32,25 @@ func (f Fields) Text(key string) string {
 		return ""
 	}
 	return s
+}
+
+// Texts returns the strings of a member that is a list; none of anything else.
+func (f Fields) Texts(key string) (texts []string) {
+	if json.Unmarshal(f[key], &texts) != nil {
+		return nil
+	}
+	return texts
+}
+
+// Without returns an object without some of its members.
+func (f Fields) Without(leave func(key string) bool) []byte {
+	out := []byte("{}")
+	for _, key := range slices.Sorted(maps.Keys(f)) {
+		if !leave(key) {
+			out = appendMember(out, key, string(f[key]))
+		}
+	}
+	return out
 }
 
 // Is reports whether a member is there and of a kind: { [ " or 0 for numbers.

@@ -122,7 +122,7 @@ func (c *checker) chat(messages []byte) {
 		c.flat += 4
 		if m.Name != nil {
 			c.text(*m.Name)
-			if !legalSpeaker.MatchString(*m.Name) || m.Role == "tool" {
+			if !legalSpeaker.MatchString(*m.Name) {
 				c.fault("speaker %q", *m.Name)
 			}
 		}
