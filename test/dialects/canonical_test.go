@@ -30,6 +30,9 @@ func canonical(format string, list []node) []node {
 				o = o.with("content", nil)
 			}
 			o = bare(listed(o, "content", "text"), nil)
+			if calls := o.get("tool_calls"); calls != nil { // whose index says where they stand anyway
+				o = o.with("tool_calls", eachOf(calls, func(c object) object { return bare(c, []string{"index"}) }))
+			}
 		case "openai-responses":
 			o = listedItem(o)
 		case "anthropic":
