@@ -56,7 +56,7 @@ const (
 	RuleLast       Rule = "last message must be the user's"
 	RuleAlternate  Rule = "roles must alternate"
 	RuleSignature  Rule = "thinking lacks its signature"
-	RuleThinking   Rule = "thinking must stand first in its message"
+	RuleThinking   Rule = "thinking must not end its message"
 	RuleReasoning  Rule = "reasoning must precede the item it belongs to"
 	RuleThought    Rule = "message lacks the reasoning that the provider demands on it"
 	RuleErrorText  Rule = "result that reports an error must say something"
@@ -97,7 +97,8 @@ type Block struct {
 type entry struct {
 	role   string
 	blocks []Block
-	calls  []string  // ids, or names where the format pairs by position
+	calls  []string // ids, or names where the format pairs by position
+	own    []ownCall
 	bare   bool      // part of the message before it, if the assistant's
 	said   *chatSaid // the assistant's, in Chat
 	faults []Violation
