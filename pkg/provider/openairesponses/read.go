@@ -18,7 +18,7 @@ type dialect struct{}
 // IsResponse reports whether an object says that it is a response.
 func (dialect) IsResponse(o *provider.Object) bool {
 	object := o.Get("object")
-	return object.JSON == `"response"` && o.Has("output")
+	return object.Says("response") && o.Has("output")
 }
 
 // Response reads the items of the output.
@@ -262,7 +262,7 @@ func readItem(r *provider.Reading, o *provider.Object) {
 	status := o.Get("status")
 	unfinished := []string{"in_progress", "incomplete", "searching", "generating", "interpreting", "calling"}
 	kind := o.Get("type")
-	if r.Request.Aborted && (kind.JSON == `"reasoning"` && !o.Has("encrypted_content") || slices.Contains(unfinished, r.Text(status))) {
+	if r.Request.Aborted && (kind.Says("reasoning") && !o.Has("encrypted_content") || slices.Contains(unfinished, r.Text(status))) {
 		return
 	}
 	r.Join(o.Node, []conversation.Part{provider.Opaque("openai", r.Block(rewriting(), o.Node))})
