@@ -47,6 +47,11 @@ const (
 	ExtraContent     = "extra_content"
 )
 
+// ChatMembers are those of a message that are written of what the record has.
+func ChatMembers() []string {
+	return []string{"role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call"}
+}
+
 // ReasoningMembers are those of a message that hold reasoning: the first two as a text.
 func ReasoningMembers() []string {
 	return []string{ReasoningContent, ReasoningPlain, ReasoningDetails, ThinkingBlocks}

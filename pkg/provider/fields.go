@@ -75,12 +75,17 @@ func (f Fields) Only(keys ...string) bool {
 	return true
 }
 
+// List returns the objects of a member that is a list of them; none of anything else.
+func (f Fields) List(key string) (objects []Fields) {
+	if json.Unmarshal(f[key], &objects) != nil {
+		return nil
+	}
+	return objects
+}
+
 // Blocks reports whether a member is a list of blocks, at least one, each of which says its type.
 func (f Fields) Blocks(key string) bool {
-	var blocks []Fields
-	if json.Unmarshal(f[key], &blocks) != nil {
-		return false
-	}
+	blocks := f.List(key)
 	return len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b Fields) bool { return b.Text("type") == "" })
 }
 

@@ -82,5 +82,5 @@ func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p ResultList
 // besideResult puts behind a result what its fields do not hold.
 func (f Fields) besideResult(result []byte) []byte {
 	result = f.AppendUnread(f.Append(result, '"', "id", "status"), "members")
-	return f.AppendUnread(result, "message", "role", "content", "name", "tool_call_id")
+	return f.AppendUnread(result, "message", ChatMembers()...)
 }

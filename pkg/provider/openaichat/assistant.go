@@ -169,10 +169,13 @@ func (m *assistantTurn) think(l *provider.Line, p *conversation.Part) bool {
 	}
 	took := false
 	for _, key := range reasoningTexts() {
-		if slices.Contains(as, key) && !m.dialect.Refuses(key) {
-			m.reason(key, r.Text.Inline)
-			took = true
+		if !slices.Contains(as, key) || m.dialect.Refuses(key) {
+			continue
 		}
+		if m.reason(key, r.Text.Inline); took { // the record has it once
+			m.tokens += p.Tokens
+		}
+		took = true
 	}
 	if took {
 		m.thoughts = append(m.thoughts, thought{l, p})
@@ -212,7 +215,7 @@ func (m *assistantTurn) say(p *conversation.Part) int32 {
 
 func (m *assistantTurn) words(text string, kept provider.Fields) {
 	kind := "text"
-	if kept.Text("type") == "refusal" {
+	if kept.Text("type") == "refusal" && !m.dialect.Refuses("refusal") {
 		kind = "refusal"
 	}
 	json := append(provider.AppendField([]byte(`{"type":"`+kind+`","`+kind+`":`), "", text), '}')
@@ -283,7 +286,7 @@ func (m *assistantTurn) message(out []byte) []byte {
 	}
 	out = append(out, '}')
 	for _, kept := range m.kept {
-		out = kept.AppendUnread(out, "message", ownMembers()...)
+		out = kept.AppendUnread(out, "message", provider.ChatMembers()...)
 	}
 	if m.signed != "" && !m.keeps(provider.ExtraContent) {
 		out = appendSignature(out, m.signed)

@@ -45,14 +45,9 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 	role := provider.OpenAIRole(l, contents)
 	out := append(appendContent(appendRole(s, l.Index, role, l.Name), contents), '}')
 	for i := range contents {
-		out = contents[i].Kept.AppendUnread(out, "message", ownMembers()...)
+		out = contents[i].Kept.AppendUnread(out, "message", provider.ChatMembers()...)
 	}
 	s.Add(l, role, out, provider.Weigh(contents))
-}
-
-// ownMembers are those of a message that are written of what the record has.
-func ownMembers() []string {
-	return []string{"role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call"}
 }
 
 // appendRole begins a message: with its role, and with who speaks if that is known.
@@ -128,7 +123,30 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 		l.Parts[0].Tokens, l.Tokens = l.Parts[0].Tokens+n, l.Tokens+n
 	}
 	list := provider.ResultList{Role: "tool", Prefix: string(prefix) + `"tool_call_id":`, Key: `,"content":`, TextPrefix: `{"type":"text","text":`}
-	if !kept.Is("content", '[') || !s.AddPieces(l, r, list, kept) {
+	switch {
+	case saysAsMuch(kept, r):
+		out := append(s.AppendCallID([]byte(list.Prefix), l.Call), list.Key...)
+		out = append(append(out, kept["content"]...), '}')
+		s.Add(l, list.Role, kept.AppendUnread(out, "message", provider.ChatMembers()...), l.Parts[0].Tokens)
+	case !kept.Is("content", '[') || !s.AddPieces(l, r, list, kept):
 		s.AddResult(l, r, list.Role, list.Prefix, list.Key, kept)
 	}
+}
+
+// saysAsMuch reports whether the pieces that were kept of a result are texts, and those that it has.
+func saysAsMuch(kept provider.Fields, r *conversation.ToolResult) bool {
+	pieces := kept.List("content")
+	texts := r.Parts
+	if r.Output == conversation.OutputText {
+		texts = []conversation.ResultPart{{Text: r.Text}}
+	}
+	if len(pieces) == 0 || len(pieces) != len(texts) {
+		return false
+	}
+	for i, piece := range pieces {
+		if piece.Text("type") != "text" || texts[i].Media != nil || piece.Text("text") != texts[i].Text.Inline || texts[i].Text.Inline == "" {
+			return false
+		}
+	}
+	return true
 }

@@ -224,9 +224,23 @@ func readResult(r *provider.Reading, o *provider.Object) {
 	default:
 		parts := r.Content(content, readPiece)
 		r.SetOutput(content, &result, parts)
-		if len(parts) > 1 {
-			kept = append(kept, provider.Member{Key: "content", JSON: "[]"})
+		if whole := slices.ContainsFunc(parts, hasMore); whole || len(parts) > 1 {
+			kept = append(kept, provider.Member{Key: "content", JSON: pieces(r, content, whole)})
 		}
 	}
 	r.Add(o.Node, conversation.RoleTool, "", []conversation.Part{r.WithResidue(provider.ResultPart(result), "openai", kept)})
+}
+
+func hasMore(p conversation.Part) bool { return p.Residue != nil }
+
+// pieces is the list of a result's pieces, where they hold more than the result: without them where they do not.
+func pieces(r *provider.Reading, list provider.Node, whole bool) string {
+	if !whole {
+		return "[]"
+	}
+	var out []byte
+	for i, piece := range r.List(list) {
+		out = append(append(out, "[,"[min(i, 1)]), r.Block(rewriting(), piece)...)
+	}
+	return string(append(out, ']'))
 }
