@@ -39,7 +39,8 @@ type conversationLine struct {
 	Head     headLine   `json:"head"`
 }
 
-// headLine leaves out what an import makes anew (the incarnation, when the sweep looks next, whether its id can be reused), and
+// headLine leaves out what an import makes anew (the incarnation, when the sweep looks next, whether its id can be reused, which calls' ids
+// there were), and
 // what a live conversation has not (the time its tombstone ends) or remembers of callers (until when it does).
 type headLine struct {
 	Version       uint64      `json:"version"`
