@@ -80,6 +80,7 @@ const (
 	ReasonResidueDropped
 	ReasonDuplicateLines
 	ReasonCopyNotShown
+	ReasonBytesInText
 )
 
 // Expired says whether the reason is that of an expiry.
