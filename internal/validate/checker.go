@@ -58,6 +58,7 @@ const (
 	RuleSignature  Rule = "thinking lacks its signature"
 	RuleThinking   Rule = "thinking must stand first in its message"
 	RuleReasoning  Rule = "reasoning must precede the item it belongs to"
+	RuleThought    Rule = "message lacks the reasoning that the provider demands on it"
 	RuleErrorText  Rule = "result that reports an error must say something"
 )
 
@@ -96,8 +97,9 @@ type Block struct {
 type entry struct {
 	role   string
 	blocks []Block
-	calls  []string // ids, or names where the format pairs by position
-	bare   bool     // part of the message before it, if the assistant's
+	calls  []string  // ids, or names where the format pairs by position
+	bare   bool      // part of the message before it, if the assistant's
+	said   *chatSaid // the assistant's, in Chat
 	faults []Violation
 }
 
@@ -132,6 +134,7 @@ type Checker struct {
 	count   Counter
 	systems map[string]*entry
 	seen    map[string]*entry
+	demands chatDemands
 }
 
 // dialect is what formats differ in.
@@ -208,6 +211,7 @@ func (c *Checker) Read(system, messages []byte) *Context {
 		out.add(at(c.dialect.list, i), entries[i], joined)
 	}
 	c.dialect.order(r, entries)
+	c.demands.check(r, entries)
 	out.Violations = append(out.Violations, r.faults...)
 	return out
 }

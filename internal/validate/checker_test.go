@@ -66,7 +66,7 @@ var faults = map[Format][]fault{
 		{"system apart", RuleSystem, "", `system:"Be brief."`},
 		{"unknown key", RuleUnknownKey, `"role":"user",`, `"role":"user","index":1,`},
 		{"key of another role", RuleUnknownKey, `"role":"user",`, `"role":"user","tool_call_id":"c1",`},
-		{"name of a tool message", RuleUnknownKey, `"role":"tool",`, `"role":"tool","name":"find",`},
+		{"name of a tool message", RuleSpeaker, `"role":"tool",`, `"role":"tool","name":"fi nd",`},
 		{"key of another part", RuleUnknownKey, `"type":"text","text":"look"`, `"type":"text","text":"look","refusal":"x"`},
 		{"key twice", RuleTwice, `"role":"user",`, `"role":"user","role":"user",`},
 		{"no role", RuleMissing, `"role":"user",`, ``},

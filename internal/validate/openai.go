@@ -20,16 +20,19 @@ func noSystem(r *reader, raw []byte) entry {
 
 // chatMessage reads a message of Chat Completions.
 func chatMessage(r *reader, raw []byte) entry {
-	o, ok := r.object(raw, "", "role", "content", "name", "tool_calls", "tool_call_id", "refusal", "audio")
+	o, ok := r.written(raw, "")
 	if !ok {
 		return entry{}
 	}
 	e := entry{role: o.one("role", RuleRole, "system", "developer", "user", "assistant", "tool")}
+	if e.role != "assistant" { // which the provider wrote
+		o.known("role", "content", "name", "tool_calls", "tool_call_id", "refusal", "audio")
+	}
 	o.chatKeys(e.role)
 	var items []Item
 	switch e.role {
 	case "assistant":
-		items = o.chatAssistant()
+		items = o.chatAssistant(&e)
 	case "tool":
 		items = o.chatResult()
 	case "user":
@@ -48,54 +51,61 @@ func (o object) chatKeys(role string) {
 			o.r.fault(o.path(key), RuleUnknownKey)
 		}
 	}
-	switch {
-	case o.has("name") && role == "tool":
-		o.r.fault(o.path("name"), RuleUnknownKey)
-	case o.has("name"):
+	if o.has("name") { // a tool message may name its tool: developers.openai.com/cookbook/examples/how_to_call_functions_with_chat_models
 		o.matched("name", RuleSpeaker, openAISpeaker)
 	}
 }
 
-func (o object) chatAssistant() []Item {
+// chatAssistant reads a message that the provider wrote. Beside calls, servers write no text as well as null.
+func (o object) chatAssistant(e *entry) []Item {
 	var items []Item
-	if content := o.fields["content"]; content != nil && string(content) != "null" {
-		items = o.chatContent("text", "refusal")
+	content := string(o.fields["content"])
+	if content != "" && content != "null" && (content != `""` || !o.has("tool_calls")) {
+		items = o.chatContent("text", "refusal", "thinking", "reference", "tool_reference")
 	} else if !o.has("tool_calls") && !o.has("refusal") && !o.has("audio") {
 		o.r.fault(o.path("content"), RuleMissing)
 	}
 	if o.has("refusal") {
 		items = append(items, Item{Kind: Text, Texts: []string{o.full("refusal")}})
 	}
+	for _, key := range []string{"reasoning_content", "reasoning"} {
+		if o.has(key) {
+			thought, _ := o.text(key)
+			items = append(items, Item{Kind: Reasoning, Texts: []string{thought}})
+		}
+	}
 	if o.has("audio") {
 		if audio, ok := o.r.object(o.fields["audio"], o.path("audio"), "id"); ok {
 			audio.full("id")
 		}
 	}
+	e.said = &chatSaid{fields: o.fields}
 	if !o.has("tool_calls") {
 		return items
 	}
 	for i, raw := range o.list("tool_calls") {
 		if call, ok := o.r.chatCall(raw, at(o.path("tool_calls"), i)); ok {
 			items = append(items, call)
+			e.said.signed = append(e.said.signed, isSigned(raw))
 		}
 	}
 	return items
 }
 
 func (r *reader) chatCall(raw []byte, where string) (Item, bool) {
-	o, ok := r.object(raw, where, "id", "type", "function", "custom")
+	o, ok := r.written(raw, where)
 	if !ok {
 		return Item{}, false
 	}
 	id := o.matched("id", RuleID, func(s string) bool { return len(s) >= 1 && len(s) <= 40 })
-	if kind := o.one("type", RuleValue, "function", "custom"); len(o.fields) != 3 || !o.has(kind) {
+	if kind := o.one("type", RuleValue, "function", "custom"); !o.has(kind) || o.has("function") && o.has("custom") {
 		r.fault(where, RuleUnknownKey)
 	} else if kind == "custom" {
-		c, _ := r.object(o.fields[kind], o.path(kind), "name", "input")
+		c, _ := r.written(o.fields[kind], o.path(kind))
 		input, _ := c.text("input")
 		return Item{Kind: Call, ID: id, Name: c.matched("name", RuleName, openAIName), Texts: []string{input}}, true
 	}
-	f, ok := r.object(o.fields["function"], o.path("function"), "name", "arguments")
+	f, ok := r.written(o.fields["function"], o.path("function"))
 	if !ok {
 		return Item{}, false
 	}
@@ -129,12 +139,17 @@ func (o object) chatContent(types ...string) []Item {
 	}
 	var items []Item
 	for i, raw := range o.list("content") {
-		p, ok := o.r.object(raw, at(o.path("content"), i), "type", "text", "refusal", "image_url", "input_audio", "file")
+		p, ok := o.r.written(raw, at(o.path("content"), i))
 		if !ok {
 			continue
 		}
+		assistants := slices.Contains(types, "refusal")
 		kind := p.one("type", RuleValue, types...)
-		if len(p.fields) > 2 || !p.has(kind) {
+		if assistants && slices.Contains(types[2:], kind) { // Mistral's own
+			items = append(items, Item{Kind: Opaque, Texts: []string{string(raw)}})
+			continue
+		}
+		if len(p.fields) > 2 && !assistants || !p.has(kind) {
 			o.r.fault(p.at, RuleUnknownKey)
 			continue
 		}

@@ -64,12 +64,17 @@ type object struct {
 // object reads raw, which must be an object with none but the known keys.
 func (r *reader) object(raw []byte, where string, known ...string) (object, bool) {
 	o, ok := r.written(raw, where)
+	o.known(known...)
+	return o, ok
+}
+
+// known faults all keys but these.
+func (o object) known(keys ...string) {
 	for key := range o.fields {
-		if !slices.Contains(known, key) {
-			r.fault(where, RuleUnknownKey)
+		if !slices.Contains(keys, key) {
+			o.r.fault(o.at, RuleUnknownKey)
 		}
 	}
-	return o, ok
 }
 
 // written reads raw, which must be an object that the provider wrote: it takes back what it answered, keys that are newer than this page too.

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 )
 
@@ -33,6 +34,25 @@ func (f Fields) Text(key string) string {
 	return s
 }
 
+// Texts returns the strings of a member that is a list; none of anything else.
+func (f Fields) Texts(key string) (texts []string) {
+	if json.Unmarshal(f[key], &texts) != nil {
+		return nil
+	}
+	return texts
+}
+
+// Without returns an object without some of its members.
+func (f Fields) Without(leave func(key string) bool) []byte {
+	out := []byte("{}")
+	for _, key := range slices.Sorted(maps.Keys(f)) {
+		if !leave(key) {
+			out = appendMember(out, key, string(f[key]))
+		}
+	}
+	return out
+}
+
 // Is reports whether a member is there and of a kind: { [ " or 0 for numbers.
 func (f Fields) Is(key string, kind byte) bool {
 	value := f[key]
@@ -55,12 +75,17 @@ func (f Fields) Only(keys ...string) bool {
 	return true
 }
 
+// List returns the objects of a member that is a list of them; none of anything else.
+func (f Fields) List(key string) (objects []Fields) {
+	if json.Unmarshal(f[key], &objects) != nil {
+		return nil
+	}
+	return objects
+}
+
 // Blocks reports whether a member is a list of blocks, at least one, each of which says its type.
 func (f Fields) Blocks(key string) bool {
-	var blocks []Fields
-	if json.Unmarshal(f[key], &blocks) != nil {
-		return false
-	}
+	blocks := f.List(key)
 	return len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b Fields) bool { return b.Text("type") == "" })
 }
 

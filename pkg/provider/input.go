@@ -44,6 +44,8 @@ type Input struct {
 	System []string
 	// Leads: some of System are elements of the list, so that a tail of it is without them.
 	Leads bool
+	// LeftOut is how many calls of a reply that was cut off are not among its messages, because their input is not whole.
+	LeftOut int
 	// Usage and Model come with a response; nil and empty where it does not say.
 	Usage *Usage
 	Model string

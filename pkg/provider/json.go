@@ -125,7 +125,7 @@ func stringLength(s string) (int, bool) {
 			case 0xdc00 <= unit && unit < 0xe000:
 				return 0, false
 			case 0xd800 <= unit && unit < 0xdc00:
-				if low := codeUnit(s, i+5); low < 0xdc00 || low >= 0xe000 {
+				if !isLow(codeUnit(s, i+5)) {
 					return 0, false
 				}
 				i += 6
@@ -149,3 +149,34 @@ func codeUnit(s string, i int) uint64 {
 }
 
 func numberLength(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789+-.eE")) }
+
+// mendSurrogates replaces halves of surrogate pairs in JSON by U+FFFD, each by itself: parsers of providers refuse all of a text for one.
+func mendSurrogates(s string) string {
+	if !strings.Contains(s, `\u`) {
+		return s
+	}
+	var out []byte
+	start := 0
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] != '\\' {
+			continue
+		}
+		switch unit := codeUnit(s, i); {
+		case unit < 0xd800 || 0xe000 <= unit:
+			i++
+			continue
+		case unit < 0xdc00 && isLow(codeUnit(s, i+6)):
+			i += 11
+			continue
+		}
+		out = append(append(out, s[start:i]...), "\uFFFD"...)
+		i += 5
+		start = i + 1
+	}
+	if out == nil {
+		return s
+	}
+	return string(append(out, s[start:]...))
+}
+
+func isLow(unit uint64) bool { return 0xdc00 <= unit && unit < 0xe000 }

@@ -113,8 +113,9 @@ func (c *checker) chat(messages []byte) {
 			Function struct{ Name, Arguments string }
 			Custom   struct{ Name, Input string }
 		} `json:"tool_calls"`
-		Refusal string
-		Audio   any
+		Refusal, Reasoning string
+		ReasoningContent   string `json:"reasoning_content"`
+		Audio              any
 	}
 	c.decode(messages, &list)
 	var open []string
@@ -122,7 +123,7 @@ func (c *checker) chat(messages []byte) {
 		c.flat += 4
 		if m.Name != nil {
 			c.text(*m.Name)
-			if !legalSpeaker.MatchString(*m.Name) || m.Role == "tool" {
+			if !legalSpeaker.MatchString(*m.Name) {
 				c.fault("speaker %q", *m.Name)
 			}
 		}
@@ -140,8 +141,10 @@ func (c *checker) chat(messages []byte) {
 		}
 		c.text(m.Refusal)
 		if string(m.Content) != "null" || len(m.ToolCalls) == 0 && m.Refusal == "" && m.Audio == nil {
-			c.content(m.Content, false)
+			c.content(m.Content, len(m.ToolCalls) > 0)
 		}
+		c.text(m.ReasoningContent)
+		c.text(m.Reasoning)
 		for _, call := range m.ToolCalls {
 			open = append(open, call.ID)
 			if call.Type == "custom" {

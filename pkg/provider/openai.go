@@ -35,7 +35,7 @@ func DevelopersResidue() *conversation.Residue {
 // Developer marks texts of the role that OpenAI calls developer.
 func (r *Reading) Developer(parts []conversation.Part) []conversation.Part {
 	for i := range parts {
-		parts[i] = r.WithResidue(parts[i], "openai", Members{{"role", `"developer"`}})
+		parts[i] = r.MoreResidue(parts[i], "openai", Members{{"role", `"developer"`}})
 	}
 	return parts
 }

@@ -49,6 +49,8 @@ func hostileResidue() []string {
 		`{"citations":[{"type":"char_location"}]}`, `{"citations":{"enabled":true},"title":"t"}`, `{"type":"document","title":"t"}`, `{"type":"document","source":{"type":"content","content":"x"}}`,
 		`{"type":"search_result","source":"s","title":"t"}`, `{"type":"search_result"}`, `{"content":[{"type":"tool_reference","tool_name":"x"}]}`, `{"toolset_name":"t"}`,
 		`{"partMetadata":{"a":1}}`, `{"partMetadata":[]}`, `{"displayName":"d"}`, `{"response":{"output":""}}`, `{"response":{},"parts":[]}`, `{"parts":[]}`, `{"scheduling":"SILENT","willContinue":true}`,
+		`{"as":["reasoning_content","reasoning"]}`, `{"as":["content","role"]}`, `{"as":["extra_content"]}`, `{"as":1}`, `{"empty":["content","reasoning_content","role"]}`, `{"empty":{}}`, `{"named":true}`, `{"named":1}`,
+		`{"message":{"role":"system","content":"x","tool_calls":[],"name":"x"}}`, `{"message":[]}`, `{"part":{"type":"x","text":"x"}}`, `{"inner":{"url":"x","data":1}}`,
 		`{"max_output_length":5,"acknowledged_safety_checks":[]}`, deep(100), `{"x":"\udc00"}`, `[]`, `{`,
 	}
 }
@@ -159,10 +161,15 @@ func legalToo(t rapid.TB, f provider.Format, v view, count func(string) int) {
 func TestFormat_Unit_AnyRecordIsLegalAndBounded(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		units := drawRecord(t, chars4)
-		model := anyModel.Draw(t, "called")
+		model := rapid.OneOf(anyModel, rapid.SampledFrom([]string{"deepseek-v4-pro", "deepseek-r1", "kimi-k2.6", "kimi-k3", "gemini-3-pro-preview", "mistral-large-latest"})).Draw(t, "called")
 		for _, f := range formats() {
-			if v := compose(f, units, model, chars4); hasMessages(v.blocks) {
-				legal(t, f, v, chars4)
+			v := compose(f, units, model, chars4)
+			if !hasMessages(v.blocks) {
+				continue
+			}
+			legal(t, f, v, chars4)
+			if f.Format() == conversation.FormatOpenAIChat {
+				takenByProvider(t, f, v, model)
 			}
 		}
 	})

@@ -84,7 +84,7 @@ func TestReader_Read_Fault_NamesItsPlace(t *testing.T) {
 		{conversation.FormatOpenAIChat, `[{"role":"user","content":"a"},{"role":"secret","content":"a"}]`, "[1].role"},
 		{conversation.FormatOpenAIChat, `{"messages":[{"role":"user"}]}`, "messages[0].content"},
 		{conversation.FormatOpenAIChat, `{"role":"user","content":"a","content":"b"}`, "json"},
-		{conversation.FormatOpenAIChat, `{"role":"assistant","function_call":{"name":"f"}}`, "function_call"},
+		{conversation.FormatOpenAIChat, `{"role":"assistant","function_call":{"arguments":"{}"}}`, "function_call.name"},
 		{conversation.FormatOpenAIChat, `{"role":"user"`, "json"},
 		{conversation.FormatOpenAIResponses, `{"object":"response","output":[{"type":"function_call","name":"f"}]}`, "output[0].call_id"},
 		{conversation.FormatOpenAIResponses, `[{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,*"}]}]`, "[0].content[0].image_url"},

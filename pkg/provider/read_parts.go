@@ -36,6 +36,7 @@ func (r *Reading) RequiredContent(n Node, read func(*Reading, *Object) (conversa
 // Call makes a part of a call. What is not whole in a reply that was cut off is none: ok is false then.
 func (r *Reading) Call(id, name, arguments string) (p conversation.Part, ok bool) {
 	if r.Request.Aborted && !IsJSON(arguments) {
+		r.Input.LeftOut++
 		return p, false
 	}
 	r.open(id, name)
@@ -56,17 +57,45 @@ func (r *Reading) Reasoning(from, text, signature string) (p conversation.Part, 
 // CallOfText makes a part of a call whose input is no JSON: nobody can tell whether one in a reply that was cut off is whole.
 func (r *Reading) CallOfText(id, name, input string) (p conversation.Part, ok bool) {
 	if r.Request.Aborted {
+		r.Input.LeftOut++
 		return p, false
 	}
 	return r.Call(id, name, input)
 }
 
-// Arguments reads the arguments of a call: a text of JSON, or, as some servers write them, the JSON itself.
+// noArguments are those of a call that has none.
+const noArguments = "{}"
+
+// Arguments reads the arguments of a call: a text of JSON, or, as some servers write them, the JSON itself. Servers write null and no text for
+// none; in a reply that was cut off, no text is what had not come yet.
 func (r *Reading) Arguments(n Node) string {
 	if n.Is('{') {
 		return strings.Clone(n.JSON)
 	}
-	return r.Text(n)
+	switch text := r.Text(n); strings.TrimSpace(text) {
+	case "null":
+		return noArguments
+	case "":
+		if !r.Request.Aborted {
+			return noArguments
+		}
+		return ""
+	default:
+		return text
+	}
+}
+
+// ObjectArguments reads the arguments of a call whose provider has them as an object. In a reply that was cut off they may be the text that
+// had come of it.
+func (r *Reading) ObjectArguments(n Node) string {
+	switch {
+	case n.Missing():
+		return noArguments
+	case n.Is('{') || r.Request.Aborted && n.Is('"'):
+		return r.Arguments(n)
+	}
+	r.Fail(&n, "must be an object")
+	return noArguments
 }
 
 // StoredFile makes media of a file that the provider keeps: others are told its id alone.
@@ -97,9 +126,18 @@ const maxSought = maxReadCalls
 
 func (r *Reading) open(id, name string) {
 	if r.opened == nil {
-		r.opened = map[string][]string{}
+		r.opened, r.tools = map[string][]string{}, map[string]string{}
 	}
 	r.opened[name] = append(r.opened[name], id)
+	r.tools[id] = name
+}
+
+// Answered notes that a result answers the call with an id, so that one without an id answers another.
+func (r *Reading) Answered(id string) string {
+	if name, ok := r.tools[id]; ok {
+		return r.AnsweredCall(name, id)
+	}
+	return id
 }
 
 // AnsweredCall returns the id of the call that a result answers whose provider pairs by name: its own, else that of the first open call of the

@@ -10,7 +10,7 @@ import (
 // WithResidue gives a part the members that its fields do not hold; none if there are none.
 func (r *Reading) WithResidue(p conversation.Part, from string, kept Members) conversation.Part {
 	if len(kept) > 0 {
-		p.Residue = &conversation.Residue{Provider: from, JSON: kept.JSON()}
+		p.Residue = &conversation.Residue{Provider: from, JSON: mendSurrogates(kept.JSON())}
 	}
 	return p
 }
@@ -82,7 +82,7 @@ func (r *Reading) Block(w *Rewriting, n Node) string {
 		r.Fail(&n, "must be an object")
 		return "{}"
 	}
-	return string(w.object(make([]byte, 0, len(n.JSON)), n.JSON))
+	return mendSurrogates(string(w.object(make([]byte, 0, len(n.JSON)), n.JSON)))
 }
 
 func (w *Rewriting) object(dst []byte, object string) []byte {

@@ -30,6 +30,7 @@ type Reading struct {
 	camel   bool // snake_case keys are those in camelCase
 	faults  []conversation.Violation
 	opened  map[string][]string // by the name of a tool: ids of calls in the list that nothing has answered
+	tools   map[string]string   // by the id of a call in the list: the name of its tool
 	element int                 // that is read
 }
 

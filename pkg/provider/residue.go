@@ -25,8 +25,10 @@ func (t *Traits) kept(r *conversation.Residue) Fields {
 	return fields
 }
 
-// unweighed are members that no model reads: ids, and how an answer was parted.
-func unweighed() []string { return []string{"id", "status", "item", "continues"} }
+// unweighed are members that no model reads: ids, how an answer was parted, and in which member of which form what a part holds came.
+func unweighed() []string {
+	return []string{"id", "status", "item", "continues", "as", "empty", "named"}
+}
 
 // WeighedResidue is what of a residue weighs tokens: nothing of most.
 func WeighedResidue(object string) string {

@@ -129,7 +129,7 @@ func canonical(t rapid.TB, f conversation.Format, list []byte) []any {
 
 // outputOnly are members that providers answer with and take back for nothing, and marks of the caller's.
 func outputOnly() []string {
-	return []string{"logprobs", "reasoning_content", "reasoning", "cache_control", "prompt_cache_breakpoint", "parsed_arguments", "index"}
+	return []string{"logprobs", "cache_control", "prompt_cache_breakpoint", "parsed_arguments", "index"}
 }
 
 // free are members whose inside is nobody's but the caller's.
@@ -148,7 +148,7 @@ func (c *canon) value(key string, v any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for k, e := range x {
-			if e == nil || slices.Contains(outputOnly(), k) && !(k == "reasoning" && c.format != conversation.FormatOpenAIChat) {
+			if e == nil || slices.Contains(outputOnly(), k) {
 				continue
 			}
 			if c.format == conversation.FormatGemini {
@@ -180,9 +180,7 @@ func (c *canon) object(key string, m map[string]any) map[string]any {
 		if m["function"] != nil || m["custom"] != nil {
 			c.rename(m, "id", true)
 		}
-		if delete(m, "annotations"); m["role"] == "tool" {
-			delete(m, "name")
-		}
+		delete(m, "annotations")
 		m["content"] = oneText(m["content"], "text")
 		if m["content"] == nil || m["content"] == "" && m["role"] != "tool" {
 			delete(m, "content")

@@ -225,15 +225,16 @@ func (s *UnitWriter) ToolName(index int32, name string, clean func(string) strin
 
 // arguments returns a call's arguments as they are written, and their weight beyond the stored count.
 func (s *UnitWriter) arguments(index int32, arguments string, isLegal func(string) bool) (string, int32) {
-	switch {
-	case strings.TrimSpace(arguments) == "":
+	came := arguments
+	switch arguments = mendSurrogates(came); {
+	case strings.TrimSpace(arguments) == "" || arguments == "null":
 		return "{}", s.Context.count("{}")
 	case isLegal(arguments):
-		return arguments, 0
+		return arguments, max(0, s.Context.count(arguments)-s.Context.count(came))
 	}
 	raw := AppendField(nil, `{"_raw":`, arguments)
 	wrapped := string(append(raw, '}'))
-	n := max(0, s.Context.count(wrapped)-s.Context.count(arguments))
+	n := max(0, s.Context.count(wrapped)-s.Context.count(came))
 	s.Repair(index, conversation.ReasonArgumentsWrapped, int64(n))
 	return wrapped, n
 }

@@ -40,12 +40,14 @@ type usageKeys struct {
 	outputIsSpoken bool   // the output does not hold the reasoning
 }
 
-// usageOf tells whose usage it is: of Chat Completions, Gemini, Responses or Anthropic, whose names of input and output Responses shares.
+// usageOf tells whose usage it is: of Chat Completions, Ollama, Gemini, Responses or Anthropic, whose names of input and output Responses shares.
 func usageOf(has func(string) bool) usageKeys {
 	switch {
 	case has("promptTokens") || has("completionTokens"):
 		return usageKeys{input: "promptTokens", output: "completionTokens", details: "promptTokensDetails", outputDetails: "completionTokensDetails",
 			cacheRead: "cachedTokens", cacheWrite: "cacheWriteTokens", reasoning: "reasoningTokens"}
+	case has("promptEvalCount") || has("evalCount"): // Ollama's
+		return usageKeys{input: "promptEvalCount", output: "evalCount"}
 	case has("promptTokenCount") || has("candidatesTokenCount") || has("totalTokenCount"):
 		return usageKeys{input: "promptTokenCount", extraInput: "toolUsePromptTokenCount", output: "candidatesTokenCount",
 			cacheRead: "cachedContentTokenCount", reasoning: "thoughtsTokenCount", outputIsSpoken: true}

@@ -81,5 +81,6 @@ func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p ResultList
 
 // besideResult puts behind a result what its fields do not hold.
 func (f Fields) besideResult(result []byte) []byte {
-	return f.AppendUnread(f.Append(result, '"', "id", "status"), "members")
+	result = f.AppendUnread(f.Append(result, '"', "id", "status"), "members")
+	return f.AppendUnread(result, "message", ChatMembers()...)
 }

@@ -233,17 +233,9 @@ func readBlock(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 }
 
 func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool) {
-	input := o.Get("input")
-	if !input.Missing() && !input.Is('{') {
-		r.Fail(&input, "must be an object")
-	}
-	arguments := "{}"
-	if input.Is('{') {
-		arguments = r.Arguments(input)
-	}
 	var kept provider.Members
 	kept.AddObject(r, rewriting(), o.Get("caller"))
 	kept.AddText(r, o.Get("toolset_name"))
-	p, ok := r.Call(r.CallID(o.Get("id")), r.ToolName(o.Get("name")), arguments)
+	p, ok := r.Call(r.CallID(o.Get("id")), r.ToolName(o.Get("name")), r.ObjectArguments(o.Get("input")))
 	return r.WithResidue(p, "anthropic", kept), ok
 }

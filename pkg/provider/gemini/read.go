@@ -227,19 +227,11 @@ func readMade(r *provider.Reading, o *provider.Object, made int) (p conversation
 // readCall reads a call. The id that is made for one without is its place among the calls of its turn: the same wherever it is read.
 func readCall(r *provider.Reading, o *provider.Object, made int) (conversation.Part, bool) {
 	call := r.Object(o.Get("functionCall"))
-	args := call.Get("args")
-	if !args.Missing() && !args.Is('{') {
-		r.Fail(&args, "must be an object")
-	}
-	arguments := "{}"
-	if args.Is('{') {
-		arguments = r.Arguments(args)
-	}
 	id := r.Optional(call.Get("id"), 512)
 	if id == "" {
 		id = provider.GeneratedID(made)
 	}
-	p, ok := r.Call(id, r.ToolName(call.Get("name")), arguments)
+	p, ok := r.Call(id, r.ToolName(call.Get("name")), r.ObjectArguments(call.Get("args")))
 	return r.WithResidue(p, "gemini", readBeside(r, o)), ok
 }
 

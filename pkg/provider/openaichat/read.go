@@ -1,6 +1,7 @@
 package openaichat
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -14,12 +15,18 @@ func NewReader() provider.Reader {
 
 type dialect struct{}
 
-// IsResponse reports whether an object has choices.
-func (dialect) IsResponse(o *provider.Object) bool { return o.Has("choices") }
+// IsResponse reports whether an object has choices, or, as Ollama answers, one message that is done.
+func (dialect) IsResponse(o *provider.Object) bool { return o.Has("choices") || isNative(o) }
+
+func isNative(o *provider.Object) bool { return o.Has("message") && o.Has("done") }
 
 // Response reads the one choice.
 func (dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
 	r.SetModel(o.Get("model"))
+	if isNative(o) {
+		readMessage(r, r.Object(o.Get("message")), true)
+		return o.Node // which holds the counts
+	}
 	choices := r.List(o.Get("choices"))
 	if len(choices) > 1 {
 		n := o.Get("choices")
@@ -50,16 +57,38 @@ func readMessage(r *provider.Reading, o *provider.Object, answer bool) {
 	case answer:
 		r.Fail(&role, "must be assistant in an answer")
 	case text == "user":
-		r.Add(o.Node, conversation.RoleUser, r.Name(o.Get("name")), r.RequiredContent(o.Get("content"), readPiece))
+		parts := append(r.RequiredContent(o.Get("content"), readPiece), readImages(r, o.Get("images"))...)
+		r.Add(o.Node, conversation.RoleUser, r.Name(o.Get("name")), withMessage(r, parts, unread(o, "images")))
 	case text == "system":
-		r.Add(o.Node, conversation.RoleSystem, r.Name(o.Get("name")), readTexts(r, o.Get("content")))
+		r.Add(o.Node, conversation.RoleSystem, r.Name(o.Get("name")), withMessage(r, readTexts(r, o.Get("content")), unread(o)))
 	case text == "developer":
-		r.Add(o.Node, conversation.RoleSystem, r.Name(o.Get("name")), r.Developer(readTexts(r, o.Get("content"))))
-	case text == "tool":
+		parts := r.Developer(readTexts(r, o.Get("content")))
+		r.Add(o.Node, conversation.RoleSystem, r.Name(o.Get("name")), withMessage(r, parts, unread(o)))
+	case text == "tool", text == "function":
 		readResult(r, o)
 	default:
-		r.Fail(&role, "must be system, developer, user, assistant or tool")
+		r.Fail(&role, "must be system, developer, user, assistant, tool or function")
 	}
+}
+
+// rewriting is how members that nobody here knows are kept: as they are, but for null, marks for a cache, and what says how likely an answer was.
+func rewriting() *provider.Rewriting {
+	return &provider.Rewriting{Drop: []string{"logprobs", "parsed", "parsed_arguments", "cache_control", "prompt_cache_breakpoint"}, Top: true}
+}
+
+// unread keeps the members of a message that are read nowhere else.
+func unread(o *provider.Object, read ...string) (kept provider.Members) {
+	kept.Unread(rewriting(), "message", o, append(read, "role", "content", "name")...)
+	return kept
+}
+
+// withMessage keeps what a message says of itself with its first part.
+func withMessage(r *provider.Reading, parts []conversation.Part, kept provider.Members) []conversation.Part {
+	at := slices.IndexFunc(parts, func(p conversation.Part) bool { return p.Kind != conversation.PartText || p.Text.Inline != "" })
+	if at >= 0 && len(kept) > 0 {
+		parts[at] = r.MoreResidue(parts[at], "openai", kept)
+	}
+	return parts
 }
 
 // readTexts reads content of text alone.
@@ -76,26 +105,43 @@ func readTexts(r *provider.Reading, n provider.Node) []conversation.Part {
 
 func readPiece(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	kind := o.Get("type")
-	switch r.Text(kind) {
+	switch text := r.Text(kind); text {
 	case "text":
-		return provider.Text(r.Text(o.Get("text"))), true
+		return readWords(r, o, text), true
 	case "refusal":
-		return readRefusal(r, o.Get("refusal")), true
+		return readWords(r, o, text), true
 	case "image_url":
 		return readImage(r, o), true
 	case "input_audio":
-		return readAudio(r, r.Object(o.Get("input_audio"))), true
+		return readAudio(r, o), true
 	case "file":
-		return readFile(r, r.Object(o.Get("file"))), true
+		return readFile(r, o), true
 	}
 	r.Fail(&kind, "must be text, refusal, image_url, input_audio or file")
 	return p, false
+}
+
+// readWords reads a text or a refusal.
+func readWords(r *provider.Reading, o *provider.Object, kind string) conversation.Part {
+	var kept provider.Members
+	kept.Unread(rewriting(), "part", o, "type", kind)
+	if kind == "refusal" {
+		return r.MoreResidue(readRefusal(r, o.Get(kind)), "openai", kept)
+	}
+	return r.WithResidue(provider.Text(r.Text(o.Get(kind))), "openai", kept)
 }
 
 func readRefusal(r *provider.Reading, n provider.Node) conversation.Part {
 	var kept provider.Members
 	kept.AddString("type", "refusal")
 	return r.WithResidue(provider.Text(r.Text(n)), "openai", kept)
+}
+
+// besideMedia is what a piece of media says that is read nowhere else: beside its object, and in it.
+func besideMedia(piece, inner *provider.Object, read ...string) (kept provider.Members) {
+	kept.Unread(rewriting(), "part", piece, "type", inner.Node.Key())
+	kept.Unread(rewriting(), "inner", inner, read...)
+	return kept
 }
 
 func readImage(r *provider.Reading, o *provider.Object) conversation.Part {
@@ -107,26 +153,42 @@ func readImage(r *provider.Reading, o *provider.Object) conversation.Part {
 	url := image.Get("url")
 	p := r.Media(url, provider.ImageType(r.Text(url)))
 	p.Media.Detail = r.Optional(image.Get("detail"), 64)
-	return p
+	return r.WithResidue(p, "openai", besideMedia(o, image, "url", "detail"))
+}
+
+// readImages reads images as Ollama takes them beside the content: in base64, whose beginning tells the type.
+func readImages(r *provider.Reading, n provider.Node) (parts []conversation.Part) {
+	for _, image := range r.List(n) {
+		mime, text := "image/jpeg", r.Text(image)
+		for begin, kind := range map[string]string{"iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"} {
+			if strings.HasPrefix(text, begin) {
+				mime = kind
+			}
+		}
+		parts = append(parts, r.InlineMedia(image, mime))
+	}
+	return parts
 }
 
 func readAudio(r *provider.Reading, o *provider.Object) conversation.Part {
+	audio := r.Object(o.Get("input_audio"))
 	mime := "audio/wav"
-	if format := o.Get("format"); r.Text(format) == "mp3" {
+	if format := audio.Get("format"); r.Text(format) == "mp3" {
 		mime = "audio/mpeg"
 	}
-	return r.InlineMedia(o.Get("data"), mime)
+	return r.WithResidue(r.InlineMedia(audio.Get("data"), mime), "openai", besideMedia(o, audio, "data", "format"))
 }
 
 // readFile reads a file: its bytes, or the id under which OpenAI keeps it.
 func readFile(r *provider.Reading, o *provider.Object) conversation.Part {
-	var kept provider.Members
-	kept.AddText(r, o.Get("filename"))
-	if id := o.Get("file_id"); !id.Missing() {
+	file := r.Object(o.Get("file"))
+	kept := besideMedia(o, file, "filename", "file_id", "file_data")
+	kept.AddText(r, file.Get("filename"))
+	if id := file.Get("file_id"); !id.Missing() {
 		kept.AddText(r, id)
 		return r.WithResidue(r.StoredFile(id, provider.PDF), "openai", kept)
 	}
-	data := o.Get("file_data")
+	data := file.Get("file_data")
 	p := r.Media(data, provider.PDF)
 	if !strings.HasPrefix(r.Text(data), "data:") {
 		p = r.InlineMedia(data, provider.PDF)
@@ -134,70 +196,51 @@ func readFile(r *provider.Reading, o *provider.Object) conversation.Part {
 	return r.WithResidue(p, "openai", kept)
 }
 
-// readAssistant reads reasoning, what is said, and calls.
-func readAssistant(r *provider.Reading, o *provider.Object) (parts []conversation.Part) {
-	reasoning := o.Get("reasoning_content") // DeepSeek's name and others'; OpenAI gives none here
-	if reasoning.Missing() {
-		reasoning = o.Get("reasoning")
-	}
-	if reasoning.Is('"') {
-		if p, ok := r.Reasoning("openai", r.Text(reasoning), ""); ok {
-			parts = append(parts, p)
-		}
-	}
-	if content := o.Get("content"); !content.Missing() {
-		parts = append(parts, r.RequiredContent(content, readPiece)...)
-	}
-	if refusal := o.Get("refusal"); !refusal.Missing() {
-		parts = append(parts, readRefusal(r, refusal))
-	}
-	if audio := o.Get("audio"); !audio.Missing() {
-		parts = append(parts, readSpeech(r, r.Object(audio)))
-	}
-	if old := o.Get("function_call"); !old.Missing() {
-		r.Fail(&old, "is not supported: tools are called by tool_calls")
-	}
-	for _, n := range r.List(o.Get("tool_calls")) {
-		if p, ok := readCall(r, r.Object(n)); ok {
-			parts = append(parts, p)
-		}
-	}
-	return parts
-}
-
-// readSpeech reads what the model said aloud: its words, which OpenAI gets back by the id of the audio.
-func readSpeech(r *provider.Reading, o *provider.Object) conversation.Part {
-	var id provider.Members
-	r.Required(o.Get("id"), 512)
-	id.Add(o.Get("id"))
-	return r.WithResidue(provider.Text(r.Text(o.Get("transcript"))), "openai", provider.Members{{Key: "audio", JSON: id.JSON()}})
-}
-
-func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool) {
-	id, kind := r.CallID(o.Get("id")), o.Get("type")
-	switch r.Text(kind) {
-	case "", "function":
-		f := r.Object(o.Get("function"))
-		return r.Call(id, r.ToolName(f.Get("name")), r.Arguments(f.Get("arguments")))
-	case "custom":
-		custom := r.Object(o.Get("custom"))
-		var kept provider.Members
-		kept.AddString("type", "custom")
-		p, ok := r.CallOfText(id, r.ToolName(custom.Get("name")), r.Text(custom.Get("input")))
-		return r.WithResidue(p, "openai", kept), ok
-	}
-	r.Fail(&kind, "must be function or custom")
-	return conversation.Part{}, false
-}
-
+// readResult reads what a tool answered: nothing, text, pieces of text, or JSON in place of a text.
 func readResult(r *provider.Reading, o *provider.Object) {
-	result := r.Result(r.CallID(o.Get("tool_call_id")), "")
-	result.Name = r.Optional(o.Get("name"), 256)
-	parts := r.RequiredContent(o.Get("content"), readPiece)
-	r.SetOutput(o.Get("content"), &result, parts)
-	p := provider.ResultPart(result)
-	if len(parts) > 1 {
-		p = r.WithResidue(p, "openai", provider.Members{{Key: "content", JSON: "[]"}})
+	result := r.Result("", "")
+	name := o.Get("tool_name") // Ollama's
+	if name.Missing() {
+		name = o.Get("name")
 	}
-	r.Add(o.Node, conversation.RoleTool, "", []conversation.Part{p})
+	result.Name = r.Optional(name, 256)
+	id := o.Get("tool_call_id")
+	switch {
+	case r.Text(id) != "":
+		result.CallID = r.Answered(r.CallID(id))
+	case result.Name != "":
+		result.CallID = r.AnsweredCall(result.Name, "")
+	default:
+		r.Fail(&id, "is required, or the tool's name")
+	}
+	kept := unread(o, "tool_call_id", "tool_name")
+	if result.Name != "" {
+		kept = append(kept, provider.Member{Key: "named", JSON: "true"})
+	}
+	switch content := o.Get("content"); {
+	case content.Missing():
+	case !content.Is('"') && !content.Is('['):
+		result.Output, result.Text.Inline = conversation.OutputJSON, strings.Clone(content.JSON)
+	default:
+		parts := r.Content(content, readPiece)
+		r.SetOutput(content, &result, parts)
+		if whole := slices.ContainsFunc(parts, hasMore); whole || len(parts) > 1 {
+			kept = append(kept, provider.Member{Key: "content", JSON: pieces(r, content, whole)})
+		}
+	}
+	r.Add(o.Node, conversation.RoleTool, "", []conversation.Part{r.WithResidue(provider.ResultPart(result), "openai", kept)})
+}
+
+func hasMore(p conversation.Part) bool { return p.Residue != nil }
+
+// pieces is the list of a result's pieces, where they hold more than the result: without them where they do not.
+func pieces(r *provider.Reading, list provider.Node, whole bool) string {
+	if !whole {
+		return "[]"
+	}
+	var out []byte
+	for i, piece := range r.List(list) {
+		out = append(append(out, "[,"[min(i, 1)]), r.Block(rewriting(), piece)...)
+	}
+	return string(append(out, ']'))
 }

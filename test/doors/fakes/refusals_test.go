@@ -143,6 +143,38 @@ func TestServer_Requests_RefusesWhatProvidersRefuse(t *testing.T) {
 	}
 }
 
+// TestServer_ChatOfAModel_RefusesWhatItsProviderRefuses: the model's name decides. A request that is right for the model is taken.
+func TestServer_ChatOfAModel_RefusesWhatItsProviderRefuses(t *testing.T) {
+	t.Parallel()
+	const call = `"content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"get_weather","arguments":"{}"}`
+	signed := `,"extra_content":{"google":{"thought_signature":"c2ln"}}`
+	thought := func(text string) string { return `"reasoning_content":"` + text + `",` + call }
+	for _, c := range []struct{ model, right, wrong, fault string }{
+		{"deepseek-v4-pro", thought(""), call, "lacks the reasoning"},
+		{"deepseek-r1", call, thought("hm"), "key that the provider does not know"},
+		{"kimi-k2-thinking", thought(""), call, "lacks the reasoning"},
+		{"moonshotai/kimi-k2.6", thought(" "), thought(""), "lacks the reasoning"},
+		{"kimi-k2.7-code", thought(""), call, "lacks the reasoning"},
+		{"mistral-large-latest", strings.Replace(call, `"a"`, `"D681PevKs"`, 1), call, "id does not match"},
+		{"mistral-medium-3-5", strings.Replace(call, `"a"`, `"D681PevKs"`, 1), strings.Replace(thought("hm"), `"a"`, `"D681PevKs"`, 1), "key that the provider does not know"},
+		{"gemini-3-pro-preview", call + signed, call, "lacks its signature"},
+	} {
+		of := func(said string) (int, string) {
+			body := strings.Replace(strings.Replace(chatRequest, `"fake"`, `"`+c.model+`"`, 1), call, said, 1)
+			if strings.Contains(said, "D681PevKs") {
+				body = strings.Replace(body, `"tool_call_id":"a"`, `"tool_call_id":"D681PevKs"`, 1)
+			}
+			return post(newServer(0), "/v1/chat/completions", body)
+		}
+		if status, answer := of(c.right); status != http.StatusOK {
+			t.Errorf("%s: what is right: %d %s", c.model, status, answer)
+		}
+		if status, answer := of(c.wrong); status != http.StatusBadRequest || !strings.Contains(answer, c.fault) {
+			t.Errorf("%s: what is wrong: %d %s", c.model, status, answer)
+		}
+	}
+}
+
 // quoted is a text as it stands inside JSON.
 func quoted(text string) string { return strings.ReplaceAll(text, `"`, `\"`) }
 
