@@ -78,7 +78,11 @@ type Tokens struct {
 
 // SetContext puts the context into the answer, in the shape of its format.
 func (r *Result) SetContext(f conversation.Format, out *view.Composition, a *provider.Assembly) {
-	r.SHA256, r.Blocks, r.Breakpoints = a.Sum(), int32(len(a.Blocks())), out.Breakpoints()
+	earlier := int32(0)
+	if f == r.Manifest.Format {
+		earlier = r.Manifest.EarlierEnd
+	}
+	r.SHA256, r.Blocks, r.Breakpoints = a.Sum(), int32(len(a.Blocks())), out.Breakpoints(earlier)
 	if f == conversation.FormatNeutral {
 		r.Messages = out.Messages
 		return
