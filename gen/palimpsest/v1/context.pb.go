@@ -736,7 +736,8 @@ type TokenReport struct {
 	SavedByRetention int64 `protobuf:"varint,9,opt,name=saved_by_retention,json=savedByRetention,proto3" json:"saved_by_retention,omitempty"`
 	// Output only. The tokens of tool results that pruning keeps out of this context.
 	SavedByPruning int64 `protobuf:"varint,10,opt,name=saved_by_pruning,json=savedByPruning,proto3" json:"saved_by_pruning,omitempty"`
-	// Output only. The tokens of the messages that summaries stand for, as they were appended, minus the tokens of the summaries.
+	// Output only. The tokens of the messages that summaries stand for, as they were appended, without those that are shown all the same,
+	// minus the tokens of the summaries; below 0 where these weigh more.
 	SavedByCompaction int64 `protobuf:"varint,11,opt,name=saved_by_compaction,json=savedByCompaction,proto3" json:"saved_by_compaction,omitempty"`
 	// Output only. The tokens that citations keep out of this context.
 	SavedByCiting int64 `protobuf:"varint,12,opt,name=saved_by_citing,json=savedByCiting,proto3" json:"saved_by_citing,omitempty"`
