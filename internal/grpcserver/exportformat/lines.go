@@ -204,6 +204,7 @@ type manifestLine struct {
 	Revision        int64                  `json:"revision"`
 	Blocks          int32                  `json:"blocks"`
 	UsageReported   bool                   `json:"usageReported,omitempty"`
+	EarlierEnd      int32                  `json:"earlierEnd,omitempty"`
 }
 
 // sourceLine says where a content came from. Chunk lines follow it if the content can be had and is no message's own.

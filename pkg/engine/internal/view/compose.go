@@ -24,6 +24,7 @@ type Composition struct {
 	Hidden           []conversation.Edit  // what was taken back
 	Summarized       []conversation.Range // what the summaries in force stand for
 	DroppedSummaries []conversation.Edit  // summaries that stand, and that the window has no room for
+	made             []conversation.Edit  // summaries that stand, with the ranges that they were made of
 	NoRoom           []conversation.Range // messages before the window that it would show, had it the room
 	Used             map[unitKey]provider.UnitBlocks
 	Original         func(*conversation.Message) *conversation.Message // as it was appended
@@ -53,7 +54,7 @@ func (c *Composer) Cache() *rendering {
 func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*Composition, error) {
 	out := &Composition{Window: win, Units: view.Layout(c.Loaded.Messages, win, c.Kept)}
 	out.Used, out.Blocks = make(map[unitKey]provider.UnitBlocks, len(out.Units)), make([]provider.Block, 0, 2*len(out.Units))
-	out.Original = c.Loaded.Original
+	out.Original, out.made = c.Loaded.Original, view.Summaries()
 	view = view.In(win)
 	out.Weights = make([]int64, len(out.Units))
 	out.Hidden, out.Summarized = view.Hides(), summarizedRanges(view)
@@ -271,6 +272,28 @@ func (out *Composition) LeftOut(m *conversation.Manifest) []conversation.Range {
 		aside(h.Range)
 	}
 	return conversation.SubtractRanges([]conversation.Range{{First: m.LeadingSystem, End: m.Window.Start}}, known)
+}
+
+// Beside is what the messages weigh, as they were appended, that a summary was made of and that the view has all the same: what was brought
+// back, what the window keeps of its own, and what lies behind the start of one that was opened afresh.
+func (out *Composition) Beside(e *conversation.Edit) int64 {
+	made := slices.IndexFunc(out.made, func(m conversation.Edit) bool { return m.Seq == e.Seq })
+	if made < 0 {
+		return 0
+	}
+	weight := int64(0)
+	add := func(it *conversation.Item) {
+		if i := it.Message.Index; out.made[made].Range.Contains(i) && e.Summary.Covers(i) {
+			weight += int64(out.Original(it.Message).Tokens)
+		}
+	}
+	for it := range conversation.Items(out.Units) {
+		add(it)
+	}
+	for i := range out.Removed {
+		add(&out.Removed[i])
+	}
+	return weight
 }
 
 // summarizedRanges are the messages that the summaries in force stand for.

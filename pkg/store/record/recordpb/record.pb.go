@@ -2268,6 +2268,7 @@ type Manifest struct {
 	WindowOpening int32  `protobuf:"varint,25,opt,name=window_opening,json=windowOpening,proto3" json:"window_opening,omitempty"`
 	WindowAfresh  int64  `protobuf:"varint,26,opt,name=window_afresh,json=windowAfresh,proto3" json:"window_afresh,omitempty"`
 	WindowCuts    []*Cut `protobuf:"bytes,27,rep,name=window_cuts,json=windowCuts,proto3" json:"window_cuts,omitempty"`
+	EarlierEnd    int32  `protobuf:"varint,28,opt,name=earlier_end,json=earlierEnd,proto3" json:"earlier_end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2489,6 +2490,13 @@ func (x *Manifest) GetWindowCuts() []*Cut {
 		return x.WindowCuts
 	}
 	return nil
+}
+
+func (x *Manifest) GetEarlierEnd() int32 {
+	if x != nil {
+		return x.EarlierEnd
+	}
+	return 0
 }
 
 // What a window shows of a message's words, or of a summary's text: so many characters from the beginning, and so many from another
@@ -7081,7 +7089,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\brecorded\x18\t \x01(\x03R\brecorded\x12\x16\n" +
 	"\x06erased\x18\n" +
 	" \x01(\bR\x06erased\x127\n" +
-	"\bverbatim\x18\v \x03(\v2\x1b.palimpsest.record.v1.RangeR\bverbatim\"\x84\a\n" +
+	"\bverbatim\x18\v \x03(\v2\x1b.palimpsest.record.v1.RangeR\bverbatim\"\xa5\a\n" +
 	"\bManifest\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12\x16\n" +
@@ -7113,7 +7121,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0ewindow_opening\x18\x19 \x01(\x05R\rwindowOpening\x12#\n" +
 	"\rwindow_afresh\x18\x1a \x01(\x03R\fwindowAfresh\x12:\n" +
 	"\vwindow_cuts\x18\x1b \x03(\v2\x19.palimpsest.record.v1.CutR\n" +
-	"windowCuts\"u\n" +
+	"windowCuts\x12\x1f\n" +
+	"\vearlier_end\x18\x1c \x01(\x05R\n" +
+	"earlierEnd\"u\n" +
 	"\x03Cut\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\x05R\amessage\x12\x18\n" +
 	"\asummary\x18\x02 \x01(\x03R\asummary\x12\x12\n" +
