@@ -25,7 +25,9 @@ const (
 type ProviderInputShape int32
 
 const (
-	// The shape is not set, and is detected: a provider's whole answer is a RESPONSE, any other object a MESSAGE, and an array a HISTORY.
+	// The shape is not set, and is detected: a provider's whole answer is a RESPONSE, an array or an object with the list of a request a
+	// HISTORY, and any other object a MESSAGE. What only the model makes, such as a call or a choice, is read as that by itself too; a piece
+	// that does not say whose it is, and a piece of a stream, are refused.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_UNSPECIFIED ProviderInputShape = 0
 	// One message or item as the provider's API takes it, or an array of these, to append in order.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_MESSAGE ProviderInputShape = 1
