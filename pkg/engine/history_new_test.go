@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider/openaichat"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
+	stored "github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // newOn is a bench on a store that reads Chat's JSON.
@@ -237,6 +239,12 @@ func TestEngine_AppendHistory_New_HasWhatIsSetOfTheOld(t *testing.T) {
 	if got.Info.Policy = info.Policy; fmt.Sprint(got.Info) != fmt.Sprint(info) || got.Head.ActorID != "ann" {
 		t.Errorf("%+v, want %+v", got.Info, info)
 	}
+	if _, err := l.Update(ctx, engine.UpdateRequest{Key: keyOf(id), Change: func(i store.Info) (store.Info, error) { i.Title = "other"; return i, nil }}); err != nil {
+		t.Fatal(err)
+	}
+	if r := l.begun(t, "c", "", "ho", "yes"); r.History.Conversation != id {
+		t.Errorf("with another title: %+v", r.History)
+	}
 	_, err = l.anew(t, "c", "", "third")
 	expect(t, err, conversation.QuotaExceeded)
 	if _, err := l.Append(engine.SpeakingFor(ctx, []string{"bea"}), engine.AppendRequest{Key: keyOf(id), Messages: []conversation.Message{user("x")}}); err == nil {
@@ -284,6 +292,14 @@ func TestEngine_AppendHistory_New_Exported(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	hostile := b.export(t, id)
+	hostile[0].Conversation.Info.Continues = strings.Repeat("c", 300)
+	_, err := to.imports("hostile", hostile)
+	expect(t, err, conversation.InvalidField)
+	hostile = b.export(t, "c")
+	hostile[1].State.Slots["successors"] = stored.EncodeSuccessors([]stored.Successor{{Conversation: "c\n"}}, nil)
+	_, err = to.imports("hostile", hostile)
+	expect(t, err, conversation.InvalidField)
 	if r := to.begun(t, "c", "", "ho", "yes"); r.History.Conversation != id {
 		t.Errorf("%+v", r.History)
 	}

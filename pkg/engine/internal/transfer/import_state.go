@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -102,8 +103,13 @@ func (im *importer) reclaims(list []record.Reclaim) bool {
 // successors says whether a list may be one of conversations that continue another. Whether they do, they say themselves.
 func successors(list []record.Successor) bool {
 	return len(list) <= appends.MaxSuccessors && !slices.ContainsFunc(list, func(s record.Successor) bool {
-		return s.Conversation == "" || len(s.Conversation) > store.MaxName || !utf8.ValidString(s.Conversation)
+		return s.Conversation == "" || !isName(s.Conversation)
 	})
+}
+
+// isName says whether a text may be the id of a conversation, or none.
+func isName(s string) bool {
+	return len(s) <= store.MaxName && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 func (im *importer) reported(r record.UsageReport) bool {
