@@ -184,6 +184,49 @@ func TestEngine_AppendHistory_New_StoreFailsAnywhere(t *testing.T) {
 	}
 }
 
+// TestEngine_Step_New_StoreFailsAnywhere: the same of a step, and of reads.
+func TestEngine_Step_New_StoreFailsAnywhere(t *testing.T) {
+	t.Parallel()
+	for failing := range 30 {
+		for _, reads := range []bool{false, true} {
+			f := newFaulty()
+			b := newOn(f, nil)
+			b.begun(t, "c", "", "hi")
+			b.begun(t, "c", "", "he")
+			n, failed := 0, false
+			fail := func() error {
+				if n++; n == failing+1 {
+					failed = true
+					return store.ErrUnavailable
+				}
+				return nil
+			}
+			if reads {
+				f.read = func(store.Query) error { return fail() }
+			} else {
+				f.commit = func(store.Key, *store.Change) error { return fail() }
+			}
+			step := engine.StepRequest{Build: buildRequest("c", conversation.FormatOpenAIChat, 1000)}
+			step.Build.Request = request("BuildContext", "r", "x")
+			step.Append.History = b.historyOf(t, conversation.FormatOpenAIChat, chatList("ho"), 0, "")
+			step.Append.History.Divergence = engine.DivergenceNew
+			if _, err := b.Step(ctx, step); failed != (err != nil) {
+				t.Fatalf("call %d, reads %v: %v", failing, reads, err)
+			}
+			f.read, f.commit = nil, nil
+			restarted := newOn(f, nil)
+			r, err := restarted.Step(ctx, step)
+			if err != nil || r.Turn != 1 || r.Appended.History.Conversation == "c" {
+				t.Fatalf("call %d, reads %v: %v", failing, reads, err)
+			}
+			if got := restarted.conversations(t); len(got) != 3 {
+				t.Errorf("call %d, reads %v: conversations %q", failing, reads, got)
+			}
+			restarted.says(t, "c", "hi")
+		}
+	}
+}
+
 func TestEngine_Step_New_BuildsTheOther(t *testing.T) {
 	t.Parallel()
 	f := newFaulty()
