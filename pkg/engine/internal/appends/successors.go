@@ -111,17 +111,17 @@ func (l *lineage) read(ctx context.Context, key store.Key) (*relative, error) {
 		Info: true, SlotsOf: view.BuildSlots, Slots: []string{SuccessorsSlot}, Request: l.request.Request.Key(),
 	})
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		return nil, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return nil, err
-	case l.service.Txn.Live(&snap.Head) != nil:
-		return nil, nil
+	case err != nil || !l.lives(&snap.Head):
+		return nil, nil //nolint:nilerr // what is not there is none
 	}
 	x := &relative{key: key, snap: snap}
 	x.successors, err = record.DecodeSuccessors(snap.Slots[SuccessorsSlot])
 	return x, err
 }
+
+func (l *lineage) lives(h *store.Head) bool { return l.service.Txn.Live(h) == nil }
 
 // follow reads what continues a conversation, newest first, and what continues that.
 func (l *lineage) follow(ctx context.Context, from *relative) error {
