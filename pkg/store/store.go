@@ -306,6 +306,8 @@ type Info struct {
 	Metadata string
 	Policy   conversation.Policy
 	Counter  string
+	// Continues is the conversation that a whole list went on from with another first message; empty for none. It may be gone.
+	Continues string
 
 	// Unknown is what a newer version wrote.
 	Unknown string

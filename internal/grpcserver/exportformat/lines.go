@@ -30,13 +30,14 @@ type endLine struct {
 }
 
 type conversationLine struct {
-	ActorID  string     `json:"actorId,omitempty" of:"Info.ActorID"`
-	AgentID  string     `json:"agentId,omitempty" of:"Info.AgentID"`
-	Title    string     `json:"title,omitempty" of:"Info.Title"`
-	Metadata string     `json:"metadataJson,omitempty" of:"Info.Metadata"`
-	Policy   policyLine `json:"policy,omitzero" of:"Info.Policy"`
-	Counter  string     `json:"counter,omitempty" of:"Info.Counter"`
-	Head     headLine   `json:"head"`
+	ActorID   string     `json:"actorId,omitempty" of:"Info.ActorID"`
+	AgentID   string     `json:"agentId,omitempty" of:"Info.AgentID"`
+	Title     string     `json:"title,omitempty" of:"Info.Title"`
+	Metadata  string     `json:"metadataJson,omitempty" of:"Info.Metadata"`
+	Policy    policyLine `json:"policy,omitzero" of:"Info.Policy"`
+	Counter   string     `json:"counter,omitempty" of:"Info.Counter"`
+	Continues string     `json:"continues,omitempty" of:"Info.Continues"`
+	Head      headLine   `json:"head"`
 }
 
 // headLine leaves out what an import makes anew (the incarnation, when the sweep looks next, whether its id can be reused, which calls' ids

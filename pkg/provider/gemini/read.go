@@ -73,7 +73,9 @@ func (dialect) Element(r *provider.Reading, n provider.Node) {
 	switch r.Text(role) {
 	case "model":
 		r.Join(n, readModel(r, o))
-	case "", "user", "function", "tool":
+	case "":
+		readUnnamed(r, o)
+	case "user", "function", "tool":
 		readUser(r, o)
 	case "system":
 		readSystem(r, o)

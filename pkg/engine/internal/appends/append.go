@@ -20,11 +20,15 @@ import (
 )
 
 // Append puts messages on record, all or nothing, in order. A conversation that does not exist is created.
-func (as *Service) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
-	a := as.begin(r, false)
-	defer a.Close(ctx)
-	err := as.Txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
-	return a.result, err
+func (as *Service) Append(ctx context.Context, r AppendRequest) (result *AppendResult, err error) {
+	err = as.WithSuccessors(ctx, r, false, func(r AppendRequest) error {
+		a := as.begin(r, false)
+		defer a.Close(ctx)
+		err := as.Txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
+		result = a.result
+		return err
+	})
+	return result, err
 }
 
 // attempt is one append over its attempts.
@@ -232,7 +236,10 @@ func (a *attempt) newConversation(ctx context.Context) *store.Snapshot {
 	head := txn.NewHead(a.fresh, a.service.Txn.Now())
 	head.Former = a.former.Until()
 	head.NextDue = head.Former
-	info := actors.NewInfo(ctx)
+	info := a.request.Begins
+	if info == nil {
+		info = actors.NewInfo(ctx)
+	}
 	head.ActorID = info.ActorID
 	return &store.Snapshot{Head: head, Info: info}
 }

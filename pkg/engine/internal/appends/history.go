@@ -33,6 +33,7 @@ const (
 	DivergenceUnspecified OnDivergence = iota // as DivergenceRefuse
 	DivergenceRefuse
 	DivergenceRewind
+	DivergenceNew // as DivergenceRewind; a list that begins otherwise begins another conversation
 )
 
 // HistoryResult says how a whole list was read.
@@ -41,6 +42,8 @@ type HistoryResult struct {
 	KnownSHA256 string             // lower-case hexadecimal
 	Matched     int32              // elements that were on record already, or stand for nothing
 	Rewound     conversation.Range // that were taken back; empty if none were
+	// Conversation is where the list stands: that of the request, or one that continues it.
+	Conversation string
 }
 
 // foundHistory is where a whole list goes on, in one attempt.
@@ -55,7 +58,9 @@ func (f *foundHistory) result() *HistoryResult {
 	if f == nil {
 		return nil
 	}
-	return &HistoryResult{KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound}
+	return &HistoryResult{
+		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Conversation: f.Loaded.Key.Conversation,
+	}
 }
 
 // split parts the edits of a change: those that take something back, and those of what is appended.
@@ -71,9 +76,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	a.startOver(ctx)
 	a.found, a.request.Messages = nil, nil
 	h := a.request.History
-	found, err := a.service.histories.Find(ctx, a.request.Key, snap, &histories.Request{
-		Input: h.Input, KnownCount: h.KnownCount, KnownSHA256: h.KnownSHA256, Rewind: h.Divergence == DivergenceRewind,
-	})
+	found, err := a.service.histories.Find(ctx, a.request.Key, snap, h.sought(h.Divergence >= DivergenceRewind))
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +159,9 @@ func (a *attempt) repeat(ctx context.Context, o *store.Outcome, variants bool) (
 	}
 	if h := a.request.History; h != nil && err == nil {
 		count, sum := histories.Hash(h.Input.Elements, h.KnownCount, h.KnownSHA256)
-		out.History = &HistoryResult{KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound}
+		out.History = &HistoryResult{
+			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Conversation: a.request.Key.Conversation,
+		}
 	}
 	return out, err
 }

@@ -126,6 +126,9 @@ func (im *importer) take(ctx context.Context, r *Record) error {
 		if err != nil {
 			return invalid("the counter is not known")
 		}
+		if !isName(r.Conversation.Info.Continues) {
+			return invalid("what the conversation continues is no id")
+		}
 		return nil
 	case im.from == nil:
 		return invalid("the conversation does not come first")

@@ -2964,13 +2964,15 @@ func (x *Call) GetMessage() int32 {
 
 // The attributes of a conversation that appends do not change.
 type Info struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ActorId       string                 `protobuf:"bytes,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	AgentId       string                 `protobuf:"bytes,2,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	Title         string                 `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Policy        *Policy                `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
-	Counter       string                 `protobuf:"bytes,6,opt,name=counter,proto3" json:"counter,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	ActorId  string                 `protobuf:"bytes,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	AgentId  string                 `protobuf:"bytes,2,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	Title    string                 `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
+	Metadata []byte                 `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	Policy   *Policy                `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
+	Counter  string                 `protobuf:"bytes,6,opt,name=counter,proto3" json:"counter,omitempty"`
+	// The id of the conversation that it continues.
+	Continues     string `protobuf:"bytes,7,opt,name=continues,proto3" json:"continues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3043,6 +3045,13 @@ func (x *Info) GetPolicy() *Policy {
 func (x *Info) GetCounter() string {
 	if x != nil {
 		return x.Counter
+	}
+	return ""
+}
+
+func (x *Info) GetContinues() string {
+	if x != nil {
+		return x.Continues
 	}
 	return ""
 }
@@ -4487,6 +4496,96 @@ func (x *HistoryMark) GetSystem() bool {
 	return false
 }
 
+// The conversations that whole lists began, which continue this one, oldest first.
+type Successors struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Successors    []*Successor           `protobuf:"bytes,1,rep,name=successors,proto3" json:"successors,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Successors) Reset() {
+	*x = Successors{}
+	mi := &file_recordpb_record_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Successors) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Successors) ProtoMessage() {}
+
+func (x *Successors) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Successors.ProtoReflect.Descriptor instead.
+func (*Successors) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *Successors) GetSuccessors() []*Successor {
+	if x != nil {
+		return x.Successors
+	}
+	return nil
+}
+
+// A conversation that a whole list began, or was to begin.
+type Successor struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Conversation  string                 `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Successor) Reset() {
+	*x = Successor{}
+	mi := &file_recordpb_record_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Successor) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Successor) ProtoMessage() {}
+
+func (x *Successor) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Successor.ProtoReflect.Descriptor instead.
+func (*Successor) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *Successor) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
+}
+
 // The summaries that builds have asked for and that are not there yet.
 type AskedSummaries struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4497,7 +4596,7 @@ type AskedSummaries struct {
 
 func (x *AskedSummaries) Reset() {
 	*x = AskedSummaries{}
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4509,7 +4608,7 @@ func (x *AskedSummaries) String() string {
 func (*AskedSummaries) ProtoMessage() {}
 
 func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4522,7 +4621,7 @@ func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummaries.ProtoReflect.Descriptor instead.
 func (*AskedSummaries) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *AskedSummaries) GetSummaries() []*AskedSummary {
@@ -4545,7 +4644,7 @@ type AskedSummary struct {
 
 func (x *AskedSummary) Reset() {
 	*x = AskedSummary{}
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4557,7 +4656,7 @@ func (x *AskedSummary) String() string {
 func (*AskedSummary) ProtoMessage() {}
 
 func (x *AskedSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4570,7 +4669,7 @@ func (x *AskedSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummary.ProtoReflect.Descriptor instead.
 func (*AskedSummary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *AskedSummary) GetIndex() int32 {
@@ -4604,7 +4703,7 @@ type Erasures struct {
 
 func (x *Erasures) Reset() {
 	*x = Erasures{}
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4616,7 +4715,7 @@ func (x *Erasures) String() string {
 func (*Erasures) ProtoMessage() {}
 
 func (x *Erasures) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4629,7 +4728,7 @@ func (x *Erasures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasures.ProtoReflect.Descriptor instead.
 func (*Erasures) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Erasures) GetErasures() []*Erasure {
@@ -4650,7 +4749,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4662,7 +4761,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4675,7 +4774,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Erasure) GetIndex() int32 {
@@ -4702,7 +4801,7 @@ type Reclaims struct {
 
 func (x *Reclaims) Reset() {
 	*x = Reclaims{}
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4714,7 +4813,7 @@ func (x *Reclaims) String() string {
 func (*Reclaims) ProtoMessage() {}
 
 func (x *Reclaims) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4727,7 +4826,7 @@ func (x *Reclaims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaims.ProtoReflect.Descriptor instead.
 func (*Reclaims) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Reclaims) GetReclaims() []*Reclaim {
@@ -4749,7 +4848,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4761,7 +4860,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4774,7 +4873,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Reclaim) GetIndex() int32 {
@@ -4812,7 +4911,7 @@ type Calibration struct {
 
 func (x *Calibration) Reset() {
 	*x = Calibration{}
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4824,7 +4923,7 @@ func (x *Calibration) String() string {
 func (*Calibration) ProtoMessage() {}
 
 func (x *Calibration) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4837,7 +4936,7 @@ func (x *Calibration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calibration.ProtoReflect.Descriptor instead.
 func (*Calibration) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Calibration) GetPrior() float64 {
@@ -4892,7 +4991,7 @@ type UsageReport struct {
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4904,7 +5003,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4917,7 +5016,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *UsageReport) GetManifest() int64 {
@@ -4990,7 +5089,7 @@ type Draft struct {
 
 func (x *Draft) Reset() {
 	*x = Draft{}
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5002,7 +5101,7 @@ func (x *Draft) String() string {
 func (*Draft) ProtoMessage() {}
 
 func (x *Draft) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5015,7 +5114,7 @@ func (x *Draft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draft.ProtoReflect.Descriptor instead.
 func (*Draft) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Draft) GetState() string {
@@ -5065,7 +5164,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5077,7 +5176,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5090,7 +5189,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Plan) GetEditSeq() int64 {
@@ -5130,7 +5229,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5142,7 +5241,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5155,7 +5254,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Step) GetRange() *Range {
@@ -5212,7 +5311,7 @@ type DraftText struct {
 
 func (x *DraftText) Reset() {
 	*x = DraftText{}
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5224,7 +5323,7 @@ func (x *DraftText) String() string {
 func (*DraftText) ProtoMessage() {}
 
 func (x *DraftText) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5237,7 +5336,7 @@ func (x *DraftText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftText.ProtoReflect.Descriptor instead.
 func (*DraftText) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *DraftText) GetText() []byte {
@@ -5274,7 +5373,7 @@ type Facts struct {
 
 func (x *Facts) Reset() {
 	*x = Facts{}
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5286,7 +5385,7 @@ func (x *Facts) String() string {
 func (*Facts) ProtoMessage() {}
 
 func (x *Facts) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5299,7 +5398,7 @@ func (x *Facts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Facts.ProtoReflect.Descriptor instead.
 func (*Facts) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Facts) GetBody() int64 {
@@ -5338,7 +5437,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5350,7 +5449,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5363,7 +5462,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Fact) GetKind() int32 {
@@ -5415,7 +5514,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5427,7 +5526,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5440,7 +5539,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Run) GetId() string {
@@ -5489,7 +5588,7 @@ type NumberRange struct {
 
 func (x *NumberRange) Reset() {
 	*x = NumberRange{}
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5501,7 +5600,7 @@ func (x *NumberRange) String() string {
 func (*NumberRange) ProtoMessage() {}
 
 func (x *NumberRange) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5514,7 +5613,7 @@ func (x *NumberRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberRange.ProtoReflect.Descriptor instead.
 func (*NumberRange) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *NumberRange) GetFrom() int64 {
@@ -5559,7 +5658,7 @@ type Source struct {
 
 func (x *Source) Reset() {
 	*x = Source{}
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5571,7 +5670,7 @@ func (x *Source) String() string {
 func (*Source) ProtoMessage() {}
 
 func (x *Source) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5584,7 +5683,7 @@ func (x *Source) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Source.ProtoReflect.Descriptor instead.
 func (*Source) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Source) GetHandle() string {
@@ -5731,7 +5830,7 @@ type SharedBytes struct {
 
 func (x *SharedBytes) Reset() {
 	*x = SharedBytes{}
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5743,7 +5842,7 @@ func (x *SharedBytes) String() string {
 func (*SharedBytes) ProtoMessage() {}
 
 func (x *SharedBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5756,7 +5855,7 @@ func (x *SharedBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SharedBytes.ProtoReflect.Descriptor instead.
 func (*SharedBytes) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *SharedBytes) GetId() []byte {
@@ -5793,7 +5892,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5805,7 +5904,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5818,7 +5917,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -5915,7 +6014,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5927,7 +6026,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5940,7 +6039,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ActionPolicy) GetAgentActionId() string {
@@ -6013,7 +6112,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6025,7 +6124,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6038,7 +6137,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Prompt) GetId() string {
@@ -6088,7 +6187,7 @@ type FormerRequests struct {
 
 func (x *FormerRequests) Reset() {
 	*x = FormerRequests{}
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6100,7 +6199,7 @@ func (x *FormerRequests) String() string {
 func (*FormerRequests) ProtoMessage() {}
 
 func (x *FormerRequests) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6113,7 +6212,7 @@ func (x *FormerRequests) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequests.ProtoReflect.Descriptor instead.
 func (*FormerRequests) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *FormerRequests) GetKey() []byte {
@@ -6142,7 +6241,7 @@ type FormerRequest struct {
 
 func (x *FormerRequest) Reset() {
 	*x = FormerRequest{}
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6154,7 +6253,7 @@ func (x *FormerRequest) String() string {
 func (*FormerRequest) ProtoMessage() {}
 
 func (x *FormerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6167,7 +6266,7 @@ func (x *FormerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequest.ProtoReflect.Descriptor instead.
 func (*FormerRequest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *FormerRequest) GetHash() uint64 {
@@ -6222,7 +6321,7 @@ type MemorySync struct {
 
 func (x *MemorySync) Reset() {
 	*x = MemorySync{}
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6234,7 +6333,7 @@ func (x *MemorySync) String() string {
 func (*MemorySync) ProtoMessage() {}
 
 func (x *MemorySync) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6247,7 +6346,7 @@ func (x *MemorySync) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemorySync.ProtoReflect.Descriptor instead.
 func (*MemorySync) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *MemorySync) GetNext() int32 {
@@ -6411,7 +6510,7 @@ type MemoryFlight struct {
 
 func (x *MemoryFlight) Reset() {
 	*x = MemoryFlight{}
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6423,7 +6522,7 @@ func (x *MemoryFlight) String() string {
 func (*MemoryFlight) ProtoMessage() {}
 
 func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6436,7 +6535,7 @@ func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryFlight.ProtoReflect.Descriptor instead.
 func (*MemoryFlight) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *MemoryFlight) GetFirst() int32 {
@@ -6512,7 +6611,7 @@ type MemoryLineage struct {
 
 func (x *MemoryLineage) Reset() {
 	*x = MemoryLineage{}
-	mi := &file_recordpb_record_proto_msgTypes[71]
+	mi := &file_recordpb_record_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6524,7 +6623,7 @@ func (x *MemoryLineage) String() string {
 func (*MemoryLineage) ProtoMessage() {}
 
 func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[71]
+	mi := &file_recordpb_record_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6537,7 +6636,7 @@ func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryLineage.ProtoReflect.Descriptor instead.
 func (*MemoryLineage) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{71}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *MemoryLineage) GetOrigins() []*MemoryOrigin {
@@ -6559,7 +6658,7 @@ type MemoryOrigin struct {
 
 func (x *MemoryOrigin) Reset() {
 	*x = MemoryOrigin{}
-	mi := &file_recordpb_record_proto_msgTypes[72]
+	mi := &file_recordpb_record_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6571,7 +6670,7 @@ func (x *MemoryOrigin) String() string {
 func (*MemoryOrigin) ProtoMessage() {}
 
 func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[72]
+	mi := &file_recordpb_record_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6584,7 +6683,7 @@ func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryOrigin.ProtoReflect.Descriptor instead.
 func (*MemoryOrigin) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{72}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *MemoryOrigin) GetFirst() int32 {
@@ -6641,7 +6740,7 @@ type MemoryErrand struct {
 
 func (x *MemoryErrand) Reset() {
 	*x = MemoryErrand{}
-	mi := &file_recordpb_record_proto_msgTypes[73]
+	mi := &file_recordpb_record_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6653,7 +6752,7 @@ func (x *MemoryErrand) String() string {
 func (*MemoryErrand) ProtoMessage() {}
 
 func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[73]
+	mi := &file_recordpb_record_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6666,7 +6765,7 @@ func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryErrand.ProtoReflect.Descriptor instead.
 func (*MemoryErrand) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{73}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *MemoryErrand) GetKind() int32 {
@@ -6827,7 +6926,7 @@ type MemoryMark struct {
 
 func (x *MemoryMark) Reset() {
 	*x = MemoryMark{}
-	mi := &file_recordpb_record_proto_msgTypes[74]
+	mi := &file_recordpb_record_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6839,7 +6938,7 @@ func (x *MemoryMark) String() string {
 func (*MemoryMark) ProtoMessage() {}
 
 func (x *MemoryMark) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[74]
+	mi := &file_recordpb_record_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6852,7 +6951,7 @@ func (x *MemoryMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryMark.ProtoReflect.Descriptor instead.
 func (*MemoryMark) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{74}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *MemoryMark) GetTime() *timestamppb.Timestamp {
@@ -7179,14 +7278,15 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aordinal\x18\x03 \x01(\x05R\aordinal\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\x05R\amessage\"\xbe\x01\n" +
+	"\amessage\x18\x04 \x01(\x05R\amessage\"\xdc\x01\n" +
 	"\x04Info\x12\x19\n" +
 	"\bactor_id\x18\x01 \x01(\tR\aactorId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12\x14\n" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\x97\r\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\x12\x1c\n" +
+	"\tcontinues\x18\a \x01(\tR\tcontinues\"\x97\r\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -7381,7 +7481,14 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05count\x18\x01 \x01(\x05R\x05count\x12\x12\n" +
 	"\x04hash\x18\x02 \x01(\fR\x04hash\x12\x1a\n" +
 	"\bmessages\x18\x03 \x01(\x05R\bmessages\x12\x16\n" +
-	"\x06system\x18\x04 \x01(\bR\x06system\"R\n" +
+	"\x06system\x18\x04 \x01(\bR\x06system\"M\n" +
+	"\n" +
+	"Successors\x12?\n" +
+	"\n" +
+	"successors\x18\x01 \x03(\v2\x1f.palimpsest.record.v1.SuccessorR\n" +
+	"successors\"/\n" +
+	"\tSuccessor\x12\"\n" +
+	"\fconversation\x18\x01 \x01(\tR\fconversation\"R\n" +
 	"\x0eAskedSummaries\x12@\n" +
 	"\tsummaries\x18\x01 \x03(\v2\".palimpsest.record.v1.AskedSummaryR\tsummaries\"L\n" +
 	"\fAskedSummary\x12\x14\n" +
@@ -7612,7 +7719,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 75)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 77)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -7660,43 +7767,45 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Fit)(nil),                   // 43: palimpsest.record.v1.Fit
 	(*HistoryMarks)(nil),          // 44: palimpsest.record.v1.HistoryMarks
 	(*HistoryMark)(nil),           // 45: palimpsest.record.v1.HistoryMark
-	(*AskedSummaries)(nil),        // 46: palimpsest.record.v1.AskedSummaries
-	(*AskedSummary)(nil),          // 47: palimpsest.record.v1.AskedSummary
-	(*Erasures)(nil),              // 48: palimpsest.record.v1.Erasures
-	(*Erasure)(nil),               // 49: palimpsest.record.v1.Erasure
-	(*Reclaims)(nil),              // 50: palimpsest.record.v1.Reclaims
-	(*Reclaim)(nil),               // 51: palimpsest.record.v1.Reclaim
-	(*Calibration)(nil),           // 52: palimpsest.record.v1.Calibration
-	(*UsageReport)(nil),           // 53: palimpsest.record.v1.UsageReport
-	(*Draft)(nil),                 // 54: palimpsest.record.v1.Draft
-	(*Plan)(nil),                  // 55: palimpsest.record.v1.Plan
-	(*Step)(nil),                  // 56: palimpsest.record.v1.Step
-	(*DraftText)(nil),             // 57: palimpsest.record.v1.DraftText
-	(*Facts)(nil),                 // 58: palimpsest.record.v1.Facts
-	(*Fact)(nil),                  // 59: palimpsest.record.v1.Fact
-	(*Run)(nil),                   // 60: palimpsest.record.v1.Run
-	(*NumberRange)(nil),           // 61: palimpsest.record.v1.NumberRange
-	(*Source)(nil),                // 62: palimpsest.record.v1.Source
-	(*SharedBytes)(nil),           // 63: palimpsest.record.v1.SharedBytes
-	(*ModelProfile)(nil),          // 64: palimpsest.record.v1.ModelProfile
-	(*ActionPolicy)(nil),          // 65: palimpsest.record.v1.ActionPolicy
-	(*Prompt)(nil),                // 66: palimpsest.record.v1.Prompt
-	(*FormerRequests)(nil),        // 67: palimpsest.record.v1.FormerRequests
-	(*FormerRequest)(nil),         // 68: palimpsest.record.v1.FormerRequest
-	(*MemorySync)(nil),            // 69: palimpsest.record.v1.MemorySync
-	(*MemoryFlight)(nil),          // 70: palimpsest.record.v1.MemoryFlight
-	(*MemoryLineage)(nil),         // 71: palimpsest.record.v1.MemoryLineage
-	(*MemoryOrigin)(nil),          // 72: palimpsest.record.v1.MemoryOrigin
-	(*MemoryErrand)(nil),          // 73: palimpsest.record.v1.MemoryErrand
-	(*MemoryMark)(nil),            // 74: palimpsest.record.v1.MemoryMark
-	(*timestamppb.Timestamp)(nil), // 75: google.protobuf.Timestamp
+	(*Successors)(nil),            // 46: palimpsest.record.v1.Successors
+	(*Successor)(nil),             // 47: palimpsest.record.v1.Successor
+	(*AskedSummaries)(nil),        // 48: palimpsest.record.v1.AskedSummaries
+	(*AskedSummary)(nil),          // 49: palimpsest.record.v1.AskedSummary
+	(*Erasures)(nil),              // 50: palimpsest.record.v1.Erasures
+	(*Erasure)(nil),               // 51: palimpsest.record.v1.Erasure
+	(*Reclaims)(nil),              // 52: palimpsest.record.v1.Reclaims
+	(*Reclaim)(nil),               // 53: palimpsest.record.v1.Reclaim
+	(*Calibration)(nil),           // 54: palimpsest.record.v1.Calibration
+	(*UsageReport)(nil),           // 55: palimpsest.record.v1.UsageReport
+	(*Draft)(nil),                 // 56: palimpsest.record.v1.Draft
+	(*Plan)(nil),                  // 57: palimpsest.record.v1.Plan
+	(*Step)(nil),                  // 58: palimpsest.record.v1.Step
+	(*DraftText)(nil),             // 59: palimpsest.record.v1.DraftText
+	(*Facts)(nil),                 // 60: palimpsest.record.v1.Facts
+	(*Fact)(nil),                  // 61: palimpsest.record.v1.Fact
+	(*Run)(nil),                   // 62: palimpsest.record.v1.Run
+	(*NumberRange)(nil),           // 63: palimpsest.record.v1.NumberRange
+	(*Source)(nil),                // 64: palimpsest.record.v1.Source
+	(*SharedBytes)(nil),           // 65: palimpsest.record.v1.SharedBytes
+	(*ModelProfile)(nil),          // 66: palimpsest.record.v1.ModelProfile
+	(*ActionPolicy)(nil),          // 67: palimpsest.record.v1.ActionPolicy
+	(*Prompt)(nil),                // 68: palimpsest.record.v1.Prompt
+	(*FormerRequests)(nil),        // 69: palimpsest.record.v1.FormerRequests
+	(*FormerRequest)(nil),         // 70: palimpsest.record.v1.FormerRequest
+	(*MemorySync)(nil),            // 71: palimpsest.record.v1.MemorySync
+	(*MemoryFlight)(nil),          // 72: palimpsest.record.v1.MemoryFlight
+	(*MemoryLineage)(nil),         // 73: palimpsest.record.v1.MemoryLineage
+	(*MemoryOrigin)(nil),          // 74: palimpsest.record.v1.MemoryOrigin
+	(*MemoryErrand)(nil),          // 75: palimpsest.record.v1.MemoryErrand
+	(*MemoryMark)(nil),            // 76: palimpsest.record.v1.MemoryMark
+	(*timestamppb.Timestamp)(nil), // 77: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	75, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	77, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	13, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -7709,8 +7818,8 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	8,  // 14: palimpsest.record.v1.Part.residue:type_name -> palimpsest.record.v1.Residue
 	10, // 15: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
 	11, // 16: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
-	75, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
-	75, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	77, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	77, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
 	1,  // 19: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
 	1,  // 20: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
 	1,  // 21: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
@@ -7727,7 +7836,7 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	0,  // 32: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	22, // 33: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
 	24, // 34: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	75, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	77, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 36: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
 	23, // 37: palimpsest.record.v1.PartEdit.copies:type_name -> palimpsest.record.v1.Copy
 	1,  // 38: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
@@ -7735,16 +7844,16 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	1,  // 40: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
 	0,  // 41: palimpsest.record.v1.Summary.verbatim:type_name -> palimpsest.record.v1.Range
 	0,  // 42: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	75, // 43: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	77, // 43: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
 	26, // 44: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
 	28, // 45: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
 	0,  // 46: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	75, // 47: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	75, // 48: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	75, // 49: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	75, // 50: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	75, // 51: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	75, // 52: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	77, // 47: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	77, // 48: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	77, // 49: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	77, // 50: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	77, // 51: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	77, // 52: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
 	30, // 53: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
 	5,  // 54: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
 	36, // 55: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
@@ -7759,42 +7868,43 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	37, // 64: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
 	37, // 65: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
 	37, // 66: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	75, // 67: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	75, // 68: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	77, // 67: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	77, // 68: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
 	43, // 69: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
 	26, // 70: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
 	45, // 71: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
-	47, // 72: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	49, // 73: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	51, // 74: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	75, // 75: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	55, // 76: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	56, // 77: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 78: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 79: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	0,  // 80: palimpsest.record.v1.Step.verbatim:type_name -> palimpsest.record.v1.Range
-	58, // 81: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	59, // 82: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	61, // 83: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 84: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	68, // 85: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	75, // 86: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
-	0,  // 87: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
-	75, // 88: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
-	75, // 89: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
-	75, // 90: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
-	70, // 91: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
-	75, // 92: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
-	72, // 93: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
-	75, // 94: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
-	75, // 95: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
-	75, // 96: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
-	75, // 97: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
-	98, // [98:98] is the sub-list for method output_type
-	98, // [98:98] is the sub-list for method input_type
-	98, // [98:98] is the sub-list for extension type_name
-	98, // [98:98] is the sub-list for extension extendee
-	0,  // [0:98] is the sub-list for field type_name
+	47, // 72: palimpsest.record.v1.Successors.successors:type_name -> palimpsest.record.v1.Successor
+	49, // 73: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	51, // 74: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	53, // 75: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	77, // 76: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	57, // 77: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	58, // 78: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 79: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 80: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	0,  // 81: palimpsest.record.v1.Step.verbatim:type_name -> palimpsest.record.v1.Range
+	60, // 82: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	61, // 83: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	63, // 84: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 85: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	70, // 86: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	77, // 87: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
+	0,  // 88: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
+	77, // 89: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
+	77, // 90: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
+	77, // 91: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
+	72, // 92: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
+	77, // 93: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
+	74, // 94: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
+	77, // 95: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
+	77, // 96: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
+	77, // 97: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
+	77, // 98: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
+	99, // [99:99] is the sub-list for method output_type
+	99, // [99:99] is the sub-list for method input_type
+	99, // [99:99] is the sub-list for extension type_name
+	99, // [99:99] is the sub-list for extension extendee
+	0,  // [0:99] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -7810,15 +7920,15 @@ func file_recordpb_record_proto_init() {
 	file_recordpb_record_proto_msgTypes[35].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[36].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[38].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[64].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[65].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[66].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[67].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   75,
+			NumMessages:   77,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
