@@ -1,9 +1,6 @@
 package openaichat
 
-import (
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/provider"
-)
+import "github.com/palimpsest-context/palimpsest/pkg/provider"
 
 // readBare reads what stands where a message should, and says itself whose it is: a choice of an answer, or a call. It is false for what is none
 // of these.
@@ -17,9 +14,9 @@ func readBare(r *provider.Reading, o *provider.Object) bool {
 		r.First(o.Get("index"))
 		readMessage(r, r.Object(o.Get("message")), true)
 	case isCall:
-		if p, ok := readCall(r, o); ok {
-			r.Join(o.Node, []conversation.Part{p})
-		}
+		m := assistant{reading: r, message: o}
+		m.toolCall(o)
+		r.Join(o.Node, m.parts)
 	case isPiece(kind):
 		r.Unclear(o.Node, "piece of content")
 	default:
