@@ -80,6 +80,8 @@ const (
 	ReasonResidueDropped
 	ReasonDuplicateLines
 	ReasonCopyNotShown
+	ReasonSignatureAdded
+	ReasonBytesReplaced
 )
 
 // Expired says whether the reason is that of an expiry.
