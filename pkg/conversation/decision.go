@@ -81,6 +81,7 @@ const (
 	ReasonDuplicateLines
 	ReasonCopyNotShown
 	ReasonBytesInText
+	ReasonSignatureAdded
 )
 
 // Expired says whether the reason is that of an expiry.

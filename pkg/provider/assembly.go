@@ -30,14 +30,14 @@ func assembleSystem(t Traits, blocks []Block) []byte {
 func assembleMessages(t Traits, blocks []Block) []byte {
 	size := 2
 	for i := range blocks {
-		size += len(blocks[i].JSON) + len(t.ContentKey) + len(blocks[i].Role) + len(`]},{"role":"","":[`)
+		size += len(blocks[i].JSON) + len(blocks[i].Opens) + len(t.ContentKey) + len(blocks[i].Role) + len(`]},{"role":"","":[`)
 	}
 	out := make([]byte, 0, size)
 	out = append(out, '[')
 	role := ""
 	for i := range blocks {
 		if b := &blocks[i]; !b.System {
-			out = appendJoint(out, t, role, b.Role)
+			out = appendJoint(out, t, role, b)
 			out = append(out, b.JSON...)
 			role = b.Role
 		}
@@ -45,8 +45,8 @@ func assembleMessages(t Traits, blocks []Block) []byte {
 	return append(out, closing(t, role)...)
 }
 
-// appendJoint appends what separates two blocks, given their roles; before is empty for the first block.
-func appendJoint(dst []byte, t Traits, before, role string) []byte {
+// appendJoint appends what separates a block from the one before it, of which the role is given; it is empty for the first block.
+func appendJoint(dst []byte, t Traits, before string, b *Block) []byte {
 	if !t.Merge {
 		if before != "" {
 			dst = append(dst, ',')
@@ -54,14 +54,17 @@ func appendJoint(dst []byte, t Traits, before, role string) []byte {
 		return dst
 	}
 	switch before {
-	case role:
+	case b.Role:
 		return append(dst, ',')
 	case "":
 	default:
 		dst = append(dst, "]},"...)
 	}
-	dst = AppendField(dst, `{"role":`, role)
+	dst = AppendField(dst, `{"role":`, b.Role)
 	dst = append(dst, ',')
+	if len(b.Opens) > 0 {
+		dst = append(append(dst, b.Opens[1:len(b.Opens)-1]...), ',')
+	}
 	dst = AppendString(dst, t.ContentKey)
 	return append(dst, ":["...)
 }
@@ -144,7 +147,7 @@ func (a *Assembly) extend(blocks []Block) *Assembly {
 		if b.System {
 			continue
 		}
-		joint = appendJoint(joint[:0], a.traits, next.role, b.Role)
+		joint = appendJoint(joint[:0], a.traits, next.role, b)
 		next.open.Write(joint)
 		next.open.Write(b.JSON)
 		next.role = b.Role
@@ -184,7 +187,7 @@ func (a *Assembly) Sum() [sha256.Size]byte { return a.sum }
 func CommonPrefix(a, b []Block) int {
 	n := min(len(a), len(b))
 	for i := range n {
-		if a[i].System != b[i].System || a[i].Role != b[i].Role || !bytes.Equal(a[i].JSON, b[i].JSON) {
+		if a[i].System != b[i].System || a[i].Role != b[i].Role || !bytes.Equal(a[i].JSON, b[i].JSON) || !bytes.Equal(a[i].Opens, b[i].Opens) {
 			return i
 		}
 	}

@@ -315,7 +315,7 @@ func (c *checker) gemini(system, messages []byte) {
 			switch {
 			case p.Text != nil:
 				c.text(*p.Text)
-				if *p.Text == "" || p.Thought && p.ThoughtSignature == "" {
+				if *p.Text == "" && p.ThoughtSignature == "" || p.Thought && p.ThoughtSignature == "" {
 					c.fault("text %q, thought %v", *p.Text, p.Thought)
 				}
 			case p.FunctionCall != nil:

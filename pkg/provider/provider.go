@@ -59,8 +59,9 @@ type Block struct {
 	System bool   // belongs into system_json
 	Role   string // as the provider writes it: system, user, assistant, model, tool, or an item's type
 	JSON   []byte
-	Tokens int32 // before the factor
-	Index  int32 // message it comes from; -1 for a synthetic one
+	Opens  []byte // for Merge: an object whose members a message has that the block opens; nil for most
+	Tokens int32  // before the factor
+	Index  int32  // message it comes from; -1 for a synthetic one
 }
 
 // UnitBlocks is the rendering of a unit.

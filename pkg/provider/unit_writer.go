@@ -189,6 +189,16 @@ func (s *UnitWriter) Add(l *Line, role string, json []byte, tokens int32) {
 	s.add(Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
 }
 
+// AddIn writes a block of a line and, as an object, the members of the message that the block opened where it came from: they are the message's
+// again where the block opens it.
+func (s *UnitWriter) AddIn(l *Line, role string, message, json []byte, tokens int32) {
+	b := Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index}
+	if len(message) > len("{}") {
+		b.Opens = message
+	}
+	s.add(b)
+}
+
 func (s *UnitWriter) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }
 
 // Charge adds to a weight what the line weighs besides its content, the first time it is called.

@@ -13,7 +13,7 @@ func readUnnamed(r *provider.Reading, o *provider.Object) {
 	switch {
 	case o.Has("parts"):
 		if parts := r.List(o.Get("parts")); slices.ContainsFunc(parts, func(n provider.Node) bool { return n.Is('{') && isMade(r.Object(n)) }) {
-			r.Join(o.Node, readModel(r, o))
+			r.Join(o.Node, inContent(r, o, readModel(r, o)))
 			return
 		}
 		readUser(r, o)
@@ -28,7 +28,7 @@ func readUnnamed(r *provider.Reading, o *provider.Object) {
 		if p, ok := readGiven(r, o); ok {
 			r.AddInput(o.Node, []conversation.Part{p})
 		}
-	case hasData(o):
+	case slices.ContainsFunc(dataKeys(), o.Has):
 		r.Unclear(o.Node, "part")
 	default:
 		r.Fail(&o.Node, "must be a content, with parts")
