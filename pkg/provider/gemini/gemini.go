@@ -110,9 +110,9 @@ func (w *turnWriter) part(l *provider.Line, p *conversation.Part) {
 			w.signature = nil
 		}
 		if p.Kind == conversation.PartToolCall {
-			if !signed && !w.called && demandsSignature(w.unit.Context.Model) {
-				n := w.unit.Count(placeholder)
-				json, tokens = sign(json, placeholder), tokens+n
+			if !signed && !w.called && provider.ChatDialectOf(w.unit.Context.Model).NeedsSignature {
+				n := w.unit.Count(provider.SkippedSignature)
+				json, tokens = sign(json, provider.SkippedSignature), tokens+n
 				w.unit.Repair(l.Index, conversation.ReasonSignatureAdded, int64(n))
 			}
 			w.called = true
