@@ -57,7 +57,7 @@ const (
 	RuleAlternate  Rule = "roles must alternate"
 	RuleSignature  Rule = "thinking lacks its signature"
 	RuleCallSigned Rule = "first call of a step lacks its signature"
-	RuleThinking   Rule = "thinking must stand first in its message"
+	RuleThinking   Rule = "thinking must not end its message"
 	RuleReasoning  Rule = "reasoning must precede the item it belongs to"
 	RuleThought    Rule = "message lacks the reasoning that the provider demands on it"
 	RuleErrorText  Rule = "result that reports an error must say something"
@@ -103,6 +103,7 @@ type entry struct {
 	spoken bool      // holds more than results
 	bare   bool      // part of the message before it, if the assistant's
 	said   *chatSaid // the assistant's, in Chat
+	own    []ownCall
 	faults []Violation
 }
 

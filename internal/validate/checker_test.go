@@ -130,8 +130,11 @@ var faults = map[Format][]fault{
 		{"system of images", RuleValue, "", `system:[{"type":"image","source":{"type":"url","url":"x"}}]`},
 		{"system no list", RuleType, "", `system:{}`},
 		{"unknown key", RuleUnknownKey, `{"role":"user",`, `{"role":"user","name":"x",`},
-		{"unknown key in a block", RuleUnknownKey, `"id":"c1",`, `"id":"c1","call_id":"c1",`},
-		{"role system", RuleRole, `"role":"assistant"`, `"role":"system"`},
+		{"unknown key in a block of the system", RuleUnknownKey, "", `system:[{"type":"text","text":"x","id":"y"}]`},
+		{"role tool", RuleRole, `"role":"assistant"`, `"role":"tool"`},
+		{"system in place of the model", RuleSystem, `"and?"}]}]`, `"and?"}]},{"role":"system","content":"x"},{"role":"user","content":"y"}]`},
+		{"system first", RuleSystem, "[\n", `[{"role":"system","content":"x"},`},
+		{"system of another kind", RuleValue, `"and?"}]}]`, `"and?"}]},{"role":"system","content":[{"type":"image","source":{"type":"url","url":"x"}}]}]`},
 		{"empty content", RuleEmpty, `[{"type":"text","text":"look"},{"type":"image","source":{"type":"url","url":"https://x.example/a.png"}}]`, `[]`},
 		{"blank text", RuleEmpty, `"text":"and?"`, `"text":" \n"`},
 		{"empty text of a result", RuleEmpty, `"text":"found"`, `"text":""`},
@@ -149,7 +152,16 @@ var faults = map[Format][]fault{
 		{"users in a row", RuleAlternate, `"and?"}]}]`, `"and?"}]},{"role":"user","content":"x"}]`},
 		{"no signature", RuleSignature, `,"signature":"sig"`, ``},
 		{"empty signature", RuleSignature, `"sig"`, `""`},
-		{"thinking after text", RuleThinking, `{"type":"thinking"`, `{"type":"text","text":"x"},{"type":"thinking"`},
+		{"thinking last", RuleThinking, `,
+			{"type":"tool_use","id":"c1","name":"find","input":{"q":1}},
+			{"type":"tool_use","id":"c2","name":"list","input":{}}]}`, `]}`},
+		{"server's call unanswered", RuleUnanswered, `{"type":"tool_use","id":"c1"`, `{"type":"server_tool_use","id":"s1","name":"web_search","input":{}},{"type":"tool_use","id":"c1"`},
+		{"server's result without call", RuleUnasked, `{"type":"tool_use","id":"c1"`, `{"type":"web_search_tool_result","tool_use_id":"s1","content":[]},{"type":"tool_use","id":"c1"`},
+		{"called by code that is not there", RuleUnasked, `"input":{"q":1}`, `"input":{"q":1},"caller":{"type":"code_execution_20250825","tool_id":"s1"}`},
+		{"server's call without an id", RuleID, `{"type":"tool_use","id":"c1"`, `{"type":"server_tool_use","name":"web_search","input":{}},{"type":"tool_use","id":"c1"`},
+		{"result without the id of the server's call", RuleID, `{"type":"tool_use","id":"c1"`, `{"type":"web_search_tool_result","content":[]},{"type":"tool_use","id":"c1"`},
+		{"server's call with a text as input", RuleArguments, `{"type":"tool_use","id":"c1"`, `{"type":"server_tool_use","id":"s1","name":"web_search","input":"{}"},{"type":"tool_use","id":"c1"`},
+		{"the same server's call again", RuleUnanswered, `{"type":"tool_use","id":"c1"`, `{"type":"server_tool_use","id":"s1","input":{}},{"type":"server_tool_use","id":"s1","input":{}},{"type":"tool_use","id":"c1"`},
 		{"silent error", RuleErrorText, `[{"type":"text","text":"found"}]`, `""`},
 		{"no text", RuleMissing, `"text","text":"and?"`, `"text"`},
 		{"is_error", RuleType, `"is_error":true`, `"is_error":"yes"`},
@@ -343,6 +355,22 @@ func TestChecker_Model_GeminiDemandsSignatures(t *testing.T) {
 		found := checker.Read(nil, []byte("["+c.list+"]")).Violations
 		if refused := slices.ContainsFunc(found, func(v Violation) bool { return v.Rule == RuleCallSigned }); refused == c.legal || c.legal && len(found) > 0 {
 			t.Errorf("%s: %v", c.name, found)
+		}
+	}
+}
+
+// TestCheck_AnthropicTurnsThatGoOn_AreLegal: thinking anywhere, calls of the provider's own tools over several turns, a pause, and system messages.
+func TestCheck_AnthropicTurnsThatGoOn_AreLegal(t *testing.T) {
+	const ask = `{"role":"user","content":"q"}`
+	for name, list := range map[string]string{
+		"thinking anywhere":           `[` + ask + `,{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"thinking","thinking":"","signature":"s","new":1},{"type":"text","text":"b"}]},` + ask + `]`,
+		"a pause":                     `[` + ask + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}}]}]`,
+		"a result in the next answer": `[` + ask + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"s","input":{}},{"type":"tool_use","id":"t","name":"n","input":{},"caller":{"tool_id":"s"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]},{"role":"assistant","content":[{"type":"code_execution_tool_result","tool_use_id":"s","content":[]},{"type":"text","text":"b"}]},` + ask + `]`,
+		"results for code":            `[` + ask + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"s","input":{}},{"type":"tool_use","id":"t","name":"n","input":{},"caller":{"tool_id":"s"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"}]}]`,
+		"system messages":             `[` + ask + `,{"role":"system","content":"s","clear_at":"next_user_message"},{"role":"assistant","content":"a"},` + ask + `,{"role":"system","content":[{"type":"text","text":"s"}]}]`,
+	} {
+		if found, err := Check(Anthropic, nil, []byte(list)); err != nil || len(found) > 0 {
+			t.Errorf("%s: %v %v", name, found, err)
 		}
 	}
 }

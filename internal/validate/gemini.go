@@ -212,3 +212,18 @@ func (r *reader) pairs(asked, answered []string, where string) {
 		r.fault(where, RuleUnasked)
 	}
 }
+
+// turns: the user speaks first and last, and nobody twice in a row.
+func (r *reader) turns(list string, entries []*entry) {
+	for i, e := range entries {
+		switch {
+		case i == 0 && e.role != "user":
+			r.fault(at(list, i), RuleFirst)
+		case i > 0 && e.role == entries[i-1].role:
+			r.fault(at(list, i), RuleAlternate)
+		}
+	}
+	if n := len(entries); n > 0 && entries[n-1].role != "user" {
+		r.fault(at(list, n-1), RuleLast)
+	}
+}

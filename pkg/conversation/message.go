@@ -342,6 +342,12 @@ const TagAborted = "aborted"
 // Aborted says whether the message was cut off. It is a unit for itself: nothing joins it.
 func (m *Message) Aborted() bool { return slices.Contains(m.Tags, TagAborted) }
 
+// TagPaused is the tag of a message at which the provider paused the model's turn: it goes on when it is sent back as it is.
+const TagPaused = "paused"
+
+// Paused says whether the model's turn goes on behind the message.
+func (m *Message) Paused() bool { return slices.Contains(m.Tags, TagPaused) && !m.Aborted() }
+
 // Overhead is the part of the message's weight that no part carries: the flat cost of a message.
 func (m *Message) Overhead() int32 {
 	n := m.Tokens

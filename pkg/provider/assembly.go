@@ -30,47 +30,56 @@ func assembleSystem(t Traits, blocks []Block) []byte {
 func assembleMessages(t Traits, blocks []Block) []byte {
 	size := 2
 	for i := range blocks {
-		size += len(blocks[i].JSON) + len(blocks[i].Opens) + len(t.ContentKey) + len(blocks[i].Role) + len(`]},{"role":"","":[`)
+		size += len(blocks[i].JSON) + len(blocks[i].Head) + len(t.ContentKey) + len(blocks[i].Role) + len(`]},{"role":"","":[`)
 	}
 	out := make([]byte, 0, size)
 	out = append(out, '[')
-	role := ""
+	var before sender
 	for i := range blocks {
 		if b := &blocks[i]; !b.System {
-			out = appendJoint(out, t, role, b)
+			out = appendJoint(out, t, before, b.sender())
 			out = append(out, b.JSON...)
-			role = b.Role
+			before = b.sender()
 		}
 	}
-	return append(out, closing(t, role)...)
+	return append(out, closing(t, before)...)
 }
 
-// appendJoint appends what separates a block from the one before it, of which the role is given; it is empty for the first block.
-func appendJoint(dst []byte, t Traits, before string, b *Block) []byte {
+// sender is whose message a block is of.
+type sender struct{ role, head string }
+
+func (b *Block) sender() sender { return sender{b.Role, b.Head} }
+
+// joins reports whether a block is of the message that the one before it is of.
+func (s sender) joins(before sender) bool {
+	return s.role == before.role && (s.role != "system" || s.head == before.head)
+}
+
+// appendJoint appends what separates two blocks, given whose they are; before is empty for the first block.
+func appendJoint(dst []byte, t Traits, before, next sender) []byte {
 	if !t.Merge {
-		if before != "" {
+		if before.role != "" {
 			dst = append(dst, ',')
 		}
 		return dst
 	}
-	switch before {
-	case b.Role:
+	switch {
+	case next.joins(before):
 		return append(dst, ',')
-	case "":
-	default:
+	case before.role != "":
 		dst = append(dst, "]},"...)
 	}
-	dst = AppendField(dst, `{"role":`, b.Role)
+	dst = AppendField(dst, `{"role":`, next.role)
 	dst = append(dst, ',')
-	if len(b.Opens) > 0 {
-		dst = append(append(dst, b.Opens[1:len(b.Opens)-1]...), ',')
+	if next.head != "" {
+		dst = append(append(dst, next.head...), ',')
 	}
 	dst = AppendString(dst, t.ContentKey)
 	return append(dst, ":["...)
 }
 
-func closing(t Traits, role string) string {
-	if t.Merge && role != "" {
+func closing(t Traits, last sender) string {
+	if t.Merge && last.role != "" {
 		return "]}]"
 	}
 	return "]"
@@ -83,7 +92,7 @@ type Assembly struct {
 	blocks []Block
 	system []byte
 	open   hash.Hash // over all but the closing; only ever cloned
-	role   string    // of the last message
+	last   sender    // of the last message
 	sum    [sha256.Size]byte
 	// base is the assembly before the last block, because a fixed last block comes and goes while what precedes it stays.
 	base *Assembly
@@ -140,17 +149,17 @@ func (a *Assembly) start(blocks []Block) *Assembly {
 
 // extend always makes a new assembly, because With modifies its base.
 func (a *Assembly) extend(blocks []Block) *Assembly {
-	next := &Assembly{traits: a.traits, blocks: blocks, system: a.system, open: clone(a.open), role: a.role}
+	next := &Assembly{traits: a.traits, blocks: blocks, system: a.system, open: clone(a.open), last: a.last}
 	var joint []byte
 	for i := len(a.blocks); i < len(blocks); i++ {
 		b := &blocks[i]
 		if b.System {
 			continue
 		}
-		joint = appendJoint(joint[:0], a.traits, next.role, b)
+		joint = appendJoint(joint[:0], a.traits, next.last, b.sender())
 		next.open.Write(joint)
 		next.open.Write(b.JSON)
-		next.role = b.Role
+		next.last = b.sender()
 	}
 	next.sum = next.close()
 	return next
@@ -158,7 +167,7 @@ func (a *Assembly) extend(blocks []Block) *Assembly {
 
 func (a *Assembly) close() (sum [sha256.Size]byte) {
 	h := clone(a.open)
-	h.Write([]byte(closing(a.traits, a.role)))
+	h.Write([]byte(closing(a.traits, a.last)))
 	h.Sum(sum[:0])
 	return sum
 }
@@ -187,7 +196,7 @@ func (a *Assembly) Sum() [sha256.Size]byte { return a.sum }
 func CommonPrefix(a, b []Block) int {
 	n := min(len(a), len(b))
 	for i := range n {
-		if a[i].System != b[i].System || a[i].Role != b[i].Role || !bytes.Equal(a[i].JSON, b[i].JSON) || !bytes.Equal(a[i].Opens, b[i].Opens) {
+		if a[i].System != b[i].System || a[i].sender() != b[i].sender() || !bytes.Equal(a[i].JSON, b[i].JSON) {
 			return i
 		}
 	}

@@ -75,6 +75,12 @@ func (r *record) by(model string) *record {
 	return r
 }
 
+// tagged tags the last message.
+func (r *record) tagged(tags ...string) *record {
+	r.items[len(r.items)-1].Message.Tags = tags
+	return r
+}
+
 // named says who spoke the last message, which weighs more for it.
 func (r *record) named(name string) *record {
 	m := r.items[len(r.items)-1].Message
@@ -170,12 +176,15 @@ type view struct {
 
 func compose(f provider.Format, units []conversation.Unit, model string, count func(string) int) view {
 	var v view
-	leading := true
-	for i := range units {
-		leading = leading && units[i].Summary == nil && units[i].Items[0].Message.Role == conversation.RoleSystem
-		n := len(v.blocks)
-		after := n > 0 && (v.blocks[n-1].Role == "assistant" || v.blocks[n-1].Role == "model")
-		out := f.Unit(&units[i], provider.UnitContext{Model: model, Count: count, AfterAssistant: after, Leading: leading})
+	write := func(neighbors []provider.Neighbors) (out []provider.UnitBlocks) {
+		leading := true
+		for i := range units {
+			leading = leading && units[i].Summary == nil && units[i].Items[0].Message.Role == conversation.RoleSystem
+			out = append(out, f.Unit(&units[i], provider.UnitContext{Model: model, Count: count, Neighbors: neighbors[i], Leading: leading}))
+		}
+		return out
+	}
+	for _, out := range write(provider.FindNeighbors(write(make([]provider.Neighbors, len(units))))) {
 		v.blocks = append(v.blocks, out.Blocks...)
 		v.repairs = append(v.repairs, out.Repairs...)
 	}

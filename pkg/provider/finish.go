@@ -42,8 +42,8 @@ func Finish(t Traits, blocks []Block, count func(string) int) ([]Block, []Repair
 	if first < 0 {
 		return blocks, nil
 	}
-	var repairs []Repair
-	if last := blocks[len(blocks)-1]; t.UserLast && !last.System && last.Role != "user" {
+	blocks, repairs := placeSystems(t, blocks)
+	if last := blocks[len(blocks)-1]; t.UserLast && last.Role != "user" && last.Role != "system" && !last.Paused {
 		b := Continue(t, count)
 		blocks = append(slices.Clip(blocks), b)
 		repairs = append(repairs, Repair{Index: -1, Reason: conversation.ReasonContinueAdded, Tokens: int64(b.Tokens)})

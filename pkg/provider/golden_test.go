@@ -42,7 +42,7 @@ func goldens() []golden {
 		{name: "words_between_calls", rule: "calls answered: text and empty messages between calls, a call that waits",
 			units: newRecord().user("go").assistant(call("a", `{}`)).assistant(text("Meanwhile.")).assistant(text("")).assistant(text("More."), call("b", `{}`)).
 				tool(result(1, "a", "one")).assistant(text("So far.")).user("next").units()},
-		{name: "thoughts_between_calls", rule: "reasoning: before the first call, or with the item it precedes",
+		{name: "thoughts_between_calls", rule: "reasoning: where it stood, or with the item it precedes",
 			units: newRecord().user("go").assistant(reasoning("anthropic", "", "first", "sig"), call("a", `{}`)).assistant(reasoning("anthropic", "", "then", "sig"), call("b", `{}`)).
 				tool(result(1, "a", "r"), result(2, "b", "r")).user("go").assistant(call("c", `{}`)).assistant(reasoning("openai", "", "so", "enc")).
 				assistant(reasoning("gemini", "", "", "c2ln")).assistant(call("d", `{}`)).tool(result(3, "c", "r"), result(4, "d", "r")).user("x").units()},
@@ -79,7 +79,7 @@ func goldens() []golden {
 				tool(result(1, "a", "r")).add(conversation.RoleUser, text("x"), text("y")).units()},
 		{name: "blank_text", rule: "empty text: white space is text, but for Anthropic",
 			units: newRecord().system(" \n").add(conversation.RoleSystem, text("Rules."), text("\n\n"), text("More.")).user("q").assistant(text("\t")).system("  ").user(" x ").units()},
-		{name: "reasoning_misplaced", rule: "reasoning: first in its message or dropped whole; with the item it precedes",
+		{name: "reasoning_misplaced", rule: "reasoning: in its place, but for what stands last; with the item it precedes",
 			units: newRecord().user("q").assistant(text("First."), reasoning("anthropic", "", "late", "sig"), opaque("openai", `{"type":"reasoning","id":"rs_1","summary":[]}`)).user("q").
 				assistant(text("A.")).assistant(reasoning("anthropic", "", "after assistant", "sig"), text("B.")).user("q").
 				assistant(reasoning("anthropic", "", "alone", "sig")).user("q").units()},

@@ -214,10 +214,25 @@ func (c *checker) responses(messages []byte) {
 	}
 }
 
+// loose is a text, or nothing where something else stands.
+type loose string
+
+func (l *loose) UnmarshalJSON(data []byte) error {
+	var s string
+	if json.Unmarshal(data, &s) == nil {
+		*l = loose(s)
+	}
+	return nil
+}
+
 type claudeBlock struct {
-	Type, Text, ID, Name, Thinking, Signature string
-	Input, Content                            json.RawMessage
-	ToolUseID                                 string `json:"tool_use_id"`
+	Type, Text, Name, Thinking, Signature string
+	ID                                    loose
+	Input, Content                        json.RawMessage
+	ToolUseID                             string `json:"tool_use_id"`
+	Caller                                struct {
+		ToolID string `json:"tool_id"`
+	}
 }
 
 func (c *checker) anthropic(system, messages []byte) {
@@ -231,11 +246,21 @@ func (c *checker) anthropic(system, messages []byte) {
 	}
 	c.decode(messages, &list)
 	var open []string
+	before, own := "", map[string]bool{}
 	for i, m := range list {
 		c.flat += 4
-		if (m.Role == "user") != (i%2 == 0) {
+		if m.Role == "system" {
+			if before != "user" && !own["answered last"] || i+1 < len(list) && list[i+1].Role != "assistant" {
+				c.fault("system message %d behind the %s's", i, before)
+			}
+			c.claudeBlocks(m.Content)
+			continue
+		}
+		if m.Role == before || before == "" && m.Role != "user" {
 			c.fault("message %d is the %s's", i, m.Role)
 		}
+		before = m.Role
+		c.ownTools(own, m.Content, m.Role)
 		for n, b := range m.Content {
 			if b.Type == "tool_result" && (n >= len(open) || open[n] != b.ToolUseID) || b.Type != "tool_result" && n < len(open) {
 				c.fault("block %d of message %d: %s %s, open %q", n, i, b.Type, b.ToolUseID, open)
@@ -246,13 +271,44 @@ func (c *checker) anthropic(system, messages []byte) {
 		}
 		open = c.claudeBlocks(m.Content)
 	}
-	if len(list)%2 == 0 {
+	if before != "user" && !own["some"] {
 		c.fault("the user is not last")
+	}
+	if before == "user" && !own["waits"] {
+		c.ownTools(own, []claudeBlock{{Type: "text"}}, "user")
+	}
+}
+
+// ownTools pairs calls of Anthropic's own tools: they wait over results of the caller's, and over nothing else.
+func (c *checker) ownTools(own map[string]bool, blocks []claudeBlock, role string) {
+	own["waits"], own["answered last"], own["some"] = true, false, false
+	for _, b := range blocks {
+		id, answer := "srv "+string(b.ID), "srv "+b.ToolUseID
+		own["answered last"] = false
+		switch {
+		case role == "user" && b.Type != "tool_result":
+			own["waits"] = false
+		case b.Type == "tool_use" && b.Caller.ToolID != "" && !own["srv "+b.Caller.ToolID]:
+			c.fault("called by %q", b.Caller.ToolID)
+		case strings.HasSuffix(b.Type, "_tool_use") && own[id]:
+			c.fault("%s asks again", id)
+		case strings.HasSuffix(b.Type, "_tool_use"):
+			own[id], own["some"] = true, true
+		case strings.HasSuffix(b.Type, "_tool_result"):
+			if !own[answer] {
+				c.fault("%s was not asked", answer)
+			}
+			own[answer], own["answered last"], own["some"] = false, true, true
+		}
+	}
+	for id, open := range own {
+		if open && !own["waits"] && strings.HasPrefix(id, "srv ") {
+			c.fault("%s has no answer", id)
+		}
 	}
 }
 
 func (c *checker) claudeBlocks(blocks []claudeBlock) (open []string) {
-	first := true
 	for n, b := range blocks {
 		switch b.Type {
 		case "text":
@@ -261,21 +317,19 @@ func (c *checker) claudeBlocks(blocks []claudeBlock) (open []string) {
 				c.fault("blank text")
 			}
 		case "tool_use":
-			c.call(b.ID, b.Name, string(b.Input))
+			c.call(string(b.ID), b.Name, string(b.Input))
 			c.decode(b.Input, new(map[string]any))
-			open = append(open, b.ID)
+			open = append(open, string(b.ID))
 		case "tool_result":
 			if b.Content != nil {
 				c.content(b.Content, false)
 			}
 		case "thinking", "redacted_thinking":
 			c.text(b.Thinking)
-			if !first || n == len(blocks)-1 {
+			if n == len(blocks)-1 {
 				c.fault("thinking at %d of %d", n, len(blocks))
 			}
-			continue
 		}
-		first = false
 	}
 	return open
 }

@@ -10,10 +10,15 @@ func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
 		if model == "" {
 			model = l.Model
 		}
-		return p.Reasoning.Provider == s.Traits.Provider && p.Reasoning.Signature.Inline != "" && SameModel(s.Context.Model, model)
+		return p.Reasoning.Provider == s.Traits.Provider && p.Reasoning.Signature.Inline != "" && s.Reads(model)
 	case conversation.PartOpaque:
-		return p.Opaque.Provider == s.Traits.Provider && SameModel(s.Context.Model, l.Model)
+		return p.Opaque.Provider == s.Traits.Provider && s.Reads(l.Model)
 	default:
 		return false
 	}
+}
+
+// Reads reports whether what a model wrote for itself may be sent to the one that is called.
+func (s *UnitWriter) Reads(writer string) bool {
+	return SameModel(s.Context.Model, writer) || s.Traits.Reads != nil && s.Traits.Reads(s.Context.Model, writer)
 }

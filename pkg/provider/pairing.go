@@ -13,6 +13,8 @@ const neverAnswered = "CALL_NEVER_ANSWERED"
 type Line struct {
 	Message
 	Model   string                 // that wrote it, empty if unknown
+	Paused  bool                   // the model's turn goes on behind it
+	Aborted bool                   // it was cut off
 	Call    *conversation.ToolCall // that a tool line answers
 	written bool                   // a block holds something of it
 }
@@ -58,6 +60,7 @@ type callAnswer struct {
 // message writes a message whose role is not tool. Results in it answer nothing, because they are not in a tool message.
 func (p *pairer) message(it *conversation.Item, number int) {
 	line := Line{Message: Message{Role: it.Message.Role, Name: it.Message.Name, Parts: it.Parts, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
+	line.Paused, line.Aborted = it.Message.Paused(), it.Message.Aborted()
 	if line.Role == conversation.RoleUnspecified {
 		line.Role = conversation.RoleUser
 	}

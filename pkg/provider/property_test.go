@@ -20,7 +20,8 @@ var (
 	anyArgs    = rapid.SampledFrom([]string{"", "{}", `{"a": [1, 2]}`, "[1]", "nope", `"s"`, " ", `{"x":"\udc00"}`, deep(100)})
 	anyName    = rapid.SampledFrom([]string{"get", "put", "a.b", "9 x", "", "查询"})
 	anySpeaker = rapid.OneOf(rapid.Just(""), rapid.Just(""), rapid.SampledFrom([]string{"Anna", "Jo Ann", "x]\n[System message]", "</s>", "李\u2028", "ж ж"}), rapid.String())
-	anyModel   = rapid.SampledFrom([]string{"", "m1", "m2"})
+	anyModel   = rapid.SampledFrom([]string{"", "m1", "m2", "claude-opus-4-8", "claude-sonnet-4-6"})
+	anyTags    = rapid.SampledFrom([][]string{nil, nil, nil, {conversation.TagPaused}, {conversation.TagPaused, conversation.TagAborted}})
 	anyMaker   = rapid.SampledFrom([]string{"openai", "anthropic", "gemini", "other"})
 	anyMedia   = rapid.SampledFrom([]conversation.Part{
 		media("image/png", "PNG", ""), media("image/png", "", "https://e.x/i.png"), media("audio/wav", "W", ""),
@@ -72,7 +73,7 @@ func drawRecord(t *rapid.T, count func(string) int) []conversation.Unit {
 		case 3:
 			r.tool(drawResult(t, r))
 		default:
-			r.assistant(drawAssistant(t)...).named(anySpeaker.Draw(t, "speaker"))
+			r.assistant(drawAssistant(t)...).named(anySpeaker.Draw(t, "speaker")).tagged(anyTags.Draw(t, "tags")...)
 			for range rapid.IntRange(0, 3).Draw(t, "tools") {
 				r.tool(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) conversation.Part { return drawResult(t, r) }), 1, 3).Draw(t, "results")...)
 			}

@@ -1,9 +1,9 @@
 // Package provider defines how a view is written for a model's provider, and what each provider accepts as legal. A format is pure: under
 // one RendererVersion, the same units always give the same bytes.
 //
-// A context is a sequence of blocks. Each unit of the view becomes blocks regardless of its neighbors, except for one bit (whether an
-// assistant's block precedes it); an Assembly joins them into the provider's JSON. So an unchanged unit need not be rendered again, and a
-// prefix of equal blocks is a prefix of equal bytes.
+// A context is a sequence of blocks. Each unit of the view becomes blocks regardless of its neighbors, except for what Neighbors says of
+// them; an Assembly joins them into the provider's JSON. So an unchanged unit need not be rendered again, and a prefix of equal blocks is a
+// prefix of equal bytes.
 package provider
 
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -36,6 +36,14 @@ type Traits struct {
 	// TextPrefix and TextSuffix enclose a JSON string to make it the user's text: a block, or a piece of system_json.
 	TextPrefix, TextSuffix string
 	NoBlank                bool // text of white space alone is as forbidden as empty text
+	// Pauses: the model's turn may be paused, and goes on where it stands; what the provider's own tools answer may come in later turns.
+	Pauses bool
+	// Reads reports whether the model that is called may be sent what another of the provider's wrote; nil if never.
+	Reads func(called, writer string) bool
+	// SystemInside reports whether a model takes system messages among the others, and SystemAfter whether one may follow a block of the
+	// assistant's; nil if never. They may always follow a user's.
+	SystemInside func(model string) bool
+	SystemAfter  func(b *Block) bool
 	// Residue are the members of residue that the format merges back.
 	Residue []string
 	// NameField is true if messages have a field for the speaker; without one, a user's name precedes the text.
@@ -48,10 +56,10 @@ type Traits struct {
 
 // UnitContext is what a unit's blocks depend on besides the unit.
 type UnitContext struct {
-	Model          string                // the model that will be called; empty means any
-	AfterAssistant bool                  // an assistant's block directly precedes the unit
-	Leading        bool                  // a system message of the unit belongs to those that lead the conversation
-	Count          func(text string) int // weighs synthetic text
+	Model     string                // the model that will be called; empty means any
+	Leading   bool                  // a system message of the unit belongs to those that lead the conversation
+	Neighbors Neighbors             // what other units say of this one
+	Count     func(text string) int // weighs synthetic text
 }
 
 // Block is a part of a context that the provider's prompt cache can cache as a whole.
@@ -59,9 +67,14 @@ type Block struct {
 	System bool   // belongs into system_json
 	Role   string // as the provider writes it: system, user, assistant, model, tool, or an item's type
 	JSON   []byte
-	Opens  []byte // for Merge: an object whose members a message has that the block opens; nil for most
-	Tokens int32  // before the factor
-	Index  int32  // message it comes from; -1 for a synthetic one
+	Tokens int32 // before the factor
+	Index  int32 // message it comes from; -1 for a synthetic one
+	// Head are members of the message that the block begins, beside its role. System messages of different heads stay apart.
+	Head string
+	// Paused: the block ends a turn of the model's that was paused, so that nothing need follow it.
+	Paused bool
+	// AsUser is a system message among the others as the user's text, for places where the provider takes none; nil of all other blocks.
+	AsUser *Block
 }
 
 // UnitBlocks is the rendering of a unit.
@@ -70,6 +83,8 @@ type UnitBlocks struct {
 	Repairs []Repair
 	// Messages is the neutral form, filled by the neutral format alone.
 	Messages []Message
+	// Ties are what the unit has to do with its neighbors.
+	Ties Ties
 }
 
 // Message is a message of the neutral form.

@@ -79,9 +79,9 @@ func (s *UnitWriter) takeResidue(lines []Line) {
 	}
 }
 
-// takes reports whether residue in a line may go back. What the assistant's has may refer to blocks that only its model takes.
+// takes reports whether residue in a line may go back. What the assistant's has may refer to blocks that not every model takes.
 func (s *UnitWriter) takes(l *Line, r *conversation.Residue) bool {
-	if r.Provider != s.Traits.Provider || l.Role == conversation.RoleAssistant && !SameModel(s.Context.Model, l.Model) {
+	if r.Provider != s.Traits.Provider || l.Role == conversation.RoleAssistant && !s.Reads(l.Model) {
 		return false
 	}
 	return len(s.Traits.kept(r)) > 0

@@ -23,6 +23,7 @@ type Writer interface {
 type Content struct {
 	Text   string
 	Media  *conversation.Media
+	Own    string // a block of the provider's own, in a system message
 	Kept   Fields // what the provider takes back beside it
 	Tokens int32
 	// Recalled is true for memories that stand before the message's own words.
@@ -63,8 +64,22 @@ func (f format) Unit(u *conversation.Unit, c UnitContext) UnitBlocks {
 	s.turn(f.writer, lines[:turn])
 	for i := turn; i < len(lines); i++ {
 		s.line(f.writer, &lines[i])
+		s.out.Ties.Spoken = s.out.Ties.Spoken || lines[i].Role != conversation.RoleTool && lines[i].written
 	}
+	s.tie(u, lines, turn)
 	return s.out
+}
+
+// tie says what follows from how the unit ends.
+func (s *UnitWriter) tie(u *conversation.Unit, lines []Line, turn int) {
+	ties := &s.out.Ties
+	ties.Spoken = ties.Spoken || u.Summary != nil
+	ends := turn > 0 && turn == len(lines) && lines[turn-1].Paused && s.Reads(lines[turn-1].Model)
+	ties.Thinks = ties.Thinks && turn == len(lines)
+	ties.Paused = s.Traits.Pauses && ends && (ties.Serves || len(ties.Asks) > 0)
+	if n := len(s.out.Blocks); n > 0 {
+		s.out.Blocks[n-1].Paused = ties.Paused && ties.Serves
+	}
 }
 
 // turn writes the assistant's lines of the unit.
@@ -118,25 +133,6 @@ func (s *UnitWriter) reportMissing(l *Line, from int) {
 	}
 }
 
-// systemApart writes a system message for a provider that accepts them only in system_json: there if it leads, else as the user's.
-func (s *UnitWriter) systemApart(l *Line) {
-	contents := s.contents(l, func(*conversation.Media) bool { return false })
-	if len(contents) == 0 {
-		return
-	}
-	role := "system"
-	if !s.Context.Leading {
-		role = "user"
-		n := s.Context.count(SystemHeader) + s.Context.growth(SystemHeader, contents[0].Text)
-		contents[0].Text = SystemHeader + contents[0].Text
-		contents[0].Tokens += n
-		s.Repair(l.Index, conversation.ReasonSystemAsUser, int64(n))
-	}
-	for i := range contents {
-		s.add(Block{System: s.Context.Leading, Role: role, JSON: s.Traits.AppendText(nil, contents[i].Text), Tokens: s.Charge(l, contents[i].Tokens), Index: l.Index})
-	}
-}
-
 // contents returns the texts and media of a line; media that takes refuses become a line of text.
 func (s *UnitWriter) contents(l *Line, takes func(*conversation.Media) bool) []Content {
 	out := make([]Content, 0, len(l.Parts))
@@ -151,6 +147,8 @@ func (s *UnitWriter) contents(l *Line, takes func(*conversation.Media) bool) []C
 		case p.Kind == conversation.PartMedia:
 			line, tokens := s.MediaAsText(l.Index, p)
 			out = append(out, Content{Text: line, Tokens: tokens})
+		case p.Kind == conversation.PartOpaque && s.Native(l, p) && s.systemInside(l) && IsObject(p.Opaque.JSON.Inline):
+			out = append(out, Content{Own: p.Opaque.JSON.Inline, Tokens: p.Tokens})
 		default:
 			s.Drop(l.Index, p)
 		}
@@ -189,14 +187,10 @@ func (s *UnitWriter) Add(l *Line, role string, json []byte, tokens int32) {
 	s.add(Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
 }
 
-// AddIn writes a block of a line and, as an object, the members of the message that the block opened where it came from: they are the message's
-// again where the block opens it.
-func (s *UnitWriter) AddIn(l *Line, role string, message, json []byte, tokens int32) {
-	b := Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index}
-	if len(message) > len("{}") {
-		b.Opens = message
-	}
-	s.add(b)
+// AddIn writes a block of a line with the members of the message that it began where it came from: they are the message's again where the block
+// begins it.
+func (s *UnitWriter) AddIn(l *Line, role, head string, json []byte, tokens int32) {
+	s.add(Block{Role: role, Head: head, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
 }
 
 func (s *UnitWriter) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }

@@ -15,8 +15,11 @@ func New() provider.Format {
 		SystemApart: true, SystemPrefix: "[", SystemSuffix: "]",
 		Merge: true, ContentKey: "content", UserFirst: true, UserLast: true,
 		TextPrefix: `{"type":"text","text":`, TextSuffix: `}`, NoBlank: true,
-		Residue: []string{"type", "citations", "title", "context", "file_id", "source", "content", "caller", "toolset_name"},
-		IDs:     func(string) provider.IDForm { return provider.WordID },
+		Residue: []string{
+			"type", "citations", "title", "context", "file_id", "source", "content", "caller", "toolset_name", "members", "source_members", "message",
+		},
+		IDs:    func(string) provider.IDForm { return provider.WordID },
+		Pauses: true, Reads: reads, SystemInside: takesSystem, SystemAfter: endsServerTool,
 		Request: provider.RequestShape{
 			System: "system", Messages: "messages", CacheMark: `"cache_control":{"type":"ephemeral"}`, CacheLookback: cacheLookback,
 		},
@@ -57,11 +60,11 @@ func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []by
 	default:
 		out = provider.AppendField(out, `url","url":`, p.Media.URI)
 	}
-	out = append(out, "}}"...)
+	out = append(p.Kept.AppendUnread(append(out, '}'), "source_members"), '}')
 	if kind == "document" {
 		out = describe(out, p.Kept)
 	}
-	return append(dst, out...)
+	return append(dst, p.Kept.AppendUnread(out, "members")...)
 }
 
 // describe says of a document what it is called and whether it is to be cited.
@@ -78,9 +81,9 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 			out = p.Kept.Append(out, '{', "source")
 		} else {
 			out = provider.AppendField(nil, `{"type":"document","source":{"type":"text","media_type":"text/plain","data":`, p.Text)
-			out = append(out, "}}"...)
+			out = append(p.Kept.AppendUnread(append(out, '}'), "source_members"), '}')
 		}
-		return append(dst, describe(out, p.Kept)...)
+		return append(dst, p.Kept.AppendUnread(describe(out, p.Kept), "members")...)
 	case "search_result":
 		if p.Kept.Text("source") == "" || p.Kept.Text("title") == "" {
 			break
@@ -92,7 +95,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 			out = s.Traits.AppendText(append(out[:len(out)-1], `,"content":[`...), p.Text)
 			out = append(out, "]}"...)
 		}
-		return append(dst, p.Kept.Append(out, '{', "citations")...)
+		return append(dst, p.Kept.AppendUnread(p.Kept.Append(out, '{', "citations"), "members")...)
 	}
 	return append(dst, cited(s, p.Text, p.Kept)...)
 }
@@ -103,40 +106,10 @@ func cited(s *provider.UnitWriter, text string, kept provider.Fields) []byte {
 	if kept.Blocks("citations") {
 		out = kept.Append(out, '[', "citations")
 	}
-	return out
+	return kept.AppendUnread(out, "members")
 }
 
-// Assistant writes the blocks of a turn. Thinking must stand first in the message that the provider sees, with all of it, and
-// something must follow it: otherwise all of it is dropped. Behind the calls of a first message it cannot stand.
-func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
-	opaque := readOpaque(s, turn)
-	for i := range turn {
-		blocks(s, &turn[i], opaque, i == 0 && thinkingFirst(s, &turn[0], opaque))
-	}
-}
-
-func blocks(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.Part]string, thinking bool) {
-	for i := range l.Parts {
-		switch p := &l.Parts[i]; {
-		case p.Kind == conversation.PartText && s.Blank(p.Text.Inline):
-		case p.Kind == conversation.PartText:
-			s.Add(l, "assistant", cited(s, p.Text.Inline, s.Kept(p)), p.Tokens)
-		case p.Kind == conversation.PartMedia:
-			line, n := s.MediaAsText(l.Index, p)
-			s.Add(l, "assistant", s.Traits.AppendText(nil, line), n)
-		case p.Kind == conversation.PartToolCall:
-			call(s, l, p, opaque)
-		case isThinking(s, l, p, opaque[p]) && thinking:
-			s.Add(l, "assistant", thinkingJSON(p), p.Tokens)
-		case opaque[p] != "" && !isThinkingType(opaque[p]):
-			s.Add(l, "assistant", []byte(p.Opaque.JSON.Inline), p.Tokens)
-		default:
-			s.Drop(l.Index, p)
-		}
-	}
-}
-
-func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque map[*conversation.Part]string) {
+func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, own *ownBlocks) {
 	name, arguments, tokens := s.Call(l.Index, p, provider.CleanName, provider.IsObject)
 	out := []byte(`{"type":"tool_use","id":`)
 	out = s.AppendCallID(out, p.Call)
@@ -144,10 +117,10 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque
 	out = append(out, `,"input":`...)
 	out = append(append(out, arguments...), '}')
 	kept := s.Kept(p)
-	if mayCall(kept, opaque) {
+	if own.mayCall(kept) {
 		out = kept.Append(out, '{', "caller")
 	}
-	s.Add(l, "assistant", kept.Append(out, '"', "toolset_name"), tokens)
+	s.Add(l, "assistant", kept.AppendUnread(kept.Append(out, '"', "toolset_name"), "members"), tokens)
 }
 
 // Result writes a result; blank text in it is left out, and with it the content if there is no other.
@@ -172,7 +145,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 		}
 		out = append(out, `,"is_error":true`...)
 	}
-	s.Add(l, "user", kept.Append(append(out, '}'), '"', "toolset_name"), l.Parts[0].Tokens+more)
+	s.Add(l, "user", kept.AppendUnread(kept.Append(append(out, '}'), '"', "toolset_name"), "members"), l.Parts[0].Tokens+more)
 }
 
 func appendParts(dst []byte, s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) ([]byte, int32) {

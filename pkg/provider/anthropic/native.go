@@ -1,103 +1,156 @@
 package anthropic
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// readOpaque gives the type of each opaque block that may stand in a turn of the assistant's.
-func readOpaque(s *provider.UnitWriter, turn []provider.Line) map[*conversation.Part]string {
-	var r opaqueBlocks
+// ownBlock is a block of Anthropic's own in a turn of the model's.
+type ownBlock struct {
+	part    *conversation.Part
+	kind    string // empty of what may not be sent
+	id      string // of a call of Anthropic's own tools
+	answers string // the id of the call whose result it is
+	caller  string // the id of the call that made it
+	aborted bool   // its message was cut off
+}
+
+// ownKinds are blocks that stand by themselves, wherever the model put them.
+// https://platform.claude.com/docs/en/api/messages, and the types of anthropic 2.14.0 for Python, read 2026-11-26.
+var ownKinds = []string{"container_upload", "compaction", "fallback", "mcp_tool_listing", "tool_addition", "tool_removal"}
+
+func readOwn(p *conversation.Part, aborted bool) ownBlock {
+	fields, _ := provider.ReadFields(p.Opaque.JSON.Inline)
+	b := ownBlock{part: p, aborted: aborted, caller: fields.Object("caller").Text("tool_id")}
+	switch kind := fields.Text("type"); {
+	case kind == "redacted_thinking" && fields.Text("data") != "",
+		kind == "thinking" && fields.Text("signature") != "" && fields.Is("thinking", '"'),
+		kind == "text" && strings.TrimSpace(fields.Text("text")) != "",
+		kind == "container_upload" && fields.Text("file_id") != "",
+		kind != "container_upload" && slices.Contains(ownKinds, kind):
+		b.kind = kind
+	case (kind == "server_tool_use" || kind == "mcp_tool_use") && fields.Text("id") != "":
+		b.kind, b.id = kind, fields.Text("id")
+	case strings.HasSuffix(kind, "_tool_result") && fields.Text("tool_use_id") != "":
+		b.kind, b.answers = kind, fields.Text("tool_use_id")
+	}
+	return b
+}
+
+// ownBlocks are the blocks of Anthropic's own that stay in a turn, by their kind, and the calls of its tools that are there or open.
+type ownBlocks struct {
+	kinds map[*conversation.Part]string
+	calls map[string]bool
+}
+
+// readOwnBlocks finds the blocks that stay in a turn. Calls of Anthropic's own tools do with their results, wherever in the turn both stand, or
+// in neighboring units.
+func readOwnBlocks(s *provider.UnitWriter, turn []provider.Line) ownBlocks {
+	var blocks []ownBlock
 	for i := range turn {
 		for j := range turn[i].Parts {
 			if p := &turn[i].Parts[j]; p.Kind == conversation.PartOpaque && s.Native(&turn[i], p) {
-				r.read(p)
+				blocks = append(blocks, readOwn(p, turn[i].Aborted))
 			}
 		}
 	}
-	return r.types
-}
-
-// opaqueBlocks are blocks as they are read. Those of Anthropic's own tools may only come in pairs.
-type opaqueBlocks struct {
-	types map[*conversation.Part]string
-	uses  map[string]*conversation.Part // by id: calls whose result has not come yet
-}
-
-func (r *opaqueBlocks) read(p *conversation.Part) {
-	if r.types == nil { // most turns have none
-		r.types, r.uses = map[*conversation.Part]string{}, map[string]*conversation.Part{}
+	near := &s.Context.Neighbors
+	o := ownBlocks{calls: map[string]bool{}}
+	for _, id := range near.Asked {
+		o.calls[id] = true
 	}
-	fields, _ := provider.ReadFields(p.Opaque.JSON.Inline)
-	switch kind := fields.Text("type"); {
-	case kind == "redacted_thinking" && fields.Text("data") != "" && fields.Only("type", "data"),
-		kind == "thinking" && fields.Text("signature") != "" && fields.Is("thinking", '"') && fields.Only("type", "thinking", "signature"),
-		kind == "text" && strings.TrimSpace(fields.Text("text")) != "" && fields.Only("type", "text", "citations"):
-		r.types[p] = kind
-	case kind == "container_upload" && fields.Text("file_id") != "" && fields.Only("type", "file_id"),
-		kind == "compaction" && fields.Only("type", "content", "encrypted_content"):
-		r.types[p] = kind
-	case (kind == "server_tool_use" || kind == "mcp_tool_use") && fields.Text("id") != "":
-		r.uses[fields.Text("id")] = p
-	case strings.HasSuffix(kind, "_tool_result"):
-		if use, ok := r.uses[fields.Text("tool_use_id")]; ok {
-			r.types[use], r.types[p] = "server_tool_use", kind // or another's, which stands as it is too
-			delete(r.uses, fields.Text("tool_use_id"))
+	if len(blocks) == 0 { // as in most turns
+		return o
+	}
+	o.kinds = map[*conversation.Part]string{}
+	asked, before := map[string]*ownBlock{}, slices.Clone(near.Asked)
+	for i := range blocks {
+		b := &blocks[i]
+		switch {
+		case b.id != "":
+			asked[b.id] = b
+		case b.answers == "":
+			o.keep(b)
+		case asked[b.answers] != nil:
+			o.keep(asked[b.answers])
+			o.keep(b)
+			delete(asked, b.answers)
+		default:
+			s.Ties().Answers = append(s.Ties().Answers, b.answers)
+			if at := slices.Index(before, b.answers); at >= 0 {
+				o.keep(b)
+				before = slices.Delete(before, at, at+1)
+			}
+		}
+	}
+	for i := range blocks {
+		if b := &blocks[i]; b.id != "" && asked[b.id] == b && !b.aborted {
+			s.Ties().Asks = append(s.Ties().Asks, b.id)
+			if slices.Contains(near.Awaited, b.id) {
+				o.keep(b)
+			}
+		}
+	}
+	o.dropCalledByNone(blocks)
+	return o
+}
+
+func (o *ownBlocks) keep(b *ownBlock) {
+	if b.kind == "" {
+		return
+	}
+	o.kinds[b.part] = b.kind
+	if b.id != "" {
+		o.calls[b.id] = true
+	}
+}
+
+// dropCalledByNone leaves out what a call made that is not there.
+func (o *ownBlocks) dropCalledByNone(blocks []ownBlock) {
+	for i := range blocks {
+		b := &blocks[i]
+		if b.id != "" && b.caller != "" && o.kinds[b.part] != "" && !o.calls[b.caller] {
+			delete(o.kinds, b.part)
+			delete(o.calls, b.id)
+		}
+	}
+	for i := range blocks { // results of calls that were left out
+		if b := &blocks[i]; b.answers != "" && !o.calls[b.answers] {
+			delete(o.kinds, b.part)
 		}
 	}
 }
 
 func isThinkingType(kind string) bool { return kind == "thinking" || kind == "redacted_thinking" }
 
-func isThinking(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, opaque string) bool {
-	return p.Kind == conversation.PartReasoning && s.Native(l, p) || isThinkingType(opaque)
+func isThinking(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, own string) bool {
+	return p.Kind == conversation.PartReasoning && s.Native(l, p) || isThinkingType(own)
 }
 
-// thinkingFirst reports whether the thinking of a message may stay.
-func thinkingFirst(s *provider.UnitWriter, l *provider.Line, opaque map[*conversation.Part]string) bool {
-	content := false
-	for i := range l.Parts {
-		p := &l.Parts[i]
-		switch {
-		case isThinking(s, l, p, opaque[p]):
-			if content {
-				return false
-			}
-		case p.Kind == conversation.PartText:
-			content = content || !s.Blank(p.Text.Inline)
-		case p.Kind == conversation.PartMedia, p.Kind == conversation.PartToolCall, opaque[p] != "":
-			content = true
-		}
-	}
-	return content && !s.Context.AfterAssistant
-}
-
-func thinkingJSON(p *conversation.Part) []byte {
+func thinkingJSON(s *provider.UnitWriter, p *conversation.Part) []byte {
 	if p.Kind == conversation.PartOpaque {
 		return []byte(p.Opaque.JSON.Inline)
 	}
 	out := []byte(`{"type":"thinking","thinking":`)
 	out = provider.AppendString(out, p.Reasoning.Text.Inline)
 	out = provider.AppendField(out, `,"signature":`, p.Reasoning.Signature.Inline)
-	return append(out, '}')
+	return s.Kept(p).AppendUnread(append(out, '}'), "members")
 }
 
-// mayCall reports whether what made a call is there: the model itself, or a block of Anthropic's own that is written beside it.
-func mayCall(kept provider.Fields, opaque map[*conversation.Part]string) bool {
+// mayCall reports whether what made a call is there: the model itself, or a call of Anthropic's own tools, in its turn or still open.
+func (o *ownBlocks) mayCall(kept provider.Fields) bool {
 	caller := kept.Object("caller")
-	id := caller.Text("tool_id")
-	if id == "" {
-		return caller.Text("type") == "direct"
+	if id := caller.Text("tool_id"); id != "" {
+		return o.calls[id]
 	}
-	for p, kind := range opaque {
-		if kind != "server_tool_use" {
-			continue
-		}
-		if fields, _ := provider.ReadFields(p.Opaque.JSON.Inline); fields.Text("id") == id {
-			return true
-		}
-	}
-	return false
+	return caller.Text("type") == "direct"
+}
+
+// endsServerTool reports whether a block is the result of one of Anthropic's own tools.
+func endsServerTool(b *provider.Block) bool {
+	fields, _ := provider.ReadFields(string(b.JSON))
+	return strings.HasSuffix(fields.Text("type"), "_tool_result")
 }

@@ -53,9 +53,7 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 }
 
 // content are the members of the content that a part opened, but for those that every content has.
-func content(kept provider.Fields) []byte {
-	return kept.AppendUnread([]byte("{}"), "content", "role", "parts")
-}
+func content(kept provider.Fields) string { return kept.Head("content", "role", "parts") }
 
 // beside puts behind what a part holds what stood beside it.
 func beside(part []byte, kept provider.Fields) []byte {

@@ -73,8 +73,12 @@ func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*C
 		}
 	}
 	out.Removed = view.Gone(c.Loaded.Messages, max(win.Start, c.Kept.LeadingSystem))
+	neighbors, err := c.findNeighbors(out)
+	if err != nil {
+		return nil, err
+	}
 	for i := range out.Units {
-		if err := c.Loaded.IgnoreMissing(c.addUnit(out, i)); err != nil {
+		if err := c.Loaded.IgnoreMissing(c.addUnit(out, i, neighbors[i])); err != nil {
 			return nil, err
 		}
 	}
@@ -91,9 +95,9 @@ func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*C
 
 func opensContext(r provider.Repair) bool { return r.Reason == conversation.ReasonOpenerAdded }
 
-func (c *Composer) addUnit(out *Composition, i int) error {
+func (c *Composer) addUnit(out *Composition, i int, neighbors provider.Neighbors) error {
 	u := &out.Units[i]
-	written, err := c.writeUnit(out, u)
+	written, err := c.writeUnit(out, u, neighbors)
 	if err != nil {
 		return err
 	}
@@ -112,22 +116,16 @@ func (c *Composer) addUnit(out *Composition, i int) error {
 	return nil
 }
 
-func (c *Composer) writeUnit(out *Composition, u *conversation.Unit) (provider.UnitBlocks, error) {
+func (c *Composer) writeUnit(out *Composition, u *conversation.Unit, neighbors provider.Neighbors) (provider.UnitBlocks, error) {
 	uc := provider.UnitContext{
-		Model: c.Model, Count: c.count, AfterAssistant: afterAssistant(out.Blocks),
-		Leading: u.Summary == nil && u.First() < c.Kept.LeadingSystem,
+		Model: c.Model, Count: c.count, Neighbors: neighbors, Leading: u.Summary == nil && u.First() < c.Kept.LeadingSystem,
 	}
 	key := keyOf(u, uc)
 	if u.First() < out.Window.Start || u.Summary != nil {
 		key.cut = CutOf(&out.Window, u)
 	}
 	written, ok := c.Cache().Units[key]
-	if ok = ok && key.edit != conversation.Returning; !ok && c.Loaded.lacks() { // a unit before it is missing, so that what stands before it is not known
-		other := key
-		other.afterAssistant = !key.afterAssistant
-		written, ok = c.Cache().Units[other]
-	}
-	if !ok {
+	if ok = ok && key.edit != conversation.Returning; !ok {
 		whole, err := c.inlineUnit(u)
 		if err != nil || c.Loaded.lacks() {
 			return written, err
@@ -143,14 +141,6 @@ func (c *Composer) writeUnit(out *Composition, u *conversation.Unit) (provider.U
 	}
 	out.Used[key] = written
 	return written, nil
-}
-
-func afterAssistant(blocks []provider.Block) bool {
-	if len(blocks) == 0 {
-		return false
-	}
-	last := &blocks[len(blocks)-1]
-	return !last.System && (last.Role == "assistant" || last.Role == "model")
 }
 
 // CutOf is how a window cuts a unit; none if it does not.

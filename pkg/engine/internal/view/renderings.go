@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"maps"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -22,17 +23,20 @@ type rendering struct {
 
 // unitKey is everything that a unit's blocks depend on, its messages being immutable.
 type unitKey struct {
-	first, last    int32
-	items          int
-	edit           int64
-	summary        bool
-	afterAssistant bool
-	leading        bool
-	cut            conversation.Cut
+	first, last int32
+	items       int
+	edit        int64
+	summary     bool
+	leading     bool
+	neighbors   string // empty of most
+	cut         conversation.Cut
 }
 
 func keyOf(u *conversation.Unit, c provider.UnitContext) unitKey {
-	k := unitKey{first: u.First(), last: u.Last(), items: len(u.Items), afterAssistant: c.AfterAssistant, leading: c.Leading}
+	k := unitKey{first: u.First(), last: u.Last(), items: len(u.Items), leading: c.Leading}
+	if !c.Neighbors.Empty() {
+		k.neighbors = fmt.Sprintf("%q %q %t", c.Neighbors.Asked, c.Neighbors.Awaited, c.Neighbors.GoesOn)
+	}
 	if u.Summary != nil {
 		k.summary, k.edit = true, u.Summary.Seq
 	}
