@@ -19,8 +19,17 @@ const maxPins = 128
 
 // Pair opens and closes units, numbers the calls of a message and finds the calls that its results answer. Ids repeat in real
 // histories: in the open unit the first unanswered call with the id is meant, of closed units the newest. A result without an id, as Gemini
-// has them, means its tool's.
+// has them, means its tool's. One that comes behind other messages joins its call, unless a build has shown that.
 func Pair(head *store.Head, m *conversation.Message, field string) error {
+	return pair(head, m, field, func(_ *conversation.ToolResult, c *store.Call) bool { return c.Message >= head.Seen })
+}
+
+// PairAgain pairs a message of another record, whose results join calls as they did there: what builds have shown is not told message by message.
+func PairAgain(head *store.Head, m *conversation.Message, field string) error {
+	return pair(head, m, field, func(r *conversation.ToolResult, _ *store.Call) bool { return r.Joins })
+}
+
+func pair(head *store.Head, m *conversation.Message, field string, mayJoin func(*conversation.ToolResult, *store.Call) bool) error {
 	enterUnit(head, m)
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
@@ -34,7 +43,9 @@ func Pair(head *store.Head, m *conversation.Message, field string) error {
 			if at < 0 {
 				return withoutCall(fmt.Sprintf("%s.parts[%d].tool_result.call_id", field, i))
 			}
-			p.Result.CallID, p.Result.Ordinal = head.Unanswered[at].CallID, head.Unanswered[at].Ordinal
+			c := head.Unanswered[at]
+			p.Result.CallID, p.Result.Ordinal = c.CallID, c.Ordinal
+			p.Result.Joins = m.Role == conversation.RoleTool && c.Message < head.UnitStart && mayJoin(p.Result, &c) && pinBeside(head, m, &c)
 			head.Unanswered = append(head.Unanswered[:at], head.Unanswered[at+1:]...)
 		}
 	}
@@ -131,6 +142,32 @@ func Admit(head *store.Head, m *conversation.Message) error {
 	}
 	NumberInput(head, m)
 	return nil
+}
+
+// pinBeside pins a message with a result that joins a pinned call; false if there is no room for that.
+func pinBeside(head *store.Head, m *conversation.Message, c *store.Call) bool {
+	pinned := func(index int32) bool { return conversation.InRanges(head.Pins, index) }
+	switch {
+	case !pinned(c.Message) || pinned(m.Index):
+		return true
+	case len(head.Pins) == maxPins:
+		return false
+	}
+	head.Pins = append(head.Pins, conversation.Range{First: m.Index, End: m.Index + 1})
+	return true
+}
+
+// Readmit answers calls again with the results of a message that was taken back, and pins it where it was pinned with them.
+func Readmit(head *store.Head, m *conversation.Message, r *conversation.ToolResult) {
+	head.Unanswered = slices.DeleteFunc(head.Unanswered, func(c store.Call) bool {
+		if c.Ordinal != r.Ordinal {
+			return false
+		}
+		if r.Joins {
+			pinBeside(head, m, &c)
+		}
+		return true
+	})
 }
 
 // pin keeps the units that hold a pinned message. A pinned unit that goes on growing is pinned to its end.

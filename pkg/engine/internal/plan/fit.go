@@ -91,7 +91,7 @@ func (d fitting) noteDisplaced(units []compaction.Claim, start int32) {
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
 		if u.Summary == nil && u.First() < start && compaction.HasClaim(units, u.First()) {
-			d.displaced = append(d.displaced, conversation.Range{First: u.First(), End: u.Last() + 1})
+			d.displaced = append(d.displaced, u.Ranges()...)
 		}
 	}
 }

@@ -1384,6 +1384,7 @@ type ToolResult struct {
 	Recalled      *Recalled              `protobuf:"bytes,10,opt,name=recalled,proto3" json:"recalled,omitempty"`
 	Source        *ResultSource          `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
 	Importance    int32                  `protobuf:"varint,12,opt,name=importance,proto3" json:"importance,omitempty"`
+	Joins         bool                   `protobuf:"varint,13,opt,name=joins,proto3" json:"joins,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1500,6 +1501,13 @@ func (x *ToolResult) GetImportance() int32 {
 		return x.Importance
 	}
 	return 0
+}
+
+func (x *ToolResult) GetJoins() bool {
+	if x != nil {
+		return x.Joins
+	}
+	return false
 }
 
 // What a result came from, as its caller says.
@@ -6998,7 +7006,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
 	"\targuments\x18\x03 \x01(\v2\x1d.palimpsest.record.v1.ContentR\targuments\x12\x18\n" +
 	"\aordinal\x18\x04 \x01(\x05R\aordinal\x12\x16\n" +
-	"\x06unique\x18\x05 \x01(\bR\x06unique\"\x81\x04\n" +
+	"\x06unique\x18\x05 \x01(\bR\x06unique\"\x97\x04\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -7017,7 +7025,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x06source\x18\v \x01(\v2\".palimpsest.record.v1.ResultSourceR\x06source\x12\x1e\n" +
 	"\n" +
 	"importance\x18\f \x01(\x05R\n" +
-	"importance\"J\n" +
+	"importance\x12\x14\n" +
+	"\x05joins\x18\r \x01(\bR\x05joins\"J\n" +
 	"\fResultSource\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
