@@ -11,26 +11,61 @@ func (h *History) Unit(message int) (first, end int) {
 	return first, end
 }
 
-// Unpaired counts the calls that no result of their unit answers, and the
-// results that answer no call of their unit.
+// Unpaired counts the calls that nothing beside them answers, and the results
+// that answer no call of their unit. A result that came behind other messages
+// stands beside its call, if that is shown and no build had shown it without.
 func (h *History) Unpaired() (calls, results int) {
-	for _, unit := range h.Units() {
-		var open []string
-		for i := range unit {
-			for _, item := range unit[i].Items {
-				switch at := slices.Index(open, item.ID); {
-				case item.Kind == Call:
-					open = append(open, item.ID)
-				case item.Kind == Result && at < 0:
-					results++
-				case item.Kind == Result:
-					open = slices.Delete(open, at, at+1)
-				}
+	var open []openCall
+	for i := range h.messages {
+		for _, item := range h.messages[i].Items {
+			if item.Kind == Call {
+				open = append(open, openCall{id: item.ID, message: i})
+			}
+			if item.Kind != Result {
+				continue
+			}
+			at := h.answered(open, item.ID, i)
+			if at < 0 || open[at].message < h.begins[i] {
+				results++
+			}
+			if at >= 0 {
+				calls += h.apart(open[at].message, i)
+				open = slices.Delete(open, at, at+1)
 			}
 		}
-		calls += len(open)
 	}
-	return calls, results
+	return calls + len(open), results
+}
+
+// openCall is a call without a result so far.
+type openCall struct {
+	id      string
+	message int
+}
+
+// answered is the call that a result of a message answers: the first of its
+// unit with the id, or the newest before that; -1 if there is none.
+func (h *History) answered(open []openCall, id string, message int) int {
+	newest := -1
+	for i, c := range open {
+		if c.id != id {
+			continue
+		}
+		if c.message >= h.begins[message] {
+			return i
+		}
+		newest = i
+	}
+	return newest
+}
+
+// apart is 1 for a call that a result of a later message does not stand
+// beside.
+func (h *History) apart(call, result int) int {
+	if call < h.begins[result] && (call < h.builtAt[result] || h.messages[call].Aborted) {
+		return 1
+	}
+	return 0
 }
 
 // Merged is what the frames of the assistant's messages weigh that belong to the
