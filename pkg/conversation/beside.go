@@ -13,13 +13,14 @@ func standBeside(units []Unit, shown func(*Unit) bool) []Unit {
 	place := make([]int, 0, len(units)) // of each unit of out, among units
 	for i := range units {
 		left := Unit{Summary: units[i].Summary}
-		for _, it := range units[i].Items {
-			if !joins(it) {
-				left.Items = append(left.Items, it)
+		for j := range units[i].Items {
+			it := &units[i].Items[j]
+			if !joins(*it) {
+				left.Items = append(left.Items, *it)
 				continue
 			}
 			own := i
-			if alone := (Unit{Items: []Item{it}}); !shown(&units[i]) {
+			if alone := (Unit{Items: []Item{*it}}); !shown(&units[i]) {
 				if !shown(&alone) { // as if it had not been loaded
 					continue
 				}
@@ -95,9 +96,9 @@ func (it *Item) divide(own int, hosts map[int32]int) []piece {
 		return []piece{{append(units, own)[0], out}}
 	}
 	out := make([]piece, 0, len(units))
-	for n, unit := range units {
+	for _, unit := range units {
 		p := *it
-		p.Parts, p.Positions, p.Copies, p.Piece, p.Beside = nil, nil, nil, true, unit != own
+		p.Parts, p.Positions, p.Copies, p.Of, p.Beside = nil, nil, nil, it, unit != own
 		for i := range it.Parts {
 			if at[i] == unit {
 				p.Parts, p.Positions = append(p.Parts, it.Parts[i]), append(p.Positions, it.Position(i))
@@ -107,9 +108,6 @@ func (it *Item) divide(own int, hosts map[int32]int) []piece {
 			if slices.Contains(p.Positions, c.Of) {
 				p.Copies = append(p.Copies, c)
 			}
-		}
-		if n > 0 { // it counts once
-			p.Saved, p.Masked, p.Unseen = 0, 0, 0
 		}
 		out = append(out, piece{unit, p})
 	}

@@ -25,12 +25,12 @@ type Item struct {
 	Copies []NamedCopy
 	// Beside: its results came behind other messages, and stand beside the calls that they answer.
 	Beside bool
-	// Piece: other parts of its message stand in other units.
-	Piece bool
+	// Of is all of its message, if other parts of that stand in other units; nil otherwise.
+	Of *Item
 }
 
 // Holds says whether a part of the message is the item's, as far as units divide it.
-func (it *Item) Holds(part int32) bool { return !it.Piece || slices.Contains(it.Positions, part) }
+func (it *Item) Holds(part int32) bool { return it.Of == nil || slices.Contains(it.Positions, part) }
 
 // Position is where a shown part stands in the original.
 func (it *Item) Position(shown int) int32 {

@@ -146,9 +146,10 @@ func Admit(head *store.Head, m *conversation.Message) error {
 
 // pinBeside pins a message with a result that joins a pinned call; false if there is no room for that.
 func pinBeside(head *store.Head, m *conversation.Message, c *store.Call) bool {
-	pinned := func(index int32) bool { return conversation.InRanges(head.Pins, index) }
+	last := len(head.Pins) - 1
+	first, _ := m.UnitFirst()
 	switch {
-	case !pinned(c.Message) || pinned(m.Index):
+	case !conversation.InRanges(head.Pins, c.Message), head.Pins[last].First == first, head.Pins[last].First == m.Index: // or it is pinned anyway
 		return true
 	case len(head.Pins) == maxPins:
 		return false

@@ -196,6 +196,10 @@ func (d fitting) fitMinimum() error {
 	if err := d.moveWindow(win); err != nil {
 		return err
 	}
+	// A result that came behind the newest unit, and stood beside its call before the window, is the newest now.
+	if at := d.Composed.Units[d.Composed.Newest()].First(); at > win.Start && d.OverLimit() > 0 {
+		return d.fitMinimum()
+	}
 	if err := d.clip(d.results(d.Composed.Units[d.Composed.Tail:]), conversation.ReasonNewestUnitOverBudget); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func keyOf(u *conversation.Unit, c provider.UnitContext) unitKey {
 	for i := range u.Items {
 		it := &u.Items[i]
 		k.edit, k.last = max(k.edit, it.EditSeq), max(k.last, it.Message.Index)
-		if it.Piece {
+		if it.Of != nil {
 			fmt.Fprintln(pieces, it.Message.Index, it.Positions)
 			k.pieces = pieces.Sum64()
 		}
