@@ -251,7 +251,7 @@ func (b *rewindChange) lateResults() map[int32]bool {
 			continue
 		}
 		for p := range m.Parts {
-			if r := m.Parts[p].Result; r != nil {
+			if r := m.Parts[p].Result; r != nil && r.Ordinal > 0 {
 				out[r.Ordinal] = true
 			}
 		}

@@ -21,15 +21,34 @@ const maxPins = 128
 // histories: in the open unit the first unanswered call with the id is meant, of closed units the newest. A result without an id, as Gemini
 // has them, means its tool's. One that comes behind other messages joins its call, unless a build has shown that.
 func Pair(head *store.Head, m *conversation.Message, field string) error {
-	return pair(head, m, field, func(_ *conversation.ToolResult, c *store.Call) bool { return c.Message >= head.Seen })
+	return pairing{joins: unseen(head)}.pair(head, m, field)
 }
 
-// PairAgain pairs a message of another record, whose results join calls as they did there: what builds have shown is not told message by message.
+// PairCut pairs a message of a list whose front was cut off: a result may answer no call, and has no ordinal then.
+func PairCut(head *store.Head, m *conversation.Message, field string) error {
+	return pairing{joins: unseen(head), orphan: func(*conversation.ToolResult) bool { return true }}.pair(head, m, field)
+}
+
+// PairAgain pairs a message of another record, whose results join calls, or answer none, as they did there: what builds have shown is not told
+// message by message.
 func PairAgain(head *store.Head, m *conversation.Message, field string) error {
-	return pair(head, m, field, func(r *conversation.ToolResult, _ *store.Call) bool { return r.Joins })
+	return pairing{
+		joins:  func(r *conversation.ToolResult, _ *store.Call) bool { return r.Joins },
+		orphan: func(r *conversation.ToolResult) bool { return r.Ordinal == 0 },
+	}.pair(head, m, field)
 }
 
-func pair(head *store.Head, m *conversation.Message, field string, mayJoin func(*conversation.ToolResult, *store.Call) bool) error {
+// pairing says what results may do.
+type pairing struct {
+	joins  func(*conversation.ToolResult, *store.Call) bool // a call of an earlier unit
+	orphan func(*conversation.ToolResult) bool              // answer none; nil if none may
+}
+
+func unseen(head *store.Head) func(*conversation.ToolResult, *store.Call) bool {
+	return func(_ *conversation.ToolResult, c *store.Call) bool { return c.Message >= head.Seen }
+}
+
+func (x pairing) pair(head *store.Head, m *conversation.Message, field string) error {
 	enterUnit(head, m)
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
@@ -40,12 +59,17 @@ func pair(head *store.Head, m *conversation.Message, field string, mayJoin func(
 			})
 		case conversation.PartToolResult:
 			at := answered(head, p.Result)
+			orphan := x.orphan != nil && x.orphan(p.Result)
+			p.Result.Ordinal, p.Result.Joins = 0, p.Result.Joins && at >= 0
+			if at < 0 && orphan {
+				continue
+			}
 			if at < 0 {
 				return withoutCall(fmt.Sprintf("%s.parts[%d].tool_result.call_id", field, i))
 			}
 			c := head.Unanswered[at]
 			p.Result.CallID, p.Result.Ordinal = c.CallID, c.Ordinal
-			p.Result.Joins = m.Role == conversation.RoleTool && c.Message < head.UnitStart && mayJoin(p.Result, &c) && pinBeside(head, m, &c)
+			p.Result.Joins = m.Role == conversation.RoleTool && c.Message < head.UnitStart && x.joins(p.Result, &c) && pinBeside(head, m, &c)
 			head.Unanswered = append(head.Unanswered[:at], head.Unanswered[at+1:]...)
 		}
 	}
