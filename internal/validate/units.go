@@ -15,6 +15,32 @@ func (h *History) Unit(message int) (first, end int) {
 // that answer no call of their unit. A result that came behind other messages
 // stands beside its call, if that is shown and no build had shown it without.
 func (h *History) Unpaired() (calls, results int) {
+	left := h.pairs(func(call, result int) {
+		if call < h.begins[result] {
+			results++
+			if !h.stands(call, result) {
+				calls++
+			}
+		}
+	}, func(int) { results++ })
+	return calls + left, results
+}
+
+// Beside returns for each message with results that came behind other messages,
+// and stand beside their calls, the messages of these.
+func (h *History) Beside() map[int][]int {
+	out := map[int][]int{}
+	h.pairs(func(call, result int) {
+		if call < h.begins[result] && h.stands(call, result) {
+			out[result] = append(out[result], call)
+		}
+	}, func(int) {})
+	return out
+}
+
+// pairs calls pair for every result with the message of its call, and orphan for
+// one without; it returns how many calls are left.
+func (h *History) pairs(pair func(call, result int), orphan func(result int)) (left int) {
 	var open []openCall
 	for i := range h.messages {
 		for _, item := range h.messages[i].Items {
@@ -25,16 +51,15 @@ func (h *History) Unpaired() (calls, results int) {
 				continue
 			}
 			at := h.answered(open, item.ID, i)
-			if at < 0 || open[at].message < h.begins[i] {
-				results++
+			if at < 0 {
+				orphan(i)
+				continue
 			}
-			if at >= 0 {
-				calls += h.apart(open[at].message, i)
-				open = slices.Delete(open, at, at+1)
-			}
+			pair(open[at].message, i)
+			open = slices.Delete(open, at, at+1)
 		}
 	}
-	return calls + len(open), results
+	return len(open)
 }
 
 // openCall is a call without a result so far.
@@ -59,13 +84,9 @@ func (h *History) answered(open []openCall, id string, message int) int {
 	return newest
 }
 
-// apart is 1 for a call that a result of a later message does not stand
-// beside.
-func (h *History) apart(call, result int) int {
-	if call < h.begins[result] && (call < h.builtAt[result] || h.messages[call].Aborted) {
-		return 1
-	}
-	return 0
+// stands says whether a result of a later unit stands beside its call.
+func (h *History) stands(call, result int) bool {
+	return call >= h.builtAt[result] && !h.messages[call].Aborted
 }
 
 // Merged is what the frames of the assistant's messages weigh that belong to the

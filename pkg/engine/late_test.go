@@ -154,6 +154,54 @@ func TestEngine_Build_LateResult_LifeOfItsUnit(t *testing.T) {
 			t.Errorf("undone: %s", r.MessagesJSON)
 		}
 	})
+	t.Run("a summary, an important one, and an expansion", func(t *testing.T) {
+		for _, important := range []bool{false, true} {
+			for _, f := range []conversation.Format{conversation.FormatNeutral, conversation.FormatOpenAIChat} {
+				b := summarizes(conversation.StrategySummarize)
+				asks := call("1", "2")
+				if important {
+					asks.Importance = conversation.ImportanceHigh
+				}
+				b.append(t, "c", user("a"), asks, result("1", "it is A"), user("also do X"), result("2", "it is B"), answer("done"))
+				for i := range 40 {
+					b.append(t, "c", user("next "+words(60)), answer(fmt.Sprint("answer ", i)))
+					if i == 39 {
+						b.append(t, "c", user("last"))
+					}
+					r := b.asked(t, "c", 2000, func(r *engine.BuildRequest) { r.Format = f })
+					legal(t, f, r)
+					if strings.Contains(shownText(r), "never answered") || strings.Contains(shownText(r), "it is A") && !strings.Contains(shownText(r), "it is B") {
+						t.Fatalf("format %d, build %d: %s", f, i, shownText(r))
+					}
+				}
+				if important {
+					continue
+				}
+				b.expanded(t, 1)
+				r := b.asked(t, "c", 2000, func(r *engine.BuildRequest) { r.Format = f })
+				legal(t, f, r)
+				if isLate(r) || !strings.Contains(shownText(r), "it is B") {
+					t.Errorf("format %d: expanded: %s", f, shownText(r))
+				}
+			}
+		}
+	})
+	t.Run("an expiry", func(t *testing.T) {
+		for _, f := range []conversation.Format{conversation.FormatNeutral, conversation.FormatOpenAIChat} {
+			b := newEager()
+			gone := removed(0)
+			b.append(t, "c", user("a"), call("1", "2"), resultLiving("1", "it is A", gone), user("also do X"))
+			b.append(t, "c", resultLiving("2", "it is B", gone))
+			for i, shown := range []bool{true, false, false} {
+				r := b.turn(t, "c", func(r *engine.BuildRequest) { r.Format = f })
+				legal(t, f, r)
+				if got := strings.Contains(shownText(r), "it is B"); got != shown || isLate(r) {
+					t.Errorf("format %d, build %d: %s", f, i, shownText(r))
+				}
+				b.append(t, "c", answer(fmt.Sprint("answer ", i)), user("next"))
+			}
+		}
+	})
 	t.Run("a window that starts behind the call", func(t *testing.T) {
 		for _, budget := range []int32{60, 100, 140, 180, 220, 300} {
 			for _, f := range allFormats {

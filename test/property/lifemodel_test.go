@@ -100,6 +100,24 @@ func judged(record []*entry) *validate.History {
 	return h
 }
 
+// beside are the messages with results that stand beside calls of other units, and the messages of these calls.
+func beside(record []*entry) map[int32]bool {
+	var seen []*entry
+	for _, e := range record {
+		if !e.hidden {
+			seen = append(seen, e)
+		}
+	}
+	out := map[int32]bool{}
+	for result, calls := range judged(record).Beside() {
+		out[seen[result].index] = true
+		for _, call := range calls {
+			out[seen[call].index] = true
+		}
+	}
+	return out
+}
+
 // unitOf is the unit that a message is in.
 func unitOf(record []*entry, e *entry) []*entry {
 	for _, u := range naiveUnits(record) {
