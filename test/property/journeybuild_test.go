@@ -397,7 +397,7 @@ func (v *seen) ordered() {
 // verbatim says whether a message stands beside a summary because its unit is important.
 func (v *seen) verbatim(e *entry) bool {
 	s := v.over(e.index)
-	return s != nil && isImportant(unitOf(v.record, e)) &&
+	return s != nil && isImportant(shownUnit(v.record, e)) &&
 		slices.ContainsFunc(s.Summary.Verbatim, func(r conversation.Range) bool { return r.Contains(e.index) })
 }
 
@@ -456,7 +456,7 @@ func (v *seen) reasons(e *entry) []string {
 			}
 		case conversation.DecisionSummarized:
 			if d.Reason == conversation.ReasonOverBudgetShare { // beside the decision of the whole summary
-				if !e.hidden && (!isImportant(unitOf(v.record, e)) || !v.standsFor(e)) {
+				if !e.hidden && (!isImportant(shownUnit(v.record, e)) || !v.standsFor(e)) {
 					v.t.Fatalf("message %d is told to be important, and to be summarized: %+v", e.index, d)
 				}
 				continue

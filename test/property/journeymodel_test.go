@@ -274,7 +274,7 @@ func (a *journal) prunable() []cleared {
 
 // clears says whether a result of some weight may be cleared, however old.
 func (a *journal) clears(e *entry, part int32, tokens int) bool {
-	u := unitOf(a.record, e)
+	u := shownUnit(a.record, e)
 	tool := toolOf(u, e, part)
 	spared := or(a.policy.Pruning.ProtectedTools, []string{"skill", "expand_message", "retrieve_content", "search_conversation"})
 	prefixed := func(p string) bool { return strings.HasPrefix(tool, p) }

@@ -235,7 +235,7 @@ func (d *decision) removal(e *entry, ed *conversation.Edit) {
 	if e.removed {
 		d.fatalf("message %d is removed twice", e.index)
 	}
-	if !d.whole(d.unitOf(e)) {
+	if !beside(d.record)[e.index] && !d.whole(d.unitOf(e)) {
 		d.fatalf("message %d is removed, and not all of its unit is due", e.index)
 	}
 }
