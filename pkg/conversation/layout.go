@@ -132,6 +132,9 @@ func (v *View) Shows(m *Message, w Window, kept Kept) bool {
 		first = m.Index
 	}
 	_, ok := v.group(first, m, w, kept)
+	if !ok && joins(Item{Message: m}) { // beside its call
+		_, ok = v.group(m.Index, m, w, kept)
+	}
 	return ok
 }
 

@@ -369,18 +369,19 @@ func (v *seen) entire(e *entry) {
 
 // ordered demands the tail in order at the end, and before it nothing but what is kept there.
 func (v *seen) ordered() {
-	win := v.build.Manifest.Window
-	tail := slices.IndexFunc(v.order, func(i int32) bool { return i >= win.Start && !v.record[i].leading })
+	win, apart := v.build.Manifest.Window, beside(v.record)
+	order := slices.DeleteFunc(slices.Clone(v.order), func(i int32) bool { // they stand with their calls
+		return apart[i] && v.record[i].message.Role == conversation.RoleTool
+	})
+	tail := slices.IndexFunc(order, func(i int32) bool { return i >= win.Start && !v.record[i].leading })
 	if tail < 0 {
-		tail = len(v.order)
+		tail = len(order)
 	}
 	byUnit := func(x, y int32) int { return int(v.unitStart(x) - v.unitStart(y)) } // formats order what is in one
-	apart := beside(v.record)
-	inPlace := slices.DeleteFunc(slices.Clone(v.order[tail:]), func(i int32) bool { return apart[i] && v.record[i].message.Role == conversation.RoleTool })
-	if !slices.IsSortedFunc(inPlace, byUnit) {
+	if !slices.IsSortedFunc(order[tail:], byUnit) {
 		v.t.Fatalf("the tail is out of order: %v, window %+v", v.order, win)
 	}
-	for _, i := range v.order[:tail] {
+	for _, i := range order[:tail] {
 		e := v.record[i]
 		switch s := v.over(i); {
 		case e.leading || e.pinned || v.record[v.unitStart(i)].restored >= 0: // which may have grown since

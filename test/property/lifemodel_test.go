@@ -150,11 +150,13 @@ func broughtBack(record []*entry, e *entry) []*entry {
 	return withBeside(callsBeside(record), unitOf(record, e))
 }
 
-// shownUnit is the unit that a message is shown in: with results that stand beside its calls, and for such a result that of its call.
+// shownUnit is the unit that a message is shown in: with results that stand beside its calls, and for such results those of their calls.
 func shownUnit(record []*entry, e *entry) []*entry {
 	apart, u := callsBeside(record), unitOf(record, e)
-	if calls := apart[e]; len(calls) > 0 && len(u) == 1 {
-		u = unitOf(record, calls[0])
+	if calls := apart[e]; len(calls) > 0 {
+		for _, call := range calls {
+			u = append(unitOf(record, call), u...)
+		}
 	}
 	return withBeside(apart, u)
 }
