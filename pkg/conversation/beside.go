@@ -54,7 +54,7 @@ func joins(it Item) bool {
 	return it.Message.Role == RoleTool && slices.ContainsFunc(it.Message.Parts, func(p Part) bool { return p.Result != nil && p.Result.Joins })
 }
 
-// callUnits are the units that are shown, by the ordinals of their calls. Nothing joins calls of a message that was cut off.
+// callUnits are the units that are shown, by the ordinals of their calls.
 func callUnits(units []Unit, shown func(*Unit) bool) map[int32]int {
 	out := map[int32]int{}
 	for i := range units {
@@ -63,7 +63,7 @@ func callUnits(units []Unit, shown func(*Unit) bool) map[int32]int {
 		}
 		for _, it := range units[i].Items {
 			for p := range it.Parts {
-				if c := it.Parts[p].Call; c != nil && it.Message.Role == RoleAssistant && !it.Message.Aborted() {
+				if c := it.Parts[p].Call; c != nil && it.Message.Role == RoleAssistant {
 					out[c.Ordinal] = i
 				}
 			}

@@ -138,9 +138,6 @@ const maxBehind = 1024
 // addJoined adds to a unit the results that came behind other messages and stand beside its calls. They came in its turn: no build was between.
 func (l *messageReader) addJoined(ctx context.Context, u *conversation.Unit) error {
 	open, last := map[int32]bool{}, u.Items[len(u.Items)-1].Message
-	if u.Items[0].Message.Aborted() { // nothing joins it
-		return nil
-	}
 	for _, c := range u.OpenCalls() {
 		open[c.Ordinal] = true
 	}

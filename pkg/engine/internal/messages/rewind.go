@@ -218,7 +218,7 @@ func (b *rewindChange) unanswer(ctx context.Context, h *store.Head) error {
 		for i := range m.Parts {
 			if c := m.Parts[i].Call; c != nil && late[c.Ordinal] {
 				delete(late, c.Ordinal)
-				h.Unanswered = append(h.Unanswered, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: m.Index})
+				h.Unanswered = append(h.Unanswered, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: m.Index, Closed: m.Aborted()})
 			}
 		}
 		return len(late) > 0

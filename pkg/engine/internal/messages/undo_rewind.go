@@ -134,7 +134,7 @@ func (u *rewindUndo) readmit(h *store.Head, m *conversation.Message) {
 		switch p := &m.Parts[i]; p.Kind {
 		case conversation.PartToolCall:
 			placement.RememberCall(h, p.Call)
-			h.Unanswered = append(h.Unanswered, store.Call{CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index})
+			h.Unanswered = append(h.Unanswered, store.Call{CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index, Closed: m.Aborted()})
 		case conversation.PartToolResult:
 			placement.Readmit(h, m, p.Result)
 		}

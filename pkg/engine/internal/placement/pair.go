@@ -55,7 +55,7 @@ func (x pairing) pair(head *store.Head, m *conversation.Message, field string) e
 		case conversation.PartToolCall:
 			numberCall(head, p.Call)
 			head.Unanswered = append(head.Unanswered, store.Call{
-				CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index,
+				CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index, Closed: m.Aborted(),
 			})
 		case conversation.PartToolResult:
 			at := answered(head, p.Result)
@@ -69,7 +69,7 @@ func (x pairing) pair(head *store.Head, m *conversation.Message, field string) e
 			}
 			c := head.Unanswered[at]
 			p.Result.CallID, p.Result.Ordinal = c.CallID, c.Ordinal
-			p.Result.Joins = m.Role == conversation.RoleTool && c.Message < head.UnitStart && x.joins(p.Result, &c) && pinBeside(head, m, &c)
+			p.Result.Joins = m.Role == conversation.RoleTool && !c.Closed && c.Message < head.UnitStart && x.joins(p.Result, &c) && pinBeside(head, m, &c)
 			head.Unanswered = append(head.Unanswered[:at], head.Unanswered[at+1:]...)
 		}
 	}

@@ -2900,6 +2900,7 @@ type Call struct {
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Ordinal       int32                  `protobuf:"varint,3,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	Message       int32                  `protobuf:"varint,4,opt,name=message,proto3" json:"message,omitempty"`
+	Closed        bool                   `protobuf:"varint,5,opt,name=closed,proto3" json:"closed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2960,6 +2961,13 @@ func (x *Call) GetMessage() int32 {
 		return x.Message
 	}
 	return 0
+}
+
+func (x *Call) GetClosed() bool {
+	if x != nil {
+		return x.Closed
+	}
+	return false
 }
 
 // The attributes of a conversation that appends do not change.
@@ -7173,12 +7181,13 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05bytes\x18  \x01(\x03R\x05bytes\x12\x19\n" +
 	"\bcall_ids\x18! \x01(\fR\acallIds\x12\x1f\n" +
 	"\vcall_number\x18\" \x01(\x03R\n" +
-	"callNumber\"g\n" +
+	"callNumber\"\x7f\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aordinal\x18\x03 \x01(\x05R\aordinal\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\x05R\amessage\"\xbe\x01\n" +
+	"\amessage\x18\x04 \x01(\x05R\amessage\x12\x16\n" +
+	"\x06closed\x18\x05 \x01(\bR\x06closed\"\xbe\x01\n" +
 	"\x04Info\x12\x19\n" +
 	"\bactor_id\x18\x01 \x01(\tR\aactorId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12\x14\n" +
