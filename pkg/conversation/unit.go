@@ -133,9 +133,15 @@ func (u *Unit) ToolOf(r *ToolResult) string {
 func (u *Unit) IsImportant() bool {
 	return slices.ContainsFunc(u.Items, func(it Item) bool {
 		m := it.Message
-		return m.Role != RoleTool && m.Importance == ImportanceHigh || slices.ContainsFunc(m.Parts, func(p Part) bool {
-			return p.Kind == PartToolResult && p.Result.Importance == ImportanceHigh
-		})
+		if m.Role != RoleTool && m.Importance == ImportanceHigh {
+			return true
+		}
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Kind == PartToolResult && p.Result.Importance == ImportanceHigh && it.Holds(int32(i)) {
+				return true
+			}
+		}
+		return false
 	})
 }
 

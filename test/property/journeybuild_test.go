@@ -457,7 +457,7 @@ func (v *seen) reasons(e *entry) []string {
 			}
 		case conversation.DecisionSummarized:
 			if d.Reason == conversation.ReasonOverBudgetShare { // beside the decision of the whole summary
-				if !e.hidden && (!isImportant(shownUnit(v.record, e)) || !v.standsFor(e)) {
+				if !e.hidden && !beside(v.record)[e.index] && (!isImportant(shownUnit(v.record, e)) || !v.standsFor(e)) {
 					v.t.Fatalf("message %d is told to be important, and to be summarized: %+v", e.index, d)
 				}
 				continue
