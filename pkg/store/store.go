@@ -293,6 +293,7 @@ type Call struct {
 	Name    string
 	Ordinal int32
 	Message int32 // index of the message that made it
+	Closed  bool  // that message was cut off: no result stands beside the call
 
 	// Unknown is what a newer version wrote.
 	Unknown string

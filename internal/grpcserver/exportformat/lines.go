@@ -74,6 +74,7 @@ type openCall struct {
 	Name    string `json:"name,omitempty"`
 	Ordinal int32  `json:"ordinal"`
 	Message int32  `json:"message"`
+	Closed  bool   `json:"closed,omitempty"`
 }
 
 type placeLine struct {

@@ -348,7 +348,11 @@ func (a *attempt) place(head *store.Head, i int, now time.Time) error {
 	if a.request.Messages[i].ID == "" { // the caller's own; an attempt before this one may have had another index
 		m.ID = "m" + strconv.Itoa(int(m.Index))
 	}
-	if err := placement.Pair(head, m, a.field(i)); err != nil {
+	pair := placement.Pair
+	if a.isCut(i) {
+		pair = placement.PairCut
+	}
+	if err := pair(head, m, a.field(i)); err != nil {
 		return err
 	}
 	if err := placement.Admit(head, m); err != nil {

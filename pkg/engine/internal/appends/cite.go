@@ -64,7 +64,7 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 		service: a.service, counter: placement.Scale{Counter: counter}, release: conversation.ValueOr(p.ReleaseOnEndRun, false),
 		slots: contents.NewSlotChanges(map[string][]byte{}), staged: a.cited.stagedShares(), ids: a.handles,
 	}
-	calls, err := placement.AnswersOf(&snap.Head, a.request.Messages, a.field)
+	calls, err := placement.AnswersOf(&snap.Head, a.request.Messages, a.field, a.isCut)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,7 @@ type foundHistory struct {
 	*histories.Found
 	rewound conversation.Range
 	rewind  []conversation.Edit // that take back what differs
+	cut     int                 // of the messages to append, those that come before all of the assistant's in the list
 }
 
 // result says how the list was read; nil for no list.
@@ -61,6 +62,25 @@ func (f *foundHistory) result() *HistoryResult {
 	return &HistoryResult{
 		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Conversation: f.Loaded.Key.Conversation,
 	}
+}
+
+// isCut says whether the calls that results of a message answer may have been cut off with its list's front.
+func (a *attempt) isCut(i int) bool { return a.found != nil && i < a.found.cut }
+
+// beforeAssistant is how many messages to append come before all of the assistant's in a list that was sent from its beginning.
+func beforeAssistant(h *History, elements []int) int {
+	at := slices.IndexFunc(h.Input.Messages, func(m provider.InputMessage) bool { return m.Role == conversation.RoleAssistant })
+	if h.KnownCount > 0 {
+		return 0
+	}
+	if at < 0 {
+		return len(elements)
+	}
+	n := 0
+	for n < len(elements) && elements[n] < h.Input.Messages[at].First {
+		n++
+	}
+	return n
 }
 
 // split parts the edits of a change: those that take something back, and those of what is appended.
@@ -80,7 +100,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	if err != nil {
 		return nil, err
 	}
-	a.found = &foundHistory{Found: found}
+	a.found = &foundHistory{Found: found, cut: beforeAssistant(h, found.Elements)}
 	a.request.Messages, a.request.Fields = found.Messages, fieldsOf(found.Elements)
 	a.request.Extras = slices.Repeat([]AppendExtra{{Override: h.Override}}, len(found.Messages))
 	if len(found.Messages) == 0 && found.Rewind < 0 && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {

@@ -110,10 +110,10 @@ func (d compacting) liveTask(w *drafts.Job, shown int) (*summarize.LiveTask, err
 			t.Unseen = append(t.Unseen, u)
 		}
 	}
-	last := d.Composed.Blocks[shown-1].Index
-	for i := range d.Composed.Units {
-		u := &d.Composed.Units[i]
-		if u.Summary != nil || u.First() < w.Cut || u.First() > last || u.Items[0].Message.Role == conversation.RoleSystem {
+	within := d.Composed.Within(shown)
+	for i := range within {
+		u := &within[i]
+		if u.Summary != nil || u.First() < w.Cut || u.Items[0].Message.Role == conversation.RoleSystem {
 			continue
 		}
 		stays := *u

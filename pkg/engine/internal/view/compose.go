@@ -17,6 +17,7 @@ type Composition struct {
 	Tail             int     // units before the tail
 	Lead             int     // blocks of leading system messages
 	head             int     // blocks before the tail
+	starts           []int   // the first block of each unit
 	Blocks           []provider.Block
 	Repairs          []provider.Repair
 	Messages         []provider.Message
@@ -88,6 +89,12 @@ func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*C
 	blocks, repairs := provider.Finish(c.Format.Traits(), out.Blocks, c.count)
 	if grown := len(blocks) - len(out.Blocks); grown > 0 && slices.ContainsFunc(repairs, opensContext) {
 		out.head++
+		first := slices.IndexFunc(blocks, func(b provider.Block) bool { return !b.System })
+		for i := range out.starts {
+			if out.starts[i] >= first {
+				out.starts[i]++
+			}
+		}
 	}
 	out.Blocks, out.Repairs = blocks, append(out.Repairs, repairs...)
 	return out, nil
@@ -104,6 +111,7 @@ func (c *Composer) addUnit(out *Composition, i int, neighbors provider.Neighbors
 	for b := range written.Blocks {
 		out.Weights[i] += int64(written.Blocks[b].Tokens)
 	}
+	out.starts = append(out.starts, len(out.Blocks))
 	out.Blocks = append(out.Blocks, written.Blocks...)
 	out.Repairs = append(out.Repairs, written.Repairs...)
 	out.Messages = append(out.Messages, written.Messages...)
@@ -219,6 +227,14 @@ func (out *Composition) Newest() int {
 	return min(out.Tail, len(out.Units)-1)
 }
 
+// IsNew says whether a unit is the newest one, or has a result that came behind the beginning of that.
+func (out *Composition) IsNew(i int) bool {
+	newest := out.Newest()
+	return i >= newest || slices.ContainsFunc(out.Units[i].Items, func(it conversation.Item) bool {
+		return it.Beside && it.Message.Index > out.Units[newest].First()
+	})
+}
+
 // TailIsEmpty says whether the tail is written as nothing.
 func (out *Composition) TailIsEmpty() bool {
 	return !slices.ContainsFunc(out.Weights[out.Tail:], func(n int64) bool { return n > 0 })
@@ -255,7 +271,9 @@ func (out *Composition) LeftOut(m *conversation.Manifest) []conversation.Range {
 	}
 	for i := range out.Units {
 		if u := &out.Units[i]; u.Summary == nil {
-			aside(conversation.Range{First: u.First(), End: u.Last() + 1})
+			for _, r := range u.Ranges() {
+				aside(r)
+			}
 		}
 	}
 	for _, h := range out.Hidden {

@@ -1384,6 +1384,7 @@ type ToolResult struct {
 	Recalled      *Recalled              `protobuf:"bytes,10,opt,name=recalled,proto3" json:"recalled,omitempty"`
 	Source        *ResultSource          `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
 	Importance    int32                  `protobuf:"varint,12,opt,name=importance,proto3" json:"importance,omitempty"`
+	Joins         bool                   `protobuf:"varint,13,opt,name=joins,proto3" json:"joins,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1500,6 +1501,13 @@ func (x *ToolResult) GetImportance() int32 {
 		return x.Importance
 	}
 	return 0
+}
+
+func (x *ToolResult) GetJoins() bool {
+	if x != nil {
+		return x.Joins
+	}
+	return false
 }
 
 // What a result came from, as its caller says.
@@ -2900,6 +2908,7 @@ type Call struct {
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Ordinal       int32                  `protobuf:"varint,3,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	Message       int32                  `protobuf:"varint,4,opt,name=message,proto3" json:"message,omitempty"`
+	Closed        bool                   `protobuf:"varint,5,opt,name=closed,proto3" json:"closed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2960,6 +2969,13 @@ func (x *Call) GetMessage() int32 {
 		return x.Message
 	}
 	return 0
+}
+
+func (x *Call) GetClosed() bool {
+	if x != nil {
+		return x.Closed
+	}
+	return false
 }
 
 // The attributes of a conversation that appends do not change.
@@ -7105,7 +7121,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
 	"\targuments\x18\x03 \x01(\v2\x1d.palimpsest.record.v1.ContentR\targuments\x12\x18\n" +
 	"\aordinal\x18\x04 \x01(\x05R\aordinal\x12\x16\n" +
-	"\x06unique\x18\x05 \x01(\bR\x06unique\"\x81\x04\n" +
+	"\x06unique\x18\x05 \x01(\bR\x06unique\"\x97\x04\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -7124,7 +7140,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x06source\x18\v \x01(\v2\".palimpsest.record.v1.ResultSourceR\x06source\x12\x1e\n" +
 	"\n" +
 	"importance\x18\f \x01(\x05R\n" +
-	"importance\"J\n" +
+	"importance\x12\x14\n" +
+	"\x05joins\x18\r \x01(\bR\x05joins\"J\n" +
 	"\fResultSource\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
@@ -7273,12 +7290,13 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05bytes\x18  \x01(\x03R\x05bytes\x12\x19\n" +
 	"\bcall_ids\x18! \x01(\fR\acallIds\x12\x1f\n" +
 	"\vcall_number\x18\" \x01(\x03R\n" +
-	"callNumber\"g\n" +
+	"callNumber\"\x7f\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aordinal\x18\x03 \x01(\x05R\aordinal\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\x05R\amessage\"\xdc\x01\n" +
+	"\amessage\x18\x04 \x01(\x05R\amessage\x12\x16\n" +
+	"\x06closed\x18\x05 \x01(\bR\x06closed\"\xdc\x01\n" +
 	"\x04Info\x12\x19\n" +
 	"\bactor_id\x18\x01 \x01(\tR\aactorId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12\x14\n" +

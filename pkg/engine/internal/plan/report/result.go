@@ -92,7 +92,7 @@ func (r *Result) SetContext(f conversation.Format, out *view.Composition, a *pro
 
 // Explain says why messages are not shown as they were appended. recorded is what all messages on record weigh.
 func (r *Result) Explain(out *view.Composition, m *conversation.Manifest, recorded int64) {
-	left := recorded
+	left, told := recorded, map[*conversation.Item]bool{}
 	for i := range out.Units {
 		if s := out.Units[i].Summary; s != nil {
 			stood := s.Summary.Recorded - out.Beside(s)
@@ -101,6 +101,12 @@ func (r *Result) Explain(out *view.Composition, m *conversation.Manifest, record
 		}
 		for j := range out.Units[i].Items {
 			it := &out.Units[i].Items[j]
+			if it.Of != nil { // its message is told of as a whole, and once
+				if it = it.Of; told[it] {
+					continue
+				}
+				told[it] = true
+			}
 			left -= int64(out.Original(it.Message).Tokens)
 			r.Tokens.Estimated = r.Tokens.Estimated || it.Message.Estimated
 			r.explainCorrection(out, it)
