@@ -26,6 +26,10 @@ type Request struct {
 	WithoutRecall bool
 	// WithoutCacheMarks leaves out marks for the provider's prompt cache.
 	WithoutCacheMarks bool
+	// Anew lets a list with another first message begin another conversation
+	// (Sync); where it differs later, the record is taken back. ID is then that
+	// conversation's id, until a list comes that is another one's.
+	Anew bool
 }
 
 // OpenAI puts on record what was said, and returns the body of a call of

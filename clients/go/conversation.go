@@ -13,6 +13,7 @@ import (
 // time.
 type Conversation struct {
 	p         *Palimpsest
+	opened    string // where lists are looked for: one of them may go on elsewhere
 	id        string
 	create    *pb.CreateConversationRequest // nil where nothing is to be created
 	eachStep  bool
@@ -51,14 +52,15 @@ func WithDurableSteps() ConversationOption { return func(c *Conversation) { c.ea
 
 // Conversation returns the conversation with an id. It makes no call.
 func (p *Palimpsest) Conversation(id string, choices ...ConversationOption) *Conversation {
-	c := &Conversation{p: p, id: id, recalled: map[string]*pb.ToolResult{}, known: map[Format]prefix{}}
+	c := &Conversation{p: p, opened: id, id: id, recalled: map[string]*pb.ToolResult{}, known: map[Format]prefix{}}
 	for _, choose := range choices {
 		choose(c)
 	}
 	return c
 }
 
-// ID returns the conversation's id.
+// ID returns the conversation's id; after a Sync with Anew, that of the one in
+// which the list stands.
 func (c *Conversation) ID() string { return c.id }
 
 // Built returns the whole answer of the last build: tokens, decisions, events;

@@ -37,7 +37,8 @@ type fake struct {
 	builds  []*pb.BuildContextRequest
 	lost    bool // answers are lost: what is asked is carried out, and fails
 	calls   []*pb.AppendedCall
-	forgets bool // what it knew of a list
+	forgets bool   // what it knew of a list
+	goesOn  string // where lists go on
 }
 
 func newFake(t *testing.T, choices ...Option) (*fake, *Palimpsest) {
@@ -144,7 +145,7 @@ func (f *fake) listed(input *pb.ProviderInput) *pb.BuildContextResponse {
 	count := int(input.GetHistory().GetKnownCount()) + len(elements)
 	return &pb.BuildContextResponse{
 		Rendered: &pb.Rendered{RequestJson: `{}`},
-		History:  &pb.HistoryResult{KnownCount: int32(count), KnownSha256: hex.EncodeToString(state)},
+		History:  &pb.HistoryResult{KnownCount: int32(count), KnownSha256: hex.EncodeToString(state), ConversationId: f.goesOn},
 	}
 }
 

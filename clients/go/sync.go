@@ -2,6 +2,7 @@ package palimpsest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -47,6 +48,7 @@ func (c *Conversation) Sync(ctx context.Context, format Format, messages json.Ra
 		return nil, err
 	}
 	history := c.built.GetHistory()
+	c.id = cmp.Or(history.GetConversationId(), c.id)
 	clear(c.recalled) // it came with the list
 	c.known[format] = prefix{int(history.GetKnownCount()), history.GetKnownSha256()}
 	return body, nil
@@ -73,8 +75,11 @@ func (c *Conversation) syncFrom(
 	if rewind {
 		input.History.OnDivergence = pb.OnDivergence_ON_DIVERGENCE_REWIND
 	}
+	if r.Anew {
+		input.History.OnDivergence = pb.OnDivergence_ON_DIVERGENCE_NEW
+	}
 	compose := func() *pb.BuildContextRequest {
-		built := r.build(c.id, format)
+		built := r.build(c.opened, format)
 		built.Append = &pb.BuildAppend{ProviderInput: input}
 		return built
 	}

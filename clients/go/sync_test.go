@@ -42,6 +42,29 @@ func TestConversation_Sync_SendsWhatIsNew(t *testing.T) {
 	}
 }
 
+// A list that goes on elsewhere: what follows goes there, and the next list is looked for where the program began.
+func TestConversation_Sync_Anew_GoesOnWhereTheAnswerSays(t *testing.T) {
+	t.Parallel()
+	f, p := newFake(t)
+	c := p.Conversation("c1")
+	f.goesOn = "c1~2"
+	for range 2 {
+		if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(`[{"a": 1}]`), true, Request{Model: "m", Anew: true}); err != nil {
+			t.Fatal(err)
+		}
+		sent := f.builds[len(f.builds)-1]
+		if sent.GetConversationId() != "c1" || sent.GetAppend().GetProviderInput().GetHistory().GetOnDivergence() != pb.OnDivergence_ON_DIVERGENCE_NEW {
+			t.Errorf("sent %v", sent)
+		}
+	}
+	if _, err := c.OpenAI(t.Context(), Request{Model: "m"}); err != nil {
+		t.Fatal(err)
+	}
+	if sent := f.builds[len(f.builds)-1]; sent.GetConversationId() != "c1~2" || c.ID() != "c1~2" {
+		t.Errorf("sent %v", sent)
+	}
+}
+
 // A system prompt in the list is on no record: nothing may be left out of a list that begins with it, unless the prompt comes beside.
 func TestConversation_Sync_SystemInTheList_IsSentEachTime(t *testing.T) {
 	t.Parallel()

@@ -80,6 +80,36 @@ func TestServer_ProviderInput_AgentLoop(t *testing.T) {
 	}
 }
 
+// TestServer_ProviderInput_New_NamesTheConversation: a person edits the first message; what goes on is named, and says what it continues.
+func TestServer_ProviderInput_New_NamesTheConversation(t *testing.T) {
+	s, ctx := start(t, realEngine(t)), t.Context()
+	anew := func(json string) *pb.BuildContextRequest {
+		req := stepOf()
+		req.Append.ProviderInput = chat(json, func(in *pb.ProviderInput) {
+			in.History = &pb.HistoryOptions{OnDivergence: pb.OnDivergence_ON_DIVERGENCE_NEW}
+		})
+		return req
+	}
+	for _, json := range []string{`[{"role":"user","content":"hi"}]`, `[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"},{"role":"user","content":"and?"}]`} {
+		if id := mustBuild(t, s, anew(json)).GetHistory().GetConversationId(); id != "c" {
+			t.Errorf("%s stands in %q", json, id)
+		}
+	}
+	id := mustBuild(t, s, anew(`[{"role":"user","content":"hello!"}]`)).GetHistory().GetConversationId()
+	got, err := s.conversations.GetConversation(ctx, &pb.GetConversationRequest{ConversationId: id})
+	if err != nil || got.GetConversation().GetContinues() != "c" || got.GetConversation().GetMessageCount() != 1 {
+		t.Fatalf("%v, %v", err, got)
+	}
+	old, err := s.conversations.GetConversation(ctx, &pb.GetConversationRequest{ConversationId: "c"})
+	if err != nil || old.GetConversation().GetContinues() != "" || old.GetConversation().GetMessageCount() != 3 {
+		t.Fatalf("%v, %v", err, old)
+	}
+	later := anew(`[{"role":"user","content":"hello!"},{"role":"assistant","content":"hello"},{"role":"user","content":"so?"}]`)
+	if h := mustBuild(t, s, later).GetHistory(); h.GetConversationId() != id || h.GetMatchedCount() != 1 {
+		t.Errorf("%v", h)
+	}
+}
+
 // TestServer_ProviderInput_Refused: what is wrong is named by its place, and nothing is on record of it.
 func TestServer_ProviderInput_Refused(t *testing.T) {
 	s, ctx := start(t, realEngine(t)), t.Context()

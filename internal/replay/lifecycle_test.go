@@ -51,6 +51,9 @@ func TestReplay_Policy_RealSidecar(t *testing.T) {
 	}
 }
 
+// enough is how many of a file's conversations the sample must hold for its cost to say something: in two, one late turn decides.
+const enough = 4
+
 // TestReplay_Lifecycle_SampleOfData holds a tenth of all recorded conversations
 // against the bars of `make replay-lifecycle`.
 func TestReplay_Lifecycle_SampleOfData(t *testing.T) {
@@ -62,8 +65,11 @@ func TestReplay_Lifecycle_SampleOfData(t *testing.T) {
 	for _, turns := range []int{2, 10} {
 		eager := replayed(t, address, files, 128000, "openai-chat", after(t, turns, "eager"))
 		coalesced := replayed(t, address, files, 128000, "openai-chat", after(t, turns, "coalesced"))
+		if coalesced.CostWith > eager.CostWith {
+			t.Errorf("%d turns: coalesced costs %.0f, eager %.0f", turns, coalesced.CostWith, eager.CostWith)
+		}
 		for i, c := range coalesced.Files {
-			if e := eager.Files[i]; c.CostWith > e.CostWith {
+			if e := eager.Files[i]; c.CostWith > e.CostWith && c.Conversations >= enough {
 				t.Errorf("%s, %d turns: coalesced costs %.0f, eager %.0f", c.File, turns, c.CostWith, e.CostWith)
 			}
 			if turns != 2 || c.File != coding {

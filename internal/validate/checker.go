@@ -56,6 +56,7 @@ const (
 	RuleLast       Rule = "last message must be the user's"
 	RuleAlternate  Rule = "roles must alternate"
 	RuleSignature  Rule = "thinking lacks its signature"
+	RuleCallSigned Rule = "first call of a step lacks its signature"
 	RuleThinking   Rule = "thinking must not end its message"
 	RuleReasoning  Rule = "reasoning must precede the item it belongs to"
 	RuleThought    Rule = "message lacks the reasoning that the provider demands on it"
@@ -97,10 +98,12 @@ type Block struct {
 type entry struct {
 	role   string
 	blocks []Block
-	calls  []string // ids, or names where the format pairs by position
-	own    []ownCall
+	calls  []string  // ids, or names where the format pairs by position
+	signed bool      // the first call has its signature
+	spoken bool      // holds more than results
 	bare   bool      // part of the message before it, if the assistant's
 	said   *chatSaid // the assistant's, in Chat
+	own    []ownCall
 	faults []Violation
 }
 
@@ -131,6 +134,8 @@ func Memoized(count Counter) Counter {
 // every element it has read, so it is to be dropped with the conversation. It
 // is not safe for concurrent use.
 type Checker struct {
+	// Model is the model that is called: some refuse what others take. Empty means what all refuse.
+	Model   string
 	dialect dialect
 	count   Counter
 	systems map[string]*entry
@@ -193,7 +198,7 @@ func Count(format Format, system, messages []byte, count Counter) (int, error) {
 
 // Read judges and weighs one context.
 func (c *Checker) Read(system, messages []byte) *Context {
-	r := &reader{count: c.count}
+	r := &reader{count: c.count, model: c.Model}
 	out := &Context{}
 	if len(system) > 0 {
 		out.add("system", once(c.systems, system, c.count, c.dialect.system), false)

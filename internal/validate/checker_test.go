@@ -327,6 +327,38 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
+// TestChecker_Model_GeminiDemandsSignatures: from version 3 on, of the first call of each step since the user spoke.
+func TestChecker_Model_GeminiDemandsSignatures(t *testing.T) {
+	step := func(signature string) string {
+		return `{"role":"model","parts":[{"functionCall":{"name":"a","args":{}}` + signature + `},{"functionCall":{"name":"b","args":{}}}]},
+			{"role":"user","parts":[{"functionResponse":{"name":"a","response":{"result":"x"}}},{"functionResponse":{"name":"b","response":{"result":"x"}}}]}`
+	}
+	const user, signed = `{"role":"user","parts":[{"text":"q"}]},`, `,"thoughtSignature":"c2ln"`
+	between := `,{"role":"model","parts":[{"text":"x"}]},` + user
+	for _, c := range []struct {
+		name, model, list string
+		legal             bool
+	}{
+		{"signed", "gemini-3-pro-preview", user + step(signed) + "," + step(signed), true},
+		{"the second is not", "gemini-3-pro-preview", user + step(signed) + "," + step(""), false},
+		{"an earlier turn's", "models/gemini-3.1-pro", user + step("") + between + step(signed), true},
+		{"a later version's", "gemini-4-argon", user + step(""), false},
+		{"an older version's", "gemini-2.5-flash", user + step(""), true},
+		{"of one that makes images", "gemini-3-pro-image-preview", user + step(""), true},
+		{"of any", "", user + step(""), true},
+	} {
+		checker, err := NewChecker(Gemini, words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checker.Model = c.model
+		found := checker.Read(nil, []byte("["+c.list+"]")).Violations
+		if refused := slices.ContainsFunc(found, func(v Violation) bool { return v.Rule == RuleCallSigned }); refused == c.legal || c.legal && len(found) > 0 {
+			t.Errorf("%s: %v", c.name, found)
+		}
+	}
+}
+
 // TestCheck_AnthropicTurnsThatGoOn_AreLegal: thinking anywhere, calls of the provider's own tools over several turns, a pause, and system messages.
 func TestCheck_AnthropicTurnsThatGoOn_AreLegal(t *testing.T) {
 	const ask = `{"role":"user","content":"q"}`

@@ -1,8 +1,10 @@
 package validate
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 var geminiName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$`).MatchString
@@ -28,7 +30,7 @@ func geminiSystem(r *reader, raw []byte) entry {
 }
 
 func geminiContent(r *reader, raw []byte) entry {
-	o, ok := r.object(raw, "", "role", "parts")
+	o, ok := r.geminiObject(raw, "", roleOf(raw), "role", "parts")
 	if !ok {
 		return entry{}
 	}
@@ -39,19 +41,41 @@ func geminiContent(r *reader, raw []byte) entry {
 		e.blocks = append(e.blocks, b)
 		for _, item := range b.Items {
 			if item.Kind == Call {
+				e.signed = e.signed || len(e.calls) == 0 && isSignedPart(part)
 				e.calls = append(e.calls, item.Name)
 			}
 			if item.Kind == Call && e.role != "model" || item.Kind == Result && e.role != "user" {
 				r.fault(where, RuleRole)
 			}
+			e.spoken = e.spoken || item.Kind != Result
 		}
 	}
 	return e
 }
 
+// roleOf is the role of a content, before it is judged.
+func roleOf(raw []byte) string {
+	var content struct{ Role string }
+	_ = json.Unmarshal(raw, &content) // what is no content has no role
+	return content.Role
+}
+
+func isSignedPart(part []byte) bool {
+	var p struct{ ThoughtSignature string }
+	return json.Unmarshal(part, &p) == nil && p.ThoughtSignature != ""
+}
+
+// geminiObject reads an object of a content: the model's may have keys that are newer than this page.
+func (r *reader) geminiObject(raw []byte, where, role string, known ...string) (object, bool) {
+	if role == "model" {
+		return r.written(raw, where)
+	}
+	return r.object(raw, where, known...)
+}
+
 func (r *reader) geminiPart(raw []byte, where, role string) Block {
-	o, ok := r.object(raw, where, "text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse",
-		"executableCode", "codeExecutionResult", "toolCall", "toolResponse", "videoMetadata", "mediaResolution", "partMetadata")
+	o, ok := r.geminiObject(raw, where, role, "text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall",
+		"functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse", "videoMetadata", "mediaResolution", "partMetadata")
 	if !ok {
 		return r.block(role, raw)
 	}
@@ -61,29 +85,32 @@ func (r *reader) geminiPart(raw []byte, where, role string) Block {
 		r.fault(where, RuleValue)
 		return r.block(role, raw)
 	}
-	o.optional("thoughtSignature")
-	item := o.geminiItem(held[0], raw)
-	if o.truth("thought") {
+	signature := o.optional("thoughtSignature")
+	item := o.geminiItem(held[0], raw, role)
+	if o.truth("thought") && item.Kind == Text {
 		item.Kind = Reasoning
-		if o.optional("thoughtSignature") == "" {
+		if signature == "" {
 			r.fault(where, RuleSignature)
 		}
 	}
 	return r.block(role, raw, item)
 }
 
-func (o object) geminiItem(kind string, raw []byte) Item {
+func (o object) geminiItem(kind string, raw []byte, role string) Item {
 	switch kind {
 	case "text":
+		if o.has("thoughtSignature") { // the last part of a stream
+			return Item{Kind: Text, Texts: []string{o.optional("text")}}
+		}
 		return Item{Kind: Text, Texts: []string{o.full("text")}}
 	case "inlineData":
-		if d, ok := o.r.object(o.fields[kind], o.path(kind), "mimeType", "data", "displayName"); ok {
+		if d, ok := o.r.geminiObject(o.fields[kind], o.path(kind), role, "mimeType", "data", "displayName"); ok {
 			d.full("mimeType")
 			d.full("data")
 		}
 		return Item{Kind: Media, Media: 1}
 	case "fileData":
-		if d, ok := o.r.object(o.fields[kind], o.path(kind), "mimeType", "fileUri", "displayName"); ok {
+		if d, ok := o.r.geminiObject(o.fields[kind], o.path(kind), role, "mimeType", "fileUri", "displayName"); ok {
 			d.full("fileUri")
 		}
 		return Item{Kind: Media, Media: 1}
@@ -97,7 +124,7 @@ func (o object) geminiItem(kind string, raw []byte) Item {
 }
 
 func (o object) geminiCall() Item {
-	c, ok := o.r.object(o.fields["functionCall"], o.path("functionCall"), "id", "name", "args")
+	c, ok := o.r.written(o.fields["functionCall"], o.path("functionCall"))
 	if !ok {
 		return Item{Kind: Call}
 	}
@@ -140,11 +167,13 @@ func wrapped(response []byte) string {
 	return text
 }
 
-// geminiOrder: the user first and last, in turns, and in the content after
-// calls as many responses, of the same names in the same order.
+// geminiOrder: the user first and last, in turns, and in the content after calls as many responses, of the same names in the same order. Of
+// models from version 3 on, since the user last said something, the first call of each content has a signature
+// (ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-26).
 func geminiOrder(r *reader, entries []*entry) {
 	r.turns("contents", entries)
 	var asked []string
+	turn := 0
 	for i, e := range entries {
 		var answered []string
 		for _, b := range e.blocks {
@@ -155,9 +184,24 @@ func geminiOrder(r *reader, entries []*entry) {
 			}
 		}
 		r.pairs(asked, answered, at("contents", i))
-		asked = e.calls
+		if asked = e.calls; e.role == "user" && e.spoken {
+			turn = i
+		}
 	}
 	r.pairs(asked, nil, "contents")
+	for i, e := range entries[min(turn, len(entries)):] {
+		if geminiSigned(r.model) && len(e.calls) > 0 && !e.signed {
+			r.fault(at("contents", turn+i), RuleCallSigned)
+		}
+	}
+}
+
+var geminiVersion = regexp.MustCompile(`(?:^|/)gemini-([0-9]+)`)
+
+// geminiSigned reports whether a model refuses calls without their signature: those that make images do not.
+func geminiSigned(model string) bool {
+	version := geminiVersion.FindStringSubmatch(model)
+	return version != nil && version[1] != "1" && version[1] != "2" && !strings.Contains(model, "-image")
 }
 
 func (r *reader) pairs(asked, answered []string, where string) {

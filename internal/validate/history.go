@@ -36,6 +36,8 @@ type History struct {
 	begins     []int    // where the unit of each message begins
 	newest     int      // where the newest unit begins
 	shown      bool     // a build has shown the newest unit
+	built      int      // messages at the last build
+	builtAt    []int    // the same, when each message came
 	open       []string // calls of the newest unit without a result
 	unanswered map[string]int
 	// Tokens is the weight of all messages in full.
@@ -55,6 +57,7 @@ func (h *History) Add(m Message) {
 	w := m.Tokens(h.count)
 	h.Tokens += w
 	h.messages, h.weights, h.begins = append(h.messages, m), append(h.weights, w), append(h.begins, h.newest)
+	h.builtAt = append(h.builtAt, h.built)
 	for _, item := range m.Items {
 		h.pair(item)
 	}
@@ -65,7 +68,7 @@ func (h *History) Add(m Message) {
 
 // Shown says that a build was made: what it has shown takes no further message
 // of the assistant's.
-func (h *History) Shown() { h.shown = true }
+func (h *History) Shown() { h.shown, h.built = true, len(h.messages) }
 
 // joins says whether a message belongs to the newest unit: the assistant's do
 // while calls wait and none was answered, a tool's do behind calls.

@@ -16,6 +16,7 @@ const (
 
 // reader collects what is wrong with one element.
 type reader struct {
+	model  string // that is called; empty for any
 	count  Counter
 	faults []Violation
 }

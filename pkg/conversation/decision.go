@@ -80,6 +80,8 @@ const (
 	ReasonResidueDropped
 	ReasonDuplicateLines
 	ReasonCopyNotShown
+	ReasonBytesInText
+	ReasonSignatureAdded
 )
 
 // Expired says whether the reason is that of an expiry.

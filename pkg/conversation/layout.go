@@ -66,7 +66,7 @@ func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
 		}
 	}
 	var groups [6][]Unit
-	for _, u := range Units(items, v.Hidden) {
+	for _, u := range standBeside(Units(items, v.Hidden), func(u *Unit) bool { return v.showsUnit(u, w, kept) }) {
 		if g, ok := v.group(u.First(), u.Items[0].Message, w, kept); ok {
 			groups[g] = append(groups[g], u)
 		}
@@ -113,6 +113,11 @@ func (v *View) group(first int32, m *Message, w Window, kept Kept) (int, bool) {
 	return request, first == w.Request
 }
 
+func (v *View) showsUnit(u *Unit, w Window, kept Kept) bool {
+	_, ok := v.group(u.First(), u.Items[0].Message, w, kept)
+	return ok
+}
+
 // Shows says whether a window shows a message, as Layout would with its unit.
 func (v *View) Shows(m *Message, w Window, kept Kept) bool {
 	v = v.In(w)
@@ -127,6 +132,9 @@ func (v *View) Shows(m *Message, w Window, kept Kept) bool {
 		first = m.Index
 	}
 	_, ok := v.group(first, m, w, kept)
+	if !ok && joins(Item{Message: m}) { // beside its call
+		_, ok = v.group(m.Index, m, w, kept)
+	}
 	return ok
 }
 

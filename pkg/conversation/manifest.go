@@ -88,7 +88,8 @@ type Manifest struct {
 	Time            time.Time
 	Revision        int64
 	Blocks          int32
-	UsageReported   bool // a usage report counted for it
+	UsageReported   bool  // a usage report counted for it
+	EarlierEnd      int32 // leading blocks that the build before ended with, if the provider's cache finds them by a mark alone; 0 for none
 
 	// Unknown is what a newer version wrote.
 	Unknown string

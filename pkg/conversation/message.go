@@ -205,6 +205,8 @@ type ToolResult struct {
 	Expiration *Expiration
 	Importance Importance // resolved at append
 	Ordinal    int32      // the ordinal of the call it answers, fixed at append
+	// Joins: it came behind other messages, and no build had shown its call as unanswered: views show it beside its call. Fixed at append.
+	Joins bool
 	// Recalled is what the result was brought back from; nil for most.
 	Recalled *Recalled
 	// Source is what the caller says that the result came from; nil for most.

@@ -23,7 +23,14 @@ type Item struct {
 	Positions []int32
 	// Copies are what the lines name that stand in Parts for others; nil if nothing of it is deduplicated.
 	Copies []NamedCopy
+	// Beside: its results came behind other messages, and stand beside the calls that they answer.
+	Beside bool
+	// Of is all of its message, if other parts of that stand in other units; nil otherwise.
+	Of *Item
 }
+
+// Holds says whether a part of the message is the item's, as far as units divide it.
+func (it *Item) Holds(part int32) bool { return it.Of == nil || slices.Contains(it.Positions, part) }
 
 // Position is where a shown part stands in the original.
 func (it *Item) Position(shown int) int32 {
@@ -70,12 +77,27 @@ func (u *Unit) First() int32 {
 	return u.Items[0].Message.Index
 }
 
-// Last is the index of the unit's last message.
+// Last is the index of the unit's last message, but for results that stand beside their calls.
 func (u *Unit) Last() int32 {
 	if u.Summary != nil {
 		return u.Summary.Range.End - 1
 	}
-	return u.Items[len(u.Items)-1].Message.Index
+	last := len(u.Items) - 1
+	for last > 0 && u.Items[last].Beside {
+		last--
+	}
+	return u.Items[last].Message.Index
+}
+
+// Ranges are where the unit's messages lie: one range, and each message of results that stand beside their calls.
+func (u *Unit) Ranges() []Range {
+	out := []Range{{First: u.First(), End: u.Last() + 1}}
+	for i := range u.Items {
+		if index := u.Items[i].Message.Index; u.Items[i].Beside && index >= out[0].End {
+			out = append(out, Range{First: index, End: index + 1})
+		}
+	}
+	return out
 }
 
 // Tokens is what the unit weighs, before the factor.
@@ -111,9 +133,15 @@ func (u *Unit) ToolOf(r *ToolResult) string {
 func (u *Unit) IsImportant() bool {
 	return slices.ContainsFunc(u.Items, func(it Item) bool {
 		m := it.Message
-		return m.Role != RoleTool && m.Importance == ImportanceHigh || slices.ContainsFunc(m.Parts, func(p Part) bool {
-			return p.Kind == PartToolResult && p.Result.Importance == ImportanceHigh
-		})
+		if m.Role != RoleTool && m.Importance == ImportanceHigh {
+			return true
+		}
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Kind == PartToolResult && p.Result.Importance == ImportanceHigh && it.Holds(int32(i)) {
+				return true
+			}
+		}
+		return false
 	})
 }
 

@@ -31,6 +31,7 @@ const ShapeHistory = provider.ShapeHistory
 const (
 	DivergenceRefuse = appends.DivergenceRefuse
 	DivergenceRewind = appends.DivergenceRewind
+	DivergenceNew    = appends.DivergenceNew
 )
 
 // ReadUsage reads the object in which a provider reports what a call took.

@@ -29,7 +29,7 @@ func TestEngine_Rewind_LateResult_CallWaitsAgain(t *testing.T) {
 	}
 	for _, id := range []string{"c", "copy"} {
 		b.append(t, id, result("k", "later"))
-		if r := b.turn(t, id); !slices.ContainsFunc(r.Decisions, func(d conversation.Decision) bool { return d.Reason == conversation.ReasonResultLate }) {
+		if r := b.turn(t, id); slices.ContainsFunc(r.Decisions, func(d conversation.Decision) bool { return d.Reason == conversation.ReasonCallNeverAnswered }) {
 			t.Errorf("%s: %+v", id, r.Decisions)
 		}
 	}

@@ -128,11 +128,11 @@ func (in *Input) candidates(u *conversation.Unit) []candidate {
 	var out []candidate
 	for i := range u.Items {
 		m := u.Items[i].Message
-		if positions := TextParts(m); len(positions) > 0 {
+		if positions := TextParts(m); len(positions) > 0 && u.Items[i].Holds(positions[0]) {
 			out = append(out, in.candidate(u, m, MessageText, positions[0], m.Expiration))
 		}
 		for p := range m.Parts {
-			if m.Parts[p].Kind == conversation.PartToolResult {
+			if m.Parts[p].Kind == conversation.PartToolResult && u.Items[i].Holds(int32(p)) {
 				out = append(out, in.candidate(u, m, int32(p), int32(p), m.Parts[p].Result.Expiration))
 			}
 		}

@@ -89,7 +89,7 @@ func waiting(tape []Entry) int {
 			case len(f) == 0:
 			case f[0].Kind == conversation.PartToolCall:
 				n++
-			case f[0].Kind == conversation.PartToolResult:
+			case f[0].Kind == conversation.PartToolResult && f[0].Result.Ordinal > 0: // one without a call came with a list that was cut
 				n--
 			}
 		}

@@ -30,7 +30,7 @@ func assembleSystem(t Traits, blocks []Block) []byte {
 func assembleMessages(t Traits, blocks []Block) []byte {
 	size := 2
 	for i := range blocks {
-		size += len(blocks[i].JSON) + len(t.ContentKey) + len(blocks[i].Role) + len(`]},{"role":"","":[`)
+		size += len(blocks[i].JSON) + len(blocks[i].Head) + len(t.ContentKey) + len(blocks[i].Role) + len(`]},{"role":"","":[`)
 	}
 	out := make([]byte, 0, size)
 	out = append(out, '[')
@@ -45,10 +45,15 @@ func assembleMessages(t Traits, blocks []Block) []byte {
 	return append(out, closing(t, before)...)
 }
 
-// sender is what the blocks of one message have in common.
+// sender is whose message a block is of.
 type sender struct{ role, head string }
 
 func (b *Block) sender() sender { return sender{b.Role, b.Head} }
+
+// joins reports whether a block is of the message that the one before it is of.
+func (s sender) joins(before sender) bool {
+	return s.role == before.role && (s.role != "system" || s.head == before.head)
+}
 
 // appendJoint appends what separates two blocks, given whose they are; before is empty for the first block.
 func appendJoint(dst []byte, t Traits, before, next sender) []byte {
@@ -59,7 +64,7 @@ func appendJoint(dst []byte, t Traits, before, next sender) []byte {
 		return dst
 	}
 	switch {
-	case before == next:
+	case next.joins(before):
 		return append(dst, ',')
 	case before.role != "":
 		dst = append(dst, "]},"...)

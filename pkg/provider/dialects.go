@@ -11,6 +11,7 @@ import (
 type ChatDialect struct {
 	Name   string
 	Models *regexp.Regexp // that speak it, by their bare names
+	Not    *regexp.Regexp // of those, which do not; nil for none
 	Server *regexp.Regexp // that speaks it, by the front of a name that a router takes; nil if the model alone decides
 	// Gives are the members in which an assistant's message says what it thought: of the message, of its content or of its calls.
 	Gives []string
@@ -21,7 +22,7 @@ type ChatDialect struct {
 	// Refused are members of the assistant's messages that the API refuses; with RefusesOthers, all but Takes and those that OpenAI has.
 	Refused, Takes []string
 	RefusesOthers  bool
-	// Signs: calls carry Gemini's signatures. NeedsSignature: and a message whose first call has none is refused.
+	// Signs: calls carry Gemini's signatures. NeedsSignature: and a message whose first call has none is refused, in Gemini's own API too.
 	Signs, NeedsSignature bool
 	// Source is where the row was read.
 	Source string
@@ -121,9 +122,11 @@ var chatDialects = []ChatDialect{
 		Source: "github.com/BerriAI/litellm/issues/30835; docs.mistral.ai/studio-api/conversations/reasoning; the types ThinkChunk and ReferenceChunk of mistralai 3.7",
 	},
 	{
-		// "Function call is missing a thought_signature in functionCall parts", 400
-		Name: "Gemini 3", Models: regexp.MustCompile(`^gemini-(?:[3-9]|pro-latest|flash-latest|flash-lite-latest)`), Gives: []string{ExtraContent},
-		Signs: true, NeedsSignature: true, Source: "ai.google.dev/gemini-api/docs/openai; ai.google.dev/gemini-api/docs/thought-signatures",
+		// "Function call is missing a thought_signature in functionCall parts", 400. Later versions keep to it, and the newest of each kind,
+		// but "Gemini 3 Pro Image doesn't return a 400 error" (docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures).
+		Name: "Gemini 3", Models: regexp.MustCompile(`^gemini-(?:(?:[3-9]|\d\d)(?:[.-]|$)|(?:pro|flash|flash-lite)-latest$)`), Not: regexp.MustCompile(`-image(?:-|$)`),
+		Gives: []string{ExtraContent}, Signs: true, NeedsSignature: true,
+		Source: "ai.google.dev/gemini-api/docs/openai; ai.google.dev/gemini-api/docs/thought-signatures; ai.google.dev/gemini-api/docs/models",
 	},
 	{
 		Name: "Gemini", Models: regexp.MustCompile(`^gemini-`), Gives: []string{ExtraContent}, Signs: true,
@@ -156,7 +159,9 @@ func ChatDialects() []ChatDialect { return slices.Clone(chatDialects) }
 func ChatDialectOf(model string) ChatDialect {
 	bare, full := BareModel(model), strings.ToLower(model)
 	for _, by := range []func(*ChatDialect) bool{
-		func(d *ChatDialect) bool { return d.Models != nil && d.Models.MatchString(bare) },
+		func(d *ChatDialect) bool {
+			return d.Models != nil && d.Models.MatchString(bare) && (d.Not == nil || !d.Not.MatchString(bare))
+		},
 		func(d *ChatDialect) bool { return d.Server != nil && d.Server.MatchString(full) },
 	} {
 		for i := range chatDialects {

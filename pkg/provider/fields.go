@@ -123,6 +123,12 @@ func (f Fields) AppendUnread(object []byte, key string, but ...string) []byte {
 	return object
 }
 
+// Head are the members of a member that is an object, as they stand in one, but for some; empty if there are none.
+func (f Fields) Head(key string, but ...string) string {
+	head := f.AppendUnread([]byte("{}"), key, but...)
+	return string(head[1 : len(head)-1])
+}
+
 // WithoutNulls is an object without the members that are null: SDKs print what an API left out as null, and the API refuses it.
 func WithoutNulls(object string) []byte {
 	out := []byte("{}")

@@ -230,7 +230,7 @@ type claudeBlock struct {
 	ID                                    loose
 	Input, Content                        json.RawMessage
 	ToolUseID                             string `json:"tool_use_id"`
-	Caller                                    struct {
+	Caller                                struct {
 		ToolID string `json:"tool_id"`
 	}
 }
@@ -369,7 +369,7 @@ func (c *checker) gemini(system, messages []byte) {
 			switch {
 			case p.Text != nil:
 				c.text(*p.Text)
-				if *p.Text == "" || p.Thought && p.ThoughtSignature == "" {
+				if *p.Text == "" && p.ThoughtSignature == "" || p.Thought && p.ThoughtSignature == "" {
 					c.fault("text %q, thought %v", *p.Text, p.Thought)
 				}
 			case p.FunctionCall != nil:

@@ -69,7 +69,7 @@ type Block struct {
 	JSON   []byte
 	Tokens int32 // before the factor
 	Index  int32 // message it comes from; -1 for a synthetic one
-	// Head are members of the message that the block begins, but for its role. Only blocks of the same head join one message.
+	// Head are members of the message that the block begins, beside its role. System messages of different heads stay apart.
 	Head string
 	// Paused: the block ends a turn of the model's that was paused, so that nothing need follow it.
 	Paused bool

@@ -15,6 +15,9 @@ type RequestShape struct {
 	Rest string
 	// CacheKey is the key of the name by which the provider finds its cache, CacheMark the member that marks a block for it.
 	CacheKey, CacheMark string
+	// CacheLookback is how many blocks from a mark on, itself among them, the provider looks at for what an earlier request marked; 0 if it
+	// needs no marks.
+	CacheLookback int
 }
 
 // maxCacheMarks is how many blocks of a request Anthropic takes a mark of.
@@ -97,8 +100,8 @@ type markedRequest struct {
 	left   int
 }
 
-// marked marks the end of the record first, then the last system block, then the others, at last the last tool: what stands later in a
-// request holds what stands before it. Marks of the caller's own stay, and count.
+// marked marks from the end of the record backward, then the last system block, at last the last tool: what stands later in a request holds
+// what stands before it. Marks of the caller's own stay, and count.
 func (a *Assembly) marked(c *Completion) *markedRequest {
 	m := &markedRequest{tools: slices.Clone(c.Tools), blocks: slices.Clone(a.blocks), mark: a.traits.Request.CacheMark, left: maxCacheMarks}
 	for _, t := range m.tools {
@@ -111,15 +114,14 @@ func (a *Assembly) marked(c *Completion) *markedRequest {
 			m.left--
 		}
 	}
-	m.markBlock(c.Marks[len(c.Marks)-1])
+	for _, at := range slices.Backward(c.Marks) {
+		m.markBlock(at)
+	}
 	for i := len(m.blocks) - 1; i >= 0; i-- {
 		if m.blocks[i].System {
 			m.markBlock(int32(i))
 			break
 		}
-	}
-	for _, at := range slices.Backward(c.Marks[:len(c.Marks)-1]) {
-		m.markBlock(at)
 	}
 	if n := len(m.tools); n > 0 && m.left > 0 {
 		m.tools[n-1] = m.with(m.tools[n-1])

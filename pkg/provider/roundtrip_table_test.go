@@ -121,9 +121,16 @@ func geminiKinds() map[string]string {
 			`{"function_response":{"id":"3","name":"c","response":{"result":"x"},"parts":[{"inline_data":{"mime_type":"image/png","data":"` + pngBase64 + `"}}]}},{"function_response":{"id":"4","name":"d","response":{"a":1},"parts":[{"inlineData":{"mimeType":"image/png","data":"` + pngBase64 + `"}}]}}]}`,
 		"media": `{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","data":"-_-_","display_name":"d"},"media_resolution":{"level":"LOW"}},{"fileData":{"mimeType":"video/mp4","fileUri":"gs://b/v.mp4"},"videoMetadata":{"startOffset":"1s","fps":null}}]},` +
 			`{"role":"model","parts":[{"inlineData":{"mimeType":"image/png","data":"` + pngBase64 + `"},"thoughtSignature":"c2ln"}]}`,
-		"signature on text": `{"role":"model","parts":[{"text":"a"},{"text":"b","thought_signature":"c2ln"}]}`,
-		"code":              `{"role":"model","parts":[{"executable_code":{"language":"PYTHON","code":"1","id":null},"thought_signature":"c2ln"},{"code_execution_result":{"outcome":"OUTCOME_OK","output":"1"}},{"text":"One."}]}`,
-		"server's tools":    `{"role":"model","parts":[{"tool_call":{"tool_type":"GOOGLE_SEARCH_WEB","args":{"a_b":null},"id":"1"}},{"tool_response":{"tool_type":"GOOGLE_SEARCH_WEB","response":{"a_b":1},"id":"1"}},{"text":"So."}]}`,
+		"ids and members": `{"role":"model","new_member":{"a_b":1,"c":null},"parts":[{"function_call":{"id":"fc-1","name":"get","args":null,"new_thing":{"x_y":[1,{"z":null}]},"partial_args":null},"thought_signature":"c2ln","some_metadata":{"k_l":"v"}},` +
+			`{"functionCall":{"name":"put","id":null},"partMetadata":{"a_b":1}},{"functionCall":{"id":"fc-2","name":"get"}}]},{"role":"user","parts":[{"functionResponse":{"id":"fc-1","name":"get","response":{"img":{"$ref":"a.png"}},` +
+			`"parts":[{"inlineData":{"mimeType":"image/png","displayName":"a.png","data":"` + pngBase64 + `"}},{"file_data":{"mime_type":"image/png","file_uri":"https://e.x/b.png","display_name":"b.png"},"mediaResolution":{"level":"LOW"}}]},"partMetadata":{"c_d":1}},` +
+			`{"functionResponse":{"name":"put","response":{"result":"x"}}},{"functionResponse":{"name":"get","response":{"output":"x"}}}]}`,
+		"signature at the end": `{"role":"model","parts":[{"text":"Hello."},{"text":"","thought_signature":"c2lnRU5E"}]}`,
+		"signatures in place":  `{"role":"model","parts":[{"text":"","thoughtSignature":"c2lnMQ=="},{"functionCall":{"name":"get","args":{}}},{"text":"","thoughtSignature":"c2lnMg=="},{"text":"","thought":true,"thoughtSignature":"c2lnMw=="}]},{"role":"user","parts":[{"functionResponse":{"name":"get","response":{"result":"one"}}}]}`,
+		"thought of an image":  `{"role":"model","parts":[{"inlineData":{"mimeType":"image/png","data":"` + pngBase64 + `"},"thought":true},{"text":"hm","thought":true,"thoughtSignature":"c2ln","new_member":1},{"inlineData":{"mimeType":"image/png","data":"` + pngBase64 + `"},"thoughtSignature":"c2ln"}]}`,
+		"signature on text":    `{"role":"model","parts":[{"text":"a"},{"text":"b","thought_signature":"c2ln"}]}`,
+		"code":                 `{"role":"model","parts":[{"executable_code":{"language":"PYTHON","code":"1","id":null},"thought_signature":"c2ln"},{"code_execution_result":{"outcome":"OUTCOME_OK","output":"1"}},{"text":"One."}]}`,
+		"server's tools":       `{"role":"model","parts":[{"tool_call":{"tool_type":"GOOGLE_SEARCH_WEB","args":{"a_b":null},"id":"1"}},{"tool_response":{"tool_type":"GOOGLE_SEARCH_WEB","response":{"a_b":1},"id":"1"}},{"text":"So."}]}`,
 	}
 }
 

@@ -203,19 +203,22 @@ func (c *canon) object(key string, m map[string]any) map[string]any {
 		}
 	case conversation.FormatGemini:
 		if call, ok := m["functionCall"].(map[string]any); ok {
-			if delete(call, "id"); call["args"] == nil {
+			if c.rename(call, "id", true); call["id"] == nil {
+				c.calls++
+			}
+			if call["args"] == nil {
 				call["args"] = map[string]any{}
 			}
 		}
 		if response, ok := m["functionResponse"].(map[string]any); ok {
-			delete(response, "id")
+			c.rename(response, "id", false)
 		}
 		for _, k := range []string{"data", "thoughtSignature"} {
 			if s, ok := m[k].(string); ok {
 				m[k] = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s, "="))
 			}
 		}
-		if m["text"] == "" {
+		if m["text"] == "" && m["thoughtSignature"] == nil {
 			delete(m, "text")
 		}
 	}

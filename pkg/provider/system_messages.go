@@ -46,8 +46,7 @@ func (s *UnitWriter) systemInside(l *Line) bool {
 func (s *UnitWriter) headOf(l *Line) string {
 	for i := range l.Parts {
 		if kept := s.Kept(&l.Parts[i]); kept.Is("message", '{') {
-			head := kept.AppendUnread([]byte("{}"), "message", "role", s.Traits.ContentKey)
-			return string(head[1 : len(head)-1])
+			return kept.Head("message", "role", s.Traits.ContentKey)
 		}
 	}
 	return ""

@@ -187,6 +187,12 @@ func (s *UnitWriter) Add(l *Line, role string, json []byte, tokens int32) {
 	s.add(Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
 }
 
+// AddIn writes a block of a line with the members of the message that it began where it came from: they are the message's again where the block
+// begins it.
+func (s *UnitWriter) AddIn(l *Line, role, head string, json []byte, tokens int32) {
+	s.add(Block{Role: role, Head: head, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
+}
+
 func (s *UnitWriter) add(b Block) { s.out.Blocks = append(s.out.Blocks, b) }
 
 // Charge adds to a weight what the line weighs besides its content, the first time it is called.

@@ -293,6 +293,7 @@ type Call struct {
 	Name    string
 	Ordinal int32
 	Message int32 // index of the message that made it
+	Closed  bool  // that message was cut off: no result stands beside the call
 
 	// Unknown is what a newer version wrote.
 	Unknown string
@@ -306,6 +307,8 @@ type Info struct {
 	Metadata string
 	Policy   conversation.Policy
 	Counter  string
+	// Continues is the conversation that a whole list went on from with another first message; empty for none. It may be gone.
+	Continues string
 
 	// Unknown is what a newer version wrote.
 	Unknown string

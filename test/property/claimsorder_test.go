@@ -87,8 +87,10 @@ func (c *claims) order() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	apart := beside(c.record)
 	for i := range m.Messages {
 		switch n := &m.Messages[i]; {
+		case n.Index >= 0 && apart[n.Index] && n.Role == conversation.RoleTool: // beside its call
 		case n.Summary > 0:
 			at := slices.IndexFunc(c.edits, func(e conversation.Edit) bool { return e.Summary != nil && e.Summary.ID == n.Summary })
 			places = append(places, place{summed, c.edits[at].Range.First})

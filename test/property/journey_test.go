@@ -225,12 +225,12 @@ func plainLife(m *conversation.Message) {
 func (j *journey) settleUnits() {
 	leading := true
 	for _, u := range naiveUnits(j.record) {
-		pinned := slices.ContainsFunc(u, func(e *entry) bool { return e.message.Pinned })
 		for _, e := range u {
 			leading = leading && e.message.Role == conversation.RoleSystem
-			e.pinned, e.leading = pinned, leading
+			e.leading = leading
 		}
 	}
+	pinUnits(j.record)
 }
 
 // rewind takes back everything from some message on.

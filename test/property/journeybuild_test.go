@@ -369,16 +369,19 @@ func (v *seen) entire(e *entry) {
 
 // ordered demands the tail in order at the end, and before it nothing but what is kept there.
 func (v *seen) ordered() {
-	win := v.build.Manifest.Window
-	tail := slices.IndexFunc(v.order, func(i int32) bool { return i >= win.Start && !v.record[i].leading })
+	win, apart := v.build.Manifest.Window, beside(v.record)
+	order := slices.DeleteFunc(slices.Clone(v.order), func(i int32) bool { // they stand with their calls
+		return apart[i] && v.record[i].message.Role == conversation.RoleTool
+	})
+	tail := slices.IndexFunc(order, func(i int32) bool { return i >= win.Start && !v.record[i].leading })
 	if tail < 0 {
-		tail = len(v.order)
+		tail = len(order)
 	}
 	byUnit := func(x, y int32) int { return int(v.unitStart(x) - v.unitStart(y)) } // formats order what is in one
-	if !slices.IsSortedFunc(v.order[tail:], byUnit) {
+	if !slices.IsSortedFunc(order[tail:], byUnit) {
 		v.t.Fatalf("the tail is out of order: %v, window %+v", v.order, win)
 	}
-	for _, i := range v.order[:tail] {
+	for _, i := range order[:tail] {
 		e := v.record[i]
 		switch s := v.over(i); {
 		case e.leading || e.pinned || v.record[v.unitStart(i)].restored >= 0: // which may have grown since
@@ -395,7 +398,7 @@ func (v *seen) ordered() {
 // verbatim says whether a message stands beside a summary because its unit is important.
 func (v *seen) verbatim(e *entry) bool {
 	s := v.over(e.index)
-	return s != nil && isImportant(unitOf(v.record, e)) &&
+	return s != nil && isImportant(shownUnit(v.record, e)) &&
 		slices.ContainsFunc(s.Summary.Verbatim, func(r conversation.Range) bool { return r.Contains(e.index) })
 }
 
@@ -454,7 +457,7 @@ func (v *seen) reasons(e *entry) []string {
 			}
 		case conversation.DecisionSummarized:
 			if d.Reason == conversation.ReasonOverBudgetShare { // beside the decision of the whole summary
-				if !e.hidden && (!isImportant(unitOf(v.record, e)) || !v.standsFor(e)) {
+				if !e.hidden && !beside(v.record)[e.index] && (!isImportant(shownUnit(v.record, e)) || !v.standsFor(e)) {
 					v.t.Fatalf("message %d is told to be important, and to be summarized: %+v", e.index, d)
 				}
 				continue

@@ -116,7 +116,8 @@ func (j *journey) expand() {
 		j.t.Fatalf("an expansion answers revision %d, after %d", got.Revision, before.Revision)
 	}
 	made := j.take()
-	if e.hidden || len(made) != 1 || made[0].Kind != conversation.EditRestore || !made[0].Range.Contains(e.index) {
+	results := len(broughtBack(j.record, e)) - len(unitOf(j.record, e)) // that stand beside calls of the unit: an edit each
+	if e.hidden || len(made) != 1+results || made[0].Kind != conversation.EditRestore || !made[0].Range.Contains(e.index) {
 		j.t.Fatalf("an expansion of message %d (hidden %t) makes %+v", e.index, e.hidden, made)
 	}
 	if flatAll(got.Message.Message.Parts) != flatAll(e.message.Parts) {

@@ -64,7 +64,7 @@ func (a *journal) mayStandFor(e *conversation.Edit, m *entry) {
 		return
 	}
 	if !covers(e, m.index) {
-		important := slices.ContainsFunc(s.Verbatim, func(r conversation.Range) bool { return r.Contains(m.index) }) && isImportant(unitOf(a.record, m))
+		important := slices.ContainsFunc(s.Verbatim, func(r conversation.Range) bool { return r.Contains(m.index) }) && isImportant(shownUnit(a.record, m))
 		if !m.pinned && !system && !important && !a.lately(m, a.turn) && !m.message.OwnWords() {
 			a.t.Fatalf("summary s%d does not stand for message %d, for no reason", e.Summary.ID, m.index)
 		}

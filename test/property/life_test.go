@@ -172,12 +172,7 @@ func (l *life) append(m conversation.Message) {
 		l.t.Fatalf("append: %v", err)
 	}
 	l.record = append(l.record, e)
-	for _, u := range naiveUnits(l.record) {
-		pinned := slices.ContainsFunc(u, func(e *entry) bool { return e.message.Pinned })
-		for _, e := range u {
-			e.pinned = pinned
-		}
-	}
+	pinUnits(l.record)
 	l.t.Logf("append %d: %s %s added in turn %d, lives %s", e.index, e.message.Role, e.sketch(), e.turn, e.sketchLives())
 }
 
@@ -387,7 +382,7 @@ func (l *life) refused(err, dryErr error, r *engine.BuildRequest) {
 
 // lasts says whether a message speaks for others than the system, and nothing of it may be removed.
 func (l *life) lasts(e *entry) bool {
-	for _, other := range (&decision{life: l}).unitOf(e) {
+	for _, other := range shownUnit(l.record, e) {
 		for _, x := range other.lives {
 			if x != nil && x.Mode == conversation.ExpirationRemove {
 				return false

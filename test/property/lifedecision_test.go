@@ -235,7 +235,7 @@ func (d *decision) removal(e *entry, ed *conversation.Edit) {
 	if e.removed {
 		d.fatalf("message %d is removed twice", e.index)
 	}
-	if !d.whole(d.unitOf(e)) {
+	if !beside(d.record)[e.index] && !d.whole(d.unitOf(e)) {
 		d.fatalf("message %d is removed, and not all of its unit is due", e.index)
 	}
 }
@@ -363,7 +363,11 @@ func (d *decision) expired() {
 	if !d.aging || d.disabled() {
 		return
 	}
+	apart := beside(d.record)
 	for _, u := range naiveUnits(d.record) {
+		if slices.ContainsFunc(u, func(e *entry) bool { return apart[e.index] }) { // its life is another unit's too
+			continue
+		}
 		if u[0].index >= min(d.newest, d.speaker) || d.immortal(u[0]) || !d.visible(u[0]) || u[0].left {
 			continue
 		}

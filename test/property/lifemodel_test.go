@@ -100,6 +100,79 @@ func judged(record []*entry) *validate.History {
 	return h
 }
 
+// callsBeside are the messages of calls that results stand beside which came behind other messages, by the messages of these.
+func callsBeside(record []*entry) map[*entry][]*entry {
+	var standing []*entry
+	for _, e := range record {
+		if !e.hidden {
+			standing = append(standing, e)
+		}
+	}
+	out := map[*entry][]*entry{}
+	for result, calls := range judged(record).Beside() {
+		for _, call := range calls {
+			out[standing[result]] = append(out[standing[result]], standing[call])
+		}
+	}
+	return out
+}
+
+// beside are the messages with such results, and with such calls.
+func beside(record []*entry) map[int32]bool {
+	out := map[int32]bool{}
+	for result, calls := range callsBeside(record) {
+		out[result.index] = true
+		for _, call := range calls {
+			out[call.index] = true
+		}
+	}
+	return out
+}
+
+// pinUnits pins what is in a unit with a pinned message, or has a result that stands beside a call of one.
+func pinUnits(record []*entry) {
+	for _, u := range naiveUnits(record) {
+		pinned := slices.ContainsFunc(u, func(e *entry) bool { return e.message.Pinned })
+		for _, e := range u {
+			e.pinned = pinned
+		}
+	}
+	apart := callsBeside(record)
+	for _, e := range record {
+		if slices.ContainsFunc(apart[e], func(call *entry) bool { return call.pinned }) {
+			e.pinned = true
+		}
+	}
+}
+
+// broughtBack is what an expansion of a message brings back: its unit, with results that stand beside its calls.
+func broughtBack(record []*entry, e *entry) []*entry {
+	return withBeside(callsBeside(record), unitOf(record, e))
+}
+
+// shownUnit is the unit that a message is shown in: with results that stand beside its calls, and for such results those of their calls.
+func shownUnit(record []*entry, e *entry) []*entry {
+	apart, u := callsBeside(record), unitOf(record, e)
+	if calls := apart[e]; len(calls) > 0 {
+		for _, call := range calls {
+			u = append(unitOf(record, call), u...)
+		}
+	}
+	return withBeside(apart, u)
+}
+
+// withBeside is a unit with the results that stand beside its calls.
+func withBeside(apart map[*entry][]*entry, u []*entry) []*entry {
+	var more []*entry
+	for result, calls := range apart {
+		if !slices.Contains(u, result) && slices.ContainsFunc(calls, func(call *entry) bool { return slices.Contains(u, call) }) {
+			more = append(more, result)
+		}
+	}
+	slices.SortFunc(more, func(a, b *entry) int { return int(a.index - b.index) })
+	return append(u, more...)
+}
+
 // unitOf is the unit that a message is in.
 func unitOf(record []*entry, e *entry) []*entry {
 	for _, u := range naiveUnits(record) {

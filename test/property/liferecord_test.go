@@ -317,22 +317,28 @@ func (l *life) returned(e *entry, got *engine.ExpandResult, err error) {
 func (l *life) restored(e *entry) {
 	d := &decision{life: l, build: &build{BuildResult: &engine.BuildResult{}}}
 	edits := d.news()
-	u := d.unitOf(e)
-	want := conversation.Range{First: u[0].index, End: u[len(u)-1].index + 1}
-	if len(edits) != 1 || edits[0].Kind != conversation.EditRestore || edits[0].Range != want || edits[0].Turn != l.turn {
-		l.t.Fatalf("an expansion of message %d makes the edits %+v, not one of %+v", e.index, edits, want)
+	own, u := d.unitOf(e), broughtBack(l.record, e)
+	want := []conversation.Range{{First: own[0].index, End: own[len(own)-1].index + 1}}
+	for _, e := range u[len(own):] {
+		want = append(want, conversation.Range{First: e.index, End: e.index + 1})
+	}
+	if !slices.EqualFunc(edits, want, func(e conversation.Edit, r conversation.Range) bool {
+		return e.Kind == conversation.EditRestore && e.Range == r && e.Turn == l.turn
+	}) {
+		l.t.Fatalf("an expansion of message %d makes the edits %+v, not of %+v", e.index, edits, want)
 	}
 	if l.ample && !slices.ContainsFunc(u, func(e *entry) bool { return !e.full() }) {
 		l.t.Fatalf("an expansion of message %d, which is in view in full, makes an edit", e.index)
 	}
-	fold(l.record, &edits[0])
-	l.edits = append(l.edits, edits[0])
+	for i := range edits {
+		fold(l.record, &edits[i])
+		l.edits = append(l.edits, edits[i])
+	}
 }
 
 // notRestored demands that a refusal is right.
 func (l *life) notRestored(e *entry, err error) {
-	d := &decision{life: l}
-	u := d.unitOf(e)
+	u := broughtBack(l.record, e)
 	erased := slices.ContainsFunc(u, func(e *entry) bool { return len(e.erased) > 0 })
 	full := !slices.ContainsFunc(u, func(e *entry) bool { return !e.full() })
 	switch kind := conversation.KindOf(err); {

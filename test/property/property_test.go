@@ -238,7 +238,19 @@ func (r *run) check(f conversation.Format, budget int32, got *engine.BuildResult
 		r.t.Fatalf("%d tokens by an independent count (%d by ours) in a budget of %d\n%s", read.Tokens, got.Tokens.Total, budget, got.MessagesJSON)
 	}
 	r.newest(got)
+	r.pairs(got)
 	r.prefix(f, read, got)
+}
+
+// pairs demands that no call is closed that has a result: one that came behind other messages stands beside it, unless a build had shown the
+// call without.
+func (r *run) pairs(got *engine.BuildResult) {
+	calls, results := r.visible().Unpaired()
+	closed := strings.Count(string(got.MessagesJSON), "[No result: the call was never answered.]")
+	late := strings.Count(string(got.MessagesJSON), "[Late result of ")
+	if closed > calls || late > results {
+		r.t.Fatalf("%d calls are closed, %d late results shown; %d and %d are on record\n%s", closed, late, calls, results, got.MessagesJSON)
+	}
 }
 
 var marks = regexp.MustCompile(`w\d+x`)

@@ -41,7 +41,7 @@ func bringBack(t *rapid.T) {
 // back brings something back of what a build has shown, or not.
 func (s *stage) back(v *sight) {
 	e := s.record[rapid.IntRange(0, len(s.record)-1).Draw(s.t, "expanded")]
-	unit, full := unitOf(s.record, e), true
+	unit, full := broughtBack(s.record, e), true
 	for _, o := range unit {
 		full = full && (v.whole(o) || len(v.late[o.index]) > 0)
 	}

@@ -134,7 +134,7 @@ func (r *research) rightly(e *entry, part int32) {
 
 func (r *research) justErased(e *entry) {
 	r.originals()
-	u := unitOf(r.record, e)
+	u := broughtBack(r.record, e)
 	if e.hidden {
 		u = []*entry{e}
 	}

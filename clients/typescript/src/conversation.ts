@@ -42,6 +42,11 @@ export interface SyncOptions extends Omit<BuildOptions, "model"> {
   model?: string;
   /** True to take the record back to where the list differs; by default that is refused with HISTORY_DIVERGED. */
   rewind?: boolean;
+  /**
+   * True to take it back too, but to let a list with another first message begin another conversation: from then on, id is its id, until a
+   * list comes that is another one's.
+   */
+  anew?: boolean;
 }
 
 /** Synced is the view over a whole list. */
@@ -61,7 +66,8 @@ const largestReply = 64 << 20;
 
 /** Conversation is one conversation on record at a sidecar. */
 export class Conversation {
-  readonly id: string;
+  readonly #opened: string; // where lists are looked for: one of them may go on elsewhere
+  #id: string;
   readonly #raw: Raw;
   readonly #options: ConversationOptions;
   #built: BuildContextResponse | undefined;
@@ -75,9 +81,14 @@ export class Conversation {
   readonly #results = new Map<string, ToolResult>(); // of calls, until they are pending
 
   constructor(id: string, raw: Raw, options: ConversationOptions) {
-    this.id = id;
+    this.#opened = this.#id = id;
     this.#raw = raw;
     this.#options = options;
+  }
+
+  /** id is the id of the conversation; after a sync with anew, of the one in which the list stands. */
+  get id(): string {
+    return this.#id;
   }
 
   /** built is the last build, with tokens, decisions and all else that it says. */
@@ -187,17 +198,18 @@ export class Conversation {
     // A system prompt that leads the list is on no record: without another, it has to be sent each time.
     const complete = Boolean(options.system) || !leadsWithSystem(messages);
     const known = elements && complete && isFront(this.#known, elements) ? this.#known : undefined;
-    const onDivergence = options.rewind ? OnDivergence.REWIND : OnDivergence.REFUSE;
+    const onDivergence = options.anew ? OnDivergence.NEW : options.rewind ? OnDivergence.REWIND : OnDivergence.REFUSE;
     const send = async (from: Known | undefined) => {
       const json = elements ? `[${elements.slice(from?.count ?? 0).join()}]` : JSON.stringify(messages);
       const history = { onDivergence, ...(from ? { knownCount: from.count, knownSha256: from.sha256 } : {}) };
-      return this.#build(options.format, options, { providerInput: { format: contextFormat[options.format], shape: Shape.HISTORY, json, history } });
+      return this.#build(options.format, options, { providerInput: { format: contextFormat[options.format], shape: Shape.HISTORY, json, history } }, this.#opened);
     };
     const built = await send(known).catch((thrown: unknown) => {
       if (known && isReason(thrown, "HISTORY_PREFIX_UNKNOWN")) return send(undefined);
       throw thrown;
     });
     this.#results.clear(); // what was recalled came with the list
+    if (built.history?.conversationId) this.#id = built.history.conversationId;
     if (elements && built.history) this.#known = { count: built.history.knownCount, sha256: built.history.knownSha256 };
     return { request: requestOf(built), built };
   }
@@ -210,9 +222,9 @@ export class Conversation {
     return options.build?.dryRun ? build(this.#pending, "") : this.#commit(build); // a dry run leaves what is pending
   }
 
-  async #build(format: Format, options: Omit<BuildOptions, "model"> & { model?: string }, append: Append | undefined): Promise<BuildContextResponse> {
+  async #build(format: Format, options: Omit<BuildOptions, "model"> & { model?: string }, append: Append | undefined, conversationId = this.#id): Promise<BuildContextResponse> {
     const request: BuildFields = {
-      conversationId: this.id,
+      conversationId,
       format: contextFormat[format],
       model: options.model ?? "",
       fixedInput: { systemPrompt: options.system ?? "", toolsJson: options.tools?.length ? JSON.stringify(options.tools) : "" },

@@ -628,7 +628,8 @@ type Rendered struct {
 	// Output only. The SHA-256 over system_json, one zero byte and messages_json, in lower-case hexadecimal. For format NEUTRAL, it is
 	// taken over the canonical JSON of the messages.
 	ContentSha256 string `protobuf:"bytes,3,opt,name=content_sha256,json=contentSha256,proto3" json:"content_sha256,omitempty"`
-	// Output only. The positions of the blocks, counted from 0, at which a cache breakpoint is worth its price.
+	// Output only. The positions of the blocks, counted from 0, at which a cache breakpoint is worth its price; at most three. One is where
+	// the build before ended, if that is further back than the provider looks.
 	CacheBreakpoints []int32 `protobuf:"varint,4,rep,packed,name=cache_breakpoints,json=cacheBreakpoints,proto3" json:"cache_breakpoints,omitempty"`
 	// Output only. The number of blocks of the context. A block is a role and its bytes; system blocks come first.
 	Blocks int32 `protobuf:"varint,5,opt,name=blocks,proto3" json:"blocks,omitempty"`
@@ -735,7 +736,8 @@ type TokenReport struct {
 	SavedByRetention int64 `protobuf:"varint,9,opt,name=saved_by_retention,json=savedByRetention,proto3" json:"saved_by_retention,omitempty"`
 	// Output only. The tokens of tool results that pruning keeps out of this context.
 	SavedByPruning int64 `protobuf:"varint,10,opt,name=saved_by_pruning,json=savedByPruning,proto3" json:"saved_by_pruning,omitempty"`
-	// Output only. The tokens of the messages that summaries stand for, as they were appended, minus the tokens of the summaries.
+	// Output only. The tokens of the messages that summaries stand for, as they were appended, without those that are shown all the same,
+	// minus the tokens of the summaries; below 0 where these weigh more.
 	SavedByCompaction int64 `protobuf:"varint,11,opt,name=saved_by_compaction,json=savedByCompaction,proto3" json:"saved_by_compaction,omitempty"`
 	// Output only. The tokens that citations keep out of this context.
 	SavedByCiting int64 `protobuf:"varint,12,opt,name=saved_by_citing,json=savedByCiting,proto3" json:"saved_by_citing,omitempty"`

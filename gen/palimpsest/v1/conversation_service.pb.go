@@ -165,7 +165,10 @@ type Conversation struct {
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	// Output only. The bytes that count for the namespace's quota: contents and metadata of messages, corrections, and stored contents that
 	// have not expired. Erased bytes do not count.
-	StoredBytes   int64 `protobuf:"varint,16,opt,name=stored_bytes,json=storedBytes,proto3" json:"stored_bytes,omitempty"`
+	StoredBytes int64 `protobuf:"varint,16,opt,name=stored_bytes,json=storedBytes,proto3" json:"stored_bytes,omitempty"`
+	// Output only. The id of the conversation that this one continues: a whole list with another first message began it there, with
+	// ON_DIVERGENCE_NEW. Empty for all others. The one that it names may be deleted.
+	Continues     string `protobuf:"bytes,17,opt,name=continues,proto3" json:"continues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -310,6 +313,13 @@ func (x *Conversation) GetStoredBytes() int64 {
 		return x.StoredBytes
 	}
 	return 0
+}
+
+func (x *Conversation) GetContinues() string {
+	if x != nil {
+		return x.Continues
+	}
+	return ""
 }
 
 // CreateConversationRequest asks for a conversation to be created.
@@ -2231,7 +2241,7 @@ var File_palimpsest_v1_conversation_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"\n" +
-	"(palimpsest/v1/conversation_service.proto\x12\rpalimpsest.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\"\xd6\x04\n" +
+	"(palimpsest/v1/conversation_service.proto\x12\rpalimpsest.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1bpalimpsest/v1/message.proto\x1a\x1apalimpsest/v1/policy.proto\"\xf4\x04\n" +
 	"\fConversation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
 	"\bactor_id\x18\x02 \x01(\tR\aactorId\x12\x19\n" +
@@ -2253,7 +2263,8 @@ const file_palimpsest_v1_conversation_service_proto_rawDesc = "" +
 	"updateTime\x12;\n" +
 	"\vexpire_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12!\n" +
-	"\fstored_bytes\x18\x10 \x01(\x03R\vstoredBytes\"{\n" +
+	"\fstored_bytes\x18\x10 \x01(\x03R\vstoredBytes\x12\x1c\n" +
+	"\tcontinues\x18\x11 \x01(\tR\tcontinues\"{\n" +
 	"\x19CreateConversationRequest\x12?\n" +
 	"\fconversation\x18\x01 \x01(\v2\x1b.palimpsest.v1.ConversationR\fconversation\x12\x1d\n" +
 	"\n" +

@@ -25,7 +25,9 @@ const (
 type ProviderInputShape int32
 
 const (
-	// The shape is not set, and is detected: a provider's whole answer is a RESPONSE, any other object a MESSAGE, and an array a HISTORY.
+	// The shape is not set, and is detected: a provider's whole answer is a RESPONSE, an array or an object with the list of a request a
+	// HISTORY, and any other object a MESSAGE. What only the model makes, such as a call or a choice, is read as that by itself too; a piece
+	// that does not say whose it is, and a piece of a stream, are refused.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_UNSPECIFIED ProviderInputShape = 0
 	// One message or item as the provider's API takes it, or an array of these, to append in order.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_MESSAGE ProviderInputShape = 1
@@ -90,6 +92,11 @@ const (
 	// The record is rewound to the first message that differs, and the rest of the list is appended. The first message must agree:
 	// a list never takes the place of all of the record.
 	OnDivergence_ON_DIVERGENCE_REWIND OnDivergence = 2
+	// As REWIND where the first message agrees. A list that begins with other messages, and of which nothing was left out, begins another
+	// conversation, which continues this one, has its actor, agent, title, metadata, policy and counter, and is named in HistoryResult. This
+	// one stays as it is. A later list under its id that begins as one of those that it began goes on there: of the last 32 of them, and of
+	// those that they began, the newest first.
+	OnDivergence_ON_DIVERGENCE_NEW OnDivergence = 3
 )
 
 // Enum value maps for OnDivergence.
@@ -98,11 +105,13 @@ var (
 		0: "ON_DIVERGENCE_UNSPECIFIED",
 		1: "ON_DIVERGENCE_REFUSE",
 		2: "ON_DIVERGENCE_REWIND",
+		3: "ON_DIVERGENCE_NEW",
 	}
 	OnDivergence_value = map[string]int32{
 		"ON_DIVERGENCE_UNSPECIFIED": 0,
 		"ON_DIVERGENCE_REFUSE":      1,
 		"ON_DIVERGENCE_REWIND":      2,
+		"ON_DIVERGENCE_NEW":         3,
 	}
 )
 
@@ -395,9 +404,11 @@ type HistoryResult struct {
 	// Output only. The number of elements that the record had already, or that the rendering had added, such as a first user message.
 	MatchedCount int32 `protobuf:"varint,3,opt,name=matched_count,json=matchedCount,proto3" json:"matched_count,omitempty"`
 	// Output only. The messages that were taken back; unset if none were.
-	Rewound       *MessageRange `protobuf:"bytes,4,opt,name=rewound,proto3" json:"rewound,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Rewound *MessageRange `protobuf:"bytes,4,opt,name=rewound,proto3" json:"rewound,omitempty"`
+	// Output only. The conversation in which the list stands: the request's, or with NEW one that continues it. Later calls take this id.
+	ConversationId string `protobuf:"bytes,5,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *HistoryResult) Reset() {
@@ -458,6 +469,13 @@ func (x *HistoryResult) GetRewound() *MessageRange {
 	return nil
 }
 
+func (x *HistoryResult) GetConversationId() string {
+	if x != nil {
+		return x.ConversationId
+	}
+	return ""
+}
+
 var File_palimpsest_v1_provider_input_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_provider_input_proto_rawDesc = "" +
@@ -481,22 +499,24 @@ const file_palimpsest_v1_provider_input_proto_rawDesc = "" +
 	"\fAppendedCall\x124\n" +
 	"\ttool_call\x18\x01 \x01(\v2\x17.palimpsest.v1.ToolCallR\btoolCall\x12\x18\n" +
 	"\arecalls\x18\x02 \x01(\bR\arecalls\x12#\n" +
-	"\rmessage_index\x18\x03 \x01(\x05R\fmessageIndex\"\xaf\x01\n" +
+	"\rmessage_index\x18\x03 \x01(\x05R\fmessageIndex\"\xd8\x01\n" +
 	"\rHistoryResult\x12\x1f\n" +
 	"\vknown_count\x18\x01 \x01(\x05R\n" +
 	"knownCount\x12!\n" +
 	"\fknown_sha256\x18\x02 \x01(\tR\vknownSha256\x12#\n" +
 	"\rmatched_count\x18\x03 \x01(\x05R\fmatchedCount\x125\n" +
-	"\arewound\x18\x04 \x01(\v2\x1b.palimpsest.v1.MessageRangeR\arewound*\xa1\x01\n" +
+	"\arewound\x18\x04 \x01(\v2\x1b.palimpsest.v1.MessageRangeR\arewound\x12'\n" +
+	"\x0fconversation_id\x18\x05 \x01(\tR\x0econversationId*\xa1\x01\n" +
 	"\x12ProviderInputShape\x12$\n" +
 	" PROVIDER_INPUT_SHAPE_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cPROVIDER_INPUT_SHAPE_MESSAGE\x10\x01\x12!\n" +
 	"\x1dPROVIDER_INPUT_SHAPE_RESPONSE\x10\x02\x12 \n" +
-	"\x1cPROVIDER_INPUT_SHAPE_HISTORY\x10\x03*a\n" +
+	"\x1cPROVIDER_INPUT_SHAPE_HISTORY\x10\x03*x\n" +
 	"\fOnDivergence\x12\x1d\n" +
 	"\x19ON_DIVERGENCE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ON_DIVERGENCE_REFUSE\x10\x01\x12\x18\n" +
-	"\x14ON_DIVERGENCE_REWIND\x10\x02B\xd7\x01\n" +
+	"\x14ON_DIVERGENCE_REWIND\x10\x02\x12\x15\n" +
+	"\x11ON_DIVERGENCE_NEW\x10\x03B\xd7\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\x12ProviderInputProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 

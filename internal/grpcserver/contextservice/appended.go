@@ -25,7 +25,7 @@ func toHistory(h *engine.HistoryResult) *pb.HistoryResult {
 	if h == nil {
 		return nil
 	}
-	out := &pb.HistoryResult{KnownCount: h.KnownCount, KnownSha256: h.KnownSHA256, MatchedCount: h.Matched}
+	out := &pb.HistoryResult{KnownCount: h.KnownCount, KnownSha256: h.KnownSHA256, MatchedCount: h.Matched, ConversationId: h.Conversation}
 	if h.Rewound.Len() > 0 {
 		out.Rewound = toRange(h.Rewound)
 	}

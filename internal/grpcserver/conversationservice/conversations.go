@@ -37,6 +37,7 @@ func toConversation(c *engine.Conversation) *pb.Conversation {
 		UpdateTime:       convert.ToTime(c.Head.UpdateTime),
 		ExpireTime:       convert.ToTime(c.Head.ExpireTime),
 		StoredBytes:      c.Head.Bytes,
+		Continues:        c.Info.Continues,
 	}
 }
 
@@ -49,5 +50,5 @@ func conversationRules() rules.Table[*pb.Conversation] {
 		rules.OptionalText("metadata_json", rules.AtMostBytes(65_536), (*pb.Conversation).GetMetadataJson, rules.JSONObject),
 		rules.Message("policy", (*pb.Conversation).GetPolicy, schema.Policy()),
 		rules.ClosedText("counter", (*pb.Conversation).GetCounter, schema.CounterName),
-	}.OutputOnly("turn", "revision", "message_count", "token_count", "window_start_index", "create_time", "update_time", "expire_time", "stored_bytes")
+	}.OutputOnly("turn", "revision", "message_count", "token_count", "window_start_index", "create_time", "update_time", "expire_time", "stored_bytes", "continues")
 }

@@ -268,6 +268,7 @@ func (c *checks) admitManifest(m *manifestLine) *FaultError {
 		bound{"windowAfreshEdit", m.WindowAfresh, 0, m.EditSeq},
 		bound{"windowRestoredEdit", m.WindowRestored, 0, m.EditSeq},
 		bound{"leadingSystem", int64(m.LeadingSystem), 0, int64(m.MessageCount)},
+		bound{"earlierEnd", int64(m.EarlierEnd), 0, int64(max(m.Blocks, 0))},
 	); f != nil {
 		return f
 	}

@@ -118,6 +118,7 @@ func (f *filler) choose(p, full *conversation.Part, i int) {
 		p.Media = full.Media
 	case 2:
 		p.Call = full.Call
+		p.Call.Unique = false // an import finds out again
 	case 4:
 		p.Reasoning = full.Reasoning
 	case 5:
@@ -153,6 +154,7 @@ func (f *filler) records() []engine.Record {
 	// What an export leaves out: the name, what an import makes anew, and what a live conversation has not.
 	c.ID, c.Head.State, c.Head.DeleteTime, c.Head.NextDue = "", 0, time.Time{}, time.Time{}
 	c.Head.Reusable, c.Head.Former, c.Head.Bytes, c.Head.ActorID = false, time.Time{}, 0, ""
+	c.Head.CallIDs, c.Head.CallNumber = "", 0
 	m.Parts = f.parts()
 	e.Parts = []conversation.PartEdit{}
 	for _, p := range m.Parts {

@@ -30,16 +30,18 @@ type endLine struct {
 }
 
 type conversationLine struct {
-	ActorID  string     `json:"actorId,omitempty" of:"Info.ActorID"`
-	AgentID  string     `json:"agentId,omitempty" of:"Info.AgentID"`
-	Title    string     `json:"title,omitempty" of:"Info.Title"`
-	Metadata string     `json:"metadataJson,omitempty" of:"Info.Metadata"`
-	Policy   policyLine `json:"policy,omitzero" of:"Info.Policy"`
-	Counter  string     `json:"counter,omitempty" of:"Info.Counter"`
-	Head     headLine   `json:"head"`
+	ActorID   string     `json:"actorId,omitempty" of:"Info.ActorID"`
+	AgentID   string     `json:"agentId,omitempty" of:"Info.AgentID"`
+	Title     string     `json:"title,omitempty" of:"Info.Title"`
+	Metadata  string     `json:"metadataJson,omitempty" of:"Info.Metadata"`
+	Policy    policyLine `json:"policy,omitzero" of:"Info.Policy"`
+	Counter   string     `json:"counter,omitempty" of:"Info.Counter"`
+	Continues string     `json:"continues,omitempty" of:"Info.Continues"`
+	Head      headLine   `json:"head"`
 }
 
-// headLine leaves out what an import makes anew (the incarnation, when the sweep looks next, whether its id can be reused), and
+// headLine leaves out what an import makes anew (the incarnation, when the sweep looks next, whether its id can be reused, which calls' ids
+// there were), and
 // what a live conversation has not (the time its tombstone ends) or remembers of callers (until when it does).
 type headLine struct {
 	Version       uint64      `json:"version"`
@@ -72,6 +74,7 @@ type openCall struct {
 	Name    string `json:"name,omitempty"`
 	Ordinal int32  `json:"ordinal"`
 	Message int32  `json:"message"`
+	Closed  bool   `json:"closed,omitempty"`
 }
 
 type placeLine struct {
@@ -203,6 +206,7 @@ type manifestLine struct {
 	Revision        int64                  `json:"revision"`
 	Blocks          int32                  `json:"blocks"`
 	UsageReported   bool                   `json:"usageReported,omitempty"`
+	EarlierEnd      int32                  `json:"earlierEnd,omitempty"`
 }
 
 // sourceLine says where a content came from. Chunk lines follow it if the content can be had and is no message's own.

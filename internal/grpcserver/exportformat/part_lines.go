@@ -71,6 +71,7 @@ type resultLine struct {
 	Expiration *expirationLine          `json:"expiration,omitempty"`
 	Importance enum[pb.Importance]      `json:"importance,omitzero"`
 	Ordinal    int32                    `json:"ordinal"`
+	Joins      bool                     `json:"joins,omitempty"`
 	Recalled   *recalledLine            `json:"recalledFrom,omitempty"`
 	Source     *originLine              `json:"source,omitempty"`
 }

@@ -20,9 +20,15 @@ func New() provider.Format {
 		},
 		IDs:    func(string) provider.IDForm { return provider.WordID },
 		Pauses: true, Reads: reads, SystemInside: takesSystem, SystemAfter: endsServerTool,
-		Request: provider.RequestShape{System: "system", Messages: "messages", CacheMark: `"cache_control":{"type":"ephemeral"}`},
+		Request: provider.RequestShape{
+			System: "system", Messages: "messages", CacheMark: `"cache_control":{"type":"ephemeral"}`, CacheLookback: cacheLookback,
+		},
 	}, writer{})
 }
+
+// cacheLookback is the window that https://platform.claude.com/docs/en/build-with-claude/prompt-caching names, read on 2026-11-26: 20
+// positions for each mark, the marked block among them. Its own platform counts a run of calls, or of results, as one; others do not.
+const cacheLookback = 20
 
 type writer struct{}
 

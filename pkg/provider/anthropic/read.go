@@ -49,7 +49,11 @@ func (dialect) System(r *provider.Reading, o *provider.Object) {
 }
 
 // Element reads a message.
-func (d dialect) Element(r *provider.Reading, n provider.Node) { d.message(r, r.Object(n)) }
+func (d dialect) Element(r *provider.Reading, n provider.Node) {
+	if o := r.Object(n); o.Has("role") || !readBare(r, o) {
+		d.message(r, o)
+	}
+}
 
 func (dialect) message(r *provider.Reading, o *provider.Object) {
 	role, content := o.Get("role"), o.Get("content")

@@ -3,6 +3,7 @@ package gemini
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -16,7 +17,7 @@ func New() provider.Format {
 		SystemApart: true, SystemPrefix: `{"parts":[`, SystemSuffix: "]}",
 		Merge: true, ContentKey: "parts", UserFirst: true, UserLast: true,
 		TextPrefix: `{"text":`, TextSuffix: `}`,
-		Residue: append(besideKeys(), "displayName", "response", "parts", "willContinue", "scheduling"),
+		Residue: append(besideKeys(), "displayName", "response", "parts", "willContinue", "scheduling", "id", "members", "data", "content"),
 		Request: provider.RequestShape{System: "systemInstruction", Messages: "contents"},
 	}, writer{})
 }
@@ -44,11 +45,19 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 	for i := range contents {
 		p := &contents[i]
 		if p.Media == nil {
-			s.Add(l, "user", p.Kept.Append(s.Traits.AppendText(nil, p.Text), '{', besideKeys()...), p.Tokens)
+			s.AddIn(l, "user", content(p.Kept), beside(s.Traits.AppendText(nil, p.Text), p.Kept), p.Tokens)
 		} else {
-			s.Add(l, "user", media(p.Media, p.Kept), p.Tokens)
+			s.AddIn(l, "user", content(p.Kept), media(p.Media, p.Kept), p.Tokens)
 		}
 	}
+}
+
+// content are the members of the content that a part opened, but for those that every content has.
+func content(kept provider.Fields) string { return kept.Head("content", "role", "parts") }
+
+// beside puts behind what a part holds what stood beside it.
+func beside(part []byte, kept provider.Fields) []byte {
+	return kept.AppendUnread(kept.Append(part, '{', besideKeys()...), "members", append(dataKeys(), "thoughtSignature")...)
 }
 
 func media(m *conversation.Media, kept provider.Fields) []byte {
@@ -59,49 +68,61 @@ func media(m *conversation.Media, kept provider.Fields) []byte {
 	} else {
 		inner = provider.AppendField(inner, `"fileUri":`, m.URI)
 	}
-	inner = kept.Append(append(inner, '}'), '"', "displayName")
-	return kept.Append(append(append([]byte(key), inner...), '}'), '{', besideKeys()...)
+	inner = kept.AppendUnread(kept.Append(append(inner, '}'), '"', "displayName"), "data")
+	return beside(holding(key, inner), kept)
 }
 
 // Assistant writes the parts of a model's content.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
-	w := content{unit: s}
+	w := turnWriter{unit: s}
 	for i := range turn {
 		l := &turn[i]
 		for j := range l.Parts {
 			w.part(l, &l.Parts[j])
 		}
 	}
-	w.drop()
+	w.flush()
 }
 
-// content is a model's content that is being written.
-type content struct {
+// turnWriter writes a model's content.
+type turnWriter struct {
 	unit      *provider.UnitWriter
 	signature *conversation.Part // of the next part: reasoning that has no text of its own
 	line      *provider.Line     // that holds it
+	called    bool               // a call stands in the content
 }
 
-func (w *content) part(l *provider.Line, p *conversation.Part) {
+func (w *turnWriter) part(l *provider.Line, p *conversation.Part) {
 	json, tokens := part(w.unit, l, p)
 	switch {
 	case isSignature(w.unit, l, p):
-		w.drop()
+		w.flush()
 		w.signature, w.line = p, l
 	case json != nil:
-		if w.signature != nil && p.Kind != conversation.PartReasoning && p.Kind != conversation.PartOpaque {
+		opens := content(w.unit.Kept(p))
+		signed := w.signature != nil && p.Kind != conversation.PartReasoning && p.Kind != conversation.PartOpaque
+		if signed {
 			json = sign(json, w.signature.Reasoning.Signature.Inline)
 			tokens += w.unit.Charge(w.line, w.signature.Tokens)
+			opens = content(w.unit.Kept(w.signature))
 			w.signature = nil
 		}
-		w.unit.Add(l, "model", json, tokens)
+		if p.Kind == conversation.PartToolCall {
+			if !signed && !w.called && provider.ChatDialectOf(w.unit.Context.Model).NeedsSignature {
+				n := w.unit.Count(provider.SkippedSignature)
+				json, tokens = sign(json, provider.SkippedSignature), tokens+n
+				w.unit.Repair(l.Index, conversation.ReasonSignatureAdded, int64(n))
+			}
+			w.called = true
+		}
+		w.unit.AddIn(l, "model", opens, json, tokens)
 	}
 }
 
-// drop leaves out a signature that no part has taken.
-func (w *content) drop() {
+// flush writes a signature that no part has taken as Gemini gives such: on an empty text.
+func (w *turnWriter) flush() {
 	if w.signature != nil {
-		w.unit.Drop(w.line.Index, w.signature)
+		w.unit.AddIn(w.line, "model", content(w.unit.Kept(w.signature)), sign([]byte(`{"text":""}`), w.signature.Reasoning.Signature.Inline), w.signature.Tokens)
 		w.signature = nil
 	}
 }
@@ -112,7 +133,7 @@ func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 	case p.Kind == conversation.PartText && s.Blank(p.Text.Inline), isSignature(s, l, p):
 		return nil, 0
 	case p.Kind == conversation.PartText:
-		return s.Kept(p).Append(s.Traits.AppendText(nil, p.Text.Inline), '{', besideKeys()...), p.Tokens
+		return beside(s.Traits.AppendText(nil, p.Text.Inline), s.Kept(p)), p.Tokens
 	case p.Kind == conversation.PartMedia && writer{}.Takes(p.Media):
 		return media(p.Media, s.Kept(p)), p.Tokens
 	case p.Kind == conversation.PartMedia:
@@ -121,8 +142,8 @@ func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 	case p.Kind == conversation.PartToolCall:
 		return call(s, l, p)
 	case p.Kind == conversation.PartReasoning && s.Native(l, p) && isBase64(p.Reasoning.Signature.Inline):
-		out := provider.AppendField(nil, `{"text":`, p.Reasoning.Text.Inline)
-		return sign(append(out, `,"thought":true}`...), p.Reasoning.Signature.Inline), p.Tokens
+		out := append(provider.AppendField(nil, `{"text":`, p.Reasoning.Text.Inline), `,"thought":true}`...)
+		return sign(beside(out, s.Kept(p)), p.Reasoning.Signature.Inline), p.Tokens
 	case p.Kind == conversation.PartOpaque && s.Native(l, p) && isBlock(p.Opaque.JSON.Inline):
 		return []byte(p.Opaque.JSON.Inline), p.Tokens
 	}
@@ -131,12 +152,25 @@ func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 }
 
 func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
+	kept := s.Kept(p)
 	name, arguments, tokens := s.Call(l.Index, p, cleanName, provider.IsObject)
-	out := provider.AppendField(nil, `{"functionCall":{"name":`, name)
+	out := provider.AppendField(nil, `{"name":`, name)
 	out = append(out, `,"args":`...)
-	out = append(append(out, arguments...), "}}"...)
-	return s.Kept(p).Append(out, '{', besideKeys()...), tokens
+	out = append(out, arguments...)
+	if hasID(kept) {
+		out = s.AppendCallID(append(out, `,"id":`...), p.Call)
+	}
+	out = kept.AppendUnread(append(out, '}'), "data", "id")
+	return beside(holding(`{"functionCall":`, out), kept), tokens
 }
+
+// holding is a part that holds an object, behind its name.
+func holding(name string, object []byte) []byte {
+	return append(append(append(make([]byte, 0, len(name)+len(object)+64), name...), object...), '}')
+}
+
+// hasID reports whether a call came with an id: most have none.
+func hasID(call provider.Fields) bool { return call.Text("id") != "" }
 
 // cleanName allows what Gemini allows more than others, and demands a letter or '_' in front.
 func cleanName(name string) string {
@@ -170,21 +204,25 @@ func isBase64(s string) bool {
 	return err == nil && s != ""
 }
 
-// isBlock reports whether an opaque block is a thought, or one of what Gemini's own tools leave.
+// isBlock reports whether an opaque block is a thought, a signature on an empty text, or one of what Gemini's own tools leave.
 func isBlock(json string) bool {
 	fields, _ := provider.ReadFields(json)
 	_, signed := fields["thoughtSignature"]
 	if signed && !isBase64(fields.Text("thoughtSignature")) {
 		return false
 	}
-	if fields.Only("text", "thought", "thoughtSignature") {
-		return string(fields["thought"]) == "true" && fields.Text("text") != "" && signed
-	}
-	held := 0
-	for _, key := range nativeKeys() {
-		if len(fields.Object(key)) > 0 {
-			held++
+	held := ""
+	for _, key := range dataKeys() {
+		if fields[key] == nil {
+			continue
 		}
+		if held != "" {
+			return false
+		}
+		held = key
 	}
-	return held == 1 && fields.Only(append(append(nativeKeys(), besideKeys()...), "thoughtSignature")...)
+	if held == "text" {
+		return signed && fields.Is("text", '"') && (string(fields["thought"]) == "true" || fields.Text("text") == "")
+	}
+	return slices.Contains(nativeKeys(), held) && len(fields.Object(held)) > 0
 }

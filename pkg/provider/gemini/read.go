@@ -32,7 +32,8 @@ func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node
 	for i := range candidates {
 		candidate := r.Object(candidates[i])
 		if content := candidate.Get("content"); !content.Missing() {
-			r.Join(content, readModel(r, r.Object(content)))
+			o := r.Object(content)
+			r.Join(content, inContent(r, o, readModel(r, o)))
 		}
 	}
 	return o.Get("usageMetadata")
@@ -72,8 +73,10 @@ func (dialect) Element(r *provider.Reading, n provider.Node) {
 	role := o.Get("role")
 	switch r.Text(role) {
 	case "model":
-		r.Join(n, readModel(r, o))
-	case "", "user", "function", "tool":
+		r.Join(n, inContent(r, o, readModel(r, o)))
+	case "":
+		readUnnamed(r, o)
+	case "user", "function", "tool":
 		readUser(r, o)
 	case "system":
 		readSystem(r, o)
@@ -100,13 +103,22 @@ func readUser(r *provider.Reading, o *provider.Object) {
 			parts = append(parts, p)
 		}
 	}
-	r.AddInput(o.Node, parts)
+	r.AddInput(o.Node, inContent(r, o, parts))
+}
+
+// inContent keeps with the first part of a content what else the content had.
+func inContent(r *provider.Reading, o *provider.Object, parts []conversation.Part) []conversation.Part {
+	var kept provider.Members
+	if kept.Unread(rewriting(), "content", o, "role", "parts"); len(kept) > 0 && len(parts) > 0 {
+		parts[0] = r.MoreResidue(parts[0], "gemini", kept)
+	}
+	return parts
 }
 
 func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	switch {
 	case o.Has("functionResponse"):
-		return readResponse(r, r.Object(o.Get("functionResponse"))), true
+		return readResponse(r, o), true
 	case o.Has("text"):
 		return r.WithResidue(provider.Text(r.Text(o.Get("text"))), "gemini", readBeside(r, o)), true
 	case o.Has("inlineData"), o.Has("fileData"):
@@ -119,7 +131,8 @@ func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 // besideKeys are the members that may stand beside what a part holds.
 func besideKeys() []string { return []string{"partMetadata", "videoMetadata", "mediaResolution"} }
 
-func readBeside(r *provider.Reading, o *provider.Object) (kept provider.Members) {
+// readBeside reads what stands beside what a part holds, but for what is read otherwise.
+func readBeside(r *provider.Reading, o *provider.Object, otherwise ...string) (kept provider.Members) {
 	for _, key := range besideKeys() {
 		if n := o.Get(key); !n.Missing() {
 			block := r.Block(rewriting(), n)
@@ -129,7 +142,14 @@ func readBeside(r *provider.Reading, o *provider.Object) (kept provider.Members)
 			kept = append(kept, provider.Member{Key: key, JSON: block})
 		}
 	}
+	read := append(append(besideKeys(), dataKeys()...), "thoughtSignature")
+	kept.Unread(rewriting(), "members", o, append(read, otherwise...)...)
 	return kept
+}
+
+// dataKeys are the members of which a part has one: what it holds.
+func dataKeys() []string {
+	return append(nativeKeys(), "text", "functionCall", "functionResponse", "inlineData", "fileData")
 }
 
 // rewriting is how blocks of Gemini's own are kept: with the names that its API documents.
@@ -145,6 +165,7 @@ func readMedia(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	}
 	media := r.Object(data)
 	kept.AddText(r, media.Get("displayName"))
+	kept.Unread(rewriting(), "data", media, "mimeType", "fileUri", "data", "displayName")
 	if mime := media.Get("mimeType"); media.Has("fileUri") {
 		p = r.Media(media.Get("fileUri"), r.OptionalOr(mime, "application/octet-stream"))
 	} else {
@@ -168,35 +189,37 @@ func readModel(r *provider.Reading, o *provider.Object) (parts []conversation.Pa
 	return parts
 }
 
-// readPart reads a part. A signature of anything but a thought stands before it, as reasoning of its own.
+// readPart reads a part. A signature of anything but a thought stands before it, as reasoning of its own; on an empty text, with which a stream
+// ends, it is a block.
 func readPart(r *provider.Reading, parts []conversation.Part, o *provider.Object, made int) []conversation.Part {
-	signature := r.Text(o.Get("thoughtSignature"))
-	if r.True(o.Get("thought")) && o.Has("text") {
-		if p, ok := r.Reasoning("gemini", r.Text(o.Get("text")), signature); ok {
-			parts = append(parts, p)
+	signature, text := r.Text(o.Get("thoughtSignature")), r.Text(o.Get("text"))
+	thought := r.True(o.Get("thought"))
+	if signature != "" && text == "" && !slices.ContainsFunc(dataKeys(), func(key string) bool { return key != "text" && o.Has(key) }) {
+		return append(parts, provider.Opaque("gemini", emptyText(r, o)))
+	}
+	if thought && o.Has("text") {
+		if p, ok := r.Reasoning("gemini", text, signature); ok {
+			parts = append(parts, r.WithResidue(p, "gemini", readBeside(r, o, "thought")))
 		}
 		return parts
 	}
 	p, ok := readMade(r, o, made)
-	if signature != "" && (ok && p.Kind != conversation.PartOpaque || !hasData(o)) {
-		if sign, ok := r.Reasoning("gemini", "", signature); ok {
-			parts = append(parts, sign)
-		}
+	if !ok {
+		return parts
 	}
-	if ok {
-		parts = append(parts, p)
+	if sign, signed := r.Reasoning("gemini", "", signature); signed && p.Kind != conversation.PartOpaque {
+		parts = append(parts, sign)
 	}
-	return parts
+	return append(parts, p)
 }
 
-// hasData reports whether a part holds more than a signature.
-func hasData(o *provider.Object) bool {
-	for _, key := range append(nativeKeys(), "text", "functionCall", "functionResponse", "inlineData", "fileData") {
-		if o.Has(key) {
-			return true
-		}
+// emptyText is a part that holds a signature alone, with the text that Gemini demands.
+func emptyText(r *provider.Reading, o *provider.Object) string {
+	block := r.Block(rewriting(), o.Node)
+	if o.Has("text") {
+		return block
 	}
-	return false
+	return `{"text":"",` + block[1:]
 }
 
 // nativeKeys are the members that hold what only Gemini can read.
@@ -217,7 +240,7 @@ func readMade(r *provider.Reading, o *provider.Object, made int) (p conversation
 		n := o.Get("functionResponse")
 		r.Fail(&n, "is no part of the model's")
 		return p, false
-	case !o.Others("thought", "thoughtSignature"):
+	case !o.Others("thought"):
 		return p, false
 	default:
 		return provider.Opaque("gemini", r.Block(rewriting(), o.Node)), true
@@ -231,20 +254,28 @@ func readCall(r *provider.Reading, o *provider.Object, made int) (conversation.P
 	if id == "" {
 		id = provider.GeneratedID(made)
 	}
+	kept := readBeside(r, o)
+	kept.AddText(r, call.Get("id"))
+	kept.Unread(rewriting(), "data", call, "id", "name", "args")
 	p, ok := r.Call(id, r.ToolName(call.Get("name")), r.ObjectArguments(call.Get("args")))
-	return r.WithResidue(p, "gemini", readBeside(r, o)), ok
+	return r.WithResidue(p, "gemini", kept), ok
 }
 
-// readResponse reads a response. Most have no id: it answers the first open call of the name.
-func readResponse(r *provider.Reading, o *provider.Object) conversation.Part {
-	name := r.ToolName(o.Get("name"))
-	result := r.Result(r.AnsweredCall(name, r.Optional(o.Get("id"), 512)), "")
+// readResponse reads a response. One without an id answers the first open call of the name, and goes back without one.
+func readResponse(r *provider.Reading, part *provider.Object) conversation.Part {
+	o := r.Object(part.Get("functionResponse"))
+	name, id := r.ToolName(o.Get("name")), r.Optional(o.Get("id"), 512)
+	result := r.Result(r.AnsweredCall(name, id), "")
 	result.Name = name
-	kept := readOutput(r, o.Get("response"), &result)
+	kept := append(readBeside(r, part), readOutput(r, o.Get("response"), &result)...)
 	for _, key := range []string{"willContinue", "scheduling"} {
 		kept.Add(o.Get(key))
 	}
+	if id == "" {
+		kept.AddString("id", "")
+	}
 	kept = append(kept, readAttached(r, o.Get("parts"), &result)...)
+	kept.Unread(rewriting(), "data", o, "id", "name", "response", "parts", "willContinue", "scheduling")
 	return r.WithResidue(provider.ResultPart(result), "gemini", kept)
 }
 
@@ -274,7 +305,7 @@ func readOutput(r *provider.Reading, n provider.Node, result *conversation.ToolR
 	return kept
 }
 
-// readAttached reads the media of a response: they are pieces behind its text.
+// readAttached reads the media of a response: they are pieces behind its text. What stood beside each is kept in their order.
 func readAttached(r *provider.Reading, n provider.Node, result *conversation.ToolResult) (kept provider.Members) {
 	list := r.List(n)
 	if len(list) == 0 {
@@ -283,11 +314,15 @@ func readAttached(r *provider.Reading, n provider.Node, result *conversation.Too
 	if result.Output == conversation.OutputJSON {
 		kept = provider.Members{{Key: "response", JSON: "{}"}}
 	}
-	pieces := []conversation.Part{provider.Text(result.Text.Inline)}
+	pieces, beside := []conversation.Part{provider.Text(result.Text.Inline)}, ""
 	for _, part := range list {
-		pieces = append(pieces, readMedia(r, r.Object(part)))
+		p := readMedia(r, r.Object(part))
+		if pieces = append(pieces, p); p.Residue == nil {
+			p.Residue = &conversation.Residue{JSON: "{}"}
+		}
+		beside += "," + p.Residue.JSON
 	}
 	result.Text.Inline = ""
 	r.SetOutput(n, result, pieces)
-	return append(kept, provider.Member{Key: "parts", JSON: "[]"})
+	return append(kept, provider.Member{Key: "parts", JSON: "[" + beside[1:] + "]"})
 }

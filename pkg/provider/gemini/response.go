@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"encoding/json"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
@@ -20,15 +22,26 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 		text, more = s.ResultText(r, l.Index)
 	}
 	out := make([]byte, 0, len(text)+len(text)/16+96)
-	out = provider.AppendField(out, `{"functionResponse":{"name":`, cleanName(l.Call.Name))
+	out = provider.AppendField(out, `{"name":`, cleanName(l.Call.Name))
 	out = append(out, `,"response":`...)
 	out, wrapper = appendResponse(out, &shown, text, kept)
 	more += s.Count(wrapper)
-	out = kept.Append(append(append(out, attached...), '}'), '"', "scheduling")
+	out = append(out, attached...)
+	if answersByID(s, r, kept) {
+		out = s.AppendCallID(append(out, `,"id":`...), l.Call)
+	}
+	out = kept.Append(append(out, '}'), '"', "scheduling")
 	if string(kept["willContinue"]) == "true" {
 		out = append(out[:len(out)-1], `,"willContinue":true}`...)
 	}
-	s.Add(l, "user", append(out, '}'), l.Parts[0].Tokens+more)
+	out = kept.AppendUnread(out, "data", "id", "parts", "scheduling", "willContinue")
+	s.AddIn(l, "user", content(kept), beside(holding(`{"functionResponse":`, out), kept), l.Parts[0].Tokens+more)
+}
+
+// answersByID reports whether a response names its call by the call's id: it does where the call has one, unless it came without.
+func answersByID(s *provider.UnitWriter, r *conversation.ToolResult, kept provider.Fields) bool {
+	call := s.CallOf(r.Ordinal)
+	return call != nil && hasID(s.Kept(call)) && kept["id"] == nil
 }
 
 // apart parts a result into its words and the media beside them; nothing is attached if not all of it can be shown so.
@@ -44,15 +57,24 @@ func apart(r *conversation.ToolResult, kept provider.Fields) (text string, attac
 		case p.Media == nil || !(writer{}).Takes(p.Media):
 			return "", nil, output
 		case attached == nil:
-			attached = append([]byte(`,"parts":[`), media(p.Media, nil)...)
+			attached = append([]byte(`,"parts":[`), media(p.Media, besidePiece(kept, i))...)
 		default:
-			attached = append(append(attached, ','), media(p.Media, nil)...)
+			attached = append(append(attached, ','), media(p.Media, besidePiece(kept, i))...)
 		}
 	}
 	if attached == nil {
 		return "", nil, output
 	}
 	return text, append(attached, ']'), output
+}
+
+// besidePiece is what stood beside a piece of a response: the text is the first of them, and has nothing beside it.
+func besidePiece(kept provider.Fields, i int) provider.Fields {
+	var pieces []provider.Fields
+	if json.Unmarshal(kept["parts"], &pieces) != nil || i == 0 || i > len(pieces) {
+		return nil
+	}
+	return pieces[i-1]
 }
 
 // appendResponse writes a result as an object. A text in a wrapper weighs as text; around JSON the wrapper is JSON that the

@@ -35,6 +35,10 @@ func (dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
 	}
 	for i := range choices {
 		choice := r.Object(choices[i])
+		if choice.Has("delta") {
+			r.Streamed(choice.Node)
+			continue
+		}
 		readMessage(r, r.Object(choice.Get("message")), true)
 	}
 	return o.Get("usage")
@@ -66,6 +70,7 @@ func readMessage(r *provider.Reading, o *provider.Object, answer bool) {
 		r.Add(o.Node, conversation.RoleSystem, r.Name(o.Get("name")), withMessage(r, parts, unread(o)))
 	case text == "tool", text == "function":
 		readResult(r, o)
+	case role.Missing() && readBare(r, o):
 	default:
 		r.Fail(&role, "must be system, developer, user, assistant, tool or function")
 	}

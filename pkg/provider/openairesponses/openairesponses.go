@@ -149,15 +149,15 @@ func (w *items) endMessage() {
 func (w *items) output(texts []*conversation.Part, first provider.Fields) {
 	out, weight := []byte(`{"type":"message","role":"assistant","content":`), w.overhead()
 	for i, p := range texts {
-		kept, piece := w.unit.Kept(p), []byte(nil)
+		kept, kind := w.unit.Kept(p), `{"type":"output_text","text":`
 		if kept.Text("type") == "refusal" {
-			piece = append(provider.AppendField(nil, `{"type":"refusal","refusal":`, p.Text.Inline), '}')
-		} else {
-			piece = append(provider.AppendField(nil, `{"type":"output_text","text":`, p.Text.Inline), '}')
-			if kept.Object("members")["annotations"] == nil {
-				kept = provider.Fields{"members": []byte(`{"annotations":[]}`)}
-			}
+			kind = `{"type":"refusal","refusal":`
 		}
+		piece := provider.AppendField(nil, kind, p.Text.Inline)
+		if kept.Text("type") != "refusal" && kept.Object("members")["annotations"] == nil {
+			piece = append(piece, `,"annotations":[]`...)
+		}
+		piece = append(piece, '}')
 		out = append(out, "[,"[min(i, 1)])
 		out, weight = append(out, kept.AppendUnread(piece, "members")...), weight+p.Tokens
 	}

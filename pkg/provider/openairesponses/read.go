@@ -35,7 +35,12 @@ func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node
 }
 
 // List returns the input of a request.
-func (dialect) List(o *provider.Object) provider.Node { return o.Get("input") }
+func (dialect) List(o *provider.Object) provider.Node {
+	if isItem(o) {
+		return provider.Node{}
+	}
+	return o.Get("input")
+}
 
 // System reads the instructions of a request: a text, or items.
 func (dialect) System(r *provider.Reading, o *provider.Object) {
@@ -76,7 +81,9 @@ func (dialect) Element(r *provider.Reading, n provider.Node) {
 		}
 		readMessage(r, o)
 	default:
-		readItem(r, o)
+		if !readBare(r, o, text) {
+			readItem(r, o)
+		}
 	}
 }
 

@@ -67,5 +67,6 @@ func callFields(f *fields, c *store.Call) {
 	f.text(2, &c.Name)
 	integer(f, 3, &c.Ordinal)
 	integer(f, 4, &c.Message)
+	f.bool(5, &c.Closed)
 	f.unknown(&c.Unknown)
 }

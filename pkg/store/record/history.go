@@ -19,3 +19,17 @@ func historyMarkFields(f *fields, m *HistoryMark) {
 	f.bool(4, &m.System)
 	f.unknown(&m.Unknown)
 }
+
+// Successor is a conversation that a whole list began, or was to begin.
+type Successor struct {
+	Conversation string // its id
+	Unknown      string
+}
+
+// EncodeSuccessors makes the value of a slot in place of the one that is stored, and DecodeSuccessors reads it.
+var EncodeSuccessors, DecodeSuccessors = listSlotOf(successorFields)
+
+func successorFields(f *fields, s *Successor) {
+	f.text(1, &s.Conversation)
+	f.unknown(&s.Unknown)
+}

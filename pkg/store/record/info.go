@@ -12,6 +12,7 @@ func infoFields(f *fields, i *store.Info) {
 	f.text(4, &i.Metadata)
 	section(f, 5, &i.Policy, policyFields)
 	f.text(6, &i.Counter)
+	f.text(7, &i.Continues)
 	f.unknown(&i.Unknown)
 }
 

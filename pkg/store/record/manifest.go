@@ -30,6 +30,7 @@ func manifestFields(f *fields, m *conversation.Manifest) {
 	f.plusOne(25, &m.Window.Opening)
 	integer(f, 26, &m.Window.Afresh)
 	list(f, 27, &m.Window.Cuts, cutFields)
+	integer(f, 28, &m.EarlierEnd)
 	f.unknown(&m.Unknown)
 }
 

@@ -50,6 +50,7 @@ func resultFields(f *fields, t *conversation.ToolResult) {
 	optional(f, 10, &t.Recalled, recalledFields)
 	optional(f, 11, &t.Source, resultSourceFields)
 	integer(f, 12, &t.Importance)
+	f.bool(13, &t.Joins)
 	f.unknown(&t.Unknown)
 }
 

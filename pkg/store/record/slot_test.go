@@ -128,6 +128,7 @@ func TestSlots_RoundTrip(t *testing.T) {
 	roundTrips(t, "Asked", ofSlot(anew(EncodeAskedSummaries)), fromSlot(DecodeAskedSummaries), func() proto.Message { return new(recordpb.AskedSummaries) })
 	roundTrips(t, "Erasures", ofSlot(anew(EncodeErasures)), fromSlot(DecodeErasures), func() proto.Message { return new(recordpb.Erasures) })
 	roundTrips(t, "HistoryMarks", ofSlot(anew(EncodeHistoryMarks)), fromSlot(DecodeHistoryMarks), func() proto.Message { return new(recordpb.HistoryMarks) })
+	roundTrips(t, "Successors", ofSlot(anew(EncodeSuccessors)), fromSlot(DecodeSuccessors), func() proto.Message { return new(recordpb.Successors) })
 	roundTrips(t, "Reclaims", ofSlot(anew(EncodeReclaims)), fromSlot(DecodeReclaims), func() proto.Message { return new(recordpb.Reclaims) })
 	roundTrips(t, "Calibration", ofSlot(calibrationAnew), fromSlot(DecodeCalibration), func() proto.Message { return new(recordpb.Calibration) })
 	roundTrips(t, "UsageReport", ofSlot(EncodeUsageReport), fromSlot(DecodeUsageReport), func() proto.Message { return new(recordpb.UsageReport) })

@@ -31,6 +31,7 @@ func TestRecords_UnknownFields_AreWrittenAgain(t *testing.T) {
 	keeps(t, "fit", 1, []Fit{{Budget: 1, Unknown: newer}}, ofSlot(anew(EncodeFits)), fromSlot(DecodeFits))
 	keeps(t, "asked", 1, []AskedSummary{{Index: 1, Unknown: newer}}, ofSlot(anew(EncodeAskedSummaries)), fromSlot(DecodeAskedSummaries))
 	keeps(t, "erasure", 1, []Erasure{{Index: 1, Unknown: newer}}, ofSlot(anew(EncodeErasures)), fromSlot(DecodeErasures))
+	keeps(t, "successor", 1, []Successor{{Conversation: "c", Unknown: newer}}, ofSlot(anew(EncodeSuccessors)), fromSlot(DecodeSuccessors))
 	keeps(t, "history mark", 1, []HistoryMark{{Count: 1, Unknown: newer}}, ofSlot(anew(EncodeHistoryMarks)), fromSlot(DecodeHistoryMarks))
 	keeps(t, "reclaim", 1, []Reclaim{{Index: 1, Unknown: newer}}, ofSlot(anew(EncodeReclaims)), fromSlot(DecodeReclaims))
 	keeps(t, "usage", 1, UsageReport{Model: "m", Unknown: newer}, ofSlot(EncodeUsageReport), fromSlot(DecodeUsageReport))

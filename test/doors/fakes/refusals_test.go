@@ -237,3 +237,22 @@ func do(s *server, r *http.Request) (int, string) {
 	s.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
+
+// TestServer_GeminiSignatures_AreDemandedOfVersionThree: and the documented placeholders are taken.
+func TestServer_GeminiSignatures_AreDemandedOfVersionThree(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what, model, signature string
+		status                 int
+	}{
+		{"none", "gemini-3-pro-preview", "", http.StatusBadRequest}, {"none, of a later one", "gemini-4-argon", "", http.StatusBadRequest},
+		{"none, of an older one", "gemini-2.5-pro", "", http.StatusOK}, {"none, of one that makes images", "gemini-3-pro-image-preview", "", http.StatusOK},
+		{"its own", "gemini-3-pro-preview", sign("get_weather"), http.StatusOK}, {"another's", "gemini-3-pro-preview", sign("other"), http.StatusBadRequest},
+		{"a placeholder", "gemini-3-pro-preview", placeholders[0], http.StatusOK}, {"the other placeholder", "gemini-3-pro-preview", placeholders[1], http.StatusOK},
+	} {
+		status, answer := post(newServer(0), "/v1beta/models/"+c.model+":generateContent", strings.Replace(geminiRequest, "SIGN", c.signature, 1))
+		if status != c.status || status == http.StatusBadRequest && !strings.Contains(answer, "signature") {
+			t.Errorf("%s: %d %s", c.what, status, answer)
+		}
+	}
+}

@@ -294,7 +294,7 @@ def test_list_that_was_seen_is_left_out_until_the_sidecar_forgets(scripted, conv
     from palimpsest_context._formats import chain
 
     messages = [{"role": "user", "content": "Kraków?"}, {"role": "assistant", "content": "Snow."}, {"role": "user", "content": "And now?"}]
-    known = [chain(['{"role":"user","content":"Kraków?"}'][:1]), None]
+    known = [chain(['{"role":"user","content":"Kraków?"}'][:1]), None, ""]
 
     def build(request, context):
         asked = api.BuildContextRequest.FromString(request).append.provider_input
@@ -303,6 +303,7 @@ def test_list_that_was_seen_is_left_out_until_the_sidecar_forgets(scripted, conv
         reply = api.BuildContextResponse()
         reply.rendered.request_json = '{"messages": []}'
         reply.history.known_count, reply.history.known_sha256 = 1, known[0]
+        reply.history.conversation_id = known[2]
         return reply.SerializeToString()
 
     scripted.behaves["BuildContext"] = build
@@ -311,6 +312,12 @@ def test_list_that_was_seen_is_left_out_until_the_sidecar_forgets(scripted, conv
     known[1] = "forgotten"
     conversation.sync(messages)
     conversation.sync([{"role": "user", "content": "Other"}], rewind=True)
+    known[2] = "elsewhere"
+    began = conversation.id
+    conversation.sync([{"role": "user", "content": "Another"}], anew=True)
+    conversation.openai(model="m")
+    asked = [request.conversation_id for request in sent(scripted, "BuildContext", api.BuildContextRequest)]
+    assert asked[-2:] == [began, "elsewhere"]
     inputs = [request.append.provider_input for request in sent(scripted, "BuildContext", api.BuildContextRequest)]
-    assert [(i.history.known_count, i.json.count('"role"')) for i in inputs] == [(0, 1), (1, 2), (1, 2), (0, 3), (0, 1)]
-    assert [i.history.on_divergence for i in inputs] == [1, 1, 1, 1, 2]
+    seen = [(i.history.known_count, i.json.count('"role"'), i.history.on_divergence) for i in inputs if i.json]
+    assert seen == [(0, 1, 1), (1, 2, 1), (1, 2, 1), (0, 3, 1), (0, 1, 2), (0, 1, 3)]

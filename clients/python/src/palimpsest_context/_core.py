@@ -92,6 +92,7 @@ class ConversationCore:
         if durable not in ("reply", "step"):
             raise ValueError(f"{durable!r} is not 'reply' or 'step'")
         self.client, self.id = client, id
+        self._opened = id  # where lists are looked for: one of them may go on elsewhere
         self.built: Any = None
         self._create = conversation(id, settings) if settings else None
         self._each_step = durable == "step"
@@ -156,19 +157,23 @@ class ConversationCore:
         system: str,
         tools: Any,
         rewind: bool,
+        anew: bool,
         build: Optional[Fields],
     ) -> Steps[Dict[str, Any]]:
         yield from self.flush()
         elements = [formats.dumped(element if not isinstance(element, str) else json.loads(element)) for element in messages]
         wanted: Dict[str, Any] = {"prompt_cache": False, **(build or {})}
+        differs = provider_input_pb2.ON_DIVERGENCE_REWIND if rewind else provider_input_pb2.ON_DIVERGENCE_REFUSE
+        differs = provider_input_pb2.ON_DIVERGENCE_NEW if anew else differs
         try:
             # A system prompt that leads the list is on no record: without another, it has to be sent each time.
             known = self._prefix(format, elements) if system or not formats.leads_with_system(elements) else (0, "")
-            yield from self._listed(elements, known, format, model, system, tools, rewind, wanted)
+            yield from self._listed(elements, known, format, model, system, tools, differs, wanted)
         except PalimpsestError as error:
             if error.reason != "HISTORY_PREFIX_UNKNOWN":
                 raise
-            yield from self._listed(elements, (0, ""), format, model, system, tools, rewind, wanted)
+            yield from self._listed(elements, (0, ""), format, model, system, tools, differs, wanted)
+        self.id = self.built.history.conversation_id or self.id
         self._known[format] = (self.built.history.known_count, self.built.history.known_sha256)
         self._format = format
         self._recalled.clear()  # what was recalled came with the list
@@ -187,18 +192,15 @@ class ConversationCore:
         model: str,
         system: str,
         tools: Any,
-        rewind: bool,
+        differs: Any,
         wanted: Mapping[str, Any],
     ) -> Steps[None]:
-        history = provider_input_pb2.HistoryOptions(
-            known_count=known[0],
-            known_sha256=known[1],
-            on_divergence=provider_input_pb2.ON_DIVERGENCE_REWIND if rewind else provider_input_pb2.ON_DIVERGENCE_REFUSE,
-        )
+        history = provider_input_pb2.HistoryOptions(known_count=known[0], known_sha256=known[1], on_divergence=differs)
         rest = "[" + ",".join(elements[known[0] :]) + "]"
 
         def request() -> Any:
             made = self._request(format, model, system, tools, wanted)
+            made.conversation_id = self._opened
             shape = provider_input_pb2.PROVIDER_INPUT_SHAPE_HISTORY
             made.append.provider_input.CopyFrom(self._input(rest, format, shape, history=history, model=model))
             return made

@@ -151,13 +151,16 @@ class Conversation:
         system: str = "",
         tools: Any = None,
         rewind: bool = False,
+        anew: bool = False,
         build: Optional[Fields] = None,
     ) -> Dict[str, Any]:
         """Brings the record up to a whole list, and says what the model should see of it.
 
         Where the list differs from the record the call fails with HistoryDivergedError; with `rewind`, the record is taken back to there.
+        With `anew` it is taken back too, but a list with another first message begins another conversation: from then on `id` is its id,
+        until a list comes that is another one's.
         """
-        return await self._driver.run(self._core.sync(messages, format, model, system, tools, rewind, build))
+        return await self._driver.run(self._core.sync(messages, format, model, system, tools, rewind, anew, build))
 
     async def add(self, reply: Any, *, format: Optional[Format] = None, aborted: bool = False, **fields: Any) -> List[Call]:
         """Puts a reply on record, as the provider's SDK returned it, with its usage. Returns the calls that wait for results.

@@ -20,11 +20,15 @@ import (
 )
 
 // Append puts messages on record, all or nothing, in order. A conversation that does not exist is created.
-func (as *Service) Append(ctx context.Context, r AppendRequest) (*AppendResult, error) {
-	a := as.begin(r, false)
-	defer a.Close(ctx)
-	err := as.Txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
-	return a.result, err
+func (as *Service) Append(ctx context.Context, r AppendRequest) (result *AppendResult, err error) {
+	err = as.WithSuccessors(ctx, r, false, func(r AppendRequest) error {
+		a := as.begin(r, false)
+		defer a.Close(ctx)
+		err := as.Txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
+		result = a.result
+		return err
+	})
+	return result, err
 }
 
 // attempt is one append over its attempts.
@@ -46,7 +50,8 @@ type attempt struct {
 	stagedFor conversation.ID // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
-	used      bool // a commit refers to the uploads, or may
+	images    map[blockAt][]conversation.Content // staged of what is shown for base64
+	used      bool                               // a commit refers to the uploads, or may
 	cited     *citationPlan
 	found     *foundHistory               // what became of a whole list, as of the last plan; nil for none
 	handles   map[blockAt]conversation.ID // see citationPlan
@@ -231,7 +236,10 @@ func (a *attempt) newConversation(ctx context.Context) *store.Snapshot {
 	head := txn.NewHead(a.fresh, a.service.Txn.Now())
 	head.Former = a.former.Until()
 	head.NextDue = head.Former
-	info := actors.NewInfo(ctx)
+	info := a.request.Begins
+	if info == nil {
+		info = actors.NewInfo(ctx)
+	}
 	head.ActorID = info.ActorID
 	return &store.Snapshot{Head: head, Info: info}
 }
@@ -267,7 +275,10 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 			return nil, err
 		}
 	}
-	c.Messages, c.Uploads = a.staged, a.uploads
+	c.Messages = a.staged
+	if err := a.leaveOut(ctx, c); err != nil {
+		return nil, err
+	}
 	txn.AddBytes(&c.Head, txn.GivenBytes(c))
 	if err := a.service.scheduleErasures(ctx, a.request.Key, c); err != nil {
 		return nil, err
@@ -337,7 +348,11 @@ func (a *attempt) place(head *store.Head, i int, now time.Time) error {
 	if a.request.Messages[i].ID == "" { // the caller's own; an attempt before this one may have had another index
 		m.ID = "m" + strconv.Itoa(int(m.Index))
 	}
-	if err := placement.Pair(head, m, a.field(i)); err != nil {
+	pair := placement.Pair
+	if a.isCut(i) {
+		pair = placement.PairCut
+	}
+	if err := pair(head, m, a.field(i)); err != nil {
 		return err
 	}
 	if err := placement.Admit(head, m); err != nil {

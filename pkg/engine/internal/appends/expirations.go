@@ -24,7 +24,7 @@ func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Inf
 	if err := a.service.Catalogues.RequirePrompts(ctx, a.request.Key.Namespace, a.promptsOf()...); err != nil {
 		return err
 	}
-	calls, err := placement.AnswersOf(head, a.request.Messages, a.field)
+	calls, err := placement.AnswersOf(head, a.request.Messages, a.field, a.isCut)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ const (
 	DivergenceUnspecified OnDivergence = iota // as DivergenceRefuse
 	DivergenceRefuse
 	DivergenceRewind
+	DivergenceNew // as DivergenceRewind; a list that begins otherwise begins another conversation
 )
 
 // HistoryResult says how a whole list was read.
@@ -41,6 +42,8 @@ type HistoryResult struct {
 	KnownSHA256 string             // lower-case hexadecimal
 	Matched     int32              // elements that were on record already, or stand for nothing
 	Rewound     conversation.Range // that were taken back; empty if none were
+	// Conversation is where the list stands: that of the request, or one that continues it.
+	Conversation string
 }
 
 // foundHistory is where a whole list goes on, in one attempt.
@@ -48,6 +51,7 @@ type foundHistory struct {
 	*histories.Found
 	rewound conversation.Range
 	rewind  []conversation.Edit // that take back what differs
+	cut     int                 // of the messages to append, those that come before all of the assistant's in the list
 }
 
 // result says how the list was read; nil for no list.
@@ -55,7 +59,28 @@ func (f *foundHistory) result() *HistoryResult {
 	if f == nil {
 		return nil
 	}
-	return &HistoryResult{KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound}
+	return &HistoryResult{
+		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Conversation: f.Loaded.Key.Conversation,
+	}
+}
+
+// isCut says whether the calls that results of a message answer may have been cut off with its list's front.
+func (a *attempt) isCut(i int) bool { return a.found != nil && i < a.found.cut }
+
+// beforeAssistant is how many messages to append come before all of the assistant's in a list that was sent from its beginning.
+func beforeAssistant(h *History, elements []int) int {
+	at := slices.IndexFunc(h.Input.Messages, func(m provider.InputMessage) bool { return m.Role == conversation.RoleAssistant })
+	if h.KnownCount > 0 {
+		return 0
+	}
+	if at < 0 {
+		return len(elements)
+	}
+	n := 0
+	for n < len(elements) && elements[n] < h.Input.Messages[at].First {
+		n++
+	}
+	return n
 }
 
 // split parts the edits of a change: those that take something back, and those of what is appended.
@@ -71,13 +96,11 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	a.startOver(ctx)
 	a.found, a.request.Messages = nil, nil
 	h := a.request.History
-	found, err := a.service.histories.Find(ctx, a.request.Key, snap, &histories.Request{
-		Input: h.Input, KnownCount: h.KnownCount, KnownSHA256: h.KnownSHA256, Rewind: h.Divergence == DivergenceRewind,
-	})
+	found, err := a.service.histories.Find(ctx, a.request.Key, snap, h.sought(h.Divergence >= DivergenceRewind))
 	if err != nil {
 		return nil, err
 	}
-	a.found = &foundHistory{Found: found}
+	a.found = &foundHistory{Found: found, cut: beforeAssistant(h, found.Elements)}
 	a.request.Messages, a.request.Fields = found.Messages, fieldsOf(found.Elements)
 	a.request.Extras = slices.Repeat([]AppendExtra{{Override: h.Override}}, len(found.Messages))
 	if len(found.Messages) == 0 && found.Rewind < 0 && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
@@ -156,7 +179,9 @@ func (a *attempt) repeat(ctx context.Context, o *store.Outcome, variants bool) (
 	}
 	if h := a.request.History; h != nil && err == nil {
 		count, sum := histories.Hash(h.Input.Elements, h.KnownCount, h.KnownSHA256)
-		out.History = &HistoryResult{KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound}
+		out.History = &HistoryResult{
+			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Conversation: a.request.Key.Conversation,
+		}
 	}
 	return out, err
 }

@@ -23,6 +23,8 @@ type AppendRequest struct {
 	Extras        []AppendExtra
 	Request       txn.Request
 	ExpectedIndex *int32
+	// Begins are the attributes of a conversation that is yet to be; nil for those of one that continues none.
+	Begins *store.Info
 	// Variants asks for the two variants of the messages.
 	Variants bool
 }

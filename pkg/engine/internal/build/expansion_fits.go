@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -10,15 +11,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
-// HasRoom refuses a restoration that the next build would have no room for (behaviour §10): as the last build was, with nothing new.
-func (b *Service) HasRoom(ctx context.Context, w *view.Loaded, last *conversation.Manifest, restore *conversation.Edit) error {
+// HasRoom refuses to restore a unit, by edits of which the first has its beginning, that the next build would have no room for (behaviour §10):
+// as the last build was, with nothing new.
+func (b *Service) HasRoom(ctx context.Context, w *view.Loaded, last *conversation.Manifest, edits []conversation.Edit) error {
+	restore := &edits[0]
 	blank, err := b.repeatedAttempt(ctx, w, last)
 	if err != nil {
 		return err
 	}
 	var c *plan.Claims
 	d, err := b.runAttempt(ctx, blank, func(d *plan.Attempt) (err error) {
-		d.Edits = []conversation.Edit{*restore}
+		d.Edits = slices.Clone(edits)
 		d.View, c = d.View.Fold(d.Edits), nil
 		if d.Composed, err = d.Compose(d.View, d.CompleteWindow(d.Start)); err != nil || d.OverLimit() <= 0 {
 			return err

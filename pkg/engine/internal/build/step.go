@@ -45,6 +45,18 @@ func (b *Service) Step(ctx context.Context, r StepRequest) (*StepResult, error) 
 		r.Build.LastUsage = r.Append.Usage
 	}
 	r.Append.Usage = nil
+	var out *StepResult
+	err := b.Appends.WithSuccessors(ctx, r.Append, r.Build.DryRun, func(a appends.AppendRequest) (err error) {
+		own := r
+		own.Append, own.Build.Key = a, a.Key
+		out, err = b.stepOn(ctx, own)
+		return err
+	})
+	return out, err
+}
+
+// stepOn is a step on the conversation that the request names.
+func (b *Service) stepOn(ctx context.Context, r StepRequest) (*StepResult, error) {
 	s := &step{Service: b, pending: b.Appends.Begin(r.Append, r.Build.DryRun)}
 	defer s.pending.Close(ctx)
 	r.Build.Check = nil

@@ -57,25 +57,73 @@ func showAlike(w *view.Loaded, a, b *conversation.Manifest) bool {
 // tapeOf is a view to the end of the record: what stood before its tail, and all of the tail, in any form.
 func tapeOf(units []conversation.Unit, entries []history.Entry, start int32) []history.Entry {
 	var out []history.Entry
-	shown := map[int32]bool{}
+	shown, beside := map[int32][]int32{}, map[int32][]history.Entry{} // parts by message, and entries behind it
 	for i := range units {
 		u := &units[i]
 		if u.Summary != nil {
 			out = append(out, summaryEntry(u.Summary))
 		}
 		for j := range u.Items {
-			index := u.Items[j].Message.Index
-			if e, ok := entryAt(entries, index); ok && u.First() < start {
-				out, shown[index] = append(out, withShown(e, &u.Items[j])), true
+			it := &u.Items[j]
+			e, ok := entryAt(entries, it.Message.Index)
+			if !ok || u.First() >= start && !it.Beside {
+				continue
+			}
+			held := heldBy(it, len(e.Parts))
+			shown[e.Index] = append(shown[e.Index], held...)
+			if e = ofParts(e, held); u.First() < start {
+				out = append(out, withShown(e, it))
+			} else {
+				beside[u.Last()] = append(beside[u.Last()], e)
 			}
 		}
 	}
 	for i := range entries {
-		if index := entries[i].Index; index >= start && !shown[index] && !isSummarized(units, index) {
-			out = append(out, entries[i])
+		e := &entries[i]
+		if e.Index < start || isSummarized(units, e.Index) {
+			continue
+		}
+		if left := without(shown[e.Index], len(e.Parts)); len(left) > 0 || len(e.Parts) == 0 {
+			out = append(out, ofParts(*e, left))
+		}
+		out = append(out, beside[e.Index]...)
+	}
+	return out
+}
+
+// heldBy are the parts of a message, of so many, that stand in an item's unit.
+func heldBy(it *conversation.Item, parts int) []int32 {
+	var out []int32
+	for i := range int32(parts) {
+		if it.Holds(i) {
+			out = append(out, i)
 		}
 	}
 	return out
+}
+
+// without are those of so many parts that are not among some.
+func without(some []int32, parts int) []int32 {
+	var out []int32
+	for i := range int32(parts) {
+		if !slices.Contains(some, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// ofParts is an entry of some of its parts.
+func ofParts(e history.Entry, parts []int32) history.Entry {
+	if len(parts) == len(e.Parts) {
+		return e
+	}
+	all := e.Parts
+	e.Parts = nil
+	for _, i := range parts {
+		e.Parts = append(e.Parts, all[i])
+	}
+	return e
 }
 
 func isSummarized(units []conversation.Unit, index int32) bool {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -105,6 +106,9 @@ func (ms *Service) restore(ctx context.Context, index int32, r *ExpandRequest) (
 	if err != nil {
 		return nil, err
 	}
+	if err := l.addJoined(ctx, u); err != nil {
+		return nil, err
+	}
 	if err := l.restorable(u, index); err != nil {
 		return nil, err
 	}
@@ -126,6 +130,40 @@ func (l *messageReader) unit(ctx context.Context, index int32) (*conversation.Un
 		err = conversation.Errorf(conversation.NotEdited, "the message was taken back by a rewind, which an expansion does not undo")
 	}
 	return u, err
+}
+
+// maxBehind is how many messages behind a unit are looked through for results that join calls of it.
+const maxBehind = 1024
+
+// addJoined adds to a unit the results that came behind other messages and stand beside its calls. They came in its turn: no build was between.
+func (l *messageReader) addJoined(ctx context.Context, u *conversation.Unit) error {
+	open, last := map[int32]bool{}, u.Items[len(u.Items)-1].Message
+	for _, c := range u.OpenCalls() {
+		open[c.Ordinal] = true
+	}
+	end := min(last.Index+1+maxBehind, l.loaded.Head.Messages)
+	for at := last.Index + 1; at < end && len(open) > 0; at++ {
+		m, ok := l.loaded.Message(at)
+		if !ok {
+			if err := l.loaded.Load(ctx, l.service.Store, conversation.Range{First: at, End: min(at+view.UnitPage, end)}); err != nil {
+				return err
+			}
+			m, ok = l.loaded.Message(at)
+		}
+		if !ok || m.TurnAdded != last.TurnAdded {
+			return nil
+		}
+		joins := slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return p.Result != nil && p.Result.Joins && open[p.Result.Ordinal] })
+		if joins && !l.loaded.View.Hidden(conversation.Range{First: at, End: at + 1}) {
+			u.Items = append(slices.Clip(u.Items), conversation.Item{Message: m, Parts: m.Parts, Beside: true})
+			for i := range m.Parts {
+				if r := m.Parts[i].Result; r != nil {
+					delete(open, r.Ordinal)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // restorable refuses what cannot come back: what was erased, what is in view in full, and what would take too much room.
@@ -207,11 +245,15 @@ func (ms *Service) commitRestore(ctx context.Context, l *messageReader, u *conve
 	}
 	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.Txn.Now())}
 	c.Head.Revision++
-	edit := txn.AddEdit(c, conversation.Edit{
-		Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1}, Reason: conversation.ReasonExpandRequest,
-		Before: before, After: u.Tokens(), Said: r.Reason, Brought: brought,
-	})
-	if err := ms.Builds.HasRoom(ctx, l.loaded, l.last, edit); err != nil {
+	for i, back := range u.Ranges() {
+		e := conversation.Edit{Kind: conversation.EditRestore, Range: back, Reason: conversation.ReasonExpandRequest, Said: r.Reason}
+		if i == 0 { // it counts once
+			e.Before, e.After = before, u.Tokens()
+		}
+		e.Brought = slices.DeleteFunc(slices.Clone(brought), func(index int32) bool { return !back.Contains(index) })
+		txn.AddEdit(c, e)
+	}
+	if err := ms.Builds.HasRoom(ctx, l.loaded, l.last, c.Edits); err != nil {
 		return err
 	}
 	out.Events, out.Revision, out.RewriteTokens = conversation.EventsOf(c.Edits), c.Head.Revision, cost
@@ -228,10 +270,11 @@ func (l *messageReader) cost(ctx context.Context, u *conversation.Unit) (cost, b
 		return 0, 0, err
 	}
 	cost = u.Tokens()
+	lies := u.Ranges()
 	for it := range conversation.Items(units) {
 		switch index := it.Message.Index; {
 		case index >= m.MessageCount:
-		case u.First() <= index && index <= u.Last():
+		case conversation.InRanges(lies, index):
 			before += it.Tokens()
 		case index > u.Last() && (index >= m.Window.Start || u.First() < m.Window.Start):
 			cost += it.Tokens()

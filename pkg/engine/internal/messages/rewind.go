@@ -218,7 +218,7 @@ func (b *rewindChange) unanswer(ctx context.Context, h *store.Head) error {
 		for i := range m.Parts {
 			if c := m.Parts[i].Call; c != nil && late[c.Ordinal] {
 				delete(late, c.Ordinal)
-				h.Unanswered = append(h.Unanswered, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: m.Index})
+				h.Unanswered = append(h.Unanswered, store.Call{CallID: c.CallID, Name: c.Name, Ordinal: c.Ordinal, Message: m.Index, Closed: m.Aborted()})
 			}
 		}
 		return len(late) > 0
@@ -251,7 +251,7 @@ func (b *rewindChange) lateResults() map[int32]bool {
 			continue
 		}
 		for p := range m.Parts {
-			if r := m.Parts[p].Result; r != nil {
+			if r := m.Parts[p].Result; r != nil && r.Ordinal > 0 {
 				out[r.Ordinal] = true
 			}
 		}
@@ -286,7 +286,7 @@ func (b *rewindChange) reopen(ctx context.Context, h *store.Head) error {
 	pins := len(h.Pins) - 1
 	if pins >= 0 && h.Pins[pins].First == u.First() {
 		h.Pins[pins].End = u.Last() + 1
-		if !slices.ContainsFunc(u.Items, func(it conversation.Item) bool { return it.Message.Pinned }) {
+		if !slices.ContainsFunc(u.Items, func(it conversation.Item) bool { return it.Message.Pinned }) && !joins(u.Items[0].Message) {
 			h.Pins = h.Pins[:pins]
 		}
 	}
@@ -300,6 +300,11 @@ func (b *rewindChange) reopen(ctx context.Context, h *store.Head) error {
 	h.Unanswered = slices.DeleteFunc(h.Unanswered, func(c store.Call) bool { return c.Message >= u.First() })
 	h.Unanswered = append(h.Unanswered, waiting(u)...)
 	return nil
+}
+
+// joins says whether a message has a result that stands beside its call: it is pinned with that.
+func joins(m *conversation.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return p.Result != nil && p.Result.Joins })
 }
 
 // waiting are the calls of a unit that no result in it answers.

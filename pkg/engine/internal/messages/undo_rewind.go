@@ -134,9 +134,9 @@ func (u *rewindUndo) readmit(h *store.Head, m *conversation.Message) {
 		switch p := &m.Parts[i]; p.Kind {
 		case conversation.PartToolCall:
 			placement.RememberCall(h, p.Call)
-			h.Unanswered = append(h.Unanswered, store.Call{CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index})
+			h.Unanswered = append(h.Unanswered, store.Call{CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index, Closed: m.Aborted()})
 		case conversation.PartToolResult:
-			h.Unanswered = slices.DeleteFunc(h.Unanswered, func(c store.Call) bool { return c.Ordinal == p.Result.Ordinal })
+			placement.Readmit(h, m, p.Result)
 		}
 	}
 	at := m.Place

@@ -17,8 +17,8 @@ type AnsweredCall struct {
 }
 
 // AnswersOf pairs the results of an append before anything of it has its place, or is staged: it refuses those that answer nothing. field is
-// the path of a message in its request.
-func AnswersOf(head *store.Head, messages []conversation.Message, field func(i int) string) (Answers, error) {
+// the path of a message in its request. Of those of which cut says so, results may answer nothing.
+func AnswersOf(head *store.Head, messages []conversation.Message, field func(i int) string, cut func(i int) bool) (Answers, error) {
 	if !slices.ContainsFunc(messages, HasResults) {
 		return nil, nil
 	}
@@ -31,7 +31,11 @@ func AnswersOf(head *store.Head, messages []conversation.Message, field func(i i
 	for i := range messages {
 		m := messages[i]
 		m.Index, m.Parts = h.Messages, conversation.CloneParts(m.Parts)
-		if err := Pair(&h, &m, field(i)); err != nil {
+		pair := Pair
+		if cut(i) {
+			pair = PairCut
+		}
+		if err := pair(&h, &m, field(i)); err != nil {
 			return nil, err
 		}
 		h.Messages++
@@ -40,7 +44,7 @@ func AnswersOf(head *store.Head, messages []conversation.Message, field func(i i
 			case part.Call != nil:
 				c := store.Call{CallID: part.Call.CallID, Name: part.Call.Name, Ordinal: part.Call.Ordinal, Message: -1}
 				calls[c.Ordinal] = AnsweredCall{Call: c, Arguments: part.Call.Arguments.Inline}
-			case part.Result != nil:
+			case part.Result != nil && part.Result.Ordinal > 0:
 				out[messages[i].Parts[p].Result] = calls[part.Result.Ordinal]
 			}
 		}

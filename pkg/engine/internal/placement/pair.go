@@ -19,22 +19,57 @@ const maxPins = 128
 
 // Pair opens and closes units, numbers the calls of a message and finds the calls that its results answer. Ids repeat in real
 // histories: in the open unit the first unanswered call with the id is meant, of closed units the newest. A result without an id, as Gemini
-// has them, means its tool's.
+// has them, means its tool's. One that comes behind other messages joins its call, unless a build has shown that.
 func Pair(head *store.Head, m *conversation.Message, field string) error {
+	return pairing{joins: unseen(head)}.pair(head, m, field)
+}
+
+// PairCut pairs a message of a list whose front was cut off: a result may answer no call, and has no ordinal then.
+func PairCut(head *store.Head, m *conversation.Message, field string) error {
+	return pairing{joins: unseen(head), orphan: func(*conversation.ToolResult) bool { return true }}.pair(head, m, field)
+}
+
+// PairAgain pairs a message of another record, whose results join calls, or answer none, as they did there: what builds have shown is not told
+// message by message.
+func PairAgain(head *store.Head, m *conversation.Message, field string) error {
+	return pairing{
+		joins:  func(r *conversation.ToolResult, _ *store.Call) bool { return r.Joins },
+		orphan: func(r *conversation.ToolResult) bool { return r.Ordinal == 0 },
+	}.pair(head, m, field)
+}
+
+// pairing says what results may do.
+type pairing struct {
+	joins  func(*conversation.ToolResult, *store.Call) bool // a call of an earlier unit
+	orphan func(*conversation.ToolResult) bool              // answer none; nil if none may
+}
+
+func unseen(head *store.Head) func(*conversation.ToolResult, *store.Call) bool {
+	return func(_ *conversation.ToolResult, c *store.Call) bool { return c.Message >= head.Seen }
+}
+
+func (x pairing) pair(head *store.Head, m *conversation.Message, field string) error {
 	enterUnit(head, m)
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case conversation.PartToolCall:
 			numberCall(head, p.Call)
 			head.Unanswered = append(head.Unanswered, store.Call{
-				CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index,
+				CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index, Closed: m.Aborted(),
 			})
 		case conversation.PartToolResult:
 			at := answered(head, p.Result)
+			orphan := x.orphan != nil && x.orphan(p.Result)
+			p.Result.Ordinal, p.Result.Joins = 0, p.Result.Joins && at >= 0
+			if at < 0 && orphan {
+				continue
+			}
 			if at < 0 {
 				return withoutCall(fmt.Sprintf("%s.parts[%d].tool_result.call_id", field, i))
 			}
-			p.Result.CallID, p.Result.Ordinal = head.Unanswered[at].CallID, head.Unanswered[at].Ordinal
+			c := head.Unanswered[at]
+			p.Result.CallID, p.Result.Ordinal = c.CallID, c.Ordinal
+			p.Result.Joins = m.Role == conversation.RoleTool && !c.Closed && c.Message < head.UnitStart && x.joins(p.Result, &c) && pinBeside(head, m, &c)
 			head.Unanswered = append(head.Unanswered[:at], head.Unanswered[at+1:]...)
 		}
 	}
@@ -131,6 +166,33 @@ func Admit(head *store.Head, m *conversation.Message) error {
 	}
 	NumberInput(head, m)
 	return nil
+}
+
+// pinBeside pins a message with a result that joins a pinned call; false if there is no room for that.
+func pinBeside(head *store.Head, m *conversation.Message, c *store.Call) bool {
+	last := len(head.Pins) - 1
+	first, _ := m.UnitFirst()
+	switch {
+	case !conversation.InRanges(head.Pins, c.Message), head.Pins[last].First == first, head.Pins[last].First == m.Index: // or it is pinned anyway
+		return true
+	case len(head.Pins) == maxPins:
+		return false
+	}
+	head.Pins = append(head.Pins, conversation.Range{First: m.Index, End: m.Index + 1})
+	return true
+}
+
+// Readmit answers calls again with the results of a message that was taken back, and pins it where it was pinned with them.
+func Readmit(head *store.Head, m *conversation.Message, r *conversation.ToolResult) {
+	head.Unanswered = slices.DeleteFunc(head.Unanswered, func(c store.Call) bool {
+		if c.Ordinal != r.Ordinal {
+			return false
+		}
+		if r.Joins {
+			pinBeside(head, m, &c)
+		}
+		return true
+	})
 }
 
 // pin keeps the units that hold a pinned message. A pinned unit that goes on growing is pinned to its end.

@@ -111,5 +111,6 @@ func (d *Attempt) manifest(r *Request, a *provider.Assembly, head *store.Head) c
 		Budget: d.Settings.Budget, Tokens: d.Composed.Tokens(), FixedTokens: d.Fixed, FixedHash: d.Loaded.Fixed.Hash,
 		Counter: d.Loaded.Info.Counter, Factor: d.Settings.Factor, PolicyHash: d.Settings.Hash,
 		RendererVersion: provider.RendererVersion, SHA256: a.Sum(), Time: d.Now, Revision: head.Revision, Blocks: int32(len(a.Blocks())),
+		EarlierEnd: d.Composed.EarlierEnd(d.Format.Traits().Request.CacheLookback, d.Previous.Blocks),
 	}
 }

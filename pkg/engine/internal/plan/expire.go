@@ -31,7 +31,7 @@ func (d expirations) removeUnit(x *expiry.Due) error {
 		if x.Fresh[it.Message.Index] {
 			e.Reason = conversation.ReasonExpired
 		}
-		if rest := d.allButKept(it.Message); rest != nil {
+		if rest := d.allButKept(it); rest != nil {
 			e.Kind, e.Reason, e.Parts = conversation.EditParts, conversation.ReasonExpired, rest
 		}
 		d.addEdit(e)
@@ -54,11 +54,15 @@ func (d expirations) removeUnit(x *expiry.Due) error {
 }
 
 // allButKept replaces, by nothing, all parts of a message but the additions that are kept for the last messages and are still in their
-// time: these live by their number alone (behaviour §6). It is nil if there are none.
-func (d expirations) allButKept(m *conversation.Message) []conversation.PartEdit {
+// time: these live by their number alone (behaviour §6). What stands in another unit stays too. It is nil if there are none.
+func (d expirations) allButKept(it *conversation.Item) []conversation.PartEdit {
 	var rest []conversation.PartEdit
+	m := it.Message
 	for i := range m.Parts {
 		p := int32(i)
+		if !it.Holds(p) {
+			continue
+		}
 		if m.Parts[i].Retention.Kind != conversation.RetentionKeepLast || d.View.Masked(m.Index, p) {
 			rest = append(rest, conversation.PartEdit{Part: p, Level: conversation.Cleared})
 		}

@@ -91,7 +91,7 @@ func (d fitting) noteDisplaced(units []compaction.Claim, start int32) {
 	for i := range d.Composed.Units {
 		u := &d.Composed.Units[i]
 		if u.Summary == nil && u.First() < start && compaction.HasClaim(units, u.First()) {
-			d.displaced = append(d.displaced, conversation.Range{First: u.First(), End: u.Last() + 1})
+			d.displaced = append(d.displaced, u.Ranges()...)
 		}
 	}
 }
@@ -195,6 +195,10 @@ func (d fitting) fitMinimum() error {
 	}
 	if err := d.moveWindow(win); err != nil {
 		return err
+	}
+	// A result that came behind the newest unit, and stood beside its call before the window, is the newest now.
+	if at := d.Composed.Units[d.Composed.Newest()].First(); at > win.Start && d.OverLimit() > 0 {
+		return d.fitMinimum()
 	}
 	if err := d.clip(d.results(d.Composed.Units[d.Composed.Tail:]), conversation.ReasonNewestUnitOverBudget); err != nil {
 		return err

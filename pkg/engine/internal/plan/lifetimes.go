@@ -45,7 +45,7 @@ func (d lifetimes) expirableUnits() []conversation.Unit {
 	last := d.Composed.LastSpeaker()
 	for i := range d.Composed.Units[:d.Composed.Newest()] {
 		u := &d.Composed.Units[i]
-		if !d.Kept.Has(u.First()) && i != last {
+		if !d.Kept.Has(u.First()) && i != last && !d.Composed.IsNew(i) {
 			out = append(out, *u)
 		}
 	}

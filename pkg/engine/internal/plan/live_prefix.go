@@ -5,6 +5,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
@@ -59,7 +60,7 @@ func (d compacting) liveRequest(w *drafts.Job) (live *summarize.Live, why string
 	if err != nil {
 		return nil, liveNoText, nil //nolint:nilerr // it is the prompt's fault, and the reason is told
 	}
-	marks := slices.DeleteFunc(d.Composed.Breakpoints(), func(at int32) bool { return at >= int32(held)-1 })
+	marks := slices.DeleteFunc(d.Composed.Breakpoints(0), func(at int32) bool { return at >= int32(held)-1 })
 	blocks := append(slices.Clip(d.Composed.Blocks[:shown]), provider.UserText(d.Format.Traits(), text))
 	return &summarize.Live{
 		Format: d.Format.Format(), Model: model, Body: request.Request(blocks, append(marks, int32(held)-1)),
@@ -90,10 +91,7 @@ func (d compacting) heldBlocks() (n int, why string) {
 		return 0, liveCold
 	}
 	before := d.Previous.Blocks
-	for n = len(before); n > 0 && before[n-1].Index < 0; n-- { // a fixed last block comes and goes
-		continue
-	}
-	if n == 0 || provider.CommonPrefix(before[:n], d.Composed.Blocks) < n {
+	if n = view.RecordEnd(before); n == 0 || provider.CommonPrefix(before[:n], d.Composed.Blocks) < n {
 		return 0, liveChanged
 	}
 	return n, ""
@@ -112,10 +110,10 @@ func (d compacting) liveTask(w *drafts.Job, shown int) (*summarize.LiveTask, err
 			t.Unseen = append(t.Unseen, u)
 		}
 	}
-	last := d.Composed.Blocks[shown-1].Index
-	for i := range d.Composed.Units {
-		u := &d.Composed.Units[i]
-		if u.Summary != nil || u.First() < w.Cut || u.First() > last || u.Items[0].Message.Role == conversation.RoleSystem {
+	within := d.Composed.Within(shown)
+	for i := range within {
+		u := &within[i]
+		if u.Summary != nil || u.First() < w.Cut || u.Items[0].Message.Role == conversation.RoleSystem {
 			continue
 		}
 		stays := *u

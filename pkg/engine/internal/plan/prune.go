@@ -35,7 +35,10 @@ func (d erasing) prunable() []prune.Target {
 	if !d.NewTurn || p.Off != nil && *p.Off {
 		return nil
 	}
-	newest := d.Composed.Units[d.Composed.Newest()].First()
+	isNew := map[int32]bool{}
+	for i := range d.Composed.Units {
+		isNew[d.Composed.Units[i].First()] = d.Composed.Units[i].Summary == nil && d.Composed.IsNew(i)
+	}
 	return prune.Plan(prune.Input{
 		Units: d.Composed.Units, View: d.View,
 		Protect: settings.FirstSet(conversation.DefaultProtectTokens, p.ProtectTokens),
@@ -44,7 +47,7 @@ func (d erasing) prunable() []prune.Target {
 		Tools:   conversation.ValueOr(p.ProtectedTools, prune.DefaultTools()), Prefixes: conversation.ValueOr(p.ProtectedPrefixes, prune.DefaultPrefixes()),
 		Recall: d.recallTools(),
 		Keep: func(index int32) bool {
-			return index >= newest || d.Kept.Has(index) || d.expandedRecently(index)
+			return isNew[index] || d.Kept.Has(index) || d.expandedRecently(index)
 		},
 		Placeholder: d.placeholder(),
 	})

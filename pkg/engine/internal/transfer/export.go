@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
@@ -24,7 +25,7 @@ const exportPage = 128
 // messages, edits, manifests and sources, each oldest first. It is one consistent state: records never change, and the head that
 // comes first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
 func (t *Service) Export(ctx context.Context, key store.Key, give func(Record) error) error {
-	snap, err := t.Contents.ReadSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{contents.LastSourceSlot}})
+	snap, err := t.Contents.ReadSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{contents.LastSourceSlot, appends.SuccessorsSlot}})
 	if err != nil {
 		return err
 	}

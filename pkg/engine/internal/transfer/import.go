@@ -126,6 +126,9 @@ func (im *importer) take(ctx context.Context, r *Record) error {
 		if err != nil {
 			return invalid("the counter is not known")
 		}
+		if !isName(r.Conversation.Info.Continues) {
+			return invalid("what the conversation continues is no id")
+		}
 		return nil
 	case im.from == nil:
 		return invalid("the conversation does not come first")
@@ -211,7 +214,7 @@ func (im *importer) derive(m *conversation.Message) error {
 	if unit != im.head.UnitStart+1 { // only a build, which the export need not tell of, keeps a message of the assistant's out of a unit
 		im.head.CallsEnd = 0
 	}
-	if err := placement.Pair(&im.head, m, "message"); err != nil {
+	if err := placement.PairAgain(&im.head, m, "message"); err != nil {
 		return invalid("message %d answers no call", m.Index)
 	}
 	if !slices.Equal(ordinals, callOrdinals(m)) {

@@ -4,12 +4,16 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
@@ -44,6 +48,8 @@ func (im *importer) checkSlot(name string, value []byte) ([]byte, error) {
 		return checked(value, record.DecodeErasures, im.erasures, record.EncodeErasures)
 	case name == drafts.RequestedSlot:
 		return checked(value, record.DecodeAskedSummaries, im.asked, record.EncodeAskedSummaries)
+	case name == appends.SuccessorsSlot:
+		return checked(value, record.DecodeSuccessors, successors, record.EncodeSuccessors)
 	case name == erasures.PrunedSlot:
 		return checked(value, record.DecodeReclaims, im.reclaims, record.EncodeReclaims)
 	default:
@@ -92,6 +98,18 @@ func (im *importer) reclaims(list []record.Reclaim) bool {
 	return len(list) <= erasures.MaxListed && !slices.ContainsFunc(list, func(r record.Reclaim) bool {
 		return r.Index < 0 || r.Index >= im.head.Messages || r.Part < 0
 	})
+}
+
+// successors says whether a list may be one of conversations that continue another. Whether they do, they say themselves.
+func successors(list []record.Successor) bool {
+	return len(list) <= appends.MaxSuccessors && !slices.ContainsFunc(list, func(s record.Successor) bool {
+		return s.Conversation == "" || !isName(s.Conversation)
+	})
+}
+
+// isName says whether a text may be the id of a conversation, or none.
+func isName(s string) bool {
+	return len(s) <= store.MaxName && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 func (im *importer) reported(r record.UsageReport) bool {

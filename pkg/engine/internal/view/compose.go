@@ -17,6 +17,7 @@ type Composition struct {
 	Tail             int     // units before the tail
 	Lead             int     // blocks of leading system messages
 	head             int     // blocks before the tail
+	starts           []int   // the first block of each unit
 	Blocks           []provider.Block
 	Repairs          []provider.Repair
 	Messages         []provider.Message
@@ -24,6 +25,7 @@ type Composition struct {
 	Hidden           []conversation.Edit  // what was taken back
 	Summarized       []conversation.Range // what the summaries in force stand for
 	DroppedSummaries []conversation.Edit  // summaries that stand, and that the window has no room for
+	made             []conversation.Edit  // summaries that stand, with the ranges that they were made of
 	NoRoom           []conversation.Range // messages before the window that it would show, had it the room
 	Used             map[unitKey]provider.UnitBlocks
 	Original         func(*conversation.Message) *conversation.Message // as it was appended
@@ -53,7 +55,7 @@ func (c *Composer) Cache() *rendering {
 func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*Composition, error) {
 	out := &Composition{Window: win, Units: view.Layout(c.Loaded.Messages, win, c.Kept)}
 	out.Used, out.Blocks = make(map[unitKey]provider.UnitBlocks, len(out.Units)), make([]provider.Block, 0, 2*len(out.Units))
-	out.Original = c.Loaded.Original
+	out.Original, out.made = c.Loaded.Original, view.Summaries()
 	view = view.In(win)
 	out.Weights = make([]int64, len(out.Units))
 	out.Hidden, out.Summarized = view.Hides(), summarizedRanges(view)
@@ -87,6 +89,12 @@ func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*C
 	blocks, repairs := provider.Finish(c.Format.Traits(), out.Blocks, c.count)
 	if grown := len(blocks) - len(out.Blocks); grown > 0 && slices.ContainsFunc(repairs, opensContext) {
 		out.head++
+		first := slices.IndexFunc(blocks, func(b provider.Block) bool { return !b.System })
+		for i := range out.starts {
+			if out.starts[i] >= first {
+				out.starts[i]++
+			}
+		}
 	}
 	out.Blocks, out.Repairs = blocks, append(out.Repairs, repairs...)
 	return out, nil
@@ -103,6 +111,7 @@ func (c *Composer) addUnit(out *Composition, i int, neighbors provider.Neighbors
 	for b := range written.Blocks {
 		out.Weights[i] += int64(written.Blocks[b].Tokens)
 	}
+	out.starts = append(out.starts, len(out.Blocks))
 	out.Blocks = append(out.Blocks, written.Blocks...)
 	out.Repairs = append(out.Repairs, written.Repairs...)
 	out.Messages = append(out.Messages, written.Messages...)
@@ -218,6 +227,14 @@ func (out *Composition) Newest() int {
 	return min(out.Tail, len(out.Units)-1)
 }
 
+// IsNew says whether a unit is the newest one, or has a result that came behind the beginning of that.
+func (out *Composition) IsNew(i int) bool {
+	newest := out.Newest()
+	return i >= newest || slices.ContainsFunc(out.Units[i].Items, func(it conversation.Item) bool {
+		return it.Beside && it.Message.Index > out.Units[newest].First()
+	})
+}
+
 // TailIsEmpty says whether the tail is written as nothing.
 func (out *Composition) TailIsEmpty() bool {
 	return !slices.ContainsFunc(out.Weights[out.Tail:], func(n int64) bool { return n > 0 })
@@ -254,13 +271,37 @@ func (out *Composition) LeftOut(m *conversation.Manifest) []conversation.Range {
 	}
 	for i := range out.Units {
 		if u := &out.Units[i]; u.Summary == nil {
-			aside(conversation.Range{First: u.First(), End: u.Last() + 1})
+			for _, r := range u.Ranges() {
+				aside(r)
+			}
 		}
 	}
 	for _, h := range out.Hidden {
 		aside(h.Range)
 	}
 	return conversation.SubtractRanges([]conversation.Range{{First: m.LeadingSystem, End: m.Window.Start}}, known)
+}
+
+// Beside is what the messages weigh, as they were appended, that a summary was made of and that the view has all the same: what was brought
+// back, what the window keeps of its own, and what lies behind the start of one that was opened afresh.
+func (out *Composition) Beside(e *conversation.Edit) int64 {
+	made := slices.IndexFunc(out.made, func(m conversation.Edit) bool { return m.Seq == e.Seq })
+	if made < 0 {
+		return 0
+	}
+	weight := int64(0)
+	add := func(it *conversation.Item) {
+		if i := it.Message.Index; out.made[made].Range.Contains(i) && e.Summary.Covers(i) {
+			weight += int64(out.Original(it.Message).Tokens)
+		}
+	}
+	for it := range conversation.Items(out.Units) {
+		add(it)
+	}
+	for i := range out.Removed {
+		add(&out.Removed[i])
+	}
+	return weight
 }
 
 // summarizedRanges are the messages that the summaries in force stand for.

@@ -30,7 +30,9 @@ func (c *Composer) findNeighbors(out *Composition) ([]provider.Neighbors, error)
 // hasBlocksOfTheModel reports whether units may be written otherwise for their neighbors: only thinking and blocks of a provider's own are.
 func hasBlocksOfTheModel(units []conversation.Unit) bool {
 	for it := range conversation.Items(units) {
-		if slices.ContainsFunc(it.Parts, func(p conversation.Part) bool { return p.Kind == conversation.PartReasoning || p.Kind == conversation.PartOpaque }) {
+		if slices.ContainsFunc(it.Parts, func(p conversation.Part) bool {
+			return p.Kind == conversation.PartReasoning || p.Kind == conversation.PartOpaque
+		}) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"hash/fnv"
 	"maps"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -23,8 +24,9 @@ type rendering struct {
 
 // unitKey is everything that a unit's blocks depend on, its messages being immutable.
 type unitKey struct {
-	first, last int32
+	first, last int32 // last: of all its messages
 	items       int
+	pieces      uint64 // which parts of messages that other units have parts of
 	edit        int64
 	summary     bool
 	leading     bool
@@ -40,8 +42,14 @@ func keyOf(u *conversation.Unit, c provider.UnitContext) unitKey {
 	if u.Summary != nil {
 		k.summary, k.edit = true, u.Summary.Seq
 	}
+	pieces := fnv.New64a()
 	for i := range u.Items {
-		k.edit = max(k.edit, u.Items[i].EditSeq)
+		it := &u.Items[i]
+		k.edit, k.last = max(k.edit, it.EditSeq), max(k.last, it.Message.Index)
+		if it.Of != nil {
+			fmt.Fprintln(pieces, it.Message.Index, it.Positions)
+			k.pieces = pieces.Sum64()
+		}
 	}
 	return k
 }

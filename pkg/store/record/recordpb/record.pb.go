@@ -1384,6 +1384,7 @@ type ToolResult struct {
 	Recalled      *Recalled              `protobuf:"bytes,10,opt,name=recalled,proto3" json:"recalled,omitempty"`
 	Source        *ResultSource          `protobuf:"bytes,11,opt,name=source,proto3" json:"source,omitempty"`
 	Importance    int32                  `protobuf:"varint,12,opt,name=importance,proto3" json:"importance,omitempty"`
+	Joins         bool                   `protobuf:"varint,13,opt,name=joins,proto3" json:"joins,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1500,6 +1501,13 @@ func (x *ToolResult) GetImportance() int32 {
 		return x.Importance
 	}
 	return 0
+}
+
+func (x *ToolResult) GetJoins() bool {
+	if x != nil {
+		return x.Joins
+	}
+	return false
 }
 
 // What a result came from, as its caller says.
@@ -2268,6 +2276,7 @@ type Manifest struct {
 	WindowOpening int32  `protobuf:"varint,25,opt,name=window_opening,json=windowOpening,proto3" json:"window_opening,omitempty"`
 	WindowAfresh  int64  `protobuf:"varint,26,opt,name=window_afresh,json=windowAfresh,proto3" json:"window_afresh,omitempty"`
 	WindowCuts    []*Cut `protobuf:"bytes,27,rep,name=window_cuts,json=windowCuts,proto3" json:"window_cuts,omitempty"`
+	EarlierEnd    int32  `protobuf:"varint,28,opt,name=earlier_end,json=earlierEnd,proto3" json:"earlier_end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2489,6 +2498,13 @@ func (x *Manifest) GetWindowCuts() []*Cut {
 		return x.WindowCuts
 	}
 	return nil
+}
+
+func (x *Manifest) GetEarlierEnd() int32 {
+	if x != nil {
+		return x.EarlierEnd
+	}
+	return 0
 }
 
 // What a window shows of a message's words, or of a summary's text: so many characters from the beginning, and so many from another
@@ -2892,6 +2908,7 @@ type Call struct {
 	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Ordinal       int32                  `protobuf:"varint,3,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	Message       int32                  `protobuf:"varint,4,opt,name=message,proto3" json:"message,omitempty"`
+	Closed        bool                   `protobuf:"varint,5,opt,name=closed,proto3" json:"closed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2954,15 +2971,24 @@ func (x *Call) GetMessage() int32 {
 	return 0
 }
 
+func (x *Call) GetClosed() bool {
+	if x != nil {
+		return x.Closed
+	}
+	return false
+}
+
 // The attributes of a conversation that appends do not change.
 type Info struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ActorId       string                 `protobuf:"bytes,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	AgentId       string                 `protobuf:"bytes,2,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	Title         string                 `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
-	Metadata      []byte                 `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Policy        *Policy                `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
-	Counter       string                 `protobuf:"bytes,6,opt,name=counter,proto3" json:"counter,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	ActorId  string                 `protobuf:"bytes,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	AgentId  string                 `protobuf:"bytes,2,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	Title    string                 `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
+	Metadata []byte                 `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	Policy   *Policy                `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
+	Counter  string                 `protobuf:"bytes,6,opt,name=counter,proto3" json:"counter,omitempty"`
+	// The id of the conversation that it continues.
+	Continues     string `protobuf:"bytes,7,opt,name=continues,proto3" json:"continues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3035,6 +3061,13 @@ func (x *Info) GetPolicy() *Policy {
 func (x *Info) GetCounter() string {
 	if x != nil {
 		return x.Counter
+	}
+	return ""
+}
+
+func (x *Info) GetContinues() string {
+	if x != nil {
+		return x.Continues
 	}
 	return ""
 }
@@ -4479,6 +4512,96 @@ func (x *HistoryMark) GetSystem() bool {
 	return false
 }
 
+// The conversations that whole lists began, which continue this one, oldest first.
+type Successors struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Successors    []*Successor           `protobuf:"bytes,1,rep,name=successors,proto3" json:"successors,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Successors) Reset() {
+	*x = Successors{}
+	mi := &file_recordpb_record_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Successors) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Successors) ProtoMessage() {}
+
+func (x *Successors) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Successors.ProtoReflect.Descriptor instead.
+func (*Successors) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *Successors) GetSuccessors() []*Successor {
+	if x != nil {
+		return x.Successors
+	}
+	return nil
+}
+
+// A conversation that a whole list began, or was to begin.
+type Successor struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Conversation  string                 `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Successor) Reset() {
+	*x = Successor{}
+	mi := &file_recordpb_record_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Successor) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Successor) ProtoMessage() {}
+
+func (x *Successor) ProtoReflect() protoreflect.Message {
+	mi := &file_recordpb_record_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Successor.ProtoReflect.Descriptor instead.
+func (*Successor) Descriptor() ([]byte, []int) {
+	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *Successor) GetConversation() string {
+	if x != nil {
+		return x.Conversation
+	}
+	return ""
+}
+
 // The summaries that builds have asked for and that are not there yet.
 type AskedSummaries struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4489,7 +4612,7 @@ type AskedSummaries struct {
 
 func (x *AskedSummaries) Reset() {
 	*x = AskedSummaries{}
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4501,7 +4624,7 @@ func (x *AskedSummaries) String() string {
 func (*AskedSummaries) ProtoMessage() {}
 
 func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[46]
+	mi := &file_recordpb_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4514,7 +4637,7 @@ func (x *AskedSummaries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummaries.ProtoReflect.Descriptor instead.
 func (*AskedSummaries) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{46}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *AskedSummaries) GetSummaries() []*AskedSummary {
@@ -4537,7 +4660,7 @@ type AskedSummary struct {
 
 func (x *AskedSummary) Reset() {
 	*x = AskedSummary{}
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4549,7 +4672,7 @@ func (x *AskedSummary) String() string {
 func (*AskedSummary) ProtoMessage() {}
 
 func (x *AskedSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[47]
+	mi := &file_recordpb_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4562,7 +4685,7 @@ func (x *AskedSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskedSummary.ProtoReflect.Descriptor instead.
 func (*AskedSummary) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{47}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *AskedSummary) GetIndex() int32 {
@@ -4596,7 +4719,7 @@ type Erasures struct {
 
 func (x *Erasures) Reset() {
 	*x = Erasures{}
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4608,7 +4731,7 @@ func (x *Erasures) String() string {
 func (*Erasures) ProtoMessage() {}
 
 func (x *Erasures) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[48]
+	mi := &file_recordpb_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4621,7 +4744,7 @@ func (x *Erasures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasures.ProtoReflect.Descriptor instead.
 func (*Erasures) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{48}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Erasures) GetErasures() []*Erasure {
@@ -4642,7 +4765,7 @@ type Erasure struct {
 
 func (x *Erasure) Reset() {
 	*x = Erasure{}
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4654,7 +4777,7 @@ func (x *Erasure) String() string {
 func (*Erasure) ProtoMessage() {}
 
 func (x *Erasure) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[49]
+	mi := &file_recordpb_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4667,7 +4790,7 @@ func (x *Erasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erasure.ProtoReflect.Descriptor instead.
 func (*Erasure) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{49}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Erasure) GetIndex() int32 {
@@ -4694,7 +4817,7 @@ type Reclaims struct {
 
 func (x *Reclaims) Reset() {
 	*x = Reclaims{}
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4706,7 +4829,7 @@ func (x *Reclaims) String() string {
 func (*Reclaims) ProtoMessage() {}
 
 func (x *Reclaims) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[50]
+	mi := &file_recordpb_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4719,7 +4842,7 @@ func (x *Reclaims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaims.ProtoReflect.Descriptor instead.
 func (*Reclaims) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{50}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Reclaims) GetReclaims() []*Reclaim {
@@ -4741,7 +4864,7 @@ type Reclaim struct {
 
 func (x *Reclaim) Reset() {
 	*x = Reclaim{}
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4753,7 +4876,7 @@ func (x *Reclaim) String() string {
 func (*Reclaim) ProtoMessage() {}
 
 func (x *Reclaim) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[51]
+	mi := &file_recordpb_record_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4766,7 +4889,7 @@ func (x *Reclaim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reclaim.ProtoReflect.Descriptor instead.
 func (*Reclaim) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{51}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Reclaim) GetIndex() int32 {
@@ -4804,7 +4927,7 @@ type Calibration struct {
 
 func (x *Calibration) Reset() {
 	*x = Calibration{}
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4816,7 +4939,7 @@ func (x *Calibration) String() string {
 func (*Calibration) ProtoMessage() {}
 
 func (x *Calibration) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[52]
+	mi := &file_recordpb_record_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4829,7 +4952,7 @@ func (x *Calibration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calibration.ProtoReflect.Descriptor instead.
 func (*Calibration) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{52}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Calibration) GetPrior() float64 {
@@ -4884,7 +5007,7 @@ type UsageReport struct {
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4896,7 +5019,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[53]
+	mi := &file_recordpb_record_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4909,7 +5032,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{53}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *UsageReport) GetManifest() int64 {
@@ -4982,7 +5105,7 @@ type Draft struct {
 
 func (x *Draft) Reset() {
 	*x = Draft{}
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4994,7 +5117,7 @@ func (x *Draft) String() string {
 func (*Draft) ProtoMessage() {}
 
 func (x *Draft) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[54]
+	mi := &file_recordpb_record_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5007,7 +5130,7 @@ func (x *Draft) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Draft.ProtoReflect.Descriptor instead.
 func (*Draft) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{54}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Draft) GetState() string {
@@ -5057,7 +5180,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5069,7 +5192,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[55]
+	mi := &file_recordpb_record_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5082,7 +5205,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{55}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Plan) GetEditSeq() int64 {
@@ -5122,7 +5245,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5134,7 +5257,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[56]
+	mi := &file_recordpb_record_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5147,7 +5270,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{56}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Step) GetRange() *Range {
@@ -5204,7 +5327,7 @@ type DraftText struct {
 
 func (x *DraftText) Reset() {
 	*x = DraftText{}
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5216,7 +5339,7 @@ func (x *DraftText) String() string {
 func (*DraftText) ProtoMessage() {}
 
 func (x *DraftText) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[57]
+	mi := &file_recordpb_record_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5229,7 +5352,7 @@ func (x *DraftText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftText.ProtoReflect.Descriptor instead.
 func (*DraftText) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{57}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *DraftText) GetText() []byte {
@@ -5266,7 +5389,7 @@ type Facts struct {
 
 func (x *Facts) Reset() {
 	*x = Facts{}
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5278,7 +5401,7 @@ func (x *Facts) String() string {
 func (*Facts) ProtoMessage() {}
 
 func (x *Facts) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[58]
+	mi := &file_recordpb_record_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5291,7 +5414,7 @@ func (x *Facts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Facts.ProtoReflect.Descriptor instead.
 func (*Facts) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{58}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Facts) GetBody() int64 {
@@ -5330,7 +5453,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5342,7 +5465,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[59]
+	mi := &file_recordpb_record_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5355,7 +5478,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{59}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Fact) GetKind() int32 {
@@ -5407,7 +5530,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5419,7 +5542,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[60]
+	mi := &file_recordpb_record_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5432,7 +5555,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{60}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Run) GetId() string {
@@ -5481,7 +5604,7 @@ type NumberRange struct {
 
 func (x *NumberRange) Reset() {
 	*x = NumberRange{}
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5493,7 +5616,7 @@ func (x *NumberRange) String() string {
 func (*NumberRange) ProtoMessage() {}
 
 func (x *NumberRange) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[61]
+	mi := &file_recordpb_record_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5506,7 +5629,7 @@ func (x *NumberRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NumberRange.ProtoReflect.Descriptor instead.
 func (*NumberRange) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{61}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *NumberRange) GetFrom() int64 {
@@ -5551,7 +5674,7 @@ type Source struct {
 
 func (x *Source) Reset() {
 	*x = Source{}
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5563,7 +5686,7 @@ func (x *Source) String() string {
 func (*Source) ProtoMessage() {}
 
 func (x *Source) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[62]
+	mi := &file_recordpb_record_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5576,7 +5699,7 @@ func (x *Source) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Source.ProtoReflect.Descriptor instead.
 func (*Source) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{62}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Source) GetHandle() string {
@@ -5723,7 +5846,7 @@ type SharedBytes struct {
 
 func (x *SharedBytes) Reset() {
 	*x = SharedBytes{}
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5735,7 +5858,7 @@ func (x *SharedBytes) String() string {
 func (*SharedBytes) ProtoMessage() {}
 
 func (x *SharedBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[63]
+	mi := &file_recordpb_record_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5748,7 +5871,7 @@ func (x *SharedBytes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SharedBytes.ProtoReflect.Descriptor instead.
 func (*SharedBytes) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{63}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *SharedBytes) GetId() []byte {
@@ -5785,7 +5908,7 @@ type ModelProfile struct {
 
 func (x *ModelProfile) Reset() {
 	*x = ModelProfile{}
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5797,7 +5920,7 @@ func (x *ModelProfile) String() string {
 func (*ModelProfile) ProtoMessage() {}
 
 func (x *ModelProfile) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[64]
+	mi := &file_recordpb_record_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5810,7 +5933,7 @@ func (x *ModelProfile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelProfile.ProtoReflect.Descriptor instead.
 func (*ModelProfile) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{64}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ModelProfile) GetModel() string {
@@ -5907,7 +6030,7 @@ type ActionPolicy struct {
 
 func (x *ActionPolicy) Reset() {
 	*x = ActionPolicy{}
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5919,7 +6042,7 @@ func (x *ActionPolicy) String() string {
 func (*ActionPolicy) ProtoMessage() {}
 
 func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[65]
+	mi := &file_recordpb_record_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5932,7 +6055,7 @@ func (x *ActionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionPolicy.ProtoReflect.Descriptor instead.
 func (*ActionPolicy) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{65}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ActionPolicy) GetAgentActionId() string {
@@ -6005,7 +6128,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6017,7 +6140,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[66]
+	mi := &file_recordpb_record_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6030,7 +6153,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{66}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Prompt) GetId() string {
@@ -6080,7 +6203,7 @@ type FormerRequests struct {
 
 func (x *FormerRequests) Reset() {
 	*x = FormerRequests{}
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6092,7 +6215,7 @@ func (x *FormerRequests) String() string {
 func (*FormerRequests) ProtoMessage() {}
 
 func (x *FormerRequests) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[67]
+	mi := &file_recordpb_record_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6105,7 +6228,7 @@ func (x *FormerRequests) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequests.ProtoReflect.Descriptor instead.
 func (*FormerRequests) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{67}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *FormerRequests) GetKey() []byte {
@@ -6134,7 +6257,7 @@ type FormerRequest struct {
 
 func (x *FormerRequest) Reset() {
 	*x = FormerRequest{}
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6146,7 +6269,7 @@ func (x *FormerRequest) String() string {
 func (*FormerRequest) ProtoMessage() {}
 
 func (x *FormerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[68]
+	mi := &file_recordpb_record_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6159,7 +6282,7 @@ func (x *FormerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormerRequest.ProtoReflect.Descriptor instead.
 func (*FormerRequest) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{68}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *FormerRequest) GetHash() uint64 {
@@ -6214,7 +6337,7 @@ type MemorySync struct {
 
 func (x *MemorySync) Reset() {
 	*x = MemorySync{}
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6226,7 +6349,7 @@ func (x *MemorySync) String() string {
 func (*MemorySync) ProtoMessage() {}
 
 func (x *MemorySync) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[69]
+	mi := &file_recordpb_record_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6239,7 +6362,7 @@ func (x *MemorySync) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemorySync.ProtoReflect.Descriptor instead.
 func (*MemorySync) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{69}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *MemorySync) GetNext() int32 {
@@ -6403,7 +6526,7 @@ type MemoryFlight struct {
 
 func (x *MemoryFlight) Reset() {
 	*x = MemoryFlight{}
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6415,7 +6538,7 @@ func (x *MemoryFlight) String() string {
 func (*MemoryFlight) ProtoMessage() {}
 
 func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[70]
+	mi := &file_recordpb_record_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6428,7 +6551,7 @@ func (x *MemoryFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryFlight.ProtoReflect.Descriptor instead.
 func (*MemoryFlight) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{70}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *MemoryFlight) GetFirst() int32 {
@@ -6504,7 +6627,7 @@ type MemoryLineage struct {
 
 func (x *MemoryLineage) Reset() {
 	*x = MemoryLineage{}
-	mi := &file_recordpb_record_proto_msgTypes[71]
+	mi := &file_recordpb_record_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6516,7 +6639,7 @@ func (x *MemoryLineage) String() string {
 func (*MemoryLineage) ProtoMessage() {}
 
 func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[71]
+	mi := &file_recordpb_record_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6529,7 +6652,7 @@ func (x *MemoryLineage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryLineage.ProtoReflect.Descriptor instead.
 func (*MemoryLineage) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{71}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *MemoryLineage) GetOrigins() []*MemoryOrigin {
@@ -6551,7 +6674,7 @@ type MemoryOrigin struct {
 
 func (x *MemoryOrigin) Reset() {
 	*x = MemoryOrigin{}
-	mi := &file_recordpb_record_proto_msgTypes[72]
+	mi := &file_recordpb_record_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6563,7 +6686,7 @@ func (x *MemoryOrigin) String() string {
 func (*MemoryOrigin) ProtoMessage() {}
 
 func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[72]
+	mi := &file_recordpb_record_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6576,7 +6699,7 @@ func (x *MemoryOrigin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryOrigin.ProtoReflect.Descriptor instead.
 func (*MemoryOrigin) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{72}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *MemoryOrigin) GetFirst() int32 {
@@ -6633,7 +6756,7 @@ type MemoryErrand struct {
 
 func (x *MemoryErrand) Reset() {
 	*x = MemoryErrand{}
-	mi := &file_recordpb_record_proto_msgTypes[73]
+	mi := &file_recordpb_record_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6645,7 +6768,7 @@ func (x *MemoryErrand) String() string {
 func (*MemoryErrand) ProtoMessage() {}
 
 func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[73]
+	mi := &file_recordpb_record_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6658,7 +6781,7 @@ func (x *MemoryErrand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryErrand.ProtoReflect.Descriptor instead.
 func (*MemoryErrand) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{73}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *MemoryErrand) GetKind() int32 {
@@ -6819,7 +6942,7 @@ type MemoryMark struct {
 
 func (x *MemoryMark) Reset() {
 	*x = MemoryMark{}
-	mi := &file_recordpb_record_proto_msgTypes[74]
+	mi := &file_recordpb_record_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6831,7 +6954,7 @@ func (x *MemoryMark) String() string {
 func (*MemoryMark) ProtoMessage() {}
 
 func (x *MemoryMark) ProtoReflect() protoreflect.Message {
-	mi := &file_recordpb_record_proto_msgTypes[74]
+	mi := &file_recordpb_record_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6844,7 +6967,7 @@ func (x *MemoryMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryMark.ProtoReflect.Descriptor instead.
 func (*MemoryMark) Descriptor() ([]byte, []int) {
-	return file_recordpb_record_proto_rawDescGZIP(), []int{74}
+	return file_recordpb_record_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *MemoryMark) GetTime() *timestamppb.Timestamp {
@@ -6998,7 +7121,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
 	"\targuments\x18\x03 \x01(\v2\x1d.palimpsest.record.v1.ContentR\targuments\x12\x18\n" +
 	"\aordinal\x18\x04 \x01(\x05R\aordinal\x12\x16\n" +
-	"\x06unique\x18\x05 \x01(\bR\x06unique\"\x81\x04\n" +
+	"\x06unique\x18\x05 \x01(\bR\x06unique\"\x97\x04\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -7017,7 +7140,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x06source\x18\v \x01(\v2\".palimpsest.record.v1.ResultSourceR\x06source\x12\x1e\n" +
 	"\n" +
 	"importance\x18\f \x01(\x05R\n" +
-	"importance\"J\n" +
+	"importance\x12\x14\n" +
+	"\x05joins\x18\r \x01(\bR\x05joins\"J\n" +
 	"\fResultSource\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
@@ -7081,7 +7205,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\brecorded\x18\t \x01(\x03R\brecorded\x12\x16\n" +
 	"\x06erased\x18\n" +
 	" \x01(\bR\x06erased\x127\n" +
-	"\bverbatim\x18\v \x03(\v2\x1b.palimpsest.record.v1.RangeR\bverbatim\"\x84\a\n" +
+	"\bverbatim\x18\v \x03(\v2\x1b.palimpsest.record.v1.RangeR\bverbatim\"\xa5\a\n" +
 	"\bManifest\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04turn\x18\x02 \x01(\x05R\x04turn\x12\x16\n" +
@@ -7113,7 +7237,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x0ewindow_opening\x18\x19 \x01(\x05R\rwindowOpening\x12#\n" +
 	"\rwindow_afresh\x18\x1a \x01(\x03R\fwindowAfresh\x12:\n" +
 	"\vwindow_cuts\x18\x1b \x03(\v2\x19.palimpsest.record.v1.CutR\n" +
-	"windowCuts\"u\n" +
+	"windowCuts\x12\x1f\n" +
+	"\vearlier_end\x18\x1c \x01(\x05R\n" +
+	"earlierEnd\"u\n" +
 	"\x03Cut\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\x05R\amessage\x12\x18\n" +
 	"\asummary\x18\x02 \x01(\x03R\asummary\x12\x12\n" +
@@ -7164,19 +7290,21 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05bytes\x18  \x01(\x03R\x05bytes\x12\x19\n" +
 	"\bcall_ids\x18! \x01(\fR\acallIds\x12\x1f\n" +
 	"\vcall_number\x18\" \x01(\x03R\n" +
-	"callNumber\"g\n" +
+	"callNumber\"\x7f\n" +
 	"\x04Call\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\aordinal\x18\x03 \x01(\x05R\aordinal\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\x05R\amessage\"\xbe\x01\n" +
+	"\amessage\x18\x04 \x01(\x05R\amessage\x12\x16\n" +
+	"\x06closed\x18\x05 \x01(\bR\x06closed\"\xdc\x01\n" +
 	"\x04Info\x12\x19\n" +
 	"\bactor_id\x18\x01 \x01(\tR\aactorId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12\x14\n" +
 	"\x05title\x18\x03 \x01(\tR\x05title\x12\x1a\n" +
 	"\bmetadata\x18\x04 \x01(\fR\bmetadata\x124\n" +
 	"\x06policy\x18\x05 \x01(\v2\x1c.palimpsest.record.v1.PolicyR\x06policy\x12\x18\n" +
-	"\acounter\x18\x06 \x01(\tR\acounter\"\x97\r\n" +
+	"\acounter\x18\x06 \x01(\tR\acounter\x12\x1c\n" +
+	"\tcontinues\x18\a \x01(\tR\tcontinues\"\x97\r\n" +
 	"\x06Policy\x121\n" +
 	"\x12max_context_tokens\x18\x01 \x01(\x05H\x00R\x10maxContextTokens\x88\x01\x01\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x01R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -7371,7 +7499,14 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05count\x18\x01 \x01(\x05R\x05count\x12\x12\n" +
 	"\x04hash\x18\x02 \x01(\fR\x04hash\x12\x1a\n" +
 	"\bmessages\x18\x03 \x01(\x05R\bmessages\x12\x16\n" +
-	"\x06system\x18\x04 \x01(\bR\x06system\"R\n" +
+	"\x06system\x18\x04 \x01(\bR\x06system\"M\n" +
+	"\n" +
+	"Successors\x12?\n" +
+	"\n" +
+	"successors\x18\x01 \x03(\v2\x1f.palimpsest.record.v1.SuccessorR\n" +
+	"successors\"/\n" +
+	"\tSuccessor\x12\"\n" +
+	"\fconversation\x18\x01 \x01(\tR\fconversation\"R\n" +
 	"\x0eAskedSummaries\x12@\n" +
 	"\tsummaries\x18\x01 \x03(\v2\".palimpsest.record.v1.AskedSummaryR\tsummaries\"L\n" +
 	"\fAskedSummary\x12\x14\n" +
@@ -7602,7 +7737,7 @@ func file_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_recordpb_record_proto_rawDescData
 }
 
-var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 75)
+var file_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 77)
 var file_recordpb_record_proto_goTypes = []any{
 	(*Range)(nil),                 // 0: palimpsest.record.v1.Range
 	(*Content)(nil),               // 1: palimpsest.record.v1.Content
@@ -7650,43 +7785,45 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*Fit)(nil),                   // 43: palimpsest.record.v1.Fit
 	(*HistoryMarks)(nil),          // 44: palimpsest.record.v1.HistoryMarks
 	(*HistoryMark)(nil),           // 45: palimpsest.record.v1.HistoryMark
-	(*AskedSummaries)(nil),        // 46: palimpsest.record.v1.AskedSummaries
-	(*AskedSummary)(nil),          // 47: palimpsest.record.v1.AskedSummary
-	(*Erasures)(nil),              // 48: palimpsest.record.v1.Erasures
-	(*Erasure)(nil),               // 49: palimpsest.record.v1.Erasure
-	(*Reclaims)(nil),              // 50: palimpsest.record.v1.Reclaims
-	(*Reclaim)(nil),               // 51: palimpsest.record.v1.Reclaim
-	(*Calibration)(nil),           // 52: palimpsest.record.v1.Calibration
-	(*UsageReport)(nil),           // 53: palimpsest.record.v1.UsageReport
-	(*Draft)(nil),                 // 54: palimpsest.record.v1.Draft
-	(*Plan)(nil),                  // 55: palimpsest.record.v1.Plan
-	(*Step)(nil),                  // 56: palimpsest.record.v1.Step
-	(*DraftText)(nil),             // 57: palimpsest.record.v1.DraftText
-	(*Facts)(nil),                 // 58: palimpsest.record.v1.Facts
-	(*Fact)(nil),                  // 59: palimpsest.record.v1.Fact
-	(*Run)(nil),                   // 60: palimpsest.record.v1.Run
-	(*NumberRange)(nil),           // 61: palimpsest.record.v1.NumberRange
-	(*Source)(nil),                // 62: palimpsest.record.v1.Source
-	(*SharedBytes)(nil),           // 63: palimpsest.record.v1.SharedBytes
-	(*ModelProfile)(nil),          // 64: palimpsest.record.v1.ModelProfile
-	(*ActionPolicy)(nil),          // 65: palimpsest.record.v1.ActionPolicy
-	(*Prompt)(nil),                // 66: palimpsest.record.v1.Prompt
-	(*FormerRequests)(nil),        // 67: palimpsest.record.v1.FormerRequests
-	(*FormerRequest)(nil),         // 68: palimpsest.record.v1.FormerRequest
-	(*MemorySync)(nil),            // 69: palimpsest.record.v1.MemorySync
-	(*MemoryFlight)(nil),          // 70: palimpsest.record.v1.MemoryFlight
-	(*MemoryLineage)(nil),         // 71: palimpsest.record.v1.MemoryLineage
-	(*MemoryOrigin)(nil),          // 72: palimpsest.record.v1.MemoryOrigin
-	(*MemoryErrand)(nil),          // 73: palimpsest.record.v1.MemoryErrand
-	(*MemoryMark)(nil),            // 74: palimpsest.record.v1.MemoryMark
-	(*timestamppb.Timestamp)(nil), // 75: google.protobuf.Timestamp
+	(*Successors)(nil),            // 46: palimpsest.record.v1.Successors
+	(*Successor)(nil),             // 47: palimpsest.record.v1.Successor
+	(*AskedSummaries)(nil),        // 48: palimpsest.record.v1.AskedSummaries
+	(*AskedSummary)(nil),          // 49: palimpsest.record.v1.AskedSummary
+	(*Erasures)(nil),              // 50: palimpsest.record.v1.Erasures
+	(*Erasure)(nil),               // 51: palimpsest.record.v1.Erasure
+	(*Reclaims)(nil),              // 52: palimpsest.record.v1.Reclaims
+	(*Reclaim)(nil),               // 53: palimpsest.record.v1.Reclaim
+	(*Calibration)(nil),           // 54: palimpsest.record.v1.Calibration
+	(*UsageReport)(nil),           // 55: palimpsest.record.v1.UsageReport
+	(*Draft)(nil),                 // 56: palimpsest.record.v1.Draft
+	(*Plan)(nil),                  // 57: palimpsest.record.v1.Plan
+	(*Step)(nil),                  // 58: palimpsest.record.v1.Step
+	(*DraftText)(nil),             // 59: palimpsest.record.v1.DraftText
+	(*Facts)(nil),                 // 60: palimpsest.record.v1.Facts
+	(*Fact)(nil),                  // 61: palimpsest.record.v1.Fact
+	(*Run)(nil),                   // 62: palimpsest.record.v1.Run
+	(*NumberRange)(nil),           // 63: palimpsest.record.v1.NumberRange
+	(*Source)(nil),                // 64: palimpsest.record.v1.Source
+	(*SharedBytes)(nil),           // 65: palimpsest.record.v1.SharedBytes
+	(*ModelProfile)(nil),          // 66: palimpsest.record.v1.ModelProfile
+	(*ActionPolicy)(nil),          // 67: palimpsest.record.v1.ActionPolicy
+	(*Prompt)(nil),                // 68: palimpsest.record.v1.Prompt
+	(*FormerRequests)(nil),        // 69: palimpsest.record.v1.FormerRequests
+	(*FormerRequest)(nil),         // 70: palimpsest.record.v1.FormerRequest
+	(*MemorySync)(nil),            // 71: palimpsest.record.v1.MemorySync
+	(*MemoryFlight)(nil),          // 72: palimpsest.record.v1.MemoryFlight
+	(*MemoryLineage)(nil),         // 73: palimpsest.record.v1.MemoryLineage
+	(*MemoryOrigin)(nil),          // 74: palimpsest.record.v1.MemoryOrigin
+	(*MemoryErrand)(nil),          // 75: palimpsest.record.v1.MemoryErrand
+	(*MemoryMark)(nil),            // 76: palimpsest.record.v1.MemoryMark
+	(*timestamppb.Timestamp)(nil), // 77: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
 	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
 	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
 	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
 	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	75, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	77, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
 	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
 	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
 	13, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
@@ -7699,8 +7836,8 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	8,  // 14: palimpsest.record.v1.Part.residue:type_name -> palimpsest.record.v1.Residue
 	10, // 15: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
 	11, // 16: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
-	75, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
-	75, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	77, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	77, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
 	1,  // 19: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
 	1,  // 20: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
 	1,  // 21: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
@@ -7717,7 +7854,7 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	0,  // 32: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
 	22, // 33: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
 	24, // 34: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	75, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	77, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
 	7,  // 36: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
 	23, // 37: palimpsest.record.v1.PartEdit.copies:type_name -> palimpsest.record.v1.Copy
 	1,  // 38: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
@@ -7725,16 +7862,16 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	1,  // 40: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
 	0,  // 41: palimpsest.record.v1.Summary.verbatim:type_name -> palimpsest.record.v1.Range
 	0,  // 42: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	75, // 43: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	77, // 43: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
 	26, // 44: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
 	28, // 45: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
 	0,  // 46: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	75, // 47: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	75, // 48: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	75, // 49: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	75, // 50: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	75, // 51: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	75, // 52: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	77, // 47: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	77, // 48: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	77, // 49: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	77, // 50: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	77, // 51: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	77, // 52: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
 	30, // 53: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
 	5,  // 54: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
 	36, // 55: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
@@ -7749,42 +7886,43 @@ var file_recordpb_record_proto_depIdxs = []int32{
 	37, // 64: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
 	37, // 65: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
 	37, // 66: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	75, // 67: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	75, // 68: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	77, // 67: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	77, // 68: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
 	43, // 69: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
 	26, // 70: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
 	45, // 71: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
-	47, // 72: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	49, // 73: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	51, // 74: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	75, // 75: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	55, // 76: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	56, // 77: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 78: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 79: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	0,  // 80: palimpsest.record.v1.Step.verbatim:type_name -> palimpsest.record.v1.Range
-	58, // 81: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	59, // 82: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	61, // 83: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 84: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	68, // 85: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	75, // 86: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
-	0,  // 87: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
-	75, // 88: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
-	75, // 89: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
-	75, // 90: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
-	70, // 91: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
-	75, // 92: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
-	72, // 93: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
-	75, // 94: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
-	75, // 95: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
-	75, // 96: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
-	75, // 97: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
-	98, // [98:98] is the sub-list for method output_type
-	98, // [98:98] is the sub-list for method input_type
-	98, // [98:98] is the sub-list for extension type_name
-	98, // [98:98] is the sub-list for extension extendee
-	0,  // [0:98] is the sub-list for field type_name
+	47, // 72: palimpsest.record.v1.Successors.successors:type_name -> palimpsest.record.v1.Successor
+	49, // 73: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	51, // 74: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	53, // 75: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	77, // 76: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	57, // 77: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	58, // 78: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,  // 79: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,  // 80: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	0,  // 81: palimpsest.record.v1.Step.verbatim:type_name -> palimpsest.record.v1.Range
+	60, // 82: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	61, // 83: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	63, // 84: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,  // 85: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	70, // 86: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	77, // 87: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
+	0,  // 88: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
+	77, // 89: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
+	77, // 90: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
+	77, // 91: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
+	72, // 92: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
+	77, // 93: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
+	74, // 94: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
+	77, // 95: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
+	77, // 96: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
+	77, // 97: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
+	77, // 98: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
+	99, // [99:99] is the sub-list for method output_type
+	99, // [99:99] is the sub-list for method input_type
+	99, // [99:99] is the sub-list for extension type_name
+	99, // [99:99] is the sub-list for extension extendee
+	0,  // [0:99] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }
@@ -7800,15 +7938,15 @@ func file_recordpb_record_proto_init() {
 	file_recordpb_record_proto_msgTypes[35].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[36].OneofWrappers = []any{}
 	file_recordpb_record_proto_msgTypes[38].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[64].OneofWrappers = []any{}
-	file_recordpb_record_proto_msgTypes[65].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[66].OneofWrappers = []any{}
+	file_recordpb_record_proto_msgTypes[67].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_recordpb_record_proto_rawDesc), len(file_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   75,
+			NumMessages:   77,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

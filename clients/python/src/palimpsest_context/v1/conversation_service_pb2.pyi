@@ -19,9 +19,10 @@ LIST_VIEW_ORIGINAL: ListView
 LIST_VIEW_UNSPECIFIED: ListView
 
 class Conversation(_message.Message):
-    __slots__ = ["actor_id", "agent_id", "counter", "create_time", "expire_time", "id", "message_count", "metadata_json", "policy", "revision", "stored_bytes", "title", "token_count", "turn", "update_time", "window_start_index"]
+    __slots__ = ["actor_id", "agent_id", "continues", "counter", "create_time", "expire_time", "id", "message_count", "metadata_json", "policy", "revision", "stored_bytes", "title", "token_count", "turn", "update_time", "window_start_index"]
     ACTOR_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTINUES_FIELD_NUMBER: _ClassVar[int]
     COUNTER_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -38,6 +39,7 @@ class Conversation(_message.Message):
     WINDOW_START_INDEX_FIELD_NUMBER: _ClassVar[int]
     actor_id: str
     agent_id: str
+    continues: str
     counter: str
     create_time: _timestamp_pb2.Timestamp
     expire_time: _timestamp_pb2.Timestamp
@@ -52,7 +54,7 @@ class Conversation(_message.Message):
     turn: int
     update_time: _timestamp_pb2.Timestamp
     window_start_index: int
-    def __init__(self, id: _Optional[str] = ..., actor_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., title: _Optional[str] = ..., metadata_json: _Optional[str] = ..., policy: _Optional[_Union[_policy_pb2.Policy, _Mapping]] = ..., counter: _Optional[str] = ..., turn: _Optional[int] = ..., revision: _Optional[int] = ..., message_count: _Optional[int] = ..., token_count: _Optional[int] = ..., window_start_index: _Optional[int] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., stored_bytes: _Optional[int] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., actor_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., title: _Optional[str] = ..., metadata_json: _Optional[str] = ..., policy: _Optional[_Union[_policy_pb2.Policy, _Mapping]] = ..., counter: _Optional[str] = ..., turn: _Optional[int] = ..., revision: _Optional[int] = ..., message_count: _Optional[int] = ..., token_count: _Optional[int] = ..., window_start_index: _Optional[int] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., expire_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., stored_bytes: _Optional[int] = ..., continues: _Optional[str] = ...) -> None: ...
 
 class CountMessagesRequest(_message.Message):
     __slots__ = ["conversation_id", "filter", "range"]

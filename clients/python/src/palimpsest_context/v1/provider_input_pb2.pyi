@@ -7,6 +7,7 @@ from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+ON_DIVERGENCE_NEW: OnDivergence
 ON_DIVERGENCE_REFUSE: OnDivergence
 ON_DIVERGENCE_REWIND: OnDivergence
 ON_DIVERGENCE_UNSPECIFIED: OnDivergence
@@ -36,16 +37,18 @@ class HistoryOptions(_message.Message):
     def __init__(self, known_count: _Optional[int] = ..., known_sha256: _Optional[str] = ..., on_divergence: _Optional[_Union[OnDivergence, str]] = ...) -> None: ...
 
 class HistoryResult(_message.Message):
-    __slots__ = ["known_count", "known_sha256", "matched_count", "rewound"]
+    __slots__ = ["conversation_id", "known_count", "known_sha256", "matched_count", "rewound"]
+    CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     KNOWN_COUNT_FIELD_NUMBER: _ClassVar[int]
     KNOWN_SHA256_FIELD_NUMBER: _ClassVar[int]
     MATCHED_COUNT_FIELD_NUMBER: _ClassVar[int]
     REWOUND_FIELD_NUMBER: _ClassVar[int]
+    conversation_id: str
     known_count: int
     known_sha256: str
     matched_count: int
     rewound: _message_pb2.MessageRange
-    def __init__(self, known_count: _Optional[int] = ..., known_sha256: _Optional[str] = ..., matched_count: _Optional[int] = ..., rewound: _Optional[_Union[_message_pb2.MessageRange, _Mapping]] = ...) -> None: ...
+    def __init__(self, known_count: _Optional[int] = ..., known_sha256: _Optional[str] = ..., matched_count: _Optional[int] = ..., rewound: _Optional[_Union[_message_pb2.MessageRange, _Mapping]] = ..., conversation_id: _Optional[str] = ...) -> None: ...
 
 class ProviderInput(_message.Message):
     __slots__ = ["aborted", "format", "history", "json", "model", "run_id", "shape", "step_id", "tags"]

@@ -1,6 +1,8 @@
 package copies
 
 import (
+	"slices"
+
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -24,17 +26,25 @@ func Missing(out *view.Composition) []int32 {
 		for j := range out.Units[i].Items {
 			it := &out.Units[i].Items[j]
 			if _, ok := named[it.Message.Index]; ok {
-				named[it.Message.Index] = it
+				named[it.Message.Index] = together(named[it.Message.Index], it)
 			}
 		}
 	}
 	var back []int32
 	for it := range conversation.Items(out.Units) {
-		if it.Missing(named) {
+		if it.Missing(named) && !slices.Contains(back, it.Message.Index) {
 			back = append(back, it.Message.Index)
 		}
 	}
 	return back
+}
+
+// together is an item with what another unit shows of its message.
+func together(other, it *conversation.Item) *conversation.Item {
+	if other != nil && it.Of != nil && len(other.Parts)+len(it.Parts) == len(it.Of.Parts) {
+		return it.Of
+	}
+	return it
 }
 
 // isCut says whether a window shows a part of a unit, or whether it is a summary.
@@ -47,10 +57,11 @@ func isCut(out *view.Composition, i int) bool {
 func Returns(out *view.Composition, v *conversation.View) []conversation.Edit {
 	var edits []conversation.Edit
 	for it := range conversation.Items(out.Units) {
-		if it.EditSeq != conversation.Returning {
+		index := it.Message.Index
+		told := slices.ContainsFunc(edits, func(e conversation.Edit) bool { return e.Range.First == index }) // of another part of it
+		if it.EditSeq != conversation.Returning || told {
 			continue
 		}
-		index := it.Message.Index
 		before, _ := v.ItemIn(it.Message, out.Window)
 		edits = append(edits, conversation.Edit{
 			Kind: conversation.EditReturn, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonCopyNotShown,

@@ -78,7 +78,11 @@ type Tokens struct {
 
 // SetContext puts the context into the answer, in the shape of its format.
 func (r *Result) SetContext(f conversation.Format, out *view.Composition, a *provider.Assembly) {
-	r.SHA256, r.Blocks, r.Breakpoints = a.Sum(), int32(len(a.Blocks())), out.Breakpoints()
+	earlier := int32(0)
+	if f == r.Manifest.Format {
+		earlier = r.Manifest.EarlierEnd
+	}
+	r.SHA256, r.Blocks, r.Breakpoints = a.Sum(), int32(len(a.Blocks())), out.Breakpoints(earlier)
 	if f == conversation.FormatNeutral {
 		r.Messages = out.Messages
 		return
@@ -88,14 +92,21 @@ func (r *Result) SetContext(f conversation.Format, out *view.Composition, a *pro
 
 // Explain says why messages are not shown as they were appended. recorded is what all messages on record weigh.
 func (r *Result) Explain(out *view.Composition, m *conversation.Manifest, recorded int64) {
-	left := recorded
+	left, told := recorded, map[*conversation.Item]bool{}
 	for i := range out.Units {
 		if s := out.Units[i].Summary; s != nil {
-			left -= s.Summary.Recorded
-			r.explainSummary(s, out.Weights[i])
+			stood := s.Summary.Recorded - out.Beside(s)
+			left -= stood
+			r.explainSummary(s, stood, out.Weights[i])
 		}
 		for j := range out.Units[i].Items {
 			it := &out.Units[i].Items[j]
+			if it.Of != nil { // its message is told of as a whole, and once
+				if it = it.Of; told[it] {
+					continue
+				}
+				told[it] = true
+			}
 			left -= int64(out.Original(it.Message).Tokens)
 			r.Tokens.Estimated = r.Tokens.Estimated || it.Message.Estimated
 			r.explainCorrection(out, it)
@@ -104,8 +115,10 @@ func (r *Result) Explain(out *view.Composition, m *conversation.Manifest, record
 		r.explainCut(out, i)
 	}
 	for i := range out.DroppedSummaries {
-		left -= out.DroppedSummaries[i].Summary.Recorded
-		r.explainGaveWay(&out.DroppedSummaries[i])
+		e := &out.DroppedSummaries[i]
+		stood := e.Summary.Recorded - out.Beside(e)
+		left -= stood
+		r.explainGaveWay(e, stood)
 	}
 	for i := range out.Removed {
 		left -= int64(out.Original(out.Removed[i].Message).Tokens)
@@ -125,15 +138,15 @@ func (r *Result) Explain(out *view.Composition, m *conversation.Manifest, record
 	}
 }
 
-// explainSummary says which messages a summary stands for.
-func (r *Result) explainSummary(e *conversation.Edit, weight int64) {
+// explainSummary says which messages a summary stands for, and what those weigh that it stands for alone.
+func (r *Result) explainSummary(e *conversation.Edit, stood, weight int64) {
 	s := e.Summary
 	r.Tokens.Summaries += weight
-	r.Tokens.SavedByCompaction += max(s.Recorded-weight, 0)
+	r.Tokens.SavedByCompaction += stood - weight
 	r.Compaction.Summary = max(r.Compaction.Summary, s.ID)
 	r.Decisions = append(r.Decisions, conversation.Decision{
 		First: e.Range.First, Last: e.Range.End - 1, Kind: conversation.DecisionSummarized, Reason: e.Reason,
-		Before: s.Recorded, After: weight, EditSeq: e.Seq, Summary: s.ID,
+		Before: stood, After: weight, EditSeq: e.Seq, Summary: s.ID,
 	})
 }
 
@@ -156,31 +169,32 @@ func (r *Result) explainCut(out *view.Composition, i int) {
 }
 
 // explainGaveWay says that a summary is not shown.
-func (r *Result) explainGaveWay(e *conversation.Edit) {
-	r.Tokens.SavedByCompaction += e.Summary.Recorded
+func (r *Result) explainGaveWay(e *conversation.Edit, stood int64) {
+	r.Tokens.SavedByCompaction += stood
 	r.Decisions = append(r.Decisions, conversation.Decision{
 		First: e.Range.First, Last: e.Range.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom,
-		Before: e.Summary.Recorded, EditSeq: e.Seq, Summary: e.Summary.ID,
+		Before: stood, EditSeq: e.Seq, Summary: e.Summary.ID,
 	})
 }
 
-// explainLeftOut says which messages lie before the window, and nothing stands for. What they weigh together is told of the last. What
-// the window would have kept all the same is told apart.
+// explainLeftOut says which messages lie before the window, and nothing stands for; what the window would have kept all the same, first and
+// apart. What they weigh together is told of the last.
 func (r *Result) explainLeftOut(out *view.Composition, m *conversation.Manifest, weight int64) {
-	ranges := conversation.SubtractRanges(out.LeftOut(m), out.NoRoom)
+	before := len(r.Decisions)
 	for _, o := range out.NoRoom {
-		r.Decisions = append(r.Decisions, conversation.Decision{
-			First: o.First, Last: o.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonNoRoom,
-		})
+		r.leaveOut(o, conversation.ReasonNoRoom)
 	}
-	for i, o := range ranges {
-		d := conversation.Decision{First: o.First, Last: o.End - 1, Kind: conversation.DecisionLeftOut, Reason: conversation.ReasonBeforeWindow}
-		if i == len(ranges)-1 {
-			d.Before = weight
-			r.Tokens.SavedByFit += weight
-		}
-		r.Decisions = append(r.Decisions, d)
+	for _, o := range conversation.SubtractRanges(out.LeftOut(m), out.NoRoom) {
+		r.leaveOut(o, conversation.ReasonBeforeWindow)
 	}
+	if n := len(r.Decisions); n > before {
+		r.Decisions[n-1].Before = weight
+		r.Tokens.SavedByFit += weight
+	}
+}
+
+func (r *Result) leaveOut(o conversation.Range, why conversation.Reason) {
+	r.Decisions = append(r.Decisions, conversation.Decision{First: o.First, Last: o.End - 1, Kind: conversation.DecisionLeftOut, Reason: why})
 }
 
 // explainCorrection says that a message has other words than the record. What is shown of these is another decision.

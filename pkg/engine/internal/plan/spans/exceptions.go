@@ -45,6 +45,7 @@ type ImportantUnit struct {
 
 	Weight int64
 	inTail bool
+	beside []conversation.Range // its results that came behind other messages
 }
 
 // ImportantUnits are those before a cut, newest first. What stays for another reason is none of them.
@@ -56,7 +57,8 @@ func (d *Planner) ImportantUnits(cut int32) []ImportantUnit {
 			continue
 		}
 		if at := u.First(); at != d.Request && at != d.Opening && !d.Kept.IsPinned(at) && !d.Expanded(at) {
-			out = append(out, ImportantUnit{conversation.Range{First: at, End: u.Last() + 1}, d.Composed.Weights[i], i >= d.Composed.Tail})
+			ranges := u.Ranges()
+			out = append(out, ImportantUnit{ranges[0], d.Composed.Weights[i], i >= d.Composed.Tail, ranges[1:]})
 		}
 	}
 	slices.SortFunc(out, func(a, b ImportantUnit) int { return int(b.First - a.First) })
@@ -91,8 +93,11 @@ func (d *Planner) verbatimInTail(cut int32) int64 {
 func (d *Planner) keepVerbatim(p *drafts.Plan) {
 	for _, u := range d.verbatimUnits(p.Cut) {
 		for i := range p.Steps {
-			if s := &p.Steps[i]; s.Range.Covers(u.Range) {
-				s.Verbatim = append(s.Verbatim, u.Range)
+			s := &p.Steps[i]
+			for _, r := range append([]conversation.Range{u.Range}, u.beside...) {
+				if s.Range.Covers(r) {
+					s.Verbatim = append(s.Verbatim, r)
+				}
 			}
 		}
 	}

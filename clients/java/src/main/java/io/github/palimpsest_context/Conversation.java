@@ -36,7 +36,8 @@ public final class Conversation {
   private static final int TOGETHER = 32; // threads at most for tools side by side
 
   private final Palimpsest client;
-  private final String id;
+  private final String opened; // where lists are looked for: one of them may go on elsewhere
+  private String id;
   private final Recorder record;
   private final Map<String, ToolResult> recalled = new HashMap<>(); // by call
   private final Map<Format, HistoryResult> known = new EnumMap<>(Format.class);
@@ -46,6 +47,7 @@ public final class Conversation {
 
   Conversation(Palimpsest client, String id, io.github.palimpsest_context.v1.Conversation settings) {
     this.client = client;
+    this.opened = id;
     this.id = id;
     this.record = new Recorder(client, settings);
   }
@@ -56,6 +58,7 @@ public final class Conversation {
     return this;
   }
 
+  /** The conversation's id; after a sync with anew, that of the one in which the list stands. */
   public String id() {
     return id;
   }
@@ -161,6 +164,9 @@ public final class Conversation {
       built = sync(format, elements, 0, request, rewind);
     }
     known.put(format, built.getHistory());
+    if (!built.getHistory().getConversationId().isEmpty()) {
+      id = built.getHistory().getConversationId();
+    }
     recalled.clear(); // it came with the list
     this.format = format;
     return request.body(format, built.getRendered().getRequestJson());
@@ -174,13 +180,14 @@ public final class Conversation {
   private BuildContextResponse sync(Format format, List<String> elements, int count, Request request, boolean rewind) {
     String rest = Json.array(elements.subList(count, elements.size()));
     ProviderInput.Builder input = inputOf(format, rest, ProviderInputShape.PROVIDER_INPUT_SHAPE_HISTORY).setModel(request.model);
-    input.getHistoryBuilder().setOnDivergence(rewind ? OnDivergence.ON_DIVERGENCE_REWIND : OnDivergence.ON_DIVERGENCE_REFUSE);
+    OnDivergence differs = rewind ? OnDivergence.ON_DIVERGENCE_REWIND : OnDivergence.ON_DIVERGENCE_REFUSE;
+    input.getHistoryBuilder().setOnDivergence(request.anew ? OnDivergence.ON_DIVERGENCE_NEW : differs);
     if (count > 0) {
       input.getHistoryBuilder().setKnownCount(count).setKnownSha256(chain(elements.subList(0, count)));
     }
     return record.build(
         () -> {
-          BuildContextRequest.Builder made = request.build(id, format);
+          BuildContextRequest.Builder made = request.build(opened, format);
           made.getAppendBuilder().setProviderInput(input);
           return made;
         },

@@ -13,6 +13,7 @@ public final class Request {
   BuildContextRequest build = BuildContextRequest.getDefaultInstance();
   boolean recall = true;
   boolean cacheMarks = true;
+  boolean anew;
 
   private Request() {}
 
@@ -61,6 +62,15 @@ public final class Request {
   /** Leaves out marks for the provider's prompt cache. */
   public Request withoutCacheMarks() {
     cacheMarks = false;
+    return this;
+  }
+
+  /**
+   * Lets a list with another first message begin another conversation ({@link Conversation#sync}); where it differs later, the record is taken
+   * back. {@link Conversation#id} is then that conversation's, until a list comes that is another one's.
+   */
+  public Request anew() {
+    anew = true;
     return this;
   }
 
