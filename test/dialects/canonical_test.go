@@ -1,6 +1,7 @@
 package dialects
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func canonical(format string, list []node) []node {
 			}
 			o = bare(listed(o, "content", "text"), nil)
 			if calls := o.get("tool_calls"); calls != nil { // whose index says where they stand anyway
-				o = o.with("tool_calls", eachOf(calls, func(c object) object { return bare(c, []string{"index"}) }))
+				o = o.with("tool_calls", eachOf(calls, func(c object) object { return spelled(bare(c, []string{"index"})) }))
 			}
 		case "openai-responses":
 			o = listedItem(o)
@@ -46,6 +47,21 @@ func canonical(format string, list []node) []node {
 // bare is an object without nulls and some members.
 func bare(o object, apart []string) object {
 	return slices.DeleteFunc(o, func(p pair) bool { return p.value == nil || slices.Contains(apart, p.key) })
+}
+
+// spelled writes the arguments of a call without escapes, which they have where they came as an object.
+func spelled(call object) object {
+	function, _ := call.get("function").(object)
+	text, _ := function.get("arguments").(string)
+	if !strings.Contains(text, `\u`) {
+		return call
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if n, err := next(d); err == nil {
+		return call.with("function", function.with("arguments", string(writer{plainly}.text(n))))
+	}
+	return call
 }
 
 // listed writes a text of an object as a list of one text.
