@@ -12,7 +12,7 @@ import (
 )
 
 // unknown is a member that no type has: providers add members before SDKs have types for them.
-const unknown = "zz_later"
+const unknown = "zzlater"
 
 // free are members whose value is the caller's or a tool's own: nothing is added in them, and null there is a value.
 var free = []string{"input", "args", "arguments", "response", "metadata", "input_schema", "parameters"}
