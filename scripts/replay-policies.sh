@@ -24,7 +24,6 @@ replay() { # NAME FLAG...: plays into NAME.json
     echo "replay of $1 ended with exit code $?" >&2
   echo "replayed: $1, $((SECONDS - began)) s" >&2
 }
-printf 'conversation: {}\n' >"$results/default.yaml" # what the server does of itself
 
 policy() { # FILE PRUNING COMPACTION EXPIRATION MAX_TOKENS [CITATIONS]: writes a policy
   mkdir -p "$(dirname "$results/$1")"
@@ -38,7 +37,7 @@ for name in ${PRESETS:-balanced thrifty}; do
   if [[ -f "$name" || -f "internal/policies/$name.yaml" ]]; then presets+=(--policy "$name"); fi
 done
 shipped=("${presets[@]}")
-for name in none sliding prune-40k expiry summarize cite "$results/default.yaml"; do shipped+=(--policy "$name"); done
+for name in none sliding prune-40k expiry summarize cite default; do shipped+=(--policy "$name"); done
 
 window=(--window 131072)
 capped=("${window[@]}" --caps 87.5%,93.75%,100%,106.25%,112.5% --bound)

@@ -67,7 +67,7 @@ func (c *commandLine) run(ctx context.Context, args []string) (code int) {
 	if err != nil {
 		return c.failed(exitFailed, err)
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(withHyphens(parser.Model, args))
 	if err != nil {
 		return c.failed(exitUsage, c.file.Explain(err))
 	}

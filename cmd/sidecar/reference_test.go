@@ -21,6 +21,8 @@ comes from, as a file that ` + "`--config`" + ` takes.
 
 Defaults stand in parentheses. Sizes are bytes, or have a unit: ` + "`512KiB`, `256MiB`, `10GiB`" + `. Durations are written ` + "`90s`, `15m`, `720h`" + `.
 
+A value may begin with a hyphen, as tokens of pages do; an argument that does stands behind ` + "`--`" + `.
+
 Exit codes: 0 for success, 1 if what was asked for did not work, 2 if the command line, the environment or the file is wrong.
 `
 

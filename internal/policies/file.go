@@ -21,8 +21,7 @@ type File struct {
 	Tools        []*pb.ActionPolicy
 }
 
-// Load returns the policy that ships under a name, or else that a file holds,
-// for a server.
+// Load returns the policy of a name, or else that a file holds, for a server.
 func Load(nameOrFile string) (*File, error) { return Read(nameOrFile, refusedInAny) }
 
 // refusedInAny says why a field has no place in any policy.
@@ -37,10 +36,13 @@ func refusedInAny(field string) string {
 	}
 }
 
-// Read reads the policy that ships under a name, or else a file. Refused says
+// Read reads the policy of a name that ships, Default, or else a file. Refused says
 // why a field, by its full name in the contract, cannot be set, or "". Every
 // fault is named with its line.
 func Read(nameOrFile string, refused func(field string) string) (*File, error) {
+	if nameOrFile == Default {
+		return &File{Conversation: &pb.Policy{}}, nil
+	}
 	raw, err := source(nameOrFile)
 	if err != nil {
 		return nil, fmt.Errorf("policies: %w", err)
@@ -67,7 +69,7 @@ func source(nameOrFile string) ([]byte, error) {
 	}
 	raw, err := os.ReadFile(nameOrFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%q is neither a policy that ships (%s) nor a file", nameOrFile, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is neither a policy that ships (%s), nor %s, nor a file", nameOrFile, strings.Join(Names(), ", "), Default)
 	}
 	return raw, err
 }

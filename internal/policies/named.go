@@ -15,7 +15,10 @@ const extension = ".yaml"
 // window's limit.
 const None = "none"
 
-// Names lists the policies that ship, sorted.
+// Default is the name of what the server does by itself: nothing is set.
+const Default = "default"
+
+// Names lists the policies that ship, sorted; Default is none of them.
 func Names() []string {
 	// An embedded folder can be read, and is sorted.
 	entries, _ := shipped.ReadDir(".")

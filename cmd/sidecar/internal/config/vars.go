@@ -17,7 +17,7 @@ func Vars() kong.Vars {
 		"state_dir":    stateDir(),
 		"cache_size":   defaultCacheSize.String(),
 		"target":       strconv.Itoa(conversation.DefaultTargetPercent),
-		"policies":     strings.Join(policies.Names(), ", "),
+		"policies":     strings.Join(append(policies.Names(), policies.Default), ", "),
 		"result_share": strconv.Itoa(conversation.DefaultMaxResultPercent),
 
 		"content_cache_bytes":             defaultContentCacheBytes.String(),
