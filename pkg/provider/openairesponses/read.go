@@ -243,7 +243,7 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 		parts := r.RequiredContent(output, readPiece)
 		r.SetOutput(output, &result, parts)
 		if result.Output == conversation.OutputParts {
-			kept = append(kept, provider.Member{Key: "output", JSON: "[]"})
+			kept = append(kept, provider.Member{Key: "output", JSON: besidePieces(parts)})
 		}
 	default:
 		result.Text.Inline = r.Text(output)
@@ -256,6 +256,22 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 	}
 	kept.Unread(rewriting(), "members", o, "type", "id", "status", "call_id", "output")
 	r.Add(o.Node, conversation.RoleTool, "", []conversation.Part{r.WithResidue(provider.ResultPart(result), "openai", kept)})
+}
+
+// besidePieces lists what the pieces of an output are kept with: an empty list where none has anything.
+func besidePieces(parts []conversation.Part) string {
+	if !slices.ContainsFunc(parts, func(p conversation.Part) bool { return p.Residue != nil }) {
+		return "[]"
+	}
+	var out []byte
+	for i := range parts {
+		beside := "{}"
+		if r := parts[i].Residue; r != nil {
+			beside = r.JSON
+		}
+		out = append(append(out, "[,"[min(i, 1)]), beside...)
+	}
+	return string(append(out, ']'))
 }
 
 // keepItem keeps the id and the status of an item.
