@@ -181,6 +181,54 @@ func reversed(n node) node {
 	}
 }
 
+// later is a message, an item or a content as a later version of the API may write it, with a member that is not known yet in the message,
+// in what it says and in its calls. Anthropic's messages and Gemini's contents are joined with others, so that theirs have none.
+func later(format string, o object) object {
+	mark := func(o object) object { return append(slices.Clone(o), pair{unknown, "x"}) }
+	marked := func(key string, change func(object) object) {
+		if list, ok := o.get(key).([]node); ok {
+			o = o.with(key, eachOf(list, change))
+		}
+	}
+	switch format {
+	case "anthropic":
+		marked("content", mark)
+		return o
+	case "gemini":
+		marked("parts", mark)
+		return o
+	case "openai-chat":
+		marked("tool_calls", mark)
+	}
+	marked("content", mark)
+	return mark(o)
+}
+
+// laterStep is a step of which later wrote what the model says.
+func laterStep(format string, n node) node {
+	if writtenByCaller(n) {
+		return n
+	}
+	o := n.(object)
+	inside := func(o object, list, key string) object {
+		return o.with(list, eachOf(o.get(list), func(c object) object {
+			if m, ok := c.get(key).(object); ok {
+				return c.with(key, later(format, m))
+			}
+			return c
+		}))
+	}
+	switch {
+	case o.get("choices") != nil:
+		return inside(o, "choices", "message")
+	case o.get("candidates") != nil:
+		return inside(o, "candidates", "content")
+	case o.get("object") == "response":
+		return o.with("output", eachOf(o.get("output"), func(item object) object { return later(format, item) }))
+	}
+	return later(format, o)
+}
+
 // hands are writers of other tools: what they write of a step is the same step.
 var hands = map[string]func(n node) []byte{
 	"as dumped":        func(n node) []byte { return writer{plainly}.text(n) },
