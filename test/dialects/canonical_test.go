@@ -88,7 +88,7 @@ func listedItem(o object) object {
 // joined appends a message to a list, or what it says to the message before it, if that is of the same role and the provider takes turns.
 func joined(list []node, o object, key string) []node {
 	if key != "" && len(list) > 0 {
-		if last := list[len(list)-1].(object); last.get("role") == o.get("role") {
+		if last, ok := list[len(list)-1].(object); ok && last.get("role") == o.get("role") {
 			before, _ := last.get(key).([]node)
 			more, _ := o.get(key).([]node)
 			list[len(list)-1] = last.with(key, slices.Concat(before, more))

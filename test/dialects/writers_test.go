@@ -56,7 +56,8 @@ func next(d *json.Decoder) (node, error) {
 			if err != nil {
 				return nil, err
 			}
-			o = append(o, pair{key.(string), value})
+			name, _ := key.(string)
+			o = append(o, pair{name, value})
 		}
 		_, err = d.Token()
 		return o, err
@@ -206,10 +207,10 @@ func later(format string, o object) object {
 
 // laterStep is a step of which later wrote what the model says.
 func laterStep(format string, n node) node {
-	if writtenByCaller(n) {
+	o, ok := n.(object)
+	if !ok || writtenByCaller(n) {
 		return n
 	}
-	o := n.(object)
 	inside := func(o object, list, key string) object {
 		return o.with(list, eachOf(o.get(list), func(c object) object {
 			if m, ok := c.get(key).(object); ok {
