@@ -80,7 +80,6 @@ const (
 	ReasonResidueDropped
 	ReasonDuplicateLines
 	ReasonCopyNotShown
-	ReasonBytesInText
 	ReasonSignatureAdded
 )
 

@@ -370,10 +370,8 @@ const (
 	DecisionReason_DECISION_REASON_DUPLICATE_LINES DecisionReason = 51
 	// The message that showed lines of the result no longer shows them.
 	DecisionReason_DECISION_REASON_COPY_NOT_SHOWN DecisionReason = 52
-	// A result held bytes as base64. A line stands for them, and an image is shown as one.
-	DecisionReason_DECISION_REASON_BYTES_IN_TEXT DecisionReason = 53
 	// Gemini demands a signature of the call, which Gemini did not make: it goes with the placeholder that Google documents.
-	DecisionReason_DECISION_REASON_SIGNATURE_ADDED DecisionReason = 54
+	DecisionReason_DECISION_REASON_SIGNATURE_ADDED DecisionReason = 53
 )
 
 // Enum value maps for DecisionReason.
@@ -432,8 +430,7 @@ var (
 		50: "DECISION_REASON_RESIDUE_DROPPED",
 		51: "DECISION_REASON_DUPLICATE_LINES",
 		52: "DECISION_REASON_COPY_NOT_SHOWN",
-		53: "DECISION_REASON_BYTES_IN_TEXT",
-		54: "DECISION_REASON_SIGNATURE_ADDED",
+		53: "DECISION_REASON_SIGNATURE_ADDED",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -489,8 +486,7 @@ var (
 		"DECISION_REASON_RESIDUE_DROPPED":         50,
 		"DECISION_REASON_DUPLICATE_LINES":         51,
 		"DECISION_REASON_COPY_NOT_SHOWN":          52,
-		"DECISION_REASON_BYTES_IN_TEXT":           53,
-		"DECISION_REASON_SIGNATURE_ADDED":         54,
+		"DECISION_REASON_SIGNATURE_ADDED":         53,
 	}
 )
 
@@ -950,7 +946,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x13DECISION_KIND_CITED\x10\f\x12\x1b\n" +
 	"\x17DECISION_KIND_CORRECTED\x10\r\x12\x1a\n" +
 	"\x16DECISION_KIND_RECALLED\x10\x0e\x12\x1e\n" +
-	"\x1aDECISION_KIND_DEDUPLICATED\x10\x0f*\xe2\x0f\n" +
+	"\x1aDECISION_KIND_DEDUPLICATED\x10\x0f*\xbf\x0f\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -1005,9 +1001,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	" DECISION_REASON_MEMORY_FORGOTTEN\x101\x12#\n" +
 	"\x1fDECISION_REASON_RESIDUE_DROPPED\x102\x12#\n" +
 	"\x1fDECISION_REASON_DUPLICATE_LINES\x103\x12\"\n" +
-	"\x1eDECISION_REASON_COPY_NOT_SHOWN\x104\x12!\n" +
-	"\x1dDECISION_REASON_BYTES_IN_TEXT\x105\x12#\n" +
-	"\x1fDECISION_REASON_SIGNATURE_ADDED\x106B\xcf\x01\n" +
+	"\x1eDECISION_REASON_COPY_NOT_SHOWN\x104\x12#\n" +
+	"\x1fDECISION_REASON_SIGNATURE_ADDED\x105B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"EventProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

@@ -39,7 +39,6 @@ func detail(r conversation.Reason) string {
 		conversation.ReasonNameReplaced:          "the tool's name has characters that the provider refuses: they are replaced",
 		conversation.ReasonResidueDropped:        "what another provider said beside the part is left out",
 		conversation.ReasonDuplicateLines:        "lines of it stood in the view already: a line names where",
-		conversation.ReasonBytesInText:           "it held bytes as base64: a line stands for them, and an image is shown as one",
 		conversation.ReasonSignatureAdded:        "Gemini did not make the call, and demands a signature of it: it has the placeholder that Google documents",
 		conversation.ReasonCopyNotShown:          "what it named in place of its own lines is not shown any more: they are shown again",
 		conversation.ReasonExpired:               "its turns are over",

@@ -1,7 +1,6 @@
 package openairesponses
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -113,17 +112,13 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	}
 }
 
-// output writes the output of a caller's tool: a list if that is how it came, or if there is an image or a file in it.
+// output writes the output of a caller's tool: a list if that is how it came.
 func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, name string) {
 	list := provider.ResultList{
 		Role: name, Prefix: `{"type":"` + name + `","call_id":`, Key: `,"output":`, TextPrefix: `{"type":"input_text","text":`,
 		Takes: writer{}.Takes, Media: appendMedia,
 	}
-	kept := s.Kept(&l.Parts[0])
-	listed := kept.Is("output", '[') || slices.ContainsFunc(r.Parts, func(p conversation.ResultPart) bool {
-		return p.Media != nil && list.Takes(p.Media)
-	})
-	if !listed || !s.AddPieces(l, r, list, kept) {
+	if kept := s.Kept(&l.Parts[0]); !kept.Is("output", '[') || !s.AddPieces(l, r, list, kept) {
 		s.AddResult(l, r, name, list.Prefix, list.Key, kept)
 	}
 }

@@ -23,7 +23,6 @@ type citationPlan struct {
 	counter placement.Scale
 	release bool // originals go with their run
 	parts   []citedPart
-	encoded []encodedPart // that hold base64, and are not cited
 	slots   *contents.SlotChanges
 	last    int64
 	shares  map[blockAt]conversation.ContentRef  // contents whose bytes are stored already
@@ -73,9 +72,6 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 		return err
 	}
 	a.findParts(c, r, p)
-	if err := a.weighMedia(ctx, c); err != nil {
-		return err
-	}
 	a.cited = c
 	if err := a.noteRecalled(ctx, snap); err != nil || len(c.parts) == 0 {
 		return err
@@ -90,18 +86,15 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 func (a *attempt) findParts(c *citationPlan, r *recallDetection, p conversation.CitationsPolicy) {
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Parts {
-			encoded := a.encoded(r, blockAt{i, j})
-			if x, ok := a.citable(r, blockAt{i, j}, p, encoded); ok {
+			if x, ok := a.citable(r, blockAt{i, j}, p); ok {
 				c.parts = append(c.parts, x)
-			} else if encoded != nil {
-				c.encoded = append(c.encoded, *encoded)
 			}
 		}
 	}
 }
 
 // citable says whether a part is cited: a long tool result that was not recalled, or a long text of an action's (behaviour §9).
-func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.CitationsPolicy, encoded *encodedPart) (citedPart, bool) {
+func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.CitationsPolicy) (citedPart, bool) {
 	m := &a.request.Messages[at.message]
 	p := &m.Parts[at.part]
 	x := citedPart{blockAt: at, call: -1}
@@ -117,10 +110,11 @@ func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.Ci
 		if p.Result.Output != conversation.OutputParts {
 			x.whole = &p.Result.Text
 		}
-	case p.Kind == conversation.PartText && isAction(m):
+	case p.Kind == conversation.PartText && m.Role == conversation.RoleUser &&
+		(m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult):
 		x.text, x.whole = p.Text.Inline, &p.Text
 	}
-	if len(x.text) <= threshold || utf8.RuneCountInString(x.text) <= threshold || encoded != nil && encoded.chars() <= threshold {
+	if len(x.text) <= threshold || utf8.RuneCountInString(x.text) <= threshold {
 		return x, false
 	}
 	x.sum = sha256.Sum256([]byte(x.text))
@@ -303,8 +297,8 @@ func mediaWeight(p *conversation.Part, s placement.Scale) int32 {
 	return (p.Tokens - words) / media
 }
 
-// editsOf are the edits that were made of messages when they were appended.
-func (as *Service) editsOf(ctx context.Context, key store.Key, of *store.Snapshot) ([]conversation.Edit, error) {
+// citingEdits are the edits that cited results of messages when they were appended.
+func (as *Service) citingEdits(ctx context.Context, key store.Key, of *store.Snapshot) ([]conversation.Edit, error) {
 	if len(of.Messages) == 0 || of.Head.EditSeq == 0 {
 		return nil, nil
 	}
@@ -317,11 +311,8 @@ func (as *Service) editsOf(ctx context.Context, key store.Key, of *store.Snapsho
 	}
 	var out []conversation.Edit
 	for i := range snap.Edits {
-		switch e := &snap.Edits[i]; e.Reason {
-		case conversation.ReasonOverCitationThreshold, conversation.ReasonBytesInText:
-			if e.Kind == conversation.EditParts {
-				out = append(out, *e)
-			}
+		if e := &snap.Edits[i]; e.Kind == conversation.EditParts && e.Reason == conversation.ReasonOverCitationThreshold {
+			out = append(out, *e)
 		}
 	}
 	return out, nil
