@@ -14,7 +14,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	var more int32
 	var attached []byte
 	shown := *r
-	if kept.Is("parts", '[') && r.Output == conversation.OutputParts {
+	if r.Output == conversation.OutputParts && (kept.Is("parts", '[') || takesMediaInResponses(s.Context.Model)) {
 		text, attached, shown.Output = apart(r, kept)
 	}
 	if attached == nil {
@@ -52,9 +52,11 @@ func apart(r *conversation.ToolResult, kept provider.Fields) (text string, attac
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		switch {
-		case i == 0 && p.Media == nil:
+		case p.Media == nil && text == "":
 			text = p.Text.Inline
-		case p.Media == nil || !(writer{}).Takes(p.Media):
+		case p.Media == nil:
+			text += "\n" + p.Text.Inline
+		case !(writer{}).Takes(p.Media) || !kept.Is("parts", '[') && !(provider.HasData(p.Media) && provider.IsImageOrPDF(p.Media)):
 			return "", nil, output
 		case attached == nil:
 			attached = append([]byte(`,"parts":[`), media(p.Media, besidePiece(kept, i))...)
