@@ -179,3 +179,69 @@ func TestEngine_Build_RequestWithBytes_StaysTheRequest(t *testing.T) {
 		}
 	}
 }
+
+// TestEngine_Append_BytesInAResult_FollowTheRecord: they move with it, are erased with it, and a retry and a step tell the same.
+func TestEngine_Append_BytesInAResult_FollowTheRecord(t *testing.T) {
+	t.Parallel()
+	data := picture(60_000)
+	b := newBench(1 << 22)
+	asAnthropic := func(r *engine.BuildRequest) { r.Format = conversation.FormatAnthropic }
+	stepped := b.stepped(t, "c", func(r *engine.StepRequest) { r.Build.Format = conversation.FormatAnthropic }, user("draw"), call("a"), result("a", mcp(data)["a bare list"]))
+	want := string(b.asked(t, "c", 100_000, func(r *engine.BuildRequest) { asAnthropic(r); r.DryRun = true }).MessagesJSON)
+	if got := string(stepped.MessagesJSON); got != want || strings.Count(got, data) != 1 {
+		t.Errorf("a step shows %d bytes, a build %d", len(got), len(want))
+	}
+	if _, err := b.imports("d", b.export(t, "c")); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(b.asked(t, "d", 100_000, asAnthropic).MessagesJSON); got != want {
+		t.Errorf("what was moved shows %d bytes, want %d", len(got), len(want))
+	}
+	b.wantNothingStaged(t, "all was committed")
+
+	again := engine.AppendRequest{Key: keyOf("e"), Messages: []conversation.Message{user("draw"), call("a"), result("a", mcp(data)["an image"])}, Request: request("AppendMessage", "r", "x")}
+	first, err := b.Append(ctx, again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Messages = []conversation.Message{user("draw"), call("a"), result("a", mcp(data)["an image"])}
+	second, err := b.Append(ctx, again)
+	if err != nil || !second.Duplicate || len(second.Events) != len(first.Events) {
+		t.Errorf("a retry tells %+v, %v, not %+v", second.Events, err, first.Events)
+	}
+
+	erased := result("a", mcp(data)["an image"])
+	erased.Parts[0].Result.Expiration = &conversation.Expiration{Mode: conversation.ExpirationRemove, Turns: ptr(int32(0)), PreserveOriginal: ptr(false)}
+	b.append(t, "f", user("draw"), call("a"), erased)
+	b.asked(t, "f", 100_000, asAnthropic)
+	b.append(t, "f", answer("ok"), user("go on"))
+	b.asked(t, "f", 100_000, asAnthropic)
+	bytes, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := b.everything(t, "f"); strings.Contains(all, data[:200]) || strings.Contains(all, string(bytes[100:200])) {
+		t.Error("the store still holds what was erased")
+	}
+}
+
+// TestEngine_AppendHistory_BytesInAResult_AreFoundAgain: the caller's list has them as they came.
+func TestEngine_AppendHistory_BytesInAResult_AreFoundAgain(t *testing.T) {
+	t.Parallel()
+	for _, f := range listFormats {
+		b := listBench(nil)
+		list := []conversation.Message{user("draw"), call("a"), result("a", mcp(picture(60_000))["a content list"])}
+		for i := range 3 {
+			var elements []string
+			for _, m := range list {
+				elements = append(elements, native(t, f, m)...)
+			}
+			r, err := b.appendList(t, f, elements)
+			if err != nil || len(r.Messages) != []int{3, 2, 2}[i] {
+				t.Fatalf("%v: %d appended, %v", f, len(r.Messages), err)
+			}
+			b.build(t, "c", f, 100_000)
+			list = append(list, answer("There."), user("again"))
+		}
+	}
+}
