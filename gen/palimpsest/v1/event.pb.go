@@ -29,7 +29,7 @@ const (
 	EventType_EVENT_TYPE_UNSPECIFIED EventType = 0
 	// The message was appended.
 	EventType_EVENT_TYPE_ADDED EventType = 1
-	// Tool results in the message were clipped to fit.
+	// Tool results in the message were clipped to fit; with reason BYTES_REPLACED, bytes in base64 were replaced in its texts and results.
 	EventType_EVENT_TYPE_CLIPPED EventType = 2
 	// The turns of the message, or of tool results in it, were over (see Expiration), and it is to leave the view.
 	EventType_EVENT_TYPE_EXPIRED EventType = 3
@@ -158,7 +158,8 @@ type DecisionKind int32
 const (
 	// The kind is not set.
 	DecisionKind_DECISION_KIND_UNSPECIFIED DecisionKind = 0
-	// A tool result, the newest user message or the opening was cut to its head and tail, or a summary was shortened.
+	// A tool result, the newest user message or the opening was cut to its head and tail, or a summary was shortened. With reason
+	// BYTES_REPLACED, only bytes in base64 are not shown as they were appended.
 	DecisionKind_DECISION_KIND_CLIPPED DecisionKind = 1
 	// The messages, or the summary that stands for them, are not shown: they are before the window's start, or there is no room.
 	DecisionKind_DECISION_KIND_LEFT_OUT DecisionKind = 2

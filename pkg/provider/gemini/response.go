@@ -2,6 +2,8 @@ package gemini
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -15,7 +17,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	var attached []byte
 	shown := *r
 	if r.Output == conversation.OutputParts && (kept.Is("parts", '[') || takesMediaInResponses(s.Context.Model)) {
-		text, attached, shown.Output = apart(r, kept)
+		text, more, attached, shown.Output = apart(s, l, r, kept)
 	}
 	if attached == nil {
 		shown.Output = r.Output
@@ -44,30 +46,40 @@ func answersByID(s *provider.UnitWriter, r *conversation.ToolResult, kept provid
 	return call != nil && hasID(s.Kept(call)) && kept["id"] == nil
 }
 
-// apart parts a result into its words and the media beside them; nothing is attached if not all of it can be shown so.
-func apart(r *conversation.ToolResult, kept provider.Fields) (text string, attached []byte, output conversation.OutputKind) {
+// apart parts a result into its words and the media beside them. Nothing is attached if no media can be, or not all that came so.
+func apart(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, kept provider.Fields) (text string, more int32, attached []byte, output conversation.OutputKind) {
+	came := kept.Is("parts", '[')
+	attaches := func(p conversation.ResultPart) bool { return p.Media != nil && isAttached(p.Media, came) }
+	refused := func(p conversation.ResultPart) bool { return p.Media != nil && !isAttached(p.Media, came) }
+	if !slices.ContainsFunc(r.Parts, attaches) || came && slices.ContainsFunc(r.Parts, refused) {
+		return "", 0, nil, output
+	}
 	if kept.Is("response", '{') {
 		output = conversation.OutputJSON
 	}
+	attached = []byte(`,"parts":[`)
+	var words []string
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		switch {
-		case p.Media == nil && text == "":
-			text = p.Text.Inline
 		case p.Media == nil:
-			text += "\n" + p.Text.Inline
-		case !(writer{}).Takes(p.Media) || !kept.Is("parts", '[') && !(provider.HasData(p.Media) && provider.IsImageOrPDF(p.Media)):
-			return "", nil, output
-		case attached == nil:
-			attached = append([]byte(`,"parts":[`), media(p.Media, besidePiece(kept, i))...)
+			words = append(words, p.Text.Inline)
+		case attaches(*p):
+			attached = append(append(attached, media(p.Media, besidePiece(kept, i))...), ',')
 		default:
-			attached = append(append(attached, ','), media(p.Media, besidePiece(kept, i))...)
+			line, n := s.ResultMediaAsText(r, p.Media, l.Index)
+			if more += n; line != "" {
+				words = append(words, line)
+			}
 		}
 	}
-	if attached == nil {
-		return "", nil, output
-	}
-	return text, append(attached, ']'), output
+	attached[len(attached)-1] = ']'
+	return strings.Join(words, "\n"), more, attached, output
+}
+
+// isAttached reports whether media go beside a response: those that came so and can be sent, else images and PDF that go with the request.
+func isAttached(m *conversation.Media, came bool) bool {
+	return (writer{}).Takes(m) && (came || provider.HasData(m) && provider.IsImageOrPDF(m))
 }
 
 // besidePiece is what stood beside a piece of a response: the text is the first of them, and has nothing beside it.
