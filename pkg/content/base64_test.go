@@ -16,7 +16,7 @@ import (
 
 // noise is so many bytes without a pattern, behind a beginning.
 func noise(begins string, n int) string {
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test's
+	r := rand.New(rand.NewPCG(1, 2))
 	out := []byte(begins)
 	for len(out) < n {
 		out = append(out, byte(r.IntN(256)))

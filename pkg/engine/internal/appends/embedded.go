@@ -71,7 +71,7 @@ func withoutBytes(p *conversation.Part, recall string, scale placement.Scale) (c
 
 // resultWithoutBytes is a result with lines for its bytes, and those that are images; nil if it has none.
 func resultWithoutBytes(r *conversation.ToolResult, recall string) (*conversation.ToolResult, []*conversation.Media) {
-	out, images, any := *r, []*conversation.Media(nil), false
+	out, images, holds := *r, []*conversation.Media(nil), false
 	out.Parts = slices.Clone(r.Parts)
 	replace := func(c *conversation.Content) {
 		text, found := content.WithoutBase64(c.Inline, recall)
@@ -80,13 +80,13 @@ func resultWithoutBytes(r *conversation.ToolResult, recall string) (*conversatio
 				images = append(images, &conversation.Media{MIMEType: b.Type, Data: conversation.Content{Inline: b.Data}})
 			}
 		}
-		c.Inline, any = text, any || len(found) > 0
+		c.Inline, holds = text, holds || len(found) > 0
 	}
 	replace(&out.Text)
 	for i := range out.Parts {
 		replace(&out.Parts[i].Text)
 	}
-	if !any {
+	if !holds {
 		return nil, nil
 	}
 	out.Unknown = "" // of the original
