@@ -59,6 +59,9 @@ func TestEngine_Append_BytesInAResult_AreAnImageOrALine(t *testing.T) {
 			if at < 0 || r.Decisions[at].First != 2 || r.Decisions[at].Before < 20_000 || r.Decisions[at].After > 1_800 || r.Tokens.Messages > 2_000 {
 				t.Errorf("%s, %v: %d tokens, decided %+v", name, c.format, r.Tokens.Messages, r.Decisions)
 			}
+			if (r.Tokens.Messages > 1_600) != (c.image != "") {
+				t.Errorf("%s, %v of %s: %d tokens", name, c.format, c.model, r.Tokens.Messages)
+			}
 			if !slices.ContainsFunc(appended.Events, func(e conversation.Event) bool { return e.Reason == conversation.ReasonBytesReplaced && e.Expandable }) || len(appended.Citations[2]) > 0 {
 				t.Errorf("%s: told %+v", name, appended.Events)
 			}

@@ -29,10 +29,10 @@ func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out st
 		text := r.Parts[i].Text.Inline
 		if m := r.Parts[i].Media; m != nil {
 			var n int32
-			if text, n = s.ResultMediaAsText(r, m, index); text == "" {
+			text, n = s.ResultMediaAsText(r, m, index)
+			if extra += n; text == "" {
 				continue
 			}
-			extra += n
 		}
 		if i > 0 {
 			b.WriteByte('\n')
@@ -43,17 +43,35 @@ func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out st
 	return b.String(), extra
 }
 
-// ResultMediaAsText returns the line that replaces media of a result, and its weight: none where the result's words have one in the media's
-// place, as they have for bytes in base64.
+// ResultMediaAsText returns the line that replaces media of a result, and its weight. It is empty where the result's words have one in the
+// media's place, as they have for bytes in base64: then the result weighs less by the media.
 func (s *UnitWriter) ResultMediaAsText(r *conversation.ToolResult, m *conversation.Media, index int32) (line string, tokens int32) {
 	line = m.Line()
 	named := strings.TrimSuffix(line, "]") + ", sha256 "
 	if slices.ContainsFunc(r.Parts, func(p conversation.ResultPart) bool { return p.Media == nil && strings.Contains(p.Text.Inline, named) }) {
-		line = ""
+		line, tokens = "", -s.mediaWeight(r)
+	} else {
+		tokens = s.Context.count(line)
 	}
-	tokens = s.Context.count(line)
 	s.Repair(index, conversation.ReasonMediaAsText, int64(tokens))
 	return line, tokens
+}
+
+// mediaWeight is what one medium of a result was counted as: what its words leave of its weight, by the number of media.
+func (s *UnitWriter) mediaWeight(r *conversation.ToolResult) int32 {
+	at := slices.IndexFunc(s.lines, func(l Line) bool { return len(l.Parts) > 0 && l.Parts[0].Result == r })
+	if at < 0 {
+		return 0
+	}
+	left, media := s.lines[at].Parts[0].Tokens, int32(0)
+	for i := range r.Parts {
+		if r.Parts[i].Media != nil {
+			media++
+		} else {
+			left -= s.Context.count(r.Parts[i].Text.Inline)
+		}
+	}
+	return max(left, 0) / max(media, 1)
 }
 
 // ResultList says how a format lists the pieces of a result.
