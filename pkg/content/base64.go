@@ -24,36 +24,75 @@ type Bytes struct {
 // of both cases and digits (each at least a 64th of it) and few signs (at most a tenth): names, paths, hexadecimal and code have not. The
 // time is linear in the text's length.
 func WithoutBase64(text, recall string) (out string, found []Bytes) {
-	var b strings.Builder
-	copied := 0
-	for i := 0; i < len(text); {
-		if len(text)-i <= MaxBase64 {
-			break
-		}
-		if kindOf[text[i]] == 0 {
-			i++
+	w := bytesWriter{text: text, recall: recall}
+	for i := 0; i+MaxBase64 < len(text); {
+		// A run holds at least a line's length without anything else: where this character is of none, no run begins before it.
+		probe := i + minLine - 1
+		if !isOfRun(text[probe]) {
+			i = probe + 1
 			continue
 		}
-		run := readRun(text, i)
-		i = run.end
-		if run.chars <= MaxBase64 {
-			continue
+		at := probe
+		for at > i && isOfRun(text[at-1]) {
+			at--
 		}
-		start, declared := typeBeside(text, copied, &run)
-		data, ok := run.decode(text, declared != "")
-		if !ok {
-			continue
+		for at <= probe {
+			if n := notOfRun(text[at:]); n > 0 {
+				at += n
+				continue
+			}
+			run := readRun(text, at)
+			w.take(&run)
+			at = max(run.end, at+1)
 		}
-		it := Bytes{Type: typeOf(data, declared), Data: string(data)}
-		b.WriteString(text[copied:start])
-		b.WriteString(it.line(recall))
-		found, copied = append(found, it), run.end
+		i = at
 	}
-	if len(found) == 0 {
+	if len(w.found) == 0 {
 		return text, nil
 	}
-	b.WriteString(text[copied:])
-	return b.String(), found
+	w.out.WriteString(text[w.copied:])
+	return w.out.String(), w.found
+}
+
+// bytesWriter writes a text with lines for runs.
+type bytesWriter struct {
+	text, recall string
+	copied       int
+	out          strings.Builder
+	found        []Bytes
+}
+
+// take puts a line in the place of a run, if it is one.
+func (w *bytesWriter) take(run *base64Run) {
+	if run.chars <= MaxBase64 {
+		return
+	}
+	start, declared := typeBeside(w.text, w.copied, run)
+	data, ok := run.decode(w.text, declared != "")
+	if !ok {
+		return
+	}
+	it := Bytes{Type: typeOf(data, declared), Data: string(data)}
+	w.out.WriteString(w.text[w.copied:start])
+	w.out.WriteString(it.line(w.recall))
+	w.found, w.copied = append(w.found, it), run.end
+}
+
+// isOfRun reports whether a byte can stand in a run, as it is or as JSON escapes it.
+func isOfRun(c byte) bool { return kindOf[c] > 0 || c == '\\' }
+
+// notOfRun is the length of what a text begins with if no run begins there: a character of none, or one that JSON escapes, such as a line feed.
+func notOfRun(text string) int {
+	switch {
+	case text[0] != '\\':
+		return 1 - min(int(kindOf[text[0]]), 1)
+	case strings.HasPrefix(text, `\/`):
+		return 0
+	case strings.HasPrefix(text, `\u`):
+		return len(`\u0000`)
+	default:
+		return len(`\n`)
+	}
 }
 
 // line begins as the line of media does that are not shown (behaviour §4).

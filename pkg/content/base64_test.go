@@ -39,7 +39,7 @@ func wrapped(s string, width int, end string) string {
 }
 
 func TestWithoutBase64_Bytes_BecomeALine(t *testing.T) {
-	png, blob := noise(pngBegins, 6000), noise("\x01", 900)
+	png, jpeg, blob := noise(pngBegins, 6000), noise("\xff\xd8\xff\xe0", 3000), noise("\x01", 900)
 	std, url := base64.StdEncoding.EncodeToString, base64.RawURLEncoding.EncodeToString
 	const recall = ". Full text: expand_message(7)"
 	for _, c := range []struct{ name, text, want string }{
@@ -53,6 +53,9 @@ func TestWithoutBase64_Bytes_BecomeALine(t *testing.T) {
 		{"in a notebook", `{"image/jpeg": "` + std([]byte(blob)) + `\n"}`, `{"image/jpeg": "` + lineOf("image/jpeg", blob, recall) + `\n"}`},
 		{"JSON in JSON", `"{\"data\":\"` + std([]byte(blob)) + `\",\"mimeType\":\"image\/jpg\"}"`, `"{\"data\":\"` + lineOf("image/jpeg", blob, recall) + `\",\"mimeType\":\"image\/jpg\"}"`},
 		{"escaped slashes", `{"d":"` + strings.ReplaceAll(std([]byte(png)), "/", `\/`) + `"}`, `{"d":"` + lineOf("image/png", png, recall) + `"}`},
+		{"a JPEG with escaped slashes", `{"d":"` + strings.ReplaceAll(std([]byte(jpeg)), "/", `\/`) + `"}`, `{"d":"` + lineOf("image/jpeg", jpeg, recall) + `"}`},
+		{"behind a line of JSON", `{"out":"$ base64\n` + std([]byte(png)) + `\nx"}`, `{"out":"$ base64\n` + lineOf("image/png", png, recall) + `\nx"}`},
+		{"behind an escape of JSON", `"\u003e` + std([]byte(png)) + `"`, `"\u003e` + lineOf("image/png", png, recall) + `"`},
 		{"for URLs", "t=" + url([]byte(png)) + "&x", "t=" + lineOf("image/png", png, recall) + "&x"},
 		{"in lines", "x\n" + wrapped(std([]byte(png)), 76, "\n") + "\nDone with it.", "x\n" + lineOf("image/png", png, recall) + "\nDone with it."},
 		{"in lines of PEM", "-----BEGIN X-----\r\n" + wrapped(std([]byte(blob)), 64, "\r\n") + "\r\n-----END X-----", "-----BEGIN X-----\r\n" + lineOf("unknown type", blob, recall) + "\r\n-----END X-----"},
@@ -106,7 +109,7 @@ func TestWithoutBase64_Hostile_IsLinear(t *testing.T) {
 	line := wrapped(strings.Repeat("aB3", 2000), 76, "\n")
 	for name, unit := range map[string]string{
 		"almost runs": strings.Repeat("aB3", 333) + "!", "lines that end in words": line + " x\n", "data: URLs": "data:;base64,data:;base64,",
-		"breaks": strings.Repeat("a", 60) + "\n", "escapes": `\/`, "braces": strings.Repeat("aB3", 334) + "{{{{",
+		"breaks": strings.Repeat("a", 60) + "\n", "escapes": `\/`, "lines of JSON": `a\n`, "braces": strings.Repeat("aB3", 334) + "{{{{",
 	} {
 		text := strings.Repeat(unit, 16<<20/len(unit))
 		begun := time.Now()
@@ -133,4 +136,16 @@ func FuzzWithoutBase64(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkWithoutBase64(b *testing.B) {
+	png := base64.StdEncoding.EncodeToString([]byte(noise(pngBegins, 60_000)))
+	for name, text := range map[string]string{"words": strings.Repeat("The quick brown Fox jumps over 13 lazy dogs.\n", 25_000), "a picture": `{"data":"` + png + `","mimeType":"image/png"}`} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				content.WithoutBase64(text, "")
+			}
+		})
+	}
 }
