@@ -81,6 +81,7 @@ const (
 	ReasonDuplicateLines
 	ReasonCopyNotShown
 	ReasonSignatureAdded
+	ReasonBytesReplaced
 )
 
 // Expired says whether the reason is that of an expiry.

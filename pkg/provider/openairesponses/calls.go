@@ -1,6 +1,7 @@
 package openairesponses
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -112,13 +113,14 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	}
 }
 
-// output writes the output of a caller's tool: a list if that is how it came.
+// output writes the output of a caller's tool: a list if that is how it came, or if it holds media that OpenAI takes.
 func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, name string) {
 	list := provider.ResultList{
 		Role: name, Prefix: `{"type":"` + name + `","call_id":`, Key: `,"output":`, TextPrefix: `{"type":"input_text","text":`,
 		Takes: writer{}.Takes, Media: appendMedia,
 	}
-	if kept := s.Kept(&l.Parts[0]); !kept.Is("output", '[') || !s.AddPieces(l, r, list, kept) {
+	takes := func(p conversation.ResultPart) bool { return p.Media != nil && list.Takes(p.Media) }
+	if kept := s.Kept(&l.Parts[0]); !kept.Is("output", '[') && !slices.ContainsFunc(r.Parts, takes) || !s.AddPieces(l, r, list, kept) {
 		s.AddResult(l, r, name, list.Prefix, list.Key, kept)
 	}
 }

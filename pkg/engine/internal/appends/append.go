@@ -52,8 +52,10 @@ type attempt struct {
 	uploads   []conversation.ID
 	used      bool // a commit refers to the uploads, or may
 	cited     *citationPlan
-	found     *foundHistory               // what became of a whole list, as of the last plan; nil for none
-	handles   map[blockAt]conversation.ID // see citationPlan
+	embedded  map[blockAt]conversation.Part       // what is shown for texts that hold bytes
+	shown     map[string]*conversation.ContentRef // large contents of these that are staged
+	found     *foundHistory                       // what became of a whole list, as of the last plan; nil for none
+	handles   map[blockAt]conversation.ID         // see citationPlan
 	result    *AppendResult
 }
 
@@ -279,7 +281,10 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 	if err := a.service.scheduleErasures(ctx, a.request.Key, c); err != nil {
 		return nil, err
 	}
-	if err := a.cite(c); err != nil {
+	if err := a.cite(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := a.replaceBytes(ctx, c); err != nil {
 		return nil, err
 	}
 	a.former.AddTo(c)

@@ -38,6 +38,7 @@ type blockAt struct{ message, part int }
 type citedPart struct {
 	blockAt
 	text   string
+	words  string                // of the text, without bytes in base64
 	whole  *conversation.Content // the one run of content that is the text; nil if several are
 	sum    [32]byte
 	tool   string
@@ -49,7 +50,7 @@ type citedPart struct {
 
 	number int64
 	record *contents.Record
-	shown  conversation.Part
+	shown  conversation.Part // before it is worded: what stands for a text that holds bytes
 }
 
 // findCited finds what is to be cited of an append, and reads what is known of contents.
@@ -69,6 +70,9 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 	}
 	r, err := a.recognize(ctx, snap, calls)
 	if err != nil {
+		return err
+	}
+	if a.embedded, err = a.findEmbedded(ctx, r, snap.Head.Messages, c.counter); err != nil {
 		return err
 	}
 	a.findParts(c, r, p)
@@ -114,7 +118,11 @@ func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.Ci
 		(m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult):
 		x.text, x.whole = p.Text.Inline, &p.Text
 	}
-	if len(x.text) <= threshold || utf8.RuneCountInString(x.text) <= threshold {
+	x.words = x.text
+	if shown, ok := a.embedded[at]; ok {
+		x.shown, x.words = shown, wordsOf(&shown)
+	}
+	if len(x.words) <= threshold || utf8.RuneCountInString(x.words) <= threshold {
 		return x, false
 	}
 	x.sum = sha256.Sum256([]byte(x.text))
@@ -203,10 +211,10 @@ func argumentsIn(messages []conversation.Message, index, ordinal int32) string {
 }
 
 // cite adds to an append the edits that cite, and the source records.
-func (a *attempt) cite(c *store.Change) error {
+func (a *attempt) cite(ctx context.Context, c *store.Change) error {
 	now := c.Head.UpdateTime
 	for i := range a.cited.parts {
-		if err := a.citeOne(c, &a.cited.parts[i], now); err != nil {
+		if err := a.citeOne(ctx, c, &a.cited.parts[i], now); err != nil {
 			return err
 		}
 	}
@@ -217,7 +225,7 @@ func (a *attempt) cite(c *store.Change) error {
 	return nil
 }
 
-func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
+func (a *attempt) citeOne(ctx context.Context, c *store.Change, x *citedPart, now time.Time) error {
 	m, slots := &a.staged[x.message], a.cited.slots
 	x.record.Accessed = now.UnixMilli()
 	if r := m.Parts[x.part].Result; r != nil { // which call it answers is known since the message has its place
@@ -239,6 +247,12 @@ func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
 	if err := slots.Set(contents.SourceSlot(x.number), x.record.Encode()); err != nil {
 		return err
 	}
+	if _, embedded := a.embedded[x.blockAt]; embedded { // with images that no message holds
+		var err error
+		if x.shown, err = a.stageShown(ctx, x.shown); err != nil {
+			return err
+		}
+	}
 	txn.AddEdit(c, conversation.Edit{
 		Kind: conversation.EditParts, Range: conversation.Range{First: m.Index, End: m.Index + 1}, Reason: conversation.ReasonOverCitationThreshold,
 		Parts:  []conversation.PartEdit{{Part: int32(x.part), Level: conversation.Cited, Shown: x.shown}},
@@ -249,16 +263,20 @@ func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
 
 // show is what the view shows for a part that is cited.
 func (c *citationPlan) show(x *citedPart, p *conversation.Part) conversation.Part {
-	text, cited := contents.MakeCitation(x.record, x.text, true, conversation.ExpandCall(x.record.Message), contents.CountWith(c.counter.Counter))
+	whole := p
+	if x.shown.Kind == p.Kind { // with lines and images for the bytes that it holds
+		whole = &x.shown
+	}
+	text, cited := contents.MakeCitation(x.record, x.words, true, conversation.ExpandCall(x.record.Message), contents.CountWith(c.counter.Counter))
 	var out conversation.Part
 	if p.Kind == conversation.PartText {
 		out = conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 	} else {
 		out = compaction.WithText(p.Result, text)
-		keepMedia(out.Result, p.Result, text)
+		keepMedia(out.Result, whole.Result, text)
 	}
 	out.Citation = cited
-	c.counter.Media = mediaWeight(p, c.counter)
+	c.counter.Media = mediaWeight(whole, c.counter)
 	c.counter.Part(&out)
 	return out
 }
@@ -297,8 +315,8 @@ func mediaWeight(p *conversation.Part, s placement.Scale) int32 {
 	return (p.Tokens - words) / media
 }
 
-// citingEdits are the edits that cited results of messages when they were appended.
-func (as *Service) citingEdits(ctx context.Context, key store.Key, of *store.Snapshot) ([]conversation.Edit, error) {
+// enteringEdits are the edits by which messages entered the view when they were appended.
+func (as *Service) enteringEdits(ctx context.Context, key store.Key, of *store.Snapshot) ([]conversation.Edit, error) {
 	if len(of.Messages) == 0 || of.Head.EditSeq == 0 {
 		return nil, nil
 	}
@@ -311,7 +329,8 @@ func (as *Service) citingEdits(ctx context.Context, key store.Key, of *store.Sna
 	}
 	var out []conversation.Edit
 	for i := range snap.Edits {
-		if e := &snap.Edits[i]; e.Kind == conversation.EditParts && e.Reason == conversation.ReasonOverCitationThreshold {
+		if e := &snap.Edits[i]; e.Kind == conversation.EditParts &&
+			(e.Reason == conversation.ReasonOverCitationThreshold || e.Reason == conversation.ReasonBytesReplaced) {
 			out = append(out, *e)
 		}
 	}
