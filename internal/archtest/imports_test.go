@@ -71,9 +71,9 @@ var layers = []layer{
 		dirs: []string{"pkg/dedup"}, allow: []string{vocabulary, "./pkg/facts"}, deny: outside, noClock: true,
 	},
 	{
-		name: "compaction", why: "a policy as the others, which asks what must not be lost",
+		name: "compaction", why: "a policy as the others, which asks what must not be lost, and what of a text is bytes",
 		dirs:  []string{"pkg/compaction"},
-		allow: []string{vocabulary, "./pkg/tokens", "./pkg/facts"}, deny: outside, noClock: true,
+		allow: []string{vocabulary, "./pkg/tokens", "./pkg/facts", "./pkg/content"}, deny: outside, noClock: true,
 	},
 	{
 		name: "facts", why: "one recognizer each for whoever must not lose them, so it knows none of who asks",
@@ -98,7 +98,7 @@ var layers = []layer{
 	{
 		name: "summarizers", why: "a port to a model knows nothing of storage, engine or API",
 		dirs:  []string{"pkg/summarize", "pkg/summarize/*"},
-		allow: []string{vocabulary, "./pkg/summarize", "./pkg/facts", "./internal/endpoint", "./internal/bytecache"}, deny: transport,
+		allow: []string{vocabulary, "./pkg/summarize", "./pkg/facts", "./internal/endpoint", "./internal/bytecache", "./pkg/content"}, deny: transport,
 	},
 	{
 		name: "token counters", why: "counting is independent of everything that counts",

@@ -54,9 +54,9 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_MEMORY_DRY_RUN:          "no memories: a dry run recalls nothing",
 	pb.DecisionReason_DECISION_REASON_MEMORY_FORGOTTEN:        "memories were forgotten",
 	pb.DecisionReason_DECISION_REASON_DUPLICATE_LINES:         "lines of it stood in the view already",
-	pb.DecisionReason_DECISION_REASON_BYTES_IN_TEXT:           "it held bytes as base64",
 	pb.DecisionReason_DECISION_REASON_COPY_NOT_SHOWN:          "what stood for lines of it is not shown any more",
 	pb.DecisionReason_DECISION_REASON_SIGNATURE_ADDED:         "a call that Gemini did not make has the placeholder of a signature",
+	pb.DecisionReason_DECISION_REASON_BYTES_REPLACED:          "bytes in base64 are no text; an image or a line stands for them",
 }
 
 func reasonText(r pb.DecisionReason) string {

@@ -122,6 +122,7 @@ func (s *session) begin(id string, r *recording.Recording) *conversation {
 	count := validate.Memoized(s.count)
 	// The command has refused a format that there is no checker for.
 	checker, _ := validate.NewChecker(s.format, count)
+	checker.Model = s.model
 	t := report.NewTally(nil)
 	t.Conversations, t.File = 1, r.File
 	return &conversation{

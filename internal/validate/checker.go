@@ -140,7 +140,6 @@ type Checker struct {
 	count   Counter
 	systems map[string]*entry
 	seen    map[string]*entry
-	demands chatDemands
 }
 
 // dialect is what formats differ in.
@@ -217,7 +216,7 @@ func (c *Checker) Read(system, messages []byte) *Context {
 		out.add(at(c.dialect.list, i), entries[i], joined)
 	}
 	c.dialect.order(r, entries)
-	c.demands.check(r, entries)
+	demandsOf(c.Model).check(r, entries)
 	out.Violations = append(out.Violations, r.faults...)
 	return out
 }

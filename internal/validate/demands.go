@@ -23,32 +23,34 @@ type chatDemands struct {
 	signed  bool // the first call of a message
 }
 
-// demandsOf are the demands by the beginning of a model's name, as their refusals tell, each read on 2026-11-26:
+// chatDemandsOf are the demands by the beginning of a model's name, as their refusals tell, each read on 2026-11-26:
 // api-docs.deepseek.com/guides/thinking_mode, api-docs.deepseek.com/guides/reasoning_model (R1), github.com/theopenco/llmgateway/pull/2093 and
 // github.com/MoonshotAI/kimi-cli/pull/2498 (Kimi), github.com/BerriAI/litellm/issues/30835 (Mistral), ai.google.dev/gemini-api/docs/thought-signatures.
-func demandsOf(model string) chatDemands {
-	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
-	for _, d := range []struct {
-		models  string
-		demands chatDemands
-	}{
-		{`^deepseek-r1`, chatDemands{refused: []string{"reasoning_content"}}},
-		{`^deepseek-(chat|reasoner|flash|pro|v3[.-][1-9]|v[4-9])`, chatDemands{thought: "calls"}},
-		{`^kimi-k2\.[56]`, chatDemands{thought: "calls", filled: true}},
-		{`^kimi-(k2\.[7-9]|k[3-9])`, chatDemands{thought: "all"}},
-		{`^kimi-k2-thinking`, chatDemands{thought: "calls"}},
-		{`^(open-)?(mistral|ministral|mixtral|codestral|pixtral|magistral|devstral|voxtral)`, chatDemands{ids: regexp.MustCompile(`^[a-zA-Z0-9]{9}$`), strict: true}},
-		{`^gemini-[3-9]`, chatDemands{signed: true}},
-	} {
-		if regexp.MustCompile(d.models).MatchString(model) {
-			return d.demands
-		}
-	}
-	return chatDemands{}
+var chatDemandsOf = []struct {
+	models  *regexp.Regexp
+	demands chatDemands
+}{
+	{regexp.MustCompile(`^deepseek-r1`), chatDemands{refused: []string{"reasoning_content"}}},
+	{regexp.MustCompile(`^deepseek-(chat|reasoner|flash|pro|v3[.-][1-9]|v[4-9])`), chatDemands{thought: "calls"}},
+	{regexp.MustCompile(`^kimi-k2\.[56]`), chatDemands{thought: "calls", filled: true}},
+	{regexp.MustCompile(`^kimi-(k2\.[7-9]|k[3-9])`), chatDemands{thought: "all"}},
+	{regexp.MustCompile(`^kimi-k2-thinking`), chatDemands{thought: "calls"}},
+	{
+		regexp.MustCompile(`^(open-)?(mistral|ministral|mixtral|codestral|pixtral|magistral|devstral|voxtral)`),
+		chatDemands{ids: regexp.MustCompile(`^[a-zA-Z0-9]{9}$`), strict: true},
+	},
+	{regexp.MustCompile(`^gemini-[3-9]`), chatDemands{signed: true}},
 }
 
-// ForModel also holds contexts of Chat to what the provider of a model demands, as far as its name tells.
-func (c *Checker) ForModel(model string) { c.demands = demandsOf(model) }
+func demandsOf(model string) *chatDemands {
+	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	for i := range chatDemandsOf {
+		if d := &chatDemandsOf[i]; d.models.MatchString(model) {
+			return &d.demands
+		}
+	}
+	return &chatDemands{}
+}
 
 func (d *chatDemands) check(r *reader, entries []*entry) {
 	for i, e := range entries {

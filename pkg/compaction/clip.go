@@ -7,6 +7,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -23,9 +24,14 @@ const headShare = 60
 // (behaviour §4). It is never shorter than MinClipChars, even if that exceeds the limit; false if clipping saves nothing. The part's contents
 // are inline. index is the message that the annotation names, unless the result was recalled from elsewhere.
 func Clip(p conversation.Part, index int32, limit int64, counter tokens.Counter) (conversation.Part, bool) {
-	text, recall := p.Result.Lines(), p.Result.Recall(index)
-	chars := utf8.RuneCountInString(text)
-	size := int(int64(chars) * max(limit, 0) / max(int64(p.Tokens), 1))
+	recall := p.Result.Recall(index)
+	text, bytes := content.WithoutBase64(p.Result.Lines(), recall)
+	chars, weight := utf8.RuneCountInString(text), int64(p.Tokens)
+	if len(bytes) > 0 {
+		n, _ := counter.Count(text)
+		weight = int64(n)
+	}
+	size := int(int64(chars) * max(limit, 0) / max(weight, 1))
 	shown := clipToSize(text, chars, recall, size)
 	n, estimated := counter.Count(shown)
 	// The estimate by proportion is near; a few steps of correction bring it under the limit.

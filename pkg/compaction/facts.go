@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
 )
@@ -177,5 +178,6 @@ func (c *factCollector) item(it *conversation.Item) {
 }
 
 func (c *factCollector) text(text string) {
+	text, _ = content.WithoutBase64(text, "")
 	facts.EachMention(text, c.add)
 }

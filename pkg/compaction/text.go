@@ -3,10 +3,11 @@ package compaction
 import (
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// PartsText is the text of a tool result, or of words, as one.
+// PartsText is the text of a tool result, or of words, as one: with lines for bytes in base64, which are no words.
 func PartsText(parts []conversation.Part) string {
 	var b strings.Builder
 	for i := range parts {
@@ -17,5 +18,6 @@ func PartsText(parts []conversation.Part) string {
 			b.WriteString(p.Text.Inline)
 		}
 	}
-	return b.String()
+	text, _ := content.WithoutBase64(b.String(), "")
+	return text
 }

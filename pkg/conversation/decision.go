@@ -80,8 +80,8 @@ const (
 	ReasonResidueDropped
 	ReasonDuplicateLines
 	ReasonCopyNotShown
-	ReasonBytesInText
 	ReasonSignatureAdded
+	ReasonBytesReplaced
 )
 
 // Expired says whether the reason is that of an expiry.

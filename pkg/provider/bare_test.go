@@ -89,7 +89,7 @@ func bareItems() map[conversation.Format][]bareItem {
 			{json: `{"type":"input_json_delta","partial_json":"SAID"}`, refused: streamed},
 			{json: `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, refused: streamed},
 			{json: `{"type":"error","error":{"message":"SAID"}}`, refused: streamed},
-			{json: `{"custom_id":"x","result":{"type":"succeeded","message":{"role":"assistant","content":"SAID"}}}`, refused: "must be user or assistant"},
+			{json: `{"custom_id":"x","result":{"type":"succeeded","message":{"role":"assistant","content":"SAID"}}}`, refused: "must be user, assistant or system"},
 		},
 		conversation.FormatGemini: {
 			{json: `{"role":"user","parts":[{"text":"SAID"}]}`, want: "user SAID"},

@@ -232,7 +232,7 @@ func TestChatDialects_Demands_AreChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checker.ForModel(s[d.Name].model)
+		checker.Model = s[d.Name].model
 		faults := checker.Read(nil, []byte(list)).Violations
 		demands := d.Needs != provider.ReasoningFree && d.Name != "GLM" || d.NeedsSignature || d.RefusesOthers // GLM says so, and refuses nothing
 		if demands != (len(faults) > 0) {

@@ -299,7 +299,7 @@ func takenByProvider(t rapid.TB, f provider.Format, v view, model string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checker.ForModel(model)
+	checker.Model = model
 	if faults := checker.Read(nil, out).Violations; len(faults) > 0 {
 		t.Fatalf("%s: %v in\n%s", model, faults, out)
 	}

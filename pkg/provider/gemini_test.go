@@ -129,3 +129,22 @@ func TestGemini_UnknownMembersOfTheUsers_GoBack(t *testing.T) {
 		}
 	}
 }
+
+// TestGemini_MediaInResults_StandBesideTheResponse: from version 3 on, what it takes there; the rest is lines.
+func TestGemini_MediaInResults_StandBesideTheResponse(t *testing.T) {
+	f := door{doorOf(conversation.FormatGemini).Format, doorOf(conversation.FormatAnthropic).reader}
+	image := func(mime string) string {
+		return `{"type":"image","source":{"type":"base64","media_type":"` + mime + `","data":"` + pngBase64 + `"}}`
+	}
+	list := `[{"role":"user","content":"q"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"get","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1",` +
+		`"content":[{"type":"text","text":"see"},` + image("image/png") + `,` + image("image/gif") + `,{"type":"text","text":"and"}]}]}]`
+	png := `{"inlineData":{"mimeType":"image/png","data":"` + pngBase64 + `"}}`
+	for model, want := range map[string]string{
+		"gemini-3-flash-preview": `{"functionResponse":{"name":"get","response":{"result":"see\n[Media: image/gif, 6 bytes]\nand"},"parts":[` + png + `]}}`,
+		"gemini-2.5-flash":       `{"functionResponse":{"name":"get","response":{"result":"see\n[Media: image/png, 6 bytes]\n[Media: image/gif, 6 bytes]\nand"}}}`,
+	} {
+		if out, _ := rendered(t, f, list, "", model); !strings.Contains(out, want) {
+			t.Errorf("%s: %s", model, out)
+		}
+	}
+}

@@ -145,7 +145,7 @@ func (r *Reading) Add(n Node, role conversation.Role, name string, parts []conve
 	if role == conversation.RoleSystem && r.leads() {
 		r.Input.Leads = true
 		for i := range parts {
-			r.Input.System = append(r.Input.System, parts[i].Text.Inline)
+			r.AddSystem(parts[i].Text.Inline)
 		}
 		return
 	}
@@ -238,7 +238,22 @@ func (r *Reading) check(n Node, m *InputMessage) {
 func (r *Reading) tagAborted() {
 	last := len(r.Input.Messages) - 1
 	if r.Request.Aborted && last >= 0 && r.Input.Messages[last].Role == conversation.RoleAssistant {
+		r.Tag(conversation.TagAborted)
+	}
+}
+
+// Last are the parts of the last message; none if there is none.
+func (r *Reading) Last() []conversation.Part {
+	if last := len(r.Input.Messages) - 1; last >= 0 {
+		return r.Input.Messages[last].Parts
+	}
+	return nil
+}
+
+// Tag tags the last message, if there is one.
+func (r *Reading) Tag(tag string) {
+	if last := len(r.Input.Messages) - 1; last >= 0 {
 		m := &r.Input.Messages[last]
-		m.Tags = append(m.Tags, conversation.TagAborted)
+		m.Tags = append(m.Tags, tag)
 	}
 }

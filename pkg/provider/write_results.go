@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -25,22 +26,52 @@ func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out st
 	}
 	var b strings.Builder
 	for i := range r.Parts {
+		text := r.Parts[i].Text.Inline
+		if m := r.Parts[i].Media; m != nil {
+			var n int32
+			text, n = s.ResultMediaAsText(r, m, index)
+			if extra += n; text == "" {
+				continue
+			}
+		}
 		if i > 0 {
 			b.WriteByte('\n')
 			extra++
 		}
-		p := &r.Parts[i]
-		if p.Media == nil {
-			b.WriteString(p.Text.Inline)
-			continue
-		}
-		line := p.Media.Line()
-		n := s.Context.count(line)
-		s.Repair(index, conversation.ReasonMediaAsText, int64(n))
-		extra += n
-		b.WriteString(line)
+		b.WriteString(text)
 	}
 	return b.String(), extra
+}
+
+// ResultMediaAsText returns the line that replaces media of a result, and its weight. It is empty where the result's words have one in the
+// media's place, as they have for bytes in base64: then the result weighs less by the media.
+func (s *UnitWriter) ResultMediaAsText(r *conversation.ToolResult, m *conversation.Media, index int32) (line string, tokens int32) {
+	line = m.Line()
+	named := strings.TrimSuffix(line, "]") + ", sha256 "
+	if slices.ContainsFunc(r.Parts, func(p conversation.ResultPart) bool { return p.Media == nil && strings.Contains(p.Text.Inline, named) }) {
+		line, tokens = "", -s.mediaWeight(r)
+	} else {
+		tokens = s.Context.count(line)
+	}
+	s.Repair(index, conversation.ReasonMediaAsText, int64(tokens))
+	return line, tokens
+}
+
+// mediaWeight is what one medium of a result was counted as: what its words leave of its weight, by the number of media.
+func (s *UnitWriter) mediaWeight(r *conversation.ToolResult) int32 {
+	at := slices.IndexFunc(s.lines, func(l Line) bool { return len(l.Parts) > 0 && l.Parts[0].Result == r })
+	if at < 0 {
+		return 0
+	}
+	left, media := s.lines[at].Parts[0].Tokens, int32(0)
+	for i := range r.Parts {
+		if r.Parts[i].Media != nil {
+			media++
+		} else {
+			left -= s.Context.count(r.Parts[i].Text.Inline)
+		}
+	}
+	return max(left, 0) / max(media, 1)
 }
 
 // ResultList says how a format lists the pieces of a result.
@@ -65,10 +96,9 @@ func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p ResultList
 			c.Kept = p.Kept[i]
 		}
 		if c.Media != nil && (p.Takes == nil || !p.Takes(c.Media)) {
-			c.Text, c.Media = c.Media.Line(), nil
-			n := s.Context.count(c.Text)
-			s.Repair(l.Index, conversation.ReasonMediaAsText, int64(n))
-			more += n
+			var n int32
+			c.Text, n = s.ResultMediaAsText(r, c.Media, l.Index)
+			c.Media, more = nil, more+n
 		}
 		if c.Media != nil || c.Text != "" {
 			contents = append(contents, c)

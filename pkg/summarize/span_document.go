@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
@@ -127,7 +128,7 @@ func spanMessagesOf(it *conversation.Item, names map[int32]string, answered map[
 	for i := range it.Parts {
 		switch p := &it.Parts[i]; p.Kind {
 		case conversation.PartText:
-			by(i).appendText(p.Text.Inline)
+			by(i).appendText(withoutBytes(p.Text.Inline))
 		case conversation.PartMedia:
 			by(i).appendText(p.Media.Line())
 		case conversation.PartToolCall:
@@ -154,11 +155,17 @@ func (m *spanMessage) appendText(text string) {
 }
 
 func spanResultOf(r *conversation.ToolResult, names map[int32]string) spanResult {
-	out := spanResult{Tool: validUTF8(cmp.Or(r.Name, names[r.Ordinal])), Text: validUTF8(r.Lines())}
+	out := spanResult{Tool: validUTF8(cmp.Or(r.Name, names[r.Ordinal])), Text: validUTF8(withoutBytes(r.Lines()))}
 	if r.State == conversation.ResultError {
 		out.State = "error"
 	}
 	return out
+}
+
+// withoutBytes has lines for bytes in base64, which say nothing to who summarizes.
+func withoutBytes(text string) string {
+	text, _ = content.WithoutBase64(text, "")
+	return text
 }
 
 // validUTF8 replaces invalid UTF-8, which JSON cannot hold.

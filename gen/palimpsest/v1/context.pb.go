@@ -726,7 +726,7 @@ type TokenReport struct {
 	Total int64 `protobuf:"varint,4,opt,name=total,proto3" json:"total,omitempty"`
 	// Output only. The budget: the largest value that total may have.
 	Budget int64 `protobuf:"varint,5,opt,name=budget,proto3" json:"budget,omitempty"`
-	// Output only. The tokens that clipping keeps out of this context.
+	// Output only. The tokens that clipping keeps out of this context, and lines and images in the place of bytes in base64.
 	SavedByClipping int64 `protobuf:"varint,6,opt,name=saved_by_clipping,json=savedByClipping,proto3" json:"saved_by_clipping,omitempty"`
 	// Output only. The tokens of messages before the window's start, and of what is cut off the newest user message and the opening.
 	SavedByFit int64 `protobuf:"varint,7,opt,name=saved_by_fit,json=savedByFit,proto3" json:"saved_by_fit,omitempty"`

@@ -29,7 +29,7 @@ const (
 	EventType_EVENT_TYPE_UNSPECIFIED EventType = 0
 	// The message was appended.
 	EventType_EVENT_TYPE_ADDED EventType = 1
-	// Tool results in the message were clipped to fit.
+	// Tool results in the message were clipped to fit; with reason BYTES_REPLACED, bytes in base64 were replaced in its texts and results.
 	EventType_EVENT_TYPE_CLIPPED EventType = 2
 	// The turns of the message, or of tool results in it, were over (see Expiration), and it is to leave the view.
 	EventType_EVENT_TYPE_EXPIRED EventType = 3
@@ -158,7 +158,8 @@ type DecisionKind int32
 const (
 	// The kind is not set.
 	DecisionKind_DECISION_KIND_UNSPECIFIED DecisionKind = 0
-	// A tool result, the newest user message or the opening was cut to its head and tail, or a summary was shortened.
+	// A tool result, the newest user message or the opening was cut to its head and tail, or a summary was shortened. With reason
+	// BYTES_REPLACED, only bytes in base64 are not shown as they were appended.
 	DecisionKind_DECISION_KIND_CLIPPED DecisionKind = 1
 	// The messages, or the summary that stands for them, are not shown: they are before the window's start, or there is no room.
 	DecisionKind_DECISION_KIND_LEFT_OUT DecisionKind = 2
@@ -370,10 +371,10 @@ const (
 	DecisionReason_DECISION_REASON_DUPLICATE_LINES DecisionReason = 51
 	// The message that showed lines of the result no longer shows them.
 	DecisionReason_DECISION_REASON_COPY_NOT_SHOWN DecisionReason = 52
-	// A result held bytes as base64. A line stands for them, and an image is shown as one.
-	DecisionReason_DECISION_REASON_BYTES_IN_TEXT DecisionReason = 53
 	// Gemini demands a signature of the call, which Gemini did not make: it goes with the placeholder that Google documents.
-	DecisionReason_DECISION_REASON_SIGNATURE_ADDED DecisionReason = 54
+	DecisionReason_DECISION_REASON_SIGNATURE_ADDED DecisionReason = 53
+	// The text held bytes in base64: an image or a line stands for them.
+	DecisionReason_DECISION_REASON_BYTES_REPLACED DecisionReason = 54
 )
 
 // Enum value maps for DecisionReason.
@@ -432,8 +433,8 @@ var (
 		50: "DECISION_REASON_RESIDUE_DROPPED",
 		51: "DECISION_REASON_DUPLICATE_LINES",
 		52: "DECISION_REASON_COPY_NOT_SHOWN",
-		53: "DECISION_REASON_BYTES_IN_TEXT",
-		54: "DECISION_REASON_SIGNATURE_ADDED",
+		53: "DECISION_REASON_SIGNATURE_ADDED",
+		54: "DECISION_REASON_BYTES_REPLACED",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -489,8 +490,8 @@ var (
 		"DECISION_REASON_RESIDUE_DROPPED":         50,
 		"DECISION_REASON_DUPLICATE_LINES":         51,
 		"DECISION_REASON_COPY_NOT_SHOWN":          52,
-		"DECISION_REASON_BYTES_IN_TEXT":           53,
-		"DECISION_REASON_SIGNATURE_ADDED":         54,
+		"DECISION_REASON_SIGNATURE_ADDED":         53,
+		"DECISION_REASON_BYTES_REPLACED":          54,
 	}
 )
 
@@ -950,7 +951,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x13DECISION_KIND_CITED\x10\f\x12\x1b\n" +
 	"\x17DECISION_KIND_CORRECTED\x10\r\x12\x1a\n" +
 	"\x16DECISION_KIND_RECALLED\x10\x0e\x12\x1e\n" +
-	"\x1aDECISION_KIND_DEDUPLICATED\x10\x0f*\xe2\x0f\n" +
+	"\x1aDECISION_KIND_DEDUPLICATED\x10\x0f*\xe3\x0f\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -1005,9 +1006,9 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	" DECISION_REASON_MEMORY_FORGOTTEN\x101\x12#\n" +
 	"\x1fDECISION_REASON_RESIDUE_DROPPED\x102\x12#\n" +
 	"\x1fDECISION_REASON_DUPLICATE_LINES\x103\x12\"\n" +
-	"\x1eDECISION_REASON_COPY_NOT_SHOWN\x104\x12!\n" +
-	"\x1dDECISION_REASON_BYTES_IN_TEXT\x105\x12#\n" +
-	"\x1fDECISION_REASON_SIGNATURE_ADDED\x106B\xcf\x01\n" +
+	"\x1eDECISION_REASON_COPY_NOT_SHOWN\x104\x12#\n" +
+	"\x1fDECISION_REASON_SIGNATURE_ADDED\x105\x12\"\n" +
+	"\x1eDECISION_REASON_BYTES_REPLACED\x106B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"EventProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

@@ -328,7 +328,7 @@ const (
 	ViewLevel_VIEW_LEVEL_FULL ViewLevel = 1
 	// A citation stands for the message.
 	ViewLevel_VIEW_LEVEL_CITED ViewLevel = 2
-	// The message is clipped or compacted.
+	// The message is clipped or compacted, or shown without bytes in base64.
 	ViewLevel_VIEW_LEVEL_SHORTENED ViewLevel = 3
 	// A placeholder stands for the message.
 	ViewLevel_VIEW_LEVEL_CLEARED ViewLevel = 4

@@ -88,10 +88,12 @@ func label(read *engine.Input, in *pb.ProviderInput) {
 	kept := read.Messages[:0]
 	for i := range read.Messages {
 		m := read.Messages[i]
-		aborted := m.Aborted() // the reader says which reply was cut off
+		own := m.Tags // the reader says which reply was cut off or paused
 		m.RunID, m.StepID, m.Tags = in.GetRunId(), in.GetStepId(), slices.Clone(in.GetTags())
-		if aborted && !m.Aborted() {
-			m.Tags = append(m.Tags, conversation.TagAborted)
+		for _, tag := range own {
+			if !slices.Contains(m.Tags, tag) {
+				m.Tags = append(m.Tags, tag)
+			}
 		}
 		if len(m.Parts) > 0 {
 			kept = append(kept, m)

@@ -29,6 +29,9 @@ func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node
 		return provider.Node{}
 	}
 	d.message(r, o)
+	if reason := o.Get("stop_reason"); reason.JSON == `"pause_turn"` {
+		r.Tag(conversation.TagPaused)
+	}
 	return o.Get("usage")
 }
 
@@ -48,16 +51,21 @@ func (dialect) System(r *provider.Reading, o *provider.Object) {
 	}
 }
 
-// Element reads a message.
+// Element reads a message. One of the assistant's that waits for Anthropic's own tools was paused there, as no other reason leaves it so.
 func (d dialect) Element(r *provider.Reading, n provider.Node) {
-	if o := r.Object(n); o.Has("role") || !readBare(r, o) {
-		d.message(r, o)
+	o := r.Object(n)
+	if !o.Has("role") && readBare(r, o) {
+		return
+	}
+	d.message(r, o)
+	if role := o.Get("role"); role.JSON == `"assistant"` && waits(r.Last()) {
+		r.Tag(conversation.TagPaused)
 	}
 }
 
 func (dialect) message(r *provider.Reading, o *provider.Object) {
 	role, content := o.Get("role"), o.Get("content")
-	if content.Missing() {
+	if content.Missing() && !(role.JSON == `"system"` && o.Has("output_config")) {
 		r.Fail(&content, "is required")
 	}
 	switch r.Text(role) {
@@ -66,10 +74,40 @@ func (dialect) message(r *provider.Reading, o *provider.Object) {
 	case "assistant":
 		r.Add(o.Node, conversation.RoleAssistant, "", r.Content(content, readBlock))
 	case "system":
-		r.Add(o.Node, conversation.RoleSystem, "", r.Content(content, readGiven))
+		r.Add(o.Node, conversation.RoleSystem, "", besideSystem(r, o, r.Content(content, readSystem)))
 	default:
-		r.Fail(&role, "must be user or assistant")
+		r.Fail(&role, "must be user, assistant or system")
 	}
+}
+
+// besideSystem gives the first part of a system message what stands beside its content, such as clear_at.
+func besideSystem(r *provider.Reading, o *provider.Object, parts []conversation.Part) []conversation.Part {
+	var kept provider.Members
+	if kept.Unread(rewriting(), "message", o, "role", "content"); len(parts) > 0 {
+		parts[0] = r.MoreResidue(parts[0], "anthropic", kept)
+	}
+	return parts
+}
+
+// readSystem reads a block of a system message. Changes of tools stay as they are.
+func readSystem(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
+	kind := o.Get("type")
+	switch r.Text(kind) {
+	case "text":
+		return readText(r, o), true
+	case "tool_addition", "tool_removal":
+		w := provider.Rewriting{Drop: []string{"cache_control"}, Top: true}
+		return provider.Opaque("anthropic", r.Block(&w, o.Node)), true
+	}
+	r.Fail(&kind, "must be text, tool_addition or tool_removal")
+	return p, false
+}
+
+// rest keeps the members of a block that nothing else of it holds.
+func rest(r *provider.Reading, p conversation.Part, o *provider.Object, read ...string) conversation.Part {
+	var kept provider.Members
+	kept.Unread(rewriting(), "members", o, append(read, "type")...)
+	return r.MoreResidue(p, "anthropic", kept)
 }
 
 // readGiven reads a block that is given to the model.
@@ -91,7 +129,7 @@ func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 
 // readText reads a text with its citations.
 func readText(r *provider.Reading, o *provider.Object) conversation.Part {
-	p := provider.Text(r.Text(o.Get("text")))
+	p := rest(r, provider.Text(r.Text(o.Get("text"))), o, "text", "citations")
 	citations := o.Get("citations")
 	list := r.List(citations)
 	if len(list) == 0 {
@@ -106,7 +144,7 @@ func readText(r *provider.Reading, o *provider.Object) conversation.Part {
 		}
 		out = append(out, r.Block(&w, list[i])...)
 	}
-	return r.WithResidue(p, "anthropic", provider.Members{{Key: "citations", JSON: string(append(out, ']'))}})
+	return r.MoreResidue(p, "anthropic", provider.Members{{Key: "citations", JSON: string(append(out, ']'))}})
 }
 
 // rewriting is how what is kept of a block is written: without what is null, but for what must be there, and without marks for a cache.
@@ -122,6 +160,7 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	}
 	kept.AddObject(r, rewriting(), o.Get("citations"))
 	source, image := r.Object(o.Get("source")), o.Get("type")
+	kept.Unread(rewriting(), "source_members", source, "type", "media_type", "data", "url", "file_id", "content")
 	mime := provider.PDF
 	if image.Says("image") {
 		mime = "image/png"
@@ -149,7 +188,7 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	default:
 		r.Fail(&kind, "must be base64, url, file, text or content")
 	}
-	return r.WithResidue(p, "anthropic", kept)
+	return rest(r, r.WithResidue(p, "anthropic", kept), o, "source", "title", "context", "citations")
 }
 
 // join puts the texts of pieces below each other.
@@ -171,10 +210,10 @@ func readSearchResult(r *provider.Reading, o *provider.Object) conversation.Part
 	kept.AddText(r, o.Get("title"))
 	kept.AddObject(r, rewriting(), o.Get("citations"))
 	texts := r.Content(o.Get("content"), readGiven)
-	if len(texts) != 1 {
+	if len(texts) != 1 || texts[0].Residue != nil {
 		kept.AddObject(r, rewriting(), o.Get("content"))
 	}
-	return r.WithResidue(provider.Text(join(texts)), "anthropic", kept)
+	return rest(r, r.WithResidue(provider.Text(join(texts)), "anthropic", kept), o, "source", "title", "content", "citations")
 }
 
 // readResult reads a result. Pieces that are neither text nor media stay as they are beside what they say.
@@ -191,7 +230,7 @@ func readResult(r *provider.Reading, o *provider.Object) conversation.Part {
 		kept.AddObject(r, rewriting(), content)
 	}
 	kept.AddText(r, o.Get("toolset_name"))
-	return r.WithResidue(provider.ResultPart(result), "anthropic", kept)
+	return rest(r, r.WithResidue(provider.ResultPart(result), "anthropic", kept), o, "tool_use_id", "content", "is_error", "toolset_name")
 }
 
 // readPieces reads the pieces of a result; whole reports whether they hold all of it.
@@ -224,7 +263,8 @@ func readBlock(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 	case "text":
 		return readText(r, o), true
 	case "thinking":
-		return r.Reasoning("anthropic", r.Text(o.Get("thinking")), r.Text(o.Get("signature")))
+		p, ok := r.Reasoning("anthropic", r.Text(o.Get("thinking")), r.Text(o.Get("signature")))
+		return rest(r, p, o, "thinking", "signature"), ok
 	case "tool_use":
 		return readCall(r, o)
 	case "image", "document", "search_result", "tool_result":
@@ -232,7 +272,11 @@ func readBlock(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 		return p, false
 	default:
 		w := provider.Rewriting{Drop: []string{"cache_control"}, Free: []string{"input"}, Top: true}
-		return provider.Opaque("anthropic", r.Block(&w, o.Node)), true
+		block := r.Block(&w, o.Node)
+		if strings.HasSuffix(r.Text(kind), "_tool_use") && !o.Has("input") { // which must be there, as in a call
+			block = block[:len(block)-1] + `,"input":{}}`
+		}
+		return provider.Opaque("anthropic", block), true
 	}
 }
 
@@ -241,5 +285,24 @@ func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool)
 	kept.AddObject(r, rewriting(), o.Get("caller"))
 	kept.AddText(r, o.Get("toolset_name"))
 	p, ok := r.Call(r.CallID(o.Get("id")), r.ToolName(o.Get("name")), r.ObjectArguments(o.Get("input")))
-	return r.WithResidue(p, "anthropic", kept), ok
+	return rest(r, r.WithResidue(p, "anthropic", kept), o, "id", "name", "input", "caller", "toolset_name"), ok
+}
+
+// waits reports whether a message waits for Anthropic's own tools, and for none of the caller's.
+func waits(parts []conversation.Part) bool {
+	open := map[string]bool{}
+	for i := range parts {
+		switch p := &parts[i]; p.Kind {
+		case conversation.PartToolCall:
+			return false
+		case conversation.PartOpaque:
+			switch b := readOwn(p, false); {
+			case b.id != "":
+				open[b.id] = true
+			case b.answers != "":
+				delete(open, b.answers)
+			}
+		}
+	}
+	return len(open) > 0
 }

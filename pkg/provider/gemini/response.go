@@ -2,6 +2,9 @@ package gemini
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -14,8 +17,8 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	var more int32
 	var attached []byte
 	shown := *r
-	if kept.Is("parts", '[') && r.Output == conversation.OutputParts {
-		text, attached, shown.Output = apart(r, kept)
+	if r.Output == conversation.OutputParts && (kept.Is("parts", '[') || takesMediaInResponses(s.Context.Model)) {
+		text, more, attached, shown.Output = apart(s, l, r, kept)
 	}
 	if attached == nil {
 		shown.Output = r.Output
@@ -44,28 +47,48 @@ func answersByID(s *provider.UnitWriter, r *conversation.ToolResult, kept provid
 	return call != nil && hasID(s.Kept(call)) && kept["id"] == nil
 }
 
-// apart parts a result into its words and the media beside them; nothing is attached if not all of it can be shown so.
-func apart(r *conversation.ToolResult, kept provider.Fields) (text string, attached []byte, output conversation.OutputKind) {
+// apart parts a result into its words and the media beside them. Nothing is attached if no media can be, or not all that came so.
+func apart(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, kept provider.Fields) (text string, more int32, attached []byte, output conversation.OutputKind) {
+	came := kept.Is("parts", '[')
+	attaches := func(p conversation.ResultPart) bool { return p.Media != nil && isAttached(p.Media, came) }
+	refused := func(p conversation.ResultPart) bool { return p.Media != nil && !isAttached(p.Media, came) }
+	if !slices.ContainsFunc(r.Parts, attaches) || came && slices.ContainsFunc(r.Parts, refused) {
+		return "", 0, nil, output
+	}
 	if kept.Is("response", '{') {
 		output = conversation.OutputJSON
 	}
+	attached = []byte(`,"parts":[`)
+	var words []string
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		switch {
-		case i == 0 && p.Media == nil:
-			text = p.Text.Inline
-		case p.Media == nil || !(writer{}).Takes(p.Media):
-			return "", nil, output
-		case attached == nil:
-			attached = append([]byte(`,"parts":[`), media(p.Media, besidePiece(kept, i))...)
+		case p.Media == nil:
+			words = append(words, p.Text.Inline)
+		case attaches(*p):
+			attached = append(append(attached, media(p.Media, besidePiece(kept, i))...), ',')
 		default:
-			attached = append(append(attached, ','), media(p.Media, besidePiece(kept, i))...)
+			line, n := s.ResultMediaAsText(r, p.Media, l.Index)
+			if more += n; line != "" {
+				words = append(words, line)
+			}
 		}
 	}
-	if attached == nil {
-		return "", nil, output
-	}
-	return text, append(attached, ']'), output
+	attached[len(attached)-1] = ']'
+	return strings.Join(words, "\n"), more, attached, output
+}
+
+// newest are models of version 3 and later, by number or by an alias of the newest (ai.google.dev/gemini-api/docs/models,
+// github.com/google-gemini/gemini-cli/issues/20588, read 2026-11-26).
+var newest = regexp.MustCompile(`^gemini-(?:(?:[3-9]|\d\d)(?:[.-]|$)|(?:pro|flash|flash-lite)-latest$)`)
+
+// takesMediaInResponses reports whether a model takes media beside a function's response, as those from version 3 on do
+// (ai.google.dev/gemini-api/docs/function-calling, "Multimodal function responses"). Of a model without a name it is not known.
+func takesMediaInResponses(model string) bool { return newest.MatchString(provider.BareModel(model)) }
+
+// isAttached reports whether media go beside a response: those that came so and can be sent, else images and PDF that go with the request.
+func isAttached(m *conversation.Media, came bool) bool {
+	return (writer{}).Takes(m) && (came || provider.HasData(m) && provider.IsImageOrPDF(m))
 }
 
 // besidePiece is what stood beside a piece of a response: the text is the first of them, and has nothing beside it.

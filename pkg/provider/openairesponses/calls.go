@@ -114,18 +114,16 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	}
 }
 
-// output writes the output of a caller's tool: a list if that is how it came, or if there is an image or a file in it.
+// output writes the output of a caller's tool: a list if that is how it came, or if it holds media that OpenAI takes.
 func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, name string) {
 	list := provider.ResultList{
 		Role: name, Prefix: `{"type":"` + name + `","call_id":`, Key: `,"output":`, TextPrefix: `{"type":"input_text","text":`,
 		Takes: writer{}.Takes, Media: appendMedia,
 	}
+	takes := func(p conversation.ResultPart) bool { return p.Media != nil && list.Takes(p.Media) }
 	kept := s.Kept(&l.Parts[0])
 	_ = json.Unmarshal(kept["output"], &list.Kept) // what is no such list says nothing of pieces
-	listed := kept.Is("output", '[') || slices.ContainsFunc(r.Parts, func(p conversation.ResultPart) bool {
-		return p.Media != nil && list.Takes(p.Media)
-	})
-	if !listed || !s.AddPieces(l, r, list, kept) {
+	if !kept.Is("output", '[') && !slices.ContainsFunc(r.Parts, takes) || !s.AddPieces(l, r, list, kept) {
 		s.AddResult(l, r, name, list.Prefix, list.Key, kept)
 	}
 }

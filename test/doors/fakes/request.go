@@ -102,7 +102,7 @@ func (r *request) judge(format validate.Format, system, messages []byte) {
 		r.fault("%s", err)
 		return
 	}
-	checker.ForModel(r.model)
+	checker.Model = r.model
 	context := checker.Read(system, messages)
 	r.blocks, r.tokens = context.Blocks, context.Tokens
 	for _, v := range context.Violations {

@@ -50,11 +50,12 @@ type attempt struct {
 	stagedFor conversation.ID // the incarnation that large contents are staged under
 	staged    []conversation.Message
 	uploads   []conversation.ID
-	images    map[blockAt][]conversation.Content // staged of what is shown for base64
-	used      bool                               // a commit refers to the uploads, or may
+	used      bool // a commit refers to the uploads, or may
 	cited     *citationPlan
-	found     *foundHistory               // what became of a whole list, as of the last plan; nil for none
-	handles   map[blockAt]conversation.ID // see citationPlan
+	embedded  map[blockAt]conversation.Part       // what is shown for texts that hold bytes
+	shown     map[string]*conversation.ContentRef // large contents of these that are staged
+	found     *foundHistory                       // what became of a whole list, as of the last plan; nil for none
+	handles   map[blockAt]conversation.ID         // see citationPlan
 	result    *AppendResult
 }
 
@@ -275,15 +276,15 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 			return nil, err
 		}
 	}
-	c.Messages = a.staged
-	if err := a.leaveOut(ctx, c); err != nil {
-		return nil, err
-	}
+	c.Messages, c.Uploads = a.staged, a.uploads
 	txn.AddBytes(&c.Head, txn.GivenBytes(c))
 	if err := a.service.scheduleErasures(ctx, a.request.Key, c); err != nil {
 		return nil, err
 	}
-	if err := a.cite(c); err != nil {
+	if err := a.cite(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := a.replaceBytes(ctx, c); err != nil {
 		return nil, err
 	}
 	a.former.AddTo(c)

@@ -23,7 +23,6 @@ type citationPlan struct {
 	counter placement.Scale
 	release bool // originals go with their run
 	parts   []citedPart
-	encoded []encodedPart // that hold base64, and are not cited
 	slots   *contents.SlotChanges
 	last    int64
 	shares  map[blockAt]conversation.ContentRef  // contents whose bytes are stored already
@@ -39,6 +38,7 @@ type blockAt struct{ message, part int }
 type citedPart struct {
 	blockAt
 	text   string
+	words  string                // of the text, without bytes in base64
 	whole  *conversation.Content // the one run of content that is the text; nil if several are
 	sum    [32]byte
 	tool   string
@@ -50,7 +50,7 @@ type citedPart struct {
 
 	number int64
 	record *contents.Record
-	shown  conversation.Part
+	shown  conversation.Part // before it is worded: what stands for a text that holds bytes
 }
 
 // findCited finds what is to be cited of an append, and reads what is known of contents.
@@ -72,10 +72,10 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	a.findParts(c, r, p)
-	if err := a.weighMedia(ctx, c); err != nil {
+	if a.embedded, err = a.findEmbedded(ctx, r, snap.Head.Messages, c.counter); err != nil {
 		return err
 	}
+	a.findParts(c, r, p)
 	a.cited = c
 	if err := a.noteRecalled(ctx, snap); err != nil || len(c.parts) == 0 {
 		return err
@@ -90,18 +90,15 @@ func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 func (a *attempt) findParts(c *citationPlan, r *recallDetection, p conversation.CitationsPolicy) {
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Parts {
-			encoded := a.encoded(r, blockAt{i, j})
-			if x, ok := a.citable(r, blockAt{i, j}, p, encoded); ok {
+			if x, ok := a.citable(r, blockAt{i, j}, p); ok {
 				c.parts = append(c.parts, x)
-			} else if encoded != nil {
-				c.encoded = append(c.encoded, *encoded)
 			}
 		}
 	}
 }
 
 // citable says whether a part is cited: a long tool result that was not recalled, or a long text of an action's (behaviour §9).
-func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.CitationsPolicy, encoded *encodedPart) (citedPart, bool) {
+func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.CitationsPolicy) (citedPart, bool) {
 	m := &a.request.Messages[at.message]
 	p := &m.Parts[at.part]
 	x := citedPart{blockAt: at, call: -1}
@@ -117,10 +114,15 @@ func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.Ci
 		if p.Result.Output != conversation.OutputParts {
 			x.whole = &p.Result.Text
 		}
-	case p.Kind == conversation.PartText && isAction(m):
+	case p.Kind == conversation.PartText && m.Role == conversation.RoleUser &&
+		(m.Type == conversation.TypeActionResult || m.Type == conversation.TypeSubAgentResult):
 		x.text, x.whole = p.Text.Inline, &p.Text
 	}
-	if len(x.text) <= threshold || utf8.RuneCountInString(x.text) <= threshold || encoded != nil && encoded.chars() <= threshold {
+	x.words = x.text
+	if shown, ok := a.embedded[at]; ok {
+		x.shown, x.words = shown, wordsOf(&shown)
+	}
+	if len(x.words) <= threshold || utf8.RuneCountInString(x.words) <= threshold {
 		return x, false
 	}
 	x.sum = sha256.Sum256([]byte(x.text))
@@ -209,10 +211,10 @@ func argumentsIn(messages []conversation.Message, index, ordinal int32) string {
 }
 
 // cite adds to an append the edits that cite, and the source records.
-func (a *attempt) cite(c *store.Change) error {
+func (a *attempt) cite(ctx context.Context, c *store.Change) error {
 	now := c.Head.UpdateTime
 	for i := range a.cited.parts {
-		if err := a.citeOne(c, &a.cited.parts[i], now); err != nil {
+		if err := a.citeOne(ctx, c, &a.cited.parts[i], now); err != nil {
 			return err
 		}
 	}
@@ -223,7 +225,7 @@ func (a *attempt) cite(c *store.Change) error {
 	return nil
 }
 
-func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
+func (a *attempt) citeOne(ctx context.Context, c *store.Change, x *citedPart, now time.Time) error {
 	m, slots := &a.staged[x.message], a.cited.slots
 	x.record.Accessed = now.UnixMilli()
 	if r := m.Parts[x.part].Result; r != nil { // which call it answers is known since the message has its place
@@ -245,6 +247,12 @@ func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
 	if err := slots.Set(contents.SourceSlot(x.number), x.record.Encode()); err != nil {
 		return err
 	}
+	if _, embedded := a.embedded[x.blockAt]; embedded { // with images that no message holds
+		var err error
+		if x.shown, err = a.stageShown(ctx, x.shown); err != nil {
+			return err
+		}
+	}
 	txn.AddEdit(c, conversation.Edit{
 		Kind: conversation.EditParts, Range: conversation.Range{First: m.Index, End: m.Index + 1}, Reason: conversation.ReasonOverCitationThreshold,
 		Parts:  []conversation.PartEdit{{Part: int32(x.part), Level: conversation.Cited, Shown: x.shown}},
@@ -255,16 +263,20 @@ func (a *attempt) citeOne(c *store.Change, x *citedPart, now time.Time) error {
 
 // show is what the view shows for a part that is cited.
 func (c *citationPlan) show(x *citedPart, p *conversation.Part) conversation.Part {
-	text, cited := contents.MakeCitation(x.record, x.text, true, conversation.ExpandCall(x.record.Message), contents.CountWith(c.counter.Counter))
+	whole := p
+	if x.shown.Kind == p.Kind { // with lines and images for the bytes that it holds
+		whole = &x.shown
+	}
+	text, cited := contents.MakeCitation(x.record, x.words, true, conversation.ExpandCall(x.record.Message), contents.CountWith(c.counter.Counter))
 	var out conversation.Part
 	if p.Kind == conversation.PartText {
 		out = conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 	} else {
 		out = compaction.WithText(p.Result, text)
-		keepMedia(out.Result, p.Result, text)
+		keepMedia(out.Result, whole.Result, text)
 	}
 	out.Citation = cited
-	c.counter.Media = mediaWeight(p, c.counter)
+	c.counter.Media = mediaWeight(whole, c.counter)
 	c.counter.Part(&out)
 	return out
 }
@@ -303,8 +315,8 @@ func mediaWeight(p *conversation.Part, s placement.Scale) int32 {
 	return (p.Tokens - words) / media
 }
 
-// editsOf are the edits that were made of messages when they were appended.
-func (as *Service) editsOf(ctx context.Context, key store.Key, of *store.Snapshot) ([]conversation.Edit, error) {
+// enteringEdits are the edits by which messages entered the view when they were appended.
+func (as *Service) enteringEdits(ctx context.Context, key store.Key, of *store.Snapshot) ([]conversation.Edit, error) {
 	if len(of.Messages) == 0 || of.Head.EditSeq == 0 {
 		return nil, nil
 	}
@@ -317,11 +329,9 @@ func (as *Service) editsOf(ctx context.Context, key store.Key, of *store.Snapsho
 	}
 	var out []conversation.Edit
 	for i := range snap.Edits {
-		switch e := &snap.Edits[i]; e.Reason {
-		case conversation.ReasonOverCitationThreshold, conversation.ReasonBytesInText:
-			if e.Kind == conversation.EditParts {
-				out = append(out, *e)
-			}
+		if e := &snap.Edits[i]; e.Kind == conversation.EditParts &&
+			(e.Reason == conversation.ReasonOverCitationThreshold || e.Reason == conversation.ReasonBytesReplaced) {
+			out = append(out, *e)
 		}
 	}
 	return out, nil

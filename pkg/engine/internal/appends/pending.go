@@ -81,6 +81,9 @@ func (p *Pending) Texts() map[conversation.ID]string {
 			}
 		}
 	}
+	for text, ref := range p.shown {
+		out[ref.ID] = text
+	}
 	return out
 }
 

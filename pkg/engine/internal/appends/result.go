@@ -19,7 +19,7 @@ func (as *Service) repeatAppend(ctx context.Context, key store.Key, o *store.Out
 	if err != nil {
 		return nil, err
 	}
-	edits, err := as.editsOf(ctx, key, snap)
+	edits, err := as.enteringEdits(ctx, key, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -49,20 +49,21 @@ func (r *AppendResult) variants(whole []conversation.Message) {
 	}
 }
 
-// appended is the answer to an append: the messages, and the edits that came with them.
-func appended(messages []conversation.Message, edits []conversation.Edit, revision int64, duplicate bool) *AppendResult {
+// appended is the answer to an append: the messages, and the edits by which they entered the view.
+func appended(messages []conversation.Message, entered []conversation.Edit, revision int64, duplicate bool) *AppendResult {
 	r := &AppendResult{Messages: messages, Revision: revision, Duplicate: duplicate, Citations: make([][]contents.Cited, len(messages))}
 	for i := range messages {
 		r.Events = append(r.Events, conversation.Event{
 			Type: conversation.EventAdded, Turn: messages[i].TurnAdded, Index: messages[i].Index, Last: messages[i].Index, Reason: conversation.ReasonAppended,
 		})
 	}
-	for i := range edits {
-		if shown := &edits[i].Parts[0].Shown; shown.Citation != nil {
-			at := edits[i].Range.First - messages[0].Index
-			r.Citations[at] = append(r.Citations[at], contents.CitedFrom(shown))
+	for i := range entered {
+		if entered[i].Reason != conversation.ReasonOverCitationThreshold {
+			continue
 		}
+		at := entered[i].Range.First - messages[0].Index
+		r.Citations[at] = append(r.Citations[at], contents.CitedFrom(&entered[i].Parts[0].Shown))
 	}
-	r.Events = append(r.Events, conversation.EventsOf(edits)...)
+	r.Events = append(r.Events, conversation.EventsOf(entered)...)
 	return r
 }

@@ -53,7 +53,7 @@ func (a *attempt) stageParts(ctx context.Context) error {
 // discard lets go what was staged.
 func (a *attempt) discard(ctx context.Context) {
 	incarnation, uploads := a.stagedFor, a.uploads
-	a.stagedFor, a.uploads, a.images = conversation.ID{}, nil, nil
+	a.stagedFor, a.uploads, a.shown = conversation.ID{}, nil, nil
 	switch {
 	case len(uploads) == 0:
 		return

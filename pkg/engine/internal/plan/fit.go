@@ -145,9 +145,13 @@ func (d fitting) cutMessage(index int32, granted int64) (conversation.Cut, error
 	return cut, nil
 }
 
-// userWords is what the user typed in a message.
+// userWords is what the user typed in a message, as the view shows it.
 func (d fitting) userWords(m *conversation.Message) (string, error) {
-	parts, err := d.Loaded.Inline(m.Parts)
+	shown := m.Parts
+	if it, ok := d.View.Beside(m); ok {
+		shown = it.Parts
+	}
+	parts, err := d.Loaded.Inline(shown)
 	return compaction.UserText(parts), err
 }
 

@@ -56,10 +56,10 @@ func (d *Attempt) message(index int32) (*conversation.Message, error) {
 	return m, nil
 }
 
-// standsWhole says whether the user's words stand in a message as they were appended, whether or not a summary stands for it too.
+// standsWhole says whether the user's words stand in a message as they were appended, but for bytes, whether or not a summary stands for it too.
 func (d windowing) standsWhole(m *conversation.Message) bool {
 	it, ok := d.View.Beside(m)
-	return ok && it.Level == conversation.Full && !conversation.Erased(m.Parts)
+	return ok && (it.Level == conversation.Full || it.Reason == conversation.ReasonBytesReplaced) && !conversation.Erased(m.Parts)
 }
 
 // CompleteWindow completes a window by what it keeps before its start: the opening, and the request in force unless another keeps its place

@@ -3,6 +3,7 @@ package span
 import (
 	"strings"
 
+	"github.com/palimpsest-context/palimpsest/pkg/content"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
@@ -146,7 +147,8 @@ func (s *transcript) readResult(r *conversation.ToolResult) {
 func resultText(r *conversation.ToolResult) string {
 	texts := r.Texts()
 	for i := range texts {
-		texts[i] = summarize.Filter(texts[i])
+		text, _ := content.WithoutBase64(texts[i], "")
+		texts[i] = summarize.Filter(text)
 	}
 	return strings.Join(texts, "\n")
 }
