@@ -57,7 +57,7 @@ func anthropicMessage(r *reader, raw []byte) entry {
 		e.blocks = []Block{r.block(e.role, content, Item{Kind: Text, Texts: []string{text}})}
 		return e
 	}
-	types := []string{"text", "image", "document", "search_result", "tool_result"}
+	types := []string{"text", "image", "document", "search_result", "tool_result", "container_upload"}
 	switch e.role {
 	case "system":
 		types = []string{"text", "tool_addition", "tool_removal"}

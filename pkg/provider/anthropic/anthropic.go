@@ -46,6 +46,9 @@ func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []by
 	if p.Media == nil {
 		return appendText(dst, s, p)
 	}
+	if p.Kept.Text("type") == containerUpload {
+		return append(dst, p.Kept.AppendUnread(p.Kept.Append([]byte(`{"type":"container_upload"}`), '"', "file_id"), "members")...)
+	}
 	kind := "image"
 	if !strings.HasPrefix(p.Media.MIMEType, "image/") {
 		kind = "document"

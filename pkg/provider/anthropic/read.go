@@ -29,7 +29,7 @@ func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node
 		return provider.Node{}
 	}
 	d.message(r, o)
-	if reason := o.Get("stop_reason"); reason.JSON == `"pause_turn"` {
+	if reason := o.Get("stop_reason"); reason.Says("pause_turn") {
 		r.Tag(conversation.TagPaused)
 	}
 	return o.Get("usage")
@@ -58,19 +58,19 @@ func (d dialect) Element(r *provider.Reading, n provider.Node) {
 		return
 	}
 	d.message(r, o)
-	if role := o.Get("role"); role.JSON == `"assistant"` && waits(r.Last()) {
+	if role := o.Get("role"); role.Says("assistant") && waits(r.Last()) {
 		r.Tag(conversation.TagPaused)
 	}
 }
 
 func (dialect) message(r *provider.Reading, o *provider.Object) {
 	role, content := o.Get("role"), o.Get("content")
-	if content.Missing() && !(role.JSON == `"system"` && o.Has("output_config")) {
+	if content.Missing() && !(role.Says("system") && o.Has("output_config")) {
 		r.Fail(&content, "is required")
 	}
 	switch r.Text(role) {
 	case "user":
-		r.AddInput(o.Node, r.Content(content, readGiven))
+		r.AddInput(o.Node, r.Content(content, readUsers))
 	case "assistant":
 		r.Add(o.Node, conversation.RoleAssistant, "", r.Content(content, readBlock))
 	case "system":
@@ -108,6 +108,21 @@ func rest(r *provider.Reading, p conversation.Part, o *provider.Object, read ...
 	var kept provider.Members
 	kept.Unread(rewriting(), "members", o, append(read, "type")...)
 	return r.MoreResidue(p, "anthropic", kept)
+}
+
+// containerUpload is a file for the container in which Anthropic runs code.
+const containerUpload = "container_upload"
+
+// readUsers reads a block of a user's message.
+func readUsers(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
+	if kind := o.Get("type"); !kind.Says(containerUpload) {
+		return readGiven(r, o)
+	}
+	var kept provider.Members
+	kept.AddString("type", containerUpload)
+	kept.Add(o.Get("file_id"))
+	kept.Unread(rewriting(), "members", o, "type", "file_id")
+	return r.WithResidue(r.StoredFile(o.Get("file_id"), "application/octet-stream"), "anthropic", kept), true
 }
 
 // readGiven reads a block that is given to the model.

@@ -6,9 +6,9 @@ import "github.com/palimpsest-context/palimpsest/pkg/provider"
 // of these.
 func readBare(r *provider.Reading, o *provider.Object) bool {
 	kind, object := o.Get("type"), o.Get("object")
-	isCall := o.Has("id") && o.Has("function") || kind.JSON == `"custom"` && o.Has("custom")
+	isCall := o.Has("id") && o.Has("function") || kind.Says("custom") && o.Has("custom")
 	switch {
-	case o.Has("delta"), object.JSON == `"chat.completion.chunk"`, isCall && o.Has("index"):
+	case o.Has("delta"), object.Says("chat.completion.chunk"), isCall && o.Has("index"):
 		r.Streamed(o.Node)
 	case o.Has("message"):
 		r.First(o.Get("index"))
