@@ -1,6 +1,9 @@
 package provider
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Neighbors are what the units around one say of it. Most units have none.
 type Neighbors struct {
@@ -66,7 +69,7 @@ func FindNeighbors(units []UnitBlocks) []Neighbors {
 	for i := len(units) - 1; i >= 0; i-- {
 		out[i].GoesOn = goesOn && units[i].Ties.Thinks
 		if blocks := units[i].Blocks; len(blocks) > 0 {
-			goesOn = blocks[0].Role == "assistant"
+			goesOn = blocks[0].byModel()
 		}
 	}
 	if last >= 0 && units[last].waits() {
@@ -87,6 +90,11 @@ func FindNeighbors(units []UnitBlocks) []Neighbors {
 func (u *UnitBlocks) waits() bool {
 	n := len(u.Blocks)
 	return u.Ties.Paused || n > 0 && u.Blocks[n-1].Role == "user" && !u.Ties.Spoken
+}
+
+// byModel reports whether the model says it, as a message or as an item that its reasoning may precede.
+func (b *Block) byModel() bool {
+	return b.Role == "assistant" || b.Role == "reasoning" || strings.HasSuffix(b.Role, "_call")
 }
 
 // Empty reports whether the neighbors say nothing.

@@ -38,6 +38,8 @@ type Traits struct {
 	NoBlank                bool // text of white space alone is as forbidden as empty text
 	// Pauses: the model's turn may be paused, and goes on where it stands; what the provider's own tools answer may come in later turns.
 	Pauses bool
+	// Precedes: what the model thought precedes what it said, also where each was appended by itself.
+	Precedes bool
 	// Reads reports whether the model that is called may be sent what another of the provider's wrote; nil if never.
 	Reads func(called, writer string) bool
 	// SystemInside reports whether a model takes system messages among the others, and SystemAfter whether one may follow a block of the

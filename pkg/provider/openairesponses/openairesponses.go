@@ -15,8 +15,8 @@ func New() provider.Format {
 	return provider.NewFormat(conversation.FormatOpenAIResponses, provider.Traits{
 		Name: "openai-responses", Provider: "openai",
 		TextPrefix: `{"type":"message","role":"user","content":[{"type":"input_text","text":`, TextSuffix: `}]}`,
-		Residue: residueKeys(),
-		IDs:     func(string) provider.IDForm { return provider.WordID },
+		Residue: residueKeys(), Precedes: true,
+		IDs: func(string) provider.IDForm { return provider.WordID },
 		Request: provider.RequestShape{
 			Instructions: "instructions", Messages: "input", CacheKey: "prompt_cache_key",
 			Rest: `,"store":false,"include":["reasoning.encrypted_content"]`, // nothing is kept there, so reasoning must come along
@@ -86,7 +86,20 @@ func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	for i := range turn {
 		w.take(&turn[i])
 	}
-	w.dropReasoning()
+	w.endTurn()
+}
+
+// endTurn leaves out reasoning that nothing follows, unless the model's next item is a unit of its own, as where items are appended one by one.
+func (w *items) endTurn() {
+	w.unit.Ties().Thinks = len(w.reasoning) > 0
+	if !w.unit.Context.Neighbors.GoesOn {
+		w.dropReasoning()
+		return
+	}
+	for _, r := range w.reasoning {
+		w.unit.Add(r.line, "reasoning", r.json, r.part.Tokens)
+	}
+	w.reasoning = nil
 }
 
 func (w *items) take(l *provider.Line) {

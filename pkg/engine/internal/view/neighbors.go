@@ -10,7 +10,7 @@ import (
 // findNeighbors says what each unit has in its neighbors. Units are written for it as if they had none, as most of them then stay.
 func (c *Composer) findNeighbors(out *Composition) ([]provider.Neighbors, error) {
 	none := make([]provider.Neighbors, len(out.Units))
-	if !c.Format.Traits().Pauses || !hasBlocksOfTheModel(out.Units) {
+	if t := c.Format.Traits(); !t.Pauses && !t.Precedes || !hasBlocksOfTheModel(out.Units) {
 		return none, nil
 	}
 	units := make([]provider.UnitBlocks, len(out.Units))
