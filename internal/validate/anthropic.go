@@ -254,7 +254,7 @@ func (r *reader) anthropicResult(raw []byte, where string) Item {
 		item.Texts = []string{text}
 	case len(content) > 0:
 		for i, piece := range o.list("content") {
-			item.hold(r.anthropicBlock(piece, at(o.path("content"), i), "", "text", "image", "document", "search_result", "tool_reference").Items)
+			item.hold(r.anthropicBlock(piece, at(o.path("content"), i), "", "text", "image", "document", "search_result", "tool_reference", "browser_state").Items)
 		}
 	}
 	if o.truth("is_error") && item.Media == 0 && strings.Join(item.Texts, "") == "" {

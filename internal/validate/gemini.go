@@ -75,7 +75,8 @@ func (r *reader) geminiObject(raw []byte, where, role string, known ...string) (
 
 func (r *reader) geminiPart(raw []byte, where, role string) Block {
 	o, ok := r.geminiObject(raw, where, role, "text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall",
-		"functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse", "videoMetadata", "mediaResolution", "partMetadata")
+		"functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse", "videoMetadata", "mediaResolution", "partMetadata",
+		"mediaProcessing", "documentMetadata", "spreadsheetMetadata", "audioMetadata", "speechMetadata")
 	if !ok {
 		return r.block(role, raw)
 	}

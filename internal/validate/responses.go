@@ -219,7 +219,7 @@ func (o object) reasoningTexts(key, kind string) (texts []string) {
 		o.r.fault(o.path(key), RuleType)
 	}
 	for i, raw := range raws {
-		if p, ok := o.r.object(raw, at(o.path(key), i), "type", "text"); ok {
+		if p, ok := o.r.written(raw, at(o.path(key), i)); ok {
 			p.one("type", RuleValue, kind)
 			text, _ := p.text("text")
 			texts = append(texts, text)

@@ -45,6 +45,9 @@ func (n *Node) Missing() bool { return n.JSON == "" }
 // Is reports which kind of value it is, by the first byte: { [ " t f or a digit.
 func (n *Node) Is(first byte) bool { return n.JSON != "" && n.JSON[0] == first }
 
+// Says reports whether the value is a text, and this one, whoever escaped which of its letters.
+func (n *Node) Says(text string) bool { return n.Is('"') && unquote(n.JSON) == text }
+
 // place names where the value stands, such as choices[0].message; empty for the document.
 func (n *Node) place() string {
 	switch {
@@ -157,6 +160,19 @@ func appendUnescaped(dst []byte, s string) (out []byte, length int) {
 		return utf8.AppendRune(dst, pair), 12
 	}
 	return utf8.AppendRune(dst, utf8.RuneError), 6
+}
+
+// memberKey is the name of a member as the API has it. Python's SDKs print names that are words of the language with a stroke behind, and
+// send them without.
+func memberKey(quoted string, camel bool) string {
+	key := unquote(quoted)
+	if key == "from_" || key == "async_" {
+		key = key[:len(key)-1]
+	}
+	if camel {
+		return camelKey(key)
+	}
+	return key
 }
 
 // camelKey makes lowerCamelCase of snake_case.

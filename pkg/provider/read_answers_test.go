@@ -117,6 +117,8 @@ func TestReader_Read_Auto_IsWhatTheJSONSays(t *testing.T) {
 		{conversation.FormatOpenAIResponses, `{"type":"message","id":"m","role":"assistant","content":[{"type":"output_text","text":"a"}]}`, provider.ShapeMessage, "", "assistant"},
 		{conversation.FormatAnthropic, `{"role":"assistant","content":"a"}`, provider.ShapeMessage, "", "assistant"},
 		{conversation.FormatAnthropic, `{"type":"message","role":"assistant","stop_reason":"end_turn","content":[]}`, provider.ShapeResponse, "", ""},
+		{conversation.FormatAnthropic, `{"type":"mess\u0061ge","role":"\u0061ssistant","stop_reason":"end_turn","content":[]}`, provider.ShapeResponse, "", ""},
+		{conversation.FormatOpenAIResponses, `{"object":"respons\u0065","output":[]}`, provider.ShapeResponse, "", ""},
 		{conversation.FormatAnthropic, `{"system":[{"type":"text","text":"S"},{"type":"text","text":"T"}],"messages":[{"role":"user","content":"q"}]}`, provider.ShapeHistory, "S|T", "user"},
 		{conversation.FormatGemini, `{"contents":"q","system_instruction":"S"}`, provider.ShapeHistory, "S", "user"},
 		{conversation.FormatGemini, `{"promptFeedback":{"blockReason":"X"},"usageMetadata":{"promptTokenCount":1}}`, provider.ShapeResponse, "", ""},

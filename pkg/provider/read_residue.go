@@ -89,10 +89,7 @@ func (w *Rewriting) object(dst []byte, object string) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
 	members(object, func(quoted, value string) bool {
-		key := unquote(quoted)
-		if w.Camel {
-			key = camelKey(key)
-		}
+		key := memberKey(quoted, w.Camel)
 		if value == "null" && !slices.Contains(w.Nulls, key) || slices.Contains(w.Drop, key) {
 			return true
 		}

@@ -64,10 +64,7 @@ func (r *Reading) Object(n Node) *Object {
 		return o
 	}
 	members(n.JSON, func(quoted, value string) bool {
-		key := unquote(quoted)
-		if r.camel {
-			key = camelKey(key)
-		}
+		key := memberKey(quoted, r.camel)
 		if len(o.members) == maxReadMembers {
 			r.Fail(&n, "must have at most %d members", maxReadMembers)
 			return false

@@ -83,6 +83,7 @@ type ResultList struct {
 	// Media writes media that the provider takes here; all others become lines of text. Nil if it takes none.
 	Takes func(*conversation.Media) bool
 	Media func([]byte, *Content) []byte
+	Kept  []Fields // what the pieces are kept with, in their order; nil if nothing
 }
 
 // AddPieces writes a result of several pieces as a list. It is false, and nothing is written, if there is nothing to list.
@@ -91,6 +92,9 @@ func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p ResultList
 	more := int32(0)
 	for i := range r.Parts {
 		c := Content{Text: r.Parts[i].Text.Inline, Media: r.Parts[i].Media}
+		if len(p.Kept) == len(r.Parts) {
+			c.Kept = p.Kept[i]
+		}
 		if c.Media != nil && (p.Takes == nil || !p.Takes(c.Media)) {
 			var n int32
 			c.Text, n = s.ResultMediaAsText(r, c.Media, l.Index)

@@ -39,3 +39,9 @@ func TestJudge_IllegalContext_Fails(t *testing.T) {
 	python := virtualEnv(t, "judge/requirements.txt")
 	t.Log(run(t, pythonProgram(python, "", "judge/test_judge.py")))
 }
+
+// TestShapes_PublishedTypes_AreWhatFilesSay judges what test/dialects holds the sidecar to: it is of the types that the locked packages publish.
+func TestShapes_PublishedTypes_AreWhatFilesSay(t *testing.T) {
+	python := virtualEnv(t, "judge/requirements.txt")
+	t.Log(run(t, pythonProgram(python, "", "judge/shapes.py", "../dialects/testdata")))
+}

@@ -17,14 +17,14 @@ type dialect struct{}
 // IsResponse reports whether an object is a message with what only the API says of it.
 func (dialect) IsResponse(o *provider.Object) bool {
 	kind, role := o.Get("type"), o.Get("role")
-	return kind.JSON == `"message"` && role.JSON == `"assistant"` && (o.Has("id") || o.Has("usage") || o.Has("stop_reason"))
+	return kind.Says("message") && role.Says("assistant") && (o.Has("id") || o.Has("usage") || o.Has("stop_reason"))
 }
 
 // Response reads a message of the model's.
 func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
 	r.SetModel(o.Get("model"))
 	role := o.Get("role")
-	if role.JSON != `"assistant"` {
+	if !role.Says("assistant") {
 		r.Fail(&role, "must be assistant in an answer")
 		return provider.Node{}
 	}
@@ -162,7 +162,7 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	source, image := r.Object(o.Get("source")), o.Get("type")
 	kept.Unread(rewriting(), "source_members", source, "type", "media_type", "data", "url", "file_id", "content")
 	mime := provider.PDF
-	if image.JSON == `"image"` {
+	if image.Says("image") {
 		mime = "image/png"
 	}
 	kind := source.Get("type")
@@ -241,8 +241,8 @@ func readPieces(r *provider.Reading, content provider.Node) (parts []conversatio
 	whole = true
 	for _, piece := range r.List(content) {
 		o := r.Object(piece)
-		switch kind := o.Get("type"); kind.JSON {
-		case `"text"`, `"image"`, `"document"`, `"search_result"`:
+		switch kind := o.Get("type"); r.Text(kind) {
+		case "text", "image", "document", "search_result":
 			p, _ := readGiven(r, o)
 			parts, whole = append(parts, p), whole && p.Residue == nil
 		default:

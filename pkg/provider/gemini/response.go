@@ -34,8 +34,8 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 		out = s.AppendCallID(append(out, `,"id":`...), l.Call)
 	}
 	out = kept.Append(append(out, '}'), '"', "scheduling")
-	if string(kept["willContinue"]) == "true" {
-		out = append(out[:len(out)-1], `,"willContinue":true}`...)
+	if goesOn := string(kept["willContinue"]); goesOn == "true" || goesOn == "false" { // which ends it
+		out = append(out[:len(out)-1], `,"willContinue":`+goesOn+`}`...)
 	}
 	out = kept.AppendUnread(out, "data", "id", "parts", "scheduling", "willContinue")
 	s.AddIn(l, "user", content(kept), beside(holding(`{"functionResponse":`, out), kept), l.Parts[0].Tokens+more)

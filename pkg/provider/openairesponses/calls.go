@@ -1,6 +1,7 @@
 package openairesponses
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -120,7 +121,9 @@ func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult
 		Takes: writer{}.Takes, Media: appendMedia,
 	}
 	takes := func(p conversation.ResultPart) bool { return p.Media != nil && list.Takes(p.Media) }
-	if kept := s.Kept(&l.Parts[0]); !kept.Is("output", '[') && !slices.ContainsFunc(r.Parts, takes) || !s.AddPieces(l, r, list, kept) {
+	kept := s.Kept(&l.Parts[0])
+	_ = json.Unmarshal(kept["output"], &list.Kept) // what is no such list says nothing of pieces
+	if !kept.Is("output", '[') && !slices.ContainsFunc(r.Parts, takes) || !s.AddPieces(l, r, list, kept) {
 		s.AddResult(l, r, name, list.Prefix, list.Key, kept)
 	}
 }
@@ -135,16 +138,15 @@ func outcome(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResul
 	if kind == applyPatch {
 		out = append(out, `,"status":"`+patchStatus(r)+`"`...)
 	}
-	out = append(out, `,"output":`...)
 	more := int32(0)
 	if kind == computer {
-		out = append(out, screenshot(s, p)...)
+		out = append(append(out, `,"output":`...), screenshot(s, p)...)
 	} else {
 		var text string
 		if text, more = s.ResultText(r, l.Index); kind == shell {
-			out = append(out, shellOutput(text)...)
-		} else {
-			out = provider.AppendString(out, text)
+			out = append(append(out, `,"output":`...), shellOutput(text)...)
+		} else if kind != applyPatch || text != "" { // which need say nothing
+			out = provider.AppendField(out, `,"output":`, text)
 		}
 	}
 	kept := s.Kept(p)

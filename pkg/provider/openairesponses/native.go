@@ -90,7 +90,7 @@ func isTexts(list json.RawMessage, kind string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(items, func(fields provider.Fields) bool {
-		return fields.Text("type") != kind || !fields.Is("text", '"') || !fields.Only("type", "text")
+		return fields.Text("type") != kind || !fields.Is("text", '"')
 	})
 }
 

@@ -18,7 +18,7 @@ type dialect struct{}
 // IsResponse reports whether an object says that it is a response.
 func (dialect) IsResponse(o *provider.Object) bool {
 	object := o.Get("object")
-	return object.JSON == `"response"` && o.Has("output")
+	return object.Says("response") && o.Has("output")
 }
 
 // Response reads the items of the output.
@@ -243,7 +243,7 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 		parts := r.RequiredContent(output, readPiece)
 		r.SetOutput(output, &result, parts)
 		if result.Output == conversation.OutputParts {
-			kept = append(kept, provider.Member{Key: "output", JSON: "[]"})
+			kept = append(kept, provider.Member{Key: "output", JSON: besidePieces(parts)})
 		}
 	default:
 		result.Text.Inline = r.Text(output)
@@ -258,6 +258,22 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 	r.Add(o.Node, conversation.RoleTool, "", []conversation.Part{r.WithResidue(provider.ResultPart(result), "openai", kept)})
 }
 
+// besidePieces lists what the pieces of an output are kept with: an empty list where none has anything.
+func besidePieces(parts []conversation.Part) string {
+	if !slices.ContainsFunc(parts, func(p conversation.Part) bool { return p.Residue != nil }) {
+		return "[]"
+	}
+	var out []byte
+	for i := range parts {
+		beside := "{}"
+		if r := parts[i].Residue; r != nil {
+			beside = r.JSON
+		}
+		out = append(append(out, "[,"[min(i, 1)]), beside...)
+	}
+	return string(append(out, ']'))
+}
+
 // keepItem keeps the id and the status of an item.
 func keepItem(r *provider.Reading, kept *provider.Members, o *provider.Object) {
 	kept.AddText(r, o.Get("id"))
@@ -269,7 +285,7 @@ func readItem(r *provider.Reading, o *provider.Object) {
 	status := o.Get("status")
 	unfinished := []string{"in_progress", "incomplete", "searching", "generating", "interpreting", "calling"}
 	kind := o.Get("type")
-	if r.Request.Aborted && (kind.JSON == `"reasoning"` && !o.Has("encrypted_content") || slices.Contains(unfinished, r.Text(status))) {
+	if r.Request.Aborted && (kind.Says("reasoning") && !o.Has("encrypted_content") || slices.Contains(unfinished, r.Text(status))) {
 		return
 	}
 	r.Join(o.Node, []conversation.Part{provider.Opaque("openai", r.Block(rewriting(), o.Node))})
