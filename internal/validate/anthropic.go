@@ -285,12 +285,19 @@ func anthropicOrder(r *reader, entries []*entry) {
 	}
 }
 
+// takesSystem reports whether a model takes system messages among the others
+// (platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, read 2026-11-26).
+var takesSystem = regexp.MustCompile(`claude-(opus-(4-8|[5-9])|(fable|mythos)-[5-9]|(sonnet|haiku)-(5-5|[6-9]))`).MatchString
+
 // withoutSystem faults system messages that stand where Anthropic takes none, and gives the others with their places.
 func withoutSystem(r *reader, entries []*entry) (spoken []*entry, places []int) {
 	for i, e := range entries {
 		if e.role != "system" {
 			spoken, places = append(spoken, e), append(places, i)
 			continue
+		}
+		if strings.Contains(r.model, "claude-") && !takesSystem(r.model) {
+			r.fault(at("messages", i), RuleRole)
 		}
 		follows := i > 0 && (entries[i-1].role == "user" || entries[i-1].role == "assistant" && entries[i-1].endsWithResult())
 		if !follows || i+1 < len(entries) && entries[i+1].role != "assistant" {

@@ -145,7 +145,7 @@ func (o object) chatContent(types ...string) []Item {
 		}
 		assistants := slices.Contains(types, "refusal")
 		kind := p.one("type", RuleValue, types...)
-		if assistants && slices.Contains(types[2:], kind) { // Mistral's own
+		if assistants && kind != "text" && kind != "refusal" && slices.Contains(types, kind) { // Mistral's own
 			items = append(items, Item{Kind: Opaque, Texts: []string{string(raw)}})
 			continue
 		}

@@ -470,7 +470,8 @@ type Message struct {
 	// Optional. The step of the run that the message belongs to; at most 256 bytes.
 	StepId string `protobuf:"bytes,11,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	// Optional. Labels to filter messages by; at most 64, each 1 to 256 bytes. The tag "aborted" marks an assistant's message that was cut
-	// off: its calls wait for no results, and no later message joins its unit. The tag "no-memory" keeps a message from being remembered.
+	// off: its calls wait for no results, and no later message joins its unit. The tag "paused" marks one at which Anthropic paused the
+	// model's turn (pause_turn): a build may end with it. The tag "no-memory" keeps a message from being remembered.
 	Tags []string `protobuf:"bytes,12,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Optional. A JSON object of the caller's own, kept byte for byte and never shown to a model; at most 65,536 bytes.
 	MetadataJson string `protobuf:"bytes,13,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`

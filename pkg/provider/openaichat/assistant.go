@@ -237,7 +237,7 @@ func (m *assistantTurn) sign(signed *string) (tokens int32) {
 func (m *assistantTurn) call(index int32, p *conversation.Part) int32 {
 	s, kept := m.unit, m.unit.Kept(p)
 	first := len(m.calls) == 0
-	dst := append(m.calls, "[,"[min(len(m.calls), 1)])
+	m.calls = append(m.calls, "[,"[min(len(m.calls), 1)])
 	head := s.AppendCallID([]byte(`{"id":`), p.Call)
 	if kept.Text("type") == "custom" {
 		name, more := s.ToolName(index, p.Call.Name, provider.CleanName)
@@ -245,7 +245,7 @@ func (m *assistantTurn) call(index int32, p *conversation.Part) int32 {
 		custom = append(provider.AppendField(custom, `,"input":`, p.Call.Arguments.Inline), '}')
 		head = append(head, `,"type":"custom","custom":`...)
 		head = append(append(head, kept.AppendUnread(custom, "inner", "name", "input")...), '}')
-		m.calls = append(dst, kept.AppendUnread(head, "part", "id", "type", "function", "custom")...)
+		m.calls = append(m.calls, kept.AppendUnread(head, "part", "id", "type", "function", "custom")...)
 		return p.Tokens + more
 	}
 	name, arguments, tokens := s.Call(index, p, provider.CleanName, provider.IsJSON)
@@ -262,7 +262,7 @@ func (m *assistantTurn) call(index int32, p *conversation.Part) int32 {
 	if signature != "" && kept.Object("part")[provider.ExtraContent] == nil {
 		head = appendSignature(head, signature)
 	}
-	m.calls = append(dst, head...)
+	m.calls = append(m.calls, head...)
 	return tokens
 }
 

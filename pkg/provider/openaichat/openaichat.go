@@ -84,7 +84,7 @@ func appendContent(dst []byte, contents []provider.Content) []byte {
 func appendMedia(dst []byte, c *provider.Content) []byte {
 	m := c.Media
 	var inner []byte
-	key, own := "", []string{"url", "detail", "data", "format", "filename", "file_id", "file_data"}
+	var key string
 	switch {
 	case c.Kept.Text("file_id") != "" || c.Kept.Text("filename") != "":
 		key, inner = "file", file(c)
@@ -101,7 +101,7 @@ func appendMedia(dst []byte, c *provider.Content) []byte {
 		inner = append(inner, `,"format":"`+audio(m.MIMEType)+`"}`...)
 	}
 	dst = append(dst, `{"type":"`+key+`","`+key+`":`...)
-	return append(append(dst, c.Kept.AppendUnread(inner, "inner", own...)...), '}')
+	return append(append(dst, c.Kept.AppendUnread(inner, "inner", "url", "detail", "data", "format", "filename", "file_id", "file_data")...), '}')
 }
 
 // file is a file as OpenAI keeps it, or with the name that it has.

@@ -151,7 +151,8 @@ func (m *assistant) call(f *provider.Object, id string, around *provider.Object)
 	var kept provider.Members
 	signature := ""
 	if around != nil {
-		read, alone := []string{"id", "index", "type", "function"}, false
+		read := []string{"id", "index", "type", "function"}
+		var alone bool
 		if signature, alone = signatureOf(r, around.Get(provider.ExtraContent)); alone {
 			read = append(read, provider.ExtraContent)
 		}

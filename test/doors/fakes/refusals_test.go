@@ -83,7 +83,7 @@ func TestServer_Requests_RefusesWhatProvidersRefuse(t *testing.T) {
 		{"type":"function_call_output","call_id":"a","output":"rain"}`, ``, "no result"},
 		{"anthropic", "no max_tokens", `"max_tokens":10,`, ``, "max_tokens: is required"},
 		{"anthropic", "an unknown member", `"max_tokens"`, `"store":false,"max_tokens"`, `unknown parameter "store"`},
-		{"anthropic", "a system message", `{"role":"user","content":"hi"}`, `{"role":"system","content":"hi"}`, "role that the format does not know"},
+		{"anthropic", "a system message", `{"role":"user","content":"hi"}`, `{"role":"system","content":"hi"}`, "has no place for it"},
 		{"anthropic", "five marks", `"max_tokens"`, marked(5), "a maximum of 4"},
 		{"anthropic", "a mark of its own kind", `"input_schema"`, `"cache_control":{"type":"forever"},"input_schema"`, "must be of type ephemeral"},
 		{"anthropic", "a tool of OpenAI's", `"input_schema"`, `"parameters"`, "input_schema: is required"},
@@ -91,6 +91,10 @@ func TestServer_Requests_RefusesWhatProvidersRefuse(t *testing.T) {
 		{"anthropic", "a call without tools", `"tools":`, `"stop_sequences":`, "not among the tools"},
 		{"anthropic", "thinking of somebody else", `[{"type":"tool_use"`, `[{"type":"thinking","thinking":"x","signature":"y"},{"type":"tool_use"`, "invalid signature"},
 		{"anthropic", "thinking that was lost", `"max_tokens"`, `"thinking":{"type":"enabled","budget_tokens":5},"max_tokens"`, "expected thinking"},
+		{"anthropic", "thinking without a signature", `[{"type":"tool_use"`, `[{"type":"thinking","thinking":"x"},{"type":"tool_use"`, "lacks its signature"},
+		{"anthropic", "thinking at the end", `"input":{}}]`, `"input":{}},{"type":"thinking","thinking":"x","signature":"` + seal("x") + `"}]`, "must not end its message"},
+		{"anthropic", "a server tool that nothing answered", `"content":"rain"}]`, `"content":"rain"}]},{"role":"assistant","content":[{"type":"server_tool_use","id":"s","name":"web_search","input":{}}]},{"role":"user","content":"and?"`, "no result"},
+		{"anthropic", "a call out of code that is not there", `"input":{}}]`, `"input":{},"caller":{"type":"code_execution_20250825","tool_id":"s"}}]`, "no call"},
 		{"anthropic", "an unanswered call", `"tool_use_id":"a"`, `"tool_use_id":"b"`, "no result"},
 		{"gemini", "an unknown member", `"contents"`, `"messages":[],"contents"`, `unknown parameter "messages"`},
 		{"gemini", "an unknown setting", `"contents"`, `"generationConfig":{"max_tokens":1},"contents"`, `unknown parameter "max_tokens"`},
@@ -252,6 +256,35 @@ func TestServer_GeminiSignatures_AreDemandedOfVersionThree(t *testing.T) {
 	} {
 		status, answer := post(newServer(0), "/v1beta/models/"+c.model+":generateContent", strings.Replace(geminiRequest, "SIGN", c.signature, 1))
 		if status != c.status || status == http.StatusBadRequest && !strings.Contains(answer, "signature") {
+			t.Errorf("%s: %d %s", c.what, status, answer)
+		}
+	}
+}
+
+// TestServer_AnthropicTurns_RefusesByModelAndThinking: whoever has thinking enabled goes on with a turn that begins with it; adaptive thinking
+// stands anywhere. System messages stand among the others for models that take them.
+func TestServer_AnthropicTurns_RefusesByModelAndThinking(t *testing.T) {
+	t.Parallel()
+	thought := `{"type":"thinking","thinking":"x","signature":"` + seal("x") + `"},`
+	const words = `{"type":"text","text":"I look."},`
+	const told = `"rain"}]},{"role":"system","content":"Be brief.","clear_at":"next_user_message"}],`
+	for _, c := range []struct {
+		what, model, thinking, before, results, fault string
+	}{
+		{"thinking first", "fake", "enabled", thought + words + thought, "", ""},
+		{"words first", "fake", "enabled", words + thought, "", "expected thinking"},
+		{"no thinking", "fake", "enabled", words, "", "expected thinking"},
+		{"words first, adaptive", "fake", "adaptive", words + thought, "", ""},
+		{"system, of a model that takes it", "claude-opus-4-8", "adaptive", "", told, ""},
+		{"system, of one that does not", "claude-sonnet-4-6", "adaptive", "", told, "role that the format does not know"},
+	} {
+		body := strings.Replace(anthropicRequest, `"fake"`, `"`+c.model+`","thinking":{"type":"`+c.thinking+`"}`, 1)
+		body = strings.Replace(body, `[{"type":"tool_use"`, `[`+c.before+`{"type":"tool_use"`, 1)
+		if c.results != "" {
+			body = strings.Replace(body, `"rain"}]}],`, c.results, 1)
+		}
+		status, answer := post(newServer(0), "/v1/messages", body)
+		if taken := status == http.StatusOK; taken != (c.fault == "") || !strings.Contains(answer, quoted(c.fault)) && !taken {
 			t.Errorf("%s: %d %s", c.what, status, answer)
 		}
 	}
