@@ -179,17 +179,21 @@ func TestServer_ProviderInput_Aborted(t *testing.T) {
 	cut := `{"role":"assistant","content":"It is","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"{\"ci"}}]}`
 	mustBuild(t, s, stepOf(chat(chatUser)))
 	kept, err := s.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: "c", ProviderInput: chat(cut, aborted)})
-	if err != nil || len(kept.GetReceipts()) != 1 || len(kept.GetCalls()) != 0 {
+	if err != nil || len(kept.GetReceipts()) != 1 || len(kept.GetCalls()) != 0 || kept.GetLeftOutCalls() != 1 {
 		t.Fatalf("%v, %v", kept, err)
 	}
 	none := `{"role":"assistant","content":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"f","arguments":"{\"ci"}}]}`
 	nothing, err := s.contexts.AppendMessage(ctx, &pb.AppendMessageRequest{ConversationId: "c", ProviderInput: chat(none, aborted)})
-	if err != nil || nothing.GetReceipt() != nil || len(nothing.GetReceipts()) != 0 {
+	if err != nil || nothing.GetReceipt() != nil || len(nothing.GetReceipts()) != 0 || nothing.GetLeftOutCalls() != 1 {
 		t.Fatalf("%v, %v", nothing, err)
 	}
-	built := mustBuild(t, s, stepOf(chat(`{"role":"user","content":"Go on."}`)))
-	if len(built.GetReceipts()) != 1 || built.GetReceipts()[0].GetIndex() != 2 {
-		t.Errorf("receipts %v", built.GetReceipts())
+	built := mustBuild(t, s, stepOf(chat(none, aborted), chat(`{"role":"user","content":"Go on."}`)))
+	if len(built.GetReceipts()) != 1 || built.GetReceipts()[0].GetIndex() != 2 || built.GetLeftOutCalls() != 1 {
+		t.Errorf("receipts %v, %d calls left out", built.GetReceipts(), built.GetLeftOutCalls())
+	}
+	batch, err := s.contexts.BatchAppendMessages(ctx, &pb.BatchAppendMessagesRequest{ConversationId: "c", Items: []*pb.BatchAppendItem{{ProviderInput: chat(cut, aborted)}}})
+	if err != nil || len(batch.GetReceipts()) != 1 || batch.GetLeftOutCalls() != 1 {
+		t.Errorf("%v, %v", batch, err)
 	}
 }
 

@@ -374,3 +374,21 @@ func TestCheck_AnthropicTurnsThatGoOn_AreLegal(t *testing.T) {
 		}
 	}
 }
+
+// TestChecker_Model_BrokenDemand_IsFound: what a model's provider demands beyond OpenAI's rules.
+func TestChecker_Model_BrokenDemand_IsFound(t *testing.T) {
+	for model, rule := range map[string]Rule{
+		"gpt-5.1": "", "deepseek-v4-pro": RuleThought, "moonshotai/kimi-k2.6": RuleThought, "kimi-k2.7-code": RuleThought,
+		"mistral-large-latest": RuleID, "gemini-3-pro-preview": RuleSignature,
+	} {
+		c, err := NewChecker(OpenAIChat, words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Model = model
+		found := c.Read(nil, []byte(legal[OpenAIChat][1])).Violations
+		if (len(found) == 0) != (rule == "") || rule != "" && !slices.ContainsFunc(found, func(v Violation) bool { return v.Rule == rule }) {
+			t.Errorf("%s: want %q, found %v", model, rule, found)
+		}
+	}
+}

@@ -203,7 +203,9 @@ type AppendMessageResponse struct {
 	// Output only. The calls that wait for a result, in order.
 	Calls []*AppendedCall `protobuf:"bytes,6,rep,name=calls,proto3" json:"calls,omitempty"`
 	// Output only. How a HISTORY was read; unset for other input.
-	History       *HistoryResult `protobuf:"bytes,7,opt,name=history,proto3" json:"history,omitempty"`
+	History *HistoryResult `protobuf:"bytes,7,opt,name=history,proto3" json:"history,omitempty"`
+	// Output only. How many calls of a reply that was cut off (aborted) were left out, because their input was not whole.
+	LeftOutCalls  int32 `protobuf:"varint,8,opt,name=left_out_calls,json=leftOutCalls,proto3" json:"left_out_calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -285,6 +287,13 @@ func (x *AppendMessageResponse) GetHistory() *HistoryResult {
 		return x.History
 	}
 	return nil
+}
+
+func (x *AppendMessageResponse) GetLeftOutCalls() int32 {
+	if x != nil {
+		return x.LeftOutCalls
+	}
+	return 0
 }
 
 // BatchAppendItem is one message of a batch.
@@ -442,7 +451,9 @@ type BatchAppendMessagesResponse struct {
 	// Output only. The events that the batch caused.
 	Events []*LifecycleEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
 	// Output only. The calls that wait for a result, in order.
-	Calls         []*AppendedCall `protobuf:"bytes,3,rep,name=calls,proto3" json:"calls,omitempty"`
+	Calls []*AppendedCall `protobuf:"bytes,3,rep,name=calls,proto3" json:"calls,omitempty"`
+	// Output only. How many calls of a reply that was cut off (aborted) were left out, because their input was not whole.
+	LeftOutCalls  int32 `protobuf:"varint,4,opt,name=left_out_calls,json=leftOutCalls,proto3" json:"left_out_calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -496,6 +507,13 @@ func (x *BatchAppendMessagesResponse) GetCalls() []*AppendedCall {
 		return x.Calls
 	}
 	return nil
+}
+
+func (x *BatchAppendMessagesResponse) GetLeftOutCalls() int32 {
+	if x != nil {
+		return x.LeftOutCalls
+	}
+	return 0
 }
 
 // BuildAppend is what a build puts on record before it builds, in one commit with it.
@@ -819,7 +837,9 @@ type BuildContextResponse struct {
 	// Output only. The calls among these messages that wait for a result, in order.
 	Calls []*AppendedCall `protobuf:"bytes,15,rep,name=calls,proto3" json:"calls,omitempty"`
 	// Output only. How a HISTORY was read; unset for other input.
-	History       *HistoryResult `protobuf:"bytes,16,opt,name=history,proto3" json:"history,omitempty"`
+	History *HistoryResult `protobuf:"bytes,16,opt,name=history,proto3" json:"history,omitempty"`
+	// Output only. How many calls of a reply that was cut off (aborted) were left out, because their input was not whole.
+	LeftOutCalls  int32 `protobuf:"varint,17,opt,name=left_out_calls,json=leftOutCalls,proto3" json:"left_out_calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -964,6 +984,13 @@ func (x *BuildContextResponse) GetHistory() *HistoryResult {
 		return x.History
 	}
 	return nil
+}
+
+func (x *BuildContextResponse) GetLeftOutCalls() int32 {
+	if x != nil {
+		return x.LeftOutCalls
+	}
+	return 0
 }
 
 // ExpandMessageRequest asks for the original of a message, or for what a summary stands for.
@@ -2621,7 +2648,7 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x13expiration_override\x18\x06 \x01(\v2!.palimpsest.v1.ExpirationOverrideR\x12expirationOverride\x12'\n" +
 	"\x0freturn_variants\x18\a \x01(\bR\x0ereturnVariants\x12C\n" +
 	"\x0eprovider_input\x18\b \x01(\v2\x1c.palimpsest.v1.ProviderInputR\rproviderInputB\x11\n" +
-	"\x0f_expected_index\"\xa7\x03\n" +
+	"\x0f_expected_index\"\xcd\x03\n" +
 	"\x15AppendMessageResponse\x120\n" +
 	"\areceipt\x18\x01 \x01(\v2\x16.palimpsest.v1.ReceiptR\areceipt\x125\n" +
 	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x12?\n" +
@@ -2629,7 +2656,8 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x12persistent_message\x18\x04 \x01(\v2\x16.palimpsest.v1.MessageR\x11persistentMessage\x122\n" +
 	"\breceipts\x18\x05 \x03(\v2\x16.palimpsest.v1.ReceiptR\breceipts\x121\n" +
 	"\x05calls\x18\x06 \x03(\v2\x1b.palimpsest.v1.AppendedCallR\x05calls\x126\n" +
-	"\ahistory\x18\a \x01(\v2\x1c.palimpsest.v1.HistoryResultR\ahistory\"\xad\x02\n" +
+	"\ahistory\x18\a \x01(\v2\x1c.palimpsest.v1.HistoryResultR\ahistory\x12$\n" +
+	"\x0eleft_out_calls\x18\b \x01(\x05R\fleftOutCalls\"\xad\x02\n" +
 	"\x0fBatchAppendItem\x120\n" +
 	"\amessage\x18\x01 \x01(\v2\x16.palimpsest.v1.MessageR\amessage\x12O\n" +
 	"\x12additional_content\x18\x02 \x03(\v2 .palimpsest.v1.AdditionalContentR\x11additionalContent\x12R\n" +
@@ -2641,11 +2669,12 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x03 \x01(\tR\trequestId\x12*\n" +
 	"\x0eexpected_index\x18\x04 \x01(\x05H\x00R\rexpectedIndex\x88\x01\x01B\x11\n" +
-	"\x0f_expected_index\"\xbb\x01\n" +
+	"\x0f_expected_index\"\xe1\x01\n" +
 	"\x1bBatchAppendMessagesResponse\x122\n" +
 	"\breceipts\x18\x01 \x03(\v2\x16.palimpsest.v1.ReceiptR\breceipts\x125\n" +
 	"\x06events\x18\x02 \x03(\v2\x1d.palimpsest.v1.LifecycleEventR\x06events\x121\n" +
-	"\x05calls\x18\x03 \x03(\v2\x1b.palimpsest.v1.AppendedCallR\x05calls\"\xc7\x01\n" +
+	"\x05calls\x18\x03 \x03(\v2\x1b.palimpsest.v1.AppendedCallR\x05calls\x12$\n" +
+	"\x0eleft_out_calls\x18\x04 \x01(\x05R\fleftOutCalls\"\xc7\x01\n" +
 	"\vBuildAppend\x124\n" +
 	"\x05items\x18\x01 \x03(\v2\x1e.palimpsest.v1.BatchAppendItemR\x05items\x12C\n" +
 	"\x0eprovider_input\x18\x02 \x01(\v2\x1c.palimpsest.v1.ProviderInputR\rproviderInput\x12*\n" +
@@ -2676,7 +2705,7 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x0flast_usage_json\x18\x12 \x01(\tR\rlastUsageJson\x12!\n" +
 	"\fprompt_cache\x18\x13 \x01(\bR\vpromptCacheB\a\n" +
 	"\x05_turnB\x12\n" +
-	"\x10_max_reply_bytes\"\x8d\x06\n" +
+	"\x10_max_reply_bytes\"\xb3\x06\n" +
 	"\x14BuildContextResponse\x12\x12\n" +
 	"\x04turn\x18\x01 \x01(\x05R\x04turn\x12\x1f\n" +
 	"\vmanifest_id\x18\x02 \x01(\tR\n" +
@@ -2698,7 +2727,8 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\tduplicate\x18\r \x01(\bR\tduplicate\x122\n" +
 	"\breceipts\x18\x0e \x03(\v2\x16.palimpsest.v1.ReceiptR\breceipts\x121\n" +
 	"\x05calls\x18\x0f \x03(\v2\x1b.palimpsest.v1.AppendedCallR\x05calls\x126\n" +
-	"\ahistory\x18\x10 \x01(\v2\x1c.palimpsest.v1.HistoryResultR\ahistory\"\xc4\x04\n" +
+	"\ahistory\x18\x10 \x01(\v2\x1c.palimpsest.v1.HistoryResultR\ahistory\x12$\n" +
+	"\x0eleft_out_calls\x18\x11 \x01(\x05R\fleftOutCalls\"\xc4\x04\n" +
 	"\x14ExpandMessageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12%\n" +
 	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndex\x12\x1f\n" +

@@ -230,7 +230,7 @@ type ProviderInput struct {
 	// Optional. Labels for all of its messages; at most 64, each 1 to 256 bytes.
 	Tags []string `protobuf:"bytes,8,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Optional. True if the reply was cut off. It is tagged "aborted"; calls with incomplete JSON arguments, and reasoning without its
-	// signature, are left out. If nothing is left, nothing is appended. False by default.
+	// signature, are left out: the answer's left_out_calls counts the calls. If nothing is left, nothing is appended. False by default.
 	Aborted       bool `protobuf:"varint,9,opt,name=aborted,proto3" json:"aborted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -42,7 +42,9 @@ func (s *Service) AppendMessage(ctx context.Context, req *pb.AppendMessageReques
 	if err != nil {
 		return nil, err
 	}
-	return toAppendResponse(req, result), nil
+	out := toAppendResponse(req, result)
+	out.LeftOutCalls = int32(g.leftOut)
+	return out, nil
 }
 
 func toAppendResponse(req *pb.AppendMessageRequest, r *engine.AppendResult) *pb.AppendMessageResponse {

@@ -45,5 +45,6 @@ func (s *Service) BatchAppendMessages(ctx context.Context, req *pb.BatchAppendMe
 	}
 	return &pb.BatchAppendMessagesResponse{
 		Receipts: toReceipts(result), Events: convert.Each(result.Events, convert.ToEvent), Calls: toCalls(result.Calls),
+		LeftOutCalls: int32(g.leftOut),
 	}, nil
 }

@@ -37,7 +37,12 @@ func (s *Service) step(ctx context.Context, a *pb.BuildAppend, r engine.BuildReq
 	if err != nil {
 		return nil, err
 	}
-	return reply.of(result.Result)
+	out, err := reply.of(result.Result)
+	if err != nil {
+		return nil, err
+	}
+	out.LeftOutCalls = int32(g.leftOut)
+	return out, nil
 }
 
 func (g *gathering) addBuildAppend(a *pb.BuildAppend) error {

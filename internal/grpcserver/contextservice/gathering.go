@@ -17,6 +17,7 @@ import (
 type gathering struct {
 	service *Service
 	out     engine.AppendRequest
+	leftOut int // calls of a reply that was cut off
 }
 
 // appendable is an item of what is appended, with what comes with it.
@@ -65,6 +66,7 @@ func (g *gathering) read(field string, in *pb.ProviderInput, override *conversat
 	if err != nil {
 		return inJSON(field+".json", err)
 	}
+	g.leftOut += read.LeftOut
 	label(read, in)
 	if err := g.service.checkRead(field, read); err != nil {
 		return err

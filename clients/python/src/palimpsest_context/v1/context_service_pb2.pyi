@@ -56,11 +56,12 @@ class AppendMessageRequest(_message.Message):
     def __init__(self, conversation_id: _Optional[str] = ..., message: _Optional[_Union[_message_pb2.Message, _Mapping]] = ..., additional_content: _Optional[_Iterable[_Union[_retention_pb2.AdditionalContent, _Mapping]]] = ..., request_id: _Optional[str] = ..., expected_index: _Optional[int] = ..., expiration_override: _Optional[_Union[_expiration_pb2.ExpirationOverride, _Mapping]] = ..., return_variants: bool = ..., provider_input: _Optional[_Union[_provider_input_pb2.ProviderInput, _Mapping]] = ...) -> None: ...
 
 class AppendMessageResponse(_message.Message):
-    __slots__ = ["calls", "display_message", "events", "history", "persistent_message", "receipt", "receipts"]
+    __slots__ = ["calls", "display_message", "events", "history", "left_out_calls", "persistent_message", "receipt", "receipts"]
     CALLS_FIELD_NUMBER: _ClassVar[int]
     DISPLAY_MESSAGE_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     HISTORY_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_CALLS_FIELD_NUMBER: _ClassVar[int]
     PERSISTENT_MESSAGE_FIELD_NUMBER: _ClassVar[int]
     RECEIPTS_FIELD_NUMBER: _ClassVar[int]
     RECEIPT_FIELD_NUMBER: _ClassVar[int]
@@ -68,10 +69,11 @@ class AppendMessageResponse(_message.Message):
     display_message: _message_pb2.Message
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.LifecycleEvent]
     history: _provider_input_pb2.HistoryResult
+    left_out_calls: int
     persistent_message: _message_pb2.Message
     receipt: _context_pb2.Receipt
     receipts: _containers.RepeatedCompositeFieldContainer[_context_pb2.Receipt]
-    def __init__(self, receipt: _Optional[_Union[_context_pb2.Receipt, _Mapping]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.LifecycleEvent, _Mapping]]] = ..., display_message: _Optional[_Union[_message_pb2.Message, _Mapping]] = ..., persistent_message: _Optional[_Union[_message_pb2.Message, _Mapping]] = ..., receipts: _Optional[_Iterable[_Union[_context_pb2.Receipt, _Mapping]]] = ..., calls: _Optional[_Iterable[_Union[_provider_input_pb2.AppendedCall, _Mapping]]] = ..., history: _Optional[_Union[_provider_input_pb2.HistoryResult, _Mapping]] = ...) -> None: ...
+    def __init__(self, receipt: _Optional[_Union[_context_pb2.Receipt, _Mapping]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.LifecycleEvent, _Mapping]]] = ..., display_message: _Optional[_Union[_message_pb2.Message, _Mapping]] = ..., persistent_message: _Optional[_Union[_message_pb2.Message, _Mapping]] = ..., receipts: _Optional[_Iterable[_Union[_context_pb2.Receipt, _Mapping]]] = ..., calls: _Optional[_Iterable[_Union[_provider_input_pb2.AppendedCall, _Mapping]]] = ..., history: _Optional[_Union[_provider_input_pb2.HistoryResult, _Mapping]] = ..., left_out_calls: _Optional[int] = ...) -> None: ...
 
 class BatchAppendItem(_message.Message):
     __slots__ = ["additional_content", "expiration_override", "message", "provider_input"]
@@ -98,14 +100,16 @@ class BatchAppendMessagesRequest(_message.Message):
     def __init__(self, conversation_id: _Optional[str] = ..., items: _Optional[_Iterable[_Union[BatchAppendItem, _Mapping]]] = ..., request_id: _Optional[str] = ..., expected_index: _Optional[int] = ...) -> None: ...
 
 class BatchAppendMessagesResponse(_message.Message):
-    __slots__ = ["calls", "events", "receipts"]
+    __slots__ = ["calls", "events", "left_out_calls", "receipts"]
     CALLS_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_CALLS_FIELD_NUMBER: _ClassVar[int]
     RECEIPTS_FIELD_NUMBER: _ClassVar[int]
     calls: _containers.RepeatedCompositeFieldContainer[_provider_input_pb2.AppendedCall]
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.LifecycleEvent]
+    left_out_calls: int
     receipts: _containers.RepeatedCompositeFieldContainer[_context_pb2.Receipt]
-    def __init__(self, receipts: _Optional[_Iterable[_Union[_context_pb2.Receipt, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.LifecycleEvent, _Mapping]]] = ..., calls: _Optional[_Iterable[_Union[_provider_input_pb2.AppendedCall, _Mapping]]] = ...) -> None: ...
+    def __init__(self, receipts: _Optional[_Iterable[_Union[_context_pb2.Receipt, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.LifecycleEvent, _Mapping]]] = ..., calls: _Optional[_Iterable[_Union[_provider_input_pb2.AppendedCall, _Mapping]]] = ..., left_out_calls: _Optional[int] = ...) -> None: ...
 
 class BuildAppend(_message.Message):
     __slots__ = ["expected_index", "items", "provider_input"]
@@ -160,7 +164,7 @@ class BuildContextRequest(_message.Message):
     def __init__(self, conversation_id: _Optional[str] = ..., turn: _Optional[int] = ..., same_turn: bool = ..., request_id: _Optional[str] = ..., format: _Optional[_Union[_context_pb2.ContextFormat, str]] = ..., model: _Optional[str] = ..., budget: _Optional[_Union[_policy_pb2.Budget, _Mapping]] = ..., fixed_input: _Optional[_Union[_context_pb2.FixedInput, _Mapping]] = ..., last_usage: _Optional[_Union[_context_pb2.Usage, _Mapping]] = ..., expiration_override: _Optional[_Union[_expiration_pb2.ExpirationOverride, _Mapping]] = ..., policy_override: _Optional[_Union[_policy_pb2.Policy, _Mapping]] = ..., dry_run: bool = ..., max_reply_bytes: _Optional[int] = ..., close_open_calls: bool = ..., append: _Optional[_Union[BuildAppend, _Mapping]] = ..., complete: bool = ..., recall_tools: bool = ..., last_usage_json: _Optional[str] = ..., prompt_cache: bool = ...) -> None: ...
 
 class BuildContextResponse(_message.Message):
-    __slots__ = ["calls", "compaction", "decisions", "degradations", "duplicate", "events", "history", "manifest_id", "messages", "policy_hash", "prefix", "receipts", "rendered", "revision", "tokens", "turn"]
+    __slots__ = ["calls", "compaction", "decisions", "degradations", "duplicate", "events", "history", "left_out_calls", "manifest_id", "messages", "policy_hash", "prefix", "receipts", "rendered", "revision", "tokens", "turn"]
     CALLS_FIELD_NUMBER: _ClassVar[int]
     COMPACTION_FIELD_NUMBER: _ClassVar[int]
     DECISIONS_FIELD_NUMBER: _ClassVar[int]
@@ -168,6 +172,7 @@ class BuildContextResponse(_message.Message):
     DUPLICATE_FIELD_NUMBER: _ClassVar[int]
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     HISTORY_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_CALLS_FIELD_NUMBER: _ClassVar[int]
     MANIFEST_ID_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
@@ -184,6 +189,7 @@ class BuildContextResponse(_message.Message):
     duplicate: bool
     events: _containers.RepeatedCompositeFieldContainer[_event_pb2.LifecycleEvent]
     history: _provider_input_pb2.HistoryResult
+    left_out_calls: int
     manifest_id: str
     messages: _containers.RepeatedCompositeFieldContainer[_context_pb2.ContextMessage]
     policy_hash: str
@@ -193,7 +199,7 @@ class BuildContextResponse(_message.Message):
     revision: int
     tokens: _context_pb2.TokenReport
     turn: int
-    def __init__(self, turn: _Optional[int] = ..., manifest_id: _Optional[str] = ..., revision: _Optional[int] = ..., messages: _Optional[_Iterable[_Union[_context_pb2.ContextMessage, _Mapping]]] = ..., rendered: _Optional[_Union[_context_pb2.Rendered, _Mapping]] = ..., tokens: _Optional[_Union[_context_pb2.TokenReport, _Mapping]] = ..., prefix: _Optional[_Union[_context_pb2.PrefixReport, _Mapping]] = ..., decisions: _Optional[_Iterable[_Union[_event_pb2.Decision, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.LifecycleEvent, _Mapping]]] = ..., compaction: _Optional[_Union[_context_pb2.CompactionStatus, _Mapping]] = ..., degradations: _Optional[_Iterable[_Union[_event_pb2.Degradation, _Mapping]]] = ..., policy_hash: _Optional[str] = ..., duplicate: bool = ..., receipts: _Optional[_Iterable[_Union[_context_pb2.Receipt, _Mapping]]] = ..., calls: _Optional[_Iterable[_Union[_provider_input_pb2.AppendedCall, _Mapping]]] = ..., history: _Optional[_Union[_provider_input_pb2.HistoryResult, _Mapping]] = ...) -> None: ...
+    def __init__(self, turn: _Optional[int] = ..., manifest_id: _Optional[str] = ..., revision: _Optional[int] = ..., messages: _Optional[_Iterable[_Union[_context_pb2.ContextMessage, _Mapping]]] = ..., rendered: _Optional[_Union[_context_pb2.Rendered, _Mapping]] = ..., tokens: _Optional[_Union[_context_pb2.TokenReport, _Mapping]] = ..., prefix: _Optional[_Union[_context_pb2.PrefixReport, _Mapping]] = ..., decisions: _Optional[_Iterable[_Union[_event_pb2.Decision, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.LifecycleEvent, _Mapping]]] = ..., compaction: _Optional[_Union[_context_pb2.CompactionStatus, _Mapping]] = ..., degradations: _Optional[_Iterable[_Union[_event_pb2.Degradation, _Mapping]]] = ..., policy_hash: _Optional[str] = ..., duplicate: bool = ..., receipts: _Optional[_Iterable[_Union[_context_pb2.Receipt, _Mapping]]] = ..., calls: _Optional[_Iterable[_Union[_provider_input_pb2.AppendedCall, _Mapping]]] = ..., history: _Optional[_Union[_provider_input_pb2.HistoryResult, _Mapping]] = ..., left_out_calls: _Optional[int] = ...) -> None: ...
 
 class CompactConversationRequest(_message.Message):
     __slots__ = ["conversation_id", "options", "request_id"]
