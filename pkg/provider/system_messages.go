@@ -57,7 +57,7 @@ func (c *Content) systemJSON(t *Traits) []byte {
 	if c.Own != "" {
 		return []byte(c.Own)
 	}
-	return c.Kept.AppendUnread(t.AppendText(nil, c.Text), "members")
+	return c.Kept.AppendUnread(t.AppendText(nil, c.Text), "members", "cache_control")
 }
 
 // systemAsUser is a block of a system message as the user's, the first with a line that says what it is, and the weight of that line.
