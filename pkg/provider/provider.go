@@ -60,6 +60,7 @@ type Traits struct {
 type UnitContext struct {
 	Model     string                // the model that will be called; empty means any
 	Leading   bool                  // a system message of the unit belongs to those that lead the conversation
+	Severed   bool                  // the unit begins with the assistant, and what came directly before it is not shown
 	Neighbors Neighbors             // what other units say of this one
 	Count     func(text string) int // weighs synthetic text
 }

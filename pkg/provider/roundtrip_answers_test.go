@@ -55,6 +55,28 @@ func TestResponses_ItemIDs_GoWithTheirReasoning(t *testing.T) {
 	}
 }
 
+// TestResponses_ItemIDs_OfASeveredTurn_AreLeftOut: the reasoning before the turn may have been a message of its own, which is not shown.
+func TestResponses_ItemIDs_OfASeveredTurn_AreLeftOut(t *testing.T) {
+	const list = `[{"role":"user","content":"q"},{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Look.","annotations":[]}]},` +
+		`{"type":"function_call","id":"fc_1","status":"completed","call_id":"call_9","name":"get","arguments":"{}"},{"type":"function_call_output","call_id":"call_9","output":"1"}]`
+	d := doorOf(conversation.FormatOpenAIResponses)
+	in, err := d.reader.Read(&provider.ReadRequest{JSON: list, Shape: provider.ShapeMessage, Model: "gpt-5.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRecord()
+	recorded(t, r, in.Messages)
+	for _, severed := range []bool{false, true} {
+		out := ""
+		for _, b := range d.Format.Unit(&r.units()[1], provider.UnitContext{Model: "gpt-5.1", Count: chars4, Severed: severed}).Blocks {
+			out += string(b.JSON)
+		}
+		if strings.Contains(out, "msg_1") == severed || strings.Contains(out, "fc_1") == severed || !strings.Contains(out, "call_9") {
+			t.Errorf("severed %t: %s", severed, out)
+		}
+	}
+}
+
 // TestCallIDs_OfEveryProvider_WhereTheTargetTakesThem: Mistral refuses all but nine letters and digits, others what is long or has signs.
 func TestCallIDs_OfEveryProvider_WhereTheTargetTakesThem(t *testing.T) {
 	for _, c := range []struct {

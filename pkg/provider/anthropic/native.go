@@ -34,7 +34,7 @@ func readOwn(p *conversation.Part, aborted bool) ownBlock {
 		b.kind = kind
 	case (kind == "server_tool_use" || kind == "mcp_tool_use") && fields.Text("id") != "":
 		b.kind, b.id = kind, fields.Text("id")
-	case strings.HasSuffix(kind, "_tool_result") && fields.Text("tool_use_id") != "":
+	case strings.HasSuffix(kind, "_tool_result") && kind[0] != '_' && fields.Text("tool_use_id") != "":
 		b.kind, b.answers = kind, fields.Text("tool_use_id")
 	}
 	return b

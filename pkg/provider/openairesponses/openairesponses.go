@@ -82,7 +82,7 @@ func detail(c *provider.Content) string {
 
 // Assistant writes texts, calls and reasoning as items of their own, in their order.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
-	w := items{unit: s}
+	w := items{unit: s, severed: s.Context.Severed}
 	for i := range turn {
 		w.take(&turn[i])
 	}
@@ -103,7 +103,7 @@ func (w *items) endTurn() {
 }
 
 func (w *items) take(l *provider.Line) {
-	w.line, w.written, w.orphaned = l, false, false
+	w.line, w.written, w.orphaned = l, false, w.severed
 	for i := range l.Parts {
 		p := &l.Parts[i]
 		if kept := w.unit.Kept(p); p.Kind != conversation.PartText || kept["continues"] == nil {
@@ -132,6 +132,7 @@ type items struct {
 	line      *provider.Line       // the message that is being written
 	written   bool                 // an item of the message stands already
 	orphaned  bool                 // reasoning of the message was left out: what came behind it has no id
+	severed   bool                 // reasoning that came before the turn may have been
 	message   []*conversation.Part // the texts of a message item that is being written
 	reasoning []pendingReasoning   // before the next item
 }
@@ -222,6 +223,7 @@ func (w *items) native(p *conversation.Part) {
 		return
 	}
 	if kind == "reasoning" {
+		w.orphaned, w.severed = false, false
 		w.reasoning = append(w.reasoning, pendingReasoning{line: w.line, part: p, json: item})
 		return
 	}

@@ -104,7 +104,7 @@ func opensContext(r provider.Repair) bool { return r.Reason == conversation.Reas
 
 func (c *Composer) addUnit(out *Composition, i int, neighbors provider.Neighbors) error {
 	u := &out.Units[i]
-	written, err := c.writeUnit(out, u, neighbors)
+	written, err := c.writeUnit(out, i, neighbors)
 	if err != nil {
 		return err
 	}
@@ -124,9 +124,11 @@ func (c *Composer) addUnit(out *Composition, i int, neighbors provider.Neighbors
 	return nil
 }
 
-func (c *Composer) writeUnit(out *Composition, u *conversation.Unit, neighbors provider.Neighbors) (provider.UnitBlocks, error) {
+func (c *Composer) writeUnit(out *Composition, i int, neighbors provider.Neighbors) (provider.UnitBlocks, error) {
+	u := &out.Units[i]
 	uc := provider.UnitContext{
 		Model: c.Model, Count: c.count, Neighbors: neighbors, Leading: u.Summary == nil && u.First() < c.Kept.LeadingSystem,
+		Severed: isSevered(out.Units, i),
 	}
 	key := keyOf(u, uc)
 	if u.First() < out.Window.Start || u.Summary != nil {
@@ -149,6 +151,15 @@ func (c *Composer) writeUnit(out *Composition, u *conversation.Unit, neighbors p
 	}
 	out.Used[key] = written
 	return written, nil
+}
+
+// isSevered says whether a unit begins with the assistant, and what came directly before it is not shown.
+func isSevered(units []conversation.Unit, i int) bool {
+	u := &units[i]
+	if u.Summary != nil || u.First() == 0 || u.Items[0].Message.Role != conversation.RoleAssistant {
+		return false
+	}
+	return i == 0 || units[i-1].Summary != nil || units[i-1].Last()+1 != u.First()
 }
 
 // CutOf is how a window cuts a unit; none if it does not.

@@ -15,7 +15,7 @@ func (c *Composer) findNeighbors(out *Composition) ([]provider.Neighbors, error)
 	}
 	units := make([]provider.UnitBlocks, len(out.Units))
 	for i := range out.Units {
-		written, err := c.writeUnit(out, &out.Units[i], provider.Neighbors{})
+		written, err := c.writeUnit(out, i, provider.Neighbors{})
 		if err := c.Loaded.IgnoreMissing(err); err != nil {
 			return nil, err
 		}

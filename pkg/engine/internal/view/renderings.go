@@ -30,12 +30,13 @@ type unitKey struct {
 	edit        int64
 	summary     bool
 	leading     bool
+	severed     bool
 	neighbors   string // empty of most
 	cut         conversation.Cut
 }
 
 func keyOf(u *conversation.Unit, c provider.UnitContext) unitKey {
-	k := unitKey{first: u.First(), last: u.Last(), items: len(u.Items), leading: c.Leading}
+	k := unitKey{first: u.First(), last: u.Last(), items: len(u.Items), leading: c.Leading, severed: c.Severed}
 	if !c.Neighbors.Empty() {
 		k.neighbors = fmt.Sprintf("%q %q %t", c.Neighbors.Asked, c.Neighbors.Awaited, c.Neighbors.GoesOn)
 	}

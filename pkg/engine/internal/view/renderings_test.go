@@ -41,3 +41,28 @@ func TestKeyOf_SummariesOfARange_AreToldApart(t *testing.T) {
 		t.Errorf("%d keys of three units: %v", len(keys), keys)
 	}
 }
+
+// TestIsSevered_ModelsTurn_WithoutWhatCameBefore: reasoning that an item belongs to may have been in a unit of its own.
+func TestIsSevered_ModelsTurn_WithoutWhatCameBefore(t *testing.T) {
+	unit := func(index int32, role conversation.Role) conversation.Unit {
+		return conversation.Unit{Items: []conversation.Item{{Message: &conversation.Message{Index: index, Role: role}}}}
+	}
+	summary := conversation.Unit{Summary: &conversation.Edit{Range: conversation.Range{First: 1, End: 4}, Summary: &conversation.Summary{}}}
+	const model, user = conversation.RoleAssistant, conversation.RoleUser
+	for name, c := range map[string]struct {
+		units []conversation.Unit
+		want  bool // of the last
+	}{
+		"first of all":     {[]conversation.Unit{unit(0, model)}, false},
+		"first of a view":  {[]conversation.Unit{unit(4, model)}, true},
+		"the user's":       {[]conversation.Unit{unit(4, user)}, false},
+		"behind its own":   {[]conversation.Unit{unit(3, model), unit(4, model)}, false},
+		"behind a gap":     {[]conversation.Unit{unit(0, user), unit(4, model)}, true},
+		"behind a summary": {[]conversation.Unit{summary, unit(4, model)}, true},
+		"a summary":        {[]conversation.Unit{summary}, false},
+	} {
+		if got := isSevered(c.units, len(c.units)-1); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
