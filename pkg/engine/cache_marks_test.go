@@ -192,7 +192,7 @@ func TestEngine_Build_CacheMarks_AnyStep_ReadsTheLastBuild(t *testing.T) {
 			end = int(r.Blocks)
 		}
 	})
-	if far < 50 || moved < 20 {
+	if !testing.Short() && (far < 50 || moved < 20) { // few cases are drawn then
 		t.Errorf("%d steps were long, and before %d the prefix broke", far, moved)
 	}
 }
