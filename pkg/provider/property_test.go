@@ -52,7 +52,7 @@ func hostileResidue() []string {
 		`{"partMetadata":{"a":1}}`, `{"partMetadata":[]}`, `{"displayName":"d"}`, `{"response":{"output":""}}`, `{"response":{},"parts":[]}`, `{"parts":[]}`, `{"scheduling":"SILENT","willContinue":true}`,
 		`{"as":["reasoning_content","reasoning"]}`, `{"as":["content","role"]}`, `{"as":["extra_content"]}`, `{"as":1}`, `{"empty":["content","reasoning_content","role"]}`, `{"empty":{}}`, `{"named":true}`, `{"named":1}`,
 		`{"message":{"role":"system","content":"x","tool_calls":[],"name":"x"}}`, `{"message":[]}`, `{"part":{"type":"x","text":"x"}}`, `{"inner":{"url":"x","data":1}}`,
-		`{"max_output_length":5,"acknowledged_safety_checks":[]}`, deep(100), `{"x":"\udc00"}`, `[]`, `{`,
+		`{"source_members":{"type":"y","b":2}}`, `{"members":[],"message":1}`, `{"max_output_length":5,"acknowledged_safety_checks":[]}`, deep(100), `{"x":"\udc00"}`, `[]`, `{`,
 	}
 }
 

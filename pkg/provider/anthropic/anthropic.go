@@ -47,27 +47,45 @@ func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []by
 		return appendText(dst, s, p)
 	}
 	if p.Kept.Text("type") == containerUpload {
-		return append(dst, p.Kept.AppendUnread(p.Kept.Append([]byte(`{"type":"container_upload"}`), '"', "file_id"), "members")...)
+		return append(dst, besideBlock(p.Kept.Append([]byte(`{"type":"container_upload"}`), '"', "file_id"), p.Kept)...)
 	}
 	kind := "image"
 	if !strings.HasPrefix(p.Media.MIMEType, "image/") {
 		kind = "document"
 	}
-	out := []byte(`{"type":"` + kind + `","source":{"type":"`)
+	source := []byte(`{"type":"`)
 	switch {
 	case p.Kept.Text("file_id") != "":
-		out = append(append(out, `file","file_id":`...), p.Kept["file_id"]...)
+		source = append(append(source, `file","file_id":`...), p.Kept["file_id"]...)
 	case provider.HasData(p.Media):
-		out = append(out, `base64","media_type":"`+p.Media.MIMEType+`","data":`...)
-		out = provider.AppendBase64(out, p.Media.Data.Inline)
+		source = append(source, `base64","media_type":"`+p.Media.MIMEType+`","data":`...)
+		source = provider.AppendBase64(source, p.Media.Data.Inline)
 	default:
-		out = provider.AppendField(out, `url","url":`, p.Media.URI)
+		source = provider.AppendField(source, `url","url":`, p.Media.URI)
 	}
-	out = append(p.Kept.AppendUnread(append(out, '}'), "source_members"), '}')
+	out := appendSource([]byte(`{"type":"`+kind+`","source":`), append(source, '}'), p.Kept)
 	if kind == "document" {
 		out = describe(out, p.Kept)
 	}
-	return append(dst, p.Kept.AppendUnread(out, "members")...)
+	return append(dst, besideBlock(out, p.Kept)...)
+}
+
+// appendSource ends a block with its source, and what that holds beside.
+func appendSource(block, source []byte, kept provider.Fields) []byte {
+	return append(append(block, kept.AppendUnread(source, "source_members", known()...)...), '}')
+}
+
+// besideBlock puts behind a block what else it came with.
+func besideBlock(block []byte, kept provider.Fields) []byte {
+	return kept.AppendUnread(block, "members", known()...)
+}
+
+// known are members of blocks and sources that are written by what they say, or not at all.
+func known() []string {
+	return []string{
+		"type", "text", "citations", "source", "title", "context", "id", "name", "input", "caller", "toolset_name", "tool_use_id", "content", "is_error",
+		"thinking", "signature", "media_type", "data", "url", "file_id", "cache_control",
+	}
 }
 
 // describe says of a document what it is called and whether it is to be cited.
@@ -83,10 +101,10 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 		if source := p.Kept.Object("source"); source.Text("type") == "content" && source["content"] != nil {
 			out = p.Kept.Append(out, '{', "source")
 		} else {
-			out = provider.AppendField(nil, `{"type":"document","source":{"type":"text","media_type":"text/plain","data":`, p.Text)
-			out = append(p.Kept.AppendUnread(append(out, '}'), "source_members"), '}')
+			text := provider.AppendField(nil, `{"type":"text","media_type":"text/plain","data":`, p.Text)
+			out = appendSource([]byte(`{"type":"document","source":`), append(text, '}'), p.Kept)
 		}
-		return append(dst, p.Kept.AppendUnread(describe(out, p.Kept), "members")...)
+		return append(dst, besideBlock(describe(out, p.Kept), p.Kept)...)
 	case "search_result":
 		if p.Kept.Text("source") == "" || p.Kept.Text("title") == "" {
 			break
@@ -98,7 +116,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 			out = s.Traits.AppendText(append(out[:len(out)-1], `,"content":[`...), p.Text)
 			out = append(out, "]}"...)
 		}
-		return append(dst, p.Kept.AppendUnread(p.Kept.Append(out, '{', "citations"), "members")...)
+		return append(dst, besideBlock(p.Kept.Append(out, '{', "citations"), p.Kept)...)
 	}
 	return append(dst, cited(s, p.Text, p.Kept)...)
 }
@@ -109,7 +127,7 @@ func cited(s *provider.UnitWriter, text string, kept provider.Fields) []byte {
 	if kept.Blocks("citations") {
 		out = kept.Append(out, '[', "citations")
 	}
-	return kept.AppendUnread(out, "members")
+	return besideBlock(out, kept)
 }
 
 func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, own *ownBlocks) {
@@ -123,7 +141,7 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, own *o
 	if own.mayCall(kept) {
 		out = kept.Append(out, '{', "caller")
 	}
-	s.Add(l, "assistant", kept.AppendUnread(kept.Append(out, '"', "toolset_name"), "members"), tokens)
+	s.Add(l, "assistant", besideBlock(kept.Append(out, '"', "toolset_name"), kept), tokens)
 }
 
 // Result writes a result; blank text in it is left out, and with it the content if there is no other.
@@ -148,7 +166,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 		}
 		out = append(out, `,"is_error":true`...)
 	}
-	s.Add(l, "user", kept.AppendUnread(kept.Append(append(out, '}'), '"', "toolset_name"), "members"), l.Parts[0].Tokens+more)
+	s.Add(l, "user", besideBlock(kept.Append(append(out, '}'), '"', "toolset_name"), kept), l.Parts[0].Tokens+more)
 }
 
 func appendParts(dst []byte, s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) ([]byte, int32) {

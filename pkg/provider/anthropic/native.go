@@ -137,7 +137,7 @@ func thinkingJSON(s *provider.UnitWriter, p *conversation.Part) []byte {
 	out := []byte(`{"type":"thinking","thinking":`)
 	out = provider.AppendString(out, p.Reasoning.Text.Inline)
 	out = provider.AppendField(out, `,"signature":`, p.Reasoning.Signature.Inline)
-	return s.Kept(p).AppendUnread(append(out, '}'), "members")
+	return besideBlock(append(out, '}'), s.Kept(p))
 }
 
 // mayCall reports whether what made a call is there: the model itself, or a call of Anthropic's own tools, in its turn or still open.
