@@ -3,6 +3,7 @@ package provider_test
 import (
 	"errors"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
@@ -57,7 +58,7 @@ func fuzzReader(f *testing.F, format conversation.Format) {
 	})
 }
 
-var unknownMember = regexp.MustCompile(`"(?:message|part|inner)":`)
+var unknownMember = regexp.MustCompile(`"(?:message|part|inner|item|members|content|data|source_members)":`)
 
 // renderRead puts what was read on a record, if its results have calls, and holds its rendering to the table of legality.
 func renderRead(t *testing.T, d door, in *provider.Input) {
@@ -71,7 +72,7 @@ func renderRead(t *testing.T, d door, in *provider.Input) {
 	for i := range in.Messages {
 		m := &in.Messages[i]
 		for j := range m.Parts { // what a caller's own messages have that nobody knows goes out as it was sent, and the judge knows it not
-			if res := m.Parts[j].Residue; m.Role != conversation.RoleAssistant && res != nil && unknownMember.MatchString(res.JSON) {
+			if res := m.Parts[j].Residue; res != nil && unknownMember.MatchString(res.JSON) && (m.Role != conversation.RoleAssistant || !strings.Contains(res.JSON, `"id"`)) {
 				m.Parts[j].Residue = nil
 			}
 		}

@@ -22,6 +22,12 @@ type ownBlock struct {
 // https://platform.claude.com/docs/en/api/messages, and the types of anthropic 2.14.0 for Python, read 2026-11-26.
 var ownKinds = []string{"container_upload", "compaction", "fallback", "mcp_tool_listing", "tool_addition", "tool_removal"}
 
+// ownResults are what Anthropic's own tools gave.
+var ownResults = []string{
+	"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
+	"text_editor_code_execution_tool_result", "mcp_tool_result", "tool_search_tool_result", "advisor_tool_result",
+}
+
 func readOwn(p *conversation.Part, aborted bool) ownBlock {
 	fields, _ := provider.ReadFields(p.Opaque.JSON.Inline)
 	b := ownBlock{part: p, aborted: aborted, caller: fields.Object("caller").Text("tool_id")}
@@ -34,7 +40,7 @@ func readOwn(p *conversation.Part, aborted bool) ownBlock {
 		b.kind = kind
 	case (kind == "server_tool_use" || kind == "mcp_tool_use") && fields.Text("id") != "":
 		b.kind, b.id = kind, fields.Text("id")
-	case strings.HasSuffix(kind, "_tool_result") && kind[0] != '_' && fields.Text("tool_use_id") != "":
+	case slices.Contains(ownResults, kind) && fields.Text("tool_use_id") != "":
 		b.kind, b.answers = kind, fields.Text("tool_use_id")
 	}
 	return b

@@ -175,8 +175,10 @@ func (w *items) output(texts []*conversation.Part, first provider.Fields) {
 		out = append(out, "[,"[min(i, 1)])
 		out, weight = append(out, kept.AppendUnread(piece, "members")...), weight+p.Tokens
 	}
-	out = first.AppendUnread(append(out, "]}"...), "item")
-	if first.Object("item").Text("status") == "" {
+	if out = append(out, "]}"...); first.Object("item").Text("status") != "" {
+		out = first.AppendUnread(out, "item")
+	} else {
+		out = first.AppendUnread(out, "item", "status")
 		out = append(out[:len(out)-1], `,"status":"completed"}`...)
 	}
 	w.item("assistant", out, weight)
@@ -185,7 +187,13 @@ func (w *items) output(texts []*conversation.Part, first provider.Fields) {
 // text writes one text as a message of its own, which holds a string.
 func (w *items) text(text string, weight int32, item provider.Fields) {
 	out := provider.AppendField(nil, `{"type":"message","role":"assistant","content":`, text)
-	w.item("assistant", item.AppendUnread(append(out, '}'), "item", "id", "status"), weight+w.overhead())
+	out = append(out, '}')
+	if kept := item.Object("item"); kept["id"] != nil { // a message of the model's: what else it had goes with its id
+		out = kept.Append(out, '"', "phase")
+	} else {
+		out = item.AppendUnread(out, "item", "id", "status")
+	}
+	w.item("assistant", out, weight+w.overhead())
 }
 
 // overhead is what a message weighs beside its texts, where the record has one message and the items are more.
