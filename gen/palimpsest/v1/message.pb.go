@@ -463,7 +463,7 @@ type Message struct {
 	// conversation.
 	Pinned bool `protobuf:"varint,8,opt,name=pinned,proto3" json:"pinned,omitempty"`
 	// Optional. The model that wrote the message, for role assistant; at most 256 bytes. Reasoning and opaque blocks are rendered only
-	// for the model that wrote them.
+	// for the model that wrote them, by whatever platform's name, and for others of Anthropic's where its API drops what they cannot read.
 	Model string `protobuf:"bytes,9,opt,name=model,proto3" json:"model,omitempty"`
 	// Optional. The run that the message belongs to, a stretch of work that the caller names; at most 256 bytes. EndRun ends it.
 	RunId string `protobuf:"bytes,10,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
