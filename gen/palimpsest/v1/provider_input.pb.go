@@ -142,6 +142,128 @@ func (OnDivergence) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{1}
 }
 
+// OnCut says what happens to messages that a whole list (HISTORY) no longer holds, at its front or between others that it holds, and that no
+// build has left out.
+type OnCut int32
+
+const (
+	// Nothing is set; KEEP is used.
+	OnCut_ON_CUT_UNSPECIFIED OnCut = 0
+	// A front that was cut off stays in the view: callers cut to save tokens. A gap between others is a difference (on_divergence).
+	OnCut_ON_CUT_KEEP OnCut = 1
+	// What is missing is hidden from then on: a person took it out, and it must not come back. It stays on record, the decision is
+	// REMOVED_BY_CALLER, and ListMessages says so. The first message that the list holds must be on record, and nothing may be missing at
+	// its end: there the list differs (on_divergence).
+	OnCut_ON_CUT_HIDE OnCut = 2
+)
+
+// Enum value maps for OnCut.
+var (
+	OnCut_name = map[int32]string{
+		0: "ON_CUT_UNSPECIFIED",
+		1: "ON_CUT_KEEP",
+		2: "ON_CUT_HIDE",
+	}
+	OnCut_value = map[string]int32{
+		"ON_CUT_UNSPECIFIED": 0,
+		"ON_CUT_KEEP":        1,
+		"ON_CUT_HIDE":        2,
+	}
+)
+
+func (x OnCut) Enum() *OnCut {
+	p := new(OnCut)
+	*p = x
+	return p
+}
+
+func (x OnCut) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (OnCut) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_provider_input_proto_enumTypes[2].Descriptor()
+}
+
+func (OnCut) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_provider_input_proto_enumTypes[2]
+}
+
+func (x OnCut) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use OnCut.Descriptor instead.
+func (OnCut) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{2}
+}
+
+// ViewPieceKind says what a piece of a view is to the caller's list.
+type ViewPieceKind int32
+
+const (
+	// Never sent.
+	ViewPieceKind_VIEW_PIECE_KIND_UNSPECIFIED ViewPieceKind = 0
+	// The elements are shown whole: the caller sends its own objects, which may hold more than the record.
+	ViewPieceKind_VIEW_PIECE_KIND_WHOLE ViewPieceKind = 1
+	// The elements are shown otherwise than they stand in the list: cited, shortened, cleared, behind recalled memories, or with calls that
+	// the record knows by other ids. json is what is shown.
+	ViewPieceKind_VIEW_PIECE_KIND_CHANGED ViewPieceKind = 2
+	// A summary. json is what is shown.
+	ViewPieceKind_VIEW_PIECE_KIND_SUMMARY ViewPieceKind = 3
+	// Something that providers demand and nobody said, such as a result for a call that was never answered. json is what is shown.
+	ViewPieceKind_VIEW_PIECE_KIND_MADE_UP ViewPieceKind = 4
+	// Messages of the record that the caller's list does not hold, such as a front that was cut off. json is what is shown.
+	ViewPieceKind_VIEW_PIECE_KIND_RECORDED ViewPieceKind = 5
+)
+
+// Enum value maps for ViewPieceKind.
+var (
+	ViewPieceKind_name = map[int32]string{
+		0: "VIEW_PIECE_KIND_UNSPECIFIED",
+		1: "VIEW_PIECE_KIND_WHOLE",
+		2: "VIEW_PIECE_KIND_CHANGED",
+		3: "VIEW_PIECE_KIND_SUMMARY",
+		4: "VIEW_PIECE_KIND_MADE_UP",
+		5: "VIEW_PIECE_KIND_RECORDED",
+	}
+	ViewPieceKind_value = map[string]int32{
+		"VIEW_PIECE_KIND_UNSPECIFIED": 0,
+		"VIEW_PIECE_KIND_WHOLE":       1,
+		"VIEW_PIECE_KIND_CHANGED":     2,
+		"VIEW_PIECE_KIND_SUMMARY":     3,
+		"VIEW_PIECE_KIND_MADE_UP":     4,
+		"VIEW_PIECE_KIND_RECORDED":    5,
+	}
+)
+
+func (x ViewPieceKind) Enum() *ViewPieceKind {
+	p := new(ViewPieceKind)
+	*p = x
+	return p
+}
+
+func (x ViewPieceKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ViewPieceKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_provider_input_proto_enumTypes[3].Descriptor()
+}
+
+func (ViewPieceKind) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_provider_input_proto_enumTypes[3]
+}
+
+func (x ViewPieceKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ViewPieceKind.Descriptor instead.
+func (ViewPieceKind) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{3}
+}
+
 // HistoryOptions says how a whole list (HISTORY) is read. A caller that sends the list again and again can leave out its front with
 // known_count and known_sha256, which the last answer gave.
 type HistoryOptions struct {
@@ -153,7 +275,12 @@ type HistoryOptions struct {
 	// the server does not know it, the call is refused with HISTORY_PREFIX_UNKNOWN: send the whole list.
 	KnownSha256 string `protobuf:"bytes,2,opt,name=known_sha256,json=knownSha256,proto3" json:"known_sha256,omitempty"`
 	// Optional. What to do where the list differs from the record. REFUSE by default.
-	OnDivergence  OnDivergence `protobuf:"varint,3,opt,name=on_divergence,json=onDivergence,proto3,enum=palimpsest.v1.OnDivergence" json:"on_divergence,omitempty"`
+	OnDivergence OnDivergence `protobuf:"varint,3,opt,name=on_divergence,json=onDivergence,proto3,enum=palimpsest.v1.OnDivergence" json:"on_divergence,omitempty"`
+	// Optional. What to do about messages that the list no longer holds. KEEP by default.
+	OnCut OnCut `protobuf:"varint,4,opt,name=on_cut,json=onCut,proto3,enum=palimpsest.v1.OnCut" json:"on_cut,omitempty"`
+	// Optional. With BuildContext, true asks for the view by place: HistoryResult.view says of each piece which elements of the list it is, and
+	// the answer has neither messages_json nor request_json. The build's format must be the list's. False by default.
+	ByPlace       bool `protobuf:"varint,5,opt,name=by_place,json=byPlace,proto3" json:"by_place,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -207,6 +334,20 @@ func (x *HistoryOptions) GetOnDivergence() OnDivergence {
 		return x.OnDivergence
 	}
 	return OnDivergence_ON_DIVERGENCE_UNSPECIFIED
+}
+
+func (x *HistoryOptions) GetOnCut() OnCut {
+	if x != nil {
+		return x.OnCut
+	}
+	return OnCut_ON_CUT_UNSPECIFIED
+}
+
+func (x *HistoryOptions) GetByPlace() bool {
+	if x != nil {
+		return x.ByPlace
+	}
+	return false
 }
 
 // ProviderInput is JSON of a provider's API, from which the server makes messages.
@@ -393,6 +534,89 @@ func (x *AppendedCall) GetMessageIndex() int32 {
 	return 0
 }
 
+// ViewPiece is a run of neighbors in a view, and the elements of the caller's list that they stand for.
+type ViewPiece struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. What the piece is.
+	Kind ViewPieceKind `protobuf:"varint,1,opt,name=kind,proto3,enum=palimpsest.v1.ViewPieceKind" json:"kind,omitempty"`
+	// Output only. The elements of the list, counted from 0 over all of it, in order, for WHOLE and CHANGED. An element stands in one piece.
+	ListIndexes []int32 `protobuf:"varint,2,rep,packed,name=list_indexes,json=listIndexes,proto3" json:"list_indexes,omitempty"`
+	// Output only. A JSON array of what is shown, as elements of the build's format; empty for WHOLE. Pieces of one role may follow each
+	// other, also where the provider demands that roles alternate.
+	Json string `protobuf:"bytes,3,opt,name=json,proto3" json:"json,omitempty"`
+	// Output only. Why a CHANGED piece differs from the list, as far as decisions tell; each reason once.
+	Reasons []DecisionReason `protobuf:"varint,4,rep,packed,name=reasons,proto3,enum=palimpsest.v1.DecisionReason" json:"reasons,omitempty"`
+	// Output only. The messages that the piece shows or, for SUMMARY, stands for; unset for MADE_UP.
+	Messages      *MessageRange `protobuf:"bytes,5,opt,name=messages,proto3" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ViewPiece) Reset() {
+	*x = ViewPiece{}
+	mi := &file_palimpsest_v1_provider_input_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ViewPiece) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ViewPiece) ProtoMessage() {}
+
+func (x *ViewPiece) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_provider_input_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ViewPiece.ProtoReflect.Descriptor instead.
+func (*ViewPiece) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ViewPiece) GetKind() ViewPieceKind {
+	if x != nil {
+		return x.Kind
+	}
+	return ViewPieceKind_VIEW_PIECE_KIND_UNSPECIFIED
+}
+
+func (x *ViewPiece) GetListIndexes() []int32 {
+	if x != nil {
+		return x.ListIndexes
+	}
+	return nil
+}
+
+func (x *ViewPiece) GetJson() string {
+	if x != nil {
+		return x.Json
+	}
+	return ""
+}
+
+func (x *ViewPiece) GetReasons() []DecisionReason {
+	if x != nil {
+		return x.Reasons
+	}
+	return nil
+}
+
+func (x *ViewPiece) GetMessages() *MessageRange {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
 // HistoryResult says how a whole list was read.
 type HistoryResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -407,13 +631,17 @@ type HistoryResult struct {
 	Rewound *MessageRange `protobuf:"bytes,4,opt,name=rewound,proto3" json:"rewound,omitempty"`
 	// Output only. The conversation in which the list stands: the request's, or with NEW one that continues it. Later calls take this id.
 	ConversationId string `protobuf:"bytes,5,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Output only. The messages that this call hid, because the list no longer holds them (HIDE).
+	Removed []*MessageRange `protobuf:"bytes,6,rep,name=removed,proto3" json:"removed,omitempty"`
+	// Output only. The view by place, in its order, without a system prompt that stands outside of the list; empty unless by_place was set.
+	View          []*ViewPiece `protobuf:"bytes,7,rep,name=view,proto3" json:"view,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *HistoryResult) Reset() {
 	*x = HistoryResult{}
-	mi := &file_palimpsest_v1_provider_input_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_provider_input_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +653,7 @@ func (x *HistoryResult) String() string {
 func (*HistoryResult) ProtoMessage() {}
 
 func (x *HistoryResult) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_provider_input_proto_msgTypes[3]
+	mi := &file_palimpsest_v1_provider_input_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +666,7 @@ func (x *HistoryResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryResult.ProtoReflect.Descriptor instead.
 func (*HistoryResult) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{3}
+	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *HistoryResult) GetKnownCount() int32 {
@@ -476,16 +704,32 @@ func (x *HistoryResult) GetConversationId() string {
 	return ""
 }
 
+func (x *HistoryResult) GetRemoved() []*MessageRange {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
+}
+
+func (x *HistoryResult) GetView() []*ViewPiece {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
 var File_palimpsest_v1_provider_input_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_provider_input_proto_rawDesc = "" +
 	"\n" +
-	"\"palimpsest/v1/provider_input.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/context.proto\x1a\x1bpalimpsest/v1/message.proto\"\x96\x01\n" +
+	"\"palimpsest/v1/provider_input.proto\x12\rpalimpsest.v1\x1a\x1bpalimpsest/v1/context.proto\x1a\x19palimpsest/v1/event.proto\x1a\x1bpalimpsest/v1/message.proto\"\xde\x01\n" +
 	"\x0eHistoryOptions\x12\x1f\n" +
 	"\vknown_count\x18\x01 \x01(\x05R\n" +
 	"knownCount\x12!\n" +
 	"\fknown_sha256\x18\x02 \x01(\tR\vknownSha256\x12@\n" +
-	"\ron_divergence\x18\x03 \x01(\x0e2\x1b.palimpsest.v1.OnDivergenceR\fonDivergence\"\xbf\x02\n" +
+	"\ron_divergence\x18\x03 \x01(\x0e2\x1b.palimpsest.v1.OnDivergenceR\fonDivergence\x12+\n" +
+	"\x06on_cut\x18\x04 \x01(\x0e2\x14.palimpsest.v1.OnCutR\x05onCut\x12\x19\n" +
+	"\bby_place\x18\x05 \x01(\bR\abyPlace\"\xbf\x02\n" +
 	"\rProviderInput\x124\n" +
 	"\x06format\x18\x01 \x01(\x0e2\x1c.palimpsest.v1.ContextFormatR\x06format\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\tR\x04json\x127\n" +
@@ -499,14 +743,22 @@ const file_palimpsest_v1_provider_input_proto_rawDesc = "" +
 	"\fAppendedCall\x124\n" +
 	"\ttool_call\x18\x01 \x01(\v2\x17.palimpsest.v1.ToolCallR\btoolCall\x12\x18\n" +
 	"\arecalls\x18\x02 \x01(\bR\arecalls\x12#\n" +
-	"\rmessage_index\x18\x03 \x01(\x05R\fmessageIndex\"\xd8\x01\n" +
+	"\rmessage_index\x18\x03 \x01(\x05R\fmessageIndex\"\xe6\x01\n" +
+	"\tViewPiece\x120\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x1c.palimpsest.v1.ViewPieceKindR\x04kind\x12!\n" +
+	"\flist_indexes\x18\x02 \x03(\x05R\vlistIndexes\x12\x12\n" +
+	"\x04json\x18\x03 \x01(\tR\x04json\x127\n" +
+	"\areasons\x18\x04 \x03(\x0e2\x1d.palimpsest.v1.DecisionReasonR\areasons\x127\n" +
+	"\bmessages\x18\x05 \x01(\v2\x1b.palimpsest.v1.MessageRangeR\bmessages\"\xbd\x02\n" +
 	"\rHistoryResult\x12\x1f\n" +
 	"\vknown_count\x18\x01 \x01(\x05R\n" +
 	"knownCount\x12!\n" +
 	"\fknown_sha256\x18\x02 \x01(\tR\vknownSha256\x12#\n" +
 	"\rmatched_count\x18\x03 \x01(\x05R\fmatchedCount\x125\n" +
 	"\arewound\x18\x04 \x01(\v2\x1b.palimpsest.v1.MessageRangeR\arewound\x12'\n" +
-	"\x0fconversation_id\x18\x05 \x01(\tR\x0econversationId*\xa1\x01\n" +
+	"\x0fconversation_id\x18\x05 \x01(\tR\x0econversationId\x125\n" +
+	"\aremoved\x18\x06 \x03(\v2\x1b.palimpsest.v1.MessageRangeR\aremoved\x12,\n" +
+	"\x04view\x18\a \x03(\v2\x18.palimpsest.v1.ViewPieceR\x04view*\xa1\x01\n" +
 	"\x12ProviderInputShape\x12$\n" +
 	" PROVIDER_INPUT_SHAPE_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cPROVIDER_INPUT_SHAPE_MESSAGE\x10\x01\x12!\n" +
@@ -516,7 +768,18 @@ const file_palimpsest_v1_provider_input_proto_rawDesc = "" +
 	"\x19ON_DIVERGENCE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ON_DIVERGENCE_REFUSE\x10\x01\x12\x18\n" +
 	"\x14ON_DIVERGENCE_REWIND\x10\x02\x12\x15\n" +
-	"\x11ON_DIVERGENCE_NEW\x10\x03B\xd7\x01\n" +
+	"\x11ON_DIVERGENCE_NEW\x10\x03*A\n" +
+	"\x05OnCut\x12\x16\n" +
+	"\x12ON_CUT_UNSPECIFIED\x10\x00\x12\x0f\n" +
+	"\vON_CUT_KEEP\x10\x01\x12\x0f\n" +
+	"\vON_CUT_HIDE\x10\x02*\xc0\x01\n" +
+	"\rViewPieceKind\x12\x1f\n" +
+	"\x1bVIEW_PIECE_KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15VIEW_PIECE_KIND_WHOLE\x10\x01\x12\x1b\n" +
+	"\x17VIEW_PIECE_KIND_CHANGED\x10\x02\x12\x1b\n" +
+	"\x17VIEW_PIECE_KIND_SUMMARY\x10\x03\x12\x1b\n" +
+	"\x17VIEW_PIECE_KIND_MADE_UP\x10\x04\x12\x1c\n" +
+	"\x18VIEW_PIECE_KIND_RECORDED\x10\x05B\xd7\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\x12ProviderInputProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
@@ -532,31 +795,41 @@ func file_palimpsest_v1_provider_input_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_provider_input_proto_rawDescData
 }
 
-var file_palimpsest_v1_provider_input_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_palimpsest_v1_provider_input_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_palimpsest_v1_provider_input_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_palimpsest_v1_provider_input_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_palimpsest_v1_provider_input_proto_goTypes = []any{
 	(ProviderInputShape)(0), // 0: palimpsest.v1.ProviderInputShape
 	(OnDivergence)(0),       // 1: palimpsest.v1.OnDivergence
-	(*HistoryOptions)(nil),  // 2: palimpsest.v1.HistoryOptions
-	(*ProviderInput)(nil),   // 3: palimpsest.v1.ProviderInput
-	(*AppendedCall)(nil),    // 4: palimpsest.v1.AppendedCall
-	(*HistoryResult)(nil),   // 5: palimpsest.v1.HistoryResult
-	(ContextFormat)(0),      // 6: palimpsest.v1.ContextFormat
-	(*ToolCall)(nil),        // 7: palimpsest.v1.ToolCall
-	(*MessageRange)(nil),    // 8: palimpsest.v1.MessageRange
+	(OnCut)(0),              // 2: palimpsest.v1.OnCut
+	(ViewPieceKind)(0),      // 3: palimpsest.v1.ViewPieceKind
+	(*HistoryOptions)(nil),  // 4: palimpsest.v1.HistoryOptions
+	(*ProviderInput)(nil),   // 5: palimpsest.v1.ProviderInput
+	(*AppendedCall)(nil),    // 6: palimpsest.v1.AppendedCall
+	(*ViewPiece)(nil),       // 7: palimpsest.v1.ViewPiece
+	(*HistoryResult)(nil),   // 8: palimpsest.v1.HistoryResult
+	(ContextFormat)(0),      // 9: palimpsest.v1.ContextFormat
+	(*ToolCall)(nil),        // 10: palimpsest.v1.ToolCall
+	(DecisionReason)(0),     // 11: palimpsest.v1.DecisionReason
+	(*MessageRange)(nil),    // 12: palimpsest.v1.MessageRange
 }
 var file_palimpsest_v1_provider_input_proto_depIdxs = []int32{
-	1, // 0: palimpsest.v1.HistoryOptions.on_divergence:type_name -> palimpsest.v1.OnDivergence
-	6, // 1: palimpsest.v1.ProviderInput.format:type_name -> palimpsest.v1.ContextFormat
-	0, // 2: palimpsest.v1.ProviderInput.shape:type_name -> palimpsest.v1.ProviderInputShape
-	2, // 3: palimpsest.v1.ProviderInput.history:type_name -> palimpsest.v1.HistoryOptions
-	7, // 4: palimpsest.v1.AppendedCall.tool_call:type_name -> palimpsest.v1.ToolCall
-	8, // 5: palimpsest.v1.HistoryResult.rewound:type_name -> palimpsest.v1.MessageRange
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	1,  // 0: palimpsest.v1.HistoryOptions.on_divergence:type_name -> palimpsest.v1.OnDivergence
+	2,  // 1: palimpsest.v1.HistoryOptions.on_cut:type_name -> palimpsest.v1.OnCut
+	9,  // 2: palimpsest.v1.ProviderInput.format:type_name -> palimpsest.v1.ContextFormat
+	0,  // 3: palimpsest.v1.ProviderInput.shape:type_name -> palimpsest.v1.ProviderInputShape
+	4,  // 4: palimpsest.v1.ProviderInput.history:type_name -> palimpsest.v1.HistoryOptions
+	10, // 5: palimpsest.v1.AppendedCall.tool_call:type_name -> palimpsest.v1.ToolCall
+	3,  // 6: palimpsest.v1.ViewPiece.kind:type_name -> palimpsest.v1.ViewPieceKind
+	11, // 7: palimpsest.v1.ViewPiece.reasons:type_name -> palimpsest.v1.DecisionReason
+	12, // 8: palimpsest.v1.ViewPiece.messages:type_name -> palimpsest.v1.MessageRange
+	12, // 9: palimpsest.v1.HistoryResult.rewound:type_name -> palimpsest.v1.MessageRange
+	12, // 10: palimpsest.v1.HistoryResult.removed:type_name -> palimpsest.v1.MessageRange
+	7,  // 11: palimpsest.v1.HistoryResult.view:type_name -> palimpsest.v1.ViewPiece
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_provider_input_proto_init() }
@@ -565,14 +838,15 @@ func file_palimpsest_v1_provider_input_proto_init() {
 		return
 	}
 	file_palimpsest_v1_context_proto_init()
+	file_palimpsest_v1_event_proto_init()
 	file_palimpsest_v1_message_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_provider_input_proto_rawDesc), len(file_palimpsest_v1_provider_input_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   4,
+			NumEnums:      4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

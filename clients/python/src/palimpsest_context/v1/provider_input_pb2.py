@@ -12,10 +12,11 @@ _sym_db = _symbol_database.Default()
 
 
 from palimpsest_context.v1 import context_pb2 as palimpsest__context_dot_v1_dot_context__pb2
+from palimpsest_context.v1 import event_pb2 as palimpsest__context_dot_v1_dot_event__pb2
 from palimpsest_context.v1 import message_pb2 as palimpsest__context_dot_v1_dot_message__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*palimpsest_context/v1/provider_input.proto\x12\x15palimpsest_context.v1\x1a#palimpsest_context/v1/context.proto\x1a#palimpsest_context/v1/message.proto\"w\n\x0eHistoryOptions\x12\x13\n\x0bknown_count\x18\x01 \x01(\x05\x12\x14\n\x0cknown_sha256\x18\x02 \x01(\t\x12:\n\ron_divergence\x18\x03 \x01(\x0e\x32#.palimpsest_context.v1.OnDivergence\"\x94\x02\n\rProviderInput\x12\x34\n\x06\x66ormat\x18\x01 \x01(\x0e\x32$.palimpsest_context.v1.ContextFormat\x12\x0c\n\x04json\x18\x02 \x01(\t\x12\x38\n\x05shape\x18\x03 \x01(\x0e\x32).palimpsest_context.v1.ProviderInputShape\x12\x36\n\x07history\x18\x04 \x01(\x0b\x32%.palimpsest_context.v1.HistoryOptions\x12\r\n\x05model\x18\x05 \x01(\t\x12\x0e\n\x06run_id\x18\x06 \x01(\t\x12\x0f\n\x07step_id\x18\x07 \x01(\t\x12\x0c\n\x04tags\x18\x08 \x03(\t\x12\x0f\n\x07\x61\x62orted\x18\t \x01(\x08\"j\n\x0c\x41ppendedCall\x12\x32\n\ttool_call\x18\x01 \x01(\x0b\x32\x1f.palimpsest_context.v1.ToolCall\x12\x0f\n\x07recalls\x18\x02 \x01(\x08\x12\x15\n\rmessage_index\x18\x03 \x01(\x05\"\xa0\x01\n\rHistoryResult\x12\x13\n\x0bknown_count\x18\x01 \x01(\x05\x12\x14\n\x0cknown_sha256\x18\x02 \x01(\t\x12\x15\n\rmatched_count\x18\x03 \x01(\x05\x12\x34\n\x07rewound\x18\x04 \x01(\x0b\x32#.palimpsest_context.v1.MessageRange\x12\x17\n\x0f\x63onversation_id\x18\x05 \x01(\t*\xa1\x01\n\x12ProviderInputShape\x12$\n PROVIDER_INPUT_SHAPE_UNSPECIFIED\x10\x00\x12 \n\x1cPROVIDER_INPUT_SHAPE_MESSAGE\x10\x01\x12!\n\x1dPROVIDER_INPUT_SHAPE_RESPONSE\x10\x02\x12 \n\x1cPROVIDER_INPUT_SHAPE_HISTORY\x10\x03*x\n\x0cOnDivergence\x12\x1d\n\x19ON_DIVERGENCE_UNSPECIFIED\x10\x00\x12\x18\n\x14ON_DIVERGENCE_REFUSE\x10\x01\x12\x18\n\x14ON_DIVERGENCE_REWIND\x10\x02\x12\x15\n\x11ON_DIVERGENCE_NEW\x10\x03\x42\xd7\x01\n\x1fio.github.palimpsest_context.v1B\x12ProviderInputProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\nPalimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*palimpsest_context/v1/provider_input.proto\x12\x15palimpsest_context.v1\x1a#palimpsest_context/v1/context.proto\x1a!palimpsest_context/v1/event.proto\x1a#palimpsest_context/v1/message.proto\"\xb7\x01\n\x0eHistoryOptions\x12\x13\n\x0bknown_count\x18\x01 \x01(\x05\x12\x14\n\x0cknown_sha256\x18\x02 \x01(\t\x12:\n\ron_divergence\x18\x03 \x01(\x0e\x32#.palimpsest_context.v1.OnDivergence\x12,\n\x06on_cut\x18\x04 \x01(\x0e\x32\x1c.palimpsest_context.v1.OnCut\x12\x10\n\x08\x62y_place\x18\x05 \x01(\x08\"\x94\x02\n\rProviderInput\x12\x34\n\x06\x66ormat\x18\x01 \x01(\x0e\x32$.palimpsest_context.v1.ContextFormat\x12\x0c\n\x04json\x18\x02 \x01(\t\x12\x38\n\x05shape\x18\x03 \x01(\x0e\x32).palimpsest_context.v1.ProviderInputShape\x12\x36\n\x07history\x18\x04 \x01(\x0b\x32%.palimpsest_context.v1.HistoryOptions\x12\r\n\x05model\x18\x05 \x01(\t\x12\x0e\n\x06run_id\x18\x06 \x01(\t\x12\x0f\n\x07step_id\x18\x07 \x01(\t\x12\x0c\n\x04tags\x18\x08 \x03(\t\x12\x0f\n\x07\x61\x62orted\x18\t \x01(\x08\"j\n\x0c\x41ppendedCall\x12\x32\n\ttool_call\x18\x01 \x01(\x0b\x32\x1f.palimpsest_context.v1.ToolCall\x12\x0f\n\x07recalls\x18\x02 \x01(\x08\x12\x15\n\rmessage_index\x18\x03 \x01(\x05\"\xd2\x01\n\tViewPiece\x12\x32\n\x04kind\x18\x01 \x01(\x0e\x32$.palimpsest_context.v1.ViewPieceKind\x12\x14\n\x0clist_indexes\x18\x02 \x03(\x05\x12\x0c\n\x04json\x18\x03 \x01(\t\x12\x36\n\x07reasons\x18\x04 \x03(\x0e\x32%.palimpsest_context.v1.DecisionReason\x12\x35\n\x08messages\x18\x05 \x01(\x0b\x32#.palimpsest_context.v1.MessageRange\"\x86\x02\n\rHistoryResult\x12\x13\n\x0bknown_count\x18\x01 \x01(\x05\x12\x14\n\x0cknown_sha256\x18\x02 \x01(\t\x12\x15\n\rmatched_count\x18\x03 \x01(\x05\x12\x34\n\x07rewound\x18\x04 \x01(\x0b\x32#.palimpsest_context.v1.MessageRange\x12\x17\n\x0f\x63onversation_id\x18\x05 \x01(\t\x12\x34\n\x07removed\x18\x06 \x03(\x0b\x32#.palimpsest_context.v1.MessageRange\x12.\n\x04view\x18\x07 \x03(\x0b\x32 .palimpsest_context.v1.ViewPiece*\xa1\x01\n\x12ProviderInputShape\x12$\n PROVIDER_INPUT_SHAPE_UNSPECIFIED\x10\x00\x12 \n\x1cPROVIDER_INPUT_SHAPE_MESSAGE\x10\x01\x12!\n\x1dPROVIDER_INPUT_SHAPE_RESPONSE\x10\x02\x12 \n\x1cPROVIDER_INPUT_SHAPE_HISTORY\x10\x03*x\n\x0cOnDivergence\x12\x1d\n\x19ON_DIVERGENCE_UNSPECIFIED\x10\x00\x12\x18\n\x14ON_DIVERGENCE_REFUSE\x10\x01\x12\x18\n\x14ON_DIVERGENCE_REWIND\x10\x02\x12\x15\n\x11ON_DIVERGENCE_NEW\x10\x03*A\n\x05OnCut\x12\x16\n\x12ON_CUT_UNSPECIFIED\x10\x00\x12\x0f\n\x0bON_CUT_KEEP\x10\x01\x12\x0f\n\x0bON_CUT_HIDE\x10\x02*\xc0\x01\n\rViewPieceKind\x12\x1f\n\x1bVIEW_PIECE_KIND_UNSPECIFIED\x10\x00\x12\x19\n\x15VIEW_PIECE_KIND_WHOLE\x10\x01\x12\x1b\n\x17VIEW_PIECE_KIND_CHANGED\x10\x02\x12\x1b\n\x17VIEW_PIECE_KIND_SUMMARY\x10\x03\x12\x1b\n\x17VIEW_PIECE_KIND_MADE_UP\x10\x04\x12\x1c\n\x18VIEW_PIECE_KIND_RECORDED\x10\x05\x42\xd7\x01\n\x1fio.github.palimpsest_context.v1B\x12ProviderInputProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\nPalimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'palimpsest_context.v1.provider_input_pb2', globals())
@@ -23,16 +24,22 @@ if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
   DESCRIPTOR._serialized_options = b'\n\037io.github.palimpsest_context.v1B\022ProviderInputProtoP\001ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\252\002\rPalimpsest.V1\272\002\nPalimpsest\312\002\rPalimpsest\\V1\342\002\026Palimpsest\\V1\\Metadata\352\002\016Palimpsest::V1'
-  _PROVIDERINPUTSHAPE._serialized_start=815
-  _PROVIDERINPUTSHAPE._serialized_end=976
-  _ONDIVERGENCE._serialized_start=978
-  _ONDIVERGENCE._serialized_end=1098
-  _HISTORYOPTIONS._serialized_start=143
-  _HISTORYOPTIONS._serialized_end=262
-  _PROVIDERINPUT._serialized_start=265
-  _PROVIDERINPUT._serialized_end=541
-  _APPENDEDCALL._serialized_start=543
-  _APPENDEDCALL._serialized_end=649
-  _HISTORYRESULT._serialized_start=652
-  _HISTORYRESULT._serialized_end=812
+  _PROVIDERINPUTSHAPE._serialized_start=1230
+  _PROVIDERINPUTSHAPE._serialized_end=1391
+  _ONDIVERGENCE._serialized_start=1393
+  _ONDIVERGENCE._serialized_end=1513
+  _ONCUT._serialized_start=1515
+  _ONCUT._serialized_end=1580
+  _VIEWPIECEKIND._serialized_start=1583
+  _VIEWPIECEKIND._serialized_end=1775
+  _HISTORYOPTIONS._serialized_start=179
+  _HISTORYOPTIONS._serialized_end=362
+  _PROVIDERINPUT._serialized_start=365
+  _PROVIDERINPUT._serialized_end=641
+  _APPENDEDCALL._serialized_start=643
+  _APPENDEDCALL._serialized_end=749
+  _VIEWPIECE._serialized_start=752
+  _VIEWPIECE._serialized_end=962
+  _HISTORYRESULT._serialized_start=965
+  _HISTORYRESULT._serialized_end=1227
 # @@protoc_insertion_point(module_scope)
