@@ -12,7 +12,8 @@
 from . import reasons
 from ._calls import Call
 from ._channel import Raw
-from ._formats import Format
+from ._formats import Cut, Differs, Format
+from ._piece import Piece
 from ._version import __version__
 from .client import Conversation, Palimpsest, Stream
 from .errors import LocalSidecarError, OlderSidecarError, PalimpsestError, Violation, error_of
@@ -21,11 +22,14 @@ from .reasons import *  # noqa: F403
 __all__ = [
     "Call",
     "Conversation",
+    "Cut",
+    "Differs",
     "Format",
     "LocalSidecarError",
     "OlderSidecarError",
     "Palimpsest",
     "PalimpsestError",
+    "Piece",
     "Raw",
     "Stream",
     "Violation",

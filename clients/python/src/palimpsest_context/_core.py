@@ -18,6 +18,7 @@ from ._calls import Call, Tail, call_of, calls_of, identified, tool_result
 from ._channel import LARGEST, Health
 from ._formats import Fields
 from ._local import Local
+from ._piece import Piece
 from ._steps import Answer, Invoke, Sleep, Steps, Together, Try
 from ._version import SIDECAR
 from .errors import OlderSidecarError, PalimpsestError, error_of
@@ -27,6 +28,12 @@ SECONDS = 10.0  # of patience with a call
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 VERSION_HEADER = "palimpsest-version"
 RELEASE = re.compile(r"^v?(\d+)\.(\d+)\.(\d+)")
+DIFFERS = {
+    "refuse": provider_input_pb2.ON_DIVERGENCE_REFUSE,
+    "rewind": provider_input_pb2.ON_DIVERGENCE_REWIND,
+    "new": provider_input_pb2.ON_DIVERGENCE_NEW,
+}
+CUT = {"keep": provider_input_pb2.ON_CUT_KEEP, "hide": provider_input_pb2.ON_CUT_HIDE}
 PAGE = 32  # messages that are read at a time where few are wanted
 
 
@@ -150,34 +157,45 @@ class ConversationCore:
         return formats.arguments(format, self.built.rendered.request_json, model, extra)
 
     def sync(
+        self, messages: Sequence[Any], format: str, model: str, system: str, tools: Any, differs: str, build: Optional[Fields]
+    ) -> Steps[Dict[str, Any]]:
+        history = provider_input_pb2.HistoryOptions(on_divergence=DIFFERS[differs])
+        yield from self._synced(messages, format, model, system, tools, history, build)
+        return formats.arguments(format, self.built.rendered.request_json, model, {})
+
+    def view(
         self,
         messages: Sequence[Any],
         format: str,
         model: str,
         system: str,
         tools: Any,
-        rewind: bool,
-        anew: bool,
+        differs: str,
+        cut: str,
         build: Optional[Fields],
-    ) -> Steps[Dict[str, Any]]:
+    ) -> Steps[List[Piece]]:
+        history = provider_input_pb2.HistoryOptions(on_divergence=DIFFERS[differs], on_cut=CUT[cut], by_place=True)
+        yield from self._synced(messages, format, model, system, tools, history, build)
+        return [Piece(piece) for piece in self.built.history.view]
+
+    def _synced(
+        self, messages: Sequence[Any], format: str, model: str, system: str, tools: Any, history: Any, build: Optional[Fields]
+    ) -> Steps[None]:
         yield from self.flush()
         elements = [formats.dumped(element if not isinstance(element, str) else json.loads(element)) for element in messages]
         wanted: Dict[str, Any] = {"prompt_cache": False, **(build or {})}
-        differs = provider_input_pb2.ON_DIVERGENCE_REWIND if rewind else provider_input_pb2.ON_DIVERGENCE_REFUSE
-        differs = provider_input_pb2.ON_DIVERGENCE_NEW if anew else differs
         try:
             # A system prompt that leads the list is on no record: without another, it has to be sent each time.
             known = self._prefix(format, elements) if system or not formats.leads_with_system(elements) else (0, "")
-            yield from self._listed(elements, known, format, model, system, tools, differs, wanted)
+            yield from self._listed(elements, known, format, model, system, tools, history, wanted)
         except PalimpsestError as error:
             if error.reason != "HISTORY_PREFIX_UNKNOWN":
                 raise
-            yield from self._listed(elements, (0, ""), format, model, system, tools, differs, wanted)
+            yield from self._listed(elements, (0, ""), format, model, system, tools, history, wanted)
         self.id = self.built.history.conversation_id or self.id
         self._known[format] = (self.built.history.known_count, self.built.history.known_sha256)
         self._format = format
         self._recalled.clear()  # what was recalled came with the list
-        return formats.arguments(format, self.built.rendered.request_json, model, {})
 
     def _prefix(self, format: str, elements: Sequence[str]) -> Tuple[int, str]:
         """How much of a list the sidecar has seen: it is left out, if it is as it was."""
@@ -192,10 +210,10 @@ class ConversationCore:
         model: str,
         system: str,
         tools: Any,
-        differs: Any,
+        history: Any,
         wanted: Mapping[str, Any],
     ) -> Steps[None]:
-        history = provider_input_pb2.HistoryOptions(known_count=known[0], known_sha256=known[1], on_divergence=differs)
+        history.known_count, history.known_sha256 = known
         rest = "[" + ",".join(elements[known[0] :]) + "]"
 
         def request() -> Any:

@@ -11,6 +11,8 @@ from typing import Any, Dict, Iterator, List, Literal, Mapping, Optional, Sequen
 from .v1 import context_pb2
 
 Format = Literal["openai", "responses", "anthropic", "gemini"]
+Differs = Literal["refuse", "rewind", "new"]  # what happens where a whole list differs from the record
+Cut = Literal["keep", "hide"]  # what happens to messages that a whole list no longer holds
 Fields = Mapping[str, Any]  # of a message of the API, by the names that its proto has
 
 CODES: Dict[str, Any] = {

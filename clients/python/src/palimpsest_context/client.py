@@ -13,8 +13,9 @@ from ._blocking import Driver
 from ._calls import Call
 from ._channel import Defaults, Raw
 from ._core import SECONDS, ClientCore, ConversationCore
-from ._formats import Fields, Format
+from ._formats import Cut, Differs, Fields, Format
 from ._local import Local
+from ._piece import Piece
 from ._stream import StreamCore
 
 E = TypeVar("E")
@@ -164,7 +165,27 @@ class Conversation:
         With `anew` it is taken back too, but a list with another first message begins another conversation: from then on `id` is its id,
         until a list comes that is another one's.
         """
-        return self._driver.run(self._core.sync(messages, format, model, system, tools, rewind, anew, build))
+        differs = "new" if anew else "rewind" if rewind else "refuse"
+        return self._driver.run(self._core.sync(messages, format, model, system, tools, differs, build))
+
+    def view(
+        self,
+        messages: Sequence[Any],
+        *,
+        format: Format = "openai",
+        model: str = "",
+        system: str = "",
+        tools: Any = None,
+        differs: Differs = "new",
+        cut: Cut = "hide",
+        build: Optional[Fields] = None,
+    ) -> List[Piece]:
+        """The same by place, for whoever keeps objects of its own: what the model should see, as runs of the list's elements.
+
+        `differs` says what happens where the list differs from the record: "refuse", "rewind", or "new" (as `anew` of `sync`). `cut` says of
+        messages that the list no longer holds, and that no build left out, whether the model goes on to see them: "keep" or "hide".
+        """
+        return self._driver.run(self._core.view(messages, format, model, system, tools, differs, cut, build))
 
     def add(self, reply: Any, *, format: Optional[Format] = None, aborted: bool = False, **fields: Any) -> List[Call]:
         """Puts a reply on record, as the provider's SDK returned it, with its usage. Returns the calls that wait for results.
