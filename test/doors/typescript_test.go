@@ -25,7 +25,7 @@ func TestTypeScript_BuiltPackage_Holds(t *testing.T) {
 	tarball := typescriptTarball(t)
 	project := typescriptProject(t, tarball)
 	t.Run("promises", func(t *testing.T) {
-		node := exec.Command("node", "--test", "--test-reporter=spec", "--test-timeout=60000", "dist/doors.test.js", "dist/channel.test.js")
+		node := exec.Command("node", "--test", "--test-reporter=spec", "--test-timeout=60000", "dist/doors.test.js", "dist/channel.test.js", "dist/sizes.test.js")
 		t.Log(run(t, typescriptProgram(t, project, node)))
 	})
 	t.Run("killed between reply and result", func(t *testing.T) { killTypeScript(t, project) })
