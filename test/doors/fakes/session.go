@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // line is what a session's script has the model answer to one request.
@@ -26,6 +27,7 @@ type sent struct {
 	Path   string          `json:"path"`
 	Body   json.RawMessage `json:"body"`
 	Faults []string        `json:"faults"`
+	At     int64           `json:"at"` // when it had come, in nanoseconds
 }
 
 // session is a run of its own below /s/NAME: what the model answers is written beforehand, and what it was sent is kept. Ids are made of a
@@ -82,7 +84,7 @@ func (s *sessions) next(name, path string, body []byte, faults []string) (*line,
 	if kept == nil {
 		return nil, 0
 	}
-	asked := sent{Path: path, Body: json.RawMessage("null"), Faults: append([]string{}, faults...)}
+	asked := sent{Path: path, Body: json.RawMessage("null"), Faults: append([]string{}, faults...), At: time.Now().UnixNano()}
 	if json.Valid(body) {
 		asked.Body = body
 	}
