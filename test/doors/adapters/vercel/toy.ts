@@ -47,16 +47,16 @@ export const own = {
 export interface Options {
   /** One of the fakes', by name, or another. */
   model?: string | MockLanguageModelV3;
-  rewind?: boolean;
+  differs?: "refuse";
   /** Is told the new messages after each step. */
   kept?: (messages: ModelMessage[]) => void;
 }
 
 export type Play = (client: Palimpsest, name: string, messages: ModelMessage[], options?: Options) => Promise<ModelMessage[]>;
 
-function call(client: Palimpsest, name: string, messages: ModelMessage[], { model = "fake", rewind = true, kept }: Options) {
+function call(client: Palimpsest, name: string, messages: ModelMessage[], { model = "fake", differs, kept }: Options) {
   const conversation = client.conversation(name, { policy: { citations: { enabled: true, thresholdChars: 3000 } } });
-  const { middleware, tools } = palimpsest(conversation, { rewind });
+  const { middleware, tools } = palimpsest(conversation, differs ? { differs } : {});
   const openai = createOpenAI({ baseURL: `${fakes}/v1`, apiKey: "none" });
   return {
     model: wrapLanguageModel({ model: typeof model === "string" ? openai.chat(model) : model, middleware }),

@@ -60,8 +60,8 @@ test("an edit takes back what followed", async () => {
   assert.deepEqual(await record(client, name), [...found, "user", "assistant"]);
 });
 
-test("an edit without rewind is refused", async () => {
-  await assert.rejects(edited({ rewind: false }), { reason: "HISTORY_DIVERGED" });
+test("an edit is refused where the caller says so", async () => {
+  await assert.rejects(edited({ differs: "refuse" }), { reason: "HISTORY_DIVERGED" });
   assert.deepEqual(await record(client, name), [...found, ...repeated]);
 });
 
