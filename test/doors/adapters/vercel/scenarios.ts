@@ -33,13 +33,17 @@ const thinks = (text: string, n: number) => ({ text, thinking: `thought ${n}` })
 const file = (data: string, mediaType: string): Json => ({ type: "file", data, mediaType });
 const asks = (text: string, ...files: Json[]): Json => ({ role: "user", content: [{ type: "text", text }, ...files] });
 
+/** streamed streams a reply, and keeps it; what is stopped, as far as it came. */
 async function streamed(options: Json, messages: Json[], stop?: (chunk: Json) => boolean): Promise<void> {
   const abort = new AbortController();
   const result = ai.streamText({ ...options, messages, abortSignal: abort.signal, onError() {} });
-  let stopped = false;
-  for await (const chunk of result.fullStream) if (stop?.(chunk)) { stopped = true; abort.abort(); }
-  if (!stopped) messages.push(...(await result.response).messages);
-  else await Promise.resolve(result.response).catch(() => undefined);
+  for await (const chunk of result.fullStream) {
+    if (!stop?.(chunk)) continue;
+    abort.abort();
+    messages.push({ role: "assistant", content: chunk.text });
+    return;
+  }
+  messages.push(...(await (result.responseMessages ?? (await result.response).messages)));
 }
 
 async function imageOut(side: Side, size: number): Promise<void> {
@@ -112,9 +116,9 @@ export const scenarios: Record<string, Scenario> = {
   async handoff(side) {
     await side.script({ text: "billing knows" }, { calls: [call("log", { name: "billing" })] }, { text: "found" });
     const messages: Json[] = [];
-    await side.agent({ weather: tools["weather"] }).ask(messages, "why?");
-    await side.agent({ log: tools["log"] }, "", { system: "You look after billing." }).ask(messages, "look");
-    await side.agent({ weather: tools["weather"] }).ask(messages, "thanks");
+    await side.agent(tools).ask(messages, "why?");
+    await side.agent(tools, "", { system: "You look after billing." }).ask(messages, "look");
+    await side.agent(tools).ask(messages, "thanks");
   },
   async nested_agent(side) {
     await side.script({ calls: [call("research", { of: "rain" })] }, { text: "told" });

@@ -55,6 +55,9 @@ export class Sidecar {
   }
 }
 
+/** Request is what a provider was sent, why it refused that, and when it came. */
+export interface Request { body: Json; refused: string; at: number }
+
 /** Agent is a model with tools; with us, on a conversation of its own. */
 export interface Agent {
   /** What generateText and its like take. */
@@ -66,7 +69,7 @@ export interface Agent {
 /** Side is one run of a scenario: plain, where there is no sidecar, or with the adapter. */
 export class Side {
   readonly #thread = `side-${randomUUID()}`;
-  readonly #scripted: string[] = [];
+  readonly #asked = new Map<string, Request[]>();
   #client: Palimpsest | undefined;
 
   constructor(readonly api: Api, readonly sidecar?: Sidecar) {
@@ -84,9 +87,22 @@ export class Side {
   }
 
   async scriptOf(name: string, ...lines: Json[]): Promise<void> {
-    if (!this.#scripted.includes(name)) this.#scripted.push(name);
-    const ids = lines.map((line) => ({ ...line, ids: true }));
-    await fetch(this.#root(name), { method: "PUT", body: JSON.stringify(ids) });
+    if (!this.#asked.has(name)) this.#asked.set(name, []);
+    const thinking = this.api === "anthropic" ? { thinking: "hm" } : {}; // without which it takes no calls back
+    await fetch(this.#root(name), { method: "PUT", body: JSON.stringify(lines.map((line) => ({ ...thinking, ...line, ids: true }))) });
+  }
+
+  /** #fetch keeps what an agent's provider is sent, before it is sent. */
+  #fetch(name: string): typeof fetch {
+    return async (url, init) => {
+      const body = JSON.parse(String(init!.body)) as Json;
+      const request: Request = { body, refused: "", at: performance.now() };
+      this.#asked.get(name)!.push(request);
+      const answer = await fetch(url as string, { ...init!, body: JSON.stringify(asPublished(this.api, body)) });
+      if (answer.status === 400) request.refused = await answer.clone().text();
+      if (this.api !== "anthropic" || body["stream"]) return answer;
+      return new Response((await answer.text()).replaceAll('"citations":null,', ""), answer); // which version 6 of the SDK does not read
+    };
   }
 
   #root(name: string): string {
@@ -95,12 +111,12 @@ export class Side {
 
   /** agent is one that talks on a conversation; model names its script, if another one's is not its own. */
   agent(tools: Json = {}, conversation = "", { model: script = "", system = "Be terse.", ...more }: Json = {}): Agent {
-    const root = this.#root(script);
+    const at = { baseURL: `${this.#root(script)}/v1`, apiKey: "x", fetch: this.#fetch(script) };
     const inner = {
-      openai: () => createOpenAI({ baseURL: `${root}/v1`, apiKey: "x" }).chat(models.openai),
-      responses: () => createOpenAI({ baseURL: `${root}/v1`, apiKey: "x" }).responses(models.responses),
-      anthropic: () => createAnthropic({ baseURL: `${root}/v1`, apiKey: "x" })(models.anthropic),
-      gemini: () => createGoogleGenerativeAI({ baseURL: `${root}/v1beta`, apiKey: "x" })(models.gemini),
+      openai: () => createOpenAI(at).chat(models.openai),
+      responses: () => createOpenAI(at).responses(models.responses),
+      anthropic: () => createAnthropic(at)(models.anthropic),
+      gemini: () => createGoogleGenerativeAI(at)(models.gemini),
     }[this.api]();
     const ours = this.#client && palimpsest(this.#client.conversation(this.#thread + conversation, { onUnavailable: "pass" }));
     const options = {
@@ -117,7 +133,7 @@ export class Side {
       ask: async (messages, said, more = {}) => {
         if (said !== undefined) messages.push(typeof said === "string" ? { role: "user", content: said } : said);
         const result = await ai.generateText({ ...options, messages, ...more });
-        messages.push(...result.response.messages);
+        messages.push(...(result.responseMessages ?? result.response.messages)); // in version 7 the latter are the last step's
         return result;
       },
     };
@@ -139,24 +155,43 @@ export class Side {
   }
 
   /** requests are what the provider was sent, agent by agent. */
-  async requests(): Promise<{ body: Json; faults: string[]; at: number }[][]> {
-    const asked = this.#scripted.map(async (name) => (await fetch(`${this.#root(name)}/requests`)).json());
-    return await Promise.all(asked) as Awaited<ReturnType<Side["requests"]>>;
+  get requests(): Request[][] {
+    return [...this.#asked.values()];
   }
 
   async end(): Promise<void> {
-    for (const name of this.#scripted) await fetch(this.#root(name), { method: "DELETE" });
+    for (const name of this.#asked.keys()) await fetch(this.#root(name), { method: "DELETE" });
     await this.#client?.close();
   }
+}
+
+/** asPublished is a request as the fakes take it: they know the published types alone, and providers take more than those. */
+function asPublished(api: Api, body: Json): Json {
+  const copy = structuredClone(body);
+  for (const [i, item] of (copy["input"] ?? []).entries()) {
+    if (item.role === "assistant" && Array.isArray(item.content)) {
+      Object.assign(item, { type: "message", status: "completed", id: item.id ?? `msg_${i}` });
+      for (const part of item.content) part.annotations ??= [];
+    }
+    for (const list of [item.content, item.output]) if (Array.isArray(list)) for (const part of list) if (part.type === "input_image") part.detail ??= "auto";
+  }
+  if (api !== "gemini") return copy;
+  const contents: Json[] = [];
+  for (const { role, parts } of copy["contents"]) {
+    const kept = parts.filter(({ thought, thoughtSignature }: Json) => !thought || thoughtSignature);
+    if (contents.at(-1)?.["role"] === role) contents.at(-1)!["parts"].push(...kept);
+    else contents.push({ role, parts: kept });
+  }
+  return { ...copy, contents };
 }
 
 export type Scenario = (side: Side) => Promise<unknown>;
 
 /** played is what the provider was sent in a scenario. */
-export async function played(scenario: Scenario, side: Side): ReturnType<Side["requests"]> {
+export async function played(scenario: Scenario, side: Side): Promise<Request[][]> {
   try {
     await scenario(side);
-    return await side.requests();
+    return side.requests;
   } finally {
     await side.end();
   }
@@ -172,7 +207,7 @@ export async function compared(scenario: Scenario, api: Api, sidecar: Sidecar): 
     requests.forEach((request, n) => {
       const our = ours[i]![n];
       if (!our) return;
-      found.push(...request.faults.map((fault) => `request ${n} is refused even plain: ${fault}`), ...our.faults.map((fault) => `request ${n} is refused: ${fault}`));
+      if (request.refused || our.refused) found.push(`request ${n} is refused: plain ${request.refused}, ours ${our.refused}`);
       found.push(...sidesOf(api, sidecar.policy, request.body, our.body).map((difference) => `request ${n}: ${difference}`));
     });
   });
