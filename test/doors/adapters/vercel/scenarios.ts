@@ -11,30 +11,31 @@ function noise(size: number, seed = 0): Buffer {
 }
 
 const pixel = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
-const png = (size: number) => Buffer.concat([pixel, deflateSync(noise(size))]).toString("base64");
-const pdf = (seed: number) => Buffer.concat([Buffer.from("%PDF-1.4\n"), noise(500, seed)]).toString("base64");
+export const png = (size: number) => Buffer.concat([pixel, deflateSync(noise(size))]).toString("base64");
+export const pdf = (seed: number) => Buffer.concat([Buffer.from("%PDF-1.4\n"), noise(500, seed)]).toString("base64");
 
 const takes = (...names: string[]) => jsonSchema<Json>({ type: "object", properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])), required: names });
-const image = (data: string): Json => (seven ? { type: "file", data: { type: "data", data }, mediaType: "image/png" } : { type: "image-data", data, mediaType: "image/png" });
+const shown = (data: string): Json => (seven ? { type: "file", data: { type: "data", data }, mediaType: "image/png" } : { type: "image-data", data, mediaType: "image/png" });
 export const tools: Record<string, any> = {
   weather: ai.tool({ description: "Tells the weather.", inputSchema: takes("city"), execute: ({ city }: Json) => ({ city: city, sky: "rain" }) }),
   log: ai.tool({ description: "Reads a log.", inputSchema: takes("name"), execute: ({ name }: Json) => `${name}: ${"a line that says little\n".repeat(2000)}` }),
   fails: ai.tool({ description: "Fails.", inputSchema: takes("why"), execute: () => { throw new Error("disk full"); } }),
   shot: ai.tool({
     description: "Takes a picture.", inputSchema: takes("size"), execute: ({ size }: Json) => png(Number(size)),
-    toModelOutput: ({ output }: Json) => ({ type: "content", value: [{ type: "text", text: "the screen" }, image(output)] }),
+    toModelOutput: ({ output }: Json) => ({ type: "content", value: [{ type: "text", text: "the screen" }, shown(output)] }),
   }),
   pay: ai.tool({ description: "Pays.", inputSchema: takes("sum"), needsApproval: true, execute: ({ sum }: Json) => `paid ${sum}` }),
   choose: ai.tool({ description: "Asks the user.", inputSchema: takes("of") }),
 };
 
-const call = (name: string, args: Json) => ({ name, arguments: args });
+export const call = (name: string, args: Json) => ({ name, arguments: args });
 const thinks = (text: string, n: number) => ({ text, thinking: `thought ${n}` });
-const file = (data: string, mediaType: string): Json => ({ type: "file", data, mediaType });
-const asks = (text: string, ...files: Json[]): Json => ({ role: "user", content: [{ type: "text", text }, ...files] });
+export const image = (data: string): Json => ({ type: "image", image: data, mediaType: "image/png" });
+export const file = (data: string, mediaType: string): Json => ({ type: "file", data, mediaType });
+export const asks = (text: string, ...files: Json[]): Json => ({ role: "user", content: [{ type: "text", text }, ...files] });
 
 /** streamed streams a reply, and keeps it; what is stopped, as far as it came. */
-async function streamed(options: Json, messages: Json[], stop?: (chunk: Json) => boolean): Promise<void> {
+export async function streamed(options: Json, messages: Json[], stop?: (chunk: Json) => boolean): Promise<void> {
   const abort = new AbortController();
   const result = ai.streamText({ ...options, messages, abortSignal: abort.signal, onError() {} });
   for await (const chunk of result.fullStream) {
@@ -87,7 +88,7 @@ export const scenarios: Record<string, Scenario> = {
     await side.script({ text: "a pixel" });
     const messages: Json[] = [];
     const agent = side.agent();
-    await agent.ask(messages, asks("what is it?", { type: "image", image: png(1000), mediaType: "image/png" }));
+    await agent.ask(messages, asks("what is it?", image(png(1000))));
     await agent.ask(messages, asks("and there?", { type: "image", image: new URL("https://example.com/a.png"), mediaType: "image/png" }));
   },
   image_out_of_a_tool_10_KB: (side) => imageOut(side, 10_000),

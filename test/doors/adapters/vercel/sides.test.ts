@@ -12,7 +12,7 @@ const names = [
   ...["two_sessions", "cancel", "two_hundred_steps", "restart_of_both", "away_and_back"],
 ];
 
-const sidecars = ["none", "balanced"].map((policy) => new Sidecar(policy));
+const sidecars = (process.env["POLICIES"] ?? "none,balanced").split(",").map((policy) => new Sidecar(policy));
 after(() => Promise.all(sidecars.map((sidecar) => sidecar.end())));
 const only = process.env["SCENARIO"];
 

@@ -201,7 +201,7 @@ export async function played(scenario: Scenario, side: Side): Promise<Request[][
 export async function compared(scenario: Scenario, api: Api, sidecar: Sidecar): Promise<string[]> {
   const plain = await played(scenario, new Side(api));
   const ours = await played(scenario, new Side(api, sidecar));
-  const found: string[] = [];
+  const found = JSON.stringify(ours.map((requests) => requests.at(-1))).includes(recall[0]!) ? [] : ["the adapter was not there"];
   plain.forEach((requests, i) => {
     if (requests.length !== ours[i]!.length) found.push(`the model is asked ${ours[i]!.length} times, plain ${requests.length}`);
     requests.forEach((request, n) => {
