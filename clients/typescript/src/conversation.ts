@@ -8,6 +8,7 @@ import type { BuildAppendSchema, BuildContextResponse } from "./gen/palimpsest/v
 import { type MessageSchema, Role, type ToolCall, type ToolResult } from "./gen/palimpsest/v1/message_pb.js";
 import type { PolicySchema } from "./gen/palimpsest/v1/policy_pb.js";
 import { OnCut, OnDivergence, type HistoryOptionsSchema, ProviderInputShape as Shape } from "./gen/palimpsest/v1/provider_input_pb.js";
+import { Contents } from "./large.js";
 import { fronts, isFront, leadsWithSystem, listOf, part, type Known } from "./lists.js";
 import { pieceOf, substituted, type Piece } from "./piece.js";
 import { isUnknown, Queue, type Entry, type Item } from "./queue.js";
@@ -91,6 +92,7 @@ export class Conversation {
   #built: BuildContextResponse | undefined;
   #format: Format | undefined; // of the last build
   #created: Promise<void> | undefined;
+  readonly #contents: Contents;
   readonly #queue: Queue; // what goes on record next
   readonly #views = new Views();
   #passed = false; // whether the last list is on no record
@@ -102,7 +104,8 @@ export class Conversation {
     this.#opened = this.#id = id;
     this.#raw = raw;
     this.#options = options;
-    this.#queue = new Queue(raw, () => this.#id);
+    this.#contents = new Contents(raw, () => this.#id);
+    this.#queue = new Queue(raw, () => this.#id, this.#contents);
   }
 
   /** id is the id of the conversation; after a sync with anew, of the one in which the list stands. */
@@ -244,7 +247,7 @@ export class Conversation {
     const input = (json: string, from: Known | undefined) => (
       { format: contextFormat[format], shape: Shape.HISTORY, json, history: { ...history, ...(from ? { knownCount: from.count, knownSha256: from.sha256 } : {}) } });
     const build = (json: string, from?: Known) => this.#build(format, options, { providerInput: input(json, from) }, id);
-    const list = Array.isArray(messages) ? await listOf(messages, this.#raw, this.#id) : undefined;
+    const list = Array.isArray(messages) ? await listOf(messages, this.#contents) : undefined;
     if (!list) return { built: this.#stands(await build(JSON.stringify(messages))), standIns: new Map<number, Json>() };
     const { elements, standIns } = list;
     const send = async (from?: Known) => {

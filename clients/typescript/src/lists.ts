@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { Json } from "./formats.js";
-import { largestRequest, withoutLargeTexts } from "./large.js";
-import type { Raw } from "./raw.js";
+import { type Contents, largestRequest } from "./large.js";
 
 /** Known is the front of a list that the sidecar has read before. */
 export interface Known {
@@ -18,15 +17,15 @@ export interface List {
 
 const nothing: Known = { count: 0, sha256: "" };
 
-/** listOf writes a list's elements, with the large texts of those that are too large as contents of their own. */
-export async function listOf(messages: readonly unknown[], raw: Raw, conversationId: string): Promise<List> {
+/** listOf writes a list's elements, with those that are too large as they can be sent. */
+export async function listOf(messages: readonly unknown[], contents: Contents): Promise<List> {
   const elements = messages.map((message) => JSON.stringify(message));
   const standIns = new Map<number, Json>();
   for (const [i, element] of elements.entries()) {
     if (element.length * 3 <= largestRequest || bytesOf(element) <= largestRequest) continue;
-    const standIn = await withoutLargeTexts(raw, conversationId, JSON.parse(element) as Json);
-    elements[i] = JSON.stringify(standIn);
-    standIns.set(i, standIn);
+    const { json, changed } = await contents.fitted(element);
+    elements[i] = json;
+    if (changed) standIns.set(i, JSON.parse(json) as Json);
   }
   return { elements, standIns };
 }

@@ -3,7 +3,7 @@ import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 
 import { PalimpsestError } from "./errors.js";
 import { BatchAppendItemSchema, type BatchAppendMessagesResponse } from "./gen/palimpsest/v1/context_service_pb.js";
-import { largestRequest, shortened, withoutLargeTexts } from "./large.js";
+import { type Contents, largestRequest } from "./large.js";
 import type { Raw } from "./raw.js";
 
 /** Item is a message that goes on record. */
@@ -24,13 +24,15 @@ const mostItems = 1000; // of a request
 export class Queue {
   readonly #raw: Raw;
   readonly #id: () => string;
+  readonly #contents: Contents;
   #waiting: Entry[] = [];
   #unsettled: (() => Promise<unknown>) | undefined; // a call with entries, of which nobody knows whether it was carried out
   #last: Promise<unknown> = Promise.resolve(); // of the calls that carry entries, one at a time
 
-  constructor(raw: Raw, id: () => string) {
+  constructor(raw: Raw, id: () => string, contents: Contents) {
     this.#raw = raw;
     this.#id = id;
+    this.#contents = contents;
   }
 
   /** items are those that wait. */
@@ -132,7 +134,7 @@ export class Queue {
     if (bytes <= largestRequest) return bytes;
     const { message, providerInput } = entry.item;
     if (providerInput?.json) {
-      const json = JSON.stringify(await withoutLargeTexts(this.#raw, this.#id(), JSON.parse(providerInput.json)));
+      const { json } = await this.#contents.fitted(providerInput.json);
       entry.item = { ...entry.item, providerInput: { ...providerInput, json } } as Item;
     } else if (message) entry.item = { ...entry.item, message: await this.#withCitations(message) } as Item;
     return bytesOf(entry.item);
@@ -142,9 +144,9 @@ export class Queue {
     const parts = [];
     for (const part of message.parts ?? []) {
       const content = part.content;
-      if (content?.case === "text") parts.push({ ...part, content: { case: "text", value: await shortened(this.#raw, this.#id(), content.value) } });
+      if (content?.case === "text") parts.push({ ...part, content: { case: "text", value: await this.#contents.shortened(content.value) } });
       else if (content?.case === "toolResult" && typeof content.value.output?.value === "string") {
-        const value = await shortened(this.#raw, this.#id(), content.value.output.value);
+        const value = await this.#contents.shortened(content.value.output.value);
         parts.push({ ...part, content: { case: "toolResult", value: { ...content.value, output: { case: "text", value } } } });
       } else parts.push(part);
     }

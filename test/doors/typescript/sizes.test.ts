@@ -10,7 +10,7 @@ import { after, before, test } from "node:test";
 import { Palimpsest, type Conversation, type Json } from "palimpsest-context";
 import { Role } from "palimpsest-context/proto";
 
-import { policy } from "./toy.js";
+import { formats, policy } from "./toy.js";
 
 let palimpsest: Palimpsest;
 before(async () => { palimpsest = await Palimpsest.local({ timeoutMs: 60_000 }); });
@@ -149,6 +149,21 @@ test("a view says by place what is shown of a list", async () => {
   assert.deepEqual(large.flatMap(({ indexes }) => indexes), [0, 1, 2, 3, 4, 5]);
   assert.deepEqual([large.at(-1)!.kind, large.at(-1)!.indexes], ["changed", [5]]);
   assert.ok(JSON.stringify(large.at(-1)!.shown).length < 3000);
+});
+
+test("media that no request holds is named on record, and stays the caller's own", async () => {
+  const data = Buffer.alloc(14 << 20, 7).toString("base64");
+  const files: Record<string, Json> = {
+    openai: { type: "file", file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${data}` } },
+    responses: { type: "input_file", filename: "a.pdf", file_data: `data:application/pdf;base64,${data}` },
+    anthropic: { type: "document", source: { type: "base64", media_type: "application/pdf", data } },
+    gemini: { inlineData: { mimeType: "application/pdf", data } },
+  };
+  for (const format of formats) {
+    const list = [{ role: "user", [format === "gemini" ? "parts" : "content"]: [files[format]!] }];
+    const [piece] = await palimpsest.conversation(`media-${format}`).view(list, { format, model: "m" });
+    assert.deepEqual([piece!.whole, piece!.indexes], [true, [0]]);
+  }
 });
 
 test("a second sidecar on one folder says so", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { scenarios } from "./scenarios.js";
-import { apis, compared, Sidecar } from "./sides.js";
+import { addedPerStep, apis, compared, Sidecar } from "./sides.js";
 
 const names = [
   ...["text", "parallel_calls", "tool_error", "streaming", "image_in", "pdf_twice_with_the_same_words", "equal_replies_with_other_reasoning"],
@@ -26,4 +26,13 @@ for (const sidecar of sidecars) {
       });
     }
   }
+}
+
+// A bar of milliseconds means nothing beside other work.
+for (const api of process.env["SPEED"] ? apis : []) {
+  test(`what 200 steps wait for, ${api}`, async (t) => {
+    const { plain, ours } = await addedPerStep(scenarios["two_hundred_steps"]!, api, sidecars[0]!);
+    t.diagnostic(`a step takes ${ours.toFixed(1)} ms, plain ${plain.toFixed(1)} ms`);
+    assert.ok(ours - plain <= 10);
+  });
 }

@@ -18,6 +18,7 @@ export type Api = "openai" | "responses" | "anthropic" | "gemini";
 export const apis: Api[] = ["openai", "responses", "anthropic", "gemini"];
 export const ai = sdk as any; // versions 6 and 7, which name things differently
 export const seven = "isStepCount" in ai;
+(globalThis as Json)["AI_SDK_LOG_WARNINGS"] = false;
 
 const models: Record<Api, string> = { openai: "gpt-5.1", responses: "gpt-5.1", anthropic: "claude-sonnet-4-5", gemini: "gemini-3-pro-preview" };
 const lists: Record<Api, string> = { openai: "messages", responses: "input", anthropic: "messages", gemini: "contents" };
@@ -254,4 +255,17 @@ function shrunk(plain: Json[], ours: Json[]): string[] {
 function told(value: unknown): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > 300 ? `${text.slice(0, 300)} (${text.length} characters)` : text;
+}
+
+/** addedPerStep is the median of a step's milliseconds, plain and with the adapter, in turns. */
+export async function addedPerStep(scenario: Scenario, api: Api, sidecar: Sidecar): Promise<{ plain: number; ours: number }> {
+  const steps: [number[], number[]] = [[], []];
+  for (let round = 0; round < 3; round++) {
+    for (const [i, side] of [new Side(api), new Side(api, sidecar)].entries()) {
+      const at = (await played(scenario, side))[0]!.map((request) => request.at);
+      steps[i]!.push(...at.slice(1).map((later, n) => later - at[n]!));
+    }
+  }
+  const [plain, ours] = steps.map((all) => all.sort((a, b) => a - b)[all.length >> 1]!);
+  return { plain: plain!, ours: ours! };
 }

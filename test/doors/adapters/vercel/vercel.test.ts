@@ -93,6 +93,26 @@ test("the view keeps what Chat Completions has no place for", async () => {
   assert.deepEqual(tool!.content.slice(1), [result("b", "Nothing.")]);
 });
 
+for (const [megabytes, results] of [[100, 1], [12, 10]] as const) {
+  test(`${results} results of ${megabytes} MB in one turn, and the next one`, async () => {
+    const ids = Array.from({ length: results }, (_, i) => `c${i}`);
+    const large = fetchLog().repeat(megabytes + 1).slice(0, megabytes << 20);
+    const messages: ModelMessage[] = [
+      { role: "user", content: "Read it." },
+      { role: "assistant", content: ids.map((toolCallId) => ({ type: "tool-call" as const, toolCallId, toolName: "fetch_log", input: {} })) },
+      { role: "tool", content: ids.map((id) => result(id, id + large)) },
+    ];
+    const model = new MockLanguageModelV3({ doGenerate: async () => answer });
+    const said = await whole(client, name, [...await whole(client, name, messages, { model }), user(again)], { model });
+    assert.equal(said.length, 6);
+    for (const { prompt } of model.doGenerateCalls) {
+      const [, , calls, shown] = prompt;
+      assert.deepEqual([calls!.content.length, shown!.content.length], [results, results]);
+      assert.ok(JSON.stringify(shown).length < 4000 * results);
+    }
+  });
+}
+
 test("an aborted stream leaves nothing, and it goes on", async () => {
   const asked = [user(question)];
   await assert.rejects(streamed(client, name, asked, { model: "fake-abort" }));
