@@ -18,7 +18,7 @@ const takes = (...names: string[]) => jsonSchema<Json>({ type: "object", propert
 const shown = (data: string): Json => (seven ? { type: "file", data: { type: "data", data }, mediaType: "image/png" } : { type: "image-data", data, mediaType: "image/png" });
 export const tools: Record<string, any> = {
   weather: ai.tool({ description: "Tells the weather.", inputSchema: takes("city"), execute: ({ city }: Json) => ({ city: city, sky: "rain" }) }),
-  log: ai.tool({ description: "Reads a log.", inputSchema: takes("name"), execute: ({ name }: Json) => `${name}: ${"a line that says little\n".repeat(2000)}` }),
+  log: ai.tool({ description: "Reads a log.", inputSchema: takes("name"), execute: ({ name }: Json) => `${name}: ${"a line that says little\n".repeat(name === "billing" ? 2000 : 150)}` }),
   fails: ai.tool({ description: "Fails.", inputSchema: takes("why"), execute: () => { throw new Error("disk full"); } }),
   shot: ai.tool({
     description: "Takes a picture.", inputSchema: takes("size"), execute: ({ size }: Json) => png(Number(size)),
