@@ -44,31 +44,34 @@ function said(format: Format, { role, content }: Message): Json | undefined {
 
 function partOf(format: Format, role: string, part: Json): Json | undefined {
   const dialect = dialects[format];
-  const options = Object.assign({}, ...Object.values(part["providerOptions"] ?? {})) as Json;
-  if (part["providerExecuted"]) return undefined;
-  switch (part["type"]) {
-    case "text": return part["text"] ? dialect.text(part["text"], options, role) : undefined;
-    case "reasoning": return dialect.reasoning(part["text"], options);
-    case "tool-call": return dialect.call(part["toolCallId"], part["toolName"], typeof part["input"] === "string" ? part["input"] : JSON.stringify(part["input"] ?? {}), options);
-    case "tool-result": return role === "tool" ? dialect.result(part["toolCallId"], part["toolName"], output(format, part["output"]), part["output"].type.startsWith("error")) : undefined;
+  const { type, text, toolCallId: id, toolName: name, input, output: made, providerExecuted, providerOptions } = part;
+  const options = Object.assign({}, ...Object.values(providerOptions ?? {})) as Json;
+  if (providerExecuted) return undefined;
+  switch (type) {
+    case "text": return text ? dialect.text(text, options, role) : undefined;
+    case "reasoning": return dialect.reasoning(text, options);
+    case "tool-call": return dialect.call(id, name, typeof input === "string" ? input : JSON.stringify(input ?? {}), options);
+    case "tool-result": return role === "tool" ? dialect.result(id, name, output(format, made), made.type.startsWith("error")) : undefined;
     case "file": return role === "user" ? media(format, part) : undefined;
   }
   return undefined;
 }
 
 function output(format: Format, { type, value, reason }: Json): string | Json[] {
-  if (type === "content") return value.map((part: Json) => (part["type"] === "text" ? dialects[format].text(part["text"], {}, "tool") : media(format, part)));
+  const piece = (part: Json) => (part["type"] === "text" ? dialects[format].text(part["text"], {}, "tool") : media(format, part));
+  if (type === "content") return value.map(piece);
   if (type === "execution-denied") return reason ?? "Tool execution denied.";
   return type.endsWith("text") ? value : JSON.stringify(value);
 }
 
 /** media is a file, as parts of messages and of results have it: bytes, base64, an address, or the id of one that the provider keeps. */
 function media(format: Format, part: Json): Json {
-  const { type = "", mediaType = "", filename } = part;
-  const [kind, data] = part["data"]?.type ? [part["data"].type, part["data"][part["data"].type]] : [type, part["data"] ?? part["url"] ?? part["fileId"]];
+  const { type = "", mediaType = "", filename, data: held, url, fileId } = part;
+  const [kind, data] = held?.type ? [held.type, held[held.type]] : [type, held ?? url ?? fileId];
   if (kind === "text") return dialects[format].text(data, {}, "user");
   const key = data instanceof URL || /url$/.test(kind) ? "url" : /id$|reference$/.test(kind) ? "id" : "data";
-  const value = data instanceof Uint8Array ? Buffer.from(data).toString("base64") : data instanceof URL ? data.href : typeof data === "string" ? data : Object.values(data)[0];
+  const text = data instanceof URL ? data.href : typeof data === "string" ? data : Object.values(data)[0];
+  const value = data instanceof Uint8Array ? Buffer.from(data).toString("base64") : text;
   const mime = /^[^/]+\/[^*]/.test(mediaType) ? mediaType : /^image/.test(mediaType || type) ? "image/png" : "application/octet-stream";
   return dialects[format].media({ mime, name: filename ?? "file", [key]: value as string }) ?? dialects[format].text(`[${filename ?? mime}]`, {}, "user");
 }

@@ -9,7 +9,7 @@ type Block = { role: string; part: Json; inner?: Block[] };
 /** promptOf is what a view shows of a prompt. */
 export function promptOf(pieces: readonly Piece[], elements: readonly Element[], prompt: readonly Message[]): Message[] {
   const names = new Map<string, string>(); // of tools, by calls
-  for (const { content } of prompt) for (const part of Array.isArray(content) ? content : []) if (part.type === "tool-call") names.set(part.toolCallId, part.toolName);
+  for (const { type, toolCallId, toolName } of prompt.flatMap(({ content }) => content)) if (type === "tool-call") names.set(toolCallId, toolName);
   const out: Own[] = [];
   for (const { whole, indexes, shown } of pieces) {
     const own = indexes.flatMap((i) => elements[i]!.own);
@@ -31,18 +31,21 @@ function changed(blocks: readonly Block[], own: readonly Own[], names: Map<strin
   const parts = own.flatMap(({ at, message }) => (Array.isArray(message["content"]) ? message["content"].map((part: Json) => ({ at, message, part })) : []));
   return blocks.flatMap(({ role, part, inner }) => {
     const found = parts.findIndex(({ message, part: { type } }) => message["role"] === role && type === part["type"]);
-    const { at, message, part: mine } = parts.splice(found, found < 0 ? 0 : 1)[0] ?? { at: own[0]?.message["role"] === role ? own[0].at : -1, message: { role }, part: undefined };
+    const at0 = own[0]?.message["role"] === role ? own[0].at : -1;
+    const { at, message, part: mine } = parts.splice(found, found < 0 ? 0 : 1)[0] ?? { at: at0, message: { role }, part: undefined };
     if (role === "system") return { at, message: { ...own[0]?.message, role, content: part["text"] } };
     if (part["type"] === "tool-call") names.set(part["toolCallId"], part["toolName"]);
     if (!mine && (part["type"] === "reasoning" || part["type"] === "file")) return []; // of which only the provider's own is worth sending
-    const made = inner ? { ...part, toolName: names.get(part["toolCallId"]) ?? part["toolName"], ...mine, output: outputOf(inner, mine?.output) }
-      : mine ? { ...part, ...mine, ...(part["type"] === "text" ? { text: part["text"] } : part["type"] === "tool-call" ? { input: part["input"] } : {}) } : part;
+    const words = "text" in part ? { text: part["text"] } : "input" in part ? { input: part["input"] } : {};
+    const toolName = names.get(part["toolCallId"]) ?? part["toolName"];
+    const made = inner ? { ...part, toolName, ...mine, output: outputOf(inner, mine?.output) } : { ...part, ...mine, ...words };
     return { at, message: { ...message, content: [made] } };
   });
 }
 
 function outputOf(inner: readonly Block[], own: Json | undefined): Json {
-  if (own?.["type"] !== "content") return { type: own?.["type"].startsWith("error") ? "error-text" : "text", value: inner.map(({ part }) => part["text"] ?? "").join("\n") };
+  const value = inner.map(({ part }) => part["text"] ?? "").join("\n");
+  if (own?.["type"] !== "content") return { type: own?.["type"].startsWith("error") ? "error-text" : "text", value };
   const files = own["value"].filter(({ type }: Json) => type !== "text");
   return { ...own, value: inner.flatMap(({ part }) => (part["type"] === "text" ? part : (files.shift() ?? []))) };
 }
@@ -72,5 +75,6 @@ function inside(role: string, content: string | Json[] | null): Block[] {
   });
 }
 
-const call = (toolCallId: string, toolName: string, input: unknown): Block => ({ role: "assistant", part: { type: "tool-call", toolCallId, toolName, input: object(input) } });
+const call = (toolCallId: string, toolName: string, input: unknown): Block => (
+  { role: "assistant", part: { type: "tool-call", toolCallId, toolName, input: object(input) } });
 const result = (toolCallId: string, toolName: string, inner: Block[]): Block => ({ role: "tool", part: { type: "tool-result", toolCallId, toolName }, inner });

@@ -76,15 +76,18 @@ test("a list of more than a request takes, and the program's restart", async () 
   assert.match(large.request["messages"].at(-1).content, /a line of a log/);
 });
 
-/** withSidecar gives a client of a sidecar that can be stopped and started again, with its data. */
-async function withSidecar(play: (client: Palimpsest, stop: () => Promise<void>, start: () => Promise<void>) => Promise<void>): Promise<void> {
+type Play = (client: Palimpsest, stop: () => Promise<void>, start: () => Promise<void>) => Promise<void>;
+
+/** withSidecar gives a client of a sidecar that can be stopped and started again, with its data or without. */
+async function withSidecar(play: Play, keeps = true): Promise<void> {
   const listener = createServer().listen(0, "127.0.0.1");
   await once(listener, "listening");
   const address = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
   await new Promise((resolve) => listener.close(resolve));
   const dataDir = mkdtempSync(join(tmpdir(), "palimpsest-"));
-  const start = async () => { running = await Palimpsest.local({ dataDir, flags: ["--listen", address] }); };
-  let running = await Palimpsest.local({ dataDir, flags: ["--listen", address] });
+  const local = () => Palimpsest.local({ dataDir: keeps ? dataDir : undefined, flags: ["--listen", address] });
+  let running = await local();
+  const start = async () => { running = await local(); };
   const client = new Palimpsest(address, { timeoutMs: 2000 });
   try {
     await play(client, () => running.close(), start);
@@ -131,6 +134,21 @@ test("views go on while the sidecar is away: as the list is, or as it was shown 
   await whole.view([...longer, { role: "assistant", content: "2" }], options);
   assert.equal(await count(whole, client), 6);
 }));
+
+test("a sidecar that lost its data between a build and the reply: the next list begins anew", () => withSidecar(async (client, stop, start) => {
+  const conversation = client.conversation("lost");
+  const options = { format: "openai", model: "m" } as const;
+  const list: Json[] = [{ role: "user", content: "one" }];
+  await conversation.view(list, options);
+  await stop();
+  await start();
+  await conversation.add(reply({ role: "assistant", content: "1" }));
+  for (const said of ["two", "three"]) {
+    list.push({ role: "assistant", content: "1" }, { role: "user", content: said });
+    assert.deepEqual((await conversation.view(list, options)).map(({ kind, indexes }) => [kind, indexes]), [["whole", list.map((_, i) => i)]]);
+  }
+  assert.notEqual(conversation.id, "lost");
+}, false));
 
 test("a view says by place what is shown of a list", async () => {
   const conversation = palimpsest.conversation("placed", { policy });
