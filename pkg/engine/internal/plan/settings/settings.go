@@ -14,10 +14,11 @@ import (
 type Settings struct {
 	Policy  conversation.Policy
 	Hash    string // of the policy
-	Budget  int64  // B
-	Limit   int64  // B before the factor: what counts may add up to
-	Target  int64  // where a cut aims, before the factor
-	Share   int64  // the most a tool result may weigh when it first enters a view, before the factor
+	Room    conversation.Budget
+	Budget  int64 // B, which Room makes
+	Limit   int64 // B before the factor: what counts may add up to
+	Target  int64 // where a cut aims, before the factor
+	Share   int64 // the most a tool result may weigh when it first enters a view, before the factor
 	Counter tokens.Counter
 	Factor  float64
 
@@ -54,7 +55,8 @@ func Resolve(in *Input) (*Settings, error) {
 	profile, _ := in.Known.Profile(in.Model)
 	policy := in.Policy.Or(own).Or(in.Defaults)
 	s := &Settings{Policy: policy, Hash: policy.Hash(), Counter: in.Counter, Catalogue: in.Known, Override: in.Override}
-	s.Budget = Budget(in.Budget, profile, in.Policy.Fit, own.Fit, in.Defaults.Fit)
+	s.Room = Budget(in.Budget, profile, in.Policy.Fit, own.Fit, in.Defaults.Fit)
+	s.Budget = s.Room.Tokens()
 	if s.Budget <= 0 {
 		return nil, noRoom()
 	}
@@ -91,7 +93,7 @@ func (s *Settings) rewrite(profile conversation.ModelProfile) {
 func ownBudget(in *Input, tokens int64, profile conversation.ModelProfile) (bool, error) {
 	own := in.Loaded.Info.Policy
 	if own.Or(in.Defaults).Fit.ContextWindowTokens != nil {
-		return tokens >= Budget(BudgetOverride{}, profile, own.Fit, in.Defaults.Fit), nil
+		return tokens >= Budget(BudgetOverride{}, profile, own.Fit, in.Defaults.Fit).Tokens(), nil
 	}
 	known, err := in.Loaded.BudgetWindows()
 	return tokens >= known.Largest(), err
