@@ -245,7 +245,15 @@ func TestEngine_Build_KnownModels(t *testing.T) {
 	want("shipped", 50_000, false)
 	want("shipped-20261122", 50_000, false)
 	want("shipped-2026-11-22", 50_000, false)
-	want("shipped-mini", 128_000-16_384, true)
+	for _, name := range []string{
+		"shipped@20261122", "models/shipped", "house/openai/shipped", "us.anthropic.shipped-20261122-v1:0", "us-gov.anthropic.shipped", "anthropic.shipped-v1",
+		"arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.shipped-v1:0",
+	} {
+		want(name, 50_000, false)
+	}
+	for _, name := range []string{"shipped-mini", "other.shipped", "shipped/other", "shipped-v1:0-x"} {
+		want(name, 128_000-16_384, true)
+	}
 	want("", 128_000-16_384, false)
 	if p, err := b.ModelProfile(ctx, "default", "shipped"); err != nil || *p.ContextWindowTokens != 50_000 {
 		t.Errorf("%+v, %v", p, err)

@@ -2,6 +2,7 @@
 package settings
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -79,7 +80,7 @@ func (s *Settings) rewrite(profile conversation.ModelProfile) {
 	s.Eager = p.Mode == conversation.RewriteEager
 	s.MinGain = FirstSet(conversation.DefaultMinGainTokens, p.MinGainTokens)
 	s.MaxDeferral = conversation.ValueOr(p.MaxDeferralTurns, conversation.DefaultMaxDeferralTurns)
-	s.ColdAfter = conversation.ValueOr(p.ColdAfter, conversation.DefaultColdAfter)
+	s.ColdAfter = conversation.ValueOr(cmp.Or(p.ColdAfter, profile.CacheLifetime), conversation.DefaultColdAfter)
 	s.ExpectTurns = conversation.ValueOr(p.ExpectTurns, conversation.DefaultExpectTurns)
 	s.ColdCut = s.Budget * FirstSet(conversation.DefaultColdCutPercent, p.ColdCutPercent) / 100
 	s.MaxWait = conversation.ValueOr(s.Policy.MaxWait, conversation.DefaultMaxWait)
