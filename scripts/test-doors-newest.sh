@@ -50,14 +50,19 @@ python_versions() { # WANTED FREEZE
   sed 's/#.*//; s/==.*//; s/\[.*//' "$1" | awk 'NR == FNR { wanted[tolower($1)] = 1; next } { split($0, p, "=="); if (tolower(p[1]) in wanted) printf "%s%s %s", (n++ ? ", " : ""), p[1], p[2] }' - \
     <(grep -v '^\(pytest\|mypy\|pyright\|types-.*\)==' "$2")
 }
-node_versions() { node -p 'Object.entries(require(process.argv[1]).dependencies).map(d => d[0] + " " + d[1].replace(/^\^/, "")).join(", ")' "$1/package.json"; }
+node_versions() { node -p 'Object.entries(require(require("path").resolve(process.argv[1])).dependencies).map(d => d[0] + " " + d[1].replace(/^\^/, "")).join(", ")' "$1/package.json"; }
+
+# The first line of a log that says why: of a compiler, npm, pytest, node, else the last of a Go test.
+why() { # LOG
+  { grep -hE 'error TS[0-9]+|npm error peer|^ *(FAILED|E) |^ *(not ok|✖) ' "$1" || grep -h '_test\.go:[0-9]*: ' "$1" | tac; } | sed '2,$d' | tr -s ' |' ' ' | cut -c 1-160 || true
+}
 
 broken=0
 row() { # NAME TEST LOCKED NEWEST
   local verdict=holds
   # Without CI what is missing would skip, and prove nothing.
   if ! CI=1 PALIMPSEST_DOORS_NEWEST="$out" go test ./test/doors -count=1 -timeout 15m -v -run "^$2\$" >"$out/$1.log" 2>&1; then
-    verdict="**breaks**: $(grep -oE -m 1 '^ *(FAILED .*|E  .*|.*error TS[0-9]+.*|.*[a-z]_test\.go:[0-9]+: .*)' "$out/$1.log" | tr -s ' |' ' ' | cut -c 1-160 || true)"
+    verdict="**breaks**: $(why "$out/$1.log")"
     broken=$((broken + 1))
   fi
   echo "| $1 | $3 | $4 | $verdict |" | tee -a "$out/table.md"
