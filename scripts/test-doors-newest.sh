@@ -41,7 +41,7 @@ java_packages() {
   if fresh java; then return; fi
   rm -rf "${out:?}/java"
   mvn --batch-mode --quiet -f clients/java/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$out/java" \
-    -Dgrpc.version=RELEASE -Dprotobuf.version=RELEASE
+    -Dgrpc.version=RELEASE -Dprotobuf.version=RELEASE >/dev/null
   made java
 }
 
@@ -61,7 +61,8 @@ broken=0
 row() { # NAME TEST LOCKED NEWEST
   local verdict=holds
   # Without CI what is missing would skip, and prove nothing.
-  if ! CI=1 PALIMPSEST_DOORS_NEWEST="$out" go test ./test/doors -count=1 -timeout 15m -v -run "^$2\$" >"$out/$1.log" 2>&1; then
+  if ! CI=1 PALIMPSEST_DOORS_NEWEST="$out" go test ./test/doors -count=1 -timeout 15m -v -run "^$2\$" >"$out/$1.log" 2>&1 ||
+    ! grep -q '^--- PASS' "$out/$1.log"; then
     verdict="**breaks**: $(why "$out/$1.log")"
     broken=$((broken + 1))
   fi
@@ -85,7 +86,7 @@ check() { # NAME
       ;;
     java)
       java_packages
-      row java TestJava_BuiltJar_Holds "$(sed -n 's|.*<\(grpc\|protobuf\).version>\(.*\)</.*|\1 \2|p' clients/java/pom.xml | paste -sd, | sed 's/,/, /')" "$(ls "$out/java" | sed -n 's/^\(grpc-stub\|protobuf-java\)-\(.*\)\.jar/\1 \2/p' | paste -sd, | sed 's/,/, /')"
+      row java TestJava_BuiltJar_Holds "$(sed -n 's#.*<\(grpc\|protobuf\)\.version>\(.*\)</.*#\1 \2#p' clients/java/pom.xml | paste -sd, | sed 's/,/, /')" "$(ls "$out/java" | sed -n 's/^\(grpc-stub\|protobuf-java\)-\(.*\)\.jar/\1 \2/p' | paste -sd, | sed 's/,/, /')"
       ;;
     go)
       local modules=(google.golang.org/grpc google.golang.org/protobuf)
