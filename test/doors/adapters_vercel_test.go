@@ -43,12 +43,15 @@ func vercelReadme(t *testing.T) string {
 	return "import { own } from \"./toy.js\";\nconst fetchLog = own.fetch_log;\n" + program + "console.log(text);\n"
 }
 
-// vercelProject is a folder with the tests, what their lock file pins, and the package.
+// vercelProject is a folder with the tests, what their lock file pins or the newest, and the package.
 func vercelProject(t *testing.T, tarball string) string {
 	t.Helper()
 	project := t.TempDir()
 	copyAll(t, vercelTests+"/*.ts", project)
 	copyAll(t, vercelTests+"/*.json", project)
+	if newest != "" {
+		copyAll(t, filepath.Join(newest, "vercel", "package*.json"), project)
+	}
 	writeInto(t, project, "readme.ts", vercelReadme(t))
 	for _, arguments := range [][]string{{"ci"}, {"install", "--no-save", tarball}} {
 		npm := exec.Command("npm", append(arguments, "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")...)

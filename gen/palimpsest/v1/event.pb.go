@@ -810,7 +810,8 @@ type Degradation struct {
 	Done string `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`
 	// Output only. A name of the degradation for programs; empty for most. USAGE_JUMP: the provider reported more than twice the tokens
 	// that were counted, so the caller sends something that fixed_input does not hold. MODEL_UNKNOWN: there is no profile for the
-	// model that the build names, so defaults are used for its window and prices.
+	// model that the build names, so defaults are used for its prices. BUDGET_ASSUMED: neither the request, nor a policy, nor a profile of
+	// the model says the context window, so the default of 128,000 tokens is used, where max_context_tokens does not ask for less.
 	Code          string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
