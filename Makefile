@@ -87,7 +87,12 @@ test-doors: setup-test test-sidecar packages ## Run the tests of packages and ad
 	@scripts/setup-doors.sh
 	@$(TESTSUM) run -o $(OUTCOMES) -- -timeout 15m $(TESTFLAGS) ./test/doors/...
 
-test test-stores test-memory test-doors test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
+.PHONY: test-doors-newest
+test-doors-newest: setup-test test-sidecar packages ##- Test adapters and clients with the newest versions that the registries serve, and say what broke (NAMES='langchain vercel' picks some)
+	@scripts/setup-doors.sh
+	@scripts/test-doors-newest.sh $(NAMES)
+
+test test-stores test-memory test-doors test-doors-newest test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
 
 .PHONY: test-sidecar
 test-sidecar:

@@ -54,13 +54,16 @@ func vercelReadme(t *testing.T) string {
 	return "import { own } from \"./toy.js\";\nconst fetchLog = own.fetch_log;\n" + program + "console.log(text);\n"
 }
 
-// vercelProject is a folder with the tests, what a lock file pins, and the package.
+// vercelProject is a folder with the tests, what a lock file pins or the newest, and the package.
 func vercelProject(t *testing.T, tarball, pinned string, readme bool) string {
 	t.Helper()
 	project := t.TempDir()
 	copyAll(t, vercelTests+"/*.ts", project)
 	copyInto(t, vercelTests+"/tsconfig.json", project)
 	copyAll(t, pinned+"/package*.json", project)
+	if newest != "" && readme {
+		copyAll(t, filepath.Join(newest, "vercel", "package*.json"), project)
+	}
 	if readme {
 		writeInto(t, project, "readme.ts", vercelReadme(t))
 	}

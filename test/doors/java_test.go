@@ -64,9 +64,12 @@ func javaJar(t *testing.T) (jar, pom string) {
 	return name + ".jar", name + ".pom"
 }
 
-// javaLibraries is a folder with what a pom names.
+// javaLibraries is a folder with what a pom names, or with the newest of it.
 func javaLibraries(t *testing.T, pom string) string {
 	t.Helper()
+	if newest != "" {
+		return filepath.Join(newest, "java")
+	}
 	folder := t.TempDir()
 	maven := exec.Command("mvn", "--batch-mode", "--quiet", "-f", pom, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+folder)
 	maven.Env = append(os.Environ(), "MAVEN_OPTS="+briefJVM)

@@ -131,9 +131,12 @@ func typescriptProject(t *testing.T, tarball string) string {
 	return project
 }
 
-// typescriptModules is the folder with what typescript/package-lock.json pins.
+// typescriptModules is the folder with what typescript/package-lock.json pins, or with the newest.
 func typescriptModules(t *testing.T) string {
 	t.Helper()
+	if newest != "" {
+		return filepath.Join(newest, "typescript", "node_modules")
+	}
 	modules, err := filepath.Abs("typescript/node_modules")
 	if err != nil {
 		t.Fatal(err)
