@@ -63,7 +63,7 @@ SCENARIOS = (
 POLICIES = ("none", "balanced")
 IMAGE_SIZES = (10_000, 100_000, 400_000, 4_000_000)
 # A model of each provider, of which the sidecar has a profile.
-MODELS = {"openai": "gpt-5.1", "responses": "gpt-5.1", "anthropic": "claude-sonnet-4-5", "gemini": "gemini-3-pro-preview"}
+MODELS = {"openai": "gpt-6-sol", "responses": "gpt-6-sol", "anthropic": "claude-haiku-4-5", "gemini": "gemini-4-argon"}
 LISTS = {"openai": "messages", "responses": "input", "anthropic": "messages", "gemini": "contents"}
 RECALL = ("expand_message", "retrieve_content", "search_conversation")
 SHOWN = 200  # characters of a value that differs
