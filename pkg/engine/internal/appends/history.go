@@ -194,7 +194,7 @@ func (a *attempt) repeat(ctx context.Context, o *store.Outcome, variants bool) (
 			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Conversation: a.request.Key.Conversation,
 		}
 		if h.ByPlace {
-			out.History.Places, err = a.service.histories.Remembered(ctx, a.request.Key, h.sought(false))
+			out.History.Places, out.History.Leading, err = a.service.histories.Remembered(ctx, a.request.Key, h.sought(false))
 		}
 	}
 	return out, err
