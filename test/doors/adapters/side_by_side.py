@@ -314,20 +314,21 @@ async def awaited(outcome: Any) -> None:
 
 
 def recall_tools(api: str, plain: Body, ours: Body) -> None:
-    """The tools by which the model gets text back stand behind the agent's own."""
+    """The tools by which the model gets text back stand behind the agent's own; behind them only what a framework puts last by itself."""
     if api == "gemini":
-        declared = [tool for tool in ours.get("tools", ()) if "functionDeclarations" in tool]
-        lists = [tool["functionDeclarations"] for tool in declared]
-    else:
-        lists = [ours.get("tools", [])]
-    for tools in lists:
-        while tools and (tools[-1].get("function") or tools[-1]).get("name") in RECALL:
-            tools.pop()
-    if api == "gemini":
+        for tool in ours.get("tools", ()):
+            if "functionDeclarations" in tool:
+                tool["functionDeclarations"] = own_tools(tool["functionDeclarations"])
         ours["tools"] = [tool for tool in ours.get("tools", ()) if tool.get("functionDeclarations") != []]
-    if not ours.get("tools"):  # What frameworks say of tools where there are any.
+    else:
+        ours["tools"] = own_tools(ours.get("tools", []))
+    if not ours["tools"]:  # What frameworks say of tools where there are any.
         for member in ("tools", "tool_choice", "parallel_tool_calls", "toolConfig"):
             ours.pop(member, None)
+
+
+def own_tools(tools: List[Any]) -> List[Any]:
+    return [tool for tool in tools if (tool.get("function") or tool).get("name") not in RECALL]
 
 
 def cache_marks(api: str, plain: Body, ours: Body) -> None:

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -33,11 +32,8 @@ func (gemini) read(body []byte, r *request) {
 			"audioTranscriptionConfig", "responseFormat")
 	}
 	r.signatures(m["contents"])
-	r.judge(validate.Gemini, m["systemInstruction"], snaked.ReplaceAll(m["contents"], []byte(`"mimeType":`)))
+	r.judge(validate.Gemini, m["systemInstruction"], m["contents"])
 }
-
-// snaked is a member's other name, as pydantic-ai writes it.
-var snaked = regexp.MustCompile(`"mime_type" *:`)
 
 // rename takes a member by its other name.
 func (m members) rename(from, to string) {
@@ -148,7 +144,7 @@ func (gemini) refusal(faults []string) any {
 // parts of an answer: calls have no id, as Gemini often gives none, and the first carries the signature.
 func (a *answer) parts() (parts []object) {
 	if a.scripted && a.thought != "" {
-		parts = append(parts, object{"text": a.thought, "thought": true, "thoughtSignature": sign(a.thought)})
+		parts = append(parts, object{"text": a.thought, "thought": true})
 	}
 	if a.text != "" {
 		parts = append(parts, object{"text": a.text})
@@ -207,9 +203,11 @@ func (gemini) events(r *request, a *answer) []event {
 			if j == len(grown)-1 {
 				end = finish
 			}
-			said := with(part, object{"text": piece})
-			if j < len(grown)-1 {
-				delete(said, "thoughtSignature") // it comes with the last piece
+			said := object{"text": piece}
+			if j == len(grown)-1 {
+				said = with(part, said)
+			} else if part["thought"] == true {
+				said["thought"] = true
 			}
 			out = append(out, event{data: r.generated(a, []object{said}, end), cut: last && j == 1})
 		}
