@@ -15,7 +15,7 @@ def reply(format: str, said: Sequence[Any], model: str | None, input: int | None
     input, output, cached = input or 0, output or 0, cached or 0
     if format == "responses":
         usage: dict[str, Any] = {"input_tokens": input, "input_tokens_details": {"cached_tokens": cached}, "output_tokens": output}
-        return {"object": "response", "model": model, "output": said, **({"usage": usage} if input else {})}
+        return {"object": "response", **({"model": model} if model else {}), "output": said, **({"usage": usage} if input else {})}
     if format == "anthropic":
         usage = {"input_tokens": input - cached, "cache_read_input_tokens": cached, "output_tokens": output}
         return {"type": "message", "model": model, **said[0], **({"usage": usage} if input else {})}

@@ -168,13 +168,13 @@ class Side:
             self._names.append(other.thread)
         return other
 
-    def adapter(self, make: Callable[[Palimpsest], T]) -> Optional[T]:
-        """The adapter of this run: made once, and again after a restart. None where the run is plain."""
+    def adapter(self, make: Callable[..., T], *arguments: str) -> Optional[T]:
+        """The adapter of this run: made once with these arguments, and again after a restart. None where the run is plain."""
         if self.palimpsest is None:
             return None
-        if make not in self._made:
-            self._made[make] = make(self.palimpsest)
-        made: T = self._made[make]
+        if (make, arguments) not in self._made:
+            self._made[make, arguments] = make(self.palimpsest, *arguments)
+        made: T = self._made[make, arguments]
         return made
 
     def restart(self) -> None:
