@@ -15,12 +15,8 @@ import (
 // Place says which elements of a list a message of the record is.
 type Place = history.Place
 
-// Places says where all messages of the record stand in the list: those that it had, and those that are appended, from an index on; nil if that
-// was not asked for.
+// Places says where all messages of the record stand in the list: those that it had, and those that are appended, from an index on.
 func (x *Found) Places(first int32) []history.Place {
-	if !x.placed {
-		return nil
-	}
 	out := slices.Clone(x.places)
 	for i := range x.rest {
 		m := &x.rest[i]
