@@ -72,7 +72,7 @@ def _shown(piece: Piece, items: Any) -> list[Any]:
     """The run's own items where they are shown whole. Of an assistant's message that is not, the text: the SDK's converter for Chat Completions
     refuses parts without an id."""
     if piece.whole:
-        return [items[i] for i in piece.indexes]
+        return [items[i] for i in sorted(piece.indexes)]  # results stand in any order behind their calls
     return [
         {"role": "assistant", "content": "".join(part.get("text") or part.get("refusal") or "" for part in item["content"])}
         if item.get("role") == "assistant" and not isinstance(item["content"], str)

@@ -102,7 +102,7 @@ def placed(pieces: Iterable[Piece], sent: Sequence[Any], owners: Sequence[Any], 
     last = None
     for piece in pieces:
         own = {id(owners[i]): owners[i] for i in piece.indexes}
-        for i in piece.indexes if piece.whole else ():
+        for i in sorted(piece.indexes) if piece.whole else ():  # results stand in any order behind their calls
             if id(owners[i]) in torn:
                 yield from made(shown(sent[i]), owners[i])
             elif owners[i] is not last:

@@ -130,6 +130,7 @@ class Side:
         self._sidecar, self._settings = sidecar, settings
         # What all models of the run share.
         self._made: Dict[Any, Any] = {}
+        self._ids = "n"
         self._names: List[str] = [self.thread]
         self._connected: List[Palimpsest] = []
         self._connect()
@@ -157,13 +158,13 @@ class Side:
     def script(self, *answers: Body) -> None:
         """What the model answers from now on, one request after the other; the last one to all that come then. An answer has text, thinking,
         calls (name and arguments), ids (Gemini's calls have ids), slow, cut, status: see `line` of the fakes."""
-        posted(self.root, "PUT", answers)
+        posted(f"{self.root}?ids={self._ids}", "PUT", answers)
 
     def beside(self, name: str) -> Side:
         """Another model for this run, with a script and requests of its own, on the same sidecar: another agent's, or another session's."""
         other = Side.__new__(Side)
         other.__dict__.update(self.__dict__)
-        other.thread = f"{self._names[0]}-{name}"
+        other.thread, other._ids = f"{self._names[0]}-{name}", name
         if other.thread not in self._names:
             self._names.append(other.thread)
         return other
