@@ -40,7 +40,8 @@ class PalimpsestRun(RunHooks[Any]):
         functions = ((tool.name, tool.description, tool.params_json_schema) for tool in offered if isinstance(tool, FunctionTool))
         pieces = await asyncio.to_thread(self._view, data, shapes.tools("responses", functions))
         items = data.model_data.input
-        return ModelInputData([item for piece in pieces for item in _shown(piece, items)], data.model_data.instructions)
+        shown = [item for piece in shapes.needed(pieces, len(items)) for item in _shown(piece, items)]
+        return ModelInputData(shown, data.model_data.instructions)
 
     def _view(self, data: CallModelData[Any], tools: list[Any]) -> list[Piece]:
         model: Any = self._model or data.agent.model or get_default_model()
