@@ -343,4 +343,14 @@ async def away_and_back(side: Side) -> None:
         await ops.run(f"q{n}", session=kept)
 
 
+@rows.turns()
+async def turn(side: Side, kept: Any, said: Any) -> AgentSession:
+    kept = session(side, kept)
+    contents = [Content.from_text(said[0]), *(Content.from_data(media.data, media.media_type) for media in said[1:])]
+    await agent(side).run(Message("user", contents), session=kept)
+    return kept
+
+
 test_side_by_side = rows.test()
+test_drawn = rows.test_drawn()
+test_speed = rows.test_speed()
