@@ -64,7 +64,10 @@ func (s *server) handle(p provider) http.HandlerFunc {
 		asked := &request{header: r.Header, bytes: len(body), seed: digest(string(body))}
 		asked.model, asked.stream = geminiCall(r.PathValue("call"))
 		p.read(body, asked)
-		scripted, n := s.sessions.next(r.PathValue("session"), r.URL.Path, body, asked.faults)
+		if r.PathValue("session") != "" {
+			asked.faults = intolerable(asked.faults)
+		}
+		scripted, id := s.sessions.next(r.PathValue("session"), r.URL.Path, body, asked.faults)
 		if len(asked.faults) > 0 {
 			s.stats.count(len(body), asked.faults, nil)
 			writeJSON(w, http.StatusBadRequest, p.refusal(asked.faults))
@@ -72,7 +75,7 @@ func (s *server) handle(p provider) http.HandlerFunc {
 		}
 		a := play(asked)
 		if scripted != nil {
-			a = scripted.answer(n)
+			a = scripted.answer(id)
 			if scripted.Status != 0 {
 				writeJSON(w, scripted.Status, p.refusal([]string{"the script says so"}))
 				return
