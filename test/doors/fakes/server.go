@@ -64,6 +64,9 @@ func (s *server) handle(p provider) http.HandlerFunc {
 		asked := &request{header: r.Header, bytes: len(body), seed: digest(string(body))}
 		asked.model, asked.stream = geminiCall(r.PathValue("call"))
 		p.read(body, asked)
+		if r.PathValue("session") != "" {
+			asked.faults = intolerable(asked.faults)
+		}
 		scripted, n := s.sessions.next(r.PathValue("session"), r.URL.Path, body, asked.faults)
 		if len(asked.faults) > 0 {
 			s.stats.count(len(body), asked.faults, nil)
