@@ -18,6 +18,10 @@ type (
 	History = appends.History
 	// HistoryResult says how a whole list was read.
 	HistoryResult = appends.HistoryResult
+	// ViewPiece is a run of neighbors in a view, and the elements of the caller's list that they stand for.
+	ViewPiece = appends.ViewPiece
+	// PieceKind says what a piece is to the caller's list.
+	PieceKind = appends.PieceKind
 	// OnDivergence says what happens where a whole list differs from the record.
 	OnDivergence = appends.OnDivergence
 	// OpenCall is a call that waits for a result.
@@ -32,6 +36,15 @@ const (
 	DivergenceRefuse = appends.DivergenceRefuse
 	DivergenceRewind = appends.DivergenceRewind
 	DivergenceNew    = appends.DivergenceNew
+)
+
+// What a piece of a view is to the caller's list.
+const (
+	PieceWhole    = appends.PieceWhole
+	PieceChanged  = appends.PieceChanged
+	PieceSummary  = appends.PieceSummary
+	PieceMadeUp   = appends.PieceMadeUp
+	PieceRecorded = appends.PieceRecorded
 )
 
 // ReadUsage reads the object in which a provider reports what a call took.

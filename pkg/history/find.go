@@ -33,6 +33,8 @@ type Reading struct {
 	Matched int
 	// Rewind is the message from which the record has to be taken back before; -1 if nothing has.
 	Rewind int32
+	// Places say where in the list the messages stand that it has of the record, in order.
+	Places []Place
 }
 
 // Find reads a list. One that is not the record, nor a view of it, nor the end of it is an error of kind HistoryDiverged, unless the record may
@@ -134,7 +136,7 @@ func (f *finder) read(c *cursor, tape []Entry, rewind int32) *Reading {
 	for wordless < len(tape) && !tape[len(tape)-1-wordless].isSaid() {
 		wordless++
 	}
-	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind}
+	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind, Places: f.list.placesUpTo(c)}
 	r.Matched = f.query.Elements
 	seen := 0
 	for i := range r.Rest {

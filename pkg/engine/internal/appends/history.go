@@ -23,6 +23,8 @@ type History struct {
 	Divergence  OnDivergence
 	// Override is what comes with each message that is appended; nil for nothing.
 	Override *conversation.ExpirationOverride
+	// ByPlace asks where in the list the messages stand that a view shows.
+	ByPlace bool
 }
 
 // OnDivergence says what happens where a whole list differs from the record. The numbers are those of the API.
@@ -44,6 +46,12 @@ type HistoryResult struct {
 	Rewound     conversation.Range // that were taken back; empty if none were
 	// Conversation is where the list stands: that of the request, or one that continues it.
 	Conversation string
+	// Places are where in the list messages of the record stand, if that was asked for.
+	Places []histories.Place
+	// Leading is how many elements lead the list that are system messages.
+	Leading int32
+	// View is the view by place, if that was asked for.
+	View []ViewPiece
 }
 
 // foundHistory is where a whole list goes on, in one attempt.
@@ -52,6 +60,7 @@ type foundHistory struct {
 	rewound conversation.Range
 	rewind  []conversation.Edit // that take back what differs
 	cut     int                 // of the messages to append, those that come before all of the assistant's in the list
+	places  []histories.Place
 }
 
 // result says how the list was read; nil for no list.
@@ -61,6 +70,7 @@ func (f *foundHistory) result() *HistoryResult {
 	}
 	return &HistoryResult{
 		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Conversation: f.Loaded.Key.Conversation,
+		Places: f.places, Leading: f.Leading(f.places),
 	}
 }
 
@@ -103,6 +113,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	a.found = &foundHistory{Found: found, cut: beforeAssistant(h, found.Elements)}
 	a.request.Messages, a.request.Fields = found.Messages, fieldsOf(found.Elements)
 	a.request.Extras = slices.Repeat([]AppendExtra{{Override: h.Override}}, len(found.Messages))
+	a.found.places = found.Places(snap.Head.Messages)
 	if len(found.Messages) == 0 && found.Rewind < 0 && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
 		return nil, a.expected(snap.Head.Messages)
 	}
@@ -120,7 +131,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	if len(c.Messages) == 0 && first == nil {
 		c.Head.Revision = snap.Head.Revision // nothing that anybody sees
 	}
-	c.Slots[view.HistorySlot] = found.Slot(c.Head.Messages, snap.Slots[view.HistorySlot])
+	c.Slots[view.HistorySlot] = found.Slot(c.Head.Messages, a.found.places, snap.Slots[view.HistorySlot])
 	if o := c.Outcome; o != nil {
 		o.Matched, o.Rewound = found.Matched, a.found.rewound
 	}
@@ -181,6 +192,9 @@ func (a *attempt) repeat(ctx context.Context, o *store.Outcome, variants bool) (
 		count, sum := histories.Hash(h.Input.Elements, h.KnownCount, h.KnownSHA256)
 		out.History = &HistoryResult{
 			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Conversation: a.request.Key.Conversation,
+		}
+		if h.ByPlace {
+			out.History.Places, err = a.service.histories.Remembered(ctx, a.request.Key, h.sought(false))
 		}
 	}
 	return out, err

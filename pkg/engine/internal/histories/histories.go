@@ -32,6 +32,8 @@ type Request struct {
 	KnownSHA256 string
 	// Rewind allows the list to take the place of a part of the record.
 	Rewind bool
+	// Placed asks where in the list all messages stand.
+	Placed bool
 }
 
 // Found is where a list goes on.
@@ -54,6 +56,11 @@ type Found struct {
 	system bool // they lead the list
 	marks  []record.HistoryMark
 	hash   [32]byte
+	placed bool
+	leads  bool                    // system messages lead what was sent
+	places []history.Place         // of what was on record
+	rest   []provider.InputMessage // that Messages are made of
+	list   []provider.InputMessage // that was compared
 }
 
 // Find finds a list in a conversation that was read with the slots of builds.
@@ -63,8 +70,11 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 		return nil, err
 	}
 	w := view.New(key, snap)
-	out := &Found{Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum)}
-	out.Known = len(c.marks) > 0 && c.marks[0].Count == c.count && c.marks[0].Hash == out.hash
+	out := &Found{
+		Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum), placed: r.Placed,
+		leads: r.Input.Leads && r.KnownCount == 0,
+	}
+	out.Known = len(c.marks) > 0 && c.marks[0].Count == c.count && c.marks[0].Hash == out.hash && (c.marks[0].Placed || !r.Placed)
 	if out.LacksSystem = r.KnownCount > 0 && c.known.System; r.Input.Leads {
 		system, err := f.System(ctx, key, snap, r.Input)
 		if err != nil {
@@ -80,12 +90,19 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	}
 	reading, err := cmp.read(ctx, from, known, r.Rewind && !spares)
 	if spares && differs(err) {
+		known = 0
 		reading, err = cmp.read(ctx, snap.Head.LeadingSystem, 0, r.Rewind)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out.take(reading, c.before)
+	if r.Placed {
+		out.list, out.places = c.after(r.Input.Messages, known), reading.Places
+		if known > 0 {
+			out.places = append(unpackPlaces(c.placesOf(known), int32(known)), reading.Places...)
+		}
+	}
 	return out, nil
 }
 
@@ -144,7 +161,7 @@ func (x *comparison) read(ctx context.Context, from int32, known int, rewind boo
 
 // take notes a reading. Its parts are the list's, which another attempt reads again.
 func (x *Found) take(r *history.Reading, before int32) {
-	x.Matched, x.Rewind = int32(r.Matched), r.Rewind
+	x.Matched, x.Rewind, x.rest = int32(r.Matched), r.Rewind, r.Rest
 	for i := range r.Rest {
 		m := r.Rest[i].Message
 		m.Parts = conversation.CloneParts(m.Parts)
@@ -156,13 +173,16 @@ func (x *Found) take(r *history.Reading, before int32) {
 // maxMarks is how many lists are remembered: the last one, those of callers who take turns, and one that an edit goes back to.
 const maxMarks = 4
 
-// Slot remembers the list, once the record has so many messages. After a rewind, nothing else is known any more.
-func (x *Found) Slot(messages int32, stored []byte) []byte {
-	marks := []record.HistoryMark{{Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem}}
+// Slot remembers the list, once the record has so many messages, which stand in the list at these places. After a rewind, nothing else is known
+// any more.
+func (x *Found) Slot(messages int32, places []history.Place, stored []byte) []byte {
+	marks := []record.HistoryMark{{
+		Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem, Placed: x.placed, Places: packPlaces(places),
+	}}
 	for _, m := range x.marks {
 		if same := m.Count == x.Count && m.Hash == x.hash; x.Rewind < 0 && !same && len(marks) < maxMarks {
 			marks = append(marks, m)
 		}
 	}
-	return record.EncodeHistoryMarks(marks, stored)
+	return encodeMarks(marks, stored)
 }

@@ -4449,7 +4449,15 @@ type HistoryMark struct {
 	// Messages of the record that it comes to.
 	Messages int32 `protobuf:"varint,3,opt,name=messages,proto3" json:"messages,omitempty"`
 	// System messages lead it that are not on record.
-	System        bool `protobuf:"varint,4,opt,name=system,proto3" json:"system,omitempty"`
+	System bool `protobuf:"varint,4,opt,name=system,proto3" json:"system,omitempty"`
+	// It is known where in the list the messages stand.
+	Placed bool `protobuf:"varint,5,opt,name=placed,proto3" json:"placed,omitempty"`
+	// Where they stand, as runs of messages of as many elements: how many messages, 8 times the elements of each and flags (1: in another form
+	// than on record; 2: with other ids of calls; 4: the run begins elsewhere than behind the one before), and, where it begins elsewhere, by how
+	// many messages and elements, each as 2n, or -2n-1 for n below 0.
+	Places []int32 `protobuf:"varint,6,rep,packed,name=places,proto3" json:"places,omitempty"`
+	// How many of these numbers are the first mark's, and left out here.
+	Shared        int32 `protobuf:"varint,7,opt,name=shared,proto3" json:"shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4510,6 +4518,27 @@ func (x *HistoryMark) GetSystem() bool {
 		return x.System
 	}
 	return false
+}
+
+func (x *HistoryMark) GetPlaced() bool {
+	if x != nil {
+		return x.Placed
+	}
+	return false
+}
+
+func (x *HistoryMark) GetPlaces() []int32 {
+	if x != nil {
+		return x.Places
+	}
+	return nil
+}
+
+func (x *HistoryMark) GetShared() int32 {
+	if x != nil {
+		return x.Shared
+	}
+	return 0
 }
 
 // The conversations that whole lists began, which continue this one, oldest first.
@@ -7494,12 +7523,15 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x06afresh\x18\x06 \x01(\x03R\x06afresh\x12-\n" +
 	"\x04cuts\x18\a \x03(\v2\x19.palimpsest.record.v1.CutR\x04cuts\"G\n" +
 	"\fHistoryMarks\x127\n" +
-	"\x05marks\x18\x01 \x03(\v2!.palimpsest.record.v1.HistoryMarkR\x05marks\"k\n" +
+	"\x05marks\x18\x01 \x03(\v2!.palimpsest.record.v1.HistoryMarkR\x05marks\"\xb3\x01\n" +
 	"\vHistoryMark\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x05R\x05count\x12\x12\n" +
 	"\x04hash\x18\x02 \x01(\fR\x04hash\x12\x1a\n" +
 	"\bmessages\x18\x03 \x01(\x05R\bmessages\x12\x16\n" +
-	"\x06system\x18\x04 \x01(\bR\x06system\"M\n" +
+	"\x06system\x18\x04 \x01(\bR\x06system\x12\x16\n" +
+	"\x06placed\x18\x05 \x01(\bR\x06placed\x12\x16\n" +
+	"\x06places\x18\x06 \x03(\x05R\x06places\x12\x16\n" +
+	"\x06shared\x18\a \x01(\x05R\x06shared\"M\n" +
 	"\n" +
 	"Successors\x12?\n" +
 	"\n" +
