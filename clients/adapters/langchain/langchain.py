@@ -34,7 +34,7 @@ class PalimpsestMiddleware(AgentMiddleware):
     def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelResponse:
         with self._conversation(request) as conversation:
             sent = Sent(request)
-            response: ModelResponse = handler(request.override(messages=sent.view(conversation, self._reading)))
+            response: ModelResponse = handler(self._shown(request, sent.view(conversation, self._reading)))
             self._add(conversation, sent, request, response)
             return response
 
@@ -42,7 +42,7 @@ class PalimpsestMiddleware(AgentMiddleware):
         with self._conversation(request) as conversation:
             sent = await asyncio.to_thread(Sent, request)
             messages = await asyncio.to_thread(sent.view, conversation, self._reading)
-            response: ModelResponse = await handler(request.override(messages=messages))
+            response: ModelResponse = await handler(self._shown(request, messages))
             await asyncio.to_thread(self._add, conversation, sent, request, response)
             return response
 
@@ -64,6 +64,10 @@ class PalimpsestMiddleware(AgentMiddleware):
             yield conversation
         finally:
             idle.append(conversation)
+
+    def _shown(self, request: ModelRequest, messages: list[Any]) -> ModelRequest:
+        """The request with the view. A middleware's tools stand before the agent's own: recall comes last."""
+        return request.override(messages=messages, tools=sorted(request.tools, key=lambda tool: getattr(tool, "name", "") in self._recalls))
 
     def _add(self, conversation: Conversation, sent: Sent, request: ModelRequest, response: ModelResponse) -> None:
         for reply in (message for message in response.result if isinstance(message, AIMessage)):

@@ -22,9 +22,23 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 from palimpsest_context.adapters.langchain import PalimpsestMiddleware
 from pydantic import BaseModel
-from side_by_side import IMAGE_SIZES, Rows, Side, pdf, png
+from side_by_side import IMAGE_SIZES, RECALL, Rows, Side, pdf, png
 
-rows = Rows(("openai", "responses", "anthropic", "gemini"))
+
+
+def before_the_schema(api: str, plain: Any, ours: Any) -> None:
+    """Where the framework asks for structured output by a tool, it puts that tool behind all others."""
+    declared = [tool["functionDeclarations"] for tool in ours.get("tools", ())] if api == "gemini" else [ours.get("tools", [])]
+    for tools in declared:
+        if [named(tool) for tool in tools[-4:]] == [*RECALL, "Weather"]:
+            del tools[-4:-1]
+
+
+def named(tool: Any) -> Any:
+    return (tool.get("function") or tool).get("name")
+
+
+rows = Rows(("openai", "responses", "anthropic", "gemini"), but=[before_the_schema])
 
 
 class Weather(BaseModel):
