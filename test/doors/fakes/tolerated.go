@@ -9,14 +9,17 @@ import (
 // of it. The judge holds what the sidecar writes to more.
 var tolerated = []string{
 	".id: lacks a required key", ".status: lacks a required key", ".detail: lacks a required key", // Responses: of items and images
-	"thinking lacks its signature", "roles must alternate", // Gemini: summaries of thoughts that are sent back, and two users' contents
+	"thinking lacks its signature", // Gemini: summaries of thoughts that are sent back
+	"roles must alternate", // Gemini and Anthropic, which join them
 	".inlineData: has a key that the provider does not know", ".inlineData.mimeType: lacks a required key", // Gemini: mime_type
 }
 
 // intolerable are the faults for which a provider refuses what a framework sends.
 func intolerable(faults []string) []string {
 	return slices.DeleteFunc(slices.Clone(faults), func(fault string) bool {
-		whose := strings.HasPrefix(fault, "input[") || strings.HasPrefix(fault, "contents[")
-		return whose && slices.ContainsFunc(tolerated, func(end string) bool { return strings.HasSuffix(fault, end) })
+		if strings.HasPrefix(fault, "messages[") { // Chat: the format of an image
+			return strings.HasSuffix(fault, "roles must alternate") || strings.HasSuffix(fault, ".image_url: has a key that the provider does not know")
+		}
+		return slices.ContainsFunc(tolerated, func(end string) bool { return strings.HasSuffix(fault, end) })
 	})
 }
