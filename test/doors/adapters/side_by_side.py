@@ -63,7 +63,7 @@ SCENARIOS = (
 POLICIES = ("none", "balanced")
 IMAGE_SIZES = (10_000, 100_000, 400_000, 4_000_000)
 # A model of each provider, of which the sidecar has a profile.
-MODELS = {"openai": "gpt-5.1", "responses": "gpt-5.1", "anthropic": "claude-sonnet-4-5", "gemini": "gemini-3-pro-preview"}
+MODELS = {"openai": "gpt-6-sol", "responses": "gpt-6-sol", "anthropic": "claude-haiku-4-5", "gemini": "gemini-4-argon"}
 LISTS = {"openai": "messages", "responses": "input", "anthropic": "messages", "gemini": "contents"}
 RECALL = ("expand_message", "retrieve_content", "search_conversation")
 SHOWN = 200  # characters of a value that differs
@@ -314,20 +314,21 @@ async def awaited(outcome: Any) -> None:
 
 
 def recall_tools(api: str, plain: Body, ours: Body) -> None:
-    """The tools by which the model gets text back stand behind the agent's own."""
+    """The tools by which the model gets text back stand behind the agent's own; behind them only what a framework puts last by itself."""
     if api == "gemini":
-        declared = [tool for tool in ours.get("tools", ()) if "functionDeclarations" in tool]
-        lists = [tool["functionDeclarations"] for tool in declared]
-    else:
-        lists = [ours.get("tools", [])]
-    for tools in lists:
-        while tools and (tools[-1].get("function") or tools[-1]).get("name") in RECALL:
-            tools.pop()
-    if api == "gemini":
+        for tool in ours.get("tools", ()):
+            if "functionDeclarations" in tool:
+                tool["functionDeclarations"] = own_tools(tool["functionDeclarations"])
         ours["tools"] = [tool for tool in ours.get("tools", ()) if tool.get("functionDeclarations") != []]
-    if not ours.get("tools"):  # What frameworks say of tools where there are any.
+    else:
+        ours["tools"] = own_tools(ours.get("tools", []))
+    if not ours["tools"]:  # What frameworks say of tools where there are any.
         for member in ("tools", "tool_choice", "parallel_tool_calls", "toolConfig"):
             ours.pop(member, None)
+
+
+def own_tools(tools: List[Any]) -> List[Any]:
+    return [tool for tool in tools if (tool.get("function") or tool).get("name") not in RECALL]
 
 
 def cache_marks(api: str, plain: Body, ours: Body) -> None:
