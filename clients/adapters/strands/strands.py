@@ -50,7 +50,7 @@ class PalimpsestPlugin(Plugin):
     async def _invoke(self, context: Any, model: Any) -> Any:
         async for event in model(context.replace(messages=await asyncio.to_thread(self._view, context))):
             if isinstance(event, ModelStopReason):
-                reply = {"type": "message", "model": _model(context), "usage": _usage(event.usage), **_sent(event.message)}
+                reply = {"type": "message", "model": _model(context), "usage": _usage(event.usage), **_sent(event.message, _reasons(context))}
                 await asyncio.to_thread(lambda: self.conversation.add(reply, format="anthropic"))
             yield event
 
@@ -58,15 +58,16 @@ class PalimpsestPlugin(Plugin):
         *earlier, last = context.messages
         lasting = len(last["content"]) - context.dynamic_trailing_blocks  # those behind are made anew for each call
         whole = [*earlier, {**last, "content": last["content"][:lasting]}]
+        reasons = _reasons(context)
         pieces = self.conversation.view(
-            [_sent(message) for message in whole],
+            [_sent(message, reasons) for message in whole],
             format="anthropic",
             model=_model(context),
             system=split_system_prompt(context.system_prompt)[0] or "",
             tools=[{"name": s["name"], "description": s["description"], "input_schema": s["inputSchema"]["json"]} for s in context.tool_specs],
             **self._reading,
         )
-        view = [message for piece in pieces for message in _shown(piece, whole)]
+        view = [message for piece in pieces for message in _shown(piece, whole, reasons)]
         return [*view[:-1], {**view[-1], "content": view[-1]["content"] + last["content"][lasting:]}]
 
 
@@ -74,24 +75,29 @@ def _model(context: Any) -> str:
     return str(context.model.get_config().get("model_id", ""))
 
 
-def _sent(message: Any) -> dict[str, Any]:
+def _reasons(context: Any) -> bool:
+    """Whether the model's reasoning is Anthropic's."""
+    return any(kind.__name__ in ("AnthropicModel", "BedrockModel") for kind in type(context.model).__mro__)
+
+
+def _sent(message: Any, reasons: bool) -> dict[str, Any]:
     """A message as Anthropic has it, whose blocks are nearest to those of Strands: one for one, whatever the model."""
-    return {"role": message["role"], "content": [sent for block in message["content"] if (sent := _block(block))]}
+    return {"role": message["role"], "content": [sent for block in message["content"] if (sent := _block(block, reasons))]}
 
 
-def _block(block: Any) -> dict[str, Any] | None:
-    """A block as Anthropic has it; none of what stays with the agent: marks for a cache, and reasoning that nobody signed."""
+def _block(block: Any, reasons: bool) -> dict[str, Any] | None:
+    """A block as Anthropic has it; none of what stays with the agent: marks for a cache, and reasoning that is another provider's."""
     (kind, value), *_ = block.items()
     if kind == "toolUse":
         return {"type": "tool_use", "id": value["toolUseId"], "name": value["name"], "input": value["input"]}
     if kind == "toolResult":
-        content = _sent({"role": "user", **value})["content"]
+        content = _sent({"role": "user", **value}, reasons)["content"]
         return {"type": "tool_result", "tool_use_id": value["toolUseId"], "content": content, "is_error": value["status"] == "error"}
     if kind == "reasoningContent":
         said, redacted = value.get("reasoningText", {}), value.get("redactedContent")
-        if said.get("signature"):
+        if reasons and said.get("signature"):
             return {"type": "thinking", "thinking": said.get("text", ""), "signature": said["signature"]}
-        return {"type": "redacted_thinking", "data": base64.b64encode(redacted).decode()} if redacted else None
+        return {"type": "redacted_thinking", "data": base64.b64encode(redacted).decode()} if reasons and redacted else None
     if kind == "cachePoint":
         return None
     if kind in MEDIA and value["format"] in MEDIA[kind] and "bytes" in value["source"]:
@@ -101,16 +107,16 @@ def _block(block: Any) -> dict[str, Any] | None:
     return {"type": "text", "text": described}
 
 
-def _shown(piece: Any, whole: list[Any]) -> list[Any]:
+def _shown(piece: Any, whole: list[Any], reasons: bool) -> list[Any]:
     if piece.whole:
         return [whole[i] for i in piece.indexes]
     owns = [whole[i] for i in piece.indexes] if len(piece.indexes) == len(piece.shown) else [{"content": []}] * len(piece.shown)
-    return [{"role": message["role"], "content": _changed(own["content"], message)} for own, message in zip(owns, piece.shown)]
+    return [{"role": message["role"], "content": _changed(own["content"], message, reasons)} for own, message in zip(owns, piece.shown)]
 
 
-def _changed(own: list[Any], message: Any) -> list[Any]:
+def _changed(own: list[Any], message: Any, reasons: bool) -> list[Any]:
     """What is shown of a message. What is in it as it was said stays the agent's own block, and so does what the sidecar never saw."""
-    left = [(block, _block(block)) for block in own]
+    left = [(block, _block(block, reasons)) for block in own]
     content = [block for block, sent in left if not sent and "reasoningContent" in block]
     blocks = message["content"]
     for shown in [{"type": "text", "text": blocks}] if isinstance(blocks, str) else blocks:
@@ -124,7 +130,7 @@ def _received(block: Any) -> Any:
     if block["type"] == "tool_use":
         return {"toolUse": {"toolUseId": block["id"], "name": block["name"], "input": block["input"]}}
     if block["type"] == "tool_result":
-        status, content = "error" if block.get("is_error") else "success", _changed([], {"content": "", **block})
+        status, content = "error" if block.get("is_error") else "success", _changed([], {"content": "", **block}, False)
         return {"toolResult": {"toolUseId": block["tool_use_id"], "status": status, "content": content}}
     if block["type"] == "thinking":
         return {"reasoningContent": {"reasoningText": {"text": block["thinking"], "signature": block["signature"]}}}

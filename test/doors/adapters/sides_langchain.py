@@ -22,23 +22,10 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 from palimpsest_context.adapters.langchain import PalimpsestMiddleware
 from pydantic import BaseModel
-from side_by_side import IMAGE_SIZES, RECALL, Rows, Side, pdf, png
+from side_by_side import IMAGE_SIZES, Rows, Side, pdf, png
 
 
-
-def before_the_schema(api: str, plain: Any, ours: Any) -> None:
-    """Where the framework asks for structured output by a tool, it puts that tool behind all others."""
-    declared = [tool["functionDeclarations"] for tool in ours.get("tools", ())] if api == "gemini" else [ours.get("tools", [])]
-    for tools in declared:
-        if [named(tool) for tool in tools[-4:]] == [*RECALL, "Weather"]:
-            del tools[-4:-1]
-
-
-def named(tool: Any) -> Any:
-    return (tool.get("function") or tool).get("name")
-
-
-rows = Rows(("openai", "responses", "anthropic", "gemini"), but=[before_the_schema])
+rows = Rows(("openai", "responses", "anthropic", "gemini"))
 
 
 class Weather(BaseModel):
@@ -223,8 +210,8 @@ def graph(side: Side, saver: Any, *names: str) -> Any:
 def handoff(side: Side) -> None:
     """Two agents go on with one state in turns."""
     side.script({"text": "none"})
-    for name in ("triage", "billing"):
-        side.beside(name).script(calls(("weather", {"city": "A"})), *({"text": f"{name} says {n}"} for n in range(4)))
+    side.beside("triage").script(calls(("weather", {"city": "A"})), *({"text": f"triage says {n}"} for n in range(4)))
+    side.beside("billing").script(*({"text": f"billing says {n}"} for n in range(4)))
     saver = InMemorySaver()
     both = graph(side, saver, "triage", "billing")
     thread = {"configurable": {"thread_id": side.thread}}

@@ -12,6 +12,7 @@ var tolerated = []string{
 	"thinking lacks its signature",                                                                         // Gemini: summaries of thoughts that are sent back
 	"roles must alternate",                                                                                 // Gemini and Anthropic, which join them
 	".inlineData: has a key that the provider does not know", ".inlineData.mimeType: lacks a required key", // Gemini: mime_type
+	".fileData: has a key that the provider does not know", ".fileData.fileUri: lacks a required key", ".fileData.mimeType: lacks a required key",
 }
 
 // intolerable are the faults for which a provider refuses what a framework sends.
