@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from palimpsest_context import Conversation
+from palimpsest_context.adapters import shapes
 
 KINDS = {"user": HumanMessage, "assistant": AIMessage, "system": SystemMessage, "developer": SystemMessage}
 
@@ -56,18 +57,8 @@ class Sent:
     def reply(self, reply: AIMessage) -> dict[str, Any]:
         """What the model answered, as the provider's API has it."""
         usage: Any = reply.usage_metadata or {}
-        read, written = (usage.get("input_token_details", {}).get(kind) or 0 for kind in ("cache_read", "cache_creation"))
-        input, output, model = usage.get("input_tokens", 0), usage.get("output_tokens", 0), reply.response_metadata.get("model_name", self._model)
-        elements = self._elements(reply)
-        if self.format == "responses":
-            counted = {"input_tokens": input, "output_tokens": output, "input_tokens_details": {"cached_tokens": read}}
-            return {"object": "response", "model": model, "output": elements, "usage": counted}
-        if self.format == "anthropic":
-            cached = {"cache_read_input_tokens": read, "cache_creation_input_tokens": written}
-            counted = {"input_tokens": input - read - written, "output_tokens": output, **cached}
-            return {"type": "message", "model": model, **elements[0], "usage": counted}
-        counted = {"prompt_tokens": input, "completion_tokens": output, "prompt_tokens_details": {"cached_tokens": read}}
-        return {"object": "chat.completion", "model": model, "choices": [{"index": 0, "message": elements[0]}], "usage": counted}
+        model, cached = reply.response_metadata.get("model_name", self._model), usage.get("input_token_details", {}).get("cache_read")
+        return shapes.reply(self.format, self._elements(reply), model, usage.get("input_tokens"), usage.get("output_tokens"), cached)
 
     def _sent(self, message: BaseMessage) -> dict[str, Any]:
         sent: dict[str, Any] = self._payload([message], **self._settings)
@@ -97,7 +88,8 @@ def _item(item: dict[str, Any]) -> BaseMessage:
     if item["role"] != "assistant":
         return KINDS[item["role"]](item["content"])
     named = {key: item[key] for key in ("id", "phase") if key in item}
-    return AIMessage([{**part, **named} for part in item["content"]])
+    content = item["content"]
+    return AIMessage(content if isinstance(content, str) else [{**part, **named} for part in content])
 
 
 def _chat(message: BaseMessage) -> dict[str, Any]:

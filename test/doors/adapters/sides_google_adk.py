@@ -7,7 +7,7 @@ import copy
 from typing import Any, Dict, List
 
 from google import genai
-from google.adk.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
+from google.adk.agents import LlmAgent, LoopAgent, ParallelAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.apps import App, ResumabilityConfig
 from google.adk.models import Gemini
@@ -156,8 +156,8 @@ async def equal_replies_with_other_reasoning(side: Side) -> None:
 
 @rows.run()
 async def structured_output(side: Side) -> None:
-    side.script({"text": '{"city": "A", "rain": true}'})
-    ops = Ops(side, lambda own: agent(own, tools=(), output_schema=Weather, output_key="found"))
+    side.script(calls(("set_model_response", {"city": "A", "rain": True})))
+    ops = Ops(side, lambda own: agent(own, output_schema=Weather, output_key="found"))
     await ops.ask("weather?")
     await ops.ask("and now?")
 
@@ -197,20 +197,19 @@ async def nested_agent(side: Side) -> None:
 
 @rows.run()
 async def swarm(side: Side) -> None:
-    """Agents of one session, side by side, one behind the other, and in a loop."""
+    """Agents of one session: side by side, where none sees the others, and one behind the other in a loop."""
     side.script({"text": "none"})
     for name in ("left", "right", "write", "review"):
         side.beside(name).script(calls(("weather", {"city": name})), *({"text": f"{name} says {n}"} for n in range(4)))
 
-    def all_of(own: Side) -> SequentialAgent:
-        made = {name: agent(own.beside(name), name, [weather]) for name in ("left", "right", "write", "review")}
-        side_by_side = ParallelAgent(name="both", sub_agents=[made["left"], made["right"]])
-        loop = LoopAgent(name="loop", sub_agents=[made["write"], made["review"]], max_iterations=2)
-        return SequentialAgent(name="all", sub_agents=[side_by_side, loop])
+    def members(own: Side, *names: str) -> Any:
+        return [agent(own.beside(name), name, [weather]) for name in names]
 
-    ops = Ops(side, all_of)
+    both = Ops(side, lambda own: ParallelAgent(name="both", sub_agents=members(own, "left", "right")))
+    loop = Ops(side, lambda own: LoopAgent(name="loop", sub_agents=members(own, "write", "review"), max_iterations=2), side.thread + "-loop")
     for said in ("task one", "task two"):
-        await ops.ask(said)
+        await both.ask(said)
+        await loop.ask(said)
 
 
 def paying(side: Side) -> LlmAgent:

@@ -72,7 +72,9 @@ def model(side: Side) -> Any:
         return ChatAnthropic(model=side.model, base_url=side.root, api_key="none", max_retries=0, max_tokens=4000, thinking=thinking)
     if side.api == "gemini":
         return ChatGoogleGenerativeAI(model=side.model, google_api_key="none", base_url=side.root, max_retries=0, include_thoughts=True)
-    more: Any = {"use_responses_api": True, "store": False, "include": ["reasoning.encrypted_content"]} if side.api == "responses" else {}
+    more: Any = {"use_responses_api": side.api == "responses"}
+    if side.api == "responses":
+        more |= {"store": False, "include": ["reasoning.encrypted_content"]}
     return ChatOpenAI(model=side.model, base_url=side.url, api_key="none", max_retries=0, stream_usage=True, **more)
 
 
