@@ -200,7 +200,7 @@ def graph(side: Side, saver: Any, *names: str) -> Any:
     built = StateGraph(MessagesState)
     for name in names:
         options = {"middleware": [middleware] if middleware else [], "name": name}
-        built.add_node(name, create_agent(model(side.beside(name)), [weather], system_prompt=f"You are {name}.", **options))
+        built.add_node(name, create_agent(model(side), [weather], system_prompt=f"You are {name}.", **options))
         built.add_node(f"to {name}", lambda _: {"messages": [HumanMessage("Go on.")]})
     for name, before in zip(names, (START, *names)):
         built.add_edge(before, f"to {name}")
@@ -211,9 +211,7 @@ def graph(side: Side, saver: Any, *names: str) -> Any:
 @rows.run()
 def handoff(side: Side) -> None:
     """Two agents go on with one state in turns."""
-    side.script({"text": "none"})
-    side.beside("triage").script(calls(("weather", {"city": "A"})), *({"text": f"triage says {n}"} for n in range(4)))
-    side.beside("billing").script(*({"text": f"billing says {n}"} for n in range(4)))
+    side.script(calls(("weather", {"city": "A"})), *({"text": f"answer {n}"} for n in range(4)))
     saver = InMemorySaver()
     both = graph(side, saver, "triage", "billing")
     thread = {"configurable": {"thread_id": side.thread}}
