@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import StructuredTool
 from langgraph.config import get_config
 
-from palimpsest_context import Conversation, Palimpsest
-from palimpsest_context.adapters.langchain_messages import Sent
+from palimpsest_context import Palimpsest
+from palimpsest_context.adapters.langchain_messages import Listed
 
 
 class PalimpsestMiddleware(AgentMiddleware):
@@ -32,18 +32,15 @@ class PalimpsestMiddleware(AgentMiddleware):
         self._recalls = {tool.name for tool in self.tools}
 
     def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelResponse:
-        with self._conversation(request) as conversation:
-            sent = Sent(request)
-            response: ModelResponse = handler(self._shown(request, sent.view(conversation, self._reading)))
-            self._add(conversation, sent, request, response)
+        with self._listed(request) as listed:
+            response: ModelResponse = handler(self._shown(request, listed))
+            self._add(request, listed, response)
             return response
 
     async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelResponse:
-        with self._conversation(request) as conversation:
-            sent = await asyncio.to_thread(Sent, request)
-            messages = await asyncio.to_thread(sent.view, conversation, self._reading)
-            response: ModelResponse = await handler(self._shown(request, messages))
-            await asyncio.to_thread(self._add, conversation, sent, request, response)
+        with self._listed(request) as listed:
+            response: ModelResponse = await handler(await asyncio.to_thread(self._shown, request, listed))
+            await asyncio.to_thread(self._add, request, listed, response)
             return response
 
     def wrap_tool_call(self, request: Any, handler: Any) -> Any:
@@ -55,24 +52,26 @@ class PalimpsestMiddleware(AgentMiddleware):
         return await handler(request)
 
     @contextmanager
-    def _conversation(self, request: ModelRequest) -> Iterator[Conversation]:
-        """One that nobody else uses at this time: agents of one name may run side by side."""
+    def _listed(self, request: ModelRequest) -> Iterator[Listed]:
+        """A list that nobody else uses at this time: agents of one name may run side by side."""
         name = _name(request)
         idle = self._agent(name).idle
-        conversation = idle.pop() if idle else self._client.conversation(name, **self._options)
+        listed = idle.pop() if idle else Listed(self._client.conversation(name, **self._options))
         try:
-            yield conversation
+            yield listed
         finally:
-            idle.append(conversation)
+            idle.append(listed)
 
-    def _shown(self, request: ModelRequest, messages: list[Any]) -> ModelRequest:
+    def _shown(self, request: ModelRequest, listed: Listed) -> ModelRequest:
         """The request with the view. A middleware's tools stand before the agent's own: recall comes last."""
-        return request.override(messages=messages, tools=sorted(request.tools, key=lambda tool: getattr(tool, "name", "") in self._recalls))
+        shown = request.override(tools=sorted(request.tools, key=lambda tool: getattr(tool, "name", "") in self._recalls))
+        return shown.override(messages=listed.view(shown, self._reading))
 
-    def _add(self, conversation: Conversation, sent: Sent, request: ModelRequest, response: ModelResponse) -> None:
+    def _add(self, request: ModelRequest, listed: Listed, response: ModelResponse) -> None:
         for reply in (message for message in response.result if isinstance(message, AIMessage)):
-            conversation.add(sent.reply(reply), format=sent.format)
-            self._agent(_name(request)).stands.update({call["id"]: conversation.id for call in reply.tool_calls if call["name"] in self._recalls})
+            listed.add(reply)
+            recalls = [call["id"] for call in reply.tool_calls if call["name"] in self._recalls]
+            self._agent(_name(request)).stands.update(dict.fromkeys(recalls, listed.conversation.id))
 
     def _recall(self, request: Any) -> ToolMessage:
         call, name = request.tool_call, _name(request)
@@ -81,10 +80,10 @@ class PalimpsestMiddleware(AgentMiddleware):
 
 
 class _Agent:
-    """Of one name in one thread: its conversations that are not in use, and the one in which each call of a recall tool stands."""
+    """Of one name in one thread: its lists that are not in use, and the conversation in which each call of a recall tool stands."""
 
     def __init__(self, name: str) -> None:
-        self.idle: list[Conversation] = []
+        self.idle: list[Listed] = []
         self.stands: dict[str, str] = {}
 
 

@@ -218,7 +218,7 @@ async def nested_agent(side: Side) -> None:
 
 
 async def paused(side: Side, folder: str) -> Any:
-    side.script(calls(("pay", {"amount": 1}), ("weather", {"city": "A"})), {"text": "paid"}, {"text": "yes"})
+    side.script(calls(("weather", {"city": "A"}), ("pay", {"amount": 1})), {"text": "paid"}, {"text": "yes"})
     result = await kept(side, folder).invoke_async("pay 1")
     assert result.stop_reason == "interrupt"
     return result
@@ -241,7 +241,7 @@ async def interrupt_and_resume(side: Side) -> None:
 
 @rows.run()
 async def approval(side: Side) -> None:
-    side.script(calls(("pay", {"amount": 1}), ("weather", {"city": "A"})), {"text": "not paid"}, {"text": "yes"})
+    side.script(calls(("weather", {"city": "A"}), ("pay", {"amount": 1})), {"text": "not paid"}, {"text": "yes"})
     ops = agent(side, hooks=[Ask()])
     result = await ops.invoke_async("pay 1")
     await ops.invoke_async([{"interruptResponse": {"interruptId": waiting.id, "response": "no"}} for waiting in result.interrupts])
