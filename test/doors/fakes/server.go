@@ -67,7 +67,7 @@ func (s *server) handle(p provider) http.HandlerFunc {
 		if r.PathValue("session") != "" {
 			asked.faults = intolerable(asked.faults)
 		}
-		scripted, n := s.sessions.next(r.PathValue("session"), r.URL.Path, body, asked.faults)
+		scripted, id := s.sessions.next(r.PathValue("session"), r.URL.Path, body, asked.faults)
 		if len(asked.faults) > 0 {
 			s.stats.count(len(body), asked.faults, nil)
 			writeJSON(w, http.StatusBadRequest, p.refusal(asked.faults))
@@ -75,7 +75,7 @@ func (s *server) handle(p provider) http.HandlerFunc {
 		}
 		a := play(asked)
 		if scripted != nil {
-			a = scripted.answer(n)
+			a = scripted.answer(id)
 			if scripted.Status != 0 {
 				writeJSON(w, scripted.Status, p.refusal([]string{"the script says so"}))
 				return

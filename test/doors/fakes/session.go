@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -34,7 +35,8 @@ type sent struct {
 // request's number, so that two runs of the same script have the same ones.
 type session struct {
 	script []line
-	begun  int // requests before this script
+	ids    string // what the ids begin with
+	begun  int    // requests before this script
 	sent   []sent
 }
 
@@ -43,7 +45,8 @@ type sessions struct {
 	byName map[string]*session
 }
 
-// begin takes a script, a list of lines: the last one is said again to all further requests. A session that is there goes on by it.
+// begin takes a script, a list of lines: the last one is said again to all further requests. A session that is there goes on by it. Ids of
+// sessions that are one run together begin with ?ids=NAME.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request) {
 	var script []line
 	if err := json.NewDecoder(r.Body).Decode(&script); err != nil || len(script) == 0 {
@@ -54,7 +57,7 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	kept := s.byName[r.PathValue("session")]
 	if kept == nil {
-		kept = &session{}
+		kept = &session{ids: cmp.Or(r.FormValue("ids"), "n")}
 		s.byName[r.PathValue("session")] = kept
 	}
 	kept.script, kept.begun = script, len(kept.sent)
@@ -77,12 +80,12 @@ func (s *sessions) requests(w http.ResponseWriter, r *http.Request) {
 }
 
 // next keeps a request, and returns what the script answers to it; nil where there is no such session, or the request is refused.
-func (s *sessions) next(name, path string, body []byte, faults []string) (*line, int) {
+func (s *sessions) next(name, path string, body []byte, faults []string) (said *line, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := s.byName[name]
 	if kept == nil {
-		return nil, 0
+		return nil, ""
 	}
 	asked := sent{Path: path, Body: json.RawMessage("null"), Faults: append([]string{}, faults...), At: time.Now().UnixNano()}
 	if json.Valid(body) {
@@ -91,16 +94,16 @@ func (s *sessions) next(name, path string, body []byte, faults []string) (*line,
 	n := len(kept.sent)
 	kept.sent = append(kept.sent, asked)
 	if len(faults) > 0 {
-		return nil, n
+		return nil, ""
 	}
-	return &kept.script[min(n-kept.begun, len(kept.script)-1)], n
+	return &kept.script[min(n-kept.begun, len(kept.script)-1)], fmt.Sprint(kept.ids, n)
 }
 
-// answer is what a line says, under ids of the request's number.
-func (l *line) answer(n int) *answer {
-	a := &answer{id: fmt.Sprintf("n%d", n), text: l.Text, thought: l.Thinking, scripted: true, ids: l.IDs, slow: l.Slow, cut: l.Cut}
+// answer is what a line says, under ids that begin with its own.
+func (l *line) answer(id string) *answer {
+	a := &answer{id: id, text: l.Text, thought: l.Thinking, scripted: true, ids: l.IDs, slow: l.Slow, cut: l.Cut}
 	for i, c := range l.Calls {
-		a.calls = append(a.calls, call{id: fmt.Sprintf("n%d_%d", n, i), name: c.Name, arguments: string(c.Arguments)})
+		a.calls = append(a.calls, call{id: fmt.Sprintf("%s_%d", id, i), name: c.Name, arguments: string(c.Arguments)})
 	}
 	return a
 }
