@@ -63,6 +63,7 @@ SCENARIOS = (
     "away_and_back",
 )
 POLICIES = ("none", "balanced")
+LONG = ("two_hundred_steps", "none")  # which takes long, and shows nothing that the other policy does not
 IMAGE_SIZES = (10_000, 100_000, 400_000, 4_000_000)
 # A model of each provider, of which the sidecar has a profile.
 MODELS = {"openai": "gpt-6-sol", "responses": "gpt-6-sol", "anthropic": "claude-haiku-4-5", "gemini": "gemini-4-argon"}
@@ -278,7 +279,7 @@ class Rows:
 
     def test(self) -> Callable[..., None]:
         assert not self.lacking(), f"scenarios without a row: {self.lacking()}"
-        rows = [(scenario, api, policy) for scenario, api in self._runs for policy in POLICIES]
+        rows = [(scenario, api, policy) for scenario, api in self._runs for policy in POLICIES if (scenario, policy) != LONG]
 
         @pytest.mark.parametrize("scenario, api, policy", rows)
         def side_by_side(scenario: str, api: str, policy: str, fakes: None, sidecars: Sidecars) -> None:
