@@ -42,6 +42,11 @@ def fails(x: int) -> Dict[str, Any]:
     return {"error": "the disk is full"}
 
 
+def shot(size: int) -> str:
+    """Takes a picture of the screen, and tells where it is."""
+    return f"screen-{size}.png"
+
+
 def pay(amount: int) -> str:
     """Pays."""
     return f"paid {amount}"
@@ -371,4 +376,14 @@ async def away_and_back(side: Side) -> None:
         await ops.ask(f"q{n}")
 
 
+@rows.turns()
+async def turn(side: Side, history: Any, said: Any) -> Any:
+    ops = Ops(side, lambda own: agent(own, tools=(weather, fails, shot)))
+    await replaced(ops, history or [])
+    await ops.ask(said[0], *(types.Part.from_bytes(data=media.data, mime_type=media.media_type) for media in said[1:]))
+    return await ops.events()
+
+
 test_side_by_side = rows.test()
+test_drawn = rows.test_drawn()
+test_speed = rows.test_speed()

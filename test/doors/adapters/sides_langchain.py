@@ -423,4 +423,21 @@ def away_and_back(side: Side) -> None:
         ops.ask(f"q{n}")
 
 
+def after_first_turn(history: List[Any]) -> List[Any]:
+    said = [i for i, message in enumerate(history) if isinstance(message, HumanMessage)]
+    return history[said[1] :] if len(said) > 1 else history
+
+
+@rows.turns(trim=after_first_turn)
+def turn(side: Side, history: Any, said: Any) -> Any:
+    kinds = {"image/png": {"type": "image"}, "application/pdf": {"type": "file", "filename": "a.pdf"}}
+    media = [{**kinds[media.media_type], "base64": encoded(media.data), "mime_type": media.media_type} for media in said[1:]]
+    # In Chat Completions, an image of a tool's is refused: see image_out_of_a_tool.
+    ops = Ops(side, tools=[weather, fails] if side.api == "openai" else [weather, fails, shot])
+    asked = [*(history or ()), HumanMessage([{"type": "text", "text": said[0]}, *media] if media else said[0])]
+    return ops.graph.invoke({"messages": asked}, ops.thread)["messages"]
+
+
 test_side_by_side = rows.test()
+test_drawn = rows.test_drawn()
+test_speed = rows.test_speed()

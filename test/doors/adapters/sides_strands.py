@@ -376,4 +376,20 @@ async def away_and_back(side: Side) -> None:
         await ops.invoke_async(f"q{n}")
 
 
+def after_first_turn(history: List[Any]) -> List[Any]:
+    said = [i for i, message in enumerate(history) if message["role"] == "user" and "toolResult" not in message["content"][0]]
+    return history[said[1] :] if len(said) > 1 else history
+
+
+@rows.turns(trim=after_first_turn)
+async def turn(side: Side, history: Any, said: Any) -> Any:
+    kinds = {"image/png": ("image", {"format": "png"}), "application/pdf": ("document", {"format": "pdf", "name": "a"})}
+    media = [(*kinds[media.media_type], media.data) for media in said[1:]]
+    ops = agent(side, messages=copy.deepcopy(history or []))
+    await ops.invoke_async([{"text": said[0]}, *({kind: {**named, "source": {"bytes": data}}} for kind, named, data in media)])
+    return ops.messages
+
+
 test_side_by_side = rows.test()
+test_drawn = rows.test_drawn()
+test_speed = rows.test_speed()

@@ -9,8 +9,8 @@ import (
 // of it. The judge holds what the sidecar writes to more.
 var tolerated = []string{
 	".id: lacks a required key", ".status: lacks a required key", ".detail: lacks a required key", // Responses: of items and images
-	"thinking lacks its signature", // Gemini: summaries of thoughts that are sent back
-	"roles must alternate",         // Gemini and Anthropic, which join them
+	"thinking lacks its signature",                                                                         // Gemini: summaries of thoughts that are sent back
+	"roles must alternate",                                                                                 // Gemini and Anthropic, which join them
 	".inlineData: has a key that the provider does not know", ".inlineData.mimeType: lacks a required key", // Gemini: mime_type
 	".fileData: has a key that the provider does not know", ".fileData.fileUri: lacks a required key", ".fileData.mimeType: lacks a required key",
 	"which is not among the tools", // what a handoff leaves behind
