@@ -429,7 +429,7 @@ def after_first_turn(history: List[Any]) -> List[Any]:
 
 
 @rows.turns(trim=after_first_turn)
-def turn(side: Side, history: Any, said: Any) -> Any:
+async def turn(side: Side, history: Any, said: Any) -> Any:
     kinds = {"image/png": {"type": "image"}, "application/pdf": {"type": "file", "filename": "a.pdf"}}
     media = [{**kinds[media.media_type], "base64": encoded(media.data), "mime_type": media.media_type} for media in said[1:]]
     # In Chat Completions, an image of a tool's is refused: see image_out_of_a_tool.
