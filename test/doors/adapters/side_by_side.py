@@ -404,6 +404,9 @@ def recall_tools(api: str, plain: Body, ours: Body) -> None:
             if "functionDeclarations" in tool:
                 tool["functionDeclarations"] = own_tools(tool["functionDeclarations"])
         ours["tools"] = [tool for tool in ours.get("tools", ()) if tool.get("functionDeclarations") != []]
+        calling = ours.get("toolConfig", {}).get("functionCallingConfig", {})
+        if "allowedFunctionNames" in calling:
+            calling["allowedFunctionNames"] = [name for name in calling["allowedFunctionNames"] if name not in RECALL]
     else:
         ours["tools"] = own_tools(ours.get("tools", []))
     if not ours["tools"]:  # What frameworks say of tools where there are any.
