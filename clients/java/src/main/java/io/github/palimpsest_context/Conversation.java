@@ -39,6 +39,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** A conversation on record. It is used by one thread at a time; another one that comes meanwhile gets an IllegalStateException. */
 public final class Conversation {
@@ -254,9 +255,10 @@ public final class Conversation {
       HistoryResult seen = known.getOrDefault(format, nothing);
       BuildContextResponse found = Lists.isFront(seen, elements) ? behind(format, elements, request, history, seen) : null;
       if (found == null && Lists.part(elements, 0) < elements.size()) { // a program that was restarted does not know where the sidecar is
-        for (HistoryResult front : Lists.fronts(elements, NEWEST)) {
-          found = found == null && Lists.part(elements, front.getKnownCount()) == elements.size() ? behind(format, elements, request, history, front) : found;
-        }
+        Predicate<HistoryResult> fits = front -> Lists.part(elements, front.getKnownCount()) == elements.size();
+        found =
+            Lists.fronts(elements, NEWEST).stream().takeWhile(fits).map(front -> behind(format, elements, request, history, front))
+                .filter(Objects::nonNull).findFirst().orElse(null);
       }
       if (found != null) {
         return found;
