@@ -51,7 +51,8 @@ final class JsonChecks {
       equal(1, found.size());
       equal("1 expand_message " + input + " true", found.get(0).id() + " " + found.get(0).name() + " " + found.get(0).arguments() + " " + found.get(0).recalls());
     }
-    equal(null, Replies.calls(Format.GEMINI, "{\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"f\"}}]}}]}"));
+    String bare = "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"},{\"functionCall\":{\"name\":\"f\"}}]}}]}";
+    equal(true, Replies.calls(Format.GEMINI, Replies.identified(bare)).get(0).id().startsWith("call_"));
     equal(true, Call.recalls("mcp__palimpsest__retrieve_content"));
     equal(false, Call.recalls("mcp__other__retrieve_content"));
     equal(false, Call.recalls("palimpsestexpand_message"));
