@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -157,4 +158,109 @@ func isWholeList(view []engine.ViewPiece, list []string) bool {
 		}
 	}
 	return !slices.ContainsFunc(view, func(p engine.ViewPiece) bool { return p.Kind != engine.PieceWhole && p.Kind != engine.PieceMadeUp })
+}
+
+// inShort is a view by place in short.
+func inShort(view []engine.ViewPiece) string {
+	var out []string
+	for _, p := range view {
+		out = append(out, fmt.Sprintf("%d%v", p.Kind, p.Elements))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestEngine_Step_ByPlace_SaysWhatEachPieceIs(t *testing.T) {
+	t.Parallel()
+	chat := func(role, content string, more ...any) string {
+		m := object{"role": role, "content": content}
+		for i := 0; i < len(more); i += 2 {
+			m[more[i].(string)] = more[i+1]
+		}
+		return marshal(m)
+	}
+	calls := func(ids ...string) []any {
+		var out []any
+		for _, id := range ids {
+			out = append(out, object{"id": id, "type": "function", "function": object{"name": "search", "arguments": `{"q":"a"}`}})
+		}
+		return out
+	}
+	long := strings.Repeat("a line of a long result.\n", 900)
+	cited := conversation.Policy{Citations: conversation.CitationsPolicy{On: new(true)}}
+	for name, c := range map[string]struct {
+		list []string
+		want string
+	}{
+		"whole":                {[]string{chat("system", "s"), chat("user", "a"), chat("assistant", "b"), chat("user", "c")}, "1[0 1 2 3]"},
+		"the same words twice": {[]string{chat("user", "a"), chat("assistant", "b"), chat("user", "a"), chat("assistant", "b"), chat("user", "a")}, "1[0 1 2 3 4]"},
+		"a result is cited": {
+			[]string{chat("user", "a"), chat("assistant", "", "tool_calls", calls("x", "y")), chat("tool", long, "tool_call_id", "x"), chat("tool", "r", "tool_call_id", "y")},
+			"1[0 1] 2[2] 1[3]",
+		},
+		"ids come twice, all is whole": {
+			[]string{
+				chat("user", "a"), chat("assistant", "", "tool_calls", calls("x")), chat("tool", "r", "tool_call_id", "x"),
+				chat("assistant", "", "tool_calls", calls("x")), chat("tool", "s", "tool_call_id", "x"),
+			},
+			"1[0 1 2 3 4]",
+		},
+		"ids come twice, a result is cited": {
+			[]string{
+				chat("user", "a"), chat("assistant", "", "tool_calls", calls("x")), chat("tool", "r", "tool_call_id", "x"),
+				chat("assistant", "", "tool_calls", calls("x")), chat("tool", long, "tool_call_id", "x"),
+			},
+			"1[0 1 2] 2[3] 2[4]",
+		},
+		"a call was never answered": {
+			[]string{chat("user", "a"), chat("assistant", "", "tool_calls", calls("x")), chat("user", "c")}, "1[0 1] 4[] 1[2]",
+		},
+	} {
+		b := listBench(nil)
+		b.create(t, "c", "", cited)
+		step := engine.StepRequest{Build: buildRequest("c", conversation.FormatOpenAIChat, 100_000)}
+		step.Build.CloseOpenCalls = true
+		step.Append.History = b.historyOf(t, conversation.FormatOpenAIChat, c.list, 0, "")
+		step.Append.History.ByPlace = true
+		step.Build.Request = request("BuildContext", "1", "x")
+		for range 2 { // the second is a retry
+			r, err := b.Step(ctx, step)
+			if err != nil || inShort(r.Appended.History.View) != c.want {
+				t.Errorf("%s: %v, %s", name, err, inShort(r.Appended.History.View))
+			}
+		}
+	}
+}
+
+// TestEngine_Step_ByPlace_WhatTheListLacksIsRecorded: the view has a front that the list has lost, and the known prefix stays where it is.
+func TestEngine_Step_ByPlace_WhatTheListLacksIsRecorded(t *testing.T) {
+	t.Parallel()
+	b := listBench(nil)
+	whole := chatList("a", "b", "c", "d", "e", "f", "g")
+	step := func(list []string, known *engine.HistoryResult) string {
+		r := engine.StepRequest{Build: buildRequest("c", conversation.FormatOpenAIChat, 100_000)}
+		r.Append.History = b.historyOf(t, conversation.FormatOpenAIChat, list, int(known.KnownCount), known.KnownSHA256)
+		r.Append.History.ByPlace = true
+		out, err := b.Step(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*known = *out.Appended.History
+		return inShort(known.View)
+	}
+	known := &engine.HistoryResult{}
+	for _, c := range []struct {
+		list []string
+		want string
+	}{{whole[:3], "1[0 1 2]"}, {whole[:5], "1[0 1 2 3 4]"}} {
+		if got := step(c.list, known); got != c.want {
+			t.Errorf("%s, not %s", got, c.want)
+		}
+	}
+	*known = engine.HistoryResult{}
+	if got := step(whole[2:7], known); got != "5[] 1[0 1 2 3 4]" {
+		t.Error(got)
+	}
+	if got := step(append(whole[2:7:7], chatList("", "h", "i")[1:]...), known); got != "5[] 1[0 1 2 3 4 5 6]" {
+		t.Error(got)
+	}
 }

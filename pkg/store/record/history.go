@@ -6,7 +6,7 @@ type HistoryMark struct {
 	Hash     [32]byte // keyed, over their hash
 	Messages int32    // of the record that they come to
 	System   bool     // system messages lead it that are not on record
-	Placed   bool     // Places are known
+	Placed   bool     // Places are known: those of older versions are not, and count for nothing
 	// Places say where in the list the messages stand, as runs. Shared is how many of their numbers are those of the first mark, left out here.
 	Places  []int32
 	Shared  int32

@@ -6,6 +6,7 @@ import io.github.palimpsest_context.OnUnavailable;
 import io.github.palimpsest_context.Options;
 import io.github.palimpsest_context.Palimpsest;
 import io.github.palimpsest_context.PalimpsestException;
+import io.github.palimpsest_context.Piece;
 import io.github.palimpsest_context.RefusedItemsException;
 import io.github.palimpsest_context.Request;
 import io.github.palimpsest_context.StreamedReply;
@@ -63,6 +64,7 @@ final class Checks {
     all.put("contents", Checks::contents);
     all.put("refused", Checks::refused);
     all.put("away", Checks::away);
+    all.put("views", Checks::views);
     all.put("data lost", Checks::dataLost);
     all.put("second sidecar", Checks::secondSidecar);
     all.put("shared", Checks::shared);
@@ -260,6 +262,41 @@ final class Checks {
             running.close();
           }
         });
+  }
+
+  /** What is shown whole is named by its place; what is not comes as JSON. While the sidecar is away, so does the last view. */
+  private static void views() throws Exception {
+    String address = freeAddress();
+    Palimpsest running = at(address, null);
+    try (Palimpsest p = Palimpsest.connect(address, new Options().timeout(Duration.ofSeconds(3)))) {
+      Conversation conv = p.conversation("views", CITING).onUnavailable(OnUnavailable.PASS);
+      List<String> list = new ArrayList<>(List.of(user("one"), calling("c"), result("c", lines(1)), said("1"), user("two")));
+      equal("WHOLE[0, 1] CHANGED[2] WHOLE[3, 4]", places(conv.view(Format.OPENAI, list, MODEL)));
+      String cited = conv.view(Format.OPENAI, list, MODEL).get(1).shown().get(0);
+      expect(cited.startsWith("{") && cited.length() < 5000, "the citation: " + cited.length());
+      list.remove(4);
+      list.remove(3);
+      equal("WHOLE[0, 1] CHANGED[2]", places(conv.view(Format.OPENAI, list, MODEL))); // taken back
+      equal("WHOLE[0]", places(conv.view(Format.OPENAI, List.of(user("other")), MODEL)));
+      expect(!conv.id().equals("views"), "another conversation: " + conv.id());
+      list.add(calling("d"));
+      list.add(result("d", lines(9)));
+      List<Piece> large = conv.view(Format.OPENAI, list, MODEL);
+      equal("WHOLE[0, 1] CHANGED[2] WHOLE[3] CHANGED[4]", places(large));
+      expect(large.get(3).shown().get(0).length() < 5000, "the large one: " + large.get(3).shown().get(0).length());
+      list.remove(4);
+      list.remove(3);
+      conv.view(Format.OPENAI, list, MODEL);
+      running.close();
+      list.add(user("three"));
+      equal("WHOLE[0, 1] CHANGED[2] WHOLE[3]", places(conv.view(Format.OPENAI, list, MODEL)));
+    } finally {
+      running.close();
+    }
+  }
+
+  private static String places(List<Piece> view) {
+    return view.stream().map(piece -> piece.kind() + "" + piece.indexes()).collect(Collectors.joining(" "));
   }
 
   /** Data that is lost between a build and its reply: the next list begins another conversation, and says so. */

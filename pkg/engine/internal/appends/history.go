@@ -46,7 +46,7 @@ type HistoryResult struct {
 	Rewound     conversation.Range // that were taken back; empty if none were
 	// Conversation is where the list stands: that of the request, or one that continues it.
 	Conversation string
-	// Places are where in the list messages of the record stand, if that was asked for.
+	// Places are where in the list messages of the record stand.
 	Places []histories.Place
 	// Leading is how many elements lead the list that are system messages.
 	Leading int32
@@ -193,9 +193,7 @@ func (a *attempt) repeat(ctx context.Context, o *store.Outcome, variants bool) (
 		out.History = &HistoryResult{
 			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Conversation: a.request.Key.Conversation,
 		}
-		if h.ByPlace {
-			out.History.Places, err = a.service.histories.Remembered(ctx, a.request.Key, h.sought(false))
-		}
+		out.History.Places, out.History.Leading, err = a.service.histories.Remembered(ctx, a.request.Key, h.sought(false))
 	}
 	return out, err
 }

@@ -24,11 +24,10 @@ type chain struct {
 	// leading is how many messages of the record are leading system messages. A prefix that comes to no others is not known: a rewind behind it
 	// would be one to nothing.
 	leading int32
-	placed  bool // a prefix is known if it is known where its messages stand
 }
 
 func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
-	c := &chain{before: r.KnownCount, count: r.KnownCount, leading: snap.Head.LeadingSystem, placed: r.Placed}
+	c := &chain{before: r.KnownCount, count: r.KnownCount, leading: snap.Head.LeadingSystem}
 	var err error
 	if c.marks, err = decodeMarks(snap.Slots[view.HistorySlot]); err != nil {
 		return nil, txn.Failure(err)
@@ -68,7 +67,7 @@ func (c *chain) add(element string) {
 // meet notes the mark that the chain has come to, if there is one.
 func (c *chain) meet(incarnation conversation.ID) {
 	for _, m := range c.marks {
-		if m.Count == c.count && m.Messages > c.leading && (m.Placed || !c.placed) && m.Hash == c.keyed(incarnation, c.sum) {
+		if m.Count == c.count && m.Messages > c.leading && m.Placed && m.Hash == c.keyed(incarnation, c.sum) {
 			c.known = m
 		}
 	}

@@ -32,8 +32,6 @@ type Request struct {
 	KnownSHA256 string
 	// Rewind allows the list to take the place of a part of the record.
 	Rewind bool
-	// Placed asks where in the list all messages stand.
-	Placed bool
 }
 
 // Found is where a list goes on.
@@ -56,7 +54,6 @@ type Found struct {
 	system bool // they lead the list
 	marks  []record.HistoryMark
 	hash   [32]byte
-	placed bool
 	leads  bool                    // system messages lead what was sent
 	places []history.Place         // of what was on record
 	rest   []provider.InputMessage // that Messages are made of
@@ -71,10 +68,10 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	}
 	w := view.New(key, snap)
 	out := &Found{
-		Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum), placed: r.Placed,
+		Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum),
 		leads: r.Input.Leads && r.KnownCount == 0,
 	}
-	out.Known = len(c.marks) > 0 && c.marks[0].Count == c.count && c.marks[0].Hash == out.hash && (c.marks[0].Placed || !r.Placed)
+	out.Known = len(c.marks) > 0 && c.marks[0].Count == c.count && c.marks[0].Hash == out.hash && c.marks[0].Placed
 	if out.LacksSystem = r.KnownCount > 0 && c.known.System; r.Input.Leads {
 		system, err := f.System(ctx, key, snap, r.Input)
 		if err != nil {
@@ -97,11 +94,9 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 		return nil, err
 	}
 	out.take(reading, c.before)
-	if r.Placed {
-		out.list, out.places = c.after(r.Input.Messages, known), reading.Places
-		if known > 0 {
-			out.places = append(unpackPlaces(c.placesOf(known), int32(known)), reading.Places...)
-		}
+	out.list, out.places = c.after(r.Input.Messages, known), reading.Places
+	if known > 0 {
+		out.places = append(unpackPlaces(c.placesOf(known), int32(known)), reading.Places...)
 	}
 	return out, nil
 }
@@ -177,7 +172,7 @@ const maxMarks = 4
 // any more.
 func (x *Found) Slot(messages int32, places []history.Place, stored []byte) []byte {
 	marks := []record.HistoryMark{{
-		Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem, Placed: x.placed, Places: packPlaces(places),
+		Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem, Placed: true, Places: packPlaces(places),
 	}}
 	for _, m := range x.marks {
 		if same := m.Count == x.Count && m.Hash == x.hash; x.Rewind < 0 && !same && len(marks) < maxMarks {

@@ -15,12 +15,8 @@ import (
 // Place says which elements of a list a message of the record is.
 type Place = history.Place
 
-// Places says where all messages of the record stand in the list: those that it had, and those that are appended, from an index on; nil if that
-// was not asked for.
+// Places says where all messages of the record stand in the list: those that it had, and those that are appended, from an index on.
 func (x *Found) Places(first int32) []history.Place {
-	if !x.placed {
-		return nil
-	}
 	out := slices.Clone(x.places)
 	for i := range x.rest {
 		m := &x.rest[i]
@@ -29,32 +25,37 @@ func (x *Found) Places(first int32) []history.Place {
 	return x.withSilent(out)
 }
 
-// Remembered says where the messages stand in a list that was found before, as far as that is remembered.
-func (f *Finder) Remembered(ctx context.Context, key store.Key, r *Request) ([]history.Place, error) {
+// Remembered says where the messages stand in a list that was found before, and how many system messages lead it, as far as that is remembered.
+func (f *Finder) Remembered(ctx context.Context, key store.Key, r *Request) (places []history.Place, leading int32, err error) {
 	snap, err := f.store.Read(ctx, key, store.Query{Slots: []string{view.HistorySlot}})
 	if err != nil {
-		return nil, txn.Failure(err)
+		return nil, 0, txn.Failure(err)
 	}
 	marks, err := decodeMarks(snap.Slots[view.HistorySlot])
 	if err != nil {
-		return nil, txn.Failure(err)
+		return nil, 0, txn.Failure(err)
 	}
 	count, sum := Hash(r.Input.Elements, r.KnownCount, r.KnownSHA256)
 	for i := range marks {
 		if m := &marks[i]; m.Count == count && m.Hash == txn.KeyedHash(snap.Head.Incarnation, sum) {
-			return unpackPlaces(m.Places, count), nil
+			places = unpackPlaces(m.Places, count)
+			return places, leadingOf(count, places, m.System || r.Input.Leads), nil
 		}
 	}
-	return nil, nil
+	return nil, 0, nil
 }
 
-// Leading is how many system messages lead a list whose other messages stand at these places.
+// Leading is how many system messages lead the list, whose other messages stand at these places.
 func (x *Found) Leading(places []history.Place) int32 {
+	return leadingOf(x.Count, places, x.leads || x.system || x.LacksSystem)
+}
+
+func leadingOf(count int32, places []history.Place, leads bool) int32 {
 	switch {
-	case !x.leads && !x.system && !x.LacksSystem:
+	case !leads:
 		return 0
 	case len(places) == 0:
-		return x.Count
+		return count
 	default:
 		return places[0].First
 	}

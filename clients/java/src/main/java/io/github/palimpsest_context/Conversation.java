@@ -15,6 +15,7 @@ import io.github.palimpsest_context.v1.ListMessagesRequest;
 import io.github.palimpsest_context.v1.ListMessagesResponse;
 import io.github.palimpsest_context.v1.ListOrder;
 import io.github.palimpsest_context.v1.Message;
+import io.github.palimpsest_context.v1.OnCut;
 import io.github.palimpsest_context.v1.OnDivergence;
 import io.github.palimpsest_context.v1.Part;
 import io.github.palimpsest_context.v1.ProviderInput;
@@ -38,8 +39,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /** A conversation on record. It is used by one thread at a time; another one that comes meanwhile gets an IllegalStateException. */
 public final class Conversation {
@@ -55,7 +59,8 @@ public final class Conversation {
   private final Map<String, ToolResult> recalled = new ConcurrentHashMap<>(); // by call's id
   private final Map<Call, ToolResult> ended = new ConcurrentHashMap<>(); // what tools returned, until it waits to go on record
   private final Map<Format, HistoryResult> known = new EnumMap<>(Format.class);
-  private final Map<Format, Shown<String>> shown = new EnumMap<>(Format.class);
+  private final Map<Format, Shown<String>> bodies = new EnumMap<>(Format.class);
+  private final Map<Format, Shown<List<Piece>>> views = new EnumMap<>(Format.class);
   private CompletableFuture<Void> last = CompletableFuture.completedFuture(null); // of what was asked for without waiting
   private Format format; // of the last build
   private BuildContextResponse built;
@@ -204,27 +209,56 @@ public final class Conversation {
    * recall are not added: whoever keeps the list offers them, and answers them by {@link #recall}.
    */
   public String sync(Format format, String messages, Request request, boolean rewind) {
+    OnDivergence differs = rewind ? OnDivergence.ON_DIVERGENCE_REWIND : OnDivergence.ON_DIVERGENCE_REFUSE;
+    HistoryOptions history =
+        HistoryOptions.newBuilder().setOnDivergence(request.anew ? OnDivergence.ON_DIVERGENCE_NEW : differs).build();
+    List<String> elements = Json.elements(messages);
+    Function<List<String>, String> seen = sent -> built.getRendered().getRequestJson();
+    return request.body(format, shown(bodies, format, elements, request, history, seen, () -> format.plain(elements, request), format::behind));
+  }
+
+  /**
+   * The same by place, for whoever keeps objects of its own: what the model should see, as runs of the list's elements. A list with another
+   * first message begins another conversation, and what the list no longer holds is hidden.
+   */
+  public List<Piece> view(Format format, List<String> elements, Request request) {
+    return view(format, elements, request, OnDivergence.ON_DIVERGENCE_NEW, OnCut.ON_CUT_HIDE);
+  }
+
+  /**
+   * The same with other choices: what happens where the list differs from the record, and to messages that the list no longer holds, and that
+   * no build left out.
+   */
+  public List<Piece> view(Format format, List<String> elements, Request request, OnDivergence differs, OnCut cut) {
+    HistoryOptions history = HistoryOptions.newBuilder().setOnDivergence(differs).setOnCut(cut).setByPlace(true).build();
+    int end = elements.size();
+    Function<List<String>, List<Piece>> seen =
+        sent -> built.getHistory().getViewList().stream().flatMap(piece -> Piece.of(piece, elements, sent).stream()).collect(Collectors.toList());
+    Supplier<List<Piece>> plain = () -> Piece.behind(List.of(), 0, end);
+    return shown(views, format, elements, request, history, seen, plain, (view, rest) -> Piece.behind(view, end - rest.size(), end));
+  }
+
+  /** What a list's build shows; while the sidecar is away, what may be shown without it. */
+  private <V> V shown(
+      Map<Format, Shown<V>> last, Format format, List<String> elements, Request request, HistoryOptions history,
+      Function<List<String>, V> seen, Supplier<V> plain, BiFunction<V, List<String>, V> behind) {
     try (Guard alone = guard.enter()) {
-      List<String> elements = Json.elements(messages);
-      OnDivergence differs = rewind ? OnDivergence.ON_DIVERGENCE_REWIND : OnDivergence.ON_DIVERGENCE_REFUSE;
-      HistoryOptions history =
-          HistoryOptions.newBuilder().setOnDivergence(request.anew ? OnDivergence.ON_DIVERGENCE_NEW : differs).build();
-      Shown<String> before = shown.computeIfAbsent(format, none -> new Shown<>());
-      String body;
+      Shown<V> before = last.computeIfAbsent(format, none -> new Shown<>());
       try {
-        listed(format, elements, request, history);
-        body = built.getRendered().getRequestJson();
+        List<String> sent = listed(format, elements, request, history);
+        V view = seen.apply(sent);
         if (passes) {
-          before.keep(elements, body, built.getDecisionsCount() > 0);
+          before.keep(elements, view, built.getDecisionsCount() > 0 || !sent.equals(elements));
         }
+        return view;
       } catch (PalimpsestException failed) {
-        body = passes && failed.away() ? before.pass(elements, () -> format.plain(elements, request), format::behind) : null;
-        if (body == null) {
+        V view = passes && failed.away() ? before.pass(elements, plain, behind) : null;
+        if (view == null) {
           throw failed;
         }
         passed(format);
+        return view;
       }
-      return request.body(format, body);
     }
   }
 
@@ -234,10 +268,11 @@ public final class Conversation {
     passed = true;
   }
 
-  /** Puts on record what is new in a whole list, and builds. */
-  private void listed(Format format, List<String> elements, Request request, HistoryOptions history) {
+  /** Puts on record what is new in a whole list, and builds. It gives the list as it was sent: without what is too large for a request. */
+  private List<String> listed(Format format, List<String> elements, Request request, HistoryOptions history) {
     flush();
-    built = found(format, Large.fit(client, id, elements), request, history);
+    List<String> sent = Large.fit(client, id, elements);
+    built = found(format, sent, request, history);
     passed = false;
     known.put(format, built.getHistory());
     if (!built.getHistory().getConversationId().isEmpty()) {
@@ -245,6 +280,7 @@ public final class Conversation {
     }
     recalled.clear(); // it came with the list
     this.format = format;
+    return sent;
   }
 
   /** Sends what the sidecar does not know of a list. */
