@@ -204,6 +204,8 @@ final class Checks {
       conv.user("a short one");
       expect(conv.openai(Request.of("gpt-5.1")).contains("a short one"), "the rest goes on");
 
+      conv.input(Format.OPENAI, "{\"role\":\"user\",\"content\":\"x\",\"more\":[0" + ",0".repeat(250_000) + "]}"); // the error names no item
+      equal(1, ((RefusedItemsException) fails(conv::flush)).refused().size());
       fails(() -> conv.add("{\"error\":{\"message\":\"rate limit\"}}"));
       conv.add(reply(said("done")));
       equal(5, count(p, conv));
