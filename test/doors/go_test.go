@@ -18,7 +18,7 @@ const mostGoLines = 25
 func TestGo_Module_Holds(t *testing.T) {
 	t.Parallel()
 	programs := goPrograms(t)
-	s := &scenarios{stream: true, play: func(arguments ...string) *exec.Cmd {
+	s := &scenarios{play: func(arguments ...string) *exec.Cmd {
 		return exec.Command(filepath.Join(programs, "scenarios"), arguments...)
 	}}
 	s.hold(t)
