@@ -58,7 +58,7 @@ class _View(ChatMiddleware):
             model=options.get("model") or "",
             system="\n\n".join(system),
             tools=[tool.to_json_schema_spec() for tool in options.get("tools") or () if isinstance(tool, FunctionTool)],
-            rewind=self._rewind,
+            differs="rewind" if self._rewind else "refuse",
         )["messages"]
         return [*standing, *chat.restored(view[1:] if system else view, said, _made)]
 

@@ -45,7 +45,7 @@ class PalimpsestPlugin(BasePlugin):
                 model=llm_request.model or "",
                 system=_text(config.system_instruction),
                 tools=[tool for tool in config.tools or [] if isinstance(tool, types.Tool)],
-                rewind=self.rewind,
+                differs="rewind" if self.rewind else "refuse",
             )
         )
         llm_request.contents = [types.Content.model_validate(content) for content in view["contents"]]

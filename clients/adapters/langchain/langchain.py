@@ -59,7 +59,7 @@ class PalimpsestMiddleware(AgentMiddleware):
         system = request.system_message.text if request.system_message else ""
         tools = [convert_to_openai_tool(tool) for tool in request.tools]
         conversation = self._of(request)
-        conversation.sync(whole, format="openai", system=system, tools=tools, rewind=self.rewind)
+        conversation.sync(whole, format="openai", system=system, tools=tools, differs="rewind" if self.rewind else "refuse")
         view = json.loads(conversation.built.rendered.messages_json)
         messages: list[Any] = [*chat.restored(view, zip(whole, request.messages), _made)]
         return request.override(messages=messages)

@@ -40,7 +40,7 @@ class PalimpsestRun(RunHooks[Any]):
             format="responses",
             system=system or "",
             tools=[_definition(tool) for tool in offered if isinstance(tool, FunctionTool)],
-            rewind=self.rewind,
+            differs="rewind" if self.rewind else "refuse",
         )
         return ModelInputData(input=[_plain(item) for item in request["input"]], instructions=system)
 

@@ -56,7 +56,7 @@ class PalimpsestCapability(AbstractCapability[Any]):
             model=request.model.model_name,
             system="\n\n".join(system),
             tools=[_definition(tool) for tool in offered.tool_defs.values()],
-            rewind=self.rewind,
+            differs="rewind" if self.rewind else "refuse",
         )["messages"]
         parts = [*standing, *chat.restored(view[1:] if system else view, said, _made)]
         # The framework joins neighbors.

@@ -60,7 +60,7 @@ class PalimpsestPlugin(Plugin):
         system = system if isinstance(system, str) else "".join(block.get("text", "") for block in system)
         tools = [{"name": s["name"], "description": s["description"], "input_schema": s["inputSchema"]["json"]} for s in context.tool_specs]
         sent = [_sent(message) for message in whole]
-        built = self.conversation.sync(sent, format="anthropic", system=system, tools=tools, rewind=self.rewind)
+        built = self.conversation.sync(sent, format="anthropic", system=system, tools=tools, differs="rewind" if self.rewind else "refuse")
         # What is shown as it was said stays the agent's own message: it holds what the other format has no place for.
         originals = {json.dumps(said, sort_keys=True): message for said, message in zip(sent, whole)}
         shown = map(_received, call_ids.restored(built["messages"], sent))
