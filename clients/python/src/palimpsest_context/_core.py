@@ -273,7 +273,7 @@ class ConversationCore:
         except PalimpsestError as error:
             if error.reason != "HISTORY_PREFIX_UNKNOWN":
                 raise
-            counts = [int(n) for n in error.metadata.get("known_counts", "").split(",") if n]
+            counts = [int(n) for n in error.metadata.get("known_counts", "").split()]
             for count in sorted((n for n in counts if 0 < n < len(listed.elements) and not sizes.fits(listed.elements)), reverse=True):
                 try:
                     return (yield from self._listed(listed, (count, formats.chain(listed.elements[:count]))))

@@ -40,7 +40,7 @@ def is_large(element: str) -> bool:
 
 def fits(elements: Sequence[str]) -> bool:
     """Whether a list goes with one request."""
-    if len(elements) <= ELEMENTS and sum(map(len, elements)) <= MARKS:
+    if len(elements) <= ELEMENTS and sum(map(len, elements)) <= min(MARKS, REQUEST // 4):
         return True
     return first_fitting([of_json(element) for element in elements], ELEMENTS) == len(elements)
 
