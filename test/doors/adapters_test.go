@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAdapters_EveryFramework_Plays runs each framework with its own model classes against the fakes: one test_NAME.py, in the virtual
-// environment bin/doors-NAME-venv, with the package installed from its wheel.
+// TestAdapters_EveryFramework_Plays runs each framework with its own model classes against the fakes: test_NAME.py, and sides_NAME.py with and
+// without the adapter (side_by_side.py), in the virtual environment bin/doors-NAME-venv, with the package installed from its wheel.
 func TestAdapters_EveryFramework_Plays(t *testing.T) {
 	t.Parallel()
 	programs, err := filepath.Glob("adapters/test_*.py")
@@ -22,8 +22,11 @@ func TestAdapters_EveryFramework_Plays(t *testing.T) {
 			t.Parallel()
 			python := frameworkPython(t, name)
 			pytest := exec.Command(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=3", program)
-			if compared := filepath.Join("compare", "compare_"+name+".py"); exists(compared) { // what docs/compare.md says of it
-				pytest.Args = append(pytest.Args, compared)
+			// What the provider gets with and without the adapter, and what docs/compare.md says of it.
+			for _, more := range []string{"adapters/sides_" + name + ".py", "compare/compare_" + name + ".py"} {
+				if exists(more) {
+					pytest.Args = append(pytest.Args, more)
+				}
 			}
 			pytest.Env = append(os.Environ(), "PYTHONPATH="+installedWheel(t, python), "PYTHONDONTWRITEBYTECODE=1",
 				"PALIMPSEST_TEST_SIDECAR="+sidecar, "PALIMPSEST_TEST_FAKES="+fakes)
