@@ -121,7 +121,7 @@ final class Checks {
     withFolder(
         folder -> {
           List<String> list = new ArrayList<>(List.of(user("go")));
-          for (int i = 0; i < 200; i++) {
+          for (int i = 0; i < 40; i++) {
             list.add(calling("c" + i));
             list.add(result("c" + i, i + " " + lines(1)));
           }

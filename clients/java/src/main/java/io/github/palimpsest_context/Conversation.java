@@ -41,6 +41,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -287,9 +288,10 @@ public final class Conversation {
       HistoryResult seen = known.getOrDefault(format, nothing);
       BuildContextResponse found = Lists.isFront(seen, elements) ? behind(format, elements, request, history, seen) : null;
       if (found == null && Lists.part(elements, 0) < elements.size()) { // a program that was restarted does not know where the sidecar is
-        for (HistoryResult front : Lists.fronts(elements, NEWEST)) {
-          found = found == null && Lists.part(elements, front.getKnownCount()) == elements.size() ? behind(format, elements, request, history, front) : found;
-        }
+        Predicate<HistoryResult> fits = front -> Lists.part(elements, front.getKnownCount()) == elements.size();
+        found =
+            Lists.fronts(elements, NEWEST).stream().takeWhile(fits).map(front -> behind(format, elements, request, history, front))
+                .filter(Objects::nonNull).findFirst().orElse(null);
       }
       if (found != null) {
         return found;
