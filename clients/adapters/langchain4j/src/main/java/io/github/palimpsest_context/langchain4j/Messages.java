@@ -93,7 +93,8 @@ final class Messages {
       String url = address(image.image().url(), image.image().mimeType(), image.image().base64Data());
       part.put("type", "image_url").putObject("image_url").put("url", url);
     } else {
-      part.put("type", "file").putObject("file").put("filename", content.type().name().toLowerCase()).put("file_data", file(content));
+      String address = file(content); // where it is, or itself
+      part.put("type", "file").putObject("file").put(DATA.matcher(address).matches() ? "file_data" : "file_id", address);
     }
   }
 
@@ -164,7 +165,7 @@ final class Messages {
 
   /** An image or a file as the record has it. */
   private static Content media(JsonNode part) {
-    String address = part.at("/image_url/url").asText(part.at("/file/file_data").asText());
+    String address = Stream.of("/image_url/url", "/file/file_data", "/file/file_id").map(at -> part.at(at).asText()).collect(Collectors.joining());
     Matcher data = DATA.matcher(address);
     if (part.has("image_url")) {
       return data.matches() ? ImageContent.from(data.group(2), data.group(1)) : ImageContent.from(address);

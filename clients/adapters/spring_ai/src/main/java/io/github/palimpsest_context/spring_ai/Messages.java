@@ -80,7 +80,7 @@ final class Messages {
     if (media.getMimeType().getType().equals("image")) {
       part.put("type", "image_url").putObject("image_url").put("url", address);
     } else {
-      part.put("type", "file").putObject("file").put("filename", media.getMimeType().getSubtype()).put("file_data", address);
+      part.put("type", "file").putObject("file").put(address.startsWith("data:") ? "file_data" : "file_id", address); // itself, or where it is
     }
   }
 
@@ -169,7 +169,7 @@ final class Messages {
 
   /** An image or a file as the record has it. */
   private static Media media(JsonNode part) {
-    String address = part.has("image_url") ? part.at("/image_url/url").asString() : part.at("/file/file_data").asString("");
+    String address = Stream.of("/image_url/url", "/file/file_data", "/file/file_id").map(at -> part.at(at).asString("")).collect(Collectors.joining());
     Matcher data = DATA.matcher(address);
     if (data.matches()) {
       return Media.builder().mimeType(MimeType.valueOf(data.group(1))).data(Base64.getDecoder().decode(data.group(2))).build();
