@@ -22,12 +22,15 @@ final class Side implements AutoCloseable {
   static final ObjectMapper JSON = new ObjectMapper();
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 
+  static String thoughtless = ""; // the API over which the framework does not go on behind a reply with thoughts
+
   final String api;
   final String model;
   final String name;
   private final Sidecar sidecar; // null where the run is plain
   private final List<Side> others = new ArrayList<>();
   private Palimpsest palimpsest;
+  boolean thinks; // the model, by its script
 
   Side(String api, Sidecar sidecar) {
     this(api, sidecar, "side-" + UUID.randomUUID());
@@ -65,6 +68,16 @@ final class Side implements AutoCloseable {
 
   /** What the model answers from now on: text, thinking, calls (name and arguments), slow. */
   void script(String... answers) {
+    for (int i = 0; i < answers.length && api.equals(thoughtless); i++) {
+      answers[i] = answers[i].replaceAll("\"thinking\":\"[^\"]*\",?", "").replace(",}", "}");
+    }
+    thinks = !api.equals(thoughtless);
+    asked("PUT", "?ids=n", "[" + String.join(",", answers) + "]");
+  }
+
+  /** The same with thoughts, whatever the API. */
+  void thoughts(String... answers) {
+    thinks = true;
     asked("PUT", "?ids=n", "[" + String.join(",", answers) + "]");
   }
 
