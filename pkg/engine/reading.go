@@ -22,6 +22,8 @@ type (
 	ViewPiece = appends.ViewPiece
 	// PieceKind says what a piece is to the caller's list.
 	PieceKind = appends.PieceKind
+	// OnCut says what happens to messages that a whole list no longer holds.
+	OnCut = appends.OnCut
 	// OnDivergence says what happens where a whole list differs from the record.
 	OnDivergence = appends.OnDivergence
 	// OpenCall is a call that waits for a result.
@@ -36,6 +38,7 @@ const (
 	DivergenceRefuse = appends.DivergenceRefuse
 	DivergenceRewind = appends.DivergenceRewind
 	DivergenceNew    = appends.DivergenceNew
+	CutHide          = appends.CutHide
 )
 
 // What a piece of a view is to the caller's list.

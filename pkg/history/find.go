@@ -3,6 +3,7 @@ package history
 import (
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -21,7 +22,9 @@ type Query struct {
 	// the list is not the record.
 	Views iter.Seq2[[]Entry, error]
 	// Rewind allows the list to take the place of a part of the record.
-	Rewind   bool
+	Rewind bool
+	// Hide takes what the list lacks, before messages that it has, for removed by its caller.
+	Hide     bool
 	Contents Contents
 }
 
@@ -35,6 +38,8 @@ type Reading struct {
 	Rewind int32
 	// Places say where in the list the messages stand that it has of the record, in order.
 	Places []Place
+	// Removed are the messages that the list lacks, for Hide, in order.
+	Removed []int32
 }
 
 // Find reads a list. One that is not the record, nor a view of it, nor the end of it is an error of kind HistoryDiverged, unless the record may
@@ -71,7 +76,21 @@ func (f *finder) find() (*Reading, error) {
 	if r, err := f.findView(); r != nil || err != nil {
 		return r, err
 	}
-	return f.findEnd()
+	if f.query.Hide {
+		if r := f.findOverGaps(); r != nil {
+			return r, nil
+		}
+		if f.query.Rewind && f.best != nil { // it begins as the record does: what follows may as well be said anew
+			return nil, nil
+		}
+	}
+	r, err := f.findEnd()
+	if r != nil && f.query.Hide {
+		r.Removed = append(f.lackedBefore(r), r.Removed...)
+		slices.Sort(r.Removed)
+		r.Removed = slices.Compact(r.Removed)
+	}
+	return r, err
 }
 
 // findView looks for the list among what builds have shown.
@@ -138,6 +157,9 @@ func (f *finder) read(c *cursor, tape []Entry, rewind int32) *Reading {
 	}
 	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind, Places: f.list.placesUpTo(c)}
 	r.Matched = f.query.Elements
+	if f.query.Hide {
+		r.Removed = f.takenAgain(r)
+	}
 	seen := 0
 	for i := range r.Rest {
 		m := &r.Rest[i]

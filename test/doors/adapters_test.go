@@ -35,14 +35,18 @@ func TestAdapters_EveryFramework_Plays(t *testing.T) {
 	}
 }
 
-// frameworkPython is the interpreter with the packages that adapters/requirements/NAME.txt locks.
+// frameworkPython is the interpreter with the packages that adapters/requirements/NAME.txt locks, or with the newest.
 func frameworkPython(t *testing.T, name string) string {
 	t.Helper()
-	python, err := filepath.Abs(filepath.Join("../../bin", "doors-"+name+"-venv", "bin", "python"))
+	venv := "../../bin/doors-" + name + "-venv"
+	if newest != "" {
+		venv = filepath.Join(newest, name)
+	}
+	python, err := filepath.Abs(filepath.Join(venv, "bin", "python"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(python); err != nil {
+	if !exists(python) {
 		lacking(t, "the packages of test/doors/adapters/requirements/"+name+".txt are not installed (scripts/setup-doors.sh does it)")
 	}
 	return python

@@ -112,9 +112,12 @@ func expectEntry(t *testing.T, jar, text string) {
 	t.Errorf("%s says nowhere %q", filepath.Base(jar), text)
 }
 
-// javaLibraries is a folder with what a pom names, in versions of its own or others.
+// javaLibraries is a folder with what a pom names, in versions of its own or others, or with the newest of it.
 func javaLibraries(t *testing.T, pom string, versions ...string) string {
 	t.Helper()
+	if newest != "" {
+		return filepath.Join(newest, "java")
+	}
 	folder := t.TempDir()
 	maven := exec.Command("mvn", "--batch-mode", "--quiet", "-f", pom, "dependency:copy-dependencies", "-DincludeScope=runtime", "-DoutputDirectory="+folder)
 	maven.Args = append(maven.Args, versions...)

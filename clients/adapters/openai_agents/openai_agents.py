@@ -37,10 +37,10 @@ class PalimpsestRun(RunHooks[Any]):
     async def filter(self, data: CallModelData[Any]) -> ModelInputData:
         """Puts what is new among the items on record, and gives what the model should see, for this call alone."""
         offered = await data.agent.get_all_tools(RunContextWrapper(data.context))
-        functions = ((tool.name, tool.description, tool.params_json_schema) for tool in offered if isinstance(tool, FunctionTool))
-        pieces = await asyncio.to_thread(self._view, data, shapes.tools("responses", functions))
+        tools = ((tool.name, tool.description, tool.params_json_schema) for tool in offered if isinstance(tool, FunctionTool))
+        pieces = await asyncio.to_thread(self._view, data, shapes.tools("responses", tools))
         items = data.model_data.input
-        return ModelInputData([item for piece in pieces for item in _shown(piece, items)], data.model_data.instructions)
+        return ModelInputData([i for piece in shapes.needed(pieces, len(items)) for i in _shown(piece, items)], data.model_data.instructions)
 
     def _view(self, data: CallModelData[Any], tools: list[Any]) -> list[Piece]:
         model: Any = self._model or data.agent.model or get_default_model()
@@ -69,8 +69,7 @@ class PalimpsestRun(RunHooks[Any]):
 
 
 def _shown(piece: Piece, items: Any) -> list[Any]:
-    """The run's own items where they are shown whole. Of an assistant's message that is not, the text: the SDK's converter for Chat Completions
-    refuses parts without an id."""
+    """The run's own items. Of an assistant's message that is made, the text: the SDK's converter for Chat refuses parts without an id."""
     if piece.whole:
         return [items[i] for i in sorted(piece.indexes)]  # results stand in any order behind their calls
     return [

@@ -28,7 +28,7 @@ class PalimpsestCapability(AbstractCapability[Any]):
         self._reading = {"differs": differs, "cut": cut}
         # Runs of one agent may go on side by side: each uses its conversation by itself.
         self._open = functools.lru_cache(maxsize=1024)(lambda name, run: palimpsest.conversation(name, **options))
-        self._sent = functools.lru_cache(maxsize=1024)(lambda run: pydantic_ai_messages.Sent())
+        self._sent: dict[Any, pydantic_ai_messages.Sent] = {}  # by run, as long as it goes on
         self.tools = FunctionToolset([self._tool(**definition["function"]) for definition in palimpsest.tools("openai")], id="palimpsest")
 
     def get_toolset(self) -> FunctionToolset[Any]:
@@ -39,8 +39,14 @@ class PalimpsestCapability(AbstractCapability[Any]):
         name = ctx.agent and ctx.agent.name
         return self._open(f"{ctx.conversation_id}/{name}" if name else ctx.conversation_id, ctx.run_id)
 
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> Any:
+        try:
+            return await handler()
+        finally:
+            self._sent.pop(ctx.run_id, None)
+
     async def prepare_model_request(self, ctx: RunContext[Any], request_context: ModelRequestContext) -> ModelRequestContext:
-        sent = self._sent(ctx.run_id)
+        sent = self._sent.setdefault(ctx.run_id, pydantic_ai_messages.Sent())
         await sent.take(request_context)
         pieces = await asyncio.to_thread(
             lambda: self.conversation(ctx).view(
@@ -52,7 +58,7 @@ class PalimpsestCapability(AbstractCapability[Any]):
     async def wrap_model_request(self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: Any) -> ai.ModelResponse:
         response: ai.ModelResponse = await handler(request_context)
         if response.state == "complete":  # What broke off comes with the next list, if the history keeps it.
-            sent, usage = self._sent(ctx.run_id), response.usage
+            sent, usage = self._sent[ctx.run_id], response.usage
             counts = usage.input_tokens, usage.output_tokens, usage.cache_read_tokens
             reply = shapes.reply(sent.format, await sent.of(response), response.model_name, *counts)
             await asyncio.to_thread(lambda: self.conversation(ctx).add(reply, format=sent.format))

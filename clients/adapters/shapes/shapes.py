@@ -23,7 +23,9 @@ def reply(format: str, said: Sequence[Any], model: str | None, input: int | None
         usage = {"promptTokenCount": input, "candidatesTokenCount": output, "cachedContentTokenCount": cached}
         return {"modelVersion": model, "candidates": [{"content": said[0]}], **({"usageMetadata": usage} if input else {})}
     usage = {"prompt_tokens": input, "completion_tokens": output, "prompt_tokens_details": {"cached_tokens": cached}}
-    return {"object": "chat.completion", "model": model, "choices": [{"index": 0, "message": said[0]}], **({"usage": usage} if input else {})}
+    calls = [call for message in said for call in message.get("tool_calls") or ()]
+    message = {**said[0], "content": "".join(shown({**m, "tool_calls": None}).text for m in said) or None, **({"tool_calls": calls} if calls else {})}
+    return {"object": "chat.completion", "model": model, "choices": [{"index": 0, "message": message}], **({"usage": usage} if input else {})}
 
 
 def tools(format: str, offered: Iterable[tuple[str, str | None, Any]]) -> list[dict[str, Any]]:
@@ -91,12 +93,24 @@ def _filled(told: Shown, blocks: Iterable[dict[str, Any]]) -> Shown:
     return told
 
 
+def needed(pieces: Iterable[Piece], count: int) -> list[Piece]:
+    """A view without what was made up between neighbors of the list, or at its ends: the framework sends them so by itself."""
+    left: list[Piece] = []
+    last, pieces = -1, list(pieces)
+    for n, piece in enumerate(pieces):
+        following = next((min(later.indexes) for later in pieces[n:] if later.indexes), count)
+        if piece.kind != "made_up" or following != last + 1 or any(shown(message).results for message in piece.shown):
+            left.append(piece)
+        last = max(piece.indexes, default=last)
+    return left
+
+
 def placed(pieces: Iterable[Piece], sent: Sequence[Any], owners: Sequence[Any], made: Callable[[Shown, Any], Iterable[Any]]) -> Iterator[Any]:
     """The view in the framework's own objects, `owners[i]` being that of which `sent[i]` was made.
 
     One of which all is whole is itself. All else is what `made` makes of what is shown, and of the one object that it is shown of, or None.
     """
-    pieces = list(pieces)
+    pieces = needed(pieces, len(sent))
     whole = {i for piece in pieces if piece.whole for i in piece.indexes}
     torn = {id(owner) for i, owner in enumerate(owners) if i not in whole}
     last = None

@@ -169,7 +169,7 @@ const (
 	DecisionKind_DECISION_KIND_COMPACTED DecisionKind = 4
 	// A placeholder stands for a tool result whose turns are over, in a unit that stays.
 	DecisionKind_DECISION_KIND_CLEARED DecisionKind = 5
-	// The message left the view, because its turns were over or retention left no block of it.
+	// The message left the view, because its turns were over, retention left no block of it, or the caller removed it.
 	DecisionKind_DECISION_KIND_REMOVED DecisionKind = 6
 	// Blocks of plugins are not shown.
 	DecisionKind_DECISION_KIND_MASKED DecisionKind = 7
@@ -375,6 +375,8 @@ const (
 	DecisionReason_DECISION_REASON_SIGNATURE_ADDED DecisionReason = 53
 	// The text held bytes in base64: an image or a line stands for them.
 	DecisionReason_DECISION_REASON_BYTES_REPLACED DecisionReason = 54
+	// The caller's list no longer holds the message (ON_CUT_HIDE), or, where it comes back, holds it again.
+	DecisionReason_DECISION_REASON_REMOVED_BY_CALLER DecisionReason = 55
 )
 
 // Enum value maps for DecisionReason.
@@ -435,6 +437,7 @@ var (
 		52: "DECISION_REASON_COPY_NOT_SHOWN",
 		53: "DECISION_REASON_SIGNATURE_ADDED",
 		54: "DECISION_REASON_BYTES_REPLACED",
+		55: "DECISION_REASON_REMOVED_BY_CALLER",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -492,6 +495,7 @@ var (
 		"DECISION_REASON_COPY_NOT_SHOWN":          52,
 		"DECISION_REASON_SIGNATURE_ADDED":         53,
 		"DECISION_REASON_BYTES_REPLACED":          54,
+		"DECISION_REASON_REMOVED_BY_CALLER":       55,
 	}
 )
 
@@ -806,7 +810,8 @@ type Degradation struct {
 	Done string `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`
 	// Output only. A name of the degradation for programs; empty for most. USAGE_JUMP: the provider reported more than twice the tokens
 	// that were counted, so the caller sends something that fixed_input does not hold. MODEL_UNKNOWN: there is no profile for the
-	// model that the build names, so defaults are used for its window and prices.
+	// model that the build names, so defaults are used for its prices. BUDGET_ASSUMED: neither the request, nor a policy, nor a profile of
+	// the model says the context window, so the default of 128,000 tokens is used, where max_context_tokens does not ask for less.
 	Code          string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -951,7 +956,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x13DECISION_KIND_CITED\x10\f\x12\x1b\n" +
 	"\x17DECISION_KIND_CORRECTED\x10\r\x12\x1a\n" +
 	"\x16DECISION_KIND_RECALLED\x10\x0e\x12\x1e\n" +
-	"\x1aDECISION_KIND_DEDUPLICATED\x10\x0f*\xe3\x0f\n" +
+	"\x1aDECISION_KIND_DEDUPLICATED\x10\x0f*\x8a\x10\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -1008,7 +1013,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x1fDECISION_REASON_DUPLICATE_LINES\x103\x12\"\n" +
 	"\x1eDECISION_REASON_COPY_NOT_SHOWN\x104\x12#\n" +
 	"\x1fDECISION_REASON_SIGNATURE_ADDED\x105\x12\"\n" +
-	"\x1eDECISION_REASON_BYTES_REPLACED\x106B\xcf\x01\n" +
+	"\x1eDECISION_REASON_BYTES_REPLACED\x106\x12%\n" +
+	"!DECISION_REASON_REMOVED_BY_CALLER\x107B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"EventProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

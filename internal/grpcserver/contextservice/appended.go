@@ -30,6 +30,7 @@ func toHistory(h *engine.HistoryResult) *pb.HistoryResult {
 	if h.Rewound.Len() > 0 {
 		out.Rewound = toRange(h.Rewound)
 	}
+	out.Removed = convert.Each(h.Removed, toRange)
 	out.View = convert.Each(h.View, toViewPiece)
 	return out
 }

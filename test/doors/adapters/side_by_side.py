@@ -19,12 +19,14 @@ import difflib
 import inspect
 import json
 import os
+import random
 import re
 import subprocess
 import tempfile
 import time
 import urllib.request
 import uuid
+from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, TypeVar
 
 import pytest
@@ -61,11 +63,13 @@ SCENARIOS = (
     "away_and_back",
 )
 POLICIES = ("none", "balanced")
+LONG = ("two_hundred_steps", "none")  # which takes long, and shows nothing that the other policy does not
 IMAGE_SIZES = (10_000, 100_000, 400_000, 4_000_000)
 # A model of each provider, of which the sidecar has a profile.
 MODELS = {"openai": "gpt-6-sol", "responses": "gpt-6-sol", "anthropic": "claude-haiku-4-5", "gemini": "gemini-4-argon"}
 LISTS = {"openai": "messages", "responses": "input", "anthropic": "messages", "gemini": "contents"}
 RECALL = ("expand_message", "retrieve_content", "search_conversation")
+MOST_ADDED = 10.0  # milliseconds a step
 SHOWN = 200  # characters of a value that differs
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010806000000" "1f15c4890000000d49444154789c6360f8cf500f0003060180" "5a347d6b0000000049454e44ae426082")
@@ -78,6 +82,27 @@ def png(size: int, seed: int = 0) -> bytes:
 
 def pdf(seed: int) -> bytes:
     return b"%PDF-1.4\n% document " + str(seed).encode() * 50 + b"\n%%EOF"
+
+
+@dataclass(frozen=True)
+class Media:
+    media_type: str
+    seed: int
+
+    @property
+    def data(self) -> bytes:
+        return pdf(self.seed) if self.media_type == "application/pdf" else png(5_000, self.seed)
+
+
+def drawn_calls(draw: random.Random, name: str) -> Body:
+    """What a model asks of tools at once."""
+    tools: List[Tuple[str, Body]] = [("weather", {"city": name}), ("fails", {"x": 1}), ("shot", {"size": 5_000})]
+    called = [draw.choice(tools) for _ in range(draw.randint(1, 3))]
+    return {
+        "text": draw.choice(("", "I look.")),
+        "thinking": draw.choice(("thought", f"thought {name}")),
+        "calls": [{"name": tool, "arguments": arguments} for tool, arguments in called],
+    }
 
 
 class Sidecar:
@@ -232,6 +257,8 @@ class Rows:
         self._made_up, self._but, self._settings = made_up, (*ALLOWED, *but), settings
         self._runs: Dict[Tuple[str, str], Callable[[Side], Any]] = {}
         self._absent: Dict[Tuple[str, str], str] = {}
+        self._turn: Any = None
+        self._trim: Any = None
 
     def run(self, *apis: str, name: str = "") -> Callable[[Callable[[Side], Any]], Callable[[Side], Any]]:
         """The scenario of a function's name, for some of the APIs or for all."""
@@ -252,7 +279,7 @@ class Rows:
 
     def test(self) -> Callable[..., None]:
         assert not self.lacking(), f"scenarios without a row: {self.lacking()}"
-        rows = [(scenario, api, policy) for scenario, api in self._runs for policy in POLICIES]
+        rows = [(scenario, api, policy) for scenario, api in self._runs for policy in POLICIES if (scenario, policy) != LONG]
 
         @pytest.mark.parametrize("scenario, api, policy", rows)
         def side_by_side(scenario: str, api: str, policy: str, fakes: None, sidecars: Sidecars) -> None:
@@ -260,26 +287,82 @@ class Rows:
 
         return side_by_side
 
+    def turns(self, trim: Optional[Callable[[Any], Any]] = None) -> Callable[[T], T]:
+        """How a drawn run goes on: `turn(side, history, said)` has the user say something, by what was kept of a history or None, with the tools
+        weather, fails and shot, and returns the history then; one that went on before may go on again. `said` is a text, and Media behind it.
+        `trim` takes a turn out of a history's front."""
+
+        def add(function: T) -> T:
+            self._turn, self._trim = function, trim
+            return function
+
+        return add
+
+    def test_drawn(self) -> Callable[..., None]:
+        """So many runs as PALIMPSEST_DRAWN says, from PALIMPSEST_SEED on: mixed, on all APIs and policies in turn."""
+
+        def drawn(fakes: None, sidecars: Sidecars) -> None:
+            first, count = int(os.environ.get("PALIMPSEST_SEED", "0")), int(os.environ.get("PALIMPSEST_DRAWN", "4"))
+            failed = []
+            for seed in range(first, first + count):
+                api, policy = self.apis[seed % len(self.apis)], POLICIES[seed // len(self.apis) % len(POLICIES)]
+                try:
+                    self.compared(lambda side: self._drawn(side, seed), api, policy, sidecars)
+                except Exception as failure:
+                    failed.append(f"PALIMPSEST_SEED={seed} ({api}, {policy}): {type(failure).__name__}: {str(failure)[:600]}")
+            print(f"{count} drawn runs, {len(failed)} with a request that was refused, changed or lost")
+            assert not failed, f"{len(failed)} of {count} drawn runs:\n" + "\n".join(failed[:20])
+
+        return drawn
+
+    async def _drawn(self, side: Side, seed: int) -> None:
+        draw = random.Random(seed)
+        histories: List[Any] = [None]
+        for n in range(draw.randint(3, 9)):
+            rounds = [drawn_calls(draw, f"{n}.{i}") for i in range(draw.choice((0, 0, 1, 1, 2)))]
+            side.script(*rounds, {"text": draw.choice(("OK", f"answer {n}")), "thinking": draw.choice((f"thought {n}", "thought"))})
+            said: List[Any] = [draw.choice(("Read it.", f"question {n}"))]
+            said += [Media(draw.choice(("image/png", "application/pdf")), draw.randint(1, 3)) for _ in range(draw.choice((0, 0, 0, 1, 2)))]
+            # Mostly the newest goes on; or it is edited, forked, or begun again.
+            history = histories[-1] if draw.random() < 0.7 else draw.choice(histories)
+            if history is not None and self._trim and draw.random() < 0.1:
+                history = self._trim(history)
+            if draw.random() < 0.15:
+                side.restart()
+            histories.append(await self._turn(side, history, said))
+
+    def test_speed(self) -> Callable[..., None]:
+        """What a step takes longer, at two hundred steps."""
+
+        @pytest.mark.skipif(not os.environ.get("PALIMPSEST_TEST_SPEED"), reason="bars of milliseconds mean nothing beside other work")
+        @pytest.mark.parametrize("api", self.apis)
+        def speed(api: str, fakes: None, sidecars: Sidecars) -> None:
+            plain, ours = added_per_step(self._runs["two_hundred_steps", api], api, "balanced", sidecars)
+            print(f"{api}: a step takes {plain:.1f} ms plain, {ours:.1f} ms with the adapter (p50)")
+            assert ours - plain <= MOST_ADDED
+
+        return speed
+
     def compared(self, function: Callable[[Side], Any], api: str, policy: str, sidecars: Sidecars) -> None:
         """Plays both sides, and holds them together."""
         plain = played(function, Side(api, None))
         ours = played(function, Side(api, sidecars[policy], **self._settings))
         assert [len(requests) for requests in ours] == [len(requests) for requests in plain], "the model is not asked as often"
         for ours_of_one, plain_of_one in zip(ours, plain):
-            for n, (our, their) in enumerate(zip(self.drawn(ours_of_one), self.drawn(plain_of_one))):
+            for n, (our, their) in enumerate(zip(self.named(ours_of_one), self.named(plain_of_one))):
                 assert not their["faults"], f"request {n} is refused even plain: {their['faults']}"
                 assert not our["faults"], f"request {n} is refused: {our['faults']}"
                 assert our["path"].split("/", 3)[3] == their["path"].split("/", 3)[3]
                 self.same(n, api, policy, their["body"], our["body"])
 
-    def drawn(self, requests: List[Body]) -> List[Body]:
+    def named(self, requests: List[Body]) -> List[Body]:
         """The requests with what is drawn by chance named by when it first appears."""
         if not self._made_up:
             return requests
         names: Dict[str, str] = {}
         told = re.sub(self._made_up, lambda found: names.setdefault(found[0], f"drawn-{len(names)}"), json.dumps(requests))
-        named: List[Body] = json.loads(told)
-        return named
+        read: List[Body] = json.loads(told)
+        return read
 
     def same(self, n: int, api: str, policy: str, plain: Body, ours: Body) -> None:
         for allowed in self._but:
@@ -321,6 +404,9 @@ def recall_tools(api: str, plain: Body, ours: Body) -> None:
             if "functionDeclarations" in tool:
                 tool["functionDeclarations"] = own_tools(tool["functionDeclarations"])
         ours["tools"] = [tool for tool in ours.get("tools", ()) if tool.get("functionDeclarations") != []]
+        calling = ours.get("toolConfig", {}).get("functionCallingConfig", {})
+        if "allowedFunctionNames" in calling:
+            calling["allowedFunctionNames"] = [name for name in calling["allowedFunctionNames"] if name not in RECALL]
     else:
         ours["tools"] = own_tools(ours.get("tools", []))
     if not ours["tools"]:  # What frameworks say of tools where there are any.

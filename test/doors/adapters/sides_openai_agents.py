@@ -13,7 +13,7 @@ from openai import AsyncOpenAI
 from openai.types.shared import Reasoning
 from palimpsest_context.adapters.openai_agents import PalimpsestRun
 from pydantic import BaseModel
-from side_by_side import IMAGE_SIZES, Body, Rows, Side, pdf, png
+from side_by_side import IMAGE_SIZES, Body, Media, Rows, Side, pdf, png
 
 set_tracing_disabled(True)
 rows = Rows(("openai", "responses"))
@@ -340,4 +340,23 @@ async def away_and_back(side: Side) -> None:
         history = await ops.ask(f"q{n}", history)
 
 
+def after_first_turn(history: List[Any]) -> List[Any]:
+    said = [i for i, item in enumerate(history) if item.get("role") == "user"]
+    return history[said[1] :] if len(said) > 1 else history
+
+
+@rows.turns(trim=after_first_turn)
+async def turn(side: Side, history: Any, said: Any) -> Any:
+    tools = (weather, fails, pay, *([shot] if side.api == "responses" else [function_tool(lambda size: "a picture", name_override="shot")]))
+    return await Ops(side, tools=tools).ask([{"type": "input_text", "text": said[0]}, *map(part, said[1:])], history)
+
+
+def part(media: Media) -> Body:
+    if media.media_type == "application/pdf":
+        return {"type": "input_file", "filename": "a.pdf", "file_data": data_url(media.data, media.media_type)}
+    return {"type": "input_image", "image_url": data_url(media.data, media.media_type), "detail": "auto"}
+
+
 test_side_by_side = rows.test()
+test_drawn = rows.test_drawn()
+test_speed = rows.test_speed()

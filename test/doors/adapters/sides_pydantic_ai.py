@@ -10,7 +10,7 @@ from anthropic import AsyncAnthropic
 from palimpsest_context.adapters.pydantic_ai import PalimpsestCapability
 from pydantic import BaseModel
 from pydantic_ai import Agent, BinaryContent, DeferredToolRequests, DeferredToolResults, DocumentUrl, ModelRetry, RunContext, UsageLimits
-from pydantic_ai.messages import ModelMessagesTypeAdapter
+from pydantic_ai.messages import ModelMessagesTypeAdapter, UserPromptPart
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.google import GoogleModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
@@ -332,4 +332,17 @@ async def away_and_back(side: Side) -> None:
         history = await ask(ops, f"q{n}", history)
 
 
+def after_first_turn(history: List[Any]) -> List[Any]:
+    said = [i for i, message in enumerate(history) if any(isinstance(part, UserPromptPart) for part in message.parts)]
+    return history[said[1] :] if len(said) > 1 else history
+
+
+@rows.turns(trim=after_first_turn)
+async def turn(side: Side, history: Any, said: Any) -> Any:
+    content = [said[0], *(BinaryContent(media.data, media_type=media.media_type) for media in said[1:])]
+    return await ask(agent(side, retries=9), content, history, conversation_id=side.thread)
+
+
 test_side_by_side = rows.test()
+test_drawn = rows.test_drawn()
+test_speed = rows.test_speed()

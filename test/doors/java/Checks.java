@@ -204,6 +204,8 @@ final class Checks {
       conv.user("a short one");
       expect(conv.openai(Request.of("gpt-5.1")).contains("a short one"), "the rest goes on");
 
+      conv.input(Format.OPENAI, "{\"role\":\"user\",\"content\":\"x\",\"more\":[0" + ",0".repeat(250_000) + "]}"); // the error names no item
+      equal(1, ((RefusedItemsException) fails(conv::flush)).refused().size());
       fails(() -> conv.add("{\"error\":{\"message\":\"rate limit\"}}"));
       conv.add(reply(said("done")));
       equal(5, count(p, conv));
@@ -279,6 +281,13 @@ final class Checks {
       equal("WHOLE[0, 1] CHANGED[2]", places(conv.view(Format.OPENAI, list, MODEL))); // taken back
       equal("WHOLE[0]", places(conv.view(Format.OPENAI, List.of(user("other")), MODEL)));
       expect(!conv.id().equals("views"), "another conversation: " + conv.id());
+      list.add(calling("d"));
+      list.add(result("d", lines(9)));
+      List<Piece> large = conv.view(Format.OPENAI, list, MODEL);
+      equal("WHOLE[0, 1] CHANGED[2] WHOLE[3] CHANGED[4]", places(large));
+      expect(large.get(3).shown().get(0).length() < 5000, "the large one: " + large.get(3).shown().get(0).length());
+      list.remove(4);
+      list.remove(3);
       conv.view(Format.OPENAI, list, MODEL);
       running.close();
       list.add(user("three"));

@@ -8,6 +8,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/histories"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -23,6 +24,7 @@ type History struct {
 	Divergence  OnDivergence
 	// Override is what comes with each message that is appended; nil for nothing.
 	Override *conversation.ExpirationOverride
+	Cut      OnCut
 	// ByPlace asks where in the list the messages stand that a view shows.
 	ByPlace bool
 }
@@ -38,12 +40,23 @@ const (
 	DivergenceNew // as DivergenceRewind; a list that begins otherwise begins another conversation
 )
 
+// OnCut says what happens to messages that a whole list no longer holds. The numbers are those of the API.
+type OnCut int8
+
+// What happens to them.
+const (
+	CutUnspecified OnCut = iota // as CutKeep
+	CutKeep
+	CutHide // the caller has removed them: they leave the view for good
+)
+
 // HistoryResult says how a whole list was read.
 type HistoryResult struct {
 	KnownCount  int32
 	KnownSHA256 string             // lower-case hexadecimal
 	Matched     int32              // elements that were on record already, or stand for nothing
 	Rewound     conversation.Range // that were taken back; empty if none were
+	Removed     []conversation.Range
 	// Conversation is where the list stands: that of the request, or one that continues it.
 	Conversation string
 	// Places are where in the list messages of the record stand.
@@ -70,7 +83,7 @@ func (f *foundHistory) result() *HistoryResult {
 	}
 	return &HistoryResult{
 		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Conversation: f.Loaded.Key.Conversation,
-		Places: f.places, Leading: f.Leading(f.places),
+		Removed: rangesOf(f.Removed), Places: f.places, Leading: f.Leading(f.places),
 	}
 }
 
@@ -114,10 +127,10 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	a.request.Messages, a.request.Fields = found.Messages, fieldsOf(found.Elements)
 	a.request.Extras = slices.Repeat([]AppendExtra{{Override: h.Override}}, len(found.Messages))
 	a.found.places = found.Places(snap.Head.Messages)
-	if len(found.Messages) == 0 && found.Rewind < 0 && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
+	if len(found.Messages) == 0 && !found.Changes() && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
 		return nil, a.expected(snap.Head.Messages)
 	}
-	first, err := a.rewindFor(ctx, snap)
+	first, err := a.changeFor(ctx, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -146,17 +159,45 @@ func withoutPrefix(h *History, err error) error {
 	return conversation.Errorf(conversation.HistoryPrefixUnknown, "the call that a result of the list answers was left out with its first elements").Because(err)
 }
 
-// rewindFor takes back what the list differs from; nil for nothing.
-func (a *attempt) rewindFor(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
-	if a.found.Rewind < 0 {
+// changeFor takes back what the list differs from, takes what the caller has removed out of the view, and puts back what it has again; nil for
+// nothing.
+func (a *attempt) changeFor(ctx context.Context, snap *store.Snapshot) (c *store.Change, err error) {
+	f := a.found
+	switch {
+	case !f.Changes():
 		return nil, nil
+	case f.Rewind >= 0:
+		if c, err = a.service.Rewind(ctx, f.Loaded, f.Rewind); err != nil {
+			return nil, err
+		}
+		f.rewound = conversation.Range{First: f.Rewind, End: snap.Head.Messages}
+	default:
+		c = &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, a.service.Txn.Now()), Slots: map[string][]byte{}}
+		c.Head.Revision++
+		if err := drafts.Drop(f.Loaded, c); err != nil { // they may tell of what was removed
+			return nil, err
+		}
 	}
-	first, err := a.service.Rewind(ctx, a.found.Loaded, a.found.Rewind)
-	if err != nil {
-		return nil, err
+	edit := func(k conversation.EditKind, index int32, before, after int64) {
+		at := conversation.Range{First: index, End: index + 1}
+		txn.AddEdit(c, conversation.Edit{Kind: k, Range: at, Reason: conversation.ReasonRemovedByCaller, Before: before, After: after})
 	}
-	a.found.rewind, a.found.rewound = first.Edits, conversation.Range{First: a.found.Rewind, End: snap.Head.Messages}
-	return first, nil
+	for _, index := range f.Removed {
+		edit(conversation.EditRemove, index, f.weight(index), 0)
+	}
+	for _, index := range f.Returned {
+		edit(conversation.EditRestore, index, 0, f.weight(index))
+	}
+	f.rewind = c.Edits
+	return c, nil
+}
+
+func (f *foundHistory) weight(index int32) int64 {
+	m, ok := f.Loaded.Message(index)
+	if !ok {
+		return 0
+	}
+	return int64(m.Tokens)
 }
 
 // planBehind decides what is appended, on what a change leaves that comes before it.
@@ -171,6 +212,14 @@ func (a *attempt) planBehind(ctx context.Context, snap *store.Snapshot, first *s
 		return nil, err
 	}
 	return txn.Join(first, second), nil
+}
+
+func rangesOf(indexes []int32) []conversation.Range {
+	var out []conversation.Range
+	for _, index := range indexes {
+		out = append(out, conversation.Range{First: index, End: index + 1})
+	}
+	return conversation.MergeRanges(out)
 }
 
 // fieldsOf are the places of messages in their list.

@@ -32,6 +32,8 @@ type Request struct {
 	KnownSHA256 string
 	// Rewind allows the list to take the place of a part of the record.
 	Rewind bool
+	// Hide takes what the list lacks for removed by its caller.
+	Hide bool
 }
 
 // Found is where a list goes on.
@@ -44,6 +46,8 @@ type Found struct {
 	Matched  int32
 	// Rewind is the message from which the record is to be taken back before; -1 if nothing is.
 	Rewind int32
+	// Removed are messages that the caller has taken out of the list, and Returned those that it has put back.
+	Removed, Returned []int32
 	// Loaded is the conversation as far as it was read.
 	Loaded *view.Loaded
 	// Known: the list is the last that is remembered.
@@ -95,6 +99,7 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	}
 	out.take(reading, c.before)
 	out.list, out.places = c.after(r.Input.Messages, known), reading.Places
+	out.Returned = returned(w, reading.Places)
 	if known > 0 {
 		out.places = append(unpackPlaces(c.placesOf(known), int32(known)), reading.Places...)
 	}
@@ -142,6 +147,7 @@ func (x *comparison) read(ctx context.Context, from int32, known int, rewind boo
 	contents := f.contents(ctx, w.Key, x.snap)
 	q := &history.Query{
 		List: x.chain.after(x.request.Input.Messages, known), Elements: int(x.chain.count), Record: entriesOf(w, from), Known: known > 0, Rewind: rewind,
+		Hide:     x.request.Hide,
 		Contents: contents,
 	}
 	if known == 0 && head.ManifestSeq > 0 {
@@ -156,7 +162,7 @@ func (x *comparison) read(ctx context.Context, from int32, known int, rewind boo
 
 // take notes a reading. Its parts are the list's, which another attempt reads again.
 func (x *Found) take(r *history.Reading, before int32) {
-	x.Matched, x.Rewind, x.rest = int32(r.Matched), r.Rewind, r.Rest
+	x.Matched, x.Rewind, x.Removed, x.rest = int32(r.Matched), r.Rewind, r.Removed, r.Rest
 	for i := range r.Rest {
 		m := r.Rest[i].Message
 		m.Parts = conversation.CloneParts(m.Parts)
@@ -168,14 +174,16 @@ func (x *Found) take(r *history.Reading, before int32) {
 // maxMarks is how many lists are remembered: the last one, those of callers who take turns, and one that an edit goes back to.
 const maxMarks = 4
 
-// Slot remembers the list, once the record has so many messages, which stand in the list at these places. After a rewind, nothing else is known
-// any more.
+// Changes says whether the list changes what is on record already, or how it is shown: then no other list is known any more.
+func (x *Found) Changes() bool { return x.Rewind >= 0 || len(x.Removed)+len(x.Returned) > 0 }
+
+// Slot remembers the list, once the record has so many messages, which stand in the list at these places.
 func (x *Found) Slot(messages int32, places []history.Place, stored []byte) []byte {
 	marks := []record.HistoryMark{{
 		Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem, Placed: true, Places: packPlaces(places),
 	}}
 	for _, m := range x.marks {
-		if same := m.Count == x.Count && m.Hash == x.hash; x.Rewind < 0 && !same && len(marks) < maxMarks {
+		if same := m.Count == x.Count && m.Hash == x.hash; !x.Changes() && !same && len(marks) < maxMarks {
 			marks = append(marks, m)
 		}
 	}

@@ -5931,6 +5931,8 @@ type ModelProfile struct {
 	CacheWritePrice      *float64               `protobuf:"fixed64,9,opt,name=cache_write_price,json=cacheWritePrice,proto3,oneof" json:"cache_write_price,omitempty"`
 	OutputPrice          *float64               `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
 	LivePrefix           *bool                  `protobuf:"varint,11,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
+	CacheLifetimeNanos   *int64                 `protobuf:"varint,12,opt,name=cache_lifetime_nanos,json=cacheLifetimeNanos,proto3,oneof" json:"cache_lifetime_nanos,omitempty"`
+	ReasoningBinding     int32                  `protobuf:"varint,13,opt,name=reasoning_binding,json=reasoningBinding,proto3" json:"reasoning_binding,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -6040,6 +6042,20 @@ func (x *ModelProfile) GetLivePrefix() bool {
 		return *x.LivePrefix
 	}
 	return false
+}
+
+func (x *ModelProfile) GetCacheLifetimeNanos() int64 {
+	if x != nil && x.CacheLifetimeNanos != nil {
+		return *x.CacheLifetimeNanos
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetReasoningBinding() int32 {
+	if x != nil {
+		return x.ReasoningBinding
+	}
+	return 0
 }
 
 // What an operator says of an action's or a tool's results.
@@ -7635,7 +7651,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x13 \x01(\fR\x05title\"3\n" +
 	"\vSharedBytes\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x03R\x05count\"\xf8\x04\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\"\xf5\x05\n" +
 	"\fModelProfile\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x00R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -7650,7 +7666,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\foutput_price\x18\n" +
 	" \x01(\x01H\aR\voutputPrice\x88\x01\x01\x12$\n" +
 	"\vlive_prefix\x18\v \x01(\bH\bR\n" +
-	"livePrefix\x88\x01\x01B\x18\n" +
+	"livePrefix\x88\x01\x01\x125\n" +
+	"\x14cache_lifetime_nanos\x18\f \x01(\x03H\tR\x12cacheLifetimeNanos\x88\x01\x01\x12+\n" +
+	"\x11reasoning_binding\x18\r \x01(\x05R\x10reasoningBindingB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\t\n" +
 	"\a_factorB\x0f\n" +
@@ -7659,7 +7677,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
 	"\r_output_priceB\x0e\n" +
-	"\f_live_prefix\"\x8b\x03\n" +
+	"\f_live_prefixB\x17\n" +
+	"\x15_cache_lifetime_nanos\"\x8b\x03\n" +
 	"\fActionPolicy\x12&\n" +
 	"\x0fagent_action_id\x18\x01 \x01(\tR\ragentActionId\x12\x1b\n" +
 	"\taction_id\x18\x02 \x01(\tR\bactionId\x12\x1b\n" +

@@ -255,9 +255,10 @@ func (r *Result) explainItem(it *conversation.Item) {
 // explainGone says why a message is not shown at all.
 func (r *Result) explainGone(it *conversation.Item) {
 	n := int64(it.Message.Tokens)
-	if it.Reason.Expired() {
+	switch {
+	case it.Reason.Expired():
 		r.Tokens.SavedByExpiry += n
-	} else {
+	case it.Reason != conversation.ReasonRemovedByCaller: // which saves the caller nothing
 		r.Tokens.SavedByRetention += n
 	}
 	r.addDecision(it, conversation.DecisionRemoved, it.Reason, n, 0)

@@ -213,7 +213,7 @@ public final class Conversation {
     HistoryOptions history =
         HistoryOptions.newBuilder().setOnDivergence(request.anew ? OnDivergence.ON_DIVERGENCE_NEW : differs).build();
     List<String> elements = Json.elements(messages);
-    Supplier<String> seen = () -> built.getRendered().getRequestJson();
+    Function<List<String>, String> seen = sent -> built.getRendered().getRequestJson();
     return request.body(format, shown(bodies, format, elements, request, history, seen, () -> format.plain(elements, request), format::behind));
   }
 
@@ -232,7 +232,8 @@ public final class Conversation {
   public List<Piece> view(Format format, List<String> elements, Request request, OnDivergence differs, OnCut cut) {
     HistoryOptions history = HistoryOptions.newBuilder().setOnDivergence(differs).setOnCut(cut).setByPlace(true).build();
     int end = elements.size();
-    Supplier<List<Piece>> seen = () -> built.getHistory().getViewList().stream().map(Piece::of).collect(Collectors.toList());
+    Function<List<String>, List<Piece>> seen =
+        sent -> built.getHistory().getViewList().stream().flatMap(piece -> Piece.of(piece, elements, sent).stream()).collect(Collectors.toList());
     Supplier<List<Piece>> plain = () -> Piece.behind(List.of(), 0, end);
     return shown(views, format, elements, request, history, seen, plain, (view, rest) -> Piece.behind(view, end - rest.size(), end));
   }
@@ -240,14 +241,14 @@ public final class Conversation {
   /** What a list's build shows; while the sidecar is away, what may be shown without it. */
   private <V> V shown(
       Map<Format, Shown<V>> last, Format format, List<String> elements, Request request, HistoryOptions history,
-      Supplier<V> seen, Supplier<V> plain, BiFunction<V, List<String>, V> behind) {
+      Function<List<String>, V> seen, Supplier<V> plain, BiFunction<V, List<String>, V> behind) {
     try (Guard alone = guard.enter()) {
       Shown<V> before = last.computeIfAbsent(format, none -> new Shown<>());
       try {
-        listed(format, elements, request, history);
-        V view = seen.get();
+        List<String> sent = listed(format, elements, request, history);
+        V view = seen.apply(sent);
         if (passes) {
-          before.keep(elements, view, built.getDecisionsCount() > 0);
+          before.keep(elements, view, built.getDecisionsCount() > 0 || !sent.equals(elements));
         }
         return view;
       } catch (PalimpsestException failed) {
@@ -267,10 +268,11 @@ public final class Conversation {
     passed = true;
   }
 
-  /** Puts on record what is new in a whole list, and builds. */
-  private void listed(Format format, List<String> elements, Request request, HistoryOptions history) {
+  /** Puts on record what is new in a whole list, and builds. It gives the list as it was sent: without what is too large for a request. */
+  private List<String> listed(Format format, List<String> elements, Request request, HistoryOptions history) {
     flush();
-    built = found(format, Large.fit(client, id, elements), request, history);
+    List<String> sent = Large.fit(client, id, elements);
+    built = found(format, sent, request, history);
     passed = false;
     known.put(format, built.getHistory());
     if (!built.getHistory().getConversationId().isEmpty()) {
@@ -278,6 +280,7 @@ public final class Conversation {
     }
     recalled.clear(); // it came with the list
     this.format = format;
+    return sent;
   }
 
   /** Sends what the sidecar does not know of a list. */

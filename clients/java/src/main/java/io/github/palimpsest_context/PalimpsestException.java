@@ -123,7 +123,11 @@ public class PalimpsestException extends RuntimeException {
     ErrorReason reason = reasonOf(info.getReason());
     String name = reason == ErrorReason.ERROR_REASON_UNSPECIFIED ? code.name() : info.getReason();
     StringBuilder message = new StringBuilder(name + ": " + status.getMessage());
-    violations.forEach(v -> message.append("; ").append(v));
+    Throwable cause = failure.getStatus().getCause(); // what the network said
+    if (cause != null && code == Status.Code.UNAVAILABLE) {
+      message.append(": ").append(cause);
+    }
+    violations.stream().map(Violation::toString).filter(one -> !status.getMessage().contains(one)).forEach(one -> message.append("; ").append(one));
     return new PalimpsestException(code, reason, message.toString(), violations, info.getMetadataMap(), retryMillis, failure);
   }
 

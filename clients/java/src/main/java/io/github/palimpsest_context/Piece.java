@@ -30,9 +30,23 @@ public final class Piece {
     this.shown = shown;
   }
 
-  static Piece of(ViewPiece piece) {
+  /** A piece of a list, and of what was sent of it: what stood in for elements that are too large for a request is what is shown. */
+  static List<Piece> of(ViewPiece piece, List<String> elements, List<String> sent) {
     Kind kind = Kind.valueOf(piece.getKind().name().replace("VIEW_PIECE_KIND_", ""));
-    return new Piece(kind, List.copyOf(piece.getListIndexesList()), piece.getJson().isEmpty() ? List.of() : Json.elements(piece.getJson()));
+    List<Piece> all = new ArrayList<>();
+    List<Integer> run = new ArrayList<>();
+    for (int at : piece.getListIndexesList()) {
+      if (kind != Kind.WHOLE || sent.get(at).equals(elements.get(at))) {
+        run.add(at);
+        continue;
+      }
+      all.add(new Piece(Kind.WHOLE, run, List.of()));
+      all.add(new Piece(Kind.CHANGED, List.of(at), List.of(sent.get(at))));
+      run = new ArrayList<>();
+    }
+    all.add(new Piece(kind, run, piece.getJson().isEmpty() ? List.of() : Json.elements(piece.getJson())));
+    all.removeIf(one -> one.whole() && one.indexes.isEmpty());
+    return all;
   }
 
   /** A view with the rest of a list behind it, from an index on. */
@@ -42,10 +56,12 @@ public final class Piece {
     return all;
   }
 
+  /** What it is to the list. */
   public Kind kind() {
     return kind;
   }
 
+  /** Whether the caller's own objects stand in the view. */
   public boolean whole() {
     return kind == Kind.WHOLE;
   }

@@ -12,6 +12,7 @@ import io.github.palimpsest_context.v1.ErrorReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
@@ -24,7 +25,7 @@ import java.util.stream.Collectors;
  * id, before anything else goes there. What is refused waits no longer.
  */
 final class Recorder {
-  private static final Pattern ITEM = Pattern.compile("\\bitems\\[(\\d+)\\]");
+  private static final Pattern ITEM = Pattern.compile("\\bitems(?:\\[(\\d+)\\])?");
 
   private final Palimpsest client;
   private final List<Entry> waiting = new ArrayList<>();
@@ -201,19 +202,22 @@ final class Recorder {
   /** Takes out what was refused: what the error names, or if it names none, what is refused by itself. */
   private PalimpsestException giveBack(String conversation, List<Entry> entries, PalimpsestException failed) {
     TreeSet<Integer> named = new TreeSet<>();
+    boolean atFault = failed.ofInput() && failed.violations().isEmpty();
     for (Violation violation : failed.violations()) {
       Matcher item = ITEM.matcher(violation.field());
       if (item.find()) {
-        named.add(Integer.parseInt(item.group(1)));
+        atFault = true;
+        Optional.ofNullable(item.group(1)).map(Integer::valueOf).ifPresent(named::add);
       }
     }
-    boolean unnamed = failed.ofInput() && failed.violations().isEmpty();
+    boolean unnamed = atFault && named.isEmpty();
     if (failed.reason() == ErrorReason.ERROR_REASON_CONTEXT_CANNOT_FIT || unnamed && entries.size() == 1) {
       named.add(entries.size() - 1); // what was said last has to be shown
     } else if (unnamed) {
       entries.forEach(entry -> carry(conversation, batch(conversation), List.of(entry)));
     }
-    List<RefusedItem> refused = named.stream().filter(i -> i < entries.size()).map(i -> new RefusedItem(sent + i, entries.get(i).given)).collect(Collectors.toList());
+    List<RefusedItem> refused = new ArrayList<>();
+    named.headSet(entries.size()).forEach(i -> refused.add(new RefusedItem(sent + i, entries.get(i).given)));
     refused.forEach(one -> waiting.remove(entries.get(one.index() - sent)));
     return refused.isEmpty() ? failed : new RefusedItemsException(failed, refused);
   }
