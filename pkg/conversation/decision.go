@@ -82,6 +82,7 @@ const (
 	ReasonCopyNotShown
 	ReasonSignatureAdded
 	ReasonBytesReplaced
+	ReasonRemovedByCaller
 )
 
 // Expired says whether the reason is that of an expiry.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -113,7 +114,7 @@ func TestEngine_AppendHistory_Rewind_IsOneCommit(t *testing.T) {
 	}
 	b.agrees(t, []conversation.Message{user("a"), answer("b"), user("x")})
 	again, err := b.Append(ctx, request)
-	if err != nil || !again.Duplicate || *again.History != *r.History || again.Messages[0].Index != 4 {
+	if err != nil || !again.Duplicate || !reflect.DeepEqual(again.History, r.History) || again.Messages[0].Index != 4 {
 		t.Errorf("a retry: %v, %+v, %+v", err, again, again.History)
 	}
 }

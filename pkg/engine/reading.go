@@ -20,6 +20,8 @@ type (
 	HistoryResult = appends.HistoryResult
 	// OnDivergence says what happens where a whole list differs from the record.
 	OnDivergence = appends.OnDivergence
+	// OnCut says what happens to messages that a whole list no longer holds.
+	OnCut = appends.OnCut
 	// OpenCall is a call that waits for a result.
 	OpenCall = appends.OpenCall
 )
@@ -32,6 +34,12 @@ const (
 	DivergenceRefuse = appends.DivergenceRefuse
 	DivergenceRewind = appends.DivergenceRewind
 	DivergenceNew    = appends.DivergenceNew
+)
+
+// What happens to messages that a whole list no longer holds.
+const (
+	CutKeep = appends.CutKeep
+	CutHide = appends.CutHide
 )
 
 // ReadUsage reads the object in which a provider reports what a call took.

@@ -21,7 +21,9 @@ type Query struct {
 	// the list is not the record.
 	Views iter.Seq2[[]Entry, error]
 	// Rewind allows the list to take the place of a part of the record.
-	Rewind   bool
+	Rewind bool
+	// Hide allows the list to lack units of the record before its end.
+	Hide     bool
 	Contents Contents
 }
 
@@ -33,12 +35,15 @@ type Reading struct {
 	Matched int
 	// Rewind is the message from which the record has to be taken back before; -1 if nothing has.
 	Rewind int32
+	// TakeOut are the messages that the list lacks and that are to be taken out, PutBack those that were taken out and that it holds again.
+	TakeOut, PutBack []int32
 }
 
-// Find reads a list. One that is not the record, nor a view of it, nor the end of it is an error of kind HistoryDiverged, unless the record may
-// be rewound to where they differ; one that may be several ends is of kind HistoryAmbiguous. The list's parts are shared with the reading.
+// Find reads a list. One that is not the record, nor a view of it, nor the end of it, nor may lack what it lacks is an error of kind
+// HistoryDiverged, unless the record may be rewound to where they differ; one that may be several ends is of kind HistoryAmbiguous. The list's
+// parts are shared with the reading.
 func Find(q *Query) (*Reading, error) {
-	f := finder{query: q, list: newList(q.List, q.Contents)}
+	f := finder{query: q, list: newList(q.List, q.Contents), standing: standing(q.Record)}
 	found, err := f.find()
 	if err != nil || found != nil {
 		return found, err
@@ -49,6 +54,9 @@ func Find(q *Query) (*Reading, error) {
 type finder struct {
 	query *Query
 	list  *list
+	// standing is the record without what was taken out, and views are as builds have shown it, once they were looked at.
+	standing []Entry
+	views    [][]Entry
 	// best is the trail that went furthest, over at entries of it.
 	best *trail
 	at   int
@@ -56,18 +64,30 @@ type finder struct {
 
 // find looks for a reading that takes nothing back.
 func (f *finder) find() (*Reading, error) {
-	for _, strict := range []bool{true, false} {
-		t := f.list.follow(f.query.Record, strict, false)
-		if r, err := f.accept(t); r != nil || err != nil {
+	tapes := [][]Entry{f.standing}
+	if len(f.standing) < len(f.query.Record) { // the list may hold again what was taken out
+		tapes = [][]Entry{f.query.Record, f.standing}
+	}
+	var trails []*trail
+	for _, tape := range tapes {
+		for _, strict := range []bool{true, false} {
+			t := f.list.follow(tape, strict, false)
+			if r, err := f.accept(t); r != nil || err != nil {
+				return r, err
+			}
+			trails = append(trails, t)
+		}
+	}
+	for i := range trails { // of places behind the same of the list, one on what stands
+		f.note(trails[(i+len(trails)-2)%len(trails)])
+	}
+	if !f.query.Known {
+		if r, err := f.findView(); r != nil || err != nil {
 			return r, err
 		}
-		f.note(t)
 	}
-	if f.query.Known {
-		return nil, nil
-	}
-	if r, err := f.findView(); r != nil || err != nil {
-		return r, err
+	if r := f.findCut(); r != nil || f.query.Known || f.query.Hide {
+		return r, nil
 	}
 	return f.findEnd()
 }
@@ -81,7 +101,8 @@ func (f *finder) findView() (*Reading, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := f.list.follow(view, false, false)
+		f.views = append(f.views, view)
+		t := f.list.follow(standing(view), false, false)
 		if r, err := f.accept(t); r != nil || err != nil {
 			return r, err
 		}
@@ -94,7 +115,7 @@ func (f *finder) findView() (*Reading, error) {
 // was edited.
 func (f *finder) findEnd() (*Reading, error) {
 	for _, strict := range []bool{true, false} {
-		t := f.list.follow(f.query.Record, strict, true)
+		t := f.list.follow(f.standing, strict, true)
 		if t.overflow {
 			return nil, ambiguous()
 		}
@@ -134,7 +155,7 @@ func (f *finder) read(c *cursor, tape []Entry, rewind int32) *Reading {
 	for wordless < len(tape) && !tape[len(tape)-1-wordless].isSaid() {
 		wordless++
 	}
-	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind}
+	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind, PutBack: takenOut(tape)}
 	r.Matched = f.query.Elements
 	seen := 0
 	for i := range r.Rest {
@@ -198,9 +219,9 @@ func (f *finder) diverge() (*Reading, error) {
 		return f.read(f.best.furthest(f.at), f.best.tape[:f.at], f.best.tape[f.at].Index), nil
 	}
 	if q.Rewind && q.Known {
-		return f.read(&cursor{segment: -1}, nil, q.Record[0].Index), nil
+		return f.read(&cursor{segment: -1}, nil, f.standing[0].Index), nil
 	}
-	at, c := conversation.Divergence{Message: q.Record[0].Index}, &cursor{segment: -1}
+	at, c := conversation.Divergence{Message: f.standing[0].Index}, &cursor{segment: -1}
 	if f.best != nil {
 		at.Message, c = f.best.tape[f.at].Index, f.best.furthest(f.at)
 	}

@@ -35,11 +35,12 @@ const (
 	EventType_EVENT_TYPE_EXPIRED EventType = 3
 	// The turns of the message, or of tool results in it, were over, and it was compacted.
 	EventType_EVENT_TYPE_COMPACTED EventType = 4
-	// The message left the view.
+	// The message left the view; with reason REMOVED_BY_CALLER, the messages from message_index up to end_index.
 	EventType_EVENT_TYPE_REMOVED EventType = 5
 	// Blocks of plugins in the message changed to the persistent variant or were dropped.
 	EventType_EVENT_TYPE_RETENTION_APPLIED EventType = 6
-	// ExpandMessage brought the message back in full. Messages of its unit that were shown in full before have no event.
+	// ExpandMessage brought the message back in full. Messages of its unit that were shown in full before have no event. With reason
+	// REMOVED_BY_CALLER, a caller's list holds the messages again, from message_index up to end_index, and they are back as they were.
 	EventType_EVENT_TYPE_EXPANDED EventType = 7
 	// Old tool results in the message were cleared.
 	EventType_EVENT_TYPE_PRUNED EventType = 8
@@ -375,6 +376,8 @@ const (
 	DecisionReason_DECISION_REASON_SIGNATURE_ADDED DecisionReason = 53
 	// The text held bytes in base64: an image or a line stands for them.
 	DecisionReason_DECISION_REASON_BYTES_REPLACED DecisionReason = 54
+	// A whole list (HISTORY) of the caller no longer holds the messages (on_cut HIDE), or, in an event of type EXPANDED, holds them again.
+	DecisionReason_DECISION_REASON_REMOVED_BY_CALLER DecisionReason = 55
 )
 
 // Enum value maps for DecisionReason.
@@ -435,6 +438,7 @@ var (
 		52: "DECISION_REASON_COPY_NOT_SHOWN",
 		53: "DECISION_REASON_SIGNATURE_ADDED",
 		54: "DECISION_REASON_BYTES_REPLACED",
+		55: "DECISION_REASON_REMOVED_BY_CALLER",
 	}
 	DecisionReason_value = map[string]int32{
 		"DECISION_REASON_UNSPECIFIED":             0,
@@ -492,6 +496,7 @@ var (
 		"DECISION_REASON_COPY_NOT_SHOWN":          52,
 		"DECISION_REASON_SIGNATURE_ADDED":         53,
 		"DECISION_REASON_BYTES_REPLACED":          54,
+		"DECISION_REASON_REMOVED_BY_CALLER":       55,
 	}
 )
 
@@ -951,7 +956,7 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x13DECISION_KIND_CITED\x10\f\x12\x1b\n" +
 	"\x17DECISION_KIND_CORRECTED\x10\r\x12\x1a\n" +
 	"\x16DECISION_KIND_RECALLED\x10\x0e\x12\x1e\n" +
-	"\x1aDECISION_KIND_DEDUPLICATED\x10\x0f*\xe3\x0f\n" +
+	"\x1aDECISION_KIND_DEDUPLICATED\x10\x0f*\x8a\x10\n" +
 	"\x0eDecisionReason\x12\x1f\n" +
 	"\x1bDECISION_REASON_UNSPECIFIED\x10\x00\x12%\n" +
 	"!DECISION_REASON_RESULT_OVER_SHARE\x10\x01\x12+\n" +
@@ -1008,7 +1013,8 @@ const file_palimpsest_v1_event_proto_rawDesc = "" +
 	"\x1fDECISION_REASON_DUPLICATE_LINES\x103\x12\"\n" +
 	"\x1eDECISION_REASON_COPY_NOT_SHOWN\x104\x12#\n" +
 	"\x1fDECISION_REASON_SIGNATURE_ADDED\x105\x12\"\n" +
-	"\x1eDECISION_REASON_BYTES_REPLACED\x106B\xcf\x01\n" +
+	"\x1eDECISION_REASON_BYTES_REPLACED\x106\x12%\n" +
+	"!DECISION_REASON_REMOVED_BY_CALLER\x107B\xcf\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\n" +
 	"EventProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"

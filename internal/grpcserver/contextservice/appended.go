@@ -29,5 +29,6 @@ func toHistory(h *engine.HistoryResult) *pb.HistoryResult {
 	if h.Rewound.Len() > 0 {
 		out.Rewound = toRange(h.Rewound)
 	}
+	out.Removed = convert.Each(h.Removed, toRange)
 	return out
 }

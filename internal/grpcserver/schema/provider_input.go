@@ -42,6 +42,7 @@ func historyRules() rules.Table[*pb.HistoryOptions] {
 			}
 		}),
 		rules.Enum("on_divergence", (*pb.HistoryOptions).GetOnDivergence),
+		rules.Enum("on_cut", (*pb.HistoryOptions).GetOnCut),
 	}
 }
 

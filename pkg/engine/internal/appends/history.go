@@ -21,6 +21,7 @@ type History struct {
 	KnownCount  int32
 	KnownSHA256 string // lower-case hexadecimal
 	Divergence  OnDivergence
+	Cut         OnCut
 	// Override is what comes with each message that is appended; nil for nothing.
 	Override *conversation.ExpirationOverride
 }
@@ -36,12 +37,24 @@ const (
 	DivergenceNew // as DivergenceRewind; a list that begins otherwise begins another conversation
 )
 
+// OnCut says what happens to messages that a whole list no longer holds. The numbers are those of the API.
+type OnCut int8
+
+// What happens to what a list lacks.
+const (
+	CutUnspecified OnCut = iota // as CutKeep
+	CutKeep
+	CutHide
+)
+
 // HistoryResult says how a whole list was read.
 type HistoryResult struct {
 	KnownCount  int32
 	KnownSHA256 string             // lower-case hexadecimal
 	Matched     int32              // elements that were on record already, or stand for nothing
 	Rewound     conversation.Range // that were taken back; empty if none were
+	// Removed are the messages that the list no longer holds, and that were taken out of the view.
+	Removed []conversation.Range
 	// Conversation is where the list stands: that of the request, or one that continues it.
 	Conversation string
 }
@@ -50,7 +63,7 @@ type HistoryResult struct {
 type foundHistory struct {
 	*histories.Found
 	rewound conversation.Range
-	rewind  []conversation.Edit // that take back what differs
+	before  []conversation.Edit // that make the record what the list goes on from
 	cut     int                 // of the messages to append, those that come before all of the assistant's in the list
 }
 
@@ -60,7 +73,8 @@ func (f *foundHistory) result() *HistoryResult {
 		return nil
 	}
 	return &HistoryResult{
-		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Conversation: f.Loaded.Key.Conversation,
+		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Removed: f.TakeOut,
+		Conversation: f.Loaded.Key.Conversation,
 	}
 }
 
@@ -83,12 +97,12 @@ func beforeAssistant(h *History, elements []int) int {
 	return n
 }
 
-// split parts the edits of a change: those that take something back, and those of what is appended.
-func (f *foundHistory) split(edits []conversation.Edit) (rewind, appended []conversation.Edit) {
+// split parts the edits of a change: those that make the record what the list goes on from, and those of what is appended.
+func (f *foundHistory) split(edits []conversation.Edit) (before, appended []conversation.Edit) {
 	if f == nil {
 		return nil, edits
 	}
-	return edits[:len(f.rewind)], edits[len(f.rewind):]
+	return edits[:len(f.before)], edits[len(f.before):]
 }
 
 // planHistory decides what a whole list adds, and takes back what it differs from. Another attempt may find something else.
@@ -103,10 +117,13 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	a.found = &foundHistory{Found: found, cut: beforeAssistant(h, found.Elements)}
 	a.request.Messages, a.request.Fields = found.Messages, fieldsOf(found.Elements)
 	a.request.Extras = slices.Repeat([]AppendExtra{{Override: h.Override}}, len(found.Messages))
-	if len(found.Messages) == 0 && found.Rewind < 0 && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
+	if len(found.Messages) == 0 && found.Rewind < 0 && !found.Moves() && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
 		return nil, a.expected(snap.Head.Messages)
 	}
 	first, err := a.rewindFor(ctx, snap)
+	if err == nil {
+		first, err = a.moveFor(ctx, first)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +139,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	}
 	c.Slots[view.HistorySlot] = found.Slot(c.Head.Messages, snap.Slots[view.HistorySlot])
 	if o := c.Outcome; o != nil {
-		o.Matched, o.Rewound = found.Matched, a.found.rewound
+		o.Matched, o.Rewound, o.Removed = found.Matched, a.found.rewound, found.TakeOut
 	}
 	return c, nil
 }
@@ -144,8 +161,20 @@ func (a *attempt) rewindFor(ctx context.Context, snap *store.Snapshot) (*store.C
 	if err != nil {
 		return nil, err
 	}
-	a.found.rewind, a.found.rewound = first.Edits, conversation.Range{First: a.found.Rewind, End: snap.Head.Messages}
+	a.found.before, a.found.rewound = first.Edits, conversation.Range{First: a.found.Rewind, End: snap.Head.Messages}
 	return first, nil
+}
+
+// moveFor adds to a rewind, or to nothing, what takes messages out of the view that the list lacks, and puts those back that it holds again.
+func (a *attempt) moveFor(ctx context.Context, first *store.Change) (*store.Change, error) {
+	if !a.found.Moves() {
+		return first, nil
+	}
+	c, err := a.service.Move(ctx, a.found.Loaded, first, a.found.TakeOut, a.found.PutBack)
+	if err == nil {
+		a.found.before = c.Edits
+	}
+	return c, err
 }
 
 // planBehind decides what is appended, on what a change leaves that comes before it.
@@ -180,7 +209,8 @@ func (a *attempt) repeat(ctx context.Context, o *store.Outcome, variants bool) (
 	if h := a.request.History; h != nil && err == nil {
 		count, sum := histories.Hash(h.Input.Elements, h.KnownCount, h.KnownSHA256)
 		out.History = &HistoryResult{
-			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Conversation: a.request.Key.Conversation,
+			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Removed: o.Removed,
+			Conversation: a.request.Key.Conversation,
 		}
 	}
 	return out, err

@@ -264,5 +264,5 @@ func isNamed(list []record.Successor, name string) bool {
 
 // sought is the list as it is looked for in a conversation.
 func (h *History) sought(rewind bool) *histories.Request {
-	return &histories.Request{Input: h.Input, KnownCount: h.KnownCount, KnownSHA256: h.KnownSHA256, Rewind: rewind}
+	return &histories.Request{Input: h.Input, KnownCount: h.KnownCount, KnownSHA256: h.KnownSHA256, Rewind: rewind, Hide: h.Cut == CutHide}
 }

@@ -207,7 +207,7 @@ func joined(first, second *store.Change) *store.Change {
 		whole := *o
 		whole.FirstIndex, whole.Count = first.Head.Messages-int32(len(first.Messages)), int32(len(first.Messages))
 		if appended := first.Outcome; appended != nil {
-			whole.Matched, whole.Rewound = appended.Matched, appended.Rewound
+			whole.Matched, whole.Rewound, whole.Removed = appended.Matched, appended.Rewound, appended.Removed
 		}
 		c.Outcome = &whole
 	}

@@ -16,7 +16,9 @@ func entriesOf(w *view.Loaded, from int32) []history.Entry {
 			continue
 		}
 		at[m.Index], units[m.Index] = len(out), unitNumber(m)
-		out = append(out, entryOf(m))
+		e := entryOf(m)
+		e.TakenOut = w.View.IsLacked(m.Index)
+		out = append(out, e)
 	}
 	for i := range w.Edits {
 		e := &w.Edits[i]
