@@ -33,7 +33,7 @@ func (f *finder) findCut() *Reading {
 		return nil
 	}
 	for _, tape := range append([][]Entry{f.query.Record}, f.views...) {
-		g := newGapped(f.list, tape, f.query.Hide)
+		g := newGapped(f.list, tape, f.query)
 		held := g.find()
 		if held == nil || f.query.Rewind && f.best != nil && f.agreed() >= g.weigh(held) {
 			continue
@@ -129,7 +129,8 @@ type gapped struct {
 	trail *trail
 	units []unit
 	hide  bool
-	last  int // the unit that the list has to hold: the last that anything is said in
+	known bool // the tape goes on behind what the list surely holds
+	last  int  // the unit that the list has to hold: the last that anything is said in
 }
 
 // reach is how far a list was followed, by way of the units that it holds.
@@ -142,9 +143,9 @@ type reach struct {
 	from  *reach
 }
 
-func newGapped(l *list, tape []Entry, hide bool) *gapped {
+func newGapped(l *list, tape []Entry, q *Query) *gapped {
 	t := &trail{list: l, tape: tape, open: waiting(tape), newest: newestReply(tape)}
-	g := &gapped{trail: t, units: unitsOf(tape), hide: hide, last: -1}
+	g := &gapped{trail: t, units: unitsOf(tape), hide: q.Hide, known: q.Known, last: -1}
 	for i := range g.units {
 		if g.units[i].said && !g.units[i].gone {
 			g.last = i
@@ -176,17 +177,11 @@ func (g *gapped) find() []*reach {
 		for _, r := range at {
 			next = append(next, g.hold(r, n)...)
 		}
-		if !g.mayLack(u) {
-			all = nil
-			at = nil
+		if at = slices.DeleteFunc(at, func(r *reach) bool { return r.offset > 0 }); !g.mayLack(u) {
+			all, at = nil, nil
 		}
 		all = append(all, next...)
-		for _, r := range at {
-			if r.offset == 0 {
-				next = append(next, r)
-			}
-		}
-		at = furthest(next, maxReaches)
+		at = furthest(append(at, next...), maxReaches) // what was held earlier comes first: it leaves most for what follows
 	}
 	return g.end(all)
 }
@@ -247,13 +242,16 @@ func furthest(reaches []*reach, most int) []*reach {
 func (g *gapped) end(reached []*reach) []*reach {
 	for _, r := range furthest(reached, maxEnds) {
 		for _, last := range furthest(g.hold(r, g.last), maxReaches) {
-			if held := last.path(); g.trail.isEnd(&last.cursor) && g.isOfTheTape(held) {
+			if held := last.path(); g.isEnd(&last.cursor) && g.isOfTheTape(held) {
 				return held
 			}
 		}
 	}
 	return nil
 }
+
+// isEnd says whether a list may go on behind a cursor. Results whose calls were cut off answer calls that the tape has open.
+func (g *gapped) isEnd(c *cursor) bool { return g.trail.isEnd(c) && g.trail.list.orphans(c) <= g.trail.open }
 
 func (r *reach) path() []*reach {
 	var out []*reach
@@ -268,7 +266,7 @@ func (r *reach) path() []*reach {
 // for. Words of a user's may open another.
 func (g *gapped) isOfTheTape(held []*reach) bool {
 	for n := range g.units[:held[0].unit] {
-		if g.units[n].said && !g.units[n].gone {
+		if g.units[n].said && !g.units[n].gone && !g.known {
 			return slices.ContainsFunc(held, func(r *reach) bool {
 				role := g.trail.tape[r.entry].Role
 				return role == conversation.RoleAssistant || role == conversation.RoleTool
