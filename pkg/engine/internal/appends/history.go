@@ -184,6 +184,7 @@ func (a *attempt) planBehind(ctx context.Context, snap *store.Snapshot, first *s
 	}
 	after := *snap
 	after.Head = txn.Pending(first)
+	after.Head.Revision = snap.Head.Revision // one commit moves it once
 	second, err := a.plan(ctx, &after)
 	if err != nil {
 		return nil, err
