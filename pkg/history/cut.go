@@ -251,7 +251,9 @@ func (g *gapped) end(reached []*reach) []*reach {
 }
 
 // isEnd says whether a list may go on behind a cursor. Results whose calls were cut off answer calls that the tape has open.
-func (g *gapped) isEnd(c *cursor) bool { return g.trail.isEnd(c) && g.trail.list.orphans(c) <= g.trail.open }
+func (g *gapped) isEnd(c *cursor) bool {
+	return g.trail.isEnd(c) && g.trail.list.orphans(c) <= g.trail.open
+}
 
 func (r *reach) path() []*reach {
 	var out []*reach

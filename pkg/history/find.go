@@ -146,7 +146,7 @@ func (f *finder) accept(t *trail) (*Reading, error) {
 }
 
 func ambiguous() error {
-	return conversation.Errorf(conversation.HistoryAmbiguous, "the front of the list was cut off, and what is left stands at several places of the record")
+	return conversation.Errorf(conversation.HistoryAmbiguous, "the front of the list was cut off, and what is left stands at several places of the record: send more of the list, or set on_cut to HIDE")
 }
 
 // read is the reading behind a cursor, at the end of a tape.
@@ -226,9 +226,21 @@ func (f *finder) diverge() (*Reading, error) {
 		at.Message, c = f.best.tape[f.at].Index, f.best.furthest(f.at)
 	}
 	at.Element = int32(f.firstLeft(c))
-	err := conversation.Errorf(conversation.HistoryDiverged, "the list differs from the record at element %d, message %d", at.Element, at.Message)
+	err := conversation.Errorf(conversation.HistoryDiverged, "the list differs from the record at element %d, message %d: %s", at.Element, at.Message, f.advice())
 	err.Divergence = &at
 	return nil, err
+}
+
+// advice is what to do about a list that differs.
+func (f *finder) advice() string {
+	switch {
+	case f.query.Elements == 0:
+		return "send at least one message"
+	case f.query.Rewind || f.best == nil:
+		return "to begin another conversation with it, set on_divergence to NEW, or send it under another conversation_id"
+	default:
+		return "to go on from there with what the list says, set on_divergence to REWIND or NEW"
+	}
 }
 
 // firstLeft is the first element of which something is left behind a cursor, or the number of elements.

@@ -149,7 +149,7 @@ func withoutPrefix(h *History, err error) error {
 	if h.KnownCount == 0 || conversation.KindOf(err) != conversation.ResultWithoutCall {
 		return err
 	}
-	return conversation.Errorf(conversation.HistoryPrefixUnknown, "the call that a result of the list answers was left out with its first elements").Because(err)
+	return conversation.Errorf(conversation.HistoryPrefixUnknown, "the call that a result of the list answers was left out with its first elements: send the whole list").Because(err)
 }
 
 // rewindFor takes back what the list differs from; nil for nothing.

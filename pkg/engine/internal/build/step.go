@@ -152,7 +152,7 @@ func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot,
 		return nil, false, err
 	}
 	if given == "" && s.pending.LacksSystem() { // nobody remembers it
-		return nil, false, conversation.Errorf(conversation.HistoryPrefixUnknown, "the list's system prompt was left out with its first elements")
+		return nil, false, conversation.Errorf(conversation.HistoryPrefixUnknown, "the list's system prompt was left out with its first elements: send the whole list")
 	}
 	return s.buildAfter(ctx, w, first, r, wait)
 }

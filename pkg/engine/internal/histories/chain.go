@@ -34,7 +34,7 @@ func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
 	if r.KnownCount > 0 {
 		n, err := hex.Decode(c.sum[:], []byte(r.KnownSHA256))
 		if c.meet(snap.Head.Incarnation); err != nil || n != len(c.sum) || c.known.Count == 0 {
-			return nil, conversation.Errorf(conversation.HistoryPrefixUnknown, "the first %d elements of the list are not known, or the record was changed since", r.KnownCount)
+			return nil, conversation.Errorf(conversation.HistoryPrefixUnknown, "the first %d elements of the list are not known, or the record was changed since: send the whole list", r.KnownCount)
 		}
 	}
 	c.given = c.known
