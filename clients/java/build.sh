@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the jar, and the pom that names what it needs, into a folder.
+# Builds the jar, those of sources and Javadoc, and the pom that names what it needs, into a folder.
 #   build.sh VERSION FOLDER
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -20,5 +20,5 @@ sed "s/\${revision}/$version/" pom.xml >"$stage/pom.xml"
 MAVEN_OPTS=-XX:TieredStopAtLevel=1 mvn --batch-mode --quiet -f "$stage/pom.xml" \
   -Dproto.folder="$PWD/../../proto" -Dtools.folder="$PWD/../tools" package
 rm -f "$out"/palimpsest-context-*.jar "$out"/palimpsest-context-*.pom
-cp "$stage/target/palimpsest-context-$version.jar" "$out/"
+cp "$stage/target/palimpsest-context-$version"{,-sources,-javadoc}.jar "$out/"
 cp "$stage/pom.xml" "$out/palimpsest-context-$version.pom"

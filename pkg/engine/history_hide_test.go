@@ -147,7 +147,6 @@ func TestEngine_AppendHistory_Hide_OrElse(t *testing.T) {
 		"a summary behind the first":     {append([]string{asks("one"), asks("So far: two.")}, whole[6:]...), 1, false},
 		"a shortened result":             {slices.Concat(whole[:4], chatElements(result("x", "fo")), whole[5:]), 4, false},
 		"the front, and the last edited": {append(at(whole, 2, 3, 4, 5), asks("edited")), 0, true},
-		"the user's words alone":         {[]string{asks("three")}, 0, true},
 	} {
 		b := listBench(nil)
 		b.hides(t, "c", whole)

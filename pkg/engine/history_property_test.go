@@ -151,9 +151,13 @@ func (l *loop) step(r engine.StepRequest, list []string, known int, divergence e
 		sum = l.sum
 	}
 	h := l.historyOf(l.t, l.format, list, known, sum)
-	h.Divergence = divergence
+	h.Divergence, h.ByPlace = divergence, rapid.Bool().Draw(l.t, "by place")
 	r.Append.History = h
-	return l.Step(ctx, r)
+	out, err := l.Step(ctx, r)
+	if err == nil && h.ByPlace {
+		out.MessagesJSON = l.placed(l.t, out, l.format, list)
+	}
+	return out, err
 }
 
 // feed makes the view the framework's list.

@@ -24,8 +24,9 @@ func megabyte(tb testing.TB, f conversation.Format) []string {
 	return list
 }
 
-// historyCosts are what the fastest of several builds takes without a list, with all of one, and with the tail of one whose prefix is known.
-func historyCosts(t *testing.T, f conversation.Format) (alone, whole, tail time.Duration) {
+// historyCosts are what the fastest of several builds takes without a list, with all of one, and with the tail of one whose prefix is known; the
+// latter two by place or not.
+func historyCosts(t *testing.T, f conversation.Format, byPlace bool) (alone, whole, tail time.Duration) {
 	t.Helper()
 	b := listBench(nil)
 	defer b.Close()
@@ -36,6 +37,7 @@ func historyCosts(t *testing.T, f conversation.Format) (alone, whole, tail time.
 	step := func(list []string, known *engine.HistoryResult, altered bool) (*engine.HistoryResult, time.Duration) {
 		began := time.Now()
 		h := b.historyOf(t, f, list, int(known.KnownCount), known.KnownSHA256)
+		h.ByPlace = byPlace
 		if altered { // the server has never seen it
 			h.Input.Elements = slices.Clone(h.Input.Elements)
 			h.Input.Elements[0] += fmt.Sprint(time.Now().UnixNano())
@@ -66,10 +68,12 @@ func historyCosts(t *testing.T, f conversation.Format) (alone, whole, tail time.
 func TestEngine_History_OfOneMegabyte_CostsLittle(t *testing.T) {
 	testlane.Speed(t)
 	for _, f := range listFormats {
-		alone, whole, tail := historyCosts(t, f)
-		t.Logf("format %d: a build %v, with a list of 1 MB %v, with its tail %v", f, alone, whole, tail)
-		if whole > alone+20*time.Millisecond || tail > alone+2*time.Millisecond {
-			t.Errorf("format %d: a build takes %v, with a list %v, with its tail %v", f, alone, whole, tail)
+		for _, byPlace := range []bool{false, true} {
+			alone, whole, tail := historyCosts(t, f, byPlace)
+			t.Logf("format %d, by place %t: a build %v, with a list of 1 MB %v, with its tail %v", f, byPlace, alone, whole, tail)
+			if whole > alone+20*time.Millisecond || tail > alone+2*time.Millisecond {
+				t.Errorf("format %d, by place %t: a build takes %v, with a list %v, with its tail %v", f, byPlace, alone, whole, tail)
+			}
 		}
 	}
 }

@@ -18,6 +18,10 @@ type (
 	History = appends.History
 	// HistoryResult says how a whole list was read.
 	HistoryResult = appends.HistoryResult
+	// ViewPiece is a run of neighbors in a view, and the elements of the caller's list that they stand for.
+	ViewPiece = appends.ViewPiece
+	// PieceKind says what a piece is to the caller's list.
+	PieceKind = appends.PieceKind
 	// OnDivergence says what happens where a whole list differs from the record.
 	OnDivergence = appends.OnDivergence
 	// OnCut says what happens to messages that a whole list no longer holds.
@@ -29,17 +33,22 @@ type (
 // ShapeHistory is the shape of a whole list.
 const ShapeHistory = provider.ShapeHistory
 
-// What happens where a whole list differs from the record.
+// What happens where a whole list differs from the record, or lacks some of it.
 const (
 	DivergenceRefuse = appends.DivergenceRefuse
 	DivergenceRewind = appends.DivergenceRewind
 	DivergenceNew    = appends.DivergenceNew
+	CutKeep          = appends.CutKeep
+	CutHide          = appends.CutHide
 )
 
-// What happens to messages that a whole list no longer holds.
+// What a piece of a view is to the caller's list.
 const (
-	CutKeep = appends.CutKeep
-	CutHide = appends.CutHide
+	PieceWhole    = appends.PieceWhole
+	PieceChanged  = appends.PieceChanged
+	PieceSummary  = appends.PieceSummary
+	PieceMadeUp   = appends.PieceMadeUp
+	PieceRecorded = appends.PieceRecorded
 )
 
 // ReadUsage reads the object in which a provider reports what a call took.

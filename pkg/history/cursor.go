@@ -17,6 +17,7 @@ type cursor struct {
 	anyText bool
 	results *taken
 	answers *pairing
+	way
 }
 
 // taken are the results of a segment that the record has, as a list behind the last that was found.
@@ -82,7 +83,9 @@ func (t *taken) with(index int) *taken {
 }
 
 // begin is a cursor at the beginning of a segment.
-func (c cursor) begin(segment int) cursor { return cursor{segment: segment, answers: c.answers} }
+func (c cursor) begin(segment int) cursor {
+	return cursor{segment: segment, answers: c.answers, way: c.way}
+}
 
 // isDone says whether all of the cursor's segment is followed, or, if made-up texts may be skipped, what formats do not make up.
 func (l *list) isDone(c *cursor, skip bool) bool {

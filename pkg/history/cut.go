@@ -33,7 +33,7 @@ func (f *finder) findCut() *Reading {
 		return nil
 	}
 	for _, tape := range append([][]Entry{f.query.Record}, f.views...) {
-		g := newGapped(f.list, tape, f.query)
+		g := newGapped(f.list, tape, f.query.Hide)
 		held := g.find()
 		if held == nil || f.query.Rewind && f.best != nil && f.agreed() >= g.weigh(held) {
 			continue
@@ -129,8 +129,7 @@ type gapped struct {
 	trail *trail
 	units []unit
 	hide  bool
-	known bool // the tape goes on behind what the list surely holds
-	last  int  // the unit that the list has to hold: the last that anything is said in
+	last  int // the unit that the list has to hold: the last that anything is said in
 }
 
 // reach is how far a list was followed, by way of the units that it holds.
@@ -143,9 +142,9 @@ type reach struct {
 	from  *reach
 }
 
-func newGapped(l *list, tape []Entry, q *Query) *gapped {
+func newGapped(l *list, tape []Entry, hide bool) *gapped {
 	t := &trail{list: l, tape: tape, open: waiting(tape), newest: newestReply(tape)}
-	g := &gapped{trail: t, units: unitsOf(tape), hide: q.Hide, known: q.Known, last: -1}
+	g := &gapped{trail: t, units: unitsOf(tape), hide: hide, last: -1}
 	for i := range g.units {
 		if g.units[i].said && !g.units[i].gone {
 			g.last = i
@@ -242,8 +241,8 @@ func furthest(reaches []*reach, most int) []*reach {
 func (g *gapped) end(reached []*reach) []*reach {
 	for _, r := range furthest(reached, maxEnds) {
 		for _, last := range furthest(g.hold(r, g.last), maxReaches) {
-			if held := last.path(); g.isEnd(&last.cursor) && g.isOfTheTape(held) {
-				return held
+			if g.isEnd(&last.cursor) {
+				return last.path()
 			}
 		}
 	}
@@ -262,20 +261,6 @@ func (r *reach) path() []*reach {
 	}
 	slices.Reverse(out)
 	return out
-}
-
-// isOfTheTape says whether a list is surely one of this conversation: it begins as that does, or holds something that the assistant said or asked
-// for. Words of a user's may open another.
-func (g *gapped) isOfTheTape(held []*reach) bool {
-	for n := range g.units[:held[0].unit] {
-		if g.units[n].said && !g.units[n].gone && !g.known {
-			return slices.ContainsFunc(held, func(r *reach) bool {
-				role := g.trail.tape[r.entry].Role
-				return role == conversation.RoleAssistant || role == conversation.RoleTool
-			})
-		}
-	}
-	return true
 }
 
 // weigh is how many messages a list holds.

@@ -1,6 +1,10 @@
 package history
 
-import "github.com/palimpsest-context/palimpsest/pkg/conversation"
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+)
 
 // Entry is a message of the record, or a summary in a view of it, in every way in which a caller may have it.
 type Entry struct {
@@ -42,6 +46,11 @@ func (e *Entry) isSaid() bool {
 		}
 	}
 	return false
+}
+
+// IsSaid says whether any of the parts counts.
+func IsSaid(parts []conversation.Part) bool {
+	return slices.ContainsFunc(parts, func(p conversation.Part) bool { return isSaid(&p) })
 }
 
 func isSaid(p *conversation.Part) bool {

@@ -37,6 +37,8 @@ type Reading struct {
 	Rewind int32
 	// TakeOut are the messages that the list lacks and that are to be taken out, PutBack those that were taken out and that it holds again.
 	TakeOut, PutBack []int32
+	// Places say where in the list the messages stand that it has of the record, in order.
+	Places []Place
 }
 
 // Find reads a list. One that is not the record, nor a view of it, nor the end of it, nor may lack what it lacks is an error of kind
@@ -155,7 +157,7 @@ func (f *finder) read(c *cursor, tape []Entry, rewind int32) *Reading {
 	for wordless < len(tape) && !tape[len(tape)-1-wordless].isSaid() {
 		wordless++
 	}
-	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind, PutBack: takenOut(tape)}
+	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind, PutBack: takenOut(tape), Places: f.list.placesUpTo(c)}
 	r.Matched = f.query.Elements
 	seen := 0
 	for i := range r.Rest {

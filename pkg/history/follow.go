@@ -70,7 +70,10 @@ func (t *trail) step(from []cursor, i int) []cursor {
 		if t.anywhere && c.segment < 0 && i == 0 {
 			continue
 		}
-		out = append(out, t.entry(c, i, e)...)
+		before := c
+		for _, to := range t.entry(c, i, e) {
+			out = append(out, to.linked(e, &before))
+		}
 	}
 	out = distinct(out)
 	if t.anywhere && !slices.ContainsFunc(out, func(c cursor) bool { return c.segment < 0 }) {
@@ -102,7 +105,7 @@ func (t *trail) entry(c cursor, i int, e *Entry) []cursor {
 	}
 	for _, at := range t.list.places(c, true, !t.strict) {
 		if s := &t.list.segments[at.segment]; !at.anyText && (newest || len(s.pieces) == 0) {
-			at.anyText, at.place = true, place{piece: len(s.pieces)}
+			at.anyText, at.place = true, place{piece: len(s.pieces)} // what they are now is the caller's
 			out = append(out, t.parts(at, e)...)
 		}
 	}
@@ -134,9 +137,12 @@ func (t *trail) part(c cursor, e *Entry, p *Part, named bool) []cursor {
 		if t.strict && f > 0 {
 			break
 		}
-		out = append(out, t.form(c, e, &p.Forms[f], named)...)
+		at := c
+		at.changed = at.changed || f > 0 || p.Forms[f].Recalled != nil
+		out = append(out, t.form(at, e, &p.Forms[f], named)...)
 	}
 	if p.Absent && (!t.strict || len(p.Forms) > 0 && p.Forms[0].Recalled != nil) {
+		c.changed = c.changed || len(p.Forms) == 0 || p.Forms[0].Recalled == nil
 		out = append(out, c)
 	}
 	return out
@@ -199,7 +205,9 @@ func (t *trail) call(c cursor, call *conversation.ToolCall) []cursor {
 	for _, at := range t.list.places(c, true, !t.strict) {
 		s := &t.list.segments[at.segment]
 		if at.calls < len(s.calls) && t.list.sameCall(call, s.calls[at.calls].call) {
-			at.answers = &pairing{given: s.calls[at.calls].call, recorded: call, next: at.answers}
+			given := s.calls[at.calls].call
+			at.answers = &pairing{given: given, recorded: call, next: at.answers}
+			at.renamed = at.renamed || given.CallID != "" && given.CallID != call.CallID
 			at.calls++
 			out = append(out, at)
 		}
@@ -217,7 +225,7 @@ func (t *trail) result(c cursor, r *conversation.ToolResult) []cursor {
 		s, low := &t.list.segments[at.segment], at.results.lowest()
 		for i := low; i < min(len(s.results), low+maxApart); i++ {
 			if !at.results.has(i) && t.answers(&at, &s.results[i], r) {
-				at.results = at.results.with(i)
+				at.results, at.changed = at.results.with(i), at.changed || s.results[i].isMadeUp()
 				out = append(out, at)
 				break
 			}
@@ -246,6 +254,7 @@ func (t *trail) lateResult(c cursor, r *conversation.ToolResult) []cursor {
 		if !ok {
 			continue
 		}
+		at.changed = true
 		if at.place, ok = t.list.takeResult(&t.list.segments[at.segment], at.place, r); ok {
 			out = append(out, at)
 		}

@@ -27,6 +27,9 @@ func assembleSystem(t Traits, blocks []Block) []byte {
 	return append(out, t.SystemSuffix...)
 }
 
+// Messages are blocks as a JSON array of messages, apart from all others.
+func (t Traits) Messages(blocks []Block) []byte { return assembleMessages(t, blocks) }
+
 func assembleMessages(t Traits, blocks []Block) []byte {
 	size := 2
 	for i := range blocks {

@@ -74,6 +74,8 @@ type Block struct {
 	Index  int32 // message it comes from; -1 for a synthetic one
 	// Head are members of the message that the block begins, beside its role. System messages of different heads stay apart.
 	Head string
+	// Summary is what the block says, if it is one; 0 for none.
+	Summary int64
 	// Paused: the block ends a turn of the model's that was paused, so that nothing need follow it.
 	Paused bool
 	// AsUser is a system message among the others as the user's text, for places where the provider takes none; nil of all other blocks.

@@ -67,6 +67,11 @@ func (f format) Unit(u *conversation.Unit, c UnitContext) UnitBlocks {
 		s.out.Ties.Spoken = s.out.Ties.Spoken || lines[i].Role != conversation.RoleTool && lines[i].written
 	}
 	s.tie(u, lines, turn)
+	if u.Summary != nil {
+		for i := range s.out.Blocks {
+			s.out.Blocks[i].Summary = u.Summary.Summary.ID
+		}
+	}
 	return s.out
 }
 

@@ -170,7 +170,7 @@ const (
 	DecisionKind_DECISION_KIND_COMPACTED DecisionKind = 4
 	// A placeholder stands for a tool result whose turns are over, in a unit that stays.
 	DecisionKind_DECISION_KIND_CLEARED DecisionKind = 5
-	// The message left the view, because its turns were over or retention left no block of it.
+	// The message left the view, because its turns were over, retention left no block of it, or the caller removed it.
 	DecisionKind_DECISION_KIND_REMOVED DecisionKind = 6
 	// Blocks of plugins are not shown.
 	DecisionKind_DECISION_KIND_MASKED DecisionKind = 7
@@ -811,7 +811,8 @@ type Degradation struct {
 	Done string `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`
 	// Output only. A name of the degradation for programs; empty for most. USAGE_JUMP: the provider reported more than twice the tokens
 	// that were counted, so the caller sends something that fixed_input does not hold. MODEL_UNKNOWN: there is no profile for the
-	// model that the build names, so defaults are used for its window and prices.
+	// model that the build names, so defaults are used for its prices. BUDGET_ASSUMED: neither the request, nor a policy, nor a profile of
+	// the model says the context window, so the default of 128,000 tokens is used, where max_context_tokens does not ask for less.
 	Code          string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

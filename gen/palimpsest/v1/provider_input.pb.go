@@ -153,9 +153,9 @@ const (
 	OnCut_ON_CUT_KEEP OnCut = 1
 	// What is missing leaves the view: a person took it out, and it must not come back. It stays on record, where ListMessages, searches and
 	// ExpandMessage find it; the decision is REMOVED_BY_CALLER. Calls and their results go together: where the list holds one of them, all
-	// stay. The list must hold the last message on record, and begin with the first or hold something that the assistant said; else it
-	// differs (on_divergence), as it does where a rewind would leave as much. Of equal messages, the newest are held. Whatever on_cut says
-	// then, a later list that holds them again puts them back.
+	// stay. The list must begin with a message on record, and hold the last of them; else it differs (on_divergence), as it does where a
+	// rewind would leave as much. Of equal messages, the newest are held. Whatever on_cut says then, a later list that holds them again puts
+	// them back.
 	OnCut_ON_CUT_HIDE OnCut = 2
 )
 

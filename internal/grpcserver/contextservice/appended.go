@@ -3,6 +3,7 @@ package contextservice
 import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
@@ -30,5 +31,18 @@ func toHistory(h *engine.HistoryResult) *pb.HistoryResult {
 		out.Rewound = toRange(h.Rewound)
 	}
 	out.Removed = convert.Each(h.Removed, toRange)
+	out.View = convert.Each(h.View, toViewPiece)
+	return out
+}
+
+func toReason(r conversation.Reason) pb.DecisionReason { return pb.DecisionReason(r) }
+
+func toViewPiece(p engine.ViewPiece) *pb.ViewPiece {
+	out := &pb.ViewPiece{
+		Kind: pb.ViewPieceKind(p.Kind), ListIndexes: p.Elements, Json: p.JSON, Reasons: convert.Each(p.Reasons, toReason),
+	}
+	if p.Messages.Len() > 0 {
+		out.Messages = toRange(p.Messages)
+	}
 	return out
 }

@@ -33,7 +33,11 @@ func buildContextRules(messages rules.Table[*pb.Message]) rules.Table[*pb.BuildC
 		rules.Message("policy_override", (*pb.BuildContextRequest).GetPolicyOverride, schema.Policy()),
 		rules.Anything[*pb.BuildContextRequest]("dry_run"),
 		rules.Anything[*pb.BuildContextRequest]("close_open_calls"),
-		rules.Message("append", (*pb.BuildContextRequest).GetAppend, buildAppendRules(messages)),
+		rules.Message("append", (*pb.BuildContextRequest).GetAppend, buildAppendRules(messages)).Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
+			if in := r.GetAppend().GetProviderInput(); in.GetHistory().GetByPlace() && in.GetFormat() != r.GetFormat() {
+				c.Fail("provider_input.format must be the build's format where history.by_place is set")
+			}
+		}),
 		completeRule(),
 		onlyComplete("recall_tools", (*pb.BuildContextRequest).GetRecallTools),
 		onlyComplete("prompt_cache", (*pb.BuildContextRequest).GetPromptCache),

@@ -157,6 +157,6 @@ func joinPath(field, below string) string {
 func toEngineHistory(read *engine.Input, o *pb.HistoryOptions) *engine.History {
 	return &engine.History{
 		Input: read, KnownCount: o.GetKnownCount(), KnownSHA256: o.GetKnownSha256(), Divergence: engine.OnDivergence(o.GetOnDivergence()),
-		Cut: engine.OnCut(o.GetOnCut()),
+		Cut: engine.OnCut(o.GetOnCut()), ByPlace: o.GetByPlace(),
 	}
 }

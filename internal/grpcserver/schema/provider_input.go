@@ -43,6 +43,7 @@ func historyRules() rules.Table[*pb.HistoryOptions] {
 		}),
 		rules.Enum("on_divergence", (*pb.HistoryOptions).GetOnDivergence),
 		rules.Enum("on_cut", (*pb.HistoryOptions).GetOnCut),
+		rules.Anything[*pb.HistoryOptions]("by_place"),
 	}
 }
 
@@ -66,6 +67,9 @@ func AppendedMessage[M Appendable](messages rules.Table[*pb.Message]) rules.Rule
 	return rules.Message("message", M.GetMessage, messages).Also(func(c *rules.Checker, m M) {
 		if (m.GetMessage() == nil) == (m.GetProviderInput() == nil) {
 			c.Fail("set exactly one of message and provider_input")
+		}
+		if m.GetProviderInput().GetHistory().GetByPlace() {
+			c.Fail("provider_input.history.by_place asks for a view: use BuildContext")
 		}
 	})
 }

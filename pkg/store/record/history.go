@@ -6,7 +6,11 @@ type HistoryMark struct {
 	Hash     [32]byte // keyed, over their hash
 	Messages int32    // of the record that they come to
 	System   bool     // system messages lead it that are not on record
-	Unknown  string
+	Placed   bool     // Places are known: those of older versions are not, and count for nothing
+	// Places say where in the list the messages stand, as runs. Shared is how many of their numbers are those of the first mark, left out here.
+	Places  []int32
+	Shared  int32
+	Unknown string
 }
 
 // EncodeHistoryMarks makes the value of a slot in place of the one that is stored, and DecodeHistoryMarks reads it.
@@ -17,6 +21,9 @@ func historyMarkFields(f *fields, m *HistoryMark) {
 	f.hash(2, &m.Hash)
 	integer(f, 3, &m.Messages)
 	f.bool(4, &m.System)
+	f.bool(5, &m.Placed)
+	numbers(f, 6, &m.Places)
+	integer(f, 7, &m.Shared)
 	f.unknown(&m.Unknown)
 }
 

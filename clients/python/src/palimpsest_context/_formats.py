@@ -46,9 +46,21 @@ def plain(value: Any) -> Any:
     return value
 
 
+def foreign(value: Any) -> Any:
+    """What JSON has no kind for, as it has it."""
+    made = plain(value)
+    if made is value:
+        raise TypeError(f"a {type(value).__name__} is no JSON")
+    return made
+
+
+# What is JSON already is written as it is, without a copy: whole lists come with each step.
+encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=foreign).encode
+
+
 def dumped(value: Any) -> str:
     """JSON of what an SDK holds. A string is JSON already."""
-    return value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
+    return value if isinstance(value, str) else encode(value)
 
 
 def chain(elements: Sequence[str]) -> str:

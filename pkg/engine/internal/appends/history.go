@@ -21,9 +21,11 @@ type History struct {
 	KnownCount  int32
 	KnownSHA256 string // lower-case hexadecimal
 	Divergence  OnDivergence
-	Cut         OnCut
 	// Override is what comes with each message that is appended; nil for nothing.
 	Override *conversation.ExpirationOverride
+	Cut      OnCut
+	// ByPlace asks where in the list the messages stand that a view shows.
+	ByPlace bool
 }
 
 // OnDivergence says what happens where a whole list differs from the record. The numbers are those of the API.
@@ -57,6 +59,12 @@ type HistoryResult struct {
 	Removed []conversation.Range
 	// Conversation is where the list stands: that of the request, or one that continues it.
 	Conversation string
+	// Places are where in the list messages of the record stand.
+	Places []histories.Place
+	// Leading is how many elements lead the list that are system messages.
+	Leading int32
+	// View is the view by place, if that was asked for.
+	View []ViewPiece
 }
 
 // foundHistory is where a whole list goes on, in one attempt.
@@ -65,6 +73,7 @@ type foundHistory struct {
 	rewound conversation.Range
 	before  []conversation.Edit // that make the record what the list goes on from
 	cut     int                 // of the messages to append, those that come before all of the assistant's in the list
+	places  []histories.Place
 }
 
 // result says how the list was read; nil for no list.
@@ -73,8 +82,8 @@ func (f *foundHistory) result() *HistoryResult {
 		return nil
 	}
 	return &HistoryResult{
-		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Removed: f.TakeOut,
-		Conversation: f.Loaded.Key.Conversation,
+		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Conversation: f.Loaded.Key.Conversation,
+		Removed: f.TakeOut, Places: f.places, Leading: f.Leading(f.places),
 	}
 }
 
@@ -117,7 +126,8 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	a.found = &foundHistory{Found: found, cut: beforeAssistant(h, found.Elements)}
 	a.request.Messages, a.request.Fields = found.Messages, fieldsOf(found.Elements)
 	a.request.Extras = slices.Repeat([]AppendExtra{{Override: h.Override}}, len(found.Messages))
-	if len(found.Messages) == 0 && found.Rewind < 0 && !found.Moves() && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
+	a.found.places = found.Places(snap.Head.Messages)
+	if len(found.Messages) == 0 && !found.Changes() && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
 		return nil, a.expected(snap.Head.Messages)
 	}
 	first, err := a.rewindFor(ctx, snap)
@@ -137,7 +147,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	if len(c.Messages) == 0 && first == nil {
 		c.Head.Revision = snap.Head.Revision // nothing that anybody sees
 	}
-	c.Slots[view.HistorySlot] = found.Slot(c.Head.Messages, snap.Slots[view.HistorySlot])
+	c.Slots[view.HistorySlot] = found.Slot(c.Head.Messages, a.found.places, snap.Slots[view.HistorySlot])
 	if o := c.Outcome; o != nil {
 		o.Matched, o.Rewound, o.Removed = found.Matched, a.found.rewound, found.TakeOut
 	}
@@ -213,6 +223,7 @@ func (a *attempt) repeat(ctx context.Context, o *store.Outcome, variants bool) (
 			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Removed: o.Removed,
 			Conversation: a.request.Key.Conversation,
 		}
+		out.History.Places, out.History.Leading, err = a.service.histories.Remembered(ctx, a.request.Key, h.sought(false))
 	}
 	return out, err
 }

@@ -205,12 +205,17 @@ func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *pla
 	if err != nil {
 		return nil, false, err
 	}
-	result = d.Result(assembly, manifest)
+	result = d.Result(assembly, manifest, r.ByPlace)
 	if result.Compaction.OwnCalls, err = b.ownModelUsage(ctx, d.Loaded.Key); err != nil {
 		return nil, false, err
 	}
 	result.Prefix = d.Prefix(d.Previous, &manifest)
 	d.Finish(result, assembly)
+	if result.ByPlace {
+		if result.Shown, err = d.Composer.Shown(d.Composed); err != nil {
+			return nil, false, err
+		}
+	}
 	if r.DryRun {
 		result.Manifest.Seq, result.Revision = 0, g.stored.Revision
 	}
@@ -294,6 +299,13 @@ func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outc
 	in, err := b.input(w, r)
 	if err != nil {
 		return nil, err
+	}
+	if result.ByPlace = r.ByPlace; r.ByPlace {
+		c := view.NewComposer(w, conversation.Kept{LeadingSystem: m.LeadingSystem}, in.Format, m.Model, in.Counter)
+		if result.Shown, err = c.Shown(out); err != nil {
+			return nil, err
+		}
+		result.MessagesJSON = nil
 	}
 	if err := plan.FinishRepeated(in, result, out); err != nil {
 		return nil, err

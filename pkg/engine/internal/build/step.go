@@ -45,6 +45,7 @@ func (b *Service) Step(ctx context.Context, r StepRequest) (*StepResult, error) 
 		r.Build.LastUsage = r.Append.Usage
 	}
 	r.Append.Usage = nil
+	r.Build.ByPlace = r.Append.History != nil && r.Append.History.ByPlace && !r.Build.DryRun
 	var out *StepResult
 	err := b.Appends.WithSuccessors(ctx, r.Append, r.Build.DryRun, func(a appends.AppendRequest) (err error) {
 		own := r
@@ -72,6 +73,15 @@ func (b *Service) stepOn(ctx context.Context, r StepRequest) (*StepResult, error
 
 // answer joins both halves.
 func (s *step) answer(result *report.Result) *StepResult {
+	if a := s.appended; result.ByPlace && a != nil && a.History != nil && a.History.View == nil {
+		t := s.Views.Formats[result.Manifest.Format].Traits()
+		a.History.View = piecesOf(t, result, a.History)
+		for i := range a.History.View {
+			if p := &a.History.View[i]; len(p.Blocks) > 0 {
+				p.JSON, p.Blocks = string(t.Messages(p.Blocks)), nil
+			}
+		}
+	}
 	return &StepResult{Result: result, Appended: s.appended}
 }
 

@@ -3,6 +3,7 @@ package histories
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -28,7 +29,7 @@ type chain struct {
 func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
 	c := &chain{before: r.KnownCount, count: r.KnownCount, leading: snap.Head.LeadingSystem}
 	var err error
-	if c.marks, err = record.DecodeHistoryMarks(snap.Slots[view.HistorySlot]); err != nil {
+	if c.marks, err = decodeMarks(snap.Slots[view.HistorySlot]); err != nil {
 		return nil, txn.Failure(err)
 	}
 	if r.KnownCount > 0 {
@@ -66,7 +67,7 @@ func (c *chain) add(element string) {
 // meet notes the mark that the chain has come to, if there is one.
 func (c *chain) meet(incarnation conversation.ID) {
 	for _, m := range c.marks {
-		if m.Count == c.count && m.Messages > c.leading && m.Hash == c.keyed(incarnation, c.sum) {
+		if m.Count == c.count && m.Messages > c.leading && m.Placed && m.Hash == c.keyed(incarnation, c.sum) {
 			c.known = m
 		}
 	}
@@ -102,4 +103,36 @@ func (c *chain) after(messages []provider.InputMessage, elements int) []provider
 		}
 	}
 	return out
+}
+
+// placesOf are where the messages of a known prefix stand, packed.
+func (c *chain) placesOf(elements int) []int32 {
+	if int(c.known.Count) == elements {
+		return c.known.Places
+	}
+	return c.given.Places
+}
+
+// decodeMarks reads what is remembered of lists. Most lists begin as the newest does.
+func decodeMarks(slot []byte) ([]record.HistoryMark, error) {
+	marks, err := record.DecodeHistoryMarks(slot)
+	for i := range marks {
+		if m := &marks[i]; i > 0 && m.Shared > 0 && int(m.Shared) <= len(marks[0].Places) {
+			m.Places = slices.Concat(marks[0].Places[:m.Shared], m.Places)
+		}
+		marks[i].Shared = 0
+	}
+	return marks, err
+}
+
+// encodeMarks makes the value of a slot in place of the one that is stored.
+func encodeMarks(marks []record.HistoryMark, stored []byte) []byte {
+	for i := 1; i < len(marks); i++ {
+		m, n := &marks[i], 0
+		for n < len(m.Places) && n < len(marks[0].Places) && m.Places[n] == marks[0].Places[n] {
+			n++
+		}
+		m.Shared, m.Places = int32(n), m.Places[n:]
+	}
+	return record.EncodeHistoryMarks(marks, stored)
 }

@@ -58,6 +58,10 @@ type Found struct {
 	system bool // they lead the list
 	marks  []record.HistoryMark
 	hash   [32]byte
+	leads  bool                    // system messages lead what was sent
+	places []history.Place         // of what was on record
+	rest   []provider.InputMessage // that Messages are made of
+	list   []provider.InputMessage // that was compared
 }
 
 // Find finds a list in a conversation that was read with the slots of builds.
@@ -67,8 +71,11 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 		return nil, err
 	}
 	w := view.New(key, snap)
-	out := &Found{Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum)}
-	out.Known = len(c.marks) > 0 && c.marks[0].Count == c.count && c.marks[0].Hash == out.hash
+	out := &Found{
+		Count: c.count, SHA256: hex.EncodeToString(c.sum[:]), Loaded: w, marks: c.marks, hash: c.keyed(snap.Head.Incarnation, c.sum),
+		leads: r.Input.Leads && r.KnownCount == 0,
+	}
+	out.Known = len(c.marks) > 0 && c.marks[0].Count == c.count && c.marks[0].Hash == out.hash && c.marks[0].Placed
 	if out.LacksSystem = r.KnownCount > 0 && c.known.System; r.Input.Leads {
 		system, err := f.System(ctx, key, snap, r.Input)
 		if err != nil {
@@ -84,12 +91,17 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	}
 	reading, err := cmp.read(ctx, from, known, !spares)
 	if spares && differs(err) {
+		known = 0
 		reading, err = cmp.read(ctx, snap.Head.LeadingSystem, 0, true)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out.take(reading, c.before)
+	out.list, out.places = c.after(r.Input.Messages, known), reading.Places
+	if known > 0 {
+		out.places = append(unpackPlaces(c.placesOf(known), int32(known)), reading.Places...)
+	}
 	return out, nil
 }
 
@@ -148,7 +160,7 @@ func (x *comparison) read(ctx context.Context, from int32, known int, may bool) 
 
 // take notes a reading. Its parts are the list's, which another attempt reads again.
 func (x *Found) take(r *history.Reading, before int32) {
-	x.Matched, x.Rewind = int32(r.Matched), r.Rewind
+	x.Matched, x.Rewind, x.rest = int32(r.Matched), r.Rewind, r.Rest
 	x.TakeOut, x.PutBack = rangesOf(r.TakeOut), rangesOf(r.PutBack)
 	for i := range r.Rest {
 		m := r.Rest[i].Message
@@ -172,14 +184,18 @@ func (x *Found) Moves() bool { return len(x.TakeOut)+len(x.PutBack) > 0 }
 // maxMarks is how many lists are remembered: the last one, those of callers who take turns, and one that an edit goes back to.
 const maxMarks = 4
 
-// Slot remembers the list, once the record has so many messages. After a rewind, and where messages go or come back, nothing else is known any
-// more.
-func (x *Found) Slot(messages int32, stored []byte) []byte {
-	marks := []record.HistoryMark{{Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem}}
+// Changes says whether the list changes what is on record already, or how it is shown: then no other list is known any more.
+func (x *Found) Changes() bool { return x.Rewind >= 0 || x.Moves() }
+
+// Slot remembers the list, once the record has so many messages, which stand in the list at these places.
+func (x *Found) Slot(messages int32, places []history.Place, stored []byte) []byte {
+	marks := []record.HistoryMark{{
+		Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem, Placed: true, Places: packPlaces(places),
+	}}
 	for _, m := range x.marks {
-		if same := m.Count == x.Count && m.Hash == x.hash; x.Rewind < 0 && !x.Moves() && !same && len(marks) < maxMarks {
+		if same := m.Count == x.Count && m.Hash == x.hash; !x.Changes() && !same && len(marks) < maxMarks {
 			marks = append(marks, m)
 		}
 	}
-	return record.EncodeHistoryMarks(marks, stored)
+	return encodeMarks(marks, stored)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// Result is the answer of a build.
-func (d *Attempt) Result(a *provider.Assembly, m conversation.Manifest) *report.Result {
-	r := &report.Result{Turn: d.Turn, Manifest: m, Revision: m.Revision}
+// Result is the answer of a build, with the context's JSON, or without it for a view by place.
+func (d *Attempt) Result(a *provider.Assembly, m conversation.Manifest, byPlace bool) *report.Result {
+	r := &report.Result{Turn: d.Turn, Manifest: m, Revision: m.Revision, ByPlace: byPlace}
 	r.SetContext(m.Format, d.Composed, a)
 	total := d.Fixed + d.Composed.Tokens()
 	r.Tokens = report.Tokens{

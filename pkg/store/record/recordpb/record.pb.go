@@ -4458,7 +4458,15 @@ type HistoryMark struct {
 	// Messages of the record that it comes to.
 	Messages int32 `protobuf:"varint,3,opt,name=messages,proto3" json:"messages,omitempty"`
 	// System messages lead it that are not on record.
-	System        bool `protobuf:"varint,4,opt,name=system,proto3" json:"system,omitempty"`
+	System bool `protobuf:"varint,4,opt,name=system,proto3" json:"system,omitempty"`
+	// It is known where in the list the messages stand.
+	Placed bool `protobuf:"varint,5,opt,name=placed,proto3" json:"placed,omitempty"`
+	// Where they stand, as runs of messages of as many elements: how many messages, 8 times the elements of each and flags (1: in another form
+	// than on record; 2: with other ids of calls; 4: the run begins elsewhere than behind the one before), and, where it begins elsewhere, by how
+	// many messages and elements, each as 2n, or -2n-1 for n below 0.
+	Places []int32 `protobuf:"varint,6,rep,packed,name=places,proto3" json:"places,omitempty"`
+	// How many of these numbers are the first mark's, and left out here.
+	Shared        int32 `protobuf:"varint,7,opt,name=shared,proto3" json:"shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4519,6 +4527,27 @@ func (x *HistoryMark) GetSystem() bool {
 		return x.System
 	}
 	return false
+}
+
+func (x *HistoryMark) GetPlaced() bool {
+	if x != nil {
+		return x.Placed
+	}
+	return false
+}
+
+func (x *HistoryMark) GetPlaces() []int32 {
+	if x != nil {
+		return x.Places
+	}
+	return nil
+}
+
+func (x *HistoryMark) GetShared() int32 {
+	if x != nil {
+		return x.Shared
+	}
+	return 0
 }
 
 // The conversations that whole lists began, which continue this one, oldest first.
@@ -5911,6 +5940,8 @@ type ModelProfile struct {
 	CacheWritePrice      *float64               `protobuf:"fixed64,9,opt,name=cache_write_price,json=cacheWritePrice,proto3,oneof" json:"cache_write_price,omitempty"`
 	OutputPrice          *float64               `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
 	LivePrefix           *bool                  `protobuf:"varint,11,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
+	CacheLifetimeNanos   *int64                 `protobuf:"varint,12,opt,name=cache_lifetime_nanos,json=cacheLifetimeNanos,proto3,oneof" json:"cache_lifetime_nanos,omitempty"`
+	ReasoningBinding     int32                  `protobuf:"varint,13,opt,name=reasoning_binding,json=reasoningBinding,proto3" json:"reasoning_binding,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -6020,6 +6051,20 @@ func (x *ModelProfile) GetLivePrefix() bool {
 		return *x.LivePrefix
 	}
 	return false
+}
+
+func (x *ModelProfile) GetCacheLifetimeNanos() int64 {
+	if x != nil && x.CacheLifetimeNanos != nil {
+		return *x.CacheLifetimeNanos
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetReasoningBinding() int32 {
+	if x != nil {
+		return x.ReasoningBinding
+	}
+	return 0
 }
 
 // What an operator says of an action's or a tool's results.
@@ -7504,12 +7549,15 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x06afresh\x18\x06 \x01(\x03R\x06afresh\x12-\n" +
 	"\x04cuts\x18\a \x03(\v2\x19.palimpsest.record.v1.CutR\x04cuts\"G\n" +
 	"\fHistoryMarks\x127\n" +
-	"\x05marks\x18\x01 \x03(\v2!.palimpsest.record.v1.HistoryMarkR\x05marks\"k\n" +
+	"\x05marks\x18\x01 \x03(\v2!.palimpsest.record.v1.HistoryMarkR\x05marks\"\xb3\x01\n" +
 	"\vHistoryMark\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x05R\x05count\x12\x12\n" +
 	"\x04hash\x18\x02 \x01(\fR\x04hash\x12\x1a\n" +
 	"\bmessages\x18\x03 \x01(\x05R\bmessages\x12\x16\n" +
-	"\x06system\x18\x04 \x01(\bR\x06system\"M\n" +
+	"\x06system\x18\x04 \x01(\bR\x06system\x12\x16\n" +
+	"\x06placed\x18\x05 \x01(\bR\x06placed\x12\x16\n" +
+	"\x06places\x18\x06 \x03(\x05R\x06places\x12\x16\n" +
+	"\x06shared\x18\a \x01(\x05R\x06shared\"M\n" +
 	"\n" +
 	"Successors\x12?\n" +
 	"\n" +
@@ -7613,7 +7661,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x13 \x01(\fR\x05title\"3\n" +
 	"\vSharedBytes\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x03R\x05count\"\xf8\x04\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\"\xf5\x05\n" +
 	"\fModelProfile\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x00R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -7628,7 +7676,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\foutput_price\x18\n" +
 	" \x01(\x01H\aR\voutputPrice\x88\x01\x01\x12$\n" +
 	"\vlive_prefix\x18\v \x01(\bH\bR\n" +
-	"livePrefix\x88\x01\x01B\x18\n" +
+	"livePrefix\x88\x01\x01\x125\n" +
+	"\x14cache_lifetime_nanos\x18\f \x01(\x03H\tR\x12cacheLifetimeNanos\x88\x01\x01\x12+\n" +
+	"\x11reasoning_binding\x18\r \x01(\x05R\x10reasoningBindingB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\t\n" +
 	"\a_factorB\x0f\n" +
@@ -7637,7 +7687,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
 	"\r_output_priceB\x0e\n" +
-	"\f_live_prefix\"\x8b\x03\n" +
+	"\f_live_prefixB\x17\n" +
+	"\x15_cache_lifetime_nanos\"\x8b\x03\n" +
 	"\fActionPolicy\x12&\n" +
 	"\x0fagent_action_id\x18\x01 \x01(\tR\ragentActionId\x12\x1b\n" +
 	"\taction_id\x18\x02 \x01(\tR\bactionId\x12\x1b\n" +

@@ -114,7 +114,7 @@ func (c *Completion) addTokens(own []provider.Tool, counter tokens.Counter) {
 // Finish puts into the answer what stands beside the context: the system prompt, and the whole request, if they are asked for.
 func (c *Completion) Finish(r *report.Result, a *provider.Assembly, out *view.Composition) {
 	a = r.AddSystemPrompt(c.format, c.systemBlocks(), out, a)
-	if !c.On {
+	if !c.On || r.ByPlace {
 		return
 	}
 	request := &provider.Completion{Instructions: c.prompt, Tools: c.tools}

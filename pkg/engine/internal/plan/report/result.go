@@ -19,6 +19,8 @@ type Result struct {
 	System       []byte             // for the others
 	MessagesJSON []byte
 	RequestJSON  []byte // the whole request, if it was asked for
+	ByPlace      bool   // Shown was asked for, in place of MessagesJSON and RequestJSON
+	Shown        []view.Shown
 	SHA256       [32]byte
 	Blocks       int32
 	Breakpoints  []int32
@@ -87,7 +89,13 @@ func (r *Result) SetContext(f conversation.Format, out *view.Composition, a *pro
 		r.Messages = out.Messages
 		return
 	}
-	r.System, r.MessagesJSON = a.System(), a.Messages()
+	r.setMessages(a)
+}
+
+func (r *Result) setMessages(a *provider.Assembly) {
+	if r.System = a.System(); !r.ByPlace {
+		r.MessagesJSON = a.Messages()
+	}
 }
 
 // Explain says why messages are not shown as they were appended. recorded is what all messages on record weigh.
@@ -314,6 +322,6 @@ func (r *Result) AddSystemPrompt(f provider.Format, prompt provider.UnitBlocks, 
 		r.Messages = slices.Concat(prompt.Messages, r.Messages)
 		return assembly
 	}
-	r.System, r.MessagesJSON = assembly.System(), assembly.Messages()
+	r.setMessages(assembly)
 	return assembly
 }

@@ -1,0 +1,198 @@
+package build
+
+import (
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/histories"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
+)
+
+// pieces puts a view together of what is shown, and of where that stands in the caller's list.
+type pieces struct {
+	traits    provider.Traits
+	decisions []conversation.Decision
+	leading   int32 // messages of the record that are leading system messages
+	matches   map[int32]*match
+	shown     map[int32]*view.Shown // one of each message
+	out       []appends.ViewPiece
+}
+
+// match is elements of the list and messages of the record that are the same, and cannot be told apart further.
+type match struct {
+	elements []int32
+	messages []int32
+	changed  bool
+	told     bool // it stands in the view
+}
+
+// piecesOf says by place what a view is to the caller's list.
+func piecesOf(t provider.Traits, r *report.Result, h *appends.HistoryResult) []appends.ViewPiece {
+	p := &pieces{traits: t, decisions: r.Decisions, leading: r.Manifest.LeadingSystem, matches: map[int32]*match{}, shown: map[int32]*view.Shown{}}
+	for i := range r.Shown {
+		p.shown[r.Shown[i].Message] = &r.Shown[i]
+	}
+	p.match(h.Places)
+	p.part(r.Shown)
+	p.couple(h.Places)
+	if h.Leading > 0 {
+		p.add(appends.ViewPiece{Kind: appends.PieceWhole, Elements: countTo(h.Leading), Messages: conversation.Range{End: p.leading}})
+	}
+	for i := range r.Shown {
+		if s := &r.Shown[i]; s.Message < 0 || s.Message >= p.leading || h.Leading == 0 {
+			p.show(s)
+		}
+	}
+	return p.out
+}
+
+func countTo(n int32) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(i)
+	}
+	return out
+}
+
+// match joins elements and messages that have parts of each other.
+func (p *pieces) match(places []histories.Place) {
+	elements := map[int32]*match{}
+	for _, at := range places {
+		m := p.matches[at.Message]
+		for e := at.First; m == nil && e < at.End; e++ {
+			m = elements[e]
+		}
+		if m == nil {
+			m = &match{}
+		}
+		m.take(p.matches, at.Message)
+		for e := at.First; e < at.End; e++ {
+			switch other := elements[e]; {
+			case other == nil:
+				m.elements = append(m.elements, e)
+			case other != m:
+				for _, message := range other.messages {
+					m.take(p.matches, message)
+				}
+				for _, theirs := range other.elements {
+					m.elements, elements[theirs] = append(m.elements, theirs), m
+				}
+				m.changed = m.changed || other.changed
+			}
+			elements[e] = m
+		}
+		s := p.shown[at.Message]
+		m.changed = m.changed || at.Changed || s == nil || !s.Whole
+	}
+	for _, m := range p.matches {
+		slices.Sort(m.elements)
+	}
+}
+
+func (m *match) take(all map[int32]*match, message int32) {
+	if all[message] != m {
+		all[message], m.messages = m, append(m.messages, message)
+	}
+}
+
+// part changes what does not stand together.
+func (p *pieces) part(shown []view.Shown) {
+	var last *match
+	begun := map[*match]bool{}
+	for i := range shown {
+		m := p.matches[shown[i].Message]
+		if m != nil && m != last {
+			m.changed, begun[m] = m.changed || begun[m], true
+		}
+		last = m
+	}
+}
+
+// couple changes all messages of a unit whose calls have other ids in the view than in the list, if one is changed: a result names its call.
+func (p *pieces) couple(places []histories.Place) {
+	renamed, units := map[int]bool{}, map[int][]*match{}
+	for _, at := range places {
+		if s := p.shown[at.Message]; s != nil {
+			renamed[s.Unit] = renamed[s.Unit] || s.Renamed || at.Renamed
+			units[s.Unit] = append(units[s.Unit], p.matches[at.Message])
+		}
+	}
+	for again := true; again; {
+		again = false
+		for unit := range renamed {
+			if !renamed[unit] || !slices.ContainsFunc(units[unit], func(m *match) bool { return m.changed }) {
+				continue
+			}
+			for _, m := range units[unit] {
+				again, m.changed = again || !m.changed, true
+			}
+		}
+	}
+}
+
+// show adds a run of blocks to the view.
+func (p *pieces) show(s *view.Shown) {
+	m := p.matches[s.Message]
+	at := conversation.Range{First: s.Message, End: s.Message + 1}
+	switch {
+	case s.Summary != 0:
+		p.add(appends.ViewPiece{Kind: appends.PieceSummary, Blocks: s.Blocks, Messages: p.summarized(s.Summary)})
+	case s.Message < 0:
+		p.add(appends.ViewPiece{Kind: appends.PieceMadeUp, Blocks: s.Blocks})
+	case m == nil:
+		p.add(appends.ViewPiece{Kind: appends.PieceRecorded, Blocks: s.Blocks, Messages: at})
+	case m.changed:
+		p.add(appends.ViewPiece{Kind: appends.PieceChanged, Elements: m.elements, Blocks: s.Blocks, Reasons: p.reasons(s.Message), Messages: at})
+	case !m.told:
+		m.told = true
+		p.add(appends.ViewPiece{Kind: appends.PieceWhole, Elements: m.elements, Messages: conversation.Range{
+			First: slices.Min(m.messages), End: slices.Max(m.messages) + 1,
+		}})
+	}
+}
+
+// add puts a piece behind the last one, or makes it a part of that.
+func (p *pieces) add(next appends.ViewPiece) {
+	n := len(p.out) - 1
+	if n < 0 || p.out[n].Kind != next.Kind || next.Kind == appends.PieceSummary {
+		p.out = append(p.out, next)
+		return
+	}
+	last := &p.out[n]
+	if next.Kind == appends.PieceChanged && !slices.Equal(last.Elements, next.Elements) {
+		p.out = append(p.out, next)
+		return
+	}
+	if next.Kind == appends.PieceWhole {
+		last.Elements = slices.Concat(last.Elements, next.Elements)
+	}
+	last.Blocks = slices.Concat(last.Blocks, next.Blocks)
+	last.Messages = conversation.Range{First: min(last.Messages.First, next.Messages.First), End: max(last.Messages.End, next.Messages.End)}
+	for _, r := range next.Reasons {
+		if !slices.Contains(last.Reasons, r) {
+			last.Reasons = append(last.Reasons, r)
+		}
+	}
+}
+
+func (p *pieces) reasons(message int32) []conversation.Reason {
+	var out []conversation.Reason
+	for i := range p.decisions {
+		if d := &p.decisions[i]; d.First <= message && message <= d.Last && !slices.Contains(out, d.Reason) {
+			out = append(out, d.Reason)
+		}
+	}
+	return out
+}
+
+func (p *pieces) summarized(id int64) conversation.Range {
+	for i := range p.decisions {
+		if d := &p.decisions[i]; d.Kind == conversation.DecisionSummarized && d.Summary == id {
+			return conversation.Range{First: d.First, End: d.Last + 1}
+		}
+	}
+	return conversation.Range{}
+}
