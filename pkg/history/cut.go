@@ -32,10 +32,16 @@ func (f *finder) findCut() *Reading {
 	if !f.query.Hide && len(f.standing) == len(f.query.Record) {
 		return nil
 	}
+	kept := -1 // messages that a rewind would leave
+	if f.query.Rewind && f.best != nil {
+		if kept = said(f.best.tape[:f.at]); kept+1 >= said(f.standing) {
+			return nil // a list with a gap has no more
+		}
+	}
 	for _, tape := range append([][]Entry{f.query.Record}, f.views...) {
 		g := newGapped(f.list, tape, f.query.Hide)
 		held := g.find()
-		if held == nil || f.query.Rewind && f.best != nil && f.agreed() >= g.weigh(held) {
+		if held == nil || kept >= g.weigh(held) {
 			continue
 		}
 		if r := f.readGapped(g, held); r != nil {
@@ -45,11 +51,11 @@ func (f *finder) findCut() *Reading {
 	return nil
 }
 
-// agreed is how many messages that stand a rewind would leave.
-func (f *finder) agreed() int {
+// said is how many messages of a tape stand and say something.
+func said(tape []Entry) int {
 	n := 0
-	for i := range f.best.tape[:f.at] {
-		if e := &f.best.tape[i]; e.Gone == 0 && e.isSaid() {
+	for i := range tape {
+		if e := &tape[i]; e.Gone == 0 && e.isSaid() {
 			n++
 		}
 	}
@@ -179,8 +185,10 @@ func (g *gapped) find() []*reach {
 		if at = slices.DeleteFunc(at, func(r *reach) bool { return r.offset > 0 }); !g.mayLack(u) {
 			all, at = nil, nil
 		}
-		all = append(all, next...)
-		at = furthest(append(at, next...), maxReaches) // what was held earlier comes first: it leaves most for what follows
+		if len(next) > 0 {
+			all = append(all, next...)
+			at = furthest(append(at, next...), maxReaches) // what was held earlier comes first: it leaves most for what follows
+		}
 	}
 	return g.end(all)
 }
