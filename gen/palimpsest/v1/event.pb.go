@@ -35,11 +35,12 @@ const (
 	EventType_EVENT_TYPE_EXPIRED EventType = 3
 	// The turns of the message, or of tool results in it, were over, and it was compacted.
 	EventType_EVENT_TYPE_COMPACTED EventType = 4
-	// The message left the view.
+	// The message left the view; with reason REMOVED_BY_CALLER, the messages from message_index up to end_index.
 	EventType_EVENT_TYPE_REMOVED EventType = 5
 	// Blocks of plugins in the message changed to the persistent variant or were dropped.
 	EventType_EVENT_TYPE_RETENTION_APPLIED EventType = 6
-	// ExpandMessage brought the message back in full. Messages of its unit that were shown in full before have no event.
+	// ExpandMessage brought the message back in full. Messages of its unit that were shown in full before have no event. With reason
+	// REMOVED_BY_CALLER, a caller's list holds the messages again, from message_index up to end_index, and they are back as they were.
 	EventType_EVENT_TYPE_EXPANDED EventType = 7
 	// Old tool results in the message were cleared.
 	EventType_EVENT_TYPE_PRUNED EventType = 8
@@ -375,7 +376,7 @@ const (
 	DecisionReason_DECISION_REASON_SIGNATURE_ADDED DecisionReason = 53
 	// The text held bytes in base64: an image or a line stands for them.
 	DecisionReason_DECISION_REASON_BYTES_REPLACED DecisionReason = 54
-	// The caller's list no longer holds the message (ON_CUT_HIDE), or, where it comes back, holds it again.
+	// A whole list (HISTORY) of the caller no longer holds the messages (on_cut HIDE), or, in an event of type EXPANDED, holds them again.
 	DecisionReason_DECISION_REASON_REMOVED_BY_CALLER DecisionReason = 55
 )
 

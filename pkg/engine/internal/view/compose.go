@@ -23,6 +23,7 @@ type Composition struct {
 	Messages         []provider.Message
 	Removed          []conversation.Item  // in the tail, and not shown: removed, or all of their blocks dropped
 	Hidden           []conversation.Edit  // what was taken back
+	TakenOut         []conversation.Edit  // what the caller's list lacks
 	Summarized       []conversation.Range // what the summaries in force stand for
 	DroppedSummaries []conversation.Edit  // summaries that stand, and that the window has no room for
 	made             []conversation.Edit  // summaries that stand, with the ranges that they were made of
@@ -58,7 +59,7 @@ func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*C
 	out.Original, out.made = c.Loaded.Original, view.Summaries()
 	view = view.In(win)
 	out.Weights = make([]int64, len(out.Units))
-	out.Hidden, out.Summarized = view.Hides(), summarizedRanges(view)
+	out.Hidden, out.TakenOut, out.Summarized = view.Hides(), view.Lacked(), summarizedRanges(view)
 	for _, e := range view.Summaries() {
 		if cut, ok := win.CutOf(0, e.Summary.ID); ok && cut.Leaves() {
 			out.DroppedSummaries = append(out.DroppedSummaries, e)
@@ -308,6 +309,9 @@ func (out *Composition) LeftOut(m *conversation.Manifest) []conversation.Range {
 	}
 	for _, h := range out.Hidden {
 		aside(h.Range)
+	}
+	for _, e := range out.TakenOut {
+		known = append(known, e.Range)
 	}
 	return conversation.SubtractRanges([]conversation.Range{{First: m.LeadingSystem, End: m.Window.Start}}, known)
 }
