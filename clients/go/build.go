@@ -26,10 +26,12 @@ type Request struct {
 	WithoutRecall bool
 	// WithoutCacheMarks leaves out marks for the provider's prompt cache.
 	WithoutCacheMarks bool
-	// Anew lets a list with another first message begin another conversation
-	// (Sync); where it differs later, the record is taken back. ID is then that
-	// conversation's id, until a list comes that is another one's.
-	Anew bool
+	// Differs says what happens where a whole list differs from the record:
+	// DiffersRefuse by default for Sync, DiffersNew for View.
+	Differs Differs
+	// Cut says what becomes of messages that the list no longer holds: CutKeep
+	// by default for Sync, CutHide for View.
+	Cut Cut
 }
 
 // OpenAI puts on record what was said, and returns the body of a call of
@@ -58,6 +60,11 @@ func (c *Conversation) request(ctx context.Context, format Format, r Request) (j
 	if _, err := format.code(); err != nil {
 		return nil, err
 	}
+	if !c.fits(len(r.System) + len(r.Tools)) {
+		if _, err := c.append(ctx); err != nil {
+			return nil, err
+		}
+	}
 	compose := func() *pb.BuildContextRequest {
 		built := r.build(c.id, format)
 		built.RecallTools, built.PromptCache = !r.WithoutRecall, !r.WithoutCacheMarks
@@ -72,13 +79,6 @@ func (c *Conversation) request(ctx context.Context, format Format, r Request) (j
 		}
 		return len(c.pending)
 	}
-	return c.bodyOf(ctx, format, r, compose, items)
-}
-
-// bodyOf makes a build and the provider's request of what it answers.
-func (c *Conversation) bodyOf(
-	ctx context.Context, format Format, r Request, compose func() *pb.BuildContextRequest, items func() int,
-) (json.RawMessage, error) {
 	if err := c.build(ctx, compose, items); err != nil {
 		return nil, err
 	}

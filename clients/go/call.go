@@ -25,10 +25,15 @@ type rpc[Q, R any] func(context.Context, *Q, ...grpc.CallOption) (*R, error)
 
 // call makes a call, and again while that may help, within one deadline. A request that changes something carries a request id.
 func call[Q, R any](ctx context.Context, p *Palimpsest, method rpc[Q, R], request *Q) (*R, error) {
-	if err := p.greet(ctx); err != nil {
+	return callWithin(ctx, p, p.timeout, method, request)
+}
+
+// callWithin is call with another deadline.
+func callWithin[Q, R any](ctx context.Context, p *Palimpsest, timeout time.Duration, method rpc[Q, R], request *Q) (*R, error) {
+	if err := p.greet(ctx, timeout); err != nil {
 		return nil, err
 	}
-	return attempts(ctx, p.timeout, func(ctx context.Context) (*R, error) { return method(ctx, request) })
+	return attempts(ctx, timeout, func(ctx context.Context) (*R, error) { return method(ctx, request) })
 }
 
 func attempts[R any](ctx context.Context, timeout time.Duration, try func(context.Context) (*R, error)) (*R, error) {
@@ -63,14 +68,14 @@ func sleep(ctx context.Context, d time.Duration) bool {
 const versionKey = "palimpsest-version"
 
 // greet waits until the sidecar serves, and refuses one that is older than the package. Once it has done so it does nothing.
-func (p *Palimpsest) greet(ctx context.Context) error {
+func (p *Palimpsest) greet(ctx context.Context, timeout time.Duration) error {
 	p.greeting.Lock()
 	defer p.greeting.Unlock()
 	if p.greeted {
 		return nil
 	}
 	var header metadata.MD
-	_, err := attempts(ctx, p.timeout, func(ctx context.Context) (*healthpb.HealthCheckResponse, error) {
+	_, err := attempts(ctx, timeout, func(ctx context.Context) (*healthpb.HealthCheckResponse, error) {
 		if err := p.local.alive(); err != nil {
 			return nil, err
 		}
@@ -81,7 +86,7 @@ func (p *Palimpsest) greet(ctx context.Context) error {
 		return answer, err
 	})
 	if err != nil {
-		return err
+		return p.local.told(err)
 	}
 	for _, theirs := range header.Get(versionKey) {
 		if older(theirs, p.version) {

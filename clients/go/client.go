@@ -33,7 +33,8 @@ type Palimpsest struct {
 	timeout time.Duration
 	health  healthpb.HealthClient
 	local   *process // nil if the sidecar is somebody else's
-	version string   // the release that the package belongs to
+	passes  bool
+	version string // the release that the package belongs to
 
 	greeting sync.Mutex
 	greeted  bool
@@ -56,6 +57,8 @@ type options struct {
 	binary    string
 	dataDir   string
 	arguments []string
+
+	onUnavailable OnUnavailable
 }
 
 // Option is a choice for New or Local.
@@ -98,7 +101,7 @@ func New(address string, choices ...Option) (*Palimpsest, error) {
 			Context: pb.NewContextServiceClient(conn), Conversations: pb.NewConversationServiceClient(conn),
 			Contents: pb.NewContentServiceClient(conn), Memories: pb.NewMemoryServiceClient(conn), Policies: pb.NewPolicyServiceClient(conn),
 		},
-		conn: conn, timeout: o.timeout, health: healthpb.NewHealthClient(conn), version: release(),
+		conn: conn, timeout: o.timeout, health: healthpb.NewHealthClient(conn), version: release(), passes: o.onUnavailable == UnavailablePass,
 	}, nil
 }
 

@@ -48,8 +48,11 @@ func TestCall_LastingError_IsTypedAndNotTriedAgain(t *testing.T) {
 	if err.Error() != "palimpsest: INVALID_FIELD: refused; items[0]: is empty" || len(f.ids) != 1 {
 		t.Errorf("failed with %q after %d tries", err, len(f.ids))
 	}
-	// What was refused still waits.
-	if err := c.Flush(t.Context()); err != nil || len(f.items) != 1 || f.ids[0] == f.ids[1] {
+	// What was refused waits no longer.
+	if len(e.Refused) != 1 || e.Refused[0].Item.GetMessage().GetParts()[0].GetText() != "hi" || e.Refused[0].Message != "items[0]: is empty" {
+		t.Errorf("given back: %v", e.Refused)
+	}
+	if err := c.Flush(t.Context()); err != nil || len(f.items) != 0 {
 		t.Errorf("then: %v, %d on record, under %q", err, len(f.items), f.ids)
 	}
 }
@@ -114,7 +117,7 @@ func TestGreet_OlderSidecar_IsRefused(t *testing.T) {
 func TestNew_Token_GoesWithCallsAndNeverOverNetworksInClear(t *testing.T) {
 	t.Parallel()
 	f, p := newFake(t, WithToken("secret"))
-	if err := p.greet(t.Context()); err != nil || !slices.Equal(f.tokens, []string{"Bearer secret"}) {
+	if err := p.greet(t.Context(), p.timeout); err != nil || !slices.Equal(f.tokens, []string{"Bearer secret"}) {
 		t.Errorf("%v, with %q", err, f.tokens)
 	}
 	if _, err := New("palimpsest.example:7171", WithToken("secret")); err == nil || strings.Contains(err.Error(), "secret") {

@@ -2,6 +2,7 @@ package palimpsest
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 
 	"google.golang.org/protobuf/proto"
@@ -23,6 +24,15 @@ type Conversation struct {
 	recalled  map[string]*pb.ToolResult // by call
 	known     map[Format]prefix
 	unsettled unsettled
+
+	limits    limits
+	cited     map[[sha256.Size]byte]*pb.Citation    // by the hash of what they stand for
+	shortened map[[sha256.Size]byte]json.RawMessage // what is too large, as it is sent
+	passes    bool                                  // lists pass while the sidecar is away
+	lists     bool                                  // whole lists come, and not what is said piece by piece
+	views     map[Format]lastView
+	shaped    bool // a view may have shown a list otherwise than it came
+	lost      bool // the record is gone, and a reply began it anew
 }
 
 // ConversationOption is a choice for a conversation.
@@ -52,14 +62,17 @@ func WithDurableSteps() ConversationOption { return func(c *Conversation) { c.ea
 
 // Conversation returns the conversation with an id. It makes no call.
 func (p *Palimpsest) Conversation(id string, choices ...ConversationOption) *Conversation {
-	c := &Conversation{p: p, opened: id, id: id, recalled: map[string]*pb.ToolResult{}, known: map[Format]prefix{}}
+	c := &Conversation{
+		p: p, opened: id, id: id, recalled: map[string]*pb.ToolResult{}, known: map[Format]prefix{}, limits: defaultLimits(),
+		cited: map[[sha256.Size]byte]*pb.Citation{}, shortened: map[[sha256.Size]byte]json.RawMessage{}, passes: p.passes, views: map[Format]lastView{},
+	}
 	for _, choose := range choices {
 		choose(c)
 	}
 	return c
 }
 
-// ID returns the conversation's id; after a Sync with Anew, that of the one in
+// ID returns the conversation's id; after a list that differs (DiffersNew), that of the one in
 // which the list stands.
 func (c *Conversation) ID() string { return c.id }
 

@@ -30,6 +30,18 @@ type Error struct {
 	Violations []Violation
 	// Metadata says more, by reason.
 	Metadata map[string]string
+	// Refused is what waited to go on record and is not taken: it waits no
+	// longer, and the rest goes on.
+	Refused []Refused
+
+	away bool // a sidecar of the program's own has ended
+}
+
+// Refused is something that was said and is not taken.
+type Refused struct {
+	Index   int // its place among what waited
+	Item    *pb.BatchAppendItem
+	Message string // why
 }
 
 // Violation is one fault of a request.
@@ -58,7 +70,8 @@ func (e *Error) name() string {
 // Passing says whether the same call, under the same request id, may succeed
 // a moment later.
 func (e *Error) Passing() bool {
-	return e.Code == codes.Unavailable || e.Code == codes.DeadlineExceeded || e.Reason == pb.ErrorReason_ERROR_REASON_CONTENTION
+	return e.Code == codes.Unavailable || e.Code == codes.DeadlineExceeded || e.Reason == pb.ErrorReason_ERROR_REASON_CONTENTION ||
+		e.Reason == pb.ErrorReason_ERROR_REASON_OVERLOADED
 }
 
 // uncertain says whether the call may have been carried out all the same.

@@ -5,6 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net"
 	"slices"
 	"sync"
@@ -25,6 +28,7 @@ import (
 type fake struct {
 	pb.UnimplementedContextServiceServer
 	pb.UnimplementedConversationServiceServer
+	pb.UnimplementedContentServiceServer
 	healthpb.UnimplementedHealthServer
 
 	version string
@@ -39,6 +43,10 @@ type fake struct {
 	calls   []*pb.AppendedCall
 	forgets bool   // what it knew of a list
 	goesOn  string // where lists go on
+	parts   []*pb.ProviderInput
+	view    []*pb.ViewPiece
+	stored  []string // texts
+	first   int32    // index of what is appended next
 }
 
 func newFake(t *testing.T, choices ...Option) (*fake, *Palimpsest) {
@@ -47,6 +55,7 @@ func newFake(t *testing.T, choices ...Option) (*fake, *Palimpsest) {
 	server := grpc.NewServer(grpc.UnaryInterceptor(f.intercept))
 	pb.RegisterContextServiceServer(server, f)
 	pb.RegisterConversationServiceServer(server, f)
+	pb.RegisterContentServiceServer(server, f)
 	healthpb.RegisterHealthServer(server, f)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -108,7 +117,30 @@ func (f *fake) BatchAppendMessages(_ context.Context, r *pb.BatchAppendMessagesR
 	if err := f.carryOut(r.GetRequestId(), r.GetItems()); err != nil {
 		return nil, err
 	}
-	return &pb.BatchAppendMessagesResponse{Calls: f.calls}, nil
+	return &pb.BatchAppendMessagesResponse{Calls: f.calls, Receipts: []*pb.Receipt{{Index: f.first}}}, nil
+}
+
+// AppendMessage takes a part of a list.
+func (f *fake) AppendMessage(_ context.Context, r *pb.AppendMessageRequest) (*pb.AppendMessageResponse, error) {
+	f.parts = append(f.parts, r.GetProviderInput())
+	return &pb.AppendMessageResponse{History: f.listed(r.GetProviderInput()).GetHistory()}, nil
+}
+
+func (f *fake) StoreContent(stream grpc.ClientStreamingServer[pb.StoreContentRequest, pb.StoreContentResponse]) error {
+	var text []byte
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		text = append(text, r.GetChunk()...)
+	}
+	f.stored = append(f.stored, string(text))
+	id := fmt.Sprintf("c%d-aaaaaaaa", len(f.stored))
+	return stream.SendAndClose(&pb.StoreContentResponse{Citation: &pb.Citation{ContentId: id, Text: "[" + id + "]"}})
 }
 
 func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.BuildContextResponse, error) {
@@ -119,7 +151,7 @@ func (f *fake) BuildContext(_ context.Context, r *pb.BuildContextRequest) (*pb.B
 		return nil, err
 	}
 	input := r.GetAppend().GetProviderInput()
-	if f.forgets && input.GetHistory().GetKnownCount() > 0 {
+	if f.forgets && input.GetHistory().GetKnownCount() > 0 && len(f.parts) == 0 {
 		return nil, refusal(codes.FailedPrecondition, "HISTORY_PREFIX_UNKNOWN")
 	}
 	if input != nil {
@@ -145,7 +177,7 @@ func (f *fake) listed(input *pb.ProviderInput) *pb.BuildContextResponse {
 	count := int(input.GetHistory().GetKnownCount()) + len(elements)
 	return &pb.BuildContextResponse{
 		Rendered: &pb.Rendered{RequestJson: `{}`},
-		History:  &pb.HistoryResult{KnownCount: int32(count), KnownSha256: hex.EncodeToString(state), ConversationId: f.goesOn},
+		History:  &pb.HistoryResult{KnownCount: int32(count), KnownSha256: hex.EncodeToString(state), ConversationId: f.goesOn, View: f.view},
 	}
 }
 

@@ -76,6 +76,45 @@ func (f Format) request(sidecars, model string, with map[string]any) (json.RawMe
 	return joined(body)
 }
 
+// list is the member of a request that holds its messages.
+func (f Format) list() string {
+	return map[Format]string{OpenAI: "messages", Responses: "input", Anthropic: "messages", Gemini: "contents"}[f]
+}
+
+// plain is the request that a list makes by itself, without the list.
+func (f Format) plain(r *Request) string {
+	body := map[string]any{f.list(): []any{}}
+	if len(r.Tools) > 0 {
+		body["tools"] = r.Tools
+	}
+	switch {
+	case r.System == "":
+	case f == OpenAI:
+		body["messages"] = []any{map[string]any{"role": "system", "content": r.System}}
+	case f == Gemini:
+		body["systemInstruction"] = map[string]any{"parts": []any{map[string]any{"text": r.System}}}
+	default:
+		body[map[Format]string{Responses: "instructions", Anthropic: "system"}[f]] = r.System
+	}
+	text, _ := encode(body) // of what is JSON
+	return string(text)
+}
+
+// extended is a request with more messages.
+func (f Format) extended(request string, more []json.RawMessage) (string, error) {
+	var body map[string]json.RawMessage
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(request), &body); err != nil {
+		return "", fmt.Errorf("palimpsest: the sidecar sent no request: %w", err)
+	}
+	if err := json.Unmarshal(body[f.list()], &list); err != nil {
+		return "", fmt.Errorf("palimpsest: the sidecar sent no messages: %w", err)
+	}
+	body[f.list()] = array(append(list, more...))
+	text, err := joined(body)
+	return string(text), err
+}
+
 // joined writes an object whose values stay as they are, byte for byte.
 func joined(members map[string]json.RawMessage) (json.RawMessage, error) {
 	b := bytes.NewBufferString("{")

@@ -47,7 +47,7 @@ func Local(ctx context.Context, choices ...Option) (*Palimpsest, error) {
 		return nil, errors.Join(err, started.stop())
 	}
 	p.local = started
-	if err := p.greet(ctx); err != nil {
+	if err := p.greet(ctx, p.timeout); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
@@ -124,7 +124,7 @@ func find(named string) (string, error) {
 	return "", fmt.Errorf("palimpsest: no sidecar is on PATH: name its binary, or set %s", binaryVariable)
 }
 
-// alive fails if the process has ended, with what it said last. Nobody's process is alive.
+// alive fails if the process has ended. Nobody's process is alive.
 func (s *process) alive() error {
 	if s == nil {
 		return nil
@@ -134,12 +134,19 @@ func (s *process) alive() error {
 	default:
 		return nil
 	}
-	log, err := os.ReadFile(s.log)
-	if err != nil {
+	return &Error{Code: codes.FailedPrecondition, Message: fmt.Sprintf("the sidecar ended (%v)", s.failed), away: true}
+}
+
+// told is why a start failed, with what the process said last.
+func (s *process) told(err error) error {
+	failed := (*Error)(nil)
+	if s == nil || !errors.As(err, &failed) {
 		return err
 	}
-	said := log[max(0, len(log)-logInError):]
-	return &Error{Code: codes.FailedPrecondition, Message: fmt.Sprintf("the sidecar ended (%v): %s", s.failed, strings.TrimSpace(string(said)))}
+	said, _ := os.ReadFile(s.log) // what cannot be read is not told
+	told := *failed
+	told.Message += ": " + strings.TrimSpace(string(said[max(0, len(said)-logInError):]))
+	return &told
 }
 
 // stop ends the process, by its id, and removes its folder.

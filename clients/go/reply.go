@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
@@ -19,7 +22,9 @@ type Call struct {
 }
 
 // Add puts a reply on record, as the provider answered the last request, with
-// its usage, and returns the calls that wait for results.
+// its usage, and returns the calls that wait for results. While the sidecar is
+// away the reply waits, and goes on record with what comes next: the model need
+// not be asked again.
 func (c *Conversation) Add(ctx context.Context, reply json.RawMessage) ([]Call, error) {
 	shape := pb.ProviderInputShape_PROVIDER_INPUT_SHAPE_UNSPECIFIED
 	if bytes.HasPrefix(bytes.TrimSpace(reply), []byte("[")) { // of a list the sidecar would think that it is the whole conversation
@@ -36,16 +41,26 @@ func (c *Conversation) add(
 		return nil, err
 	}
 	input.Aborted = aborted
-	item := &pb.BatchAppendItem{ProviderInput: input}
-	if c.eachStep && !aborted {
-		if calls, ok := callsOf(format, reply); ok {
-			c.pending = append(c.pending, item)
-			return calls, nil
-		}
+	item, n := &pb.BatchAppendItem{ProviderInput: input}, len(c.pending)
+	if again := c.unsettled.is() && n > 0 && proto.Equal(c.pending[n-1], item); !again {
+		c.pending = append(c.pending, item)
 	}
-	appended, err := c.append(ctx, item)
-	if err != nil {
+	told, ok := callsOf(format, reply)
+	if c.eachStep && !aborted && ok {
+		return told, nil
+	}
+	appended, err := c.append(ctx)
+	failed := (*Error)(nil)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil || !errors.As(err, &failed) || !failed.Passing() && !failed.away:
 		return nil, err
+	case c.lists || aborted: // whoever has a list has the calls too
+		return nil, nil
+	case !ok:
+		return nil, err
+	default:
+		return told, nil
 	}
 	calls := make([]Call, 0, len(appended.GetCalls()))
 	for _, a := range appended.GetCalls() {

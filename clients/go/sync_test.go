@@ -25,7 +25,7 @@ func TestConversation_Sync_SendsWhatIsNew(t *testing.T) {
 		{`[{"a": 1}]`, `[{"a": 1}]`, 0, false},
 	} {
 		f.forgets = step.forgets
-		if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(step.list), true, Request{Model: "m"}); err != nil {
+		if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(step.list), Request{Model: "m", Differs: DiffersRewind}); err != nil {
 			t.Fatal(err)
 		}
 		input := f.builds[len(f.builds)-1].GetAppend().GetProviderInput()
@@ -37,19 +37,19 @@ func TestConversation_Sync_SendsWhatIsNew(t *testing.T) {
 	if len(f.builds) != 7 {
 		t.Errorf("%d builds", len(f.builds))
 	}
-	if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(`{}`), false, Request{}); err == nil {
+	if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(`{}`), Request{}); err == nil {
 		t.Error("an object was taken as a list")
 	}
 }
 
 // A list that goes on elsewhere: what follows goes there, and the next list is looked for where the program began.
-func TestConversation_Sync_Anew_GoesOnWhereTheAnswerSays(t *testing.T) {
+func TestConversation_Sync_New_GoesOnWhereTheAnswerSays(t *testing.T) {
 	t.Parallel()
 	f, p := newFake(t)
 	c := p.Conversation("c1")
 	f.goesOn = "c1~2"
 	for range 2 {
-		if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(`[{"a": 1}]`), true, Request{Model: "m", Anew: true}); err != nil {
+		if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(`[{"a": 1}]`), Request{Model: "m", Differs: DiffersNew}); err != nil {
 			t.Fatal(err)
 		}
 		sent := f.builds[len(f.builds)-1]
@@ -72,7 +72,7 @@ func TestConversation_Sync_SystemInTheList_IsSentEachTime(t *testing.T) {
 	c := p.Conversation("c1")
 	const list = `[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]`
 	for _, step := range []struct{ system, sent string }{{"", list}, {"", list}, {"Be brief.", `[]`}} {
-		if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(list), false, Request{Model: "m", System: step.system}); err != nil {
+		if _, err := c.Sync(t.Context(), OpenAI, json.RawMessage(list), Request{Model: "m", System: step.system}); err != nil {
 			t.Fatal(err)
 		}
 		if sent := f.builds[len(f.builds)-1].GetAppend().GetProviderInput().GetJson(); sent != step.sent {

@@ -234,7 +234,7 @@ func refused(ctx context.Context, p *palimpsest.Palimpsest, id string) error {
 		`[{"role":"user","content":"one"},{"role":"assistant","content":"other"},{"role":"user","content":"three"}]`,
 		`[{"role":"nobody"}]`,
 	} {
-		_, err := conv.Sync(ctx, palimpsest.OpenAI, json.RawMessage(list), false, palimpsest.Request{Model: "fake"})
+		_, err := conv.Sync(ctx, palimpsest.OpenAI, json.RawMessage(list), palimpsest.Request{Model: "fake"})
 		var refusal *palimpsest.Error
 		if errors.As(err, &refusal) {
 			fmt.Println("refused:", refusal.Reason, len(refusal.Violations) > 0)
@@ -250,7 +250,7 @@ func (a *agent) sync(ctx context.Context) error {
 	for _, said := range []string{"Why does billing fail?", "Say that twice."} {
 		list = append(list, raw(map[string]any{"role": "user", "content": said}))
 		for {
-			body, err := a.conv.Sync(ctx, palimpsest.OpenAI, raw(list), false, palimpsest.Request{Model: "fake", Tools: all})
+			body, err := a.conv.Sync(ctx, palimpsest.OpenAI, raw(list), palimpsest.Request{Model: "fake", Tools: all})
 			if err != nil {
 				return err
 			}

@@ -130,6 +130,7 @@ class ConversationCore:
         self._recalled: Dict[str, Any] = {}  # ToolResults by call id
         self._known: Dict[str, Tuple[int, str]] = {}
         self._cited: Dict[str, Any] = {}  # citations by the hash of what they stand for
+        self._shorter: Dict[str, str] = {}  # elements of lists that are too large, by their hash, as they are sent
         self._passes = on_unavailable == "pass"
         self._views: Dict[str, Any] = {}  # the last answer to a list, by format: pieces, or a request
         self._lists = False  # whether whole lists come, and not what is said piece by piece
@@ -240,8 +241,12 @@ class ConversationCore:
         yield from self.flush()
         if self._lost:
             history.on_divergence = provider_input_pb2.ON_DIVERGENCE_NEW
-        yield from self._keep(sizes.texts_of(element) for element in elements if sizes.is_large(element))
-        sent = self._sent(elements)
+        large = {sizes.digest(element): element for element in elements if sizes.is_large(element)}
+        for hashed, element in large.items():
+            if hashed not in self._shorter:
+                yield from self._keep(sizes.texts_of(element))
+                self._shorter[hashed] = sizes.citing(element, self._cited)
+        sent = self._sent(elements) if large else elements
         listed = Listed(sent, format, model, system, tools, history, {"prompt_cache": False, **(build or {})})
         # A system prompt that leads the list is on no record: without another, it has to be sent each time.
         if not system and formats.leads_with_system(sent) and sizes.fits(sent):
@@ -313,9 +318,9 @@ class ConversationCore:
 
     # What is too large.
 
-    def _keep(self, texts: Iterable[Sequence[str]]) -> Steps[None]:
+    def _keep(self, texts: Iterable[str]) -> Steps[None]:
         """Stores long texts, each once, and keeps what stands for them."""
-        for text in itertools.chain.from_iterable(texts):
+        for text in texts:
             hashed = sizes.digest(text)
             if hashed not in self._cited:
                 yield from self._created()
@@ -325,7 +330,7 @@ class ConversationCore:
 
     def _sent(self, elements: Sequence[str]) -> List[str]:
         """A list as it is sent: with citations in the places of long texts."""
-        return [sizes.citing(element, self._cited) if sizes.is_large(element) else element for element in elements]
+        return [self._shorter.get(sizes.digest(element), element) if sizes.is_large(element) else element for element in elements]
 
     def _shortened(self) -> Steps[None]:
         """Stores the long texts of what waits."""
@@ -333,11 +338,11 @@ class ConversationCore:
             if item.ByteSize() <= sizes.LARGEST_ITEM:
                 continue
             if item.HasField("provider_input"):
-                yield from self._keep([sizes.texts_of(item.provider_input.json)])
+                yield from self._keep(sizes.texts_of(item.provider_input.json))
                 item.provider_input.json = sizes.citing(item.provider_input.json, self._cited)
             for part in sizes.long_parts(item.message):
                 text = sizes.text_of(part)
-                yield from self._keep([[text]])
+                yield from self._keep([text])
                 sizes.cite(part, self._cited[sizes.digest(text)])
 
     def _request(self, format: str, model: str, system: str, tools: Any, wanted: Mapping[str, Any]) -> Any:
@@ -541,7 +546,7 @@ class ConversationCore:
 class Listed:
     """A whole list, and what its build takes beside it."""
 
-    elements: List[str]
+    elements: Sequence[str]
     format: str
     model: str
     system: str

@@ -37,7 +37,8 @@ def pieces_of(view: Iterable[Any], cited: Mapping[int, str]) -> List[Piece]:
     """The pieces of an answer. What was sent with a citation in the place of a long text is not the caller's own object."""
     pieces: List[Piece] = []
     for answered in view:
-        kind, whole = Kind.Name(answered.kind).replace("VIEW_PIECE_KIND_", "").lower(), []
+        kind = Kind.Name(answered.kind).replace("VIEW_PIECE_KIND_", "").lower()
+        whole: List[int] = []
         for index in answered.list_indexes if kind == "whole" else ():
             if index in cited:
                 if whole:

@@ -70,8 +70,7 @@ def citing(element: str, citations: Mapping[str, Any]) -> str:
     """A message in a provider's JSON, with citations in the places of its long texts."""
     message = json.loads(element)
     for holder, place, text in long_texts(message):
-        citation = citations.get(digest(text))
-        holder[place] = citation.text if citation else text
+        holder[place] = citations[digest(text)].text
     return dumped(message)
 
 

@@ -171,12 +171,9 @@ func (out *Composition) isSevered(i int) bool {
 		return before > u.First()
 	}
 	var gone []conversation.Range
-	for _, e := range out.Hidden {
-		gone = append(gone, e.Range)
-	}
-	for n := range out.Removed {
-		if it := &out.Removed[n]; it.Reason == conversation.ReasonRemovedByCaller {
-			gone = append(gone, conversation.Range{First: it.Message.Index, End: it.Message.Index + 1})
+	for _, edits := range [][]conversation.Edit{out.Hidden, out.TakenOut} {
+		for n := range edits {
+			gone = append(gone, edits[n].Range)
 		}
 	}
 	return len(conversation.SubtractRanges([]conversation.Range{{First: before, End: u.First()}}, gone)) > 0

@@ -68,7 +68,7 @@ func TestIsSevered_ModelsTurn_WithoutWhatCameBefore(t *testing.T) {
 		"behind half a rewind": {units: []conversation.Unit{unit(0, user), unit(4, model)}, want: true, out: Composition{Hidden: []conversation.Edit{hide(2, 4)}}},
 		"behind what the caller removed": {
 			units: []conversation.Unit{unit(2, user), unit(4, model)},
-			out:   Composition{Removed: []conversation.Item{{Message: &conversation.Message{Index: 3}, Reason: conversation.ReasonRemovedByCaller}}},
+			out:   Composition{TakenOut: []conversation.Edit{hide(3, 4)}},
 		},
 	} {
 		if c.out.Units = c.units; c.out.isSevered(len(c.units)-1) != c.want {
