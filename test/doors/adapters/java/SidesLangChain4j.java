@@ -324,6 +324,10 @@ final class SidesLangChain4j {
       side.script(Side.calls("log", "{\"arg0\":\"billing\"}", "log", "{\"arg0\":\"ledger\"}"), Side.text("a log"), Side.text("the same"));
       new Agent(side).asked("why?", "sure?");
     });
+    rows.recalls(side -> {
+      side.script(Side.text("because"), Side.calls("search_conversation", "{\"query\":\"ledger\"}"), Side.text("so"));
+      new Agent(side).asked("Why does the ledger of billing fail?", "What did I ask?");
+    }, "ledger of billing");
     rows.play(names);
   }
 }

@@ -292,6 +292,10 @@ final class SidesSpringAi {
       side.script(Side.calls("log", "{\"service\":\"billing\"}", "weather", "{\"city\":\"A\"}", "log", "{\"service\":\"ledger\"}"), Side.text("a log"), Side.text("the same"));
       new Agent(side).asked("why?", "sure?");
     });
+    rows.recalls(side -> {
+      side.script(Side.text("because"), Side.calls("search_conversation", "{\"query\":\"ledger\"}"), Side.text("so"));
+      new Agent(side).asked("Why does the ledger of billing fail?", "What did I ask?");
+    }, "ledger of billing");
     rows.play(names);
   }
 
