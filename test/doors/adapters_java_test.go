@@ -12,7 +12,7 @@ import (
 const mostAdapterLines = 80
 
 // TestAdapters_Java_PlaySideBySide builds the adapters for frameworks in Java as they are packed, and plays each framework with its own model
-// classes, with and without the adapter, against the fakes: adapters/java/Sides*.java.
+// classes, with and without the adapter, against the fakes: adapters/java/Sides*.java. The programs of their READMEs run too.
 func TestAdapters_Java_PlaySideBySide(t *testing.T) {
 	t.Parallel()
 	need(t, "javac", "mvn")
@@ -23,9 +23,9 @@ func TestAdapters_Java_PlaySideBySide(t *testing.T) {
 	}
 	client := filepath.Join(built, "palimpsest-context-"+strings.TrimPrefix(javaVersion, "v"))
 	libraries := javaLibraries(t, client+".pom")
-	for name, adapter := range map[string]struct{ sides, file string }{
-		"langchain4j": {"SidesLangChain4j", "PalimpsestChat.java"},
-		"spring_ai":   {"SidesSpringAi", "PalimpsestAdvisor.java"},
+	for name, adapter := range map[string]struct{ framework, file string }{
+		"langchain4j": {"LangChain4j", "PalimpsestChat.java"},
+		"spring_ai":   {"SpringAi", "PalimpsestAdvisor.java"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,10 +35,13 @@ func TestAdapters_Java_PlaySideBySide(t *testing.T) {
 			path := strings.Join([]string{jar, client + ".jar", filepath.Join(libraries, "*"), filepath.Join(framework, "*")}, string(os.PathListSeparator))
 			classes := t.TempDir()
 			run(t, exec.Command("javac", "-J"+briefJVM, "-parameters", "-Xlint:all,-classfile,-processing", "-Werror", "-encoding", "UTF-8", "-cp", path, "-d", classes,
-				"adapters/java/Side.java", "adapters/java/Rows.java", "adapters/java/"+adapter.sides+".java"))
-			sides := exec.Command("java", briefJVM, "-Dfile.encoding=UTF-8", "-cp", classes+string(os.PathListSeparator)+path, adapter.sides)
-			sides.Env = append(os.Environ(), "FAKES="+startFakes(t), "PALIMPSEST_BINARY="+sidecar)
-			t.Log(run(t, sides))
+				"adapters/java/Side.java", "adapters/java/Rows.java", "adapters/java/Sides"+adapter.framework+".java", "adapters/java/Readme"+adapter.framework+".java"))
+			for _, program := range []string{"Readme", "Sides"} {
+				provider := startFakes(t)
+				java := exec.Command("java", briefJVM, "-Dfile.encoding=UTF-8", "-cp", classes+string(os.PathListSeparator)+path, program+adapter.framework)
+				java.Env = append(os.Environ(), "FAKES="+provider, "OPENAI_BASE_URL="+provider+"/v1", "PALIMPSEST_BINARY="+sidecar)
+				t.Log(run(t, java))
+			}
 		})
 	}
 }

@@ -147,6 +147,9 @@ final class Side implements AutoCloseable {
   public void close() {
     asked("DELETE", "", "");
     others.forEach(Side::close);
+    if (!plain() && !sidecar.process.isAlive()) { // a scenario failed while it was away
+      back();
+    }
     if (palimpsest != null && !name.matches(".{41}-.*")) {
       palimpsest.close();
     }

@@ -165,15 +165,15 @@ final class SidesLangChain4j {
       new Agent(side).asked("hi", "and?");
     });
     rows.run("parallel_calls", side -> {
-      side.script(Side.calls("weather", "{\"arg0\":\"A\"}", "weather", "{\"arg0\":\"B\"}"), Side.text("rain"));
+      side.script(Side.calls("weather", "{\"city\":\"A\"}", "weather", "{\"city\":\"B\"}"), Side.text("rain"));
       new Agent(side).asked("weather?", "sure?");
     });
     rows.run("tool_error", side -> {
-      side.script(Side.calls("fails", "{\"arg0\":1}", "weather", "{\"arg0\":\"A\"}"), Side.text("it fails"));
+      side.script(Side.calls("fails", "{\"x\":1}", "weather", "{\"city\":\"A\"}"), Side.text("it fails"));
       new Agent(side).asked("try", "again?");
     });
     rows.run("streaming", side -> {
-      side.script(Side.calls("weather", "{\"arg0\":\"A\"}"), Side.text("It rains in A."));
+      side.script(Side.calls("weather", "{\"city\":\"A\"}"), Side.text("It rains in A."));
       Agent agent = new Agent(side);
       finished(agent.ops.stream(side.name, "weather?"));
       finished(agent.ops.stream(side.name, "sure?"));
@@ -189,7 +189,7 @@ final class SidesLangChain4j {
     rows.run("image_out_of_a_tool", side -> {
       Agent agent = new Agent(side, new Camera());
       for (int size : IMAGES) {
-        side.script(Side.calls("shot", "{\"arg0\":" + size + "}"), Side.text("seen " + size));
+        side.script(Side.calls("shot", "{\"size\":" + size + "}"), Side.text("seen " + size));
         agent.asked("look at " + size);
       }
     }, "anthropic");
@@ -214,7 +214,7 @@ final class SidesLangChain4j {
     rows.absent("handoff", "AI services have none");
     rows.run("nested_agent", side -> {
       Side inner = side.beside("inner");
-      side.script(Side.calls("ask", "{\"arg0\":\"1\"}"), Side.text("done"), Side.calls("ask", "{\"arg0\":\"2\"}"), Side.text("more"));
+      side.script(Side.calls("ask", "{\"task\":\"1\"}"), Side.text("done"), Side.calls("ask", "{\"task\":\"2\"}"), Side.text("more"));
       answers(inner, 2);
       Agent helper = new Agent(inner);
       new Agent(side, new Object() {
@@ -301,12 +301,12 @@ final class SidesLangChain4j {
     }, "openai");
     rows.run("two_hundred_steps", side -> {
       String[] script = new String[201];
-      Arrays.setAll(script, n -> n < 200 ? Side.calls("weather", "{\"arg0\":\"c" + n + "\"}") : Side.text("end"));
+      Arrays.setAll(script, n -> n < 200 ? Side.calls("weather", "{\"city\":\"c" + n + "\"}") : Side.text("end"));
       side.script(script);
       new Agent(side).asked("go");
     });
     rows.run("restart_of_both", side -> {
-      side.script(Side.calls("weather", "{\"arg0\":\"A\"}"), Side.text("rain"), Side.calls("weather", "{\"arg0\":\"B\"}"), Side.text("rain too"));
+      side.script(Side.calls("weather", "{\"city\":\"A\"}"), Side.text("rain"), Side.calls("weather", "{\"city\":\"B\"}"), Side.text("rain too"));
       Agent agent = new Agent(side);
       agent.asked("weather?");
       agent.restarted().asked("and in B?");
@@ -321,7 +321,7 @@ final class SidesLangChain4j {
       agent.asked("q3", "q4");
     });
     rows.run("large_results", side -> {
-      side.script(Side.calls("log", "{\"arg0\":\"billing\"}", "log", "{\"arg0\":\"ledger\"}"), Side.text("a log"), Side.text("the same"));
+      side.script(Side.calls("log", "{\"service\":\"billing\"}", "log", "{\"service\":\"ledger\"}"), Side.text("a log"), Side.text("the same"));
       new Agent(side).asked("why?", "sure?");
     });
     rows.recalls(side -> {
