@@ -22,8 +22,8 @@ final class ReadmeSpringAi {
   }
 
   public static void main(String[] none) {
-    ChatModel model =
-        OpenAiChatModel.builder().options(OpenAiChatOptions.builder().baseUrl(System.getenv("OPENAI_BASE_URL")).apiKey("none").model("gpt-6-sol").build()).build();
+    OpenAiChatOptions options = OpenAiChatOptions.builder().baseUrl(System.getenv("OPENAI_BASE_URL")).apiKey("none").model("gpt-6-sol").build();
+    ChatModel model = OpenAiChatModel.builder().options(options).build();
     ChatMemoryRepository repository = new InMemoryChatMemoryRepository();
     // [client]
     try (Palimpsest p = Palimpsest.local()) {

@@ -9,6 +9,7 @@ import dev.langchain4j.memory.ChatMemory;
 import dev.langchain4j.memory.chat.MessageWindowChatMemory;
 import dev.langchain4j.model.anthropic.AnthropicChatModel;
 import dev.langchain4j.model.anthropic.AnthropicStreamingChatModel;
+import dev.langchain4j.model.chat.Capability;
 import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.StreamingChatModel;
 import dev.langchain4j.model.openai.OpenAiChatModel;
@@ -121,16 +122,20 @@ final class SidesLangChain4j {
   private SidesLangChain4j() {}
 
   static ChatModel model(Side side) {
+    String url = side.url() + "/v1";
     return side.api.equals("anthropic")
-        ? AnthropicChatModel.builder().baseUrl(side.url() + "/v1").apiKey("none").modelName(side.model).maxTokens(2000).maxRetries(0).thinkingType("enabled").thinkingBudgetTokens(1024).returnThinking(true).sendThinking(true).build()
-        : OpenAiChatModel.builder().baseUrl(side.url() + "/v1").apiKey("none").modelName(side.model).maxRetries(0).returnThinking(true).strictJsonSchema(true)
-            .supportedCapabilities(dev.langchain4j.model.chat.Capability.RESPONSE_FORMAT_JSON_SCHEMA).build();
+        ? AnthropicChatModel.builder().baseUrl(url).apiKey("none").modelName(side.model).maxTokens(2000).maxRetries(0)
+            .thinkingType("enabled").thinkingBudgetTokens(1024).returnThinking(true).sendThinking(true).build()
+        : OpenAiChatModel.builder().baseUrl(url).apiKey("none").modelName(side.model).maxRetries(0).returnThinking(true)
+            .strictJsonSchema(true).supportedCapabilities(Capability.RESPONSE_FORMAT_JSON_SCHEMA).build();
   }
 
   static StreamingChatModel streaming(Side side) {
+    String url = side.url() + "/v1";
     return side.api.equals("anthropic")
-        ? AnthropicStreamingChatModel.builder().baseUrl(side.url() + "/v1").apiKey("none").modelName(side.model).maxTokens(2000).thinkingType("enabled").thinkingBudgetTokens(1024).returnThinking(true).sendThinking(true).build()
-        : OpenAiStreamingChatModel.builder().baseUrl(side.url() + "/v1").apiKey("none").modelName(side.model).build();
+        ? AnthropicStreamingChatModel.builder().baseUrl(url).apiKey("none").modelName(side.model).maxTokens(2000)
+            .thinkingType("enabled").thinkingBudgetTokens(1024).returnThinking(true).sendThinking(true).build()
+        : OpenAiStreamingChatModel.builder().baseUrl(url).apiKey("none").modelName(side.model).build();
   }
 
   static String bytes(int size, int seed) {
@@ -182,7 +187,8 @@ final class SidesLangChain4j {
     rows.run("image_in", side -> {
       answers(side, 2);
       Agent agent = new Agent(side);
-      agent.ops.chat(side.name, "what is it?", List.of(ImageContent.from(bytes(20_000, 0), "image/png"), ImageContent.from("https://example.org/a.png")));
+      Content image = ImageContent.from(bytes(20_000, 0), "image/png");
+      agent.ops.chat(side.name, "what is it?", List.of(image, ImageContent.from("https://example.org/a.png")));
       agent.asked("sure?");
     });
     rows.absent("image_out_of_a_tool", "LangChain4j refuses to send what is no text in results to Chat Completions", "openai");
@@ -202,7 +208,7 @@ final class SidesLangChain4j {
       agent.asked("and?");
     });
     rows.run("equal_replies_with_other_reasoning", side -> {
-      side.script("{\"text\":\"OK\",\"thinking\":\"thought 0\"}", "{\"text\":\"OK\",\"thinking\":\"thought 1\"}", "{\"text\":\"OK\",\"thinking\":\"thought 2\"}");
+      side.script(Side.thought("OK", 0), Side.thought("OK", 1), Side.thought("OK", 2));
       new Agent(side).asked("Is it?", "Is it?", "Is it?");
     });
     rows.run("structured_output", side -> {
