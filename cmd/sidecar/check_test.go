@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestStoreCommands_SayByTheirExitCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checks(t, exitFailed, "another process has it open", "store", "check", "--data-dir", folder)
+	checks(t, exitFailed, "process "+strconv.Itoa(os.Getpid())+" has it open", "store", "check", "--data-dir", folder)
 	if err := kept.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,9 @@ package grpcserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -130,6 +132,9 @@ func metadataOf(e *conversation.Error) map[string]string {
 	if d := e.Divergence; d != nil {
 		out["list_index"] = strconv.Itoa(int(d.Element))
 		out["message_index"] = strconv.Itoa(int(d.Message))
+	}
+	if len(e.Known) > 0 {
+		out["known_counts"] = strings.Trim(fmt.Sprint(e.Known), "[]")
 	}
 	return out
 }

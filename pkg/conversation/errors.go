@@ -72,6 +72,7 @@ type Error struct {
 	Violations []Violation
 	Quota      *QuotaRefusal // of QuotaExceeded
 	Divergence *Divergence   // of HistoryDiverged
+	Known      []int32       // of HistoryPrefixUnknown: how many elements the lists have that are remembered, newest first
 	Cause      error         // for the log alone
 	// NothingAppended says of a call that would have appended first that nothing is on record of it.
 	NothingAppended bool

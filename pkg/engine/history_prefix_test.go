@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +32,10 @@ func TestEngine_Step_KnownPrefix_NeverLosesTheSystemPrompt(t *testing.T) {
 	expect(t, err, conversation.HistoryPrefixUnknown)
 	if r, err = step(4, known, "rule one"); err != nil || !strings.Contains(string(r.RequestJSON), "rule one") {
 		t.Fatalf("%v, %s", err, r.RequestJSON)
+	}
+	_, err = step(6, &engine.HistoryResult{KnownCount: 6, KnownSHA256: strings.Repeat("0", 64)}, "rule one")
+	if told := (*conversation.Error)(nil); !errors.As(err, &told) || !slices.Equal(told.Known, []int32{4, 2}) {
+		t.Fatalf("the lists that are known: %v", err)
 	}
 	_, err = step(6, r.Appended.History, "") // and the next prefix lacks it too
 	expect(t, err, conversation.HistoryPrefixUnknown)

@@ -387,12 +387,12 @@ func TestStore_Batch_SpoilerHarmsNobody(t *testing.T) {
 	})
 }
 
-// TestOpen_Locked_SaysWhatToDo: the message names the file and the way out, and comes in time.
+// TestOpen_Locked_SaysWhatToDo: the message names the file, who has it and the way out, and comes in time.
 func TestOpen_Locked_SaysWhatToDo(t *testing.T) {
 	f := openFlaky(t, Options{})
 	start := time.Now()
 	_, err := Open(f.path, Options{LockTimeout: 60 * time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), f.path) || !strings.Contains(err.Error(), "stop that one") {
+	if err == nil || !strings.Contains(err.Error(), f.path) || !strings.Contains(err.Error(), fmt.Sprintf("process %d has it open; stop that one", os.Getpid())) {
 		t.Fatal(err)
 	}
 	if took := time.Since(start); took > testlane.Slack(5*time.Second) {

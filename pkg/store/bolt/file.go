@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
@@ -40,6 +42,7 @@ func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	hold(path)
 	if err := db.View(checkLayout); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
@@ -54,6 +57,23 @@ func openLocked(path string, o Options) (*bbolt.DB, *os.File, error) {
 	return openBolt(path, &bbolt.Options{Timeout: o.LockTimeout, ReadOnly: true, NoStatistics: true})
 }
 
+// holding is the name, behind that of a file, of the one that says which process has it open.
+const holding = ".pid"
+
+// holder is who has a file open, as far as that was said.
+func holder(path string) string {
+	said, err := os.ReadFile(path + holding)
+	if pid, failed := strconv.Atoi(strings.TrimSpace(string(said))); err == nil && failed == nil {
+		return fmt.Sprintf("process %d", pid)
+	}
+	return "another process"
+}
+
+// hold says that this process has a file open. Whoever comes later is only told less if it cannot be said.
+func hold(path string) {
+	_ = os.WriteFile(path+holding, []byte(strconv.Itoa(os.Getpid())+"\n"), fileMode)
+}
+
 func openBolt(path string, options *bbolt.Options) (_ *bbolt.DB, file *os.File, err error) {
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 		file, err = os.OpenFile(name, flag, mode)
@@ -61,7 +81,7 @@ func openBolt(path string, options *bbolt.Options) (_ *bbolt.DB, file *os.File, 
 	}
 	db, err := bbolt.Open(path, fileMode, options)
 	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, nil, fmt.Errorf("open %s: another process has it open; stop that one, or give this one a file of its own: %w", path, err)
+		return nil, nil, fmt.Errorf("open %s: %s has it open; stop that one, or give this one a file of its own: %w", path, holder(path), err)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, plain(err))

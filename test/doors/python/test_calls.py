@@ -125,8 +125,7 @@ def test_outcome_unknown_same_call_again_has_the_same_id(scripted):
     scripted.behaves["BatchAppendMessages"] = lambda request, context: (lost.pop() if lost else answers(api.BatchAppendMessagesResponse()))(request, context)
     with Palimpsest(scripted.address, timeout=0.3) as client:
         conversation = client.conversation("c")
-        with pytest.raises(PalimpsestError):
-            conversation.add({"role": "assistant", "content": "x"}, format="openai")
+        assert conversation.add({"role": "assistant", "content": "x"}, format="openai") == [], "it is paid for, and waits"
         lost.clear()
         conversation.add({"role": "assistant", "content": "x"}, format="openai")
     tries = sent(scripted, "BatchAppendMessages", api.BatchAppendMessagesRequest)
@@ -311,10 +310,10 @@ def test_list_that_was_seen_is_left_out_until_the_sidecar_forgets(scripted, conv
     conversation.sync(messages)
     known[1] = "forgotten"
     conversation.sync(messages)
-    conversation.sync([{"role": "user", "content": "Other"}], rewind=True)
+    conversation.sync([{"role": "user", "content": "Other"}], differs="rewind")
     known[2] = "elsewhere"
     began = conversation.id
-    conversation.sync([{"role": "user", "content": "Another"}], anew=True)
+    conversation.sync([{"role": "user", "content": "Another"}], differs="new")
     conversation.openai(model="m")
     asked = [request.conversation_id for request in sent(scripted, "BuildContext", api.BuildContextRequest)]
     assert asked[-2:] == [began, "elsewhere"]

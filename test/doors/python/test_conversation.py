@@ -152,7 +152,7 @@ def test_whole_list_in_view_out(client):
     with pytest.raises(palimpsest_context.HistoryDivergedError):
         client.conversation(conversation.id).sync(said)
     again = [*said[:1], {"role": "user", "content": "Kraków?"}, {"role": "assistant", "content": "Snow."}]
-    conversation.sync([*again, {"role": "user", "content": "Sure?"}], rewind=True)
+    conversation.sync([*again, {"role": "user", "content": "Sure?"}], differs="rewind")
     assert [message.role for message in messages(client, conversation) if not message.view.hidden] == [2, 3, 2]
 
 

@@ -12,11 +12,11 @@
 from . import reasons
 from ._calls import Call
 from ._channel import Raw
-from ._formats import Cut, Differs, Format
+from ._formats import Cut, Differs, Format, OnUnavailable
 from ._piece import Piece
 from ._version import __version__
 from .client import Conversation, Palimpsest, Stream
-from .errors import LocalSidecarError, OlderSidecarError, PalimpsestError, Violation, error_of
+from .errors import LocalSidecarError, OlderSidecarError, PalimpsestError, Refused, Violation, error_of
 from .reasons import *  # noqa: F403
 
 __all__ = [
@@ -27,10 +27,12 @@ __all__ = [
     "Format",
     "LocalSidecarError",
     "OlderSidecarError",
+    "OnUnavailable",
     "Palimpsest",
     "PalimpsestError",
     "Piece",
     "Raw",
+    "Refused",
     "Stream",
     "Violation",
     "__version__",

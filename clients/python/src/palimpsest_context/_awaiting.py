@@ -56,7 +56,7 @@ class Driver:
 
     async def _take(self, wanted: Any) -> Any:
         if isinstance(wanted, Try):
-            call = getattr(getattr(self.raw, wanted.service), wanted.method)(wanted.request, timeout=wanted.seconds)
+            call = getattr(getattr(self.raw, wanted.service), wanted.method)(wanted.sent(), timeout=wanted.seconds)
             message = await call
             return Answer(message, dict(await call.initial_metadata()))
         if isinstance(wanted, Sleep):

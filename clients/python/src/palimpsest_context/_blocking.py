@@ -43,7 +43,7 @@ class Driver:
     def _take(self, wanted: Any) -> Any:
         if isinstance(wanted, Try):
             stub = getattr(getattr(self.raw, wanted.service), wanted.method)
-            message, call = stub.with_call(wanted.request, timeout=wanted.seconds)
+            message, call = stub.with_call(wanted.sent(), timeout=wanted.seconds)
             return Answer(message, dict(call.initial_metadata()))
         if isinstance(wanted, Sleep):
             return time.sleep(wanted.seconds)

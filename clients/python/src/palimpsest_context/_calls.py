@@ -109,7 +109,7 @@ def anthropic_calls(reply: Any) -> Found:
 
 def gemini_calls(reply: Any) -> Found:
     for call in function_calls(reply):
-        yield call["id"], call["name"], formats.dumped(call.get("args") or {})
+        yield call.get("id") or "", call["name"], formats.dumped(call.get("args") or {})
 
 
 def function_calls(reply: Any) -> Iterable[Any]:

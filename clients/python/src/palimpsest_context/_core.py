@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import random
 import re
 import time
 import uuid
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import grpc
 from google.protobuf import json_format
 
 from . import _formats as formats
+from . import _sizes as sizes
 from ._calls import Call, Tail, call_of, calls_of, identified, tool_result
 from ._channel import LARGEST, Health
 from ._formats import Fields
 from ._local import Local
-from ._piece import Piece
+from ._piece import Piece, pieces_of
 from ._steps import Answer, Invoke, Sleep, Steps, Together, Try
 from ._version import SIDECAR
-from .errors import OlderSidecarError, PalimpsestError, error_of
+from .errors import LocalSidecarError, OlderSidecarError, PalimpsestError, Refused, error_of
 from .v1 import context_service_pb2, conversation_service_pb2, message_pb2, provider_input_pb2
 
 SECONDS = 10.0  # of patience with a call
+PASSING = 0.5  # of patience where lists pass by themselves while the sidecar is away
+EACH_SECOND = 8 << 20  # bytes of a large request, for which there is more patience
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 VERSION_HEADER = "palimpsest-version"
 RELEASE = re.compile(r"^v?(\d+)\.(\d+)\.(\d+)")
@@ -35,32 +40,41 @@ DIFFERS = {
 }
 CUT = {"keep": provider_input_pb2.ON_CUT_KEEP, "hide": provider_input_pb2.ON_CUT_HIDE}
 PAGE = 32  # messages that are read at a time where few are wanted
+ITEM = re.compile(r"^(?:append\.)?items\[(\d+)\]")
+Away = (PalimpsestError, LocalSidecarError)
+log = logging.getLogger("palimpsest_context")
 
 
 class ClientCore:
     """Calls with a deadline, that are tried again as long as that may help."""
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, seconds: float, on_unavailable: str = "raise") -> None:
+        self.seconds, self.on_unavailable = seconds, on_unavailable
         self.local: Optional[Local] = None
         self._greeted = False
 
-    def greet(self) -> Steps[None]:
+    def greet(self, seconds: Optional[float] = None) -> Steps[None]:
         """Waits until the sidecar serves, and refuses one that is older than the package."""
         if self._greeted:
             return
-        end = time.monotonic() + self.seconds
+        seconds = seconds or self.seconds
+        end = time.monotonic() + seconds
         while self.local and not self.local.listens():
             if time.monotonic() > end:
-                break
+                raise self.local.failure(f"the sidecar does not listen after {seconds:g} s")
             yield Sleep(0.005)
-        answer = yield from self._attempts(Try("health", "Check", b"", self.seconds), serves)
+        try:
+            answer = yield from self._attempts(Try("health", "Check", b"", seconds), serves)
+        except PalimpsestError as error:
+            if self.local:
+                raise self.local.failure(f"the sidecar does not serve ({error})") from error
+            raise
         accept(str(answer.header.get(VERSION_HEADER, "")))
         self._greeted = True
 
-    def call(self, service: str, method: str, request: Any) -> Steps[Any]:
-        yield from self.greet()
-        answer = yield from self._attempts(Try(service, method, request, self.seconds))
+    def call(self, service: str, method: str, request: Any, seconds: Optional[float] = None) -> Steps[Any]:
+        yield from self.greet(seconds)
+        answer = yield from self._attempts(Try(service, method, request, seconds or self.seconds))
         return answer.message
 
     def _attempts(self, what: Try, good: Callable[[Any], bool] = lambda _: True) -> Steps[Answer]:
@@ -74,6 +88,8 @@ class ClientCore:
                 error = PalimpsestError("the sidecar does not serve", code="UNAVAILABLE")
             except grpc.RpcError as failure:
                 error = error_of(failure)
+            if self.local and not self._greeted:
+                self.local.listens()  # one that has ended says why
             pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE) * random.uniform(0.5, 1)
             if not error.passing or time.monotonic() + pause >= end:
                 raise error
@@ -95,9 +111,13 @@ def accept(version: str) -> None:
 class ConversationCore:
     """What is on record of a conversation, what is not yet, and the calls that make the one of the other."""
 
-    def __init__(self, client: ClientCore, id: str, settings: Mapping[str, Any], durable: str) -> None:
-        if durable not in ("reply", "step"):
-            raise ValueError(f"{durable!r} is not 'reply' or 'step'")
+    def __init__(
+        self, client: ClientCore, id: str, settings: Mapping[str, Any], durable: str = "reply", on_unavailable: Optional[str] = None
+    ) -> None:
+        on_unavailable = on_unavailable or client.on_unavailable
+        for chosen, choices in ((durable, ("reply", "step")), (on_unavailable, ("raise", "pass"))):
+            if chosen not in choices:
+                raise ValueError(f"{chosen!r} is not {' or '.join(map(repr, choices))}")
         self.client, self.id = client, id
         self._opened = id  # where lists are looked for: one of them may go on elsewhere
         self.built: Any = None
@@ -109,6 +129,12 @@ class ConversationCore:
         self._unsettled_items = 0
         self._recalled: Dict[str, Any] = {}  # ToolResults by call id
         self._known: Dict[str, Tuple[int, str]] = {}
+        self._cited: Dict[str, Any] = {}  # citations by the hash of what they stand for
+        self._passes = on_unavailable == "pass"
+        self._views: Dict[str, Any] = {}  # the last answer to a list, by format: pieces, or a request
+        self._lists = False  # whether whole lists come, and not what is said piece by piece
+        self._shaped = False  # whether an answer may have shown a list otherwise than it came
+        self._lost = False  # the record is gone, and a reply began it anew
 
     # What is said, and not yet on record.
 
@@ -146,84 +172,173 @@ class ConversationCore:
     ) -> Steps[Dict[str, Any]]:
         wanted: Dict[str, Any] = {"recall_tools": True, "prompt_cache": True, **(build or {})}
 
-        def request() -> Any:
+        def request() -> Tuple[Any, int]:
             made = self._request(format, model, system, tools, wanted)
             if self._pending:
                 made.append.items.extend(self._pending)
-            return made
+            return made, 0 if wanted.get("dry_run") else len(self._pending)
 
-        yield from self._built(request, 0 if wanted.get("dry_run") else None)
+        fixed = len(system) + len(formats.dumped(tools) if tools else "")
+        if not self._fits(fixed):
+            yield from self._appended()
+        self.built = yield from self._once("BuildContext", request)
         self._format = format
-        return formats.arguments(format, self.built.rendered.request_json, model, extra)
+        return formats.arguments(format, json.loads(self.built.rendered.request_json), model, extra)
 
     def sync(
-        self, messages: Sequence[Any], format: str, model: str, system: str, tools: Any, differs: str, build: Optional[Fields]
+        self, messages: Sequence[Any], format: str, model: str, system: str, tools: Any, differs: str, cut: str, build: Optional[Fields]
     ) -> Steps[Dict[str, Any]]:
-        history = provider_input_pb2.HistoryOptions(on_divergence=DIFFERS[differs])
-        yield from self._synced(messages, format, model, system, tools, history, build)
-        return formats.arguments(format, self.built.rendered.request_json, model, {})
+        elements = [formats.dumped(element) for element in messages]
+        history = provider_input_pb2.HistoryOptions(on_divergence=DIFFERS[differs], on_cut=CUT[cut])
+        try:
+            yield from self._synced(elements, format, model, system, tools, history, build)
+            self._views[format] = answered = self.built.rendered.request_json
+            self._shaped = True  # as far as this can tell
+            return formats.arguments(format, json.loads(answered), model, {})
+        except Away as error:
+            behind = self._passed(error, format, elements, str)
+        news = [json.loads(element) for element in elements[behind:]]
+        if behind:
+            request = json.loads(self._views[format])
+            request[formats.LISTS[format]].extend(news)
+        else:
+            request = formats.plain_request(format, news, system, tools)
+        return formats.arguments(format, request, model, {})
 
     def view(
-        self,
-        messages: Sequence[Any],
-        format: str,
-        model: str,
-        system: str,
-        tools: Any,
-        differs: str,
-        cut: str,
-        build: Optional[Fields],
+        self, messages: Sequence[Any], format: str, model: str, system: str, tools: Any, differs: str, cut: str, build: Optional[Fields]
     ) -> Steps[List[Piece]]:
+        elements = [formats.dumped(element) for element in messages]
         history = provider_input_pb2.HistoryOptions(on_divergence=DIFFERS[differs], on_cut=CUT[cut], by_place=True)
-        yield from self._synced(messages, format, model, system, tools, history, build)
-        return [Piece(piece) for piece in self.built.history.view]
+        try:
+            cited = yield from self._synced(elements, format, model, system, tools, history, build)
+            self._views[format] = pieces = pieces_of(self.built.history.view, cited)
+            self._shaped = self._shaped or any(not piece.whole for piece in pieces)
+            return pieces
+        except Away as error:
+            behind = self._passed(error, format, elements, list)
+        news = [Piece("whole", range(behind, len(elements)))] if behind < len(elements) else []
+        return [*(self._views[format] if behind else ()), *news]
+
+    def _passed(self, error: Exception, format: str, elements: Sequence[str], kind: type) -> int:
+        """How much of a list the last view stands for, where lists pass while the sidecar is away: the rest goes behind it as it is. A list that
+        no view may have changed goes so as a whole."""
+        if not (self._passes and getattr(error, "passing", True)):
+            raise error
+        count, _ = self._prefix(format, self._sent(elements))
+        if count and isinstance(self._views.get(format), kind):
+            return count
+        if self._views and not self._shaped or not self._views and formats.is_first(elements):
+            return 0
+        raise error
 
     def _synced(
-        self, messages: Sequence[Any], format: str, model: str, system: str, tools: Any, history: Any, build: Optional[Fields]
-    ) -> Steps[None]:
+        self, elements: Sequence[str], format: str, model: str, system: str, tools: Any, history: Any, build: Optional[Fields]
+    ) -> Steps[Dict[int, str]]:
+        """Returns the elements that went with citations in the places of their long texts."""
+        self._lists = True
         yield from self.flush()
-        elements = [formats.dumped(element if not isinstance(element, str) else json.loads(element)) for element in messages]
-        wanted: Dict[str, Any] = {"prompt_cache": False, **(build or {})}
-        try:
-            # A system prompt that leads the list is on no record: without another, it has to be sent each time.
-            known = self._prefix(format, elements) if system or not formats.leads_with_system(elements) else (0, "")
-            yield from self._listed(elements, known, format, model, system, tools, history, wanted)
-        except PalimpsestError as error:
-            if error.reason != "HISTORY_PREFIX_UNKNOWN":
-                raise
-            yield from self._listed(elements, (0, ""), format, model, system, tools, history, wanted)
+        if self._lost:
+            history.on_divergence = provider_input_pb2.ON_DIVERGENCE_NEW
+        yield from self._keep(sizes.texts_of(element) for element in elements if sizes.is_large(element))
+        sent = self._sent(elements)
+        listed = Listed(sent, format, model, system, tools, history, {"prompt_cache": False, **(build or {})})
+        # A system prompt that leads the list is on no record: without another, it has to be sent each time.
+        if not system and formats.leads_with_system(sent) and sizes.fits(sent):
+            yield from self._listed(listed, (0, ""))
+        else:
+            listed.system = system or formats.leading_system(sent)
+            yield from self._behind_known(listed)
+        if self._lost:
+            log.warning("the sidecar has lost what was said in %s: its list begins %s", self._opened, self.built.history.conversation_id)
+            self._opened = self.built.history.conversation_id
         self.id = self.built.history.conversation_id or self.id
         self._known[format] = (self.built.history.known_count, self.built.history.known_sha256)
-        self._format = format
+        self._format, self._lost = format, False
         self._recalled.clear()  # what was recalled came with the list
+        return {n: element for n, element in enumerate(sent) if element is not elements[n]}
 
     def _prefix(self, format: str, elements: Sequence[str]) -> Tuple[int, str]:
         """How much of a list the sidecar has seen: it is left out, if it is as it was."""
         count, hashed = self._known.get(format, (0, ""))
         return (count, hashed) if 0 < count <= len(elements) and formats.chain(elements[:count]) == hashed else (0, "")
 
-    def _listed(
-        self,
-        elements: Sequence[str],
-        known: Tuple[int, str],
-        format: str,
-        model: str,
-        system: str,
-        tools: Any,
-        history: Any,
-        wanted: Mapping[str, Any],
-    ) -> Steps[None]:
-        history.known_count, history.known_sha256 = known
-        rest = "[" + ",".join(elements[known[0] :]) + "]"
+    def _behind_known(self, listed: "Listed") -> Steps[None]:
+        """Sends a list without what the sidecar knows of it. What it knows of one that is too large for a request, it is asked first."""
+        known = self._prefix(listed.format, listed.elements)
+        if not known[0] and not sizes.fits(listed.elements):
+            known = (len(listed.elements), formats.chain(listed.elements))
+        try:
+            yield from self._listed(listed, known)
+        except PalimpsestError as error:
+            if error.reason != "HISTORY_PREFIX_UNKNOWN":
+                raise
+            counts = [int(n) for n in error.metadata.get("known_counts", "").split()]
+            for count in sorted((n for n in counts if 0 < n < len(listed.elements) and not sizes.fits(listed.elements)), reverse=True):
+                try:
+                    return (yield from self._listed(listed, (count, formats.chain(listed.elements[:count]))))
+                except PalimpsestError as again:
+                    if again.reason != "HISTORY_PREFIX_UNKNOWN":
+                        raise
+            yield from self._listed(listed, (0, ""))
 
-        def request() -> Any:
-            made = self._request(format, model, system, tools, wanted)
+    def _listed(self, listed: "Listed", known: Tuple[int, str]) -> Steps[None]:
+        """Sends a list behind a prefix that is known, in as many requests as it takes. The last one builds."""
+        rest = list(listed.elements[known[0] :])
+        measured = [sizes.of_json(element) for element in rest]
+        while (n := sizes.first_fitting(measured, sizes.ELEMENTS)) < len(rest):
+            part = context_service_pb2.AppendMessageRequest(conversation_id=self._opened, request_id=str(uuid.uuid4()))
+            part.provider_input.CopyFrom(self._history(listed, rest[:n], known, goes_on=True))
+            yield from self._created()
+            history = (yield from self._called("AppendMessage", part)).history
+            known = (history.known_count, history.known_sha256)
+            del rest[:n], measured[:n]
+        input = self._history(listed, rest, known)
+
+        def request() -> Tuple[Any, int]:
+            made = self._request(listed.format, listed.model, listed.system, listed.tools, listed.wanted)
             made.conversation_id = self._opened
-            shape = provider_input_pb2.PROVIDER_INPUT_SHAPE_HISTORY
-            made.append.provider_input.CopyFrom(self._input(rest, format, shape, history=history, model=model))
-            return made
+            made.append.provider_input.CopyFrom(input)
+            return made, 0
 
-        yield from self._built(request, 0)
+        self.built = yield from self._once("BuildContext", request)
+
+    def _history(self, listed: "Listed", elements: Sequence[str], known: Tuple[int, str], goes_on: bool = False) -> Any:
+        shape = provider_input_pb2.PROVIDER_INPUT_SHAPE_HISTORY
+        made = self._input("[" + ",".join(elements) + "]", listed.format, shape, history=listed.history, model=listed.model)
+        made.history.known_count, made.history.known_sha256 = known
+        if goes_on:
+            made.history.by_place = False
+        return made
+
+    # What is too large.
+
+    def _keep(self, texts: Iterable[Sequence[str]]) -> Steps[None]:
+        """Stores long texts, each once, and keeps what stands for them."""
+        for text in itertools.chain.from_iterable(texts):
+            hashed = sizes.digest(text)
+            if hashed not in self._cited:
+                yield from self._created()
+                seconds = self.client.seconds + len(text) / EACH_SECOND
+                stored = yield from self.client.call("content", "StoreContent", sizes.upload(self.id, text, hashed), seconds)
+                self._cited[hashed] = stored.citation
+
+    def _sent(self, elements: Sequence[str]) -> List[str]:
+        """A list as it is sent: with citations in the places of long texts."""
+        return [sizes.citing(element, self._cited) if sizes.is_large(element) else element for element in elements]
+
+    def _shortened(self) -> Steps[None]:
+        """Stores the long texts of what waits."""
+        for item in self._pending:
+            if item.ByteSize() <= sizes.LARGEST_ITEM:
+                continue
+            if item.HasField("provider_input"):
+                yield from self._keep([sizes.texts_of(item.provider_input.json)])
+                item.provider_input.json = sizes.citing(item.provider_input.json, self._cited)
+            for part in sizes.long_parts(item.message):
+                text = sizes.text_of(part)
+                yield from self._keep([[text]])
+                sizes.cite(part, self._cited[sizes.digest(text)])
 
     def _request(self, format: str, model: str, system: str, tools: Any, wanted: Mapping[str, Any]) -> Any:
         made = context_service_pb2.BuildContextRequest(conversation_id=self.id, format=formats.code(format), model=model, complete=True)
@@ -241,42 +356,84 @@ class ConversationCore:
         chosen = self.format_of(format)
         made = parsed(fields, self._input(reply, chosen, shape, aborted=aborted))
         item = context_service_pb2.BatchAppendItem(provider_input=made)
-        if self._each_step:
-            if chosen == "gemini":
-                item.provider_input.json = identified(item.provider_input.json)
+        if self._each_step and chosen == "gemini":
+            item.provider_input.json = identified(item.provider_input.json)
+        again = self._unsettled is not None and self._pending and self._pending[-1] == item
+        if not again:
             self._pending.append(item)
+        if self._each_step:
             return [] if aborted else calls_of(chosen, item.provider_input.json)
-        answer = yield from self._appended([item])
+        try:
+            answer = yield from self._appended()
+        except Away as error:
+            # The reply is paid for: it waits, and goes on record with what comes next.
+            return self._kept(error, item, chosen)
         return [call_of(call.tool_call, call.recalls) for call in answer.calls]
+
+    def _kept(self, error: Exception, item: Any, format: str) -> List[Call]:
+        """The calls of a reply that waits, as far as they can be told without the sidecar."""
+        if not getattr(error, "passing", True):
+            raise error
+        if self._lists or item.provider_input.aborted:
+            return []  # whoever has a list has the calls too
+        try:
+            calls = calls_of(format, item.provider_input.json)
+        except (LookupError, TypeError, AttributeError, ValueError):
+            raise error from None
+        if not all(call.id for call in calls):
+            raise error
+        return calls
 
     def flush(self) -> Steps[None]:
         if self._pending:
-            yield from self._appended([])
+            yield from self._appended()
 
-    def _appended(self, items: List[Any]) -> Steps[Any]:
-        def request() -> Any:
-            made = context_service_pb2.BatchAppendMessagesRequest(conversation_id=self.id)
-            made.items.extend([*self._pending, *items])
-            return made
+    def _fits(self, beside: int = 0) -> bool:
+        """Whether all that waits goes with one request, beside so many bytes."""
+        measured = [sizes.of_item(item) for item in self._pending]
+        return sizes.first_fitting([(beside, 0), *measured], sizes.ITEMS + 1) > len(measured)
 
-        return (yield from self._once("BatchAppendMessages", request, None))
+    def _appended(self) -> Steps[Any]:
+        """Puts on record what waits, in order, in as many requests as it takes. What is refused is taken out, told at the end, and the rest goes
+        on."""
+        order = {id(item): n for n, item in enumerate(self._pending)}
+        refused: List[Refused] = []
+        answer, failure = None, None
+        while self._pending:
+            try:
+                yield from self._shortened()
+                answer = yield from self._once("BatchAppendMessages", self._batch)
+            except PalimpsestError as error:
+                taken = [replace(one, index=order[id(one.item)]) for one in error.refused]
+                refused += taken
+                failure, error.refused = error, tuple(refused)
+                if not taken:
+                    raise
+                continue
+            # A conversation that a list was built of begins with it: what came before is gone.
+            begins = any(receipt.index == 0 for receipt in answer.receipts)
+            self._lost = self._lost or begins and self._lists and self.built is not None
+        if failure:
+            raise failure
+        return answer
 
-    def _built(self, request: Callable[[], Any], items: Optional[int]) -> Steps[None]:
-        self.built = yield from self._once("BuildContext", request, items)
+    def _batch(self) -> Tuple[Any, int]:
+        n = sizes.first_fitting([sizes.of_item(item) for item in self._pending], sizes.ITEMS)
+        made = context_service_pb2.BatchAppendMessagesRequest(conversation_id=self.id)
+        made.items.extend(self._pending[:n])
+        return made, n
 
-    def _once(self, method: str, request: Callable[[], Any], items: Optional[int]) -> Steps[Any]:
+    def _once(self, method: str, request: Callable[[], Tuple[Any, int]]) -> Steps[Any]:
         """Carries a request out under one id, and again under the same one where it is not known whether it was carried out: what was said
-        goes on record once. `items` is how many of those that wait are then on record; all of them by default."""
+        goes on record once. Beside the request stands how many of those that wait are then on record."""
         yield from self._created()
-        made = request()
+        made, items = request()
         if self._unsettled is not None and not alike(self._unsettled, made):
             yield from self._settle()
-            made = request()
-        if self._unsettled is not None:
-            made = self._unsettled
-        else:
+            made, items = request()
+        if self._unsettled is None:
             made.request_id = str(uuid.uuid4())
-            self._unsettled, self._unsettled_items = made, len(self._pending) if items is None else items
+            self._unsettled, self._unsettled_items = made, items
         return (yield from self._carried_out(method))
 
     def _settle(self) -> Steps[None]:
@@ -285,25 +442,47 @@ class ConversationCore:
         try:
             yield from self._carried_out("BuildContext" if build else "BatchAppendMessages")
         except PalimpsestError as error:
-            if error.uncertain:
+            if error.uncertain or error.refused:
                 raise
 
     def _carried_out(self, method: str) -> Steps[Any]:
         try:
-            answer = yield from self.client.call("context", method, self._unsettled)
+            answer = yield from self._called(method, self._unsettled)
         except PalimpsestError as error:
             if not error.uncertain:
+                error.refused = self._taken_out(error)
                 self._unsettled = None
             raise
         del self._pending[: self._unsettled_items]
         self._unsettled = None
         return answer
 
+    def _called(self, method: str, request: Any) -> Steps[Any]:
+        """Makes a call. A large request may take longer, and one that passes by itself must not take long."""
+        seconds = (PASSING if self._passes and self._lists else self.client.seconds) + request.ByteSize() / EACH_SECOND
+        return (yield from self.client.call("context", method, request, seconds))
+
+    def _taken_out(self, error: PalimpsestError) -> Tuple[Refused, ...]:
+        """Takes out of what waits the items that a refusal names."""
+        items = self._unsettled.items if hasattr(self._unsettled, "items") else self._unsettled.append.items
+        named: Dict[int, str] = {}
+        for violation in error.violations:
+            found = ITEM.match(violation.field)
+            if found and int(found[1]) < len(items):
+                named.setdefault(int(found[1]), f"{violation.field}: {violation.description}")
+        if not named and len(items) == 1 and error.code == "RESOURCE_EXHAUSTED" and not error.reason:
+            named[0] = str(error)  # gRPC itself: it is too large
+        refused = tuple(Refused(n, self._pending[n], why) for n, why in sorted(named.items()))
+        for one in reversed(refused):
+            del self._pending[one.index]
+        return refused
+
     def _created(self) -> Steps[None]:
         if self._create is None:
             return
         try:
-            yield from self.client.call("conversation", "CreateConversation", self._create)
+            seconds = PASSING if self._passes else None
+            yield from self.client.call("conversation", "CreateConversation", self._create, seconds)
         except PalimpsestError as error:
             if error.reason != "CONVERSATION_EXISTS":
                 raise
@@ -356,6 +535,19 @@ class ConversationCore:
             page = listed.next_page_token
             if not all(tail.take(message) for message in listed.messages) or not page:
                 return tail.calls()
+
+
+@dataclass
+class Listed:
+    """A whole list, and what its build takes beside it."""
+
+    elements: List[str]
+    format: str
+    model: str
+    system: str
+    tools: Any
+    history: Any
+    wanted: Mapping[str, Any]
 
 
 def conversation(id: str, settings: Mapping[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from .v1 import context_pb2
 Format = Literal["openai", "responses", "anthropic", "gemini"]
 Differs = Literal["refuse", "rewind", "new"]  # what happens where a whole list differs from the record
 Cut = Literal["keep", "hide"]  # what happens to messages that a whole list no longer holds
+OnUnavailable = Literal["raise", "pass"]  # what a whole list's call does while the sidecar is away
 Fields = Mapping[str, Any]  # of a message of the API, by the names that its proto has
 
 CODES: Dict[str, Any] = {
@@ -21,6 +22,7 @@ CODES: Dict[str, Any] = {
     "anthropic": context_pb2.CONTEXT_FORMAT_ANTHROPIC,
     "gemini": context_pb2.CONTEXT_FORMAT_GEMINI,
 }
+LISTS = {"openai": "messages", "responses": "input", "anthropic": "messages", "gemini": "contents"}
 TOOL_FILES = {"openai": "openai_chat", "responses": "openai_responses", "anthropic": "anthropic", "gemini": "gemini"}
 # What google-genai adds to an answer by itself.
 OF_THE_SDK = {"sdk_http_response", "parsed", "automatic_function_calling_history"}
@@ -71,9 +73,8 @@ def chain(elements: Sequence[str]) -> str:
     return state.hex()
 
 
-def arguments(format: str, request_json: str, model: str, extra: Mapping[str, Any]) -> Dict[str, Any]:
+def arguments(format: str, request: Dict[str, Any], model: str, extra: Mapping[str, Any]) -> Dict[str, Any]:
     """The arguments of an SDK's call: the sidecar's, the model, and what the caller adds to them."""
-    request: Dict[str, Any] = json.loads(request_json)
     named = {"model": model} if model else {}
     if format != "gemini":
         return {**named, **request, **extra}
@@ -83,9 +84,34 @@ def arguments(format: str, request_json: str, model: str, extra: Mapping[str, An
     return {**named, "contents": contents, **({"config": config} if config else {}), **added}
 
 
+def plain_request(format: str, messages: List[Any], system: str, tools: Any) -> Dict[str, Any]:
+    """The request that a list makes by itself."""
+    with_tools = {"tools": tools} if tools else {}
+    if format == "openai":
+        return {"messages": [*([{"role": "system", "content": system}] if system else []), *messages], **with_tools}
+    if format == "gemini":
+        instruction = {"systemInstruction": {"parts": [{"text": system}]}} if system else {}
+        return {"contents": messages, **instruction, **with_tools}
+    name = "instructions" if format == "responses" else "system"
+    return {LISTS[format]: messages, **({name: system} if system else {}), **with_tools}
+
+
+def is_first(elements: Sequence[str]) -> bool:
+    """Whether nothing in a list was said by a model."""
+    roles = [element.get("role") if isinstance(element, dict) else None for element in map(json.loads, elements)]
+    return all(role in ("user", "system", "developer") for role in roles)
+
+
 def leads_with_system(elements: Sequence[str]) -> bool:
     first = json.loads(elements[0]) if elements else None
     return isinstance(first, dict) and first.get("role") in ("system", "developer")
+
+
+def leading_system(elements: Sequence[str]) -> str:
+    """The system prompt that leads a list; empty if none does."""
+    first = json.loads(elements[0]) if leads_with_system(elements) else {}
+    content = first.get("content") or ""
+    return content if isinstance(content, str) else "\n".join(part.get("text") or "" for part in content)
 
 
 def configuration(request: Mapping[str, Any]) -> Dict[str, Any]:

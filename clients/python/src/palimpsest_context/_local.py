@@ -49,10 +49,14 @@ class Local:
     def listens(self) -> bool:
         """Whether the socket is there. A process that has ended is an error, with what it said last."""
         if self._process.poll() is not None:
-            with open(self._log, encoding="utf-8", errors="replace") as log:
-                said = log.read()[-LOGGED:]
-            raise LocalSidecarError(f"the sidecar ended with {self._process.returncode}: {said.strip()}")
+            raise self.failure(f"the sidecar ended with {self._process.returncode}")
         return os.path.exists(self.socket)
+
+    def failure(self, what: str) -> LocalSidecarError:
+        """An error that says what failed, and what the sidecar said last."""
+        with open(self._log, encoding="utf-8", errors="replace") as log:
+            said = log.read()[-LOGGED:].strip()
+        return LocalSidecarError(f"{what}: {said or 'it said nothing'}")
 
     def stop(self) -> None:
         """Ends the process and removes its folder. A second call does nothing."""

@@ -15,12 +15,15 @@ Steps = Generator[Any, Any, T]
 
 @dataclass(frozen=True)
 class Try:
-    """One try of a call. What comes of it is an Answer; a grpc.RpcError is thrown."""
+    """One try of a call. What comes of it is an Answer; a grpc.RpcError is thrown. A stream's request is a function that begins it."""
 
     service: str
     method: str
     request: Any
     seconds: float
+
+    def sent(self) -> Any:
+        return self.request() if callable(self.request) else self.request
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ._awaiting import Driver
 from ._calls import Call
 from ._channel import Defaults, Raw
 from ._core import SECONDS, ClientCore, ConversationCore
-from ._formats import Cut, Differs, Fields, Format
+from ._formats import Cut, Differs, Fields, Format, OnUnavailable
 from ._local import Local
 from ._piece import Piece
 from ._stream import StreamCore
@@ -26,7 +26,8 @@ class Palimpsest:
     """A sidecar: `"127.0.0.1:7171"`, or `"unix:///run/palimpsest/palimpsest.sock"`.
 
     One object is one channel: keep it for the life of the process. `timeout` is the deadline of each call in seconds, all tries together.
-    `credentials` are gRPC's own, for TLS.
+    `credentials` are gRPC's own, for TLS. `on_unavailable="pass"` has `view` and `sync` answer within a moment while the sidecar is away: the
+    last view and what is new behind it, or the list as it is if no view changed it. Where that cannot be known, they raise all the same.
     """
 
     def __init__(
@@ -36,13 +37,20 @@ class Palimpsest:
         token: Optional[str] = None,
         timeout: float = SECONDS,
         credentials: Optional[grpc.ChannelCredentials] = None,
+        on_unavailable: OnUnavailable = "raise",
     ) -> None:
-        self._core = ClientCore(timeout)
+        self._core = ClientCore(timeout, on_unavailable)
         self._driver = Driver(address, credentials, Defaults(token, timeout))
 
     @classmethod
     def local(
-        cls, binary: Optional[str] = None, *, data_dir: Optional[str] = None, arguments: Sequence[str] = (), timeout: float = SECONDS
+        cls,
+        binary: Optional[str] = None,
+        *,
+        data_dir: Optional[str] = None,
+        arguments: Sequence[str] = (),
+        timeout: float = SECONDS,
+        on_unavailable: OnUnavailable = "raise",
     ) -> Palimpsest:
         """Starts a sidecar for this program alone, and ends it with `close`. The first call waits until it serves.
 
@@ -50,18 +58,20 @@ class Palimpsest:
         memory, or in `data_dir`. `arguments` are further ones of `sidecar serve`.
         """
         started = Local(binary, data_dir, arguments)
-        client = cls(started.target, timeout=timeout)
+        client = cls(started.target, timeout=timeout, on_unavailable=on_unavailable)
         client._core.local = started
         return client
 
-    def conversation(self, id: str, *, durable: str = "reply", **settings: Any) -> Conversation:
+    def conversation(
+        self, id: str, *, durable: str = "reply", on_unavailable: Optional[OnUnavailable] = None, **settings: Any
+    ) -> Conversation:
         """The conversation with an id.
 
         `settings` are fields of the API's Conversation, such as `policy`, `actor_id`, `agent_id` and `title`: with any of them the first
         call creates the conversation, unless it is there. `durable="step"` keeps a reply until the next build, so that a step is one
-        commit: what was not built yet is lost with the process.
+        commit: what was not built yet is lost with the process. `on_unavailable` is the client's, unless it is named here.
         """
-        return Conversation(self._driver, ConversationCore(self._core, id, settings, durable))
+        return Conversation(self._driver, ConversationCore(self._core, id, settings, durable, on_unavailable))
 
     def tools(self, format: Format, *, memory: bool = False) -> List[Dict[str, Any]]:
         """The definitions of the tools by which a model gets text back, for a loop that offers them itself."""
@@ -151,18 +161,18 @@ class Conversation:
         model: str = "",
         system: str = "",
         tools: Any = None,
-        rewind: bool = False,
-        anew: bool = False,
+        differs: Differs = "refuse",
+        cut: Cut = "keep",
         build: Optional[Fields] = None,
     ) -> Dict[str, Any]:
-        """Brings the record up to a whole list, and says what the model should see of it.
+        """Brings the record up to a whole list, of any size, and says what the model should see of it.
 
-        Where the list differs from the record the call fails with HistoryDivergedError; with `rewind`, the record is taken back to there.
-        With `anew` it is taken back too, but a list with another first message begins another conversation: from then on `id` is its id,
-        until a list comes that is another one's.
+        `differs` says what happens where the list differs from the record: "refuse" fails with HistoryDivergedError, "rewind" takes the record
+        back to there, "new" too, but a list with another first message begins another conversation: from then on `id` is its id, until a list
+        comes that is another one's. `cut` says of messages that the list no longer holds, and that no build left out, whether the model goes
+        on to see them: "keep" or "hide".
         """
-        differs = "new" if anew else "rewind" if rewind else "refuse"
-        return await self._driver.run(self._core.sync(messages, format, model, system, tools, differs, build))
+        return await self._driver.run(self._core.sync(messages, format, model, system, tools, differs, cut, build))
 
     async def view(
         self,
@@ -176,16 +186,13 @@ class Conversation:
         cut: Cut = "hide",
         build: Optional[Fields] = None,
     ) -> List[Piece]:
-        """The same by place, for whoever keeps objects of its own: what the model should see, as runs of the list's elements.
-
-        `differs` says what happens where the list differs from the record: "refuse", "rewind", or "new" (as `anew` of `sync`). `cut` says of
-        messages that the list no longer holds, and that no build left out, whether the model goes on to see them: "keep" or "hide".
-        """
+        """The same by place, for whoever keeps objects of its own: what the model should see, as runs of the list's elements."""
         return await self._driver.run(self._core.view(messages, format, model, system, tools, differs, cut, build))
 
     async def add(self, reply: Any, *, format: Optional[Format] = None, aborted: bool = False, **fields: Any) -> List[Call]:
         """Puts a reply on record, as the provider's SDK returned it, with its usage. Returns the calls that wait for results.
 
+        While the sidecar is away the reply waits, and goes on record with what comes next: the model need not be asked again.
         `fields` are those of the API's ProviderInput, such as `run_id` and `tags`.
         """
         return await self._driver.run(self._core.add(reply, format, aborted, fields))

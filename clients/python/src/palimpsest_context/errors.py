@@ -11,6 +11,15 @@ from .v1 import status_pb2
 
 
 @dataclass(frozen=True)
+class Refused:
+    """What was said and is not taken: its place among what waited, the API's BatchAppendItem with its `message` or `provider_input`, and why."""
+
+    index: int
+    item: Any
+    message: str
+
+
+@dataclass(frozen=True)
 class Violation:
     """One fault of a request: the path of the field, and what is wrong with it."""
 
@@ -19,7 +28,10 @@ class Violation:
 
 
 class PalimpsestError(Exception):
-    """A call failed. `reason` is the name of an ErrorReason without its prefix, or empty where gRPC itself refused; `code` is gRPC's."""
+    """A call failed. `reason` is the name of an ErrorReason without its prefix, or empty where gRPC itself refused; `code` is gRPC's.
+
+    `refused` is what waited to go on record and is not taken: it waits no longer, and the rest goes on.
+    """
 
     def __init__(
         self,
@@ -35,6 +47,7 @@ class PalimpsestError(Exception):
         self.code = code
         self.violations: Tuple[Violation, ...] = tuple(violations)
         self.metadata: Dict[str, str] = dict(metadata or {})
+        self.refused: Tuple[Refused, ...] = ()
 
     def __str__(self) -> str:
         where = "".join(f"; {v.field}: {v.description}" for v in self.violations)
@@ -43,7 +56,7 @@ class PalimpsestError(Exception):
     @property
     def passing(self) -> bool:
         """Whether the same call, under the same request id, may succeed a moment later."""
-        return self.code in ("UNAVAILABLE", "DEADLINE_EXCEEDED") or self.reason == "CONTENTION"
+        return self.code in ("UNAVAILABLE", "DEADLINE_EXCEEDED") or self.reason in ("CONTENTION", "OVERLOADED")
 
     @property
     def uncertain(self) -> bool:

@@ -35,7 +35,7 @@ func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
 	if r.KnownCount > 0 {
 		n, err := hex.Decode(c.sum[:], []byte(r.KnownSHA256))
 		if c.meet(snap.Head.Incarnation); err != nil || n != len(c.sum) || c.known.Count == 0 {
-			return nil, conversation.Errorf(conversation.HistoryPrefixUnknown, "the first %d elements of the list are not known, or the record was changed since", r.KnownCount)
+			return nil, c.unknown()
 		}
 	}
 	c.given = c.known
@@ -44,6 +44,15 @@ func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
 		c.meet(snap.Head.Incarnation)
 	}
 	return c, nil
+}
+
+// unknown says that the prefix is, and how many elements those have that are known.
+func (c *chain) unknown() error {
+	err := conversation.Errorf(conversation.HistoryPrefixUnknown, "the first %d elements of the list are not known, or the record was changed since", c.before)
+	for _, m := range c.marks {
+		err.Known = append(err.Known, m.Count)
+	}
+	return err
 }
 
 // Hash is the hash over a list, whose first elements the caller may have left out, and how many elements it is over.

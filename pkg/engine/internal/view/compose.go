@@ -128,7 +128,7 @@ func (c *Composer) writeUnit(out *Composition, i int, neighbors provider.Neighbo
 	u := &out.Units[i]
 	uc := provider.UnitContext{
 		Model: c.Model, Count: c.count, Neighbors: neighbors, Leading: u.Summary == nil && u.First() < c.Kept.LeadingSystem,
-		Severed: isSevered(out.Units, i),
+		Severed: out.isSevered(i),
 	}
 	key := keyOf(u, uc)
 	if u.First() < out.Window.Start || u.Summary != nil {
@@ -153,13 +153,32 @@ func (c *Composer) writeUnit(out *Composition, i int, neighbors provider.Neighbo
 	return written, nil
 }
 
-// isSevered says whether a unit begins with the assistant, and what came directly before it is not shown.
-func isSevered(units []conversation.Unit, i int) bool {
-	u := &units[i]
-	if u.Summary != nil || u.First() == 0 || u.Items[0].Message.Role != conversation.RoleAssistant {
+// isSevered says whether a unit begins with the assistant, and what came directly before it is not shown. What was taken back, or removed by the
+// caller, came before nothing.
+func (out *Composition) isSevered(i int) bool {
+	u, before := &out.Units[i], int32(0)
+	if u.Summary != nil || u.Items[0].Message.Role != conversation.RoleAssistant {
 		return false
 	}
-	return i == 0 || units[i-1].Summary != nil || units[i-1].Last()+1 != u.First()
+	if i > 0 {
+		if out.Units[i-1].Summary != nil {
+			return true
+		}
+		before = out.Units[i-1].Last() + 1
+	}
+	if before >= u.First() {
+		return before > u.First()
+	}
+	var gone []conversation.Range
+	for _, e := range out.Hidden {
+		gone = append(gone, e.Range)
+	}
+	for n := range out.Removed {
+		if it := &out.Removed[n]; it.Reason == conversation.ReasonRemovedByCaller {
+			gone = append(gone, conversation.Range{First: it.Message.Index, End: it.Message.Index + 1})
+		}
+	}
+	return len(conversation.SubtractRanges([]conversation.Range{{First: before, End: u.First()}}, gone)) > 0
 }
 
 // CutOf is how a window cuts a unit; none if it does not.
