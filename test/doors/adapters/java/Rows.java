@@ -2,6 +2,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -107,6 +108,9 @@ final class Rows {
     if (plain.size() != ours.size()) {
       found.add("the model is asked " + plain.size() + " times plain, " + ours.size() + " times with the adapter");
     }
+    if (plain.size() > 100) {
+      System.out.printf("        a step takes %.1f ms plain, %.1f ms with the adapter%n", step(plain), step(ours));
+    }
     for (int n = 0; n < Math.min(plain.size(), ours.size()); n++) {
       JsonNode their = plain.get(n);
       JsonNode our = ours.get(n);
@@ -120,6 +124,14 @@ final class Rows {
       differences("request " + n, one, other, found);
     }
     return found;
+  }
+
+  /** The median of the milliseconds between requests. */
+  private static double step(List<JsonNode> requests) {
+    double[] steps = new double[requests.size() - 1];
+    Arrays.setAll(steps, n -> (requests.get(n + 1).path("at").asLong() - requests.get(n).path("at").asLong()) / 1e6);
+    Arrays.sort(steps);
+    return steps[steps.length / 2];
   }
 
   private static List<JsonNode> played(Side side, Scenario scenario, List<String> found) {

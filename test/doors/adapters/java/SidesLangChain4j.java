@@ -1,10 +1,12 @@
 import dev.langchain4j.agent.tool.Tool;
+import dev.langchain4j.agent.tool.ToolExecutionRequest;
 import dev.langchain4j.data.image.Image;
+import dev.langchain4j.data.message.AiMessage;
 import dev.langchain4j.data.message.ChatMessage;
 import dev.langchain4j.data.message.Content;
 import dev.langchain4j.data.message.ImageContent;
 import dev.langchain4j.data.message.PdfFileContent;
-import dev.langchain4j.data.message.UserMessage;
+import dev.langchain4j.data.message.ToolExecutionResultMessage;
 import dev.langchain4j.memory.ChatMemory;
 import dev.langchain4j.memory.chat.MessageWindowChatMemory;
 import dev.langchain4j.model.anthropic.AnthropicChatModel;
@@ -12,6 +14,8 @@ import dev.langchain4j.model.anthropic.AnthropicStreamingChatModel;
 import dev.langchain4j.model.chat.Capability;
 import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.StreamingChatModel;
+import dev.langchain4j.model.chat.request.ChatRequest;
+import dev.langchain4j.model.chat.response.ChatResponse;
 import dev.langchain4j.model.openai.OpenAiChatModel;
 import dev.langchain4j.model.openai.OpenAiStreamingChatModel;
 import dev.langchain4j.service.AiServices;
@@ -19,6 +23,8 @@ import dev.langchain4j.service.MemoryId;
 import dev.langchain4j.service.SystemMessage;
 import dev.langchain4j.service.TokenStream;
 import dev.langchain4j.store.memory.chat.InMemoryChatMemoryStore;
+import io.github.palimpsest_context.Options;
+import io.github.palimpsest_context.Palimpsest;
 import io.github.palimpsest_context.langchain4j.PalimpsestChat;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -163,7 +169,44 @@ final class SidesLangChain4j {
     done.get(30, TimeUnit.SECONDS);
   }
 
+  /** A model that gives calls no ids sees none, also where a result is cited. */
+  static void withoutIds() {
+    List<List<ChatMessage>> seen = new ArrayList<>();
+    ChatModel model = new ChatModel() {
+      @Override
+      public ChatResponse doChat(ChatRequest request) {
+        seen.add(request.messages());
+        ToolExecutionRequest log = call("log", "{\"service\":\"billing\"}");
+        AiMessage calls = AiMessage.from(call("weather", "{\"city\":\"A\"}"), log, call("weather", "{\"city\":\"B\"}"));
+        return ChatResponse.builder().aiMessage(seen.size() == 1 ? calls : AiMessage.from("so")).build();
+      }
+    };
+    try (Palimpsest p = Palimpsest.local(new Options().arguments("--default-policy", "balanced"))) {
+      AiServices<Ops> services =
+          AiServices.builder(Ops.class).chatModel(model).chatMemoryProvider(id -> MessageWindowChatMemory.withMaxMessages(100)).tools(new Tools());
+      Ops ops = new PalimpsestChat(p::conversation, "gpt-6-sol").join(services).build();
+      ops.chat("c1", "why?");
+      ops.chat("c1", "sure?");
+    }
+    List<ChatMessage> shown = seen.get(2);
+    List<ToolExecutionResultMessage> results =
+        shown.stream().filter(ToolExecutionResultMessage.class::isInstance).map(ToolExecutionResultMessage.class::cast).toList();
+    List<ToolExecutionRequest> calls = ((AiMessage) shown.get(2)).toolExecutionRequests();
+    boolean named = results.stream().anyMatch(result -> result.id() != null) || calls.stream().anyMatch(call -> call.id() != null);
+    List<String> begin = results.stream().map(result -> result.toolName() + " " + result.text().substring(0, 9)).toList();
+    boolean cited = results.get(1).text().length() < new Tools().log("billing").length();
+    if (named || shown.size() != 8 || !cited || !begin.get(0).equals("weather Rain in A") || !begin.get(2).equals("weather Rain in B")) {
+      throw new AssertionError("without ids the model sees " + shown);
+    }
+    System.out.println("ok      calls without ids");
+  }
+
+  static ToolExecutionRequest call(String name, String arguments) {
+    return ToolExecutionRequest.builder().name(name).arguments(arguments).build();
+  }
+
   public static void main(String[] names) throws Exception {
+    withoutIds();
     Rows rows = new Rows("openai", "anthropic");
     rows.run("text", side -> {
       answers(side, 2);
