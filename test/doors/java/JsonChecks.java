@@ -1,5 +1,7 @@
 package io.github.palimpsest_context;
 
+import io.grpc.Status;
+import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.Map;
 
@@ -28,6 +30,9 @@ final class JsonChecks {
       equal(false, Palimpsest.older(pair[1], pair[0]));
     }
     equal(false, Palimpsest.older("dev", "1.2.0"));
+    Status closed = Status.UNKNOWN.withDescription("channel closed").withCause(new ClosedChannelException());
+    equal(Status.Code.UNAVAILABLE, PalimpsestException.of(closed.asRuntimeException()).code());
+    equal(Status.Code.UNKNOWN, PalimpsestException.of(Status.UNKNOWN.asRuntimeException()).code());
     equal(false, Palimpsest.older("v1.2.0", "1.2.0"));
     equal(false, Transport.staysHere("palimpsest.example:7171"));
     equal(false, Transport.staysHere("localhost.example:7171"));

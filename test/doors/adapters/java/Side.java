@@ -85,6 +85,10 @@ final class Side implements AutoCloseable {
     return "{\"text\":" + quoted(text) + ",\"thinking\":" + quoted("thought of " + text) + "}";
   }
 
+  static String thought(String text, int thought) {
+    return "{\"text\":" + quoted(text) + ",\"thinking\":\"thought " + thought + "\"}";
+  }
+
   static String calls(String... namesAndArguments) {
     List<String> calls = new ArrayList<>();
     for (int i = 0; i < namesAndArguments.length; i += 2) {
@@ -111,7 +115,8 @@ final class Side implements AutoCloseable {
 
   private String asked(String method, String path, String body) {
     try {
-      return HTTP.send(HttpRequest.newBuilder(URI.create(url() + path)).method(method, BodyPublishers.ofString(body)).build(), BodyHandlers.ofString()).body();
+      HttpRequest request = HttpRequest.newBuilder(URI.create(url() + path)).method(method, BodyPublishers.ofString(body)).build();
+      return HTTP.send(request, BodyHandlers.ofString()).body();
     } catch (java.io.IOException | InterruptedException failed) {
       throw new IllegalStateException(failed);
     }
@@ -147,6 +152,9 @@ final class Side implements AutoCloseable {
   public void close() {
     asked("DELETE", "", "");
     others.forEach(Side::close);
+    if (!plain() && !sidecar.process.isAlive()) { // a scenario failed while it was away
+      back();
+    }
     if (palimpsest != null && !name.matches(".{41}-.*")) {
       palimpsest.close();
     }
@@ -167,7 +175,8 @@ final class Side implements AutoCloseable {
     }
 
     void start() {
-      List<String> command = List.of(System.getenv("PALIMPSEST_BINARY"), "serve", "--store", "bolt", "--data-dir", folder + "/data", "--listen", address, "--default-policy", policy);
+      List<String> command = new ArrayList<>(List.of(System.getenv("PALIMPSEST_BINARY"), "serve", "--store", "bolt"));
+      command.addAll(List.of("--data-dir", folder + "/data", "--listen", address, "--default-policy", policy));
       try {
         process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(new File("/dev/null")).start();
       } catch (java.io.IOException failed) {

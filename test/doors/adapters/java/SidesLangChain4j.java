@@ -1,16 +1,21 @@
 import dev.langchain4j.agent.tool.Tool;
+import dev.langchain4j.agent.tool.ToolExecutionRequest;
 import dev.langchain4j.data.image.Image;
+import dev.langchain4j.data.message.AiMessage;
 import dev.langchain4j.data.message.ChatMessage;
 import dev.langchain4j.data.message.Content;
 import dev.langchain4j.data.message.ImageContent;
 import dev.langchain4j.data.message.PdfFileContent;
-import dev.langchain4j.data.message.UserMessage;
+import dev.langchain4j.data.message.ToolExecutionResultMessage;
 import dev.langchain4j.memory.ChatMemory;
 import dev.langchain4j.memory.chat.MessageWindowChatMemory;
 import dev.langchain4j.model.anthropic.AnthropicChatModel;
 import dev.langchain4j.model.anthropic.AnthropicStreamingChatModel;
+import dev.langchain4j.model.chat.Capability;
 import dev.langchain4j.model.chat.ChatModel;
 import dev.langchain4j.model.chat.StreamingChatModel;
+import dev.langchain4j.model.chat.request.ChatRequest;
+import dev.langchain4j.model.chat.response.ChatResponse;
 import dev.langchain4j.model.openai.OpenAiChatModel;
 import dev.langchain4j.model.openai.OpenAiStreamingChatModel;
 import dev.langchain4j.service.AiServices;
@@ -18,6 +23,8 @@ import dev.langchain4j.service.MemoryId;
 import dev.langchain4j.service.SystemMessage;
 import dev.langchain4j.service.TokenStream;
 import dev.langchain4j.store.memory.chat.InMemoryChatMemoryStore;
+import io.github.palimpsest_context.Options;
+import io.github.palimpsest_context.Palimpsest;
 import io.github.palimpsest_context.langchain4j.PalimpsestChat;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -121,16 +128,20 @@ final class SidesLangChain4j {
   private SidesLangChain4j() {}
 
   static ChatModel model(Side side) {
+    String url = side.url() + "/v1";
     return side.api.equals("anthropic")
-        ? AnthropicChatModel.builder().baseUrl(side.url() + "/v1").apiKey("none").modelName(side.model).maxTokens(2000).maxRetries(0).thinkingType("enabled").thinkingBudgetTokens(1024).returnThinking(true).sendThinking(true).build()
-        : OpenAiChatModel.builder().baseUrl(side.url() + "/v1").apiKey("none").modelName(side.model).maxRetries(0).returnThinking(true).strictJsonSchema(true)
-            .supportedCapabilities(dev.langchain4j.model.chat.Capability.RESPONSE_FORMAT_JSON_SCHEMA).build();
+        ? AnthropicChatModel.builder().baseUrl(url).apiKey("none").modelName(side.model).maxTokens(2000).maxRetries(0)
+            .thinkingType("enabled").thinkingBudgetTokens(1024).returnThinking(true).sendThinking(true).build()
+        : OpenAiChatModel.builder().baseUrl(url).apiKey("none").modelName(side.model).maxRetries(0).returnThinking(true)
+            .strictJsonSchema(true).supportedCapabilities(Capability.RESPONSE_FORMAT_JSON_SCHEMA).build();
   }
 
   static StreamingChatModel streaming(Side side) {
+    String url = side.url() + "/v1";
     return side.api.equals("anthropic")
-        ? AnthropicStreamingChatModel.builder().baseUrl(side.url() + "/v1").apiKey("none").modelName(side.model).maxTokens(2000).thinkingType("enabled").thinkingBudgetTokens(1024).returnThinking(true).sendThinking(true).build()
-        : OpenAiStreamingChatModel.builder().baseUrl(side.url() + "/v1").apiKey("none").modelName(side.model).build();
+        ? AnthropicStreamingChatModel.builder().baseUrl(url).apiKey("none").modelName(side.model).maxTokens(2000)
+            .thinkingType("enabled").thinkingBudgetTokens(1024).returnThinking(true).sendThinking(true).build()
+        : OpenAiStreamingChatModel.builder().baseUrl(url).apiKey("none").modelName(side.model).build();
   }
 
   static String bytes(int size, int seed) {
@@ -158,22 +169,59 @@ final class SidesLangChain4j {
     done.get(30, TimeUnit.SECONDS);
   }
 
+  /** A model that gives calls no ids sees none, also where a result is cited. */
+  static void withoutIds() {
+    List<List<ChatMessage>> seen = new ArrayList<>();
+    ChatModel model = new ChatModel() {
+      @Override
+      public ChatResponse doChat(ChatRequest request) {
+        seen.add(request.messages());
+        ToolExecutionRequest log = call("log", "{\"service\":\"billing\"}");
+        AiMessage calls = AiMessage.from(call("weather", "{\"city\":\"A\"}"), log, call("weather", "{\"city\":\"B\"}"));
+        return ChatResponse.builder().aiMessage(seen.size() == 1 ? calls : AiMessage.from("so")).build();
+      }
+    };
+    try (Palimpsest p = Palimpsest.local(new Options().arguments("--default-policy", "balanced"))) {
+      AiServices<Ops> services =
+          AiServices.builder(Ops.class).chatModel(model).chatMemoryProvider(id -> MessageWindowChatMemory.withMaxMessages(100)).tools(new Tools());
+      Ops ops = new PalimpsestChat(p::conversation, "gpt-6-sol").join(services).build();
+      ops.chat("c1", "why?");
+      ops.chat("c1", "sure?");
+    }
+    List<ChatMessage> shown = seen.get(2);
+    List<ToolExecutionResultMessage> results =
+        shown.stream().filter(ToolExecutionResultMessage.class::isInstance).map(ToolExecutionResultMessage.class::cast).toList();
+    List<ToolExecutionRequest> calls = ((AiMessage) shown.get(2)).toolExecutionRequests();
+    boolean named = results.stream().anyMatch(result -> result.id() != null) || calls.stream().anyMatch(call -> call.id() != null);
+    List<String> begin = results.stream().map(result -> result.toolName() + " " + result.text().substring(0, 9)).toList();
+    boolean cited = results.get(1).text().length() < new Tools().log("billing").length();
+    if (named || shown.size() != 8 || !cited || !begin.get(0).equals("weather Rain in A") || !begin.get(2).equals("weather Rain in B")) {
+      throw new AssertionError("without ids the model sees " + shown);
+    }
+    System.out.println("ok      calls without ids");
+  }
+
+  static ToolExecutionRequest call(String name, String arguments) {
+    return ToolExecutionRequest.builder().name(name).arguments(arguments).build();
+  }
+
   public static void main(String[] names) throws Exception {
+    withoutIds();
     Rows rows = new Rows("openai", "anthropic");
     rows.run("text", side -> {
       answers(side, 2);
       new Agent(side).asked("hi", "and?");
     });
     rows.run("parallel_calls", side -> {
-      side.script(Side.calls("weather", "{\"arg0\":\"A\"}", "weather", "{\"arg0\":\"B\"}"), Side.text("rain"));
+      side.script(Side.calls("weather", "{\"city\":\"A\"}", "weather", "{\"city\":\"B\"}"), Side.text("rain"));
       new Agent(side).asked("weather?", "sure?");
     });
     rows.run("tool_error", side -> {
-      side.script(Side.calls("fails", "{\"arg0\":1}", "weather", "{\"arg0\":\"A\"}"), Side.text("it fails"));
+      side.script(Side.calls("fails", "{\"x\":1}", "weather", "{\"city\":\"A\"}"), Side.text("it fails"));
       new Agent(side).asked("try", "again?");
     });
     rows.run("streaming", side -> {
-      side.script(Side.calls("weather", "{\"arg0\":\"A\"}"), Side.text("It rains in A."));
+      side.script(Side.calls("weather", "{\"city\":\"A\"}"), Side.text("It rains in A."));
       Agent agent = new Agent(side);
       finished(agent.ops.stream(side.name, "weather?"));
       finished(agent.ops.stream(side.name, "sure?"));
@@ -182,14 +230,15 @@ final class SidesLangChain4j {
     rows.run("image_in", side -> {
       answers(side, 2);
       Agent agent = new Agent(side);
-      agent.ops.chat(side.name, "what is it?", List.of(ImageContent.from(bytes(20_000, 0), "image/png"), ImageContent.from("https://example.org/a.png")));
+      Content image = ImageContent.from(bytes(20_000, 0), "image/png");
+      agent.ops.chat(side.name, "what is it?", List.of(image, ImageContent.from("https://example.org/a.png")));
       agent.asked("sure?");
     });
     rows.absent("image_out_of_a_tool", "LangChain4j refuses to send what is no text in results to Chat Completions", "openai");
     rows.run("image_out_of_a_tool", side -> {
       Agent agent = new Agent(side, new Camera());
       for (int size : IMAGES) {
-        side.script(Side.calls("shot", "{\"arg0\":" + size + "}"), Side.text("seen " + size));
+        side.script(Side.calls("shot", "{\"size\":" + size + "}"), Side.text("seen " + size));
         agent.asked("look at " + size);
       }
     }, "anthropic");
@@ -202,7 +251,7 @@ final class SidesLangChain4j {
       agent.asked("and?");
     });
     rows.run("equal_replies_with_other_reasoning", side -> {
-      side.script("{\"text\":\"OK\",\"thinking\":\"thought 0\"}", "{\"text\":\"OK\",\"thinking\":\"thought 1\"}", "{\"text\":\"OK\",\"thinking\":\"thought 2\"}");
+      side.script(Side.thought("OK", 0), Side.thought("OK", 1), Side.thought("OK", 2));
       new Agent(side).asked("Is it?", "Is it?", "Is it?");
     });
     rows.run("structured_output", side -> {
@@ -214,7 +263,7 @@ final class SidesLangChain4j {
     rows.absent("handoff", "AI services have none");
     rows.run("nested_agent", side -> {
       Side inner = side.beside("inner");
-      side.script(Side.calls("ask", "{\"arg0\":\"1\"}"), Side.text("done"), Side.calls("ask", "{\"arg0\":\"2\"}"), Side.text("more"));
+      side.script(Side.calls("ask", "{\"task\":\"1\"}"), Side.text("done"), Side.calls("ask", "{\"task\":\"2\"}"), Side.text("more"));
       answers(inner, 2);
       Agent helper = new Agent(inner);
       new Agent(side, new Object() {
@@ -301,12 +350,12 @@ final class SidesLangChain4j {
     }, "openai");
     rows.run("two_hundred_steps", side -> {
       String[] script = new String[201];
-      Arrays.setAll(script, n -> n < 200 ? Side.calls("weather", "{\"arg0\":\"c" + n + "\"}") : Side.text("end"));
+      Arrays.setAll(script, n -> n < 200 ? Side.calls("weather", "{\"city\":\"c" + n + "\"}") : Side.text("end"));
       side.script(script);
       new Agent(side).asked("go");
     });
     rows.run("restart_of_both", side -> {
-      side.script(Side.calls("weather", "{\"arg0\":\"A\"}"), Side.text("rain"), Side.calls("weather", "{\"arg0\":\"B\"}"), Side.text("rain too"));
+      side.script(Side.calls("weather", "{\"city\":\"A\"}"), Side.text("rain"), Side.calls("weather", "{\"city\":\"B\"}"), Side.text("rain too"));
       Agent agent = new Agent(side);
       agent.asked("weather?");
       agent.restarted().asked("and in B?");
@@ -321,9 +370,13 @@ final class SidesLangChain4j {
       agent.asked("q3", "q4");
     });
     rows.run("large_results", side -> {
-      side.script(Side.calls("log", "{\"arg0\":\"billing\"}", "log", "{\"arg0\":\"ledger\"}"), Side.text("a log"), Side.text("the same"));
+      side.script(Side.calls("log", "{\"service\":\"billing\"}", "log", "{\"service\":\"ledger\"}"), Side.text("a log"), Side.text("the same"));
       new Agent(side).asked("why?", "sure?");
     });
+    rows.recalls(side -> {
+      side.script(Side.text("because"), Side.calls("search_conversation", "{\"query\":\"ledger\"}"), Side.text("so"));
+      new Agent(side).asked("Why does the ledger of billing fail?", "What did I ask?");
+    }, "ledger of billing");
     rows.play(names);
   }
 }

@@ -103,10 +103,12 @@ final class SidesSpringAi {
 
   static ChatModel model(Side side) {
     if (side.api.equals("anthropic")) {
-      AnthropicChatOptions.Builder options = AnthropicChatOptions.builder().baseUrl(side.url()).apiKey("none").model(side.model).maxRetries(0).maxTokens(2000);
+      AnthropicChatOptions.Builder options = AnthropicChatOptions.builder().baseUrl(side.url()).apiKey("none").model(side.model);
+      options.maxRetries(0).maxTokens(2000);
       return AnthropicChatModel.builder().options((side.thinks ? options.thinkingEnabled(1024) : options).build()).build();
     }
-    return OpenAiChatModel.builder().options(OpenAiChatOptions.builder().baseUrl(side.url() + "/v1").apiKey("none").model(side.model).maxRetries(0).build()).build();
+    OpenAiChatOptions options = OpenAiChatOptions.builder().baseUrl(side.url() + "/v1").apiKey("none").model(side.model).maxRetries(0).build();
+    return OpenAiChatModel.builder().options(options).build();
   }
 
   static byte[] bytes(int size, int seed) {
@@ -158,7 +160,8 @@ final class SidesSpringAi {
       answers(side, 2);
       Agent agent = new Agent(side);
       Media image = Media.builder().mimeType(MimeTypeUtils.IMAGE_PNG).data(bytes(20_000, 0)).build();
-      agent.in(side.name).user(user -> user.text("what is it?").media(image, new Media(MimeTypeUtils.IMAGE_PNG, URI.create("https://example.org/a.png")))).call().content();
+      Media other = new Media(MimeTypeUtils.IMAGE_PNG, URI.create("https://example.org/a.png"));
+      agent.in(side.name).user(user -> user.text("what is it?").media(image, other)).call().content();
       agent.asked("sure?");
     });
     rows.absent("image_out_of_a_tool", "results are text");
@@ -171,7 +174,7 @@ final class SidesSpringAi {
       agent.asked("and?");
     });
     rows.run("equal_replies_with_other_reasoning", side -> {
-      side.script("{\"text\":\"OK\",\"thinking\":\"thought 0\"}", "{\"text\":\"OK\",\"thinking\":\"thought 1\"}", "{\"text\":\"OK\",\"thinking\":\"thought 2\"}");
+      side.script(Side.thought("OK", 0), Side.thought("OK", 1), Side.thought("OK", 2));
       new Agent(side).asked("Is it?", "Is it?", "Is it?");
     }, "openai");
     rows.run("equal_replies_with_other_reasoning", side -> {
@@ -289,9 +292,14 @@ final class SidesSpringAi {
       agent.asked("q3", "q4");
     });
     rows.run("large_results", side -> {
-      side.script(Side.calls("log", "{\"service\":\"billing\"}", "weather", "{\"city\":\"A\"}", "log", "{\"service\":\"ledger\"}"), Side.text("a log"), Side.text("the same"));
+      String calls = Side.calls("log", "{\"service\":\"billing\"}", "weather", "{\"city\":\"A\"}", "log", "{\"service\":\"ledger\"}");
+      side.script(calls, Side.text("a log"), Side.text("the same"));
       new Agent(side).asked("why?", "sure?");
     });
+    rows.recalls(side -> {
+      side.script(Side.text("because"), Side.calls("search_conversation", "{\"query\":\"ledger\"}"), Side.text("so"));
+      new Agent(side).asked("Why does the ledger of billing fail?", "What did I ask?");
+    }, "ledger of billing");
     rows.play(names);
   }
 

@@ -10,6 +10,7 @@ import io.github.palimpsest_context.v1.ErrorReason;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -119,11 +120,13 @@ public class PalimpsestException extends RuntimeException {
         continue; // the code and the message say enough
       }
     }
-    Status.Code code = failure.getStatus().getCode();
+    Throwable cause = failure.getStatus().getCause(); // what the network said
+    // A connection that ends just as a call begins is no other than one that is not there.
+    boolean closed = failure.getStatus().getCode() == Status.Code.UNKNOWN && cause instanceof IOException;
+    Status.Code code = closed ? Status.Code.UNAVAILABLE : failure.getStatus().getCode();
     ErrorReason reason = reasonOf(info.getReason());
     String name = reason == ErrorReason.ERROR_REASON_UNSPECIFIED ? code.name() : info.getReason();
     StringBuilder message = new StringBuilder(name + ": " + status.getMessage());
-    Throwable cause = failure.getStatus().getCause(); // what the network said
     if (cause != null && code == Status.Code.UNAVAILABLE) {
       message.append(": ").append(cause);
     }

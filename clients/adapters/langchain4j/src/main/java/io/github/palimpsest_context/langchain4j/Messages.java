@@ -50,7 +50,7 @@ final class Messages {
 
   static List<String> written(List<ChatMessage> messages) {
     Deque<String> open = new ArrayDeque<>();
-    return IntStream.range(0, messages.size()).mapToObj(i -> written(messages.get(i), "call_" + i, open).toString()).collect(Collectors.toList());
+    return IntStream.range(0, messages.size()).mapToObj(i -> written(messages.get(i), "call_" + i, open).toString()).toList();
   }
 
   /** A message. Some models give calls no ids: these get one, and so do their results, which stand behind them in order. */
@@ -69,8 +69,9 @@ final class Messages {
         if (call.id() == null) {
           open.add(id);
         }
+        String arguments = call.arguments() == null || call.arguments().isBlank() ? "{}" : call.arguments();
         ObjectNode made = out.withArray("tool_calls").addObject().put("id", id).put("type", "function");
-        made.putObject("function").put("name", call.name()).put("arguments", call.arguments() == null || call.arguments().isBlank() ? "{}" : call.arguments());
+        made.putObject("function").put("name", call.name()).put("arguments", arguments);
       }
       return out;
     }
@@ -116,9 +117,11 @@ final class Messages {
   /** What the model answered, whole. Usage of a kind of its own may count otherwise, such as Anthropic's, without what was cached. */
   static String reply(ChatResponse response) {
     ObjectNode out = JSON.createObjectNode().put("object", "chat.completion").put("model", response.modelName());
-    out.putArray("choices").addObject().put("index", 0).set("message", written(response.aiMessage(), "call_" + response.id(), new ArrayDeque<>()));
+    ObjectNode said = written(response.aiMessage(), "call_" + response.id(), new ArrayDeque<>());
+    out.putArray("choices").addObject().put("index", 0).set("message", said);
     TokenUsage usage = response.tokenUsage();
-    if (usage != null && usage.inputTokenCount() != null && usage.outputTokenCount() != null && !usage.getClass().getSimpleName().startsWith("Anthropic")) {
+    boolean counted = usage != null && usage.inputTokenCount() != null && usage.outputTokenCount() != null;
+    if (counted && !usage.getClass().getSimpleName().startsWith("Anthropic")) {
       out.putObject("usage").put("prompt_tokens", usage.inputTokenCount()).put("completion_tokens", usage.outputTokenCount());
     }
     return out.toString();
@@ -126,35 +129,46 @@ final class Messages {
 
   /** What is shown of a piece: the memory's own messages where it is whole, else messages that are made of them as far as that goes. */
   static List<ChatMessage> shown(Piece piece, List<ChatMessage> own) {
-    List<ChatMessage> its = piece.indexes().stream().map(own::get).collect(Collectors.toList());
-    List<JsonNode> made = piece.shown().stream().map(Messages::read).collect(Collectors.toList());
-    Deque<Content> media = its.stream().flatMap(message -> contents(message).stream()).filter(one -> !(one instanceof TextContent)).collect(Collectors.toCollection(ArrayDeque::new));
+    List<ChatMessage> its = piece.indexes().stream().map(own::get).toList();
+    if (piece.whole()) {
+      return its;
+    }
+    List<JsonNode> made = piece.shown().stream().map(Messages::read).toList();
+    Deque<Content> media = new ArrayDeque<>();
+    its.forEach(message -> contents(message).stream().filter(one -> !(one instanceof TextContent)).forEach(media::add));
     if (media.size() != made.stream().flatMap(message -> parts(message)).filter(part -> !part.has("text")).count()) {
       media.clear();
     }
-    return piece.whole() ? its : IntStream.range(0, made.size()).mapToObj(i -> made(made.get(i), its.size() == made.size() ? its.get(i) : null, own, media)).collect(Collectors.toList());
+    boolean each = its.size() == made.size();
+    return IntStream.range(0, made.size()).mapToObj(i -> made(made.get(i), each ? its.get(i) : null, own, media)).toList();
   }
 
   private static List<Content> contents(ChatMessage message) {
-    return message instanceof UserMessage user ? user.contents() : message instanceof ToolExecutionResultMessage result ? result.contents() : List.of();
+    if (message instanceof UserMessage user) {
+      return user.contents();
+    }
+    return message instanceof ToolExecutionResultMessage result ? result.contents() : List.of();
   }
 
   private static Stream<JsonNode> parts(JsonNode message) {
     JsonNode content = message.path("content");
-    return content.isArray() ? StreamSupport.stream(content.spliterator(), false) : Stream.of(JSON.createObjectNode().put("text", content.asText("")));
+    JsonNode text = JSON.createObjectNode().put("text", content.asText(""));
+    return content.isArray() ? StreamSupport.stream(content.spliterator(), false) : Stream.of(text);
   }
 
   private static ChatMessage made(JsonNode shown, ChatMessage its, List<ChatMessage> own, Deque<Content> media) {
     String text = parts(shown).map(part -> part.path("text").asText()).collect(Collectors.joining());
-    List<Content> contents = parts(shown).map(part -> part.has("text") ? TextContent.from(part.get("text").asText()) : media.isEmpty() ? media(part) : media.poll()).toList();
+    List<Content> contents = new ArrayList<>();
+    parts(shown).forEach(part -> contents.add(part.has("text") ? TextContent.from(part.get("text").asText()) : media.isEmpty() ? media(part) : media.poll()));
     switch (shown.path("role").asText()) {
       case "system":
       case "developer":
         return SystemMessage.from(text);
       case "tool":
         String id = shown.path("tool_call_id").asText();
-        ToolExecutionResultMessage.Builder answer = its instanceof ToolExecutionResultMessage result ? result.toBuilder() : ToolExecutionResultMessage.builder().id(id).toolName(name(id, own));
-        return answer.contents(contents).build();
+        return its instanceof ToolExecutionResultMessage result
+            ? result.toBuilder().contents(contents).build()
+            : ToolExecutionResultMessage.builder().id(id).toolName(name(id, own)).contents(contents).build();
       case "assistant":
         AiMessage.Builder said = its instanceof AiMessage ai ? ai.toBuilder() : AiMessage.builder();
         return said.text(text.isEmpty() ? null : text).toolExecutionRequests(calls(shown, its)).build();
@@ -165,7 +179,7 @@ final class Messages {
 
   /** An image or a file as the record has it. */
   private static Content media(JsonNode part) {
-    String address = Stream.of("/image_url/url", "/file/file_data", "/file/file_id").map(at -> part.at(at).asText()).collect(Collectors.joining());
+    String address = Stream.of("/image_url/url", "/file/file_data", "/file/file_id").map(at -> part.at(at).asText("")).collect(Collectors.joining());
     Matcher data = DATA.matcher(address);
     if (part.has("image_url")) {
       return data.matches() ? ImageContent.from(data.group(2), data.group(1)) : ImageContent.from(address);
@@ -179,7 +193,9 @@ final class Messages {
     List<ToolExecutionRequest> calls = new ArrayList<>();
     for (JsonNode call : shown.path("tool_calls")) {
       JsonNode function = call.path("function");
-      calls.add(ToolExecutionRequest.builder().id(unnamed ? null : call.path("id").asText()).name(function.path("name").asText()).arguments(function.path("arguments").asText()).build());
+      calls.add(
+          ToolExecutionRequest.builder().id(unnamed ? null : call.path("id").asText()).name(function.path("name").asText())
+              .arguments(function.path("arguments").asText()).build());
     }
     return calls;
   }

@@ -12,6 +12,8 @@ import io.github.palimpsest_context.Format;
 import io.github.palimpsest_context.Palimpsest;
 import io.github.palimpsest_context.Piece;
 import io.github.palimpsest_context.Request;
+import io.github.palimpsest_context.v1.OnCut;
+import io.github.palimpsest_context.v1.OnDivergence;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,6 +26,8 @@ public final class PalimpsestChat implements AiServiceListener<AiServiceResponse
   private static final int OPEN = 1024; // conversations that are kept at hand
   private final Function<String, Conversation> conversations;
   private final String model;
+  private OnDivergence differs = OnDivergence.ON_DIVERGENCE_NEW;
+  private OnCut cut = OnCut.ON_CUT_HIDE;
   private final Map<String, Conversation> open =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -38,6 +42,13 @@ public final class PalimpsestChat implements AiServiceListener<AiServiceResponse
     this.model = model;
   }
 
+  /** Chooses what happens where a memory differs from the record, and to what it no longer holds: NEW and HIDE by default. */
+  public PalimpsestChat reading(OnDivergence differs, OnCut cut) {
+    this.differs = differs;
+    this.cut = cut;
+    return this;
+  }
+
   /** Adds what it takes to an AI service: its views, the recall tools behind the service's own, and the replies as they come. */
   public <T> AiServices<T> join(AiServices<T> services) {
     return services.tools(recallTools()).chatRequestTransformer(this::view).registerListener(this);
@@ -46,12 +57,13 @@ public final class PalimpsestChat implements AiServiceListener<AiServiceResponse
   /** A request with what the model should see of its messages. */
   public ChatRequest view(ChatRequest request, Object memoryId) {
     List<ChatMessage> own = request.messages();
-    String tools = request.toolSpecifications().stream().map(tool -> "{\"type\":\"function\",\"function\":" + tool.toJson() + "}").collect(Collectors.joining(","));
+    String tools =
+        request.toolSpecifications().stream().map(tool -> "{\"type\":\"function\",\"function\":" + tool.toJson() + "}").collect(Collectors.joining(","));
     Request wanted = Request.of(request.modelName() == null ? model : request.modelName()).tools(tools.isEmpty() ? "" : "[" + tools + "]");
     List<ChatMessage> shown = new ArrayList<>();
     Conversation conversation = of(memoryId);
     synchronized (conversation) {
-      for (Piece piece : conversation.view(Format.OPENAI, Messages.written(own), wanted)) {
+      for (Piece piece : conversation.view(Format.OPENAI, Messages.written(own), wanted, differs, cut)) {
         shown.addAll(Messages.shown(piece, own));
       }
     }
@@ -68,7 +80,8 @@ public final class PalimpsestChat implements AiServiceListener<AiServiceResponse
           }
         };
     Map<ToolSpecification, ToolExecutor> tools = new LinkedHashMap<>();
-    Messages.read(Palimpsest.tools(Format.OPENAI, false)).forEach(tool -> tools.put(ToolSpecification.fromJson(tool.get("function").toString()), answered));
+    Messages.read(Palimpsest.tools(Format.OPENAI, false))
+        .forEach(tool -> tools.put(ToolSpecification.fromJson(tool.get("function").toString()), answered));
     return tools;
   }
 

@@ -50,20 +50,23 @@ final class Messages {
 
   private static List<ObjectNode> written(Message message) {
     if (message instanceof ToolResponseMessage results) {
-      return results.getResponses().stream().map(one -> element("tool").put("tool_call_id", one.id()).put("content", one.responseData())).toList();
+      return results.getResponses().stream()
+          .map(one -> element("tool").put("tool_call_id", one.id()).put("content", one.responseData())).toList();
     } else if (message instanceof AssistantMessage said) {
       ObjectNode out = element("assistant").put("content", said.hasToolCalls() || said.getText() != null ? said.getText() : "");
       for (ToolCall call : said.getToolCalls()) {
-        ObjectNode function = JSON.createObjectNode().put("name", call.name()).put("arguments", call.arguments().isBlank() ? "{}" : call.arguments());
+        String arguments = call.arguments() == null || call.arguments().isBlank() ? "{}" : call.arguments();
+        ObjectNode function = JSON.createObjectNode().put("name", call.name()).put("arguments", arguments);
         out.withArray("tool_calls").addObject().put("id", call.id()).put("type", "function").set("function", function);
       }
       return List.of(out);
     }
-    ObjectNode out = element(message instanceof SystemMessage ? "system" : "user").put("content", message.getText() == null ? "" : message.getText());
+    String text = message.getText() == null ? "" : message.getText();
+    ObjectNode out = element(message instanceof SystemMessage ? "system" : "user").put("content", text);
     if (message instanceof UserMessage user && !user.getMedia().isEmpty()) {
       ArrayNode parts = out.putArray("content");
-      if (user.getText() != null && !user.getText().isEmpty()) {
-        parts.addObject().put("type", "text").put("text", user.getText());
+      if (!text.isEmpty()) {
+        parts.addObject().put("type", "text").put("text", text);
       }
       user.getMedia().forEach(media -> part(parts.addObject(), media));
     }
@@ -80,7 +83,8 @@ final class Messages {
     if (media.getMimeType().getType().equals("image")) {
       part.put("type", "image_url").putObject("image_url").put("url", address);
     } else {
-      part.put("type", "file").putObject("file").put(address.startsWith("data:") ? "file_data" : "file_id", address); // itself, or where it is
+      String kind = address.startsWith("data:") ? "file_data" : "file_id"; // itself, or where it is
+      part.put("type", "file").putObject("file").put(kind, address);
     }
   }
 
@@ -120,7 +124,8 @@ final class Messages {
       }
       List<JsonNode> made = piece.shown().stream().map(JSON::readTree).toList();
       List<Message> its = piece.indexes().stream().map(owners::get).map(own::get).toList();
-      Deque<Media> media = its.stream().flatMap(one -> one instanceof UserMessage user ? user.getMedia().stream() : Stream.of()).collect(Collectors.toCollection(ArrayDeque::new));
+      Deque<Media> media = new ArrayDeque<>();
+      its.forEach(one -> media.addAll(one instanceof UserMessage user ? user.getMedia() : List.of()));
       if (media.size() != made.stream().flatMap(Messages::parts).filter(part -> !part.has("text")).count()) {
         media.clear();
       }
@@ -141,35 +146,45 @@ final class Messages {
     List<Media> others = parts(message).filter(part -> !part.has("text")).map(part -> media.isEmpty() ? media(part) : media.poll()).toList();
     switch (message.path("role").asString()) {
       case "system", "developer" -> shown.add(new SystemMessage(text));
-      case "tool" -> answered(new ToolResponse(message.path("tool_call_id").asString(), name(message.path("tool_call_id").asString()), text), its, shown);
-      case "assistant" -> shown.add((its instanceof AssistantMessage said ? said.mutate() : AssistantMessage.builder()).content(text.isEmpty() ? null : text).toolCalls(calls(message)).build());
+      case "tool" -> answered(message.path("tool_call_id").asString(), text, its, shown);
+      case "assistant" -> {
+        AssistantMessage.Builder<?> said = its instanceof AssistantMessage one ? one.mutate() : AssistantMessage.builder();
+        shown.add(said.content(text.isEmpty() ? null : text).toolCalls(calls(message)).build());
+      }
       default -> shown.add((its instanceof UserMessage user ? user.mutate() : UserMessage.builder()).text(text).media(others).build());
     }
   }
 
   /** Adds a result to those before it: all that answer one message are one message. */
-  private void answered(ToolResponse result, Message its, List<Message> shown) {
+  private void answered(String callId, String text, Message its, List<Message> shown) {
     Message last = shown.isEmpty() ? null : shown.get(shown.size() - 1);
     List<ToolResponse> all = new ArrayList<>();
     if (last instanceof ToolResponseMessage before && own.stream().noneMatch(one -> one == before)) {
       all.addAll(before.getResponses());
       shown.remove(shown.size() - 1);
     }
-    all.add(result);
+    all.add(new ToolResponse(callId, name(callId), text));
     shown.add(ToolResponseMessage.builder().responses(all).metadata(its == null ? Map.of() : its.getMetadata()).build());
   }
 
   private static List<ToolCall> calls(JsonNode message) {
-    return message.path("tool_calls").valueStream().map(call -> new ToolCall(call.path("id").asString(), "function", call.at("/function/name").asString(), call.at("/function/arguments").asString())).toList();
+    List<ToolCall> calls = new ArrayList<>();
+    for (JsonNode call : message.path("tool_calls")) {
+      JsonNode function = call.path("function");
+      calls.add(new ToolCall(call.path("id").asString(), "function", function.path("name").asString(), function.path("arguments").asString()));
+    }
+    return calls;
   }
 
   private String name(String id) {
-    return own.stream().flatMap(one -> one instanceof AssistantMessage said ? said.getToolCalls().stream() : Stream.of()).filter(call -> id.equals(call.id())).map(ToolCall::name).findFirst().orElse("");
+    return own.stream().flatMap(one -> one instanceof AssistantMessage said ? said.getToolCalls().stream() : Stream.of())
+        .filter(call -> id.equals(call.id())).map(ToolCall::name).findFirst().orElse("");
   }
 
   /** An image or a file as the record has it. */
   private static Media media(JsonNode part) {
-    String address = Stream.of("/image_url/url", "/file/file_data", "/file/file_id").map(at -> part.at(at).asString("")).collect(Collectors.joining());
+    String address =
+        Stream.of("/image_url/url", "/file/file_data", "/file/file_id").map(at -> part.at(at).asString("")).collect(Collectors.joining());
     Matcher data = DATA.matcher(address);
     if (data.matches()) {
       return Media.builder().mimeType(MimeType.valueOf(data.group(1))).data(Base64.getDecoder().decode(data.group(2))).build();

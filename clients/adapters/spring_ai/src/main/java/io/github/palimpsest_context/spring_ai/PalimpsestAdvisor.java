@@ -3,7 +3,10 @@ package io.github.palimpsest_context.spring_ai;
 import io.github.palimpsest_context.Conversation;
 import io.github.palimpsest_context.Format;
 import io.github.palimpsest_context.PalimpsestException;
+import io.github.palimpsest_context.Piece;
 import io.github.palimpsest_context.Request;
+import io.github.palimpsest_context.v1.OnCut;
+import io.github.palimpsest_context.v1.OnDivergence;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +33,8 @@ public final class PalimpsestAdvisor implements CallAdvisor, StreamAdvisor {
   private static final int OPEN = 1024; // conversations that are kept at hand
 
   private final Function<String, Conversation> conversations;
+  private final OnDivergence differs;
+  private final OnCut cut;
   private final Map<String, Conversation> open =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -38,13 +43,20 @@ public final class PalimpsestAdvisor implements CallAdvisor, StreamAdvisor {
         }
       };
 
-  private PalimpsestAdvisor(Function<String, Conversation> conversations) {
+  private PalimpsestAdvisor(Function<String, Conversation> conversations, OnDivergence differs, OnCut cut) {
     this.conversations = conversations;
+    this.differs = differs;
+    this.cut = cut;
   }
 
   /** The advisors of a chat client: one shows the model its context, one brings the recall tools. Opens conversations by the memory's ids. */
   public static List<Advisor> all(Function<String, Conversation> conversations) {
-    PalimpsestAdvisor views = new PalimpsestAdvisor(conversations);
+    return all(conversations, OnDivergence.ON_DIVERGENCE_NEW, OnCut.ON_CUT_HIDE);
+  }
+
+  /** The same with other choices: what happens where a prompt differs from the record, and to what it no longer holds. */
+  public static List<Advisor> all(Function<String, Conversation> conversations, OnDivergence differs, OnCut cut) {
+    PalimpsestAdvisor views = new PalimpsestAdvisor(conversations, differs, cut);
     return List.of(new RecallTools(views), views);
   }
 
@@ -68,7 +80,8 @@ public final class PalimpsestAdvisor implements CallAdvisor, StreamAdvisor {
 
   @Override
   public Flux<ChatClientResponse> adviseStream(ChatClientRequest request, StreamAdvisorChain chain) {
-    Flux<ChatClientResponse> responses = Mono.fromCallable(() -> view(request)).subscribeOn(Schedulers.boundedElastic()).flatMapMany(chain::nextStream);
+    Mono<ChatClientRequest> view = Mono.fromCallable(() -> view(request)).subscribeOn(Schedulers.boundedElastic());
+    Flux<ChatClientResponse> responses = view.flatMapMany(chain::nextStream);
     return new ChatClientMessageAggregator().aggregateChatClientResponse(responses, response -> add(request, response));
   }
 
@@ -79,7 +92,8 @@ public final class PalimpsestAdvisor implements CallAdvisor, StreamAdvisor {
     Request wanted = Request.of(options == null ? "" : Objects.toString(options.getModel(), "")).tools(RecallTools.definitions(options));
     Conversation conversation = of(request);
     synchronized (conversation) {
-      return request.mutate().prompt(prompt.mutate().messages(messages.shown(conversation.view(Format.OPENAI, messages.elements, wanted))).build()).build();
+      List<Piece> view = conversation.view(Format.OPENAI, messages.elements, wanted, differs, cut);
+      return request.mutate().prompt(prompt.mutate().messages(messages.shown(view)).build()).build();
     }
   }
 

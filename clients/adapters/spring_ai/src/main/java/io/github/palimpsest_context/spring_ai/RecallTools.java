@@ -67,7 +67,8 @@ final class RecallTools implements CallAdvisor, StreamAdvisor {
     for (ToolCallback tool : options instanceof ToolCallingChatOptions calling ? of(calling) : List.<ToolCallback>of()) {
       ToolDefinition is = tool.getToolDefinition();
       JsonNode schema = Messages.JSON.readTree(is.inputSchema());
-      all.add(Messages.JSON.createObjectNode().put("type", "function").set("function", Messages.JSON.createObjectNode().put("name", is.name()).put("description", is.description()).set("parameters", schema)).toString());
+      JsonNode function = Messages.JSON.createObjectNode().put("name", is.name()).put("description", is.description()).set("parameters", schema);
+      all.add(Messages.JSON.createObjectNode().put("type", "function").set("function", function).toString());
     }
     return all.isEmpty() ? "" : "[" + String.join(",", all) + "]";
   }
