@@ -114,8 +114,10 @@ func (r *request) signatures(raw json.RawMessage) {
 	}
 }
 
-// placeholders are what Google documents for calls that Gemini did not make.
-var placeholders = []string{"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"}
+// placeholders are what Google documents for calls that Gemini did not make, and the first as SDKs write bytes.
+var placeholders = []string{
+	"skip_thought_signature_validator", "context_engineering_is_the_way_to_go", "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=",
+}
 
 // signsNothing reports whether a model is older than the demand for signatures, or makes images.
 func signsNothing(model string) bool {
