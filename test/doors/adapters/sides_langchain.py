@@ -57,6 +57,12 @@ def shot(size: int) -> List[Any]:
     return [{"type": "text", "text": "the screen"}, {"type": "image", "base64": encoded(png(size)), "mime_type": "image/png"}]
 
 
+@tool("shot")
+def shot_told(size: int) -> str:
+    """Takes a picture of the screen, and tells where it is."""
+    return f"screen-{size}.png"
+
+
 @tool
 def pay(amount: int) -> str:
     """Pays."""
@@ -433,7 +439,7 @@ async def turn(side: Side, history: Any, said: Any) -> Any:
     kinds = {"image/png": {"type": "image"}, "application/pdf": {"type": "file", "filename": "a.pdf"}}
     media = [{**kinds[media.media_type], "base64": encoded(media.data), "mime_type": media.media_type} for media in said[1:]]
     # In Chat Completions, an image of a tool's is refused: see image_out_of_a_tool.
-    ops = Ops(side, tools=[weather, fails] if side.api == "openai" else [weather, fails, shot])
+    ops = Ops(side, tools=[weather, fails, shot_told if side.api == "openai" else shot])
     asked = [*(history or ()), HumanMessage([{"type": "text", "text": said[0]}, *media] if media else said[0])]
     return ops.graph.invoke({"messages": asked}, ops.thread)["messages"]
 
