@@ -87,7 +87,20 @@ test-doors: setup-test test-sidecar packages ## Run the tests of packages and ad
 	@scripts/setup-doors.sh
 	@$(TESTSUM) run -o $(OUTCOMES) -- -timeout 15m $(TESTFLAGS) ./test/doors/...
 
-test test-stores test-memory test-doors test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
+.PHONY: test-doors-newest
+test-doors-newest: setup-test test-sidecar packages ##- Test adapters and clients with the newest versions that the registries serve, and say what broke (NAMES='langchain vercel' picks some)
+	@scripts/setup-doors.sh
+	@scripts/test-doors-newest.sh $(NAMES)
+
+.PHONY: adapters-drawn adapters-speed
+adapters-drawn: setup-test test-sidecar packages ## Play N drawn runs with and without each adapter (SEED=N again)
+	@scripts/setup-doors.sh
+	@PYTEST_ADDOPTS='-k drawn' PALIMPSEST_DRAWN='$(or $(N),100)' PALIMPSEST_SEED='$(or $(SEED),0)' go test ./test/doors -count=1 -timeout 24h -v -run TestAdapters
+adapters-speed: setup-test test-sidecar packages ## Measure what each adapter adds to a step, at two hundred steps
+	@scripts/setup-doors.sh
+	@PYTEST_ADDOPTS='-k speed -s' PALIMPSEST_TEST_SPEED=yes go test ./test/doors -count=1 -timeout 2h -parallel 1 -v -run TestAdapters
+
+adapters-drawn adapters-speed test test-stores test-memory test-doors test-doors-newest test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
 
 .PHONY: test-sidecar
 test-sidecar:

@@ -46,7 +46,7 @@ build_typescript() {
   clients/typescript/build.sh "$version" "$out" >/dev/null
 }
 
-build_java() { clients/java/build.sh "$version" "$out"; }
+build_java() { clients/java/build.sh "$version" "$out" langchain4j spring_ai; }
 
 for language in "$@"; do "build_$language"; done
 rm -rf "$out/stage"

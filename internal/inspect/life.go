@@ -143,6 +143,8 @@ func (l *life) visibility() string {
 	switch {
 	case v.GetHidden():
 		return "Now the model does not see it: RewindConversation took it back."
+	case v.GetRemovedByCaller() && v.GetLevel() == pb.ViewLevel_VIEW_LEVEL_REMOVED:
+		return "Now the model does not see it: the caller's own list no longer holds it."
 	case v.GetSummaryId() != "":
 		return fmt.Sprintf("Now the model does not see it itself: summary %s stands for %s.", v.GetSummaryId(), l.summarizedWith())
 	case l.refused != "":

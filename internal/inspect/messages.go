@@ -124,6 +124,8 @@ func (l *messageList) place(m *pb.Message) string {
 		return joinNonEmpty(" ", "taken back", v.GetEditId())
 	case v.GetSummaryId() != "":
 		return "in summary " + v.GetSummaryId()
+	case v.GetLevel() == pb.ViewLevel_VIEW_LEVEL_REMOVED && v.GetRemovedByCaller():
+		return joinNonEmpty(" ", "removed by the caller", v.GetEditId())
 	case v.GetLevel() == pb.ViewLevel_VIEW_LEVEL_REMOVED:
 		return joinNonEmpty(" ", "removed", v.GetEditId())
 	case !v.GetInView() && m.GetIndex() < l.start:

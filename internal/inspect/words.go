@@ -56,8 +56,8 @@ var reasons = map[pb.DecisionReason]string{
 	pb.DecisionReason_DECISION_REASON_DUPLICATE_LINES:         "lines of it stood in the view already",
 	pb.DecisionReason_DECISION_REASON_COPY_NOT_SHOWN:          "what stood for lines of it is not shown any more",
 	pb.DecisionReason_DECISION_REASON_SIGNATURE_ADDED:         "a call that Gemini did not make has the placeholder of a signature",
-	pb.DecisionReason_DECISION_REASON_REMOVED_BY_CALLER:       "the caller removed it",
 	pb.DecisionReason_DECISION_REASON_BYTES_REPLACED:          "bytes in base64 are no text; an image or a line stands for them",
+	pb.DecisionReason_DECISION_REASON_REMOVED_BY_CALLER:       "the caller's own list lacks it, or, if it was expanded, has it again",
 }
 
 func reasonText(r pb.DecisionReason) string {

@@ -27,7 +27,7 @@ const (
 	EditRemove
 	// EditMask drops parts of one message, whatever their level, and shows its persistent variant from then on.
 	EditMask
-	// EditRestore brings messages back in full: it undoes levels, masks and the summaries before it.
+	// EditRestore brings messages back in full: it undoes levels, masks, and before it summaries and what EditTakeOut did.
 	EditRestore
 	// EditSummarize lets a summary stand for a range.
 	EditSummarize
@@ -45,6 +45,9 @@ const (
 	EditRecall
 	// EditReturn brings back what deduplication left out of parts of one message: a copy of it is shown no longer.
 	EditReturn
+	// EditTakeOut takes a range out of the view because the caller's own list lacks it. EditPutBack undoes that: a later list holds it again.
+	EditTakeOut
+	EditPutBack
 )
 
 // Edit is an entry of the append-only log about the view. It holds its result (parts as shown), never a recipe, so that it

@@ -15,7 +15,7 @@ func EventsOf(edits []Edit) []Event {
 func EventsOfEdit(e *Edit) []Event {
 	var out []Event
 	switch e.Kind {
-	case EditSummarize, EditHide, EditUnhide:
+	case EditSummarize, EditHide, EditUnhide, EditTakeOut, EditPutBack:
 		return []Event{eventOfSpan(e)}
 	case EditStoreContent, EditExpireContent:
 		return []Event{eventOfContent(e)}
@@ -85,6 +85,10 @@ func eventOfSpan(e *Edit) Event {
 		ev.Type, ev.Summary, ev.Expandable = EventSummarized, e.Summary.ID, true
 	case e.Kind == EditUnhide:
 		ev.Type = EventRewindUndone
+	case e.Kind == EditTakeOut:
+		ev.Type, ev.Level, ev.Expandable = EventRemoved, Removed, true
+	case e.Kind == EditPutBack:
+		ev.Type = EventExpanded
 	}
 	return ev
 }

@@ -38,7 +38,7 @@ func (v *View) Beside(m *Message) (Item, bool) {
 	if v.hidden(m.Index) {
 		return Item{}, false
 	}
-	s := v.messages[m.Index]
+	s := v.stateOf(m.Index)
 	return s.item(m, v.Level(m.Index))
 }
 

@@ -1,5 +1,7 @@
 package conversation
 
+import "time"
+
 // ModelProfile is what is known of a model. Nil means not set.
 type ModelProfile struct {
 	Model                string
@@ -13,7 +15,20 @@ type ModelProfile struct {
 	CacheWritePrice      *float64
 	OutputPrice          *float64
 	LivePrefix           *bool // whole contexts may be sent to it to be summarized
+	CacheLifetime        *time.Duration
+	ReasoningBinding     ReasoningBinding
 }
+
+// ReasoningBinding says what a provider does with reasoning that stands behind other text than it was produced behind.
+type ReasoningBinding int8
+
+// The bindings. The numbers are those of the API.
+const (
+	BindingUnknown ReasoningBinding = iota
+	BindingNone
+	BindingDrops
+	BindingRefuses
+)
 
 // DefaultCounter counts the tokens of conversations that name no counter.
 const DefaultCounter = "o200k"

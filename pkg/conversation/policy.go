@@ -357,6 +357,7 @@ type Budget struct {
 	ContextWindow  int64
 	ReservedOutput int64
 	MaxContext     int64 // 0: no limit of its own
+	Assumed        bool  // nobody said the window: it is the default one
 }
 
 // Tokens is B: min(max context, window - reserved output).

@@ -46,13 +46,27 @@ func (r *reference) is(i int32, kind conversation.EditKind) bool {
 	return len(r.about(i, kind)) > 0
 }
 
-// standing says whether an edit is a summary in force: nothing of its range was hidden after it, and no later summary in force
-// tells of any of it.
+// takenOut is the edit that took a message out; nil if it was put back, or restored, since.
+func (r *reference) takenOut(i int32) *conversation.Edit {
+	for j := len(r.edits) - 1; j >= 0; j-- {
+		e := &r.edits[j]
+		switch moves := e.Range.Contains(i); {
+		case moves && (e.Kind == conversation.EditPutBack || e.Kind == conversation.EditRestore):
+			return nil
+		case moves && e.Kind == conversation.EditTakeOut:
+			return e
+		}
+	}
+	return nil
+}
+
+// standing says whether an edit is a summary in force: nothing of its range was hidden, taken out or put back after it, and no later summary in
+// force tells of any of it.
 func (r *reference) standing(e conversation.Edit) bool {
 	return e.Kind == conversation.EditSummarize && !slices.ContainsFunc(r.edits, func(o conversation.Edit) bool {
 		touches := o.Range.First <= e.Range.End && e.Range.First < o.Range.End
 		overlaps := o.Range.First < e.Range.End && e.Range.First < o.Range.End
-		return o.Seq > e.Seq && (o.Kind == conversation.EditHide && touches || overlaps && r.standing(o))
+		return o.Seq > e.Seq && (o.Kind == conversation.EditHide && touches || overlaps && (o.Kind == conversation.EditTakeOut || o.Kind == conversation.EditPutBack || r.standing(o)))
 	})
 }
 
@@ -117,6 +131,9 @@ func (r *reference) by(m *conversation.Message) (seq int64, reason conversation.
 		_, e := r.part(m.Index, int32(part))
 		note(e)
 	}
+	if e := r.takenOut(m.Index); e != nil {
+		last, reason = e.Seq, e.Reason
+	}
 	seq = max(last, r.since(m.Index))
 	for _, e := range r.about(m.Index, conversation.EditMask) {
 		seq = max(seq, e.Seq)
@@ -140,7 +157,7 @@ type look struct {
 
 func (r *reference) item(m *conversation.Message) look {
 	i := m.Index
-	if r.is(i, conversation.EditHide) || r.is(i, conversation.EditSummarize) || r.is(i, conversation.EditRemove) {
+	if r.is(i, conversation.EditHide) || r.is(i, conversation.EditSummarize) || r.is(i, conversation.EditRemove) || r.takenOut(i) != nil {
 		return look{}
 	}
 	l := look{Shown: true, Tokens: int64(m.Overhead())}
@@ -192,7 +209,7 @@ func (r *reference) gone(from int32) []int32 {
 	for i := from; i < int32(len(r.messages)); i++ {
 		m := &r.messages[i]
 		edit, _ := r.by(m)
-		if edit > 0 && !r.item(m).Shown && !r.is(i, conversation.EditHide) && !r.is(i, conversation.EditSummarize) {
+		if edit > 0 && !r.item(m).Shown && !r.is(i, conversation.EditHide) && !r.is(i, conversation.EditSummarize) && r.takenOut(i) == nil {
 			out = append(out, i)
 		}
 	}

@@ -78,7 +78,7 @@ func (v *View) apply(e *Edit) {
 		v.each(e.Range, func(s *state) { s.removed = true; s.by(e) })
 	case EditRestore:
 		v.each(e.Range, func(s *state) { s.restore(e) })
-	case EditSummarize, EditHide, EditUnhide:
+	case EditSummarize, EditHide, EditUnhide, EditTakeOut, EditPutBack:
 		v.spans.take(e)
 	case EditCorrect:
 		v.update(e.Range.First, func(s *state) { s.correct(e) })
@@ -154,6 +154,33 @@ func (v *View) hidden(i int32) bool {
 	return slices.ContainsFunc(v.spans.hidden, func(e Edit) bool { return e.Range.Contains(i) })
 }
 
+// IsLacked says whether the caller's list lacks a message, whether or not an expansion brought it back since.
+func (v *View) IsLacked(i int32) bool { return v.spans.taken(i) != nil }
+
+// takenOut is the edit that took a message out because the caller's list lacks it; nil if none did, or an expansion brought it back since.
+func (v *View) takenOut(i int32) *Edit {
+	if e := v.spans.taken(i); e != nil && e.Seq > v.messages[i].restored {
+		return e
+	}
+	return nil
+}
+
+// Stands says whether a message is neither hidden nor taken out.
+func (v *View) Stands(i int32) bool { return !v.hidden(i) && v.takenOut(i) == nil }
+
+// Lacked returns what took out what the caller's list lacks, by range. It must not be changed.
+func (v *View) Lacked() []Edit { return v.spans.takenOut }
+
+// stateOf is what the view shows for a message.
+func (v *View) stateOf(i int32) state {
+	s := v.messages[i]
+	if e := v.takenOut(i); e != nil {
+		s.removed = true
+		s.by(e)
+	}
+	return s
+}
+
 // summarized says whether a summary stands for the message: one made after the message was last restored.
 func (v *View) summarized(i int32) bool { return v.SummaryOf(i) != nil }
 
@@ -198,7 +225,7 @@ func (v *View) LastRestored(turn int32) int64 {
 }
 
 // Edited is the last edit of the message, 0 for none.
-func (v *View) Edited(i int32) int64 { return v.messages[i].edit }
+func (v *View) Edited(i int32) int64 { return v.stateOf(i).edit }
 
 // Settled says whether the persistent variant of the message is shown.
 func (v *View) Settled(i int32) bool { return v.messages[i].settled }
@@ -206,8 +233,8 @@ func (v *View) Settled(i int32) bool { return v.messages[i].settled }
 // Masked says whether the part is dropped by a mask.
 func (v *View) Masked(i, part int32) bool { return v.messages[i].mask[part] }
 
-// Gone lists the messages from an index on that the view does not show because they were removed or all of their blocks
-// were dropped. Messages are in index order.
+// Gone lists the messages from an index on that the view does not show because they expired, or all of their blocks were dropped. What the
+// caller's list lacks is none of them. Messages are in index order.
 func (v *View) Gone(messages []Message, from int32) []Item {
 	if len(v.messages) == 0 {
 		return nil
@@ -215,7 +242,7 @@ func (v *View) Gone(messages []Message, from int32) []Item {
 	var out []Item
 	for i := range messages {
 		m := &messages[i]
-		if _, touched := v.messages[m.Index]; !touched || m.Index < from || v.hidden(m.Index) || v.summarized(m.Index) {
+		if _, touched := v.messages[m.Index]; !touched || m.Index < from || v.hidden(m.Index) || v.summarized(m.Index) || v.takenOut(m.Index) != nil {
 			continue
 		}
 		if it, ok := v.Item(m); !ok {
@@ -227,7 +254,7 @@ func (v *View) Gone(messages []Message, from int32) []Item {
 
 // Level is how much of the message the view shows, over all of its parts that no mask drops.
 func (v *View) Level(i int32) Level {
-	s := v.messages[i]
+	s := v.stateOf(i)
 	if s.removed {
 		return Removed
 	}
@@ -242,7 +269,7 @@ func (v *View) Level(i int32) Level {
 
 // Part is how much of one part the view shows, and why.
 func (v *View) Part(i, part int32) (Level, Reason) {
-	s := v.messages[i]
+	s := v.stateOf(i)
 	if s.removed {
 		return Removed, s.reason
 	}
@@ -252,11 +279,12 @@ func (v *View) Part(i, part int32) (Level, Reason) {
 // Item is the message as the view shows it. It is false if the view does not show the message at all: hidden, summarized,
 // removed, or no block of it left.
 func (v *View) Item(m *Message) (Item, bool) {
-	s, touched := v.messages[m.Index]
+	_, touched := v.messages[m.Index]
 	if !v.spans.empty() && (v.hidden(m.Index) || v.summarized(m.Index)) {
 		return Item{}, false
 	}
-	if !touched && !m.Varied() {
+	s := v.stateOf(m.Index)
+	if !touched && !s.removed && !m.Varied() {
 		return Item{Message: m, Parts: m.Parts}, true
 	}
 	return s.item(m, v.Level(m.Index))

@@ -40,7 +40,10 @@ func drawEdits(t *rapid.T, messages []conversation.Message) []conversation.Edit 
 	var edits []conversation.Edit
 	n := int32(len(messages))
 	for seq := range rapid.Int64Range(0, 12).Draw(t, "edits") {
-		kind := conversation.EditKind(rapid.IntRange(int(conversation.EditParts), int(conversation.EditHide)).Draw(t, "edit"))
+		kind := rapid.SampledFrom([]conversation.EditKind{
+			conversation.EditParts, conversation.EditRemove, conversation.EditMask, conversation.EditRestore, conversation.EditSummarize, conversation.EditHide,
+			conversation.EditTakeOut, conversation.EditPutBack,
+		}).Draw(t, "edit")
 		first := rapid.Int32Range(0, n-1).Draw(t, "first")
 		e := ranged(seq+1, kind, first, rapid.Int32Range(first+1, min(n, first+5)).Draw(t, "end"))
 		parts := int32(len(messages[first].Parts))
@@ -162,7 +165,7 @@ func agree(t *rapid.T, r *reference, v *conversation.View, i int32) {
 	}
 	for p := range r.messages[i].Parts {
 		form, by := r.part(i, int32(p))
-		if r.is(i, conversation.EditRemove) {
+		if r.is(i, conversation.EditRemove) || r.takenOut(i) != nil {
 			_, reason := r.by(&r.messages[i])
 			form.Level, by.Reason = conversation.Removed, reason
 		}
@@ -241,7 +244,7 @@ func TestView_Fold_InPiecesAndTwiceIsAtOnce(t *testing.T) {
 	})
 }
 
-// TestView_Fold_LevelsOnlyRise, of each part and of removed messages, but for a restoration; and nothing settled unsettles, no
+// TestView_Fold_LevelsOnlyRise, of each part and of removed messages, but for a restoration and what is put back; and nothing settled unsettles, no
 // masked part comes back without one.
 func TestView_Fold_LevelsOnlyRise(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
@@ -254,7 +257,7 @@ func TestView_Fold_LevelsOnlyRise(t *testing.T) {
 				if v.Settled(n) && !next.Settled(n) {
 					t.Fatalf("edit %d brings back the display variant of message %d", e.Seq, i)
 				}
-				if e.Kind == conversation.EditRestore && e.Range.Contains(n) {
+				if (e.Kind == conversation.EditRestore || e.Kind == conversation.EditPutBack) && e.Range.Contains(n) {
 					continue
 				}
 				for p := range messages[i].Parts {

@@ -30,6 +30,15 @@ func TestEngine_Build_ColdCache_CutsWhatIsOverHalf(t *testing.T) {
 	later := func(d time.Duration) func(*testing.T, *bench) {
 		return func(_ *testing.T, b *bench) { b.now = b.now.Add(d) }
 	}
+	cached := func(lifetime, pause time.Duration) func(*testing.T, *bench) {
+		return func(t *testing.T, b *bench) {
+			t.Helper()
+			b.now = b.now.Add(pause)
+			if err := b.PutModelProfile(ctx, "default", conversation.ModelProfile{Model: "m", CacheLifetime: &lifetime}, engine.Request{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	cold, keep := later(5*time.Minute), func(*engine.BuildRequest) {}
 	for name, c := range map[string]struct {
 		strategy conversation.Strategy
@@ -44,6 +53,9 @@ func TestEngine_Build_ColdCache_CutsWhatIsOverHalf(t *testing.T) {
 		"a sliding window":                {3, cold, -2, keep, false},
 		"warm":                            {1, later(5*time.Minute - time.Nanosecond), -2, keep, false},
 		"warm, for a longer policy":       {1, cold, -2, rewrite(conversation.RewritePolicy{ColdAfter: ptr(time.Hour)}), false},
+		"warm, by the model's profile":    {1, cached(30*time.Minute, 29*time.Minute), -2, keep, false},
+		"cold, by the model's profile":    {1, cached(30*time.Minute, 30*time.Minute), -2, keep, true},
+		"the policy before the profile":   {1, cached(30*time.Minute, 5*time.Minute), -2, rewrite(conversation.RewritePolicy{ColdAfter: ptr(time.Minute)}), true},
 		"a larger share":                  {1, cold, -2, rewrite(conversation.RewritePolicy{ColdCutPercent: ptr(int32(51))}), false},
 		"over a smaller share":            {1, cold, 100, rewrite(conversation.RewritePolicy{ColdCutPercent: ptr(int32(40))}), true},
 		"never":                           {1, cold, -2, rewrite(conversation.RewritePolicy{ColdCutPercent: ptr(int32(100))}), false},

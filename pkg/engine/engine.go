@@ -124,7 +124,7 @@ func New(o Options) *Engine {
 	recent.OnEpoch(e.contents.Cache.Clear)
 	e.appends = appends.New(&appends.Options{
 		Store: o.Store, Recent: recent, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
-		Memories: e.memories, Rewind: e.rewindChange, IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
+		Memories: e.memories, Rewind: e.rewindChange, Move: e.moveChange, IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
 	})
 	e.builds = build.New(&build.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,

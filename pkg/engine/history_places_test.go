@@ -211,6 +211,13 @@ func TestEngine_Step_ByPlace_SaysWhatEachPieceIs(t *testing.T) {
 			},
 			"1[0 1 2] 2[3] 2[4]",
 		},
+		"results in another order than their calls": {
+			[]string{
+				chat("user", "a"), chat("assistant", "", "tool_calls", calls("x", "y")), chat("tool", "r", "tool_call_id", "y"), chat("tool", "s", "tool_call_id", "x"),
+				chat("assistant", "b"), chat("user", "c"),
+			},
+			"1[0 1 2 3 4 5]",
+		},
 		"a call was never answered": {
 			[]string{chat("user", "a"), chat("assistant", "", "tool_calls", calls("x")), chat("user", "c")}, "1[0 1] 4[] 1[2]",
 		},

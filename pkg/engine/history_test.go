@@ -109,6 +109,9 @@ func TestEngine_AppendHistory_Rewind_IsOneCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if r.Revision != 2 {
+		t.Errorf("one commit made of revision 1 revision %d", r.Revision)
+	}
 	if r.History.Rewound != (conversation.Range{First: 2, End: 4}) || r.Messages[0].Index != 4 || b.head(t, "c").Version != before+1 {
 		t.Errorf("rewound %+v, message %d, version %d after %d", r.History.Rewound, r.Messages[0].Index, b.head(t, "c").Version, before)
 	}

@@ -100,5 +100,6 @@ const (
 	BreakCorrected        = report.BreakCorrected
 	BreakMemory           = report.BreakMemory
 	ModelUnknown          = plan.ModelUnknown
+	BudgetAssumed         = plan.BudgetAssumed
 	UsageJump             = plan.UsageJump
 )

@@ -22,10 +22,10 @@ type (
 	ViewPiece = appends.ViewPiece
 	// PieceKind says what a piece is to the caller's list.
 	PieceKind = appends.PieceKind
-	// OnCut says what happens to messages that a whole list no longer holds.
-	OnCut = appends.OnCut
 	// OnDivergence says what happens where a whole list differs from the record.
 	OnDivergence = appends.OnDivergence
+	// OnCut says what happens to messages that a whole list no longer holds.
+	OnCut = appends.OnCut
 	// OpenCall is a call that waits for a result.
 	OpenCall = appends.OpenCall
 )
@@ -33,11 +33,12 @@ type (
 // ShapeHistory is the shape of a whole list.
 const ShapeHistory = provider.ShapeHistory
 
-// What happens where a whole list differs from the record.
+// What happens where a whole list differs from the record, or lacks some of it.
 const (
 	DivergenceRefuse = appends.DivergenceRefuse
 	DivergenceRewind = appends.DivergenceRewind
 	DivergenceNew    = appends.DivergenceNew
+	CutKeep          = appends.CutKeep
 	CutHide          = appends.CutHide
 )
 

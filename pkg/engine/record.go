@@ -109,6 +109,11 @@ func (e *Engine) rewindChange(ctx context.Context, w *view.Loaded, from int32) (
 	return e.messages.RewindChange(ctx, w, from)
 }
 
+// moveChange decides how messages leave the view that a list lacks, for an append that commits it.
+func (e *Engine) moveChange(ctx context.Context, w *view.Loaded, c *store.Change, takeOut, putBack []conversation.Range) (*store.Change, error) {
+	return e.messages.MoveChange(ctx, w, c, takeOut, putBack)
+}
+
 // UndoRewind brings back what the newest rewind took back.
 func (e *Engine) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewindResult, error) {
 	return e.messages.UndoRewind(ctx, r)

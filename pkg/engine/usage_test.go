@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -244,7 +245,15 @@ func TestEngine_Build_KnownModels(t *testing.T) {
 	want("shipped", 50_000, false)
 	want("shipped-20261122", 50_000, false)
 	want("shipped-2026-11-22", 50_000, false)
-	want("shipped-mini", 128_000-16_384, true)
+	for _, name := range []string{
+		"shipped@20261122", "models/shipped", "house/openai/shipped", "us.anthropic.shipped-20261122-v1:0", "us-gov.anthropic.shipped", "anthropic.shipped-v1",
+		"arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.shipped-v1:0",
+	} {
+		want(name, 50_000, false)
+	}
+	for _, name := range []string{"shipped-mini", "other.shipped", "shipped/other", "shipped-v1:0-x"} {
+		want(name, 128_000-16_384, true)
+	}
 	want("", 128_000-16_384, false)
 	if p, err := b.ModelProfile(ctx, "default", "shipped"); err != nil || *p.ContextWindowTokens != 50_000 {
 		t.Errorf("%+v, %v", p, err)
@@ -259,4 +268,53 @@ func TestEngine_Build_KnownModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("shipped", 50_000, false)
+}
+
+// TestEngine_Build_Window_AssumedIsSaid: who relies on a window that nobody said is told which, and what to do; what is known of the model
+// besides is another matter.
+func TestEngine_Build_Window_AssumedIsSaid(t *testing.T) {
+	b, asked := newBench(0), engine.BuildRequest{DryRun: true}
+	b.append(t, "c", user("u"))
+	priced := conversation.ModelProfile{Model: "priced", InputPrice: ptr(2.0)}
+	if err := b.PutModelProfile(ctx, "default", priced, engine.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		model  string
+		budget engine.BudgetOverride
+		codes  []string
+		says   string
+	}{
+		"no model":                   {"", engine.BudgetOverride{}, []string{engine.BudgetAssumed}, "128000 tokens are assumed, 16384 of them for the answer: name the model"},
+		"a model of which we know":   {"shipped", engine.BudgetOverride{}, nil, ""},
+		"an unknown one":             {"other", engine.BudgetOverride{}, []string{engine.ModelUnknown, engine.BudgetAssumed}, "put a profile of the model"},
+		"a profile without a window": {"priced", engine.BudgetOverride{}, []string{engine.BudgetAssumed}, "put a profile of the model"},
+		"a window, no model":         {"", engine.BudgetOverride{ContextWindow: ptr(int32(128_000))}, nil, ""},
+		"a window, an unknown model": {"other", engine.BudgetOverride{ContextWindow: ptr(int32(9_000))}, []string{engine.ModelUnknown}, ""},
+		"a cap below the assumed":    {"", engine.BudgetOverride{MaxContext: ptr(int32(9_000))}, nil, ""},
+		"a cap above the assumed":    {"", engine.BudgetOverride{MaxContext: ptr(int32(900_000))}, []string{engine.BudgetAssumed}, "128000 tokens are assumed"},
+		"a reserve alone":            {"", engine.BudgetOverride{ReservedOutput: ptr(int32(1_000))}, []string{engine.BudgetAssumed}, "1000 of them for the answer"},
+	} {
+		asked.Key, asked.Model, asked.Budget = keyOf("c"), tt.model, tt.budget
+		r, err := b.Build(ctx, asked)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var codes []string
+		said := ""
+		for _, d := range r.Degradations {
+			codes, said = append(codes, d.Code), d.Done
+		}
+		if !slices.Equal(codes, tt.codes) || !strings.Contains(said, tt.says) {
+			t.Errorf("%s: %+v", name, r.Degradations)
+		}
+	}
+	fit := conversation.FitPolicy{ContextWindowTokens: ptr(int32(50_000))}
+	if _, err := b.Create(ctx, engine.CreateRequest{Key: keyOf("windowed"), Info: engine.Info{Policy: conversation.Policy{Fit: fit}}}); err != nil {
+		t.Fatal(err)
+	}
+	b.append(t, "windowed", user("u"))
+	if r, err := b.Build(ctx, engine.BuildRequest{Key: keyOf("windowed")}); err != nil || len(r.Degradations) > 0 {
+		t.Errorf("the policy says it: %+v, %v", r, err)
+	}
 }

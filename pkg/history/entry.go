@@ -14,10 +14,8 @@ type Entry struct {
 	Parts []Part
 	// Gone numbers what a build has shown nothing of: all neighbors of one number at once. 0 for what was always shown.
 	Gone int32
-	// Removed: nothing of it is shown now. Taken: the caller had once removed it.
-	Removed, Taken bool
-	// Unit numbers what leaves a view at once: all neighbors of one number.
-	Unit int32
+	// TakenOut: a list lacked the message since one held it, and the view has not shown it from then on.
+	TakenOut bool
 }
 
 // Part is one part of a message.

@@ -3,7 +3,6 @@ package history
 import (
 	"iter"
 	"math"
-	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -23,7 +22,7 @@ type Query struct {
 	Views iter.Seq2[[]Entry, error]
 	// Rewind allows the list to take the place of a part of the record.
 	Rewind bool
-	// Hide takes what the list lacks, before messages that it has, for removed by its caller.
+	// Hide allows the list to lack units of the record before its end.
 	Hide     bool
 	Contents Contents
 }
@@ -36,16 +35,17 @@ type Reading struct {
 	Matched int
 	// Rewind is the message from which the record has to be taken back before; -1 if nothing has.
 	Rewind int32
+	// TakeOut are the messages that the list lacks and that are to be taken out, PutBack those that were taken out and that it holds again.
+	TakeOut, PutBack []int32
 	// Places say where in the list the messages stand that it has of the record, in order.
 	Places []Place
-	// Removed are the messages that the list lacks, for Hide, in order.
-	Removed []int32
 }
 
-// Find reads a list. One that is not the record, nor a view of it, nor the end of it is an error of kind HistoryDiverged, unless the record may
-// be rewound to where they differ; one that may be several ends is of kind HistoryAmbiguous. The list's parts are shared with the reading.
+// Find reads a list. One that is not the record, nor a view of it, nor the end of it, nor may lack what it lacks is an error of kind
+// HistoryDiverged, unless the record may be rewound to where they differ; one that may be several ends is of kind HistoryAmbiguous. The list's
+// parts are shared with the reading.
 func Find(q *Query) (*Reading, error) {
-	f := finder{query: q, list: newList(q.List, q.Contents)}
+	f := finder{query: q, list: newList(q.List, q.Contents), standing: standing(q.Record)}
 	found, err := f.find()
 	if err != nil || found != nil {
 		return found, err
@@ -56,6 +56,9 @@ func Find(q *Query) (*Reading, error) {
 type finder struct {
 	query *Query
 	list  *list
+	// standing is the record without what was taken out, and views are as builds have shown it, once they were looked at.
+	standing []Entry
+	views    [][]Entry
 	// best is the trail that went furthest, over at entries of it.
 	best *trail
 	at   int
@@ -63,34 +66,32 @@ type finder struct {
 
 // find looks for a reading that takes nothing back.
 func (f *finder) find() (*Reading, error) {
-	for _, strict := range []bool{true, false} {
-		t := f.list.follow(f.query.Record, strict, false)
-		if r, err := f.accept(t); r != nil || err != nil {
+	tapes := [][]Entry{f.standing}
+	if len(f.standing) < len(f.query.Record) { // the list may hold again what was taken out
+		tapes = [][]Entry{f.query.Record, f.standing}
+	}
+	var trails []*trail
+	for _, tape := range tapes {
+		for _, strict := range []bool{true, false} {
+			t := f.list.follow(tape, strict, false)
+			if r, err := f.accept(t); r != nil || err != nil {
+				return r, err
+			}
+			trails = append(trails, t)
+		}
+	}
+	for i := range trails { // of places behind the same of the list, one on what stands
+		f.note(trails[(i+len(trails)-2)%len(trails)])
+	}
+	if !f.query.Known {
+		if r, err := f.findView(); r != nil || err != nil {
 			return r, err
 		}
-		f.note(t)
 	}
-	if f.query.Known {
-		return nil, nil
+	if r := f.findCut(); r != nil || f.query.Known || f.query.Hide {
+		return r, nil
 	}
-	if r, err := f.findView(); r != nil || err != nil {
-		return r, err
-	}
-	if f.query.Hide {
-		if r := f.findOverGaps(); r != nil {
-			return r, nil
-		}
-		if f.query.Rewind && f.best != nil { // it begins as the record does: what follows may as well be said anew
-			return nil, nil
-		}
-	}
-	r, err := f.findEnd()
-	if r != nil && f.query.Hide {
-		r.Removed = append(f.lackedBefore(r), r.Removed...)
-		slices.Sort(r.Removed)
-		r.Removed = slices.Compact(r.Removed)
-	}
-	return r, err
+	return f.findEnd()
 }
 
 // findView looks for the list among what builds have shown.
@@ -102,7 +103,8 @@ func (f *finder) findView() (*Reading, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := f.list.follow(view, false, false)
+		f.views = append(f.views, view)
+		t := f.list.follow(standing(view), false, false)
 		if r, err := f.accept(t); r != nil || err != nil {
 			return r, err
 		}
@@ -115,7 +117,7 @@ func (f *finder) findView() (*Reading, error) {
 // was edited.
 func (f *finder) findEnd() (*Reading, error) {
 	for _, strict := range []bool{true, false} {
-		t := f.list.follow(f.query.Record, strict, true)
+		t := f.list.follow(f.standing, strict, true)
 		if t.overflow {
 			return nil, ambiguous()
 		}
@@ -146,7 +148,7 @@ func (f *finder) accept(t *trail) (*Reading, error) {
 }
 
 func ambiguous() error {
-	return conversation.Errorf(conversation.HistoryAmbiguous, "the front of the list was cut off, and what is left stands at several places of the record")
+	return conversation.Errorf(conversation.HistoryAmbiguous, "the front of the list was cut off, and what is left stands at several places of the record: send more of the list, or set on_cut to HIDE")
 }
 
 // read is the reading behind a cursor, at the end of a tape.
@@ -155,11 +157,8 @@ func (f *finder) read(c *cursor, tape []Entry, rewind int32) *Reading {
 	for wordless < len(tape) && !tape[len(tape)-1-wordless].isSaid() {
 		wordless++
 	}
-	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind, Places: f.list.placesUpTo(c)}
+	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind, PutBack: takenOut(tape), Places: f.list.placesUpTo(c)}
 	r.Matched = f.query.Elements
-	if f.query.Hide {
-		r.Removed = f.takenAgain(r)
-	}
 	seen := 0
 	for i := range r.Rest {
 		m := &r.Rest[i]
@@ -222,16 +221,28 @@ func (f *finder) diverge() (*Reading, error) {
 		return f.read(f.best.furthest(f.at), f.best.tape[:f.at], f.best.tape[f.at].Index), nil
 	}
 	if q.Rewind && q.Known {
-		return f.read(&cursor{segment: -1}, nil, q.Record[0].Index), nil
+		return f.read(&cursor{segment: -1}, nil, f.standing[0].Index), nil
 	}
-	at, c := conversation.Divergence{Message: q.Record[0].Index}, &cursor{segment: -1}
+	at, c := conversation.Divergence{Message: f.standing[0].Index}, &cursor{segment: -1}
 	if f.best != nil {
 		at.Message, c = f.best.tape[f.at].Index, f.best.furthest(f.at)
 	}
 	at.Element = int32(f.firstLeft(c))
-	err := conversation.Errorf(conversation.HistoryDiverged, "the list differs from the record at element %d, message %d", at.Element, at.Message)
+	err := conversation.Errorf(conversation.HistoryDiverged, "the list differs from the record at element %d, message %d: %s", at.Element, at.Message, f.advice())
 	err.Divergence = &at
 	return nil, err
+}
+
+// advice is what to do about a list that differs.
+func (f *finder) advice() string {
+	switch {
+	case f.query.Elements == 0:
+		return "send at least one message"
+	case f.query.Rewind || f.best == nil:
+		return "to begin another conversation with it, set on_divergence to NEW, or send it under another conversation_id"
+	default:
+		return "to go on from there with what the list says, set on_divergence to REWIND or NEW"
+	}
 }
 
 // firstLeft is the first element of which something is left behind a cursor, or the number of elements.

@@ -207,7 +207,8 @@ func (u *Upload) Records() bool {
 // AboutRange says whether an edit of this kind comes with every answer, whatever messages were asked for.
 func AboutRange(k conversation.EditKind) bool {
 	switch k {
-	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide, conversation.EditRestore, conversation.EditCorrect:
+	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide, conversation.EditRestore, conversation.EditCorrect,
+		conversation.EditTakeOut, conversation.EditPutBack:
 		return true
 	default:
 		return false

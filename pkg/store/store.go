@@ -323,9 +323,11 @@ type Outcome struct {
 	Count      int32
 	Manifest   int64
 	Revision   int64
-	// Matched and Rewound are of a whole list: elements that the record had already, and what was taken back for the others.
+	// Matched, Rewound and Removed are of a whole list: elements that the record had already, what was taken back for the others, and what the
+	// list no longer held.
 	Matched int32
 	Rewound conversation.Range
+	Removed []conversation.Range
 }
 
 // Change is one commit. Every field but Expect and Head may be empty.

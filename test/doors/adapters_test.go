@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAdapters_EveryFramework_Plays runs each framework with its own model classes against the fakes: one test_NAME.py, in the virtual
-// environment bin/doors-NAME-venv, with the package installed from its wheel.
+// TestAdapters_EveryFramework_Plays runs each framework with its own model classes against the fakes: test_NAME.py, and sides_NAME.py with and
+// without the adapter (side_by_side.py), in the virtual environment bin/doors-NAME-venv, with the package installed from its wheel.
 func TestAdapters_EveryFramework_Plays(t *testing.T) {
 	t.Parallel()
 	programs, err := filepath.Glob("adapters/test_*.py")
@@ -22,8 +22,11 @@ func TestAdapters_EveryFramework_Plays(t *testing.T) {
 			t.Parallel()
 			python := frameworkPython(t, name)
 			pytest := exec.Command(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=3", program)
-			if compared := filepath.Join("compare", "compare_"+name+".py"); exists(compared) { // what docs/compare.md says of it
-				pytest.Args = append(pytest.Args, compared)
+			// What the provider gets with and without the adapter, and what docs/compare.md says of it.
+			for _, more := range []string{"adapters/sides_" + name + ".py", "compare/compare_" + name + ".py"} {
+				if exists(more) {
+					pytest.Args = append(pytest.Args, more)
+				}
 			}
 			pytest.Env = append(os.Environ(), "PYTHONPATH="+installedWheel(t, python), "PYTHONDONTWRITEBYTECODE=1",
 				"PALIMPSEST_TEST_SIDECAR="+sidecar, "PALIMPSEST_TEST_FAKES="+fakes)
@@ -32,14 +35,18 @@ func TestAdapters_EveryFramework_Plays(t *testing.T) {
 	}
 }
 
-// frameworkPython is the interpreter with the packages that adapters/requirements/NAME.txt locks.
+// frameworkPython is the interpreter with the packages that adapters/requirements/NAME.txt locks, or with the newest.
 func frameworkPython(t *testing.T, name string) string {
 	t.Helper()
-	python, err := filepath.Abs(filepath.Join("../../bin", "doors-"+name+"-venv", "bin", "python"))
+	venv := "../../bin/doors-" + name + "-venv"
+	if newest != "" {
+		venv = filepath.Join(newest, name)
+	}
+	python, err := filepath.Abs(filepath.Join(venv, "bin", "python"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(python); err != nil {
+	if !exists(python) {
 		lacking(t, "the packages of test/doors/adapters/requirements/"+name+".txt are not installed (scripts/setup-doors.sh does it)")
 	}
 	return python

@@ -10,21 +10,32 @@ import (
 
 const vercelTests = "adapters/vercel"
 
-// TestAdapters_Vercel_Plays installs the package from its tarball beside the AI SDK, compiles the tests with both, strictly, and runs them.
+// TestAdapters_Vercel_Plays installs the package from its tarball beside the AI SDK, compiles the tests with both, strictly, and runs them: with
+// the SDK's version 7, which the README shows, and with version 6.
 func TestAdapters_Vercel_Plays(t *testing.T) {
 	t.Parallel()
 	need(t, "node", "npm")
-	project := vercelProject(t, typescriptTarball(t))
-	fakes := startFakes(t)
-	environment := append(os.Environ(), "PALIMPSEST_ADDRESS="+startSidecar(t), "FAKES="+fakes,
-		"PALIMPSEST_BINARY="+sidecar, "OPENAI_BASE_URL="+fakes+"/v1", "OPENAI_API_KEY=none")
-	for _, arguments := range [][]string{
-		{"--test", "--test-reporter=spec", "--test-timeout=60000", "dist/vercel.test.js"},
-		{"dist/readme.js"},
-	} {
-		node := exec.Command("node", arguments...)
-		node.Env = environment
-		t.Log(run(t, within(project, node)))
+	tarball := typescriptTarball(t)
+	for version, pinned := range map[string]string{"7": vercelTests, "6": vercelTests + "/six"} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			project := vercelProject(t, tarball, pinned, version == "7")
+			fakes := startFakes(t)
+			environment := append(os.Environ(), "PALIMPSEST_ADDRESS="+startSidecar(t), "FAKES="+fakes,
+				"PALIMPSEST_BINARY="+sidecar, "OPENAI_BASE_URL="+fakes+"/v1", "OPENAI_API_KEY=none")
+			if version == "6" {
+				environment = append(environment, "POLICIES=none")
+			}
+			programs := [][]string{{"--test", "--test-reporter=spec", "--test-timeout=600000", "dist/vercel.test.js", "dist/sides.test.js", "dist/draws.test.js"}}
+			if version == "7" {
+				programs = append(programs, []string{"dist/readme.js"})
+			}
+			for _, arguments := range programs {
+				node := exec.Command("node", arguments...)
+				node.Env = environment
+				t.Log(run(t, within(project, node)))
+			}
+		})
 	}
 }
 
@@ -43,18 +54,24 @@ func vercelReadme(t *testing.T) string {
 	return "import { own } from \"./toy.js\";\nconst fetchLog = own.fetch_log;\n" + program + "console.log(text);\n"
 }
 
-// vercelProject is a folder with the tests, what their lock file pins, and the package.
-func vercelProject(t *testing.T, tarball string) string {
+// vercelProject is a folder with the tests, what a lock file pins or the newest, and the package.
+func vercelProject(t *testing.T, tarball, pinned string, readme bool) string {
 	t.Helper()
 	project := t.TempDir()
 	copyAll(t, vercelTests+"/*.ts", project)
-	copyAll(t, vercelTests+"/*.json", project)
-	writeInto(t, project, "readme.ts", vercelReadme(t))
+	copyInto(t, vercelTests+"/tsconfig.json", project)
+	copyAll(t, pinned+"/package*.json", project)
+	if newest != "" && readme {
+		copyAll(t, filepath.Join(newest, "vercel", "package*.json"), project)
+	}
+	if readme {
+		writeInto(t, project, "readme.ts", vercelReadme(t))
+	}
 	for _, arguments := range [][]string{{"ci"}, {"install", "--no-save", tarball}} {
 		npm := exec.Command("npm", append(arguments, "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")...)
 		if output, err := within(project, npm).CombinedOutput(); err != nil {
 			t.Logf("%s", output)
-			lacking(t, "what test/doors/adapters/vercel/package.json names could not be installed (is the network there?)")
+			lacking(t, "what test/doors/"+pinned+"/package.json names could not be installed (is the network there?)")
 		}
 	}
 	if _, err := os.Stat(filepath.Join(project, "node_modules", "palimpsest-context", "dist", "vercel", "vercel.js")); err != nil {

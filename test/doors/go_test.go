@@ -18,7 +18,7 @@ const mostGoLines = 25
 func TestGo_Module_Holds(t *testing.T) {
 	t.Parallel()
 	programs := goPrograms(t)
-	s := &scenarios{stream: true, play: func(arguments ...string) *exec.Cmd {
+	s := &scenarios{play: func(arguments ...string) *exec.Cmd {
 		return exec.Command(filepath.Join(programs, "scenarios"), arguments...)
 	}}
 	s.hold(t)
@@ -60,6 +60,9 @@ func goPrograms(t *testing.T) string {
 	writeInto(t, folder, "go.sum", string(sums))
 	const module = "github.com/palimpsest-context/palimpsest"
 	writeInto(t, folder, "go.mod", "module program\n\ngo 1.26\n\nrequire "+module+" "+goVersion+"\n\nreplace "+module+" => "+root+"\n")
+	if newest != "" {
+		t.Log(run(t, within(folder, exec.Command("go", "get", "google.golang.org/grpc@latest", "google.golang.org/protobuf@latest"))))
+	}
 	run(t, within(folder, exec.Command("go", "build", "-mod=mod", "-buildvcs=false", "-o", "bin/", "./scenarios", "./agent")))
 	return filepath.Join(folder, "bin")
 }

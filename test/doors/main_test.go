@@ -34,6 +34,10 @@ func withFakes(m *testing.M) (status int) {
 	return process.Main(m, &sidecar)
 }
 
+// newest is the folder with what scripts/test-doors-newest.sh has installed: the newest versions that the registries serve, by adapter and
+// client, which are tested in place of the locked ones. It is empty where those are tested.
+var newest = os.Getenv("PALIMPSEST_DOORS_NEWEST")
+
 // startFakes runs the fake providers until the test ends, and returns their URL.
 func startFakes(t *testing.T) string {
 	t.Helper()

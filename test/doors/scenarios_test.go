@@ -28,19 +28,13 @@ const largestRequest = 50 << 10
 type scenarios struct {
 	// play is the program with these arguments.
 	play func(arguments ...string) *exec.Cmd
-	// stream says that the package puts streams together.
-	stream bool
 }
 
 func formats() []string { return []string{"openai", "responses", "anthropic", "gemini"} }
 
 // hold plays all scenarios. Sidecar and fakes are the scenario's own.
 func (s *scenarios) hold(t *testing.T) {
-	names := []string{"toy", "steps"}
-	if s.stream {
-		names = append(names, "stream")
-	}
-	for _, name := range names {
+	for _, name := range []string{"toy", "steps", "stream"} {
 		for _, format := range formats() {
 			t.Run(name+"/"+format, func(t *testing.T) { s.toy(t, name, format) })
 		}

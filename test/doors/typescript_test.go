@@ -25,7 +25,7 @@ func TestTypeScript_BuiltPackage_Holds(t *testing.T) {
 	tarball := typescriptTarball(t)
 	project := typescriptProject(t, tarball)
 	t.Run("promises", func(t *testing.T) {
-		node := exec.Command("node", "--test", "--test-reporter=spec", "--test-timeout=60000", "dist/doors.test.js", "dist/channel.test.js")
+		node := exec.Command("node", "--test", "--test-reporter=spec", "--test-timeout=60000", "dist/doors.test.js", "dist/channel.test.js", "dist/sizes.test.js")
 		t.Log(run(t, typescriptProgram(t, project, node)))
 	})
 	t.Run("killed between reply and result", func(t *testing.T) { killTypeScript(t, project) })
@@ -131,9 +131,12 @@ func typescriptProject(t *testing.T, tarball string) string {
 	return project
 }
 
-// typescriptModules is the folder with what typescript/package-lock.json pins.
+// typescriptModules is the folder with what typescript/package-lock.json pins, or with the newest.
 func typescriptModules(t *testing.T) string {
 	t.Helper()
+	if newest != "" {
+		return filepath.Join(newest, "typescript", "node_modules")
+	}
 	modules, err := filepath.Abs("typescript/node_modules")
 	if err != nil {
 		t.Fatal(err)

@@ -4,41 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages, convert_to_openai_messages
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import StructuredTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.config import get_config
 
 from palimpsest_context import Palimpsest
-from palimpsest_context.adapters import chat_completions as chat
+from palimpsest_context.adapters.langchain_messages import Listed
 
 
 class PalimpsestMiddleware(AgentMiddleware):
-    """Shows the model its context, and brings the tools by which it gets text back. A thread's id is its conversation's.
+    """Shows the model its context, and brings the tools by which it gets text back. A thread's id is its conversation's; an agent that has a
+    name has a conversation of its own, THREAD/NAME.
 
-    With rewind, messages that the state no longer has are taken back on record, as after an edit or a fork; without it, such a
-    call is refused. Options are those of `Palimpsest.conversation`, a policy for instance.
+    `differs` and `cut` are those of `Conversation.view`. Options are those of `Palimpsest.conversation`, a policy for instance.
     """
 
-    def __init__(self, palimpsest: Palimpsest, *, rewind: bool = True, **options: Any) -> None:
+    def __init__(self, palimpsest: Palimpsest, *, differs: Any = "new", cut: Any = "hide", **options: Any) -> None:
         super().__init__()
-        self.rewind = rewind
-        self.conversation = functools.lru_cache(maxsize=1024)(functools.partial(palimpsest.conversation, **options))
+        self._client, self._options, self._reading = palimpsest, options, {"differs": differs, "cut": cut}
+        self._agent = functools.lru_cache(maxsize=1024)(_Agent)
         self.tools = [_tool(**definition["function"]) for definition in palimpsest.tools("openai")]
         self._recalls = {tool.name for tool in self.tools}
 
     def wrap_model_call(self, request: ModelRequest, handler: Any) -> ModelResponse:
-        response: ModelResponse = handler(self._view(request))
-        self._add(request, response)
-        return response
+        with self._listed(request) as listed:
+            response: ModelResponse = handler(self._shown(request, listed))
+            self._add(request, listed, response)
+            return response
 
     async def awrap_model_call(self, request: ModelRequest, handler: Any) -> ModelResponse:
-        response: ModelResponse = await handler(await asyncio.to_thread(self._view, request))
-        await asyncio.to_thread(self._add, request, response)
-        return response
+        with self._listed(request) as listed:
+            response: ModelResponse = await handler(await asyncio.to_thread(self._shown, request, listed))
+            await asyncio.to_thread(self._add, request, listed, response)
+            return response
 
     def wrap_tool_call(self, request: Any, handler: Any) -> Any:
         return self._recall(request) if request.tool_call["name"] in self._recalls else handler(request)
@@ -48,49 +51,50 @@ class PalimpsestMiddleware(AgentMiddleware):
             return await asyncio.to_thread(self._recall, request)
         return await handler(request)
 
-    def _of(self, request: Any) -> Any:
-        thread = request.runtime.execution_info.thread_id
-        if not thread:
-            raise ValueError("a thread is a conversation: give the agent a checkpointer, and its calls a thread_id")
-        return self.conversation(thread)
+    @contextmanager
+    def _listed(self, request: ModelRequest) -> Iterator[Listed]:
+        """A list that nobody else uses at this time: agents of one name may run side by side."""
+        name = _name(request)
+        idle = self._agent(name).idle
+        listed = idle.pop() if idle else Listed(self._client.conversation(name, **self._options))
+        try:
+            yield listed
+        finally:
+            idle.append(listed)
 
-    def _view(self, request: ModelRequest) -> ModelRequest:
-        whole = [_chat(message) for message in request.messages]
-        system = request.system_message.text if request.system_message else ""
-        tools = [convert_to_openai_tool(tool) for tool in request.tools]
-        conversation = self._of(request)
-        conversation.sync(whole, format="openai", system=system, tools=tools, differs="rewind" if self.rewind else "refuse")
-        view = json.loads(conversation.built.rendered.messages_json)
-        messages: list[Any] = [*chat.restored(view, zip(whole, request.messages), _made)]
-        return request.override(messages=messages)
+    def _shown(self, request: ModelRequest, listed: Listed) -> ModelRequest:
+        """The request with the view. A middleware's tools stand before the agent's own: recall comes last."""
+        shown = request.override(tools=sorted(request.tools, key=lambda tool: getattr(tool, "name", "") in self._recalls))
+        return shown.override(messages=listed.view(shown, self._reading))
 
-    def _add(self, request: ModelRequest, response: ModelResponse) -> None:
+    def _add(self, request: ModelRequest, listed: Listed, response: ModelResponse) -> None:
         for reply in (message for message in response.result if isinstance(message, AIMessage)):
-            self._of(request).add(chat.reply(_chat(reply), reply.response_metadata.get("model_name"), *_usage(reply)))
+            listed.add(reply)
+            recalls = [call["id"] for call in reply.tool_calls if call["name"] in self._recalls]
+            self._agent(_name(request)).stands.update(dict.fromkeys(recalls, listed.conversation.id))
 
     def _recall(self, request: Any) -> ToolMessage:
-        call = request.tool_call
-        text = self._of(request).recall(call["name"], call["args"], call["id"])
-        return ToolMessage(text, tool_call_id=call["id"], name=call["name"])
+        call, name = request.tool_call, _name(request)
+        conversation = self._client.conversation(self._agent(name).stands.get(call["id"], name))
+        return ToolMessage(conversation.recall(call["name"], call["args"], call["id"]), tool_call_id=call["id"], name=call["name"])
+
+
+class _Agent:
+    """Of one name in one thread: its lists that are not in use, and the conversation in which each call of a recall tool stands."""
+
+    def __init__(self, name: str) -> None:
+        self.idle: list[Listed] = []
+        self.stands: dict[str, str] = {}
+
+
+def _name(request: Any) -> str:
+    thread = request.runtime.execution_info.thread_id
+    if not thread:
+        raise ValueError("a thread is a conversation: give the agent a checkpointer, and its calls a thread_id")
+    agent = get_config().get("metadata", {}).get("lc_agent_name")
+    return f"{thread}/{agent}" if agent else thread
 
 
 def _tool(name: str, description: str, parameters: dict[str, Any]) -> StructuredTool:
     """A tool that is answered by wrap_tool_call, where the call's id is known."""
     return StructuredTool(name=name, description=description, args_schema=parameters)
-
-
-def _chat(message: BaseMessage) -> dict[str, Any]:
-    """A message as Chat Completions has it. Of a reply that is text and calls: reasoning stays with the state."""
-    if isinstance(message, AIMessage):
-        message = message.model_copy(update={"content": message.text})
-    sent: dict[str, Any] = convert_to_openai_messages(message)
-    return sent
-
-
-def _made(shown: dict[str, Any], text: str, tool: str) -> BaseMessage:
-    return convert_to_messages([shown])[0]
-
-
-def _usage(reply: AIMessage) -> tuple[int, int, int]:
-    usage: Any = reply.usage_metadata or {}
-    return usage.get("input_tokens", 0), usage.get("output_tokens", 0), usage.get("input_token_details", {}).get("cache_read", 0)

@@ -1,24 +1,32 @@
 // Palimpsest for the Vercel AI SDK: a call's prompt goes in, what the model should see comes out, and the caller's messages stay whole.
 import { dynamicTool, jsonSchema, type LanguageModelMiddleware, type ToolSet } from "ai";
 
-import type { Conversation } from "../conversation.js";
+import type { Conversation, ViewOptions } from "../conversation.js";
+import { PalimpsestError } from "../errors.js";
 import type { Json } from "../formats.js";
 import { recallTools } from "../gen/tools.js";
-import { assistant, restored, said, usageOf, type Call, type Chunk, type Message, type Params, type Usage } from "./chat.js";
+import { replyOf } from "./dialects.js";
+import { elementsOf, formatOf, type Message } from "./prompt.js";
+import { promptOf } from "./shown.js";
 
 type Definition = { function: { name: string; description: string; parameters: object } };
-type Reply = { text: string; calls: Call[]; model: string };
+type Model = { provider: string; modelId: string };
 
 /**
- * palimpsest ties a model and its tools to a conversation: wrap the model in the middleware, and offer the tools beside your own.
- * With rewind, messages that a prompt no longer has are taken back on record, as after an edit; without it, such a call is refused.
+ * palimpsest ties a model and its tools to a conversation: wrap the model in the middleware, and offer the tools beside your own. The options
+ * say what happens where a prompt differs from the record, and to messages that it no longer has: see ViewOptions.
  */
-export function palimpsest(
-  conversation: Conversation,
-  { rewind = true }: { rewind?: boolean } = {},
-): { middleware: LanguageModelMiddleware; tools: ToolSet } {
-  const add = ({ text, calls, model }: Reply, usage: Usage) =>
-    conversation.add({ model, choices: [{ message: assistant(text, calls) }], usage: usageOf(usage) }, { format: "openai" });
+export function palimpsest(conversation: Conversation, options: Pick<ViewOptions, "differs" | "cut"> = {}): { middleware: LanguageModelMiddleware; tools: ToolSet } {
+  const add = async (content: Json[], usage: Json, { provider, modelId }: Model) => {
+    const format = formatOf(provider);
+    const own = content.map(({ providerMetadata: providerOptions, ...part }) => ({ ...part, providerOptions }));
+    const sent = elementsOf(format, [{ role: "assistant", content: own }]).map((element) => element.sent);
+    if (sent.length === 0) return;
+    // A paid reply is the caller's, also where it cannot be put on record now: it comes with the next prompt.
+    await conversation.add(replyOf(format, modelId, sent, usage["raw"]), { format }).catch((thrown: unknown) => {
+      if (!(thrown instanceof PalimpsestError)) throw thrown;
+    });
+  };
   return {
     tools: Object.fromEntries((recallTools["openai"] as Definition[]).map(({ function: { name, description, parameters } }) => [name, dynamicTool({
       description,
@@ -27,43 +35,41 @@ export function palimpsest(
     })])),
     middleware: {
       specificationVersion: "v3",
-      transformParams: async ({ params, model }) => ({ ...params, prompt: await view(conversation, params, model.modelId, rewind) }),
+      transformParams: async ({ params, model: { provider, modelId: model } }) => {
+        const format = formatOf(provider);
+        const prompt: Message[] = params.prompt;
+        const begins = prompt.findIndex(({ role }) => role !== "system");
+        const standing = prompt.slice(0, begins < 0 ? prompt.length : begins);
+        const said = prompt.slice(standing.length);
+        const elements = elementsOf(format, said);
+        const system = standing.map(({ content }) => content).join("\n\n");
+        const pieces = await conversation.view(elements.map(({ sent }) => sent), { format, model, system, tools: params.tools ?? [], ...options });
+        return { ...params, prompt: [...standing, ...promptOf(pieces, elements, said)] as typeof params.prompt };
+      },
       wrapGenerate: async ({ doGenerate, model }) => {
         const result = await doGenerate();
-        const reply: Reply = { text: "", calls: [], model: model.modelId };
-        for (const part of result.content) take(reply, part);
-        await add(reply, result.usage);
+        await add(result.content, result.usage, model);
         return result;
       },
       wrapStream: async ({ doStream, model }) => {
         const { stream, ...rest } = await doStream();
-        const reply: Reply = { text: "", calls: [], model: model.modelId };
+        const content: Json[] = [];
+        const pieces = new Map<string, Json>(); // of content that is under way
+        type Chunk = typeof stream extends ReadableStream<infer C> ? C : never;
         const transform = async (chunk: Chunk, controller: TransformStreamDefaultController<Chunk>) => {
-          take(reply, chunk);
+          const { type, id, delta, providerMetadata }: Json = chunk;
+          const [kind, step] = type.split("-");
+          if (type === "tool-call") content.push(chunk);
+          if (step === "start" && (kind === "text" || kind === "reasoning")) content.push(pieces.set(kind + id, { type: kind, text: "", providerMetadata }).get(kind + id)!);
+          const piece = pieces.get(kind + id);
+          if (piece && step === "delta") piece["text"] += delta;
+          if (piece && providerMetadata) piece["providerMetadata"] = providerMetadata;
           // What breaks off has no finish: it comes with the next prompt, if the caller keeps it.
-          if (chunk.type === "finish" && chunk.finishReason.unified !== "error") await add(reply, chunk.usage);
+          if (chunk.type === "finish" && chunk.finishReason.unified !== "error") await add(content, chunk.usage, model);
           controller.enqueue(chunk);
         };
         return { stream: stream.pipeThrough(new TransformStream({ transform })), ...rest };
       },
     },
   };
-}
-
-async function view(conversation: Conversation, params: Params, model: string, rewind: boolean): Promise<Message[]> {
-  const standing = params.prompt.slice(0, params.prompt.findIndex(({ role }) => role !== "system"));
-  const system = standing.map(({ content }) => content).join("\n\n");
-  const whole = params.prompt.slice(standing.length).flatMap(said);
-  const tools = (params.tools ?? []).flatMap((tool) => (tool.type === "function"
-    ? [{ type: "function", function: { name: tool.name, description: tool.description ?? "", parameters: tool.inputSchema } }] : []));
-  const { request } = await conversation.sync(whole.map(({ sent }) => sent), { format: "openai", model, system, tools, recallTools: false, rewind });
-  const shown = request["messages"] as Json[];
-  return [...standing, ...restored(system ? shown.slice(1) : shown, whole)];
-}
-
-function take(reply: Reply, part: { type: string }): void {
-  const piece = part as Extract<Chunk, { type: "tool-call" | "text-delta" }> | { type: "text"; text: string };
-  if (piece.type === "text") reply.text += piece.text;
-  if (piece.type === "text-delta") reply.text += piece.delta;
-  if (piece.type === "tool-call") reply.calls.push(piece);
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SecureClientSessionOptions } from "node:http2";
 import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
-import { createClient, type CallOptions, type Client, type Interceptor, type Transport } from "@connectrpc/connect";
+import { Code, createClient, type CallOptions, type Client, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 
 import { PalimpsestError, type VersionError } from "./errors.js";
@@ -44,12 +44,12 @@ export class Channel {
   }
 
   /** client calls a service. What it throws is a PalimpsestError, or a VersionError. */
-  client<S extends DescService>(service: S): Client<S> {
+  client<S extends DescService>(service: S, patienceMs = Infinity): Client<S> {
     const plain = createClient(service, this.#transport) as Record<string, (request: unknown, options: CallOptions) => unknown>;
     const calls = service.methods.map((method) => {
       const call = plain[method.localName]!;
       if (method.methodKind === "unary") {
-        return [method.localName, (request: object, options?: CallOptions) => this.#unary(method, call, request, options)];
+        return [method.localName, (request: object, options?: CallOptions) => this.#unary(method, call, request, patienceMs, options)];
       }
       if (method.methodKind === "server_streaming") {
         return [method.localName, (request: object, options?: CallOptions) => this.#answers(call, request, options)];
@@ -65,9 +65,10 @@ export class Channel {
     this.#sessions.abort();
   }
 
-  async #unary(method: DescMethod, call: (request: unknown, options: CallOptions) => unknown, request: object, options: CallOptions = {}) {
+  async #unary(method: DescMethod, call: (request: unknown, options: CallOptions) => unknown, request: object, patienceMs: number, options: CallOptions = {}) {
     const message = withRequestId(method, request);
     const end = Date.now() + (options.timeoutMs ?? this.#timeoutMs);
+    const patience = Date.now() + patienceMs;
     for (let pause = 25; ; pause = Math.min(2 * pause, 1000)) {
       try {
         await this.#greet(end - Date.now());
@@ -76,7 +77,7 @@ export class Channel {
         const error = this.#failure(thrown, options);
         if (!(error instanceof PalimpsestError) || !error.retryable) throw error;
         const wait = Math.max(error.retryDelayMs, pause * (0.5 + Math.random())); // apart, where many failed together
-        if (Date.now() + wait >= end) throw error;
+        if (Date.now() + wait >= (error.code === Code.Unavailable ? Math.min(end, patience) : end)) throw error;
         await sleep(wait, undefined, options.signal ? { signal: options.signal } : {});
       }
     }

@@ -4,15 +4,19 @@ import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { resultOf, runTool, type Call, type Tools } from "./calls.js";
 import { PalimpsestError } from "./errors.js";
 import { contextFormat, formatOfReply, wireCalls, type Format, type Json } from "./formats.js";
-import type { BatchAppendItemSchema, BuildAppendSchema, BuildContextResponse } from "./gen/palimpsest/v1/context_service_pb.js";
+import type { BuildAppendSchema, BuildContextResponse } from "./gen/palimpsest/v1/context_service_pb.js";
 import { type MessageSchema, Role, type ToolCall, type ToolResult } from "./gen/palimpsest/v1/message_pb.js";
 import type { PolicySchema } from "./gen/palimpsest/v1/policy_pb.js";
-import { OnDivergence, ProviderInputShape as Shape } from "./gen/palimpsest/v1/provider_input_pb.js";
-import { isFront, leadsWithSystem, type Known } from "./history.js";
+import { OnCut, OnDivergence, type HistoryOptionsSchema, ProviderInputShape as Shape } from "./gen/palimpsest/v1/provider_input_pb.js";
+import { Contents } from "./large.js";
+import { fronts, isFront, leadsWithSystem, listOf, part, type Known } from "./lists.js";
+import { pieceOf, substituted, type Piece } from "./piece.js";
+import { isUnknown, Queue, type Entry, type Item } from "./queue.js";
 import type { Raw } from "./raw.js";
 import { isRecallTool } from "./recall.js";
 import { passed, type AnthropicRequest, type BuildFields, type BuildOptions, type GeminiRequest, type OpenAIRequest, type ResponsesRequest } from "./requests.js";
 import { Stream } from "./stream.js";
+import { Views } from "./views.js";
 import { waitingCalls } from "./waiting.js";
 
 /** ConversationOptions are settings of a conversation that does not exist yet; one that exists keeps its own. */
@@ -22,6 +26,11 @@ export interface ConversationOptions {
   agentId?: string;
   /** When a reply goes on record: "reply", before its tools run (the default); "step", with the next build, in one commit. */
   durable?: "reply" | "step";
+  /**
+   * What happens where the sidecar is away: "raise" (the default) throws; with "pass", view gives the list as it is, if it was always shown
+   * so, else the last view and what is new, and a reply goes on record later.
+   */
+  onUnavailable?: "raise" | "pass";
 }
 
 /** AddOptions say what a reply does not. */
@@ -49,6 +58,14 @@ export interface SyncOptions extends Omit<BuildOptions, "model"> {
   anew?: boolean;
 }
 
+/** ViewOptions say how a whole list is read, and what is shown of it. */
+export interface ViewOptions extends Omit<SyncOptions, "rewind" | "anew"> {
+  /** What happens where the list differs from the record: "refuse", "rewind", or "new" (the default), as anew of sync. */
+  differs?: "refuse" | "rewind" | "new";
+  /** Whether the model goes on to see messages that the list no longer holds, and that no build left out: "keep" or "hide" (the default). */
+  cut?: "keep" | "hide";
+}
+
 /** Synced is the view over a whole list. */
 export interface Synced {
   /** The arguments of the SDK's call, without the model. */
@@ -59,10 +76,12 @@ export interface Synced {
 /** MessageFields are fields of a message of the API. */
 export type MessageFields = Exclude<MessageInitShape<typeof MessageSchema>, MessageShape<typeof MessageSchema>>;
 
-type Item = MessageInitShape<typeof BatchAppendItemSchema>;
 type Append = MessageInitShape<typeof BuildAppendSchema>;
+type History = Exclude<MessageInitShape<typeof HistoryOptionsSchema>, MessageShape<typeof HistoryOptionsSchema>>;
 
 const largestReply = 64 << 20;
+const newest = 64; // elements behind which a large list may have ended when the sidecar read it last
+const divergences = { refuse: OnDivergence.REFUSE, rewind: OnDivergence.REWIND, new: OnDivergence.NEW };
 
 /** Conversation is one conversation on record at a sidecar. */
 export class Conversation {
@@ -73,9 +92,10 @@ export class Conversation {
   #built: BuildContextResponse | undefined;
   #format: Format | undefined; // of the last build
   #created: Promise<void> | undefined;
-  #pending: Item[] = []; // what goes on record next
-  #unsettled: (() => Promise<unknown>) | undefined; // a call with pending items, of which nobody knows whether it was carried out
-  #last: Promise<unknown> = Promise.resolve(); // of the calls that carry pending items, one at a time
+  readonly #contents: Contents;
+  readonly #queue: Queue; // what goes on record next
+  readonly #views = new Views();
+  #passed = false; // whether the last list is on no record
   readonly #added = new WeakMap<object, Added>(); // so that a reply that is added a second time is not doubled
   #known: Known = { count: 0, sha256: "" };
   readonly #results = new Map<string, ToolResult>(); // of calls, until they are pending
@@ -84,6 +104,8 @@ export class Conversation {
     this.#opened = this.#id = id;
     this.#raw = raw;
     this.#options = options;
+    this.#contents = new Contents(raw, () => this.#id);
+    this.#queue = new Queue(raw, () => this.#id, this.#contents);
   }
 
   /** id is the id of the conversation; after a sync with anew, of the one in which the list stands. */
@@ -103,14 +125,14 @@ export class Conversation {
 
   /** say puts a message on record with the next build: one of the API's own. */
   say(message: MessageInitShape<typeof MessageSchema>): this {
-    this.#pending.push({ message });
+    this.#queue.push({ message }, message);
     return this;
   }
 
   /** message puts a message on record with the next build, or a list of them: as a provider takes it, by default that of the last build. */
   message(message: object, format: Format | undefined = this.#format): this {
     if (!format) throw new TypeError("no build has said yet whose message this is: name its format");
-    this.#pending.push({ providerInput: { format: contextFormat[format], shape: Shape.MESSAGE, json: JSON.stringify(message) } });
+    this.#queue.push({ providerInput: { format: contextFormat[format], shape: Shape.MESSAGE, json: JSON.stringify(message) } }, message);
     return this;
   }
 
@@ -184,34 +206,80 @@ export class Conversation {
 
   /** flush puts on record now what waits for the next build. */
   async flush(): Promise<void> {
-    await this.#commit(async (items, requestId) => {
-      if (items.length > 0) await this.#raw.context.batchAppendMessages({ conversationId: this.id, items, requestId });
-    });
+    await this.#create();
+    await this.#queue.append();
   }
 
   /**
    * sync takes the caller's whole list of messages, an array or an object with the keys of a request, puts on record what is new in it,
    * and builds. A front that the sidecar has read before is not sent again.
    */
-  async sync(messages: readonly unknown[] | Json, options: SyncOptions): Promise<Synced> {
-    const elements = Array.isArray(messages) ? messages.map((message) => JSON.stringify(message)) : undefined;
+  async sync(messages: readonly unknown[] | Json, { rewind, anew, ...options }: SyncOptions): Promise<Synced> {
+    const { built } = await this.#listed(messages, options, { onDivergence: divergences[anew ? "new" : rewind ? "rewind" : "refuse"] });
+    return { request: requestOf(built), built };
+  }
+
+  /** view does the same by place, for whoever keeps objects of its own: what the model should see, as runs of the list's elements. */
+  async view(messages: readonly unknown[], { differs = "new", cut = "hide", ...options }: ViewOptions): Promise<Piece[]> {
+    const history = { onDivergence: divergences[differs], onCut: cut === "hide" ? OnCut.HIDE : OnCut.KEEP, byPlace: true };
+    try {
+      const { built, standIns } = await this.#listed(messages, options, history);
+      const pieces = substituted(built.history!.view.map(pieceOf), standIns);
+      if (this.#passes) this.#views.keep(messages, pieces);
+      this.#passed = false;
+      return pieces;
+    } catch (thrown) {
+      const pieces = this.#passes && thrown instanceof PalimpsestError && thrown.away ? this.#views.pass(messages) : undefined;
+      if (!pieces) throw thrown;
+      this.#passed = true;
+      return pieces;
+    }
+  }
+
+  get #passes(): boolean {
+    return this.#options.onUnavailable === "pass";
+  }
+
+  async #listed(messages: readonly unknown[] | Json, options: Omit<SyncOptions, "rewind" | "anew">, history: History) {
+    await this.flush();
+    const { format } = options;
+    let id = this.#opened;
+    const input = (json: string, from: Known | undefined) => (
+      { format: contextFormat[format], shape: Shape.HISTORY, json, history: { ...history, ...(from ? { knownCount: from.count, knownSha256: from.sha256 } : {}) } });
+    const build = (json: string, from?: Known) => this.#build(format, options, { providerInput: input(json, from) }, id);
+    const list = Array.isArray(messages) ? await listOf(messages, this.#contents) : undefined;
+    if (!list) return { built: this.#stands(await build(JSON.stringify(messages))), standIns: new Map<number, Json>() };
+    const { elements, standIns } = list;
+    const send = async (from?: Known) => {
+      let end = part(elements, from);
+      for (; end < elements.length; end = part(elements, from)) { // what is too much for one request goes ahead
+        const ahead = input(`[${elements.slice(from?.count ?? 0, end).join()}]`, from);
+        const read = (await this.#raw.context.appendMessage({ conversationId: id, providerInput: ahead })).history!;
+        from = { count: read.knownCount, sha256: read.knownSha256 };
+        id = read.conversationId || id;
+      }
+      return build(`[${elements.slice(from?.count ?? 0).join()}]`, from);
+    };
     // A system prompt that leads the list is on no record: without another, it has to be sent each time.
     const complete = Boolean(options.system) || !leadsWithSystem(messages);
-    const known = elements && complete && isFront(this.#known, elements) ? this.#known : undefined;
-    const onDivergence = options.anew ? OnDivergence.NEW : options.rewind ? OnDivergence.REWIND : OnDivergence.REFUSE;
-    const send = async (from: Known | undefined) => {
-      const json = elements ? `[${elements.slice(from?.count ?? 0).join()}]` : JSON.stringify(messages);
-      const history = { onDivergence, ...(from ? { knownCount: from.count, knownSha256: from.sha256 } : {}) };
-      return this.#build(options.format, options, { providerInput: { format: contextFormat[options.format], shape: Shape.HISTORY, json, history } }, this.#opened);
-    };
-    const built = await send(known).catch((thrown: unknown) => {
-      if (known && isReason(thrown, "HISTORY_PREFIX_UNKNOWN")) return send(undefined);
-      throw thrown;
-    });
+    const known = complete && isFront(this.#known, elements) ? [this.#known] : [];
+    const large = complete && part(elements) < elements.length;
+    for (const from of [...known, ...(large ? fronts(elements, newest) : [])]) {
+      if (known[0] !== from && part(elements, from) < elements.length) break;
+      const built = await send(from).catch((thrown: unknown) => {
+        if (!isReason(thrown, "HISTORY_PREFIX_UNKNOWN")) throw thrown;
+      });
+      if (built) return { built: this.#stands(built), standIns };
+    }
+    return { built: this.#stands(await send()), standIns };
+  }
+
+  /** #stands notes where a list stands that was read. */
+  #stands(built: BuildContextResponse): BuildContextResponse {
     this.#results.clear(); // what was recalled came with the list
     if (built.history?.conversationId) this.#id = built.history.conversationId;
-    if (elements && built.history) this.#known = { count: built.history.knownCount, sha256: built.history.knownSha256 };
-    return { request: requestOf(built), built };
+    if (built.history) this.#known = { count: built.history.knownCount, sha256: built.history.knownSha256 };
+    return built;
   }
 
   async #request(format: Format, options: BuildOptions): Promise<Json> {
@@ -219,7 +287,8 @@ export class Conversation {
       const fields = { promptCache: true, requestId, ...options.build };
       return requestOf(await this.#build(format, { recallTools: true, ...options, build: fields }, items.length > 0 ? { items } : undefined));
     };
-    return options.build?.dryRun ? build(this.#pending, "") : this.#commit(build); // a dry run leaves what is pending
+    await this.#create();
+    return options.build?.dryRun ? build(this.#queue.items, "") : this.#queue.commit(build); // a dry run leaves what waits
   }
 
   async #build(format: Format, options: Omit<BuildOptions, "model"> & { model?: string }, append: Append | undefined, conversationId = this.#id): Promise<BuildContextResponse> {
@@ -245,12 +314,11 @@ export class Conversation {
   }
 
   async #add(reply: Json, options: AddOptions): Promise<Call[]> {
-    let added = this.#added.get(reply);
-    if (!added) {
-      added = this.#replyOf(reply, options);
-      this.#added.set(reply, added);
-      this.#pending.push(added.item);
-    }
+    const before = this.#added.get(reply);
+    const added = before ?? this.#replyOf(reply, options);
+    if (!before && this.#passed) return added.wire; // it comes with the next list
+    this.#added.set(reply, added);
+    added.entry ??= this.#queue.push(added.item, reply);
     if (!added.calls) await this.#appendReply(reply, added);
     return added.calls!;
   }
@@ -260,28 +328,23 @@ export class Conversation {
     if (!format) throw new TypeError("this is no reply of a provider's: name its format");
     const later = this.#options.durable === "step";
     const json = JSON.stringify(reply);
-    const read = later ? withCallIds(format, JSON.parse(json)) : reply;
-    const item = { providerInput: { format: contextFormat[format], shape: Shape.RESPONSE, json: later ? JSON.stringify(read) : json, ...rest } };
-    const wire = wireCalls(format, read);
-    const added: Added = { item, custom: new Set(wire.filter((call) => call.custom).map((call) => call.id)) };
-    if (later) {
-      added.calls = options.aborted ? [] : wire.map(({ arguments: argumentsJson, ...call }) => ({ ...call, argumentsJson, recalls: isRecallTool(call.name) }));
-    }
-    return added;
+    const read = later || this.#passes ? withCallIds(format, JSON.parse(json)) : reply;
+    const item = { providerInput: { format: contextFormat[format], shape: Shape.RESPONSE, json: read === reply ? json : JSON.stringify(read), ...rest } };
+    const wire = options.aborted ? [] : wireCalls(format, read)
+      .map(({ arguments: argumentsJson, ...call }) => ({ ...call, argumentsJson, recalls: isRecallTool(call.name) }));
+    return { item, wire, ...(later ? { calls: wire } : {}) };
   }
 
   async #appendReply(reply: Json, added: Added): Promise<void> {
     try {
-      await this.#commit(async (items, requestId) => {
-        const { calls } = await this.#raw.context.batchAppendMessages({ conversationId: this.id, items, requestId });
-        added.calls = calls.map(({ toolCall, recalls }) => callOf(toolCall!, recalls, added.custom));
-      });
+      await this.#create();
+      const appended = await this.#queue.append();
+      const custom = new Set(added.wire.filter((call) => call.custom).map((call) => call.id));
+      added.calls = appended ? appended.calls.map(({ toolCall, recalls }) => callOf(toolCall!, recalls, custom)) : added.wire;
     } catch (thrown) {
-      if (!isUnknown(thrown)) { // nobody can put it on record as it is
-        this.#pending = this.#pending.filter((item) => item !== added.item);
-        this.#added.delete(reply);
-      }
-      throw thrown;
+      if (this.#passes && isUnknown(thrown)) added.calls = added.wire; // it waits
+      else if (!this.#queue.has(added.entry!)) this.#added.delete(reply); // nobody can put it on record as it is
+      if (!added.calls) throw thrown;
     }
   }
 
@@ -291,42 +354,8 @@ export class Conversation {
     else this.#results.set(call.id, await runTool(call, tools));
   }
 
-  /** #commit sends what is pending, one call at a time. What may have been carried out is settled before anything else is sent. */
-  #commit<R>(send: (items: Item[], requestId: string) => Promise<R>): Promise<R> {
-    const run = async () => {
-      await this.#create();
-      await this.#settle();
-      const items = new Set(this.#pending);
-      const requestId = randomUUID();
-      const carry = async () => {
-        const reply = await send([...items], requestId);
-        this.#pending = this.#pending.filter((item) => !items.has(item));
-        return reply;
-      };
-      try {
-        return await carry();
-      } catch (thrown) {
-        if (items.size > 0 && isUnknown(thrown)) this.#unsettled = carry;
-        throw thrown;
-      }
-    };
-    const done = this.#last.then(run);
-    this.#last = done.catch(() => undefined);
-    return done;
-  }
-
-  async #settle(): Promise<void> {
-    if (!this.#unsettled) return;
-    try {
-      await this.#unsettled();
-    } catch (thrown) {
-      if (isUnknown(thrown)) throw thrown; // else it was not carried out, and its items go with the next call
-    }
-    this.#unsettled = undefined;
-  }
-
   #create(): Promise<void> {
-    const { durable, ...settings } = this.#options;
+    const { durable, onUnavailable, ...settings } = this.#options;
     if (Object.keys(settings).length === 0) return Promise.resolve(); // an append creates it
     this.#created ??= this.#raw.conversation.createConversation({ conversation: { id: this.id, ...settings } }).then(() => undefined, (thrown: unknown) => {
       if (isReason(thrown, "CONVERSATION_EXISTS")) return;
@@ -340,7 +369,8 @@ export class Conversation {
 /** Added is a reply that is on record, or will be. */
 interface Added {
   readonly item: Item;
-  readonly custom: ReadonlySet<string>;
+  readonly wire: Call[]; // as they stand in the reply
+  entry?: Entry;
   calls?: Call[];
 }
 
@@ -354,10 +384,6 @@ function withCallIds(format: Format, reply: Json): Json {
 
 function callOf(call: ToolCall, recalls: boolean, custom: ReadonlySet<string>): Call {
   return { id: call.callId, name: call.name, argumentsJson: call.argumentsJson, recalls, custom: custom.has(call.callId) };
-}
-
-function isUnknown(thrown: unknown): boolean {
-  return thrown instanceof PalimpsestError && thrown.unknownOutcome;
 }
 
 function requestOf(built: BuildContextResponse): Json {

@@ -22,6 +22,8 @@ export class PalimpsestError extends Error {
   readonly metadata: Readonly<Record<string, string>>;
   /** How long to wait before the next try, where the sidecar says so. */
   readonly retryDelayMs: number;
+  /** What the sidecar refused to put on record, as it was given. It waits no longer: mend it, and say it again. */
+  refused: readonly unknown[] = [];
 
   constructor(cause: ConnectError) {
     super(cause.rawMessage || Code[cause.code], { cause });
@@ -46,6 +48,16 @@ export class PalimpsestError extends Error {
   get unknownOutcome(): boolean {
     if ([Code.Unavailable, Code.DeadlineExceeded, Code.Canceled].includes(this.code)) return true;
     return this.reason === undefined && [Code.Unknown, Code.Internal, Code.Aborted].includes(this.code);
+  }
+
+  /** away says whether no answer came, because the sidecar cannot be reached or cannot serve now. */
+  get away(): boolean {
+    return this.code === Code.Unavailable || this.code === Code.DeadlineExceeded || this.reason === "OVERLOADED";
+  }
+
+  /** ofInput says whether the call was refused for what was to go on record; what is too large for gRPC has no reason. */
+  get ofInput(): boolean {
+    return this.code === Code.InvalidArgument || (this.reason === undefined && this.code === Code.ResourceExhausted);
   }
 
   /** retryable says whether the same call may succeed if it is sent again. */

@@ -36,6 +36,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalSidecar> {
   const address = `unix://${join(folder, "s.sock")}`;
   const store = options.dataDir === undefined ? ["--store", "memory"] : ["--store", "bolt", "--data-dir", options.dataDir];
   const child = spawn(binary, ["serve", "--until-stdin-ends", "--listen", address, ...store, ...(options.flags ?? [])], { stdio: ["pipe", "ignore", "pipe"] });
+  const said = tail(child);
   const end = ended(child);
   const sweep = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", sweep);
@@ -46,10 +47,10 @@ export async function startLocal(options: LocalOptions): Promise<LocalSidecar> {
   };
   const channel = new Channel(address, {});
   try {
-    await Promise.race([channel.healthy(startMs), end.then((why) => Promise.reject(new Error(`${binary} does not serve: ${why}`)))]);
+    await Promise.race([channel.healthy(startMs), end.then((why) => Promise.reject(new Error(why)))]);
   } catch (thrown) {
     await stop();
-    throw thrown;
+    throw new Error([`${binary} does not serve: ${(thrown as Error).message}`, said()].filter(Boolean).join("\n"), { cause: thrown });
   } finally {
     channel.close();
   }
@@ -70,13 +71,18 @@ async function find(named: string | undefined): Promise<string> {
   throw new Error("no sidecar is on the PATH: name its binary, or set PALIMPSEST_BINARY");
 }
 
-/** ended resolves with why the process ended: the last that it said. */
-function ended(child: ChildProcess): Promise<string> {
+/** tail gives the last lines that the process has logged. */
+function tail(child: ChildProcess): () => string {
   let last = "";
   child.stderr!.setEncoding("utf8").on("data", (text: string) => { last = (last + text).slice(-2000); });
+  return () => last.trim();
+}
+
+/** ended resolves with how the process ended. */
+function ended(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve(error.message));
-    child.once("close", (code, signal) => resolve(last.trim() || `it ended with ${signal ?? code}`));
+    child.once("close", (code, signal) => resolve(`it ended with ${signal ?? code}`));
   });
 }
 

@@ -5,16 +5,20 @@ import { recallTools } from "./gen/tools.js";
 import { startLocal, type LocalOptions, type LocalSidecar } from "./local.js";
 import { rawOf, type Raw } from "./raw.js";
 
+const patienceMs = 1000; // of conversations that go on without the sidecar
+
 /** Palimpsest is a connection to a sidecar: `new Palimpsest("127.0.0.1:7171")`, or `"unix:///run/p.sock"`. */
 export class Palimpsest implements AsyncDisposable {
   /** raw are the sidecar's own calls. */
   readonly raw: Raw;
   readonly #channel: Channel;
+  readonly #impatient: Raw;
   #sidecar: LocalSidecar | undefined;
 
   constructor(address: string, options: ChannelOptions = {}) {
     this.#channel = new Channel(address, options);
     this.raw = rawOf(this.#channel);
+    this.#impatient = rawOf(this.#channel, patienceMs);
   }
 
   /** local starts a sidecar beside this process, on a socket of its own, and connects to it. */
@@ -27,7 +31,7 @@ export class Palimpsest implements AsyncDisposable {
 
   /** conversation is the one with this id. It is created when something is put on record, or with the settings before its first call. */
   conversation(id: string, options: ConversationOptions = {}): Conversation {
-    return new Conversation(id, this.raw, options);
+    return new Conversation(id, options.onUnavailable === "pass" ? this.#impatient : this.raw, options);
   }
 
   /** tools are the definitions of the tools by which a model gets text back, as a provider takes them. */

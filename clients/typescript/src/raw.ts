@@ -16,13 +16,13 @@ export interface Raw {
   readonly policy: Client<typeof PolicyService>;
 }
 
-/** rawOf makes the clients of a channel. */
-export function rawOf(channel: Channel): Raw {
+/** rawOf makes the clients of a channel; patienceMs is how long they try to reach a sidecar that is away, if not as long as a call may take. */
+export function rawOf(channel: Channel, patienceMs?: number): Raw {
   return {
-    content: channel.client(ContentService),
-    context: channel.client(ContextService),
-    conversation: channel.client(ConversationService),
-    memory: channel.client(MemoryService),
-    policy: channel.client(PolicyService),
+    content: channel.client(ContentService, patienceMs),
+    context: channel.client(ContextService, patienceMs),
+    conversation: channel.client(ConversationService, patienceMs),
+    memory: channel.client(MemoryService, patienceMs),
+    policy: channel.client(PolicyService, patienceMs),
   };
 }

@@ -137,11 +137,11 @@ const (
 	ErrorReason_ERROR_REASON_MEMORY_UNAVAILABLE ErrorReason = 48
 	// NOT_FOUND. No ForgetActor has this id, or it was too long ago.
 	ErrorReason_ERROR_REASON_FORGET_NOT_FOUND ErrorReason = 49
-	// FAILED_PRECONDITION. The caller's whole list differs from the record, or its first message does with REWIND. The error's metadata
-	// names the place in the list (list_index) and the message on record (message_index), both counted from 0.
+	// FAILED_PRECONDITION. The caller's whole list differs from the record, or its first message does with REWIND: set on_divergence to REWIND
+	// or NEW. The error's metadata names the place in the list (list_index) and the message on record (message_index), both counted from 0.
 	ErrorReason_ERROR_REASON_HISTORY_DIVERGED ErrorReason = 50
 	// FAILED_PRECONDITION. The front of the caller's list was cut off, and the rest matches the end of the record in several places. Send
-	// more of it.
+	// more of it, or set on_cut to HIDE.
 	ErrorReason_ERROR_REASON_HISTORY_AMBIGUOUS ErrorReason = 51
 	// FAILED_PRECONDITION. The server does not know the front of the list that known_sha256 names, or the record has changed since. Send the
 	// whole list.

@@ -35,11 +35,12 @@ const (
 	EventType_EVENT_TYPE_EXPIRED EventType = 3
 	// The turns of the message, or of tool results in it, were over, and it was compacted.
 	EventType_EVENT_TYPE_COMPACTED EventType = 4
-	// The message left the view.
+	// The message left the view; with reason REMOVED_BY_CALLER, the messages from message_index up to end_index.
 	EventType_EVENT_TYPE_REMOVED EventType = 5
 	// Blocks of plugins in the message changed to the persistent variant or were dropped.
 	EventType_EVENT_TYPE_RETENTION_APPLIED EventType = 6
-	// ExpandMessage brought the message back in full. Messages of its unit that were shown in full before have no event.
+	// ExpandMessage brought the message back in full. Messages of its unit that were shown in full before have no event. With reason
+	// REMOVED_BY_CALLER, a caller's list holds the messages again, from message_index up to end_index, and they are back as they were.
 	EventType_EVENT_TYPE_EXPANDED EventType = 7
 	// Old tool results in the message were cleared.
 	EventType_EVENT_TYPE_PRUNED EventType = 8
@@ -375,7 +376,7 @@ const (
 	DecisionReason_DECISION_REASON_SIGNATURE_ADDED DecisionReason = 53
 	// The text held bytes in base64: an image or a line stands for them.
 	DecisionReason_DECISION_REASON_BYTES_REPLACED DecisionReason = 54
-	// The caller's list no longer holds the message (ON_CUT_HIDE), or, where it comes back, holds it again.
+	// A whole list (HISTORY) of the caller no longer holds the messages (on_cut HIDE), or, in an event of type EXPANDED, holds them again.
 	DecisionReason_DECISION_REASON_REMOVED_BY_CALLER DecisionReason = 55
 )
 
@@ -810,7 +811,8 @@ type Degradation struct {
 	Done string `protobuf:"bytes,3,opt,name=done,proto3" json:"done,omitempty"`
 	// Output only. A name of the degradation for programs; empty for most. USAGE_JUMP: the provider reported more than twice the tokens
 	// that were counted, so the caller sends something that fixed_input does not hold. MODEL_UNKNOWN: there is no profile for the
-	// model that the build names, so defaults are used for its window and prices.
+	// model that the build names, so defaults are used for its prices. BUDGET_ASSUMED: neither the request, nor a policy, nor a profile of
+	// the model says the context window, so the default of 128,000 tokens is used, where max_context_tokens does not ask for less.
 	Code          string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

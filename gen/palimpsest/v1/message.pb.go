@@ -2004,9 +2004,12 @@ type MessageView struct {
 	// Output only. The id of the summary that stands for the message, such as s7; empty if there is none.
 	SummaryId string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
 	// Output only. True if RewindConversation took the message back.
-	Hidden        bool `protobuf:"varint,10,opt,name=hidden,proto3" json:"hidden,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Hidden bool `protobuf:"varint,10,opt,name=hidden,proto3" json:"hidden,omitempty"`
+	// Output only. True if the caller's whole list (HISTORY) no longer held the message, and on_cut was HIDE. The view does not show it, unless
+	// ExpandMessage brought it back since.
+	RemovedByCaller bool `protobuf:"varint,11,opt,name=removed_by_caller,json=removedByCaller,proto3" json:"removed_by_caller,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *MessageView) Reset() {
@@ -2105,6 +2108,13 @@ func (x *MessageView) GetSummaryId() string {
 func (x *MessageView) GetHidden() bool {
 	if x != nil {
 		return x.Hidden
+	}
+	return false
+}
+
+func (x *MessageView) GetRemovedByCaller() bool {
+	if x != nil {
+		return x.RemovedByCaller
 	}
 	return false
 }
@@ -2233,7 +2243,7 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\x05model\x18\x04 \x01(\tR\x05model\"8\n" +
 	"\x06Opaque\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\tR\x04json\"\xf5\x02\n" +
+	"\x04json\x18\x02 \x01(\tR\x04json\"\xa1\x03\n" +
 	"\vMessageView\x12.\n" +
 	"\x05level\x18\x01 \x01(\x0e2\x18.palimpsest.v1.ViewLevelR\x05level\x12\x17\n" +
 	"\aedit_id\x18\x02 \x01(\tR\x06editId\x122\n" +
@@ -2247,7 +2257,8 @@ const file_palimpsest_v1_message_proto_rawDesc = "" +
 	"\n" +
 	"summary_id\x18\t \x01(\tR\tsummaryId\x12\x16\n" +
 	"\x06hidden\x18\n" +
-	" \x01(\bR\x06hidden*_\n" +
+	" \x01(\bR\x06hidden\x12*\n" +
+	"\x11removed_by_caller\x18\v \x01(\bR\x0fremovedByCaller*_\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vROLE_SYSTEM\x10\x01\x12\r\n" +

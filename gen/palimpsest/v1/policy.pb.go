@@ -301,6 +301,63 @@ func (RewriteMode) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
 }
 
+// ReasoningBinding says what a provider does with a model's reasoning that stands behind other text than it was produced behind.
+type ReasoningBinding int32
+
+const (
+	// It is not known.
+	ReasoningBinding_REASONING_BINDING_UNSPECIFIED ReasoningBinding = 0
+	// The reasoning is taken.
+	ReasoningBinding_REASONING_BINDING_NONE ReasoningBinding = 1
+	// The reasoning is left out without a word, and the model goes on without it.
+	ReasoningBinding_REASONING_BINDING_DROPS ReasoningBinding = 2
+	// The request is refused, unless it asks for the reasoning to be left out.
+	ReasoningBinding_REASONING_BINDING_REFUSES ReasoningBinding = 3
+)
+
+// Enum value maps for ReasoningBinding.
+var (
+	ReasoningBinding_name = map[int32]string{
+		0: "REASONING_BINDING_UNSPECIFIED",
+		1: "REASONING_BINDING_NONE",
+		2: "REASONING_BINDING_DROPS",
+		3: "REASONING_BINDING_REFUSES",
+	}
+	ReasoningBinding_value = map[string]int32{
+		"REASONING_BINDING_UNSPECIFIED": 0,
+		"REASONING_BINDING_NONE":        1,
+		"REASONING_BINDING_DROPS":       2,
+		"REASONING_BINDING_REFUSES":     3,
+	}
+)
+
+func (x ReasoningBinding) Enum() *ReasoningBinding {
+	p := new(ReasoningBinding)
+	*p = x
+	return p
+}
+
+func (x ReasoningBinding) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ReasoningBinding) Descriptor() protoreflect.EnumDescriptor {
+	return file_palimpsest_v1_policy_proto_enumTypes[5].Descriptor()
+}
+
+func (ReasoningBinding) Type() protoreflect.EnumType {
+	return &file_palimpsest_v1_policy_proto_enumTypes[5]
+}
+
+func (x ReasoningBinding) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ReasoningBinding.Descriptor instead.
+func (ReasoningBinding) EnumDescriptor() ([]byte, []int) {
+	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{5}
+}
+
 // Policy says how the view of a conversation is kept. Each setting comes from the policy_override of a build, else from the conversation's
 // policy, else from the server's default policy, else from the default that its comment names.
 type Policy struct {
@@ -1391,8 +1448,9 @@ type RewritePolicy struct {
 	MinGainTokens *int32 `protobuf:"varint,2,opt,name=min_gain_tokens,json=minGainTokens,proto3,oneof" json:"min_gain_tokens,omitempty"`
 	// Optional. The largest number of turns that a due edit waits; 0 to 1,000; 10 by default.
 	MaxDeferralTurns *int32 `protobuf:"varint,3,opt,name=max_deferral_turns,json=maxDeferralTurns,proto3,oneof" json:"max_deferral_turns,omitempty"`
-	// Optional. The time without a build after which the provider's prompt cache is cold; 0 to 24 hours; 5 minutes by default. A view that
-	// then takes more than cold_cut_percent of its budget is compacted, if the strategy makes summaries and if that pays.
+	// Optional. The time without a build after which the provider's prompt cache is cold; 0 to 24 hours; by default what the
+	// model's profile says (cache_lifetime), else 5 minutes. A view that then takes more than cold_cut_percent of its budget is compacted, if
+	// the strategy makes summaries and if that pays.
 	ColdAfter *durationpb.Duration `protobuf:"bytes,4,opt,name=cold_after,json=coldAfter,proto3" json:"cold_after,omitempty"`
 	// Optional. The number of turns for which the conversation is expected to go on; 0 to 100,000; 30 by default. After a pause
 	// (cold_after), the view is compacted only if what the model's summary costs is saved within these turns; for 0, at once.
@@ -1641,7 +1699,8 @@ func (x *Budget) GetMaxContextTokens() int32 {
 }
 
 // ModelProfile describes a model. Profiles of well-known models come with the sidecar; a profile that an operator puts replaces it as a
-// whole. A model whose name ends in a date, such as claude-haiku-4-5-20251001, uses the profile of the undated name unless it has its own.
+// whole. A model whose name ends in a date, such as claude-haiku-4-5-20251001, or has what platforms add to names, as in
+// models/gemini-4-argon and us.anthropic.claude-opus-5-5-v1:0, uses the profile of the bare name unless it has its own.
 type ModelProfile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. The name of the model as BuildContext names it; 1 to 256 bytes.
@@ -1668,9 +1727,15 @@ type ModelProfile struct {
 	OutputPrice *float64 `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
 	// Optional. True to allow compaction.live_prefix for the model: the server may send it whole contexts, with the system prompt and the
 	// tools, to have them summarized. False by default, in profiles that come with the sidecar too.
-	LivePrefix    *bool `protobuf:"varint,11,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	LivePrefix *bool `protobuf:"varint,11,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
+	// Optional. The time for which the provider keeps a prefix that nothing reads in its prompt cache; 0 to 24 hours. It serves where no
+	// policy sets rewrite.cold_after. Default 5 minutes.
+	CacheLifetime *durationpb.Duration `protobuf:"bytes,12,opt,name=cache_lifetime,json=cacheLifetime,proto3" json:"cache_lifetime,omitempty"`
+	// Optional. What the provider does with reasoning that is sent back behind other text than it was produced behind, as it is after every
+	// change of old messages. It is for whoever chooses a policy: nothing is decided by it.
+	ReasoningBinding ReasoningBinding `protobuf:"varint,13,opt,name=reasoning_binding,json=reasoningBinding,proto3,enum=palimpsest.v1.ReasoningBinding" json:"reasoning_binding,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ModelProfile) Reset() {
@@ -1778,6 +1843,20 @@ func (x *ModelProfile) GetLivePrefix() bool {
 		return *x.LivePrefix
 	}
 	return false
+}
+
+func (x *ModelProfile) GetCacheLifetime() *durationpb.Duration {
+	if x != nil {
+		return x.CacheLifetime
+	}
+	return nil
+}
+
+func (x *ModelProfile) GetReasoningBinding() ReasoningBinding {
+	if x != nil {
+		return x.ReasoningBinding
+	}
+	return ReasoningBinding_REASONING_BINDING_UNSPECIFIED
 }
 
 // ActionPolicy sets how results of an action or a tool expire and are cited. It is looked up when a message is appended: by
@@ -2242,7 +2321,7 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\x12max_context_tokens\x18\x03 \x01(\x05H\x02R\x10maxContextTokens\x88\x01\x01B\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\x15\n" +
-	"\x13_max_context_tokens\"\xf8\x04\n" +
+	"\x13_max_context_tokens\"\x88\x06\n" +
 	"\fModelProfile\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x00R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -2257,7 +2336,9 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\foutput_price\x18\n" +
 	" \x01(\x01H\aR\voutputPrice\x88\x01\x01\x12$\n" +
 	"\vlive_prefix\x18\v \x01(\bH\bR\n" +
-	"livePrefix\x88\x01\x01B\x18\n" +
+	"livePrefix\x88\x01\x01\x12@\n" +
+	"\x0ecache_lifetime\x18\f \x01(\v2\x19.google.protobuf.DurationR\rcacheLifetime\x12L\n" +
+	"\x11reasoning_binding\x18\r \x01(\x0e2\x1f.palimpsest.v1.ReasoningBindingR\x10reasoningBindingB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\t\n" +
 	"\a_factorB\x0f\n" +
@@ -2314,7 +2395,12 @@ const file_palimpsest_v1_policy_proto_rawDesc = "" +
 	"\vRewriteMode\x12\x1c\n" +
 	"\x18REWRITE_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12REWRITE_MODE_EAGER\x10\x01\x12\x1a\n" +
-	"\x16REWRITE_MODE_COALESCED\x10\x02B\xd0\x01\n" +
+	"\x16REWRITE_MODE_COALESCED\x10\x02*\x8d\x01\n" +
+	"\x10ReasoningBinding\x12!\n" +
+	"\x1dREASONING_BINDING_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16REASONING_BINDING_NONE\x10\x01\x12\x1b\n" +
+	"\x17REASONING_BINDING_DROPS\x10\x02\x12\x1d\n" +
+	"\x19REASONING_BINDING_REFUSES\x10\x03B\xd0\x01\n" +
 	"\x1fio.github.palimpsest_context.v1B\vPolicyProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\n" +
 	"Palimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3"
 
@@ -2330,7 +2416,7 @@ func file_palimpsest_v1_policy_proto_rawDescGZIP() []byte {
 	return file_palimpsest_v1_policy_proto_rawDescData
 }
 
-var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_palimpsest_v1_policy_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
 var file_palimpsest_v1_policy_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_palimpsest_v1_policy_proto_goTypes = []any{
 	(MemorySyncStrategy)(0),     // 0: palimpsest.v1.MemorySyncStrategy
@@ -2338,73 +2424,76 @@ var file_palimpsest_v1_policy_proto_goTypes = []any{
 	(MemoryOnDelete)(0),         // 2: palimpsest.v1.MemoryOnDelete
 	(CompactionStrategy)(0),     // 3: palimpsest.v1.CompactionStrategy
 	(RewriteMode)(0),            // 4: palimpsest.v1.RewriteMode
-	(*Policy)(nil),              // 5: palimpsest.v1.Policy
-	(*MemoryPolicy)(nil),        // 6: palimpsest.v1.MemoryPolicy
-	(*RoleList)(nil),            // 7: palimpsest.v1.RoleList
-	(*MemoryRecallPolicy)(nil),  // 8: palimpsest.v1.MemoryRecallPolicy
-	(*MemoryScopeList)(nil),     // 9: palimpsest.v1.MemoryScopeList
-	(*CitationsPolicy)(nil),     // 10: palimpsest.v1.CitationsPolicy
-	(*NameList)(nil),            // 11: palimpsest.v1.NameList
-	(*PruningPolicy)(nil),       // 12: palimpsest.v1.PruningPolicy
-	(*DeduplicationPolicy)(nil), // 13: palimpsest.v1.DeduplicationPolicy
-	(*CompactionPolicy)(nil),    // 14: palimpsest.v1.CompactionPolicy
-	(*ExpirationPolicy)(nil),    // 15: palimpsest.v1.ExpirationPolicy
-	(*RetentionPolicy)(nil),     // 16: palimpsest.v1.RetentionPolicy
-	(*RewritePolicy)(nil),       // 17: palimpsest.v1.RewritePolicy
-	(*FitPolicy)(nil),           // 18: palimpsest.v1.FitPolicy
-	(*Budget)(nil),              // 19: palimpsest.v1.Budget
-	(*ModelProfile)(nil),        // 20: palimpsest.v1.ModelProfile
-	(*ActionPolicy)(nil),        // 21: palimpsest.v1.ActionPolicy
-	(*ActionCitations)(nil),     // 22: palimpsest.v1.ActionCitations
-	(*Prompt)(nil),              // 23: palimpsest.v1.Prompt
-	(*durationpb.Duration)(nil), // 24: google.protobuf.Duration
-	(MemoryScope)(0),            // 25: palimpsest.v1.MemoryScope
-	(Role)(0),                   // 26: palimpsest.v1.Role
-	(*Expiration)(nil),          // 27: palimpsest.v1.Expiration
-	(Importance)(0),             // 28: palimpsest.v1.Importance
+	(ReasoningBinding)(0),       // 5: palimpsest.v1.ReasoningBinding
+	(*Policy)(nil),              // 6: palimpsest.v1.Policy
+	(*MemoryPolicy)(nil),        // 7: palimpsest.v1.MemoryPolicy
+	(*RoleList)(nil),            // 8: palimpsest.v1.RoleList
+	(*MemoryRecallPolicy)(nil),  // 9: palimpsest.v1.MemoryRecallPolicy
+	(*MemoryScopeList)(nil),     // 10: palimpsest.v1.MemoryScopeList
+	(*CitationsPolicy)(nil),     // 11: palimpsest.v1.CitationsPolicy
+	(*NameList)(nil),            // 12: palimpsest.v1.NameList
+	(*PruningPolicy)(nil),       // 13: palimpsest.v1.PruningPolicy
+	(*DeduplicationPolicy)(nil), // 14: palimpsest.v1.DeduplicationPolicy
+	(*CompactionPolicy)(nil),    // 15: palimpsest.v1.CompactionPolicy
+	(*ExpirationPolicy)(nil),    // 16: palimpsest.v1.ExpirationPolicy
+	(*RetentionPolicy)(nil),     // 17: palimpsest.v1.RetentionPolicy
+	(*RewritePolicy)(nil),       // 18: palimpsest.v1.RewritePolicy
+	(*FitPolicy)(nil),           // 19: palimpsest.v1.FitPolicy
+	(*Budget)(nil),              // 20: palimpsest.v1.Budget
+	(*ModelProfile)(nil),        // 21: palimpsest.v1.ModelProfile
+	(*ActionPolicy)(nil),        // 22: palimpsest.v1.ActionPolicy
+	(*ActionCitations)(nil),     // 23: palimpsest.v1.ActionCitations
+	(*Prompt)(nil),              // 24: palimpsest.v1.Prompt
+	(*durationpb.Duration)(nil), // 25: google.protobuf.Duration
+	(MemoryScope)(0),            // 26: palimpsest.v1.MemoryScope
+	(Role)(0),                   // 27: palimpsest.v1.Role
+	(*Expiration)(nil),          // 28: palimpsest.v1.Expiration
+	(Importance)(0),             // 29: palimpsest.v1.Importance
 }
 var file_palimpsest_v1_policy_proto_depIdxs = []int32{
-	18, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
-	24, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
-	15, // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
-	16, // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
-	17, // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
-	24, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
-	12, // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
-	14, // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
-	10, // 8: palimpsest.v1.Policy.citations:type_name -> palimpsest.v1.CitationsPolicy
-	6,  // 9: palimpsest.v1.Policy.memory:type_name -> palimpsest.v1.MemoryPolicy
-	13, // 10: palimpsest.v1.Policy.deduplication:type_name -> palimpsest.v1.DeduplicationPolicy
+	19, // 0: palimpsest.v1.Policy.fit:type_name -> palimpsest.v1.FitPolicy
+	25, // 1: palimpsest.v1.Policy.ttl:type_name -> google.protobuf.Duration
+	16, // 2: palimpsest.v1.Policy.expiration:type_name -> palimpsest.v1.ExpirationPolicy
+	17, // 3: palimpsest.v1.Policy.retention:type_name -> palimpsest.v1.RetentionPolicy
+	18, // 4: palimpsest.v1.Policy.rewrite:type_name -> palimpsest.v1.RewritePolicy
+	25, // 5: palimpsest.v1.Policy.max_wait:type_name -> google.protobuf.Duration
+	13, // 6: palimpsest.v1.Policy.pruning:type_name -> palimpsest.v1.PruningPolicy
+	15, // 7: palimpsest.v1.Policy.compaction:type_name -> palimpsest.v1.CompactionPolicy
+	11, // 8: palimpsest.v1.Policy.citations:type_name -> palimpsest.v1.CitationsPolicy
+	7,  // 9: palimpsest.v1.Policy.memory:type_name -> palimpsest.v1.MemoryPolicy
+	14, // 10: palimpsest.v1.Policy.deduplication:type_name -> palimpsest.v1.DeduplicationPolicy
 	0,  // 11: palimpsest.v1.MemoryPolicy.sync:type_name -> palimpsest.v1.MemorySyncStrategy
-	24, // 12: palimpsest.v1.MemoryPolicy.batch_max_age:type_name -> google.protobuf.Duration
-	24, // 13: palimpsest.v1.MemoryPolicy.sync_delay:type_name -> google.protobuf.Duration
-	24, // 14: palimpsest.v1.MemoryPolicy.session_idle:type_name -> google.protobuf.Duration
-	7,  // 15: palimpsest.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.v1.RoleList
+	25, // 12: palimpsest.v1.MemoryPolicy.batch_max_age:type_name -> google.protobuf.Duration
+	25, // 13: palimpsest.v1.MemoryPolicy.sync_delay:type_name -> google.protobuf.Duration
+	25, // 14: palimpsest.v1.MemoryPolicy.session_idle:type_name -> google.protobuf.Duration
+	8,  // 15: palimpsest.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.v1.RoleList
 	1,  // 16: palimpsest.v1.MemoryPolicy.extract:type_name -> palimpsest.v1.MemoryExtraction
-	25, // 17: palimpsest.v1.MemoryPolicy.sync_scope:type_name -> palimpsest.v1.MemoryScope
-	8,  // 18: palimpsest.v1.MemoryPolicy.recall:type_name -> palimpsest.v1.MemoryRecallPolicy
+	26, // 17: palimpsest.v1.MemoryPolicy.sync_scope:type_name -> palimpsest.v1.MemoryScope
+	9,  // 18: palimpsest.v1.MemoryPolicy.recall:type_name -> palimpsest.v1.MemoryRecallPolicy
 	2,  // 19: palimpsest.v1.MemoryPolicy.on_delete:type_name -> palimpsest.v1.MemoryOnDelete
-	26, // 20: palimpsest.v1.RoleList.roles:type_name -> palimpsest.v1.Role
-	9,  // 21: palimpsest.v1.MemoryRecallPolicy.scopes:type_name -> palimpsest.v1.MemoryScopeList
-	24, // 22: palimpsest.v1.MemoryRecallPolicy.deadline:type_name -> google.protobuf.Duration
-	25, // 23: palimpsest.v1.MemoryScopeList.scopes:type_name -> palimpsest.v1.MemoryScope
-	11, // 24: palimpsest.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.v1.NameList
-	11, // 25: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
-	11, // 26: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
-	24, // 27: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
-	11, // 28: palimpsest.v1.DeduplicationPolicy.excluded_tools:type_name -> palimpsest.v1.NameList
+	27, // 20: palimpsest.v1.RoleList.roles:type_name -> palimpsest.v1.Role
+	10, // 21: palimpsest.v1.MemoryRecallPolicy.scopes:type_name -> palimpsest.v1.MemoryScopeList
+	25, // 22: palimpsest.v1.MemoryRecallPolicy.deadline:type_name -> google.protobuf.Duration
+	26, // 23: palimpsest.v1.MemoryScopeList.scopes:type_name -> palimpsest.v1.MemoryScope
+	12, // 24: palimpsest.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.v1.NameList
+	12, // 25: palimpsest.v1.PruningPolicy.protected_tools:type_name -> palimpsest.v1.NameList
+	12, // 26: palimpsest.v1.PruningPolicy.protected_tool_prefixes:type_name -> palimpsest.v1.NameList
+	25, // 27: palimpsest.v1.PruningPolicy.erase_after:type_name -> google.protobuf.Duration
+	12, // 28: palimpsest.v1.DeduplicationPolicy.excluded_tools:type_name -> palimpsest.v1.NameList
 	3,  // 29: palimpsest.v1.CompactionPolicy.strategy:type_name -> palimpsest.v1.CompactionStrategy
-	27, // 30: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
+	28, // 30: palimpsest.v1.ExpirationPolicy.results:type_name -> palimpsest.v1.Expiration
 	4,  // 31: palimpsest.v1.RewritePolicy.mode:type_name -> palimpsest.v1.RewriteMode
-	24, // 32: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
-	27, // 33: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
-	22, // 34: palimpsest.v1.ActionPolicy.citations:type_name -> palimpsest.v1.ActionCitations
-	28, // 35: palimpsest.v1.ActionPolicy.importance:type_name -> palimpsest.v1.Importance
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	25, // 32: palimpsest.v1.RewritePolicy.cold_after:type_name -> google.protobuf.Duration
+	25, // 33: palimpsest.v1.ModelProfile.cache_lifetime:type_name -> google.protobuf.Duration
+	5,  // 34: palimpsest.v1.ModelProfile.reasoning_binding:type_name -> palimpsest.v1.ReasoningBinding
+	28, // 35: palimpsest.v1.ActionPolicy.expiration:type_name -> palimpsest.v1.Expiration
+	23, // 36: palimpsest.v1.ActionPolicy.citations:type_name -> palimpsest.v1.ActionCitations
+	29, // 37: palimpsest.v1.ActionPolicy.importance:type_name -> palimpsest.v1.Importance
+	38, // [38:38] is the sub-list for method output_type
+	38, // [38:38] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_policy_proto_init() }
@@ -2439,7 +2528,7 @@ func file_palimpsest_v1_policy_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_policy_proto_rawDesc), len(file_palimpsest_v1_policy_proto_rawDesc)),
-			NumEnums:      5,
+			NumEnums:      6,
 			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,

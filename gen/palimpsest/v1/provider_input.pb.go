@@ -142,8 +142,8 @@ func (OnDivergence) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{1}
 }
 
-// OnCut says what happens to messages that a whole list (HISTORY) no longer holds, at its front or between others that it holds, and that no
-// build has left out.
+// OnCut says what happens to messages that a whole list (HISTORY) no longer holds, at its front or between others that it holds. A list that is
+// a view which a build has shown lacks nothing.
 type OnCut int32
 
 const (
@@ -151,9 +151,11 @@ const (
 	OnCut_ON_CUT_UNSPECIFIED OnCut = 0
 	// A front that was cut off stays in the view: callers cut to save tokens. A gap between others is a difference (on_divergence).
 	OnCut_ON_CUT_KEEP OnCut = 1
-	// What is missing is hidden from then on: a person took it out, and it must not come back. It stays on record, the decision is
-	// REMOVED_BY_CALLER, and ListMessages says so. The first message that the list holds must be on record, and nothing may be missing at
-	// its end: there the list differs (on_divergence).
+	// What is missing leaves the view: a person took it out, and it must not come back. It stays on record, where ListMessages, searches and
+	// ExpandMessage find it; the decision is REMOVED_BY_CALLER. Calls and their results go together: where the list holds one of them, all
+	// stay. The list must begin with a message on record, and hold the last of them; else it differs (on_divergence), as it does where a
+	// rewind would leave as much. Of equal messages, the newest are held. Whatever on_cut says then, a later list that holds them again puts
+	// them back.
 	OnCut_ON_CUT_HIDE OnCut = 2
 )
 
@@ -631,7 +633,7 @@ type HistoryResult struct {
 	Rewound *MessageRange `protobuf:"bytes,4,opt,name=rewound,proto3" json:"rewound,omitempty"`
 	// Output only. The conversation in which the list stands: the request's, or with NEW one that continues it. Later calls take this id.
 	ConversationId string `protobuf:"bytes,5,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
-	// Output only. The messages that this call hid, because the list no longer holds them (HIDE).
+	// Output only. The messages that left the view with this call, because the list no longer holds them (HIDE).
 	Removed []*MessageRange `protobuf:"bytes,6,rep,name=removed,proto3" json:"removed,omitempty"`
 	// Output only. The view by place, in its order, without a system prompt that stands outside of the list; empty unless by_place was set.
 	View          []*ViewPiece `protobuf:"bytes,7,rep,name=view,proto3" json:"view,omitempty"`

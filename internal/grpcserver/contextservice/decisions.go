@@ -41,7 +41,7 @@ func detail(r conversation.Reason) string {
 		conversation.ReasonDuplicateLines:        "lines of it stood in the view already: a line names where",
 		conversation.ReasonSignatureAdded:        "Gemini did not make the call, and demands a signature of it: it has the placeholder that Google documents",
 		conversation.ReasonBytesReplaced:         "bytes in base64 are no text: an image, or a line with type, size and hash, stands for them",
-		conversation.ReasonRemovedByCaller:       "the caller's list no longer holds it",
+		conversation.ReasonRemovedByCaller:       "the caller's own list lacks it, or, with EXPANDED, has it again",
 		conversation.ReasonCopyNotShown:          "what it named in place of its own lines is not shown any more: they are shown again",
 		conversation.ReasonExpired:               "its turns are over",
 		conversation.ReasonUnitExpired:           "the turns of everything else in its unit are over too: the whole unit leaves",

@@ -225,6 +225,7 @@ func TestNumbers_OfDomainAndAPI_Agree(t *testing.T) {
 		conversation.CompactSummary:        pb.CompactMode_COMPACT_MODE_AI_SUMMARY,
 		conversation.SourceOverride:        pb.ExpirationSource_EXPIRATION_SOURCE_OVERRIDE,
 		conversation.RewriteCoalesced:      pb.RewriteMode_REWRITE_MODE_COALESCED,
+		conversation.BindingRefuses:        pb.ReasoningBinding_REASONING_BINDING_REFUSES,
 		conversation.PersistentOnly:        pb.PartVariant_PART_VARIANT_PERSISTENT_ONLY,
 		engine.BreakPinned:                 pb.PrefixBreak_PREFIX_BREAK_PINNED,
 		engine.BreakExpanded:               pb.PrefixBreak_PREFIX_BREAK_EXPANDED,

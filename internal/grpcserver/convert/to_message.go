@@ -51,6 +51,7 @@ func ToMessageInView(m *engine.MessageInView) *pb.Message {
 		InView:              m.InView,
 		SummaryId:           SummaryID(m.Summary),
 		Hidden:              m.Hidden,
+		RemovedByCaller:     m.TakenOut,
 	}
 	return out
 }

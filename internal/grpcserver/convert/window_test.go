@@ -51,7 +51,7 @@ func TestFromModelProfile_FullProfile_ComesBack(t *testing.T) {
 	want := &pb.ModelProfile{
 		Model: "m", ContextWindowTokens: new(int32(1)), ReservedOutputTokens: new(int32(2)), Counter: "chars4",
 		Factor: new(1.5), MediaTokens: new(int32(3)), InputPrice: new(4.0), CacheReadPrice: new(5.0),
-		CacheWritePrice: new(6.0), OutputPrice: new(7.0),
+		CacheWritePrice: new(6.0), OutputPrice: new(7.0), CacheLifetime: durationpb.New(8), ReasoningBinding: pb.ReasoningBinding_REASONING_BINDING_DROPS,
 	}
 	if diff := cmp.Diff(want, ToModelProfile(FromModelProfile(want)), protocmp.Transform()); diff != "" {
 		t.Error(diff)

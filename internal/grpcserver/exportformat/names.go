@@ -68,6 +68,8 @@ func editKinds() map[editName]string {
 		editName(conversation.EditCorrect):   "EDIT_CORRECT",
 		editName(conversation.EditRecall):    "EDIT_RECALL",
 		editName(conversation.EditReturn):    "EDIT_RETURN",
+		editName(conversation.EditTakeOut):   "EDIT_TAKE_OUT",
+		editName(conversation.EditPutBack):   "EDIT_PUT_BACK",
 
 		editName(conversation.EditStoreContent):  "EDIT_STORE_CONTENT",
 		editName(conversation.EditExpireContent): "EDIT_EXPIRE_CONTENT",

@@ -1,6 +1,8 @@
 package policyservice
 
 import (
+	"time"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
@@ -22,5 +24,7 @@ func profileRules() rules.Table[*pb.ModelProfile] {
 		rules.Decimal("cache_write_price", 0, 1_000_000, func(p *pb.ModelProfile) *float64 { return p.CacheWritePrice }),
 		rules.Decimal("output_price", 0, 1_000_000, func(p *pb.ModelProfile) *float64 { return p.OutputPrice }),
 		rules.Anything[*pb.ModelProfile]("live_prefix"),
+		rules.Duration("cache_lifetime", "0 to 24 hours", 24*time.Hour, (*pb.ModelProfile).GetCacheLifetime),
+		rules.Enum("reasoning_binding", (*pb.ModelProfile).GetReasoningBinding),
 	}
 }

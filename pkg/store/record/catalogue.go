@@ -19,6 +19,8 @@ func modelProfileFields(f *fields, p *conversation.ModelProfile) {
 	f.number(9, &p.CacheWritePrice)
 	f.number(10, &p.OutputPrice)
 	f.toggle(11, &p.LivePrefix)
+	setting(f, 12, &p.CacheLifetime)
+	integer(f, 13, &p.ReasoningBinding)
 }
 
 // EncodeActionPolicy makes the value of a slot, and DecodeActionPolicy reads it.

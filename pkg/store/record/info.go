@@ -28,6 +28,7 @@ func outcomeFields(f *fields, o *store.Outcome) {
 	integer(f, 9, &o.Matched)
 	integer(f, 10, &o.Rewound.First)
 	integer(f, 11, &o.Rewound.End)
+	list(f, 12, &o.Removed, rangeFields)
 }
 
 func linkFields(f *fields, id *conversation.ID) {

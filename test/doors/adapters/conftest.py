@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 import toy
 from palimpsest_context import Palimpsest
+from side_by_side import Sidecars
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +32,13 @@ def sidecar() -> Iterator[None]:
         with subprocess.Popen([os.environ["PALIMPSEST_TEST_SIDECAR"], *arguments], stderr=subprocess.DEVNULL) as process:
             yield
             process.terminate()
+
+
+@pytest.fixture(scope="session")
+def sidecars() -> Iterator[Sidecars]:
+    running = Sidecars()
+    yield running
+    running.end()
 
 
 @pytest.fixture

@@ -83,9 +83,9 @@ def test_edit_takes_back_what_followed(palimpsest: Palimpsest, name: str) -> Non
     assert toy.record(palimpsest, name) == [*toy.FOUND, "user", "assistant"]
 
 
-def test_edit_without_rewind_is_refused(palimpsest: Palimpsest, name: str) -> None:
+def test_edit_is_refused_where_that_is_asked_for(palimpsest: Palimpsest, name: str) -> None:
     with pytest.raises(HistoryDivergedError):
-        asyncio.run(edited(palimpsest, name, rewind=False))
+        asyncio.run(edited(palimpsest, name, differs="refuse"))
     assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
 
 

@@ -85,9 +85,9 @@ def test_edit_takes_back_what_followed(palimpsest: Palimpsest, name: str) -> Non
     assert toy.record(palimpsest, conversation(name)) == [*toy.FOUND, "user", "assistant"]
 
 
-def test_edit_without_rewind_is_refused(palimpsest: Palimpsest, name: str) -> None:
+def test_edit_is_refused_on_demand(palimpsest: Palimpsest, name: str) -> None:
     with pytest.raises(RuntimeError) as refused:
-        asyncio.run(edited(palimpsest, name, "Thank you.", rewind=False))
+        asyncio.run(edited(palimpsest, name, "Thank you.", differs="refuse"))
     assert isinstance(refused.value.__cause__, HistoryDivergedError)
     assert toy.record(palimpsest, conversation(name)) == toy.FOUND + toy.REPEATED
 
@@ -115,10 +115,13 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
         with pytest.raises(httpx.RemoteProtocolError):
             await streamed(runner(palimpsest, sessions, "fake-abort"), toy.QUESTION, name)
         assert toy.record(palimpsest, conversation(name)) == ["user"]
-        await whole(runner(palimpsest, sessions), toy.QUESTION, name)
+        session = await sessions.get_session(**OF, session_id=name)
+        ops = runner(palimpsest, sessions)
+        await ops.rewind_async(user_id="u", session_id=name, rewind_before_invocation_id=session.events[0].invocation_id)
+        await whole(ops, toy.QUESTION, name)
 
     asyncio.run(play())
-    assert toy.record(palimpsest, conversation(name)) == ["user", *toy.FOUND]
+    assert toy.record(palimpsest, conversation(name)) == toy.FOUND
     assert toy.stats()["refused"] == 0
 
 

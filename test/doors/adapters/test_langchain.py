@@ -3,15 +3,13 @@
 import asyncio
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import toy
 from langchain.agents import create_agent
-from langchain.agents.middleware import ModelRequest, ModelResponse
 from langchain_anthropic import ChatAnthropic
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
 from langchain_openai.chat_models.base import OpenAIConnectionError
 from langgraph.checkpoint.memory import InMemorySaver
@@ -99,8 +97,8 @@ def said_again(id: str) -> Any:
     return {"messages": [HumanMessage("Thank you.", id=id)]}
 
 
-def test_regenerate_without_rewind_is_refused(palimpsest: Palimpsest, name: str) -> None:
-    graph = agent(palimpsest, InMemorySaver(), rewind=False)
+def test_regenerate_is_refused_on_demand(palimpsest: Palimpsest, name: str) -> None:
+    graph = agent(palimpsest, InMemorySaver(), differs="refuse")
     whole(graph, thread(name))
     with pytest.raises(HistoryDivergedError):
         graph.invoke(None, before_the_last_call(graph, thread(name)))
@@ -125,26 +123,6 @@ def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name:
     agent(palimpsest, saver).invoke(None, thread(name))
     assert toy.record(palimpsest, name) == toy.FOUND
     assert toy.stats()["refused"] == 0
-
-
-def test_what_chat_completions_lacks_is_shown_as_it_was(palimpsest: Palimpsest, name: str) -> None:
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
-    thought = {"type": "thinking", "thinking": "A cat, I think.", "signature": "c2lnbmVk"}
-    call = {"name": "look_up", "args": {"word": "cat"}, "id": "toolu_1"}
-    messages = [
-        HumanMessage([{"type": "text", "text": "What is it?"}, image]),
-        AIMessage([thought, {"type": "tool_use", "id": "toolu_1", "name": "look_up", "input": {"word": "cat"}}], tool_calls=[call]),
-        ToolMessage("A small carnivore.", tool_call_id="toolu_1", name="look_up"),
-        AIMessage([thought, {"type": "text", "text": "A cat."}]),
-        HumanMessage("Thank you."),
-    ]
-    runtime = SimpleNamespace(execution_info=SimpleNamespace(thread_id=name))
-    request = ModelRequest(model=None, messages=messages, runtime=runtime)
-    reply = ModelResponse([AIMessage([thought, {"type": "text", "text": "You are welcome."}])])
-    shown = []
-    PalimpsestMiddleware(palimpsest).wrap_model_call(request, lambda asked: shown.extend(asked.messages) or reply)
-    assert shown == messages
-    assert toy.record(palimpsest, name) == ["user", "user", "call look_up", "result", "assistant", "user", "assistant"]
 
 
 def test_run_without_a_thread_is_refused(palimpsest: Palimpsest) -> None:

@@ -21,7 +21,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 def agent(palimpsest: Palimpsest, model: str = "fake", **options: Any) -> Agent:
     provider = OpenAIProvider(base_url=toy.base_url(), api_key="none")
     capability = PalimpsestCapability(palimpsest, policy=toy.POLICY, **options)
-    return Agent(OpenAIChatModel(model, provider=provider), instructions=toy.SYSTEM, tools=toy.TOOLS, capabilities=[capability])
+    return Agent(OpenAIChatModel(model, provider=provider), name="ops", instructions=toy.SYSTEM, tools=toy.TOOLS, capabilities=[capability])
 
 
 async def whole(ops: Agent, said: Any, history: Any, name: str) -> list[ModelMessage]:
@@ -45,8 +45,8 @@ def test_toy_history_stays_whole(palimpsest: Palimpsest, name: str, play: Any) -
     toy.played()
     assert history[-1].text.count(toy.FATAL) == 2
     assert toy.fetch_log("billing") in [part.content for message in history for part in message.parts if isinstance(part, ToolReturnPart)]
-    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
-    assert toy.tokens(palimpsest, name) < toy.MOST_TOKENS
+    assert toy.record(palimpsest, f"{name}/ops") == toy.FOUND + toy.REPEATED
+    assert toy.tokens(palimpsest, f"{name}/ops") < toy.MOST_TOKENS
 
 
 def test_regenerate_takes_the_reply_back(palimpsest: Palimpsest, name: str) -> None:
@@ -55,7 +55,7 @@ def test_regenerate_takes_the_reply_back(palimpsest: Palimpsest, name: str) -> N
         await whole(ops, None, (await both(ops, name))[:-1], name)
 
     asyncio.run(play())
-    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+    assert toy.record(palimpsest, f"{name}/ops") == toy.FOUND + toy.REPEATED
 
 
 async def edited(ops: Agent, name: str) -> None:
@@ -66,13 +66,13 @@ async def edited(ops: Agent, name: str) -> None:
 
 def test_edit_takes_back_what_followed(palimpsest: Palimpsest, name: str) -> None:
     asyncio.run(edited(agent(palimpsest), name))
-    assert toy.record(palimpsest, name) == [*toy.FOUND, "user", "assistant"]
+    assert toy.record(palimpsest, f"{name}/ops") == [*toy.FOUND, "user", "assistant"]
 
 
-def test_edit_without_rewind_is_refused(palimpsest: Palimpsest, name: str) -> None:
+def test_edit_is_refused_where_that_is_asked_for(palimpsest: Palimpsest, name: str) -> None:
     with pytest.raises(HistoryDivergedError):
-        asyncio.run(edited(agent(palimpsest, rewind=False), name))
-    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+        asyncio.run(edited(agent(palimpsest, differs="refuse"), name))
+    assert toy.record(palimpsest, f"{name}/ops") == toy.FOUND + toy.REPEATED
 
 
 async def saved(ops: Agent, name: str, file: Path) -> None:
@@ -91,18 +91,18 @@ def test_killed_between_reply_and_result_goes_on(palimpsest: Palimpsest, name: s
 
     asyncio.run(play())
     toy.played()
-    assert toy.record(palimpsest, name) == toy.FOUND + toy.REPEATED
+    assert toy.record(palimpsest, f"{name}/ops") == toy.FOUND + toy.REPEATED
 
 
 def test_aborted_stream_leaves_nothing_and_goes_on(palimpsest: Palimpsest, name: str) -> None:
     async def play() -> None:
         with pytest.raises(ModelAPIError):
             await streamed(agent(palimpsest, "fake-abort"), toy.QUESTION, None, name)
-        assert toy.record(palimpsest, name) == ["user"]
+        assert toy.record(palimpsest, f"{name}/ops") == ["user"]
         await whole(agent(palimpsest), toy.QUESTION, None, name)
 
     asyncio.run(play())
-    assert toy.record(palimpsest, name) == toy.FOUND
+    assert toy.record(palimpsest, f"{name}/ops") == toy.FOUND
     assert toy.stats()["refused"] == 0
 
 

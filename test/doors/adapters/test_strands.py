@@ -92,8 +92,8 @@ def test_edit_takes_back_what_followed(palimpsest: Palimpsest, name: str) -> Non
     assert toy.record(palimpsest, name) == [*toy.FOUND, "user", "assistant"]
 
 
-def test_edit_without_rewind_is_refused(palimpsest: Palimpsest, name: str) -> None:
-    ops = played(palimpsest, name, plugins=[PalimpsestPlugin(palimpsest, name, rewind=False, policy=toy.POLICY)])
+def test_edit_is_refused_on_demand(palimpsest: Palimpsest, name: str) -> None:
+    ops = played(palimpsest, name, plugins=[PalimpsestPlugin(palimpsest, name, differs="refuse", policy=toy.POLICY)])
     del ops.messages[asked(ops) :]
     with pytest.raises(HistoryDivergedError):
         ops("Thank you.")

@@ -151,7 +151,7 @@ func (anthropic) refusal(faults []string) any {
 
 // content are the blocks of an answer.
 func (r *request) content(a *answer) (blocks []object) {
-	if r.thinking {
+	if r.thinking && a.thought != "" {
 		blocks = append(blocks, object{"type": "thinking", "thinking": a.thought, "signature": seal(a.thought)})
 	}
 	if a.text != "" {

@@ -90,6 +90,9 @@ func (chat) whole(r *request, a *answer) any {
 	if a.text != "" {
 		message["content"] = a.text
 	}
+	if a.scripted && a.thought != "" { // as DeepSeek and its like think
+		message["reasoning_content"] = a.thought
+	}
 	calls := make([]object, 0, len(a.calls))
 	for _, c := range a.calls {
 		calls = append(calls, object{"id": "call_" + c.id, "type": "function", "function": object{"name": c.name, "arguments": c.arguments}})
@@ -132,6 +135,9 @@ func (chat) events(r *request, a *answer) []event {
 		return chunk([]object{{"index": 0, "delta": d, "logprobs": nil, "finish_reason": finish}}, nil)
 	}
 	delta(object{"role": "assistant", "content": "", "refusal": nil}, nil)
+	if a.scripted && a.thought != "" {
+		delta(object{"reasoning_content": a.thought}, nil)
+	}
 	for i, piece := range pieces(a.text, 4) {
 		delta(object{"content": piece}, nil).cut = len(a.calls) == 0 && i == 1
 	}

@@ -114,8 +114,10 @@ func (r *request) signatures(raw json.RawMessage) {
 	}
 }
 
-// placeholders are what Google documents for calls that Gemini did not make.
-var placeholders = []string{"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"}
+// placeholders are what Google documents for calls that Gemini did not make, and the first as SDKs write bytes.
+var placeholders = []string{
+	"skip_thought_signature_validator", "context_engineering_is_the_way_to_go", "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=",
+}
 
 // signsNothing reports whether a model is older than the demand for signatures, or makes images.
 func signsNothing(model string) bool {
@@ -143,11 +145,21 @@ func (gemini) refusal(faults []string) any {
 
 // parts of an answer: calls have no id, as Gemini often gives none, and the first carries the signature.
 func (a *answer) parts() (parts []object) {
+	if a.scripted && a.thought != "" {
+		parts = append(parts, object{"text": a.thought, "thought": true})
+	}
 	if a.text != "" {
 		parts = append(parts, object{"text": a.text})
+		if a.scripted && a.thought != "" && len(a.calls) == 0 {
+			parts[len(parts)-1]["thoughtSignature"] = sign(a.thought)
+		}
 	}
 	for i, c := range a.calls {
-		part := object{"functionCall": object{"name": c.name, "args": json.RawMessage(c.arguments)}}
+		called := object{"name": c.name, "args": json.RawMessage(c.arguments)}
+		if a.ids {
+			called["id"] = "g_" + c.id
+		}
+		part := object{"functionCall": called}
 		if i == 0 {
 			part["thoughtSignature"] = sign(c.name)
 		}
@@ -193,7 +205,13 @@ func (gemini) events(r *request, a *answer) []event {
 			if j == len(grown)-1 {
 				end = finish
 			}
-			out = append(out, event{data: r.generated(a, []object{{"text": piece}}, end), cut: last && j == 1})
+			said := object{"text": piece}
+			if j == len(grown)-1 {
+				said = with(part, said)
+			} else if part["thought"] == true {
+				said["thought"] = true
+			}
+			out = append(out, event{data: r.generated(a, []object{said}, end), cut: last && j == 1})
 		}
 	}
 	return out

@@ -77,6 +77,7 @@ func TestServer_Requests_RefusesWhatProvidersRefuse(t *testing.T) {
 		{"responses", "an unknown include", `"model"`, `"include":["everything"],"model"`, "unsupported value"},
 		{"responses", "an earlier response", `"model"`, `"previous_response_id":"resp_1","model"`, "not found"},
 		{"responses", "reasoning that nobody has", `,"encrypted_content":"` + seal("rs_1") + `"`, ``, "not persisted"},
+		{"responses", "an item's id twice", `"type":"function_call",`, `"id":"rs_1","type":"function_call",`, "duplicate item"},
 		{"responses", "reasoning of another item", `"id":"rs_1"`, `"id":"rs_2"`, "could not be verified"},
 		{"responses", "reference to an item", `{"role":"user","content":"hi"}`, `{"type":"item_reference","id":"msg_1"}`, "item not found"},
 		{"responses", "an unanswered call", `,

@@ -70,8 +70,13 @@ func (r *request) reasoned(input []byte, unstored bool) {
 	if json.Unmarshal(input, &items) != nil {
 		return // the judge says what is wrong
 	}
+	seen := map[string]bool{}
 	for i, item := range items {
 		where := fmt.Sprintf("input[%d]", i)
+		if item.ID != "" && seen[item.ID] {
+			r.fault("%s: duplicate item found with this id", where)
+		}
+		seen[item.ID] = true
 		switch {
 		case item.Type == "item_reference":
 			r.fault("%s: item not found", where)
@@ -117,7 +122,7 @@ func (responses) refusal(faults []string) any { return openAIRefusal(faults) }
 
 // output are the items of an answer.
 func (r *request) output(a *answer) (items []object) {
-	if len(a.calls) > 0 {
+	if !a.scripted && len(a.calls) > 0 || a.scripted && a.thought != "" {
 		items = append(items, r.reasoning(a))
 	}
 	if a.text != "" {
@@ -136,6 +141,9 @@ func (r *request) output(a *answer) (items []object) {
 func (r *request) reasoning(a *answer) object {
 	id := "rs_" + a.id
 	item := object{"type": "reasoning", "id": id, "summary": []object{}}
+	if a.scripted {
+		item["summary"] = []object{{"type": "summary_text", "text": a.thought}}
+	}
 	if r.sealed {
 		item["encrypted_content"] = seal(id)
 	}

@@ -18,8 +18,7 @@ func (responses) events(r *request, a *answer) []event {
 		case "function_call":
 			s.call(i, item, last)
 		default:
-			s.add("response.output_item.added", object{"output_index": i, "item": item})
-			s.add("response.output_item.done", object{"output_index": i, "item": item})
+			s.reasoning(i, item)
 		}
 	}
 	s.add("response.completed", object{"response": r.response(a, "completed", output)})
@@ -57,6 +56,21 @@ func (s *responseStream) call(i int, item object, last bool) {
 	s.add("response.function_call_arguments.done", object{
 		"item_id": item["id"], "output_index": i, "arguments": arguments, "name": item["name"],
 	})
+	s.add("response.output_item.done", object{"output_index": i, "item": item})
+}
+
+func (s *responseStream) reasoning(i int, item object) {
+	s.add("response.output_item.added", object{"output_index": i, "item": with(item, object{"summary": []object{}})})
+	summary, _ := item["summary"].([]object)
+	for j, part := range summary {
+		at := func(more object) object {
+			return with(more, object{"item_id": item["id"], "output_index": i, "summary_index": j})
+		}
+		s.add("response.reasoning_summary_part.added", at(object{"part": with(part, object{"text": ""})}))
+		s.add("response.reasoning_summary_text.delta", at(object{"delta": part["text"]}))
+		s.add("response.reasoning_summary_text.done", at(object{"text": part["text"]}))
+		s.add("response.reasoning_summary_part.done", at(object{"part": part}))
+	}
 	s.add("response.output_item.done", object{"output_index": i, "item": item})
 }
 

@@ -26,19 +26,25 @@ type provider interface {
 
 // server answers for all providers.
 type server struct {
-	mux   *http.ServeMux
-	stats *stats
-	pause time.Duration // between the pieces of fake-slow
+	mux      *http.ServeMux
+	stats    *stats
+	sessions sessions
+	pause    time.Duration // between the pieces of what is slow
 }
 
 func newServer(pause time.Duration) *server {
-	s := &server{mux: http.NewServeMux(), stats: newStats(), pause: pause}
-	s.mux.HandleFunc("POST /v1/chat/completions", s.handle(chat{}))
-	s.mux.HandleFunc("POST /v1/responses", s.handle(responses{}))
-	s.mux.HandleFunc("POST /v1/messages", s.handle(anthropic{}))
-	for _, version := range []string{"v1beta", "v1"} { // SDKs differ in which they ask for
-		s.mux.HandleFunc("POST /"+version+"/models/{call}", s.handle(gemini{}))
+	s := &server{mux: http.NewServeMux(), stats: newStats(), sessions: sessions{byName: map[string]*session{}}, pause: pause}
+	for _, at := range []string{"", "/s/{session}"} {
+		s.mux.HandleFunc("POST "+at+"/v1/chat/completions", s.handle(chat{}))
+		s.mux.HandleFunc("POST "+at+"/v1/responses", s.handle(responses{}))
+		s.mux.HandleFunc("POST "+at+"/v1/messages", s.handle(anthropic{}))
+		for _, version := range []string{"v1beta", "v1"} { // SDKs differ in which they ask for
+			s.mux.HandleFunc("POST "+at+"/"+version+"/models/{call}", s.handle(gemini{}))
+		}
 	}
+	s.mux.HandleFunc("PUT /s/{session}", s.sessions.begin)
+	s.mux.HandleFunc("DELETE /s/{session}", s.sessions.end)
+	s.mux.HandleFunc("GET /s/{session}/requests", s.sessions.requests)
 	s.mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.stats.snapshot()) })
 	s.mux.HandleFunc("POST /reset", func(http.ResponseWriter, *http.Request) { s.stats.reset() })
 	return s
@@ -58,18 +64,29 @@ func (s *server) handle(p provider) http.HandlerFunc {
 		asked := &request{header: r.Header, bytes: len(body), seed: digest(string(body))}
 		asked.model, asked.stream = geminiCall(r.PathValue("call"))
 		p.read(body, asked)
+		if r.PathValue("session") != "" {
+			asked.faults = intolerable(asked.faults)
+		}
+		scripted, id := s.sessions.next(r.PathValue("session"), r.URL.Path, body, asked.faults)
 		if len(asked.faults) > 0 {
 			s.stats.count(len(body), asked.faults, nil)
 			writeJSON(w, http.StatusBadRequest, p.refusal(asked.faults))
 			return
 		}
 		a := play(asked)
+		if scripted != nil {
+			a = scripted.answer(id)
+			if scripted.Status != 0 {
+				writeJSON(w, scripted.Status, p.refusal([]string{"the script says so"}))
+				return
+			}
+		}
 		s.stats.count(len(body), nil, a.calls)
 		if !asked.stream {
 			writeJSON(w, http.StatusOK, p.whole(asked, a))
 			return
 		}
-		s.pour(w, r, p.events(asked, a), asked.model)
+		s.pour(w, r, p.events(asked, a), a)
 	}
 }
 

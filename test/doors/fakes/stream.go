@@ -50,12 +50,12 @@ func (e event) bytes() []byte {
 const tornBytes = 76
 
 // pour writes events as server-sent events.
-func (s *server) pour(w http.ResponseWriter, r *http.Request, events []event, model string) {
+func (s *server) pour(w http.ResponseWriter, r *http.Request, events []event, a *answer) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	for _, e := range events {
 		data := e.bytes()
-		last := model == aborting && e.cut
+		last := a.cut && e.cut
 		if last && e.torn {
 			data = data[:min(tornBytes, len(data)/2)]
 		}
@@ -65,7 +65,7 @@ func (s *server) pour(w http.ResponseWriter, r *http.Request, events []event, mo
 		if last {
 			panic(http.ErrAbortHandler) // closes the connection in the middle of the body
 		}
-		if model == slow && !s.wait(r) {
+		if a.slow && !s.wait(r) {
 			return
 		}
 	}

@@ -27,6 +27,11 @@ type answer struct {
 	text    string
 	calls   []call
 	thought string
+	// scripted: it thinks where it has a thought, in every API.
+	scripted bool
+	ids      bool // Gemini: its calls have ids
+	slow     bool // a stream pauses between pieces
+	cut      bool // a stream breaks off
 }
 
 type call struct{ id, name, arguments string }
@@ -72,7 +77,7 @@ func always(arguments object) func(*request) (object, bool) {
 
 // play decides what to answer.
 func play(r *request) *answer {
-	a := &answer{id: r.seed, thought: "I think of " + r.seed + "."}
+	a := &answer{id: r.seed, thought: "I think of " + r.seed + ".", slow: r.model == slow, cut: r.model == aborting}
 	if r.mute {
 		a.text = r.conclusion()
 		return a

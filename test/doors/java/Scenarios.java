@@ -6,10 +6,12 @@ import io.github.palimpsest_context.Options;
 import io.github.palimpsest_context.Palimpsest;
 import io.github.palimpsest_context.PalimpsestException;
 import io.github.palimpsest_context.Request;
+import io.github.palimpsest_context.StreamedReply;
 import io.github.palimpsest_context.Tool;
 import io.github.palimpsest_context.v1.CitationsPolicy;
 import io.github.palimpsest_context.v1.Policy;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -23,6 +25,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Plays scenarios of an agent through the package for Java, from its jar. It prints what it sees.
@@ -38,6 +41,8 @@ final class Scenarios {
   private final Conversation conv;
   private final String fakes;
   private final Format format;
+  private String model = "fake";
+  private boolean streams;
 
   private Scenarios(Conversation conv, String fakes, Format format) {
     this.conv = conv;
@@ -73,6 +78,8 @@ final class Scenarios {
         one.conv.flush();
         break;
       case "toy":
+      case "stream":
+        one.streams = name.equals("stream");
         one.toy();
         break;
       case "abort":
@@ -104,8 +111,8 @@ final class Scenarios {
 
   private void loop() throws Exception {
     while (true) {
-      String reply = post("fake", request("fake"));
-      List<Call> calls = conv.add(reply);
+      List<Call> calls = new ArrayList<>();
+      String reply = step(calls);
       if (calls.isEmpty()) {
         System.out.println("-> " + reply.strip());
         return;
@@ -114,8 +121,27 @@ final class Scenarios {
     }
   }
 
-  private String request(String model) {
+  /** Asks once, and gives what came and the calls in it. */
+  private String step(List<Call> calls) throws Exception {
+    if (!streams) {
+      String reply = post(BodyHandlers.ofString(), request());
+      calls.addAll(conv.add(reply));
+      return reply;
+    }
+    StringBuilder seen = new StringBuilder();
+    String body = request();
+    try (Stream<String> lines = post(BodyHandlers.ofLines(), body); StreamedReply reply = conv.stream()) {
+      lines.peek(seen::append).forEach(reply::take);
+      calls.addAll(reply.end());
+    }
+    return seen.toString();
+  }
+
+  private String request() {
     Request request = Request.of(model).system("You are terse.").tools(definitions());
+    if (streams && format != Format.GEMINI) {
+      request.with("stream", true);
+    }
     switch (format) {
       case RESPONSES:
         return conv.responses(request);
@@ -124,62 +150,57 @@ final class Scenarios {
       case GEMINI:
         return conv.gemini(request);
       default:
-        return conv.openai(request);
+        return conv.openai(streams ? request.with("stream_options", Map.of("include_usage", true)) : request);
     }
   }
 
-  private String path(String model) {
+  private String path() {
     switch (format) {
       case RESPONSES:
         return "/v1/responses";
       case ANTHROPIC:
         return "/v1/messages";
       case GEMINI:
-        return "/v1beta/models/" + model + ":generateContent";
+        return "/v1beta/models/" + model + (streams ? ":streamGenerateContent?alt=sse" : ":generateContent");
       default:
         return "/v1/chat/completions";
     }
   }
 
-  private String post(String model, String body) throws IOException, InterruptedException {
+  private <T> T post(HttpResponse.BodyHandler<T> handler, String body) throws IOException, InterruptedException {
     HttpRequest request =
-        HttpRequest.newBuilder(URI.create(fakes + path(model)))
+        HttpRequest.newBuilder(URI.create(fakes + path()))
             .header("Content-Type", "application/json")
             .header("anthropic-version", "2023-06-01")
             .POST(HttpRequest.BodyPublishers.ofString(body))
             .build();
-    HttpResponse<String> answer = HTTP.send(request, BodyHandlers.ofString());
+    HttpResponse<T> answer = HTTP.send(request, handler);
     if (answer.statusCode() != 200) {
       throw new IOException("the provider refused: " + answer.body());
     }
     return answer.body();
   }
 
-  /** Puts a reply on record of which a stream gave a text, a call and half a call, and goes on. */
+  /** Has the first stream break off, and goes on. */
   private void abort() throws Exception {
     conv.user("Why does billing fail?");
-    String whole = post("fake", request("fake"));
-    conv.addAborted(cut(whole));
-    System.out.println("aborted");
-    loop();
-  }
-
-  /** A reply whose second call ends within its arguments. Gemini's calls come whole or not at all. */
-  private String cut(String reply) {
-    switch (format) {
-      case ANTHROPIC:
-        return reply.replaceFirst(",\\{[^{}]*\"input\":\\{\"q\":[^{}]*\\}[^{}]*\\}", "");
-      case GEMINI:
-        return reply.replaceFirst(",\\{\"functionCall\":\\{\"args\":\\{\"q\":[^{}]*\\}[^{}]*\\}\\}", "");
-      default:
-        return reply.replace("{\\\"q\\\":\\\"billing outage\\\"}", "{\\\"q\\\":\\\"bill");
+    model = "fake-abort";
+    streams = true;
+    List<Call> calls = new ArrayList<>();
+    try {
+      step(calls);
+      throw new AssertionError("the stream did not break off: " + calls.size() + " calls");
+    } catch (UncheckedIOException | IllegalArgumentException | PalimpsestException broken) {
+      System.out.println("aborted");
     }
+    streams = false; // the same model, whose signatures it alone takes
+    loop();
   }
 
   /** Ends the process between a reply and its results. */
   private void kill() throws Exception {
     conv.user("Why does billing fail?");
-    List<Call> calls = conv.add(post("fake", request("fake")));
+    List<Call> calls = conv.add(post(BodyHandlers.ofString(), request()));
     System.out.println("killed with " + calls.size() + " calls");
     Runtime.getRuntime().halt(KILLED);
   }
@@ -217,7 +238,7 @@ final class Scenarios {
       list.add("{\"role\":\"user\",\"content\":\"" + said + "\"}");
       while (true) {
         String body = conv.sync(Format.OPENAI, "[" + String.join(", ", list) + "]", Request.of("fake").tools(all), false);
-        String reply = post("fake", body);
+        String reply = post(BodyHandlers.ofString(), body);
         conv.add(reply);
         Matcher found = message.matcher(reply);
         found.find();

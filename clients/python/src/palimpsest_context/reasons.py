@@ -289,13 +289,13 @@ class ForgetNotFoundError(PalimpsestError):
 
 class HistoryDivergedError(PalimpsestError):
     """FAILED_PRECONDITION. The caller's whole list differs from the record, or its first message
-    does with REWIND. The error's metadata names the place in the list (list_index) and the message
-    on record (message_index), both counted from 0."""
+    does with REWIND: set on_divergence to REWIND or NEW. The error's metadata names the place in
+    the list (list_index) and the message on record (message_index), both counted from 0."""
 
 
 class HistoryAmbiguousError(PalimpsestError):
     """FAILED_PRECONDITION. The front of the caller's list was cut off, and the rest matches the end
-    of the record in several places. Send more of it."""
+    of the record in several places. Send more of it, or set on_cut to HIDE."""
 
 
 class HistoryPrefixUnknownError(PalimpsestError):

@@ -153,8 +153,8 @@ func (a *attempt) isEmpty(head *store.Head) bool {
 
 // committed tells the memory what a commit has changed.
 func (a *attempt) committed(c *store.Change) {
-	if a.found != nil && len(a.found.rewind) > 0 {
-		a.service.Memories.Edited(a.request.Key, a.found.rewind)
+	if a.found != nil && len(a.found.before) > 0 {
+		a.service.Memories.Edited(a.request.Key, a.found.before)
 	}
 	if len(c.Messages) > 0 {
 		a.service.Memories.Appended(a.request.Key, &c.Head, &a.inForce, c.Messages)
@@ -163,9 +163,9 @@ func (a *attempt) committed(c *store.Change) {
 
 // outcome is the answer to an append that a change makes.
 func (a *attempt) outcome(c *store.Change, revision int64) *AppendResult {
-	rewind, edits := a.found.split(c.Edits)
+	before, edits := a.found.split(c.Edits)
 	r := appended(c.Messages, edits, revision, false)
-	r.Events = append(conversation.EventsOf(rewind), r.Events...)
+	r.Events = append(conversation.EventsOf(before), r.Events...)
 	r.History = a.found.result()
 	r.Calls = openCalls(c.Messages, a.inForce.RecallTools())
 	a.inlineArguments(r.Calls, c.Head.Messages-int32(len(c.Messages)))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/histories"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -43,11 +42,11 @@ const (
 // OnCut says what happens to messages that a whole list no longer holds. The numbers are those of the API.
 type OnCut int8
 
-// What happens to them.
+// What happens to what a list lacks.
 const (
 	CutUnspecified OnCut = iota // as CutKeep
 	CutKeep
-	CutHide // the caller has removed them: they leave the view for good
+	CutHide
 )
 
 // HistoryResult says how a whole list was read.
@@ -56,7 +55,8 @@ type HistoryResult struct {
 	KnownSHA256 string             // lower-case hexadecimal
 	Matched     int32              // elements that were on record already, or stand for nothing
 	Rewound     conversation.Range // that were taken back; empty if none were
-	Removed     []conversation.Range
+	// Removed are the messages that the list no longer holds, and that were taken out of the view.
+	Removed []conversation.Range
 	// Conversation is where the list stands: that of the request, or one that continues it.
 	Conversation string
 	// Places are where in the list messages of the record stand.
@@ -71,7 +71,7 @@ type HistoryResult struct {
 type foundHistory struct {
 	*histories.Found
 	rewound conversation.Range
-	rewind  []conversation.Edit // that take back what differs
+	before  []conversation.Edit // that make the record what the list goes on from
 	cut     int                 // of the messages to append, those that come before all of the assistant's in the list
 	places  []histories.Place
 }
@@ -83,7 +83,7 @@ func (f *foundHistory) result() *HistoryResult {
 	}
 	return &HistoryResult{
 		KnownCount: f.Count, KnownSHA256: f.SHA256, Matched: f.Matched, Rewound: f.rewound, Conversation: f.Loaded.Key.Conversation,
-		Removed: rangesOf(f.Removed), Places: f.places, Leading: f.Leading(f.places),
+		Removed: f.TakeOut, Places: f.places, Leading: f.Leading(f.places),
 	}
 }
 
@@ -106,12 +106,12 @@ func beforeAssistant(h *History, elements []int) int {
 	return n
 }
 
-// split parts the edits of a change: those that take something back, and those of what is appended.
-func (f *foundHistory) split(edits []conversation.Edit) (rewind, appended []conversation.Edit) {
+// split parts the edits of a change: those that make the record what the list goes on from, and those of what is appended.
+func (f *foundHistory) split(edits []conversation.Edit) (before, appended []conversation.Edit) {
 	if f == nil {
 		return nil, edits
 	}
-	return edits[:len(f.rewind)], edits[len(f.rewind):]
+	return edits[:len(f.before)], edits[len(f.before):]
 }
 
 // planHistory decides what a whole list adds, and takes back what it differs from. Another attempt may find something else.
@@ -130,7 +130,10 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	if len(found.Messages) == 0 && !found.Changes() && a.isEmpty(&snap.Head) && (snap.Head.Version == 0 || found.Known && a.request.Request.ID == "") {
 		return nil, a.expected(snap.Head.Messages)
 	}
-	first, err := a.changeFor(ctx, snap)
+	first, err := a.rewindFor(ctx, snap)
+	if err == nil {
+		first, err = a.moveFor(ctx, first)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +149,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	}
 	c.Slots[view.HistorySlot] = found.Slot(c.Head.Messages, a.found.places, snap.Slots[view.HistorySlot])
 	if o := c.Outcome; o != nil {
-		o.Matched, o.Rewound = found.Matched, a.found.rewound
+		o.Matched, o.Rewound, o.Removed = found.Matched, a.found.rewound, found.TakeOut
 	}
 	return c, nil
 }
@@ -156,48 +159,32 @@ func withoutPrefix(h *History, err error) error {
 	if h.KnownCount == 0 || conversation.KindOf(err) != conversation.ResultWithoutCall {
 		return err
 	}
-	return conversation.Errorf(conversation.HistoryPrefixUnknown, "the call that a result of the list answers was left out with its first elements").Because(err)
+	return conversation.Errorf(conversation.HistoryPrefixUnknown, "the call that a result of the list answers was left out with its first elements: send the whole list").Because(err)
 }
 
-// changeFor takes back what the list differs from, takes what the caller has removed out of the view, and puts back what it has again; nil for
-// nothing.
-func (a *attempt) changeFor(ctx context.Context, snap *store.Snapshot) (c *store.Change, err error) {
-	f := a.found
-	switch {
-	case !f.Changes():
+// rewindFor takes back what the list differs from; nil for nothing.
+func (a *attempt) rewindFor(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
+	if a.found.Rewind < 0 {
 		return nil, nil
-	case f.Rewind >= 0:
-		if c, err = a.service.Rewind(ctx, f.Loaded, f.Rewind); err != nil {
-			return nil, err
-		}
-		f.rewound = conversation.Range{First: f.Rewind, End: snap.Head.Messages}
-	default:
-		c = &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, a.service.Txn.Now()), Slots: map[string][]byte{}}
-		c.Head.Revision++
-		if err := drafts.Drop(f.Loaded, c); err != nil { // they may tell of what was removed
-			return nil, err
-		}
 	}
-	edit := func(k conversation.EditKind, index int32, before, after int64) {
-		at := conversation.Range{First: index, End: index + 1}
-		txn.AddEdit(c, conversation.Edit{Kind: k, Range: at, Reason: conversation.ReasonRemovedByCaller, Before: before, After: after})
+	first, err := a.service.Rewind(ctx, a.found.Loaded, a.found.Rewind)
+	if err != nil {
+		return nil, err
 	}
-	for _, index := range f.Removed {
-		edit(conversation.EditRemove, index, f.weight(index), 0)
-	}
-	for _, index := range f.Returned {
-		edit(conversation.EditRestore, index, 0, f.weight(index))
-	}
-	f.rewind = c.Edits
-	return c, nil
+	a.found.before, a.found.rewound = first.Edits, conversation.Range{First: a.found.Rewind, End: snap.Head.Messages}
+	return first, nil
 }
 
-func (f *foundHistory) weight(index int32) int64 {
-	m, ok := f.Loaded.Message(index)
-	if !ok {
-		return 0
+// moveFor adds to a rewind, or to nothing, what takes messages out of the view that the list lacks, and puts those back that it holds again.
+func (a *attempt) moveFor(ctx context.Context, first *store.Change) (*store.Change, error) {
+	if !a.found.Moves() {
+		return first, nil
 	}
-	return int64(m.Tokens)
+	c, err := a.service.Move(ctx, a.found.Loaded, first, a.found.TakeOut, a.found.PutBack)
+	if err == nil {
+		a.found.before = c.Edits
+	}
+	return c, err
 }
 
 // planBehind decides what is appended, on what a change leaves that comes before it.
@@ -207,19 +194,12 @@ func (a *attempt) planBehind(ctx context.Context, snap *store.Snapshot, first *s
 	}
 	after := *snap
 	after.Head = txn.Pending(first)
+	after.Head.Revision = snap.Head.Revision // one commit moves it once
 	second, err := a.plan(ctx, &after)
 	if err != nil {
 		return nil, err
 	}
 	return txn.Join(first, second), nil
-}
-
-func rangesOf(indexes []int32) []conversation.Range {
-	var out []conversation.Range
-	for _, index := range indexes {
-		out = append(out, conversation.Range{First: index, End: index + 1})
-	}
-	return conversation.MergeRanges(out)
 }
 
 // fieldsOf are the places of messages in their list.
@@ -240,7 +220,8 @@ func (a *attempt) repeat(ctx context.Context, o *store.Outcome, variants bool) (
 	if h := a.request.History; h != nil && err == nil {
 		count, sum := histories.Hash(h.Input.Elements, h.KnownCount, h.KnownSHA256)
 		out.History = &HistoryResult{
-			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Conversation: a.request.Key.Conversation,
+			KnownCount: count, KnownSHA256: hex.EncodeToString(sum[:]), Matched: o.Matched, Rewound: o.Rewound, Removed: o.Removed,
+			Conversation: a.request.Key.Conversation,
 		}
 		out.History.Places, out.History.Leading, err = a.service.histories.Remembered(ctx, a.request.Key, h.sought(false))
 	}

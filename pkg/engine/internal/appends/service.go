@@ -26,6 +26,9 @@ type Service struct {
 // Rewind decides how the messages of a conversation from an index on are taken back.
 type Rewind func(ctx context.Context, w *view.Loaded, from int32) (*store.Change, error)
 
+// Move decides how messages leave the view that a list lacks, and others come back, behind a rewind; nil for none.
+type Move func(ctx context.Context, w *view.Loaded, first *store.Change, takeOut, putBack []conversation.Range) (*store.Change, error)
+
 // Options is what a service is made of.
 type Options struct {
 	Store         store.Store
@@ -38,6 +41,7 @@ type Options struct {
 	Conversations *conversations.Service
 	Memories      *memories.Service
 	Rewind        Rewind
+	Move          Move
 	IDs           func() conversation.ID
 	Defaults      conversation.Policy                  // the server's
 	Tools         map[string]conversation.ActionPolicy // what the server says of single tools, by name

@@ -19,6 +19,8 @@ type pieces struct {
 	matches   map[int32]*match
 	shown     map[int32]*view.Shown // one of each message
 	out       []appends.ViewPiece
+	unit      int // of the last message that is whole
+	begun     int // where its elements begin in the last piece
 }
 
 // match is elements of the list and messages of the record that are the same, and cannot be told apart further.
@@ -148,9 +150,21 @@ func (p *pieces) show(s *view.Shown) {
 		p.add(appends.ViewPiece{Kind: appends.PieceChanged, Elements: m.elements, Blocks: s.Blocks, Reasons: p.reasons(s.Message), Messages: at})
 	case !m.told:
 		m.told = true
+		p.order(s.Unit)
 		p.add(appends.ViewPiece{Kind: appends.PieceWhole, Elements: m.elements, Messages: conversation.Range{
 			First: slices.Min(m.messages), End: slices.Max(m.messages) + 1,
 		}})
+		slices.Sort(p.out[len(p.out)-1].Elements[p.begun:]) // a turn's results may stand in another order than its calls
+	}
+}
+
+// order notes where the elements of a unit begin in the piece to which they will belong.
+func (p *pieces) order(unit int) {
+	n := len(p.out) - 1
+	if n < 0 || p.out[n].Kind != appends.PieceWhole {
+		p.unit, p.begun = unit, 0
+	} else if p.unit != unit {
+		p.unit, p.begun = unit, len(p.out[n].Elements)
 	}
 }
 

@@ -162,7 +162,7 @@ func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot,
 		return nil, false, err
 	}
 	if given == "" && s.pending.LacksSystem() { // nobody remembers it
-		return nil, false, conversation.Errorf(conversation.HistoryPrefixUnknown, "the list's system prompt was left out with its first elements")
+		return nil, false, conversation.Errorf(conversation.HistoryPrefixUnknown, "the list's system prompt was left out with its first elements: send the whole list")
 	}
 	return s.buildAfter(ctx, w, first, r, wait)
 }
@@ -217,7 +217,7 @@ func joined(first, second *store.Change) *store.Change {
 		whole := *o
 		whole.FirstIndex, whole.Count = first.Head.Messages-int32(len(first.Messages)), int32(len(first.Messages))
 		if appended := first.Outcome; appended != nil {
-			whole.Matched, whole.Rewound = appended.Matched, appended.Rewound
+			whole.Matched, whole.Rewound, whole.Removed = appended.Matched, appended.Rewound, appended.Removed
 		}
 		c.Outcome = &whole
 	}

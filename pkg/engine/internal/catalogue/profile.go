@@ -106,12 +106,18 @@ func (c *Reader) Profile(ctx context.Context, namespace, model string) (conversa
 	return p, nil
 }
 
-// dated is what ends the name of a model's snapshot.
-var dated = regexp.MustCompile(`-\d{4}-?\d{2}-?\d{2}$`)
+// What names of a model have beside the model's own: what ends the name of a snapshot, and what platforms put before and behind it, such as
+// models/NAME, openai/NAME, us.anthropic.NAME-v1:0.
+var (
+	dated    = regexp.MustCompile(`[-@]\d{4}-?\d{2}-?\d{2}$`)
+	platform = regexp.MustCompile(`^(?:.*/)?(?:(?:[a-z-]+\.)?anthropic\.)?|-v\d+(?::\d+)?$`)
+)
 
-// Profile finds a model's profile: what an operator put comes before what ships, and a snapshot of a model is as the model.
+// Profile finds a model's profile: what an operator put comes before what ships, and a model's snapshot, and the model on another platform,
+// are as the model.
 func (c *Entries) Profile(model string) (p conversation.ModelProfile, known bool) {
-	for _, name := range []string{model, dated.ReplaceAllString(model, "")} {
+	bare := platform.ReplaceAllString(model, "")
+	for _, name := range []string{model, dated.ReplaceAllString(model, ""), bare, dated.ReplaceAllString(bare, "")} {
 		if p, known = c.profiles[name]; known {
 			return p, true
 		}

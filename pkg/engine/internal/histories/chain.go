@@ -48,7 +48,7 @@ func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
 
 // unknown says that the prefix is, and how many elements those have that are known.
 func (c *chain) unknown() error {
-	err := conversation.Errorf(conversation.HistoryPrefixUnknown, "the first %d elements of the list are not known, or the record was changed since", c.before)
+	err := conversation.Errorf(conversation.HistoryPrefixUnknown, "the first %d elements of the list are not known, or the record was changed since: send the whole list", c.before)
 	for _, m := range c.marks {
 		err.Known = append(err.Known, m.Count)
 	}

@@ -1,8 +1,6 @@
 package histories
 
 import (
-	"slices"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/history"
@@ -19,7 +17,7 @@ func entriesOf(w *view.Loaded, from int32) []history.Entry {
 		}
 		at[m.Index], units[m.Index] = len(out), unitNumber(m)
 		e := entryOf(m)
-		e.Unit, e.Removed = units[m.Index], w.View.Level(m.Index) == conversation.Removed
+		e.TakenOut = w.View.IsLacked(m.Index)
 		out = append(out, e)
 	}
 	for i := range w.Edits {
@@ -28,24 +26,13 @@ func entriesOf(w *view.Loaded, from int32) []history.Entry {
 			switch n, ok := at[index]; {
 			case !ok:
 			case e.Kind == conversation.EditRemove: // a unit goes as one
-				out[n].Gone, out[n].Taken = units[index], out[n].Taken || e.Reason == conversation.ReasonRemovedByCaller
+				out[n].Gone = units[index]
 			default:
 				show(&out[n], e)
 			}
 		}
 	}
 	return out
-}
-
-// returned are the messages of a list that its caller had taken out of it before.
-func returned(w *view.Loaded, places []history.Place) []int32 {
-	var out []int32
-	for _, p := range places {
-		if level, why := w.View.Part(p.Message, 0); level == conversation.Removed && why == conversation.ReasonRemovedByCaller {
-			out = append(out, p.Message)
-		}
-	}
-	return slices.Compact(out)
 }
 
 // unitNumber is a number that the messages of a unit share, above 0.

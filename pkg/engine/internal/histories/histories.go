@@ -32,7 +32,7 @@ type Request struct {
 	KnownSHA256 string
 	// Rewind allows the list to take the place of a part of the record.
 	Rewind bool
-	// Hide takes what the list lacks for removed by its caller.
+	// Hide allows the list to lack messages of the record.
 	Hide bool
 }
 
@@ -46,8 +46,8 @@ type Found struct {
 	Matched  int32
 	// Rewind is the message from which the record is to be taken back before; -1 if nothing is.
 	Rewind int32
-	// Removed are messages that the caller has taken out of the list, and Returned those that it has put back.
-	Removed, Returned []int32
+	// TakeOut are the messages that the list lacks, PutBack those that an earlier one lacked.
+	TakeOut, PutBack []conversation.Range
 	// Loaded is the conversation as far as it was read.
 	Loaded *view.Loaded
 	// Known: the list is the last that is remembered.
@@ -89,17 +89,16 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	if spares && answersBefore(c.after(r.Input.Messages, known)) {
 		from, known, spares = snap.Head.LeadingSystem, 0, false
 	}
-	reading, err := cmp.read(ctx, from, known, r.Rewind && !spares)
+	reading, err := cmp.read(ctx, from, known, !spares)
 	if spares && differs(err) {
 		known = 0
-		reading, err = cmp.read(ctx, snap.Head.LeadingSystem, 0, r.Rewind)
+		reading, err = cmp.read(ctx, snap.Head.LeadingSystem, 0, true)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out.take(reading, c.before)
 	out.list, out.places = c.after(r.Input.Messages, known), reading.Places
-	out.Returned = returned(w, reading.Places)
 	if known > 0 {
 		out.places = append(unpackPlaces(c.placesOf(known), int32(known)), reading.Places...)
 	}
@@ -136,8 +135,8 @@ type comparison struct {
 	snap    *store.Snapshot
 }
 
-// read finds the list behind so many known elements in the record behind so many messages.
-func (x *comparison) read(ctx context.Context, from int32, known int, rewind bool) (*history.Reading, error) {
+// read finds the list behind so many known elements in the record behind so many messages. It may differ, as far as the request allows.
+func (x *comparison) read(ctx context.Context, from int32, known int, may bool) (*history.Reading, error) {
 	f, w, head := x.finder, x.loaded, &x.snap.Head
 	if from < head.Messages {
 		if err := w.Load(ctx, f.store, conversation.Range{First: from, End: head.Messages}); err != nil {
@@ -146,9 +145,8 @@ func (x *comparison) read(ctx context.Context, from int32, known int, rewind boo
 	}
 	contents := f.contents(ctx, w.Key, x.snap)
 	q := &history.Query{
-		List: x.chain.after(x.request.Input.Messages, known), Elements: int(x.chain.count), Record: entriesOf(w, from), Known: known > 0, Rewind: rewind,
-		Hide:     x.request.Hide,
-		Contents: contents,
+		List: x.chain.after(x.request.Input.Messages, known), Elements: int(x.chain.count), Record: entriesOf(w, from), Known: known > 0,
+		Rewind: may && x.request.Rewind, Hide: may && x.request.Hide, Contents: contents,
 	}
 	if known == 0 && head.ManifestSeq > 0 {
 		q.Views = f.shownViews(ctx, w, q.Record)
@@ -162,7 +160,8 @@ func (x *comparison) read(ctx context.Context, from int32, known int, rewind boo
 
 // take notes a reading. Its parts are the list's, which another attempt reads again.
 func (x *Found) take(r *history.Reading, before int32) {
-	x.Matched, x.Rewind, x.Removed, x.rest = int32(r.Matched), r.Rewind, r.Removed, r.Rest
+	x.Matched, x.Rewind, x.rest = int32(r.Matched), r.Rewind, r.Rest
+	x.TakeOut, x.PutBack = rangesOf(r.TakeOut), rangesOf(r.PutBack)
 	for i := range r.Rest {
 		m := r.Rest[i].Message
 		m.Parts = conversation.CloneParts(m.Parts)
@@ -171,11 +170,22 @@ func (x *Found) take(r *history.Reading, before int32) {
 	}
 }
 
+func rangesOf(messages []int32) []conversation.Range {
+	var out []conversation.Range
+	for _, index := range messages {
+		out = append(out, conversation.Range{First: index, End: index + 1})
+	}
+	return conversation.MergeRanges(out)
+}
+
+// Moves says whether the list takes messages out of the view, or puts some back.
+func (x *Found) Moves() bool { return len(x.TakeOut)+len(x.PutBack) > 0 }
+
 // maxMarks is how many lists are remembered: the last one, those of callers who take turns, and one that an edit goes back to.
 const maxMarks = 4
 
 // Changes says whether the list changes what is on record already, or how it is shown: then no other list is known any more.
-func (x *Found) Changes() bool { return x.Rewind >= 0 || len(x.Removed)+len(x.Returned) > 0 }
+func (x *Found) Changes() bool { return x.Rewind >= 0 || x.Moves() }
 
 // Slot remembers the list, once the record has so many messages, which stand in the list at these places.
 func (x *Found) Slot(messages int32, places []history.Place, stored []byte) []byte {

@@ -70,33 +70,23 @@ func (x *Found) withSilent(places []history.Place) []history.Place {
 			said[e] = p.Message
 		}
 	}
-	add := func(silent, beside *provider.InputMessage, element int) bool {
-		if beside.Role != conversation.RoleAssistant {
-			return false
-		}
+	join := func(silent, beside *provider.InputMessage, element int) {
+		_, told := said[int32(silent.First)]
 		message, ok := said[int32(element)]
-		if ok {
-			for e := silent.First; e < silent.End; e++ {
-				said[int32(e)] = message
-			}
-			places = append(places, history.Place{Message: message, First: int32(silent.First), End: int32(silent.End)})
+		if told || !ok || silent.Role != conversation.RoleAssistant || beside.Role != conversation.RoleAssistant || history.IsSaid(silent.Parts) {
+			return
 		}
-		return ok
+		for e := silent.First; e < silent.End; e++ {
+			said[int32(e)] = message
+		}
+		places = append(places, history.Place{Message: message, First: int32(silent.First), End: int32(silent.End)})
 	}
 	list := x.list
-	isSilent := func(m *provider.InputMessage) bool {
-		_, ok := said[int32(m.First)]
-		return !ok && m.Role == conversation.RoleAssistant && !history.IsSaid(m.Parts)
-	}
 	for i := len(list) - 2; i >= 0; i-- {
-		if m := &list[i]; isSilent(m) {
-			add(m, &list[i+1], list[i+1].First)
-		}
+		join(&list[i], &list[i+1], list[i+1].First)
 	}
 	for i := 1; i < len(list); i++ {
-		if m := &list[i]; isSilent(m) {
-			add(m, &list[i-1], list[i-1].End-1)
-		}
+		join(&list[i], &list[i-1], list[i-1].End-1)
 	}
 	slices.SortStableFunc(places, func(a, b history.Place) int { return int(a.First - b.First) })
 	return places

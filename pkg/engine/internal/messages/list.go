@@ -79,8 +79,9 @@ func (l *messageReader) show(ctx context.Context, m *conversation.Message, curre
 	out := &MessageInView{
 		Message: *m, Level: l.loaded.View.Level(m.Index), EditSeq: it.EditSeq, EditTime: l.timeOfEdit(it.EditSeq),
 		Chars: conversation.PartsChars(m.Parts), Saved: it.Saved + it.Masked + it.Unseen, Expired: it.Level > conversation.Full && it.Reason.Expired(),
-		InView: l.inView(m),
-		Hidden: l.loaded.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}),
+		InView:   l.inView(m),
+		Hidden:   l.loaded.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}),
+		TakenOut: l.loaded.View.IsLacked(m.Index),
 	}
 	out.Expandable = !conversation.Erased(m.Parts) && !out.Hidden && (!visible || it.Level > conversation.Full || it.Masked > 0)
 	if s := l.loaded.View.SummaryOf(m.Index); s != nil && !out.Hidden {

@@ -72,6 +72,7 @@ type MessageInView struct {
 	InView     bool  // in the last committed build
 	Summary    int64 // that stands for it; 0 for none
 	Hidden     bool  // a rewind took it back
+	TakenOut   bool  // the caller's list lacks it
 }
 
 // MessagesResult is a page of messages. Next is where the next page begins; nil on the last.

@@ -91,9 +91,7 @@ func (b *rewindChange) take(ctx context.Context) error {
 	return nil
 }
 
-func (b *rewindChange) visible(m *conversation.Message) bool {
-	return !b.loaded.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1})
-}
+func (b *rewindChange) visible(m *conversation.Message) bool { return b.loaded.View.Stands(m.Index) }
 
 // dissolved are the summaries that stand no longer.
 func (b *rewindChange) dissolved() []int64 {

@@ -103,7 +103,9 @@ func (u *rewindUndo) changeHead(h *store.Head) {
 		}
 		again := *m
 		u.readmit(h, &again)
-		u.weight += int64(u.loaded.Original(m).Tokens)
+		if u.after.View.Stands(i) {
+			u.weight += int64(u.loaded.Original(m).Tokens)
+		}
 	}
 	if h.Place.Carrying == 0 { // a rewind counts only back to a message that carries
 		h.Place = place

@@ -150,7 +150,7 @@ func ForgetOldest(head *store.Head) {
 }
 
 func withoutCall(field string) error {
-	return conversation.Errorf(conversation.ResultWithoutCall, "a tool result answers no call").
+	return conversation.Errorf(conversation.ResultWithoutCall, "a tool result answers no call: append its call first, or leave it out").
 		At(field, "no unanswered call of the conversation has this id")
 }
 

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -168,7 +169,7 @@ func (d *Attempt) Decide() error {
 	if err := d.recalling().ask(); err != nil {
 		return err
 	}
-	d.reportUnknownModel()
+	d.reportUnknowns()
 	d.reporting().reportUsageJump()
 	d.reporting().reserveUncounted()
 	steps := []func() error{
@@ -232,19 +233,32 @@ func pending(u *conversation.Unit, open []*conversation.ToolCall) error {
 	return err
 }
 
-// ModelUnknown is the code of a degradation: no profile says anything of the model that a build names.
-const ModelUnknown = "MODEL_UNKNOWN"
+// The codes of degradations that say what a build did not know of its model. Each says another thing: a profile may lack the window, and a
+// window may be said for a model without a profile.
+const (
+	ModelUnknown  = "MODEL_UNKNOWN"  // no profile says anything of the model that is named
+	BudgetAssumed = "BUDGET_ASSUMED" // nobody says the window that the budget is made of
+)
 
-// reportUnknownModel says that the model of a build is unknown.
-func (d *Attempt) reportUnknownModel() {
-	if d.Model == "" {
+// reportUnknowns says what of the model had to be assumed, and what to do about it.
+func (d *Attempt) reportUnknowns() {
+	if _, known := d.Settings.Catalogue.Profile(d.Model); !known && d.Model != "" {
+		d.Degradations = append(d.Degradations, conversation.Degradation{
+			Code: ModelUnknown, Asked: "the profile of the model", Reason: "none was put for it, and none ships",
+			Done: "defaults serve for its prices and the weight of its media: put a profile",
+		})
+	}
+	room := d.Settings.Room
+	if !room.Assumed || room.Tokens() == room.MaxContext {
 		return
 	}
-	if _, known := d.Settings.Catalogue.Profile(d.Model); known {
-		return
+	why, cure := "the request names no model", "name the model"
+	if d.Model != "" {
+		why, cure = "no profile of the model says it", "put a profile of the model"
 	}
 	d.Degradations = append(d.Degradations, conversation.Degradation{
-		Code: ModelUnknown, Asked: "the profile of the model", Reason: "none was put for it, and none ships",
-		Done: "defaults serve where neither the request nor the policy says window and reserve, and for its prices",
+		Code: BudgetAssumed, Asked: "the model's window", Reason: "neither the request nor a policy says it, and " + why,
+		Done: fmt.Sprintf("%d tokens are assumed, %d of them for the answer: %s, or set context_window_tokens in the request's budget or in policy.fit",
+			room.ContextWindow, room.ReservedOutput, cure),
 	})
 }

@@ -155,7 +155,7 @@ func (d compacting) weighReplaced(e *conversation.Edit) {
 	}
 	for i := range d.Loaded.Messages {
 		m := &d.Loaded.Messages[i]
-		if !e.Range.Contains(m.Index) || d.View.Hidden(conversation.Range{First: m.Index, End: m.Index + 1}) {
+		if !e.Range.Contains(m.Index) || !d.View.Stands(m.Index) {
 			continue
 		}
 		before := slices.ContainsFunc(takenUp, func(o conversation.Edit) bool { return o.Range.Contains(m.Index) && o.Summary.Covers(m.Index) })

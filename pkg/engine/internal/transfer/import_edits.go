@@ -61,7 +61,8 @@ func whole(e *conversation.Edit) bool {
 		return e.Range.Len() == 1 && recalls(e)
 	case conversation.EditSummarize:
 		return e.Summary != nil && knows(e.Summary)
-	case conversation.EditRemove, conversation.EditRestore, conversation.EditHide, conversation.EditUnhide:
+	case conversation.EditRemove, conversation.EditRestore, conversation.EditHide, conversation.EditUnhide, conversation.EditTakeOut,
+		conversation.EditPutBack:
 		return true
 	default:
 		return false

@@ -23,6 +23,7 @@ type Composition struct {
 	Messages         []provider.Message
 	Removed          []conversation.Item  // in the tail, and not shown: removed, or all of their blocks dropped
 	Hidden           []conversation.Edit  // what was taken back
+	TakenOut         []conversation.Edit  // what the caller's list lacks
 	Summarized       []conversation.Range // what the summaries in force stand for
 	DroppedSummaries []conversation.Edit  // summaries that stand, and that the window has no room for
 	made             []conversation.Edit  // summaries that stand, with the ranges that they were made of
@@ -58,7 +59,7 @@ func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*C
 	out.Original, out.made = c.Loaded.Original, view.Summaries()
 	view = view.In(win)
 	out.Weights = make([]int64, len(out.Units))
-	out.Hidden, out.Summarized = view.Hides(), summarizedRanges(view)
+	out.Hidden, out.TakenOut, out.Summarized = view.Hides(), view.Lacked(), summarizedRanges(view)
 	for _, e := range view.Summaries() {
 		if cut, ok := win.CutOf(0, e.Summary.ID); ok && cut.Leaves() {
 			out.DroppedSummaries = append(out.DroppedSummaries, e)
@@ -128,7 +129,7 @@ func (c *Composer) writeUnit(out *Composition, i int, neighbors provider.Neighbo
 	u := &out.Units[i]
 	uc := provider.UnitContext{
 		Model: c.Model, Count: c.count, Neighbors: neighbors, Leading: u.Summary == nil && u.First() < c.Kept.LeadingSystem,
-		Severed: isSevered(out.Units, i),
+		Severed: out.isSevered(i),
 	}
 	key := keyOf(u, uc)
 	if u.First() < out.Window.Start || u.Summary != nil {
@@ -153,13 +154,29 @@ func (c *Composer) writeUnit(out *Composition, i int, neighbors provider.Neighbo
 	return written, nil
 }
 
-// isSevered says whether a unit begins with the assistant, and what came directly before it is not shown.
-func isSevered(units []conversation.Unit, i int) bool {
-	u := &units[i]
-	if u.Summary != nil || u.First() == 0 || u.Items[0].Message.Role != conversation.RoleAssistant {
+// isSevered says whether a unit begins with the assistant, and what came directly before it is not shown. What was taken back, or removed by the
+// caller, came before nothing.
+func (out *Composition) isSevered(i int) bool {
+	u, before := &out.Units[i], int32(0)
+	if u.Summary != nil || u.Items[0].Message.Role != conversation.RoleAssistant {
 		return false
 	}
-	return i == 0 || units[i-1].Summary != nil || units[i-1].Last()+1 != u.First()
+	if i > 0 {
+		if out.Units[i-1].Summary != nil {
+			return true
+		}
+		before = out.Units[i-1].Last() + 1
+	}
+	if before >= u.First() {
+		return before > u.First()
+	}
+	var gone []conversation.Range
+	for _, edits := range [][]conversation.Edit{out.Hidden, out.TakenOut} {
+		for n := range edits {
+			gone = append(gone, edits[n].Range)
+		}
+	}
+	return len(conversation.SubtractRanges([]conversation.Range{{First: before, End: u.First()}}, gone)) > 0
 }
 
 // CutOf is how a window cuts a unit; none if it does not.
@@ -289,6 +306,9 @@ func (out *Composition) LeftOut(m *conversation.Manifest) []conversation.Range {
 	}
 	for _, h := range out.Hidden {
 		aside(h.Range)
+	}
+	for _, e := range out.TakenOut {
+		known = append(known, e.Range)
 	}
 	return conversation.SubtractRanges([]conversation.Range{{First: m.LeadingSystem, End: m.Window.Start}}, known)
 }

@@ -48,21 +48,31 @@ func TestIsSevered_ModelsTurn_WithoutWhatCameBefore(t *testing.T) {
 		return conversation.Unit{Items: []conversation.Item{{Message: &conversation.Message{Index: index, Role: role}}}}
 	}
 	summary := conversation.Unit{Summary: &conversation.Edit{Range: conversation.Range{First: 1, End: 4}, Summary: &conversation.Summary{}}}
+	hide := func(first, end int32) conversation.Edit {
+		return conversation.Edit{Kind: conversation.EditHide, Range: conversation.Range{First: first, End: end}}
+	}
 	const model, user = conversation.RoleAssistant, conversation.RoleUser
 	for name, c := range map[string]struct {
 		units []conversation.Unit
 		want  bool // of the last
+		out   Composition
 	}{
-		"first of all":     {[]conversation.Unit{unit(0, model)}, false},
-		"first of a view":  {[]conversation.Unit{unit(4, model)}, true},
-		"the user's":       {[]conversation.Unit{unit(4, user)}, false},
-		"behind its own":   {[]conversation.Unit{unit(3, model), unit(4, model)}, false},
-		"behind a gap":     {[]conversation.Unit{unit(0, user), unit(4, model)}, true},
-		"behind a summary": {[]conversation.Unit{summary, unit(4, model)}, true},
-		"a summary":        {[]conversation.Unit{summary}, false},
+		"first of all":         {units: []conversation.Unit{unit(0, model)}},
+		"first of a view":      {units: []conversation.Unit{unit(4, model)}, want: true},
+		"the user's":           {units: []conversation.Unit{unit(4, user)}},
+		"behind its own":       {units: []conversation.Unit{unit(3, model), unit(4, model)}},
+		"behind a gap":         {units: []conversation.Unit{unit(0, user), unit(4, model)}, want: true},
+		"behind a summary":     {units: []conversation.Unit{summary, unit(4, model)}, want: true},
+		"a summary":            {units: []conversation.Unit{summary}},
+		"behind a rewind":      {units: []conversation.Unit{unit(0, user), unit(4, model)}, out: Composition{Hidden: []conversation.Edit{hide(1, 4)}}},
+		"behind half a rewind": {units: []conversation.Unit{unit(0, user), unit(4, model)}, want: true, out: Composition{Hidden: []conversation.Edit{hide(2, 4)}}},
+		"behind what the caller removed": {
+			units: []conversation.Unit{unit(2, user), unit(4, model)},
+			out:   Composition{TakenOut: []conversation.Edit{hide(3, 4)}},
+		},
 	} {
-		if got := isSevered(c.units, len(c.units)-1); got != c.want {
-			t.Errorf("%s: %t", name, got)
+		if c.out.Units = c.units; c.out.isSevered(len(c.units)-1) != c.want {
+			t.Errorf("%s: not %t", name, c.want)
 		}
 	}
 }

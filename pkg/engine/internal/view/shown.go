@@ -86,7 +86,7 @@ func (c *Composer) isChangedAround(out *Composition, i int) (bool, error) {
 	if u.First() < out.Window.Start && !CutOf(&out.Window, u).Leaves() {
 		return true, nil
 	}
-	if !isSevered(out.Units, i) {
+	if !out.isSevered(i) {
 		return false, nil
 	}
 	unit, err := c.inlineUnit(u)

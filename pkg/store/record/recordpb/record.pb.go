@@ -4011,9 +4011,11 @@ type Outcome struct {
 	Manifest   int64                  `protobuf:"varint,7,opt,name=manifest,proto3" json:"manifest,omitempty"`
 	Revision   int64                  `protobuf:"varint,8,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Of a whole list: elements that the record had already, and what was taken back.
-	Matched       int32 `protobuf:"varint,9,opt,name=matched,proto3" json:"matched,omitempty"`
-	RewoundFirst  int32 `protobuf:"varint,10,opt,name=rewound_first,json=rewoundFirst,proto3" json:"rewound_first,omitempty"`
-	RewoundEnd    int32 `protobuf:"varint,11,opt,name=rewound_end,json=rewoundEnd,proto3" json:"rewound_end,omitempty"`
+	Matched      int32 `protobuf:"varint,9,opt,name=matched,proto3" json:"matched,omitempty"`
+	RewoundFirst int32 `protobuf:"varint,10,opt,name=rewound_first,json=rewoundFirst,proto3" json:"rewound_first,omitempty"`
+	RewoundEnd   int32 `protobuf:"varint,11,opt,name=rewound_end,json=rewoundEnd,proto3" json:"rewound_end,omitempty"`
+	// Of a whole list: what it no longer held.
+	Removed       []*Range `protobuf:"bytes,12,rep,name=removed,proto3" json:"removed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4123,6 +4125,13 @@ func (x *Outcome) GetRewoundEnd() int32 {
 		return x.RewoundEnd
 	}
 	return 0
+}
+
+func (x *Outcome) GetRemoved() []*Range {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
 }
 
 // The incarnation that a name leads to.
@@ -5931,6 +5940,8 @@ type ModelProfile struct {
 	CacheWritePrice      *float64               `protobuf:"fixed64,9,opt,name=cache_write_price,json=cacheWritePrice,proto3,oneof" json:"cache_write_price,omitempty"`
 	OutputPrice          *float64               `protobuf:"fixed64,10,opt,name=output_price,json=outputPrice,proto3,oneof" json:"output_price,omitempty"`
 	LivePrefix           *bool                  `protobuf:"varint,11,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
+	CacheLifetimeNanos   *int64                 `protobuf:"varint,12,opt,name=cache_lifetime_nanos,json=cacheLifetimeNanos,proto3,oneof" json:"cache_lifetime_nanos,omitempty"`
+	ReasoningBinding     int32                  `protobuf:"varint,13,opt,name=reasoning_binding,json=reasoningBinding,proto3" json:"reasoning_binding,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -6040,6 +6051,20 @@ func (x *ModelProfile) GetLivePrefix() bool {
 		return *x.LivePrefix
 	}
 	return false
+}
+
+func (x *ModelProfile) GetCacheLifetimeNanos() int64 {
+	if x != nil && x.CacheLifetimeNanos != nil {
+		return *x.CacheLifetimeNanos
+	}
+	return 0
+}
+
+func (x *ModelProfile) GetReasoningBinding() int32 {
+	if x != nil {
+		return x.ReasoningBinding
+	}
+	return 0
 }
 
 // What an operator says of an action's or a tool's results.
@@ -7486,7 +7511,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x10_count_reasoningB\x0e\n" +
 	"\f_list_tokensB\x0e\n" +
 	"\f_live_prefixB\x17\n" +
-	"\x15_summary_input_tokens\"\xcd\x02\n" +
+	"\x15_summary_input_tokens\"\x84\x03\n" +
 	"\aOutcome\x12\x10\n" +
 	"\x03rpc\x18\x01 \x01(\tR\x03rpc\x12\x1d\n" +
 	"\n" +
@@ -7502,7 +7527,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\rrewound_first\x18\n" +
 	" \x01(\x05R\frewoundFirst\x12\x1f\n" +
 	"\vrewound_end\x18\v \x01(\x05R\n" +
-	"rewoundEnd\"(\n" +
+	"rewoundEnd\x125\n" +
+	"\aremoved\x18\f \x03(\v2\x1b.palimpsest.record.v1.RangeR\aremoved\"(\n" +
 	"\x04Link\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\fR\vincarnation\"\xca\x01\n" +
 	"\x04Task\x12\x1c\n" +
@@ -7635,7 +7661,7 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x05title\x18\x13 \x01(\fR\x05title\"3\n" +
 	"\vSharedBytes\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x03R\x05count\"\xf8\x04\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\"\xf5\x05\n" +
 	"\fModelProfile\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x127\n" +
 	"\x15context_window_tokens\x18\x02 \x01(\x05H\x00R\x13contextWindowTokens\x88\x01\x01\x129\n" +
@@ -7650,7 +7676,9 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\foutput_price\x18\n" +
 	" \x01(\x01H\aR\voutputPrice\x88\x01\x01\x12$\n" +
 	"\vlive_prefix\x18\v \x01(\bH\bR\n" +
-	"livePrefix\x88\x01\x01B\x18\n" +
+	"livePrefix\x88\x01\x01\x125\n" +
+	"\x14cache_lifetime_nanos\x18\f \x01(\x03H\tR\x12cacheLifetimeNanos\x88\x01\x01\x12+\n" +
+	"\x11reasoning_binding\x18\r \x01(\x05R\x10reasoningBindingB\x18\n" +
 	"\x16_context_window_tokensB\x19\n" +
 	"\x17_reserved_output_tokensB\t\n" +
 	"\a_factorB\x0f\n" +
@@ -7659,7 +7687,8 @@ const file_recordpb_record_proto_rawDesc = "" +
 	"\x11_cache_read_priceB\x14\n" +
 	"\x12_cache_write_priceB\x0f\n" +
 	"\r_output_priceB\x0e\n" +
-	"\f_live_prefix\"\x8b\x03\n" +
+	"\f_live_prefixB\x17\n" +
+	"\x15_cache_lifetime_nanos\"\x8b\x03\n" +
 	"\fActionPolicy\x12&\n" +
 	"\x0fagent_action_id\x18\x01 \x01(\tR\ragentActionId\x12\x1b\n" +
 	"\taction_id\x18\x02 \x01(\tR\bactionId\x12\x1b\n" +
@@ -7851,110 +7880,111 @@ var file_recordpb_record_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil), // 77: google.protobuf.Timestamp
 }
 var file_recordpb_record_proto_depIdxs = []int32{
-	2,  // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
-	3,  // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
-	7,  // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
-	6,  // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
-	77, // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
-	5,  // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
-	1,  // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
-	13, // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
-	14, // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
-	15, // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
-	19, // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
-	20, // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
-	12, // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
-	9,  // 13: palimpsest.record.v1.Part.recalled:type_name -> palimpsest.record.v1.RecalledMemories
-	8,  // 14: palimpsest.record.v1.Part.residue:type_name -> palimpsest.record.v1.Residue
-	10, // 15: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
-	11, // 16: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
-	77, // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
-	77, // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
-	1,  // 19: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
-	1,  // 20: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
-	1,  // 21: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
-	18, // 22: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
-	6,  // 23: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
-	5,  // 24: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
-	17, // 25: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
-	16, // 26: palimpsest.record.v1.ToolResult.source:type_name -> palimpsest.record.v1.ResultSource
-	1,  // 27: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
-	13, // 28: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
-	1,  // 29: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
-	1,  // 30: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
-	1,  // 31: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
-	0,  // 32: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
-	22, // 33: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
-	24, // 34: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
-	77, // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
-	7,  // 36: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
-	23, // 37: palimpsest.record.v1.PartEdit.copies:type_name -> palimpsest.record.v1.Copy
-	1,  // 38: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
-	0,  // 39: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
-	1,  // 40: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
-	0,  // 41: palimpsest.record.v1.Summary.verbatim:type_name -> palimpsest.record.v1.Range
-	0,  // 42: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
-	77, // 43: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
-	26, // 44: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
-	28, // 45: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
-	0,  // 46: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
-	77, // 47: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
-	77, // 48: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
-	77, // 49: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
-	77, // 50: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
-	77, // 51: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
-	77, // 52: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
-	30, // 53: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
-	5,  // 54: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
-	36, // 55: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
-	38, // 56: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
-	35, // 57: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
-	32, // 58: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
-	31, // 59: palimpsest.record.v1.Policy.deduplication:type_name -> palimpsest.record.v1.DeduplicationPolicy
-	37, // 60: palimpsest.record.v1.DeduplicationPolicy.excluded_tools:type_name -> palimpsest.record.v1.Names
-	34, // 61: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
-	33, // 62: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
-	34, // 63: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
-	37, // 64: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
-	37, // 65: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
-	37, // 66: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
-	77, // 67: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
-	77, // 68: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
-	43, // 69: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
-	26, // 70: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
-	45, // 71: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
-	47, // 72: palimpsest.record.v1.Successors.successors:type_name -> palimpsest.record.v1.Successor
-	49, // 73: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
-	51, // 74: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
-	53, // 75: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
-	77, // 76: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
-	57, // 77: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
-	58, // 78: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
-	0,  // 79: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
-	0,  // 80: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
-	0,  // 81: palimpsest.record.v1.Step.verbatim:type_name -> palimpsest.record.v1.Range
-	60, // 82: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
-	61, // 83: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
-	63, // 84: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
-	5,  // 85: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
-	70, // 86: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
-	77, // 87: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
-	0,  // 88: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
-	77, // 89: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
-	77, // 90: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
-	77, // 91: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
-	72, // 92: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
-	77, // 93: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
-	74, // 94: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
-	77, // 95: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
-	77, // 96: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
-	77, // 97: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
-	77, // 98: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
-	99, // [99:99] is the sub-list for method output_type
-	99, // [99:99] is the sub-list for method input_type
-	99, // [99:99] is the sub-list for extension type_name
-	99, // [99:99] is the sub-list for extension extendee
-	0,  // [0:99] is the sub-list for field type_name
+	2,   // 0: palimpsest.record.v1.Content.ref:type_name -> palimpsest.record.v1.ContentRef
+	3,   // 1: palimpsest.record.v1.Content.erased:type_name -> palimpsest.record.v1.ErasedContent
+	7,   // 2: palimpsest.record.v1.Message.parts:type_name -> palimpsest.record.v1.Part
+	6,   // 3: palimpsest.record.v1.Message.actions:type_name -> palimpsest.record.v1.ActionRef
+	77,  // 4: palimpsest.record.v1.Message.create_time:type_name -> google.protobuf.Timestamp
+	5,   // 5: palimpsest.record.v1.Message.expiration:type_name -> palimpsest.record.v1.Expiration
+	1,   // 6: palimpsest.record.v1.Part.text:type_name -> palimpsest.record.v1.Content
+	13,  // 7: palimpsest.record.v1.Part.media:type_name -> palimpsest.record.v1.Media
+	14,  // 8: palimpsest.record.v1.Part.call:type_name -> palimpsest.record.v1.ToolCall
+	15,  // 9: palimpsest.record.v1.Part.result:type_name -> palimpsest.record.v1.ToolResult
+	19,  // 10: palimpsest.record.v1.Part.reasoning:type_name -> palimpsest.record.v1.Reasoning
+	20,  // 11: palimpsest.record.v1.Part.opaque:type_name -> palimpsest.record.v1.Opaque
+	12,  // 12: palimpsest.record.v1.Part.citation:type_name -> palimpsest.record.v1.Citation
+	9,   // 13: palimpsest.record.v1.Part.recalled:type_name -> palimpsest.record.v1.RecalledMemories
+	8,   // 14: palimpsest.record.v1.Part.residue:type_name -> palimpsest.record.v1.Residue
+	10,  // 15: palimpsest.record.v1.RecalledMemories.memories:type_name -> palimpsest.record.v1.RecalledMemory
+	11,  // 16: palimpsest.record.v1.RecalledMemory.sources:type_name -> palimpsest.record.v1.RecalledSource
+	77,  // 17: palimpsest.record.v1.RecalledMemory.time:type_name -> google.protobuf.Timestamp
+	77,  // 18: palimpsest.record.v1.RecalledSource.time:type_name -> google.protobuf.Timestamp
+	1,   // 19: palimpsest.record.v1.Media.data:type_name -> palimpsest.record.v1.Content
+	1,   // 20: palimpsest.record.v1.ToolCall.arguments:type_name -> palimpsest.record.v1.Content
+	1,   // 21: palimpsest.record.v1.ToolResult.text:type_name -> palimpsest.record.v1.Content
+	18,  // 22: palimpsest.record.v1.ToolResult.parts:type_name -> palimpsest.record.v1.ResultPart
+	6,   // 23: palimpsest.record.v1.ToolResult.actions:type_name -> palimpsest.record.v1.ActionRef
+	5,   // 24: palimpsest.record.v1.ToolResult.expiration:type_name -> palimpsest.record.v1.Expiration
+	17,  // 25: palimpsest.record.v1.ToolResult.recalled:type_name -> palimpsest.record.v1.Recalled
+	16,  // 26: palimpsest.record.v1.ToolResult.source:type_name -> palimpsest.record.v1.ResultSource
+	1,   // 27: palimpsest.record.v1.ResultPart.text:type_name -> palimpsest.record.v1.Content
+	13,  // 28: palimpsest.record.v1.ResultPart.media:type_name -> palimpsest.record.v1.Media
+	1,   // 29: palimpsest.record.v1.Reasoning.text:type_name -> palimpsest.record.v1.Content
+	1,   // 30: palimpsest.record.v1.Reasoning.signature:type_name -> palimpsest.record.v1.Content
+	1,   // 31: palimpsest.record.v1.Opaque.json:type_name -> palimpsest.record.v1.Content
+	0,   // 32: palimpsest.record.v1.Edit.range:type_name -> palimpsest.record.v1.Range
+	22,  // 33: palimpsest.record.v1.Edit.parts:type_name -> palimpsest.record.v1.PartEdit
+	24,  // 34: palimpsest.record.v1.Edit.summary:type_name -> palimpsest.record.v1.Summary
+	77,  // 35: palimpsest.record.v1.Edit.time:type_name -> google.protobuf.Timestamp
+	7,   // 36: palimpsest.record.v1.PartEdit.shown:type_name -> palimpsest.record.v1.Part
+	23,  // 37: palimpsest.record.v1.PartEdit.copies:type_name -> palimpsest.record.v1.Copy
+	1,   // 38: palimpsest.record.v1.Summary.text:type_name -> palimpsest.record.v1.Content
+	0,   // 39: palimpsest.record.v1.Summary.except:type_name -> palimpsest.record.v1.Range
+	1,   // 40: palimpsest.record.v1.Summary.facts:type_name -> palimpsest.record.v1.Content
+	0,   // 41: palimpsest.record.v1.Summary.verbatim:type_name -> palimpsest.record.v1.Range
+	0,   // 42: palimpsest.record.v1.Manifest.pins:type_name -> palimpsest.record.v1.Range
+	77,  // 43: palimpsest.record.v1.Manifest.time:type_name -> google.protobuf.Timestamp
+	26,  // 44: palimpsest.record.v1.Manifest.window_cuts:type_name -> palimpsest.record.v1.Cut
+	28,  // 45: palimpsest.record.v1.Head.unanswered:type_name -> palimpsest.record.v1.Call
+	0,   // 46: palimpsest.record.v1.Head.pins:type_name -> palimpsest.record.v1.Range
+	77,  // 47: palimpsest.record.v1.Head.create_time:type_name -> google.protobuf.Timestamp
+	77,  // 48: palimpsest.record.v1.Head.update_time:type_name -> google.protobuf.Timestamp
+	77,  // 49: palimpsest.record.v1.Head.expire_time:type_name -> google.protobuf.Timestamp
+	77,  // 50: palimpsest.record.v1.Head.delete_time:type_name -> google.protobuf.Timestamp
+	77,  // 51: palimpsest.record.v1.Head.next_due:type_name -> google.protobuf.Timestamp
+	77,  // 52: palimpsest.record.v1.Head.former:type_name -> google.protobuf.Timestamp
+	30,  // 53: palimpsest.record.v1.Info.policy:type_name -> palimpsest.record.v1.Policy
+	5,   // 54: palimpsest.record.v1.Policy.result_expiration:type_name -> palimpsest.record.v1.Expiration
+	36,  // 55: palimpsest.record.v1.Policy.pruning:type_name -> palimpsest.record.v1.PruningPolicy
+	38,  // 56: palimpsest.record.v1.Policy.compaction:type_name -> palimpsest.record.v1.CompactionPolicy
+	35,  // 57: palimpsest.record.v1.Policy.citations:type_name -> palimpsest.record.v1.CitationsPolicy
+	32,  // 58: palimpsest.record.v1.Policy.memory:type_name -> palimpsest.record.v1.MemoryPolicy
+	31,  // 59: palimpsest.record.v1.Policy.deduplication:type_name -> palimpsest.record.v1.DeduplicationPolicy
+	37,  // 60: palimpsest.record.v1.DeduplicationPolicy.excluded_tools:type_name -> palimpsest.record.v1.Names
+	34,  // 61: palimpsest.record.v1.MemoryPolicy.sync_roles:type_name -> palimpsest.record.v1.Numbers
+	33,  // 62: palimpsest.record.v1.MemoryPolicy.recall:type_name -> palimpsest.record.v1.RecallPolicy
+	34,  // 63: palimpsest.record.v1.RecallPolicy.scopes:type_name -> palimpsest.record.v1.Numbers
+	37,  // 64: palimpsest.record.v1.CitationsPolicy.recall_tools:type_name -> palimpsest.record.v1.Names
+	37,  // 65: palimpsest.record.v1.PruningPolicy.protected_tools:type_name -> palimpsest.record.v1.Names
+	37,  // 66: palimpsest.record.v1.PruningPolicy.protected_prefixes:type_name -> palimpsest.record.v1.Names
+	77,  // 67: palimpsest.record.v1.Outcome.time:type_name -> google.protobuf.Timestamp
+	0,   // 68: palimpsest.record.v1.Outcome.removed:type_name -> palimpsest.record.v1.Range
+	77,  // 69: palimpsest.record.v1.Task.time:type_name -> google.protobuf.Timestamp
+	43,  // 70: palimpsest.record.v1.Fits.fits:type_name -> palimpsest.record.v1.Fit
+	26,  // 71: palimpsest.record.v1.Fit.cuts:type_name -> palimpsest.record.v1.Cut
+	45,  // 72: palimpsest.record.v1.HistoryMarks.marks:type_name -> palimpsest.record.v1.HistoryMark
+	47,  // 73: palimpsest.record.v1.Successors.successors:type_name -> palimpsest.record.v1.Successor
+	49,  // 74: palimpsest.record.v1.AskedSummaries.summaries:type_name -> palimpsest.record.v1.AskedSummary
+	51,  // 75: palimpsest.record.v1.Erasures.erasures:type_name -> palimpsest.record.v1.Erasure
+	53,  // 76: palimpsest.record.v1.Reclaims.reclaims:type_name -> palimpsest.record.v1.Reclaim
+	77,  // 77: palimpsest.record.v1.Draft.until:type_name -> google.protobuf.Timestamp
+	57,  // 78: palimpsest.record.v1.Draft.plan:type_name -> palimpsest.record.v1.Plan
+	58,  // 79: palimpsest.record.v1.Plan.steps:type_name -> palimpsest.record.v1.Step
+	0,   // 80: palimpsest.record.v1.Step.range:type_name -> palimpsest.record.v1.Range
+	0,   // 81: palimpsest.record.v1.Step.own:type_name -> palimpsest.record.v1.Range
+	0,   // 82: palimpsest.record.v1.Step.verbatim:type_name -> palimpsest.record.v1.Range
+	60,  // 83: palimpsest.record.v1.DraftText.facts:type_name -> palimpsest.record.v1.Facts
+	61,  // 84: palimpsest.record.v1.Facts.facts:type_name -> palimpsest.record.v1.Fact
+	63,  // 85: palimpsest.record.v1.Run.sources:type_name -> palimpsest.record.v1.NumberRange
+	5,   // 86: palimpsest.record.v1.ActionPolicy.expiration:type_name -> palimpsest.record.v1.Expiration
+	70,  // 87: palimpsest.record.v1.FormerRequests.requests:type_name -> palimpsest.record.v1.FormerRequest
+	77,  // 88: palimpsest.record.v1.MemorySync.passed:type_name -> google.protobuf.Timestamp
+	0,   // 89: palimpsest.record.v1.MemorySync.again:type_name -> palimpsest.record.v1.Range
+	77,  // 90: palimpsest.record.v1.MemorySync.until:type_name -> google.protobuf.Timestamp
+	77,  // 91: palimpsest.record.v1.MemorySync.next_try:type_name -> google.protobuf.Timestamp
+	77,  // 92: palimpsest.record.v1.MemorySync.sent:type_name -> google.protobuf.Timestamp
+	72,  // 93: palimpsest.record.v1.MemorySync.flight:type_name -> palimpsest.record.v1.MemoryFlight
+	77,  // 94: palimpsest.record.v1.MemoryFlight.sent:type_name -> google.protobuf.Timestamp
+	74,  // 95: palimpsest.record.v1.MemoryLineage.origins:type_name -> palimpsest.record.v1.MemoryOrigin
+	77,  // 96: palimpsest.record.v1.MemoryErrand.created:type_name -> google.protobuf.Timestamp
+	77,  // 97: palimpsest.record.v1.MemoryErrand.next_try:type_name -> google.protobuf.Timestamp
+	77,  // 98: palimpsest.record.v1.MemoryErrand.done:type_name -> google.protobuf.Timestamp
+	77,  // 99: palimpsest.record.v1.MemoryMark.time:type_name -> google.protobuf.Timestamp
+	100, // [100:100] is the sub-list for method output_type
+	100, // [100:100] is the sub-list for method input_type
+	100, // [100:100] is the sub-list for extension type_name
+	100, // [100:100] is the sub-list for extension extendee
+	0,   // [0:100] is the sub-list for field type_name
 }
 
 func init() { file_recordpb_record_proto_init() }

@@ -47,16 +47,16 @@ export const own = {
 export interface Options {
   /** One of the fakes', by name, or another. */
   model?: string | MockLanguageModelV3;
-  rewind?: boolean;
+  differs?: "refuse";
   /** Is told the new messages after each step. */
   kept?: (messages: ModelMessage[]) => void;
 }
 
 export type Play = (client: Palimpsest, name: string, messages: ModelMessage[], options?: Options) => Promise<ModelMessage[]>;
 
-function call(client: Palimpsest, name: string, messages: ModelMessage[], { model = "fake", rewind = true, kept }: Options) {
+function call(client: Palimpsest, name: string, messages: ModelMessage[], { model = "fake", differs, kept }: Options) {
   const conversation = client.conversation(name, { policy: { citations: { enabled: true, thresholdChars: 3000 } } });
-  const { middleware, tools } = palimpsest(conversation, { rewind });
+  const { middleware, tools } = palimpsest(conversation, differs ? { differs } : {});
   const openai = createOpenAI({ baseURL: `${fakes}/v1`, apiKey: "none" });
   return {
     model: wrapLanguageModel({ model: typeof model === "string" ? openai.chat(model) : model, middleware }),
@@ -65,14 +65,20 @@ function call(client: Palimpsest, name: string, messages: ModelMessage[], { mode
     tools: { ...own, ...tools },
     stopWhen: stepCountIs(10),
     maxRetries: 0,
-    onStepFinish: ({ response }: { response: { messages: ModelMessage[] } }) => kept?.([...messages, ...response.messages]),
+    onStepFinish: async (step: Replied) => kept?.([...messages, ...await replies(step)]),
   };
+}
+
+type Replied = { response: unknown; responseMessages?: unknown };
+
+/** replies are the messages that a call came to. In version 7 of the SDK, its response has those of the last step alone. */
+async function replies({ response, responseMessages }: Replied): Promise<ModelMessage[]> {
+  return (await responseMessages ?? (await response as { messages: unknown }).messages) as ModelMessage[];
 }
 
 /** whole lets the model answer, and returns the messages with what was said. */
 export const whole: Play = async (client, name, messages, options = {}) => {
-  const { response } = await generateText(call(client, name, messages, options));
-  return [...messages, ...response.messages];
+  return [...messages, ...await replies(await generateText(call(client, name, messages, options)))];
 };
 
 /** streamed does the same, piece by piece. */
@@ -81,7 +87,7 @@ export const streamed: Play = async (client, name, messages, options = {}) => {
   const faults: unknown[] = [];
   for await (const part of result.fullStream) if (part.type === "error") faults.push(part.error);
   if (faults.length > 0) throw faults[0];
-  return [...messages, ...(await result.response).messages];
+  return [...messages, ...await replies(result)];
 };
 
 export const user = (content: string): ModelMessage => ({ role: "user", content });

@@ -60,8 +60,8 @@ test("an edit takes back what followed", async () => {
   assert.deepEqual(await record(client, name), [...found, "user", "assistant"]);
 });
 
-test("an edit without rewind is refused", async () => {
-  await assert.rejects(edited({ rewind: false }), { reason: "HISTORY_DIVERGED" });
+test("an edit is refused where the caller says so", async () => {
+  await assert.rejects(edited({ differs: "refuse" }), { reason: "HISTORY_DIVERGED" });
   assert.deepEqual(await record(client, name), [...found, ...repeated]);
 });
 
@@ -86,12 +86,32 @@ test("the view keeps what Chat Completions has no place for", async () => {
   const model = new MockLanguageModelV3({ doGenerate: async () => answer });
   await whole(client, name, messages, { model });
   // JSON leaves out what is undefined.
-  const [, user, assistant, tool, other] = JSON.parse(JSON.stringify(model.doGenerateCalls[0]!.prompt)) as { content: any[] }[];
+  const [, user, assistant, tool] = JSON.parse(JSON.stringify(model.doGenerateCalls[0]!.prompt)) as { content: any[] }[];
   assert.deepEqual([user!.content, assistant!.content], [messages[0]!.content, messages[1]!.content]);
   assert.equal(tool!.content[0].toolCallId, "of-the-provider");
   assert.ok(tool!.content[0].output.value.length < 3000);
-  assert.deepEqual(other!.content, [result("b", "Nothing.")]);
+  assert.deepEqual(tool!.content.slice(1), [result("b", "Nothing.")]);
 });
+
+for (const [megabytes, results] of [[100, 1], [12, 10]] as const) {
+  test(`${results} results of ${megabytes} MB in one turn, and the next one`, async () => {
+    const ids = Array.from({ length: results }, (_, i) => `c${i}`);
+    const large = fetchLog().repeat(megabytes + 1).slice(0, megabytes << 20);
+    const messages: ModelMessage[] = [
+      { role: "user", content: "Read it." },
+      { role: "assistant", content: ids.map((toolCallId) => ({ type: "tool-call" as const, toolCallId, toolName: "fetch_log", input: {} })) },
+      { role: "tool", content: ids.map((id) => result(id, id + large)) },
+    ];
+    const model = new MockLanguageModelV3({ doGenerate: async () => answer });
+    const said = await whole(client, name, [...await whole(client, name, messages, { model }), user(again)], { model });
+    assert.equal(said.length, 6);
+    for (const { prompt } of model.doGenerateCalls) {
+      const [, , calls, shown] = prompt;
+      assert.deepEqual([calls!.content.length, shown!.content.length], [results, results]);
+      assert.ok(JSON.stringify(shown).length < 4000 * results);
+    }
+  });
+}
 
 test("an aborted stream leaves nothing, and it goes on", async () => {
   const asked = [user(question)];

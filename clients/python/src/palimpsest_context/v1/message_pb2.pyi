@@ -119,7 +119,7 @@ class MessageRange(_message.Message):
     def __init__(self, start_index: _Optional[int] = ..., end_index: _Optional[int] = ...) -> None: ...
 
 class MessageView(_message.Message):
-    __slots__ = ["can_expand", "compacted_at", "edit_id", "expired", "hidden", "in_view", "level", "original_length_chars", "summary_id", "tokens_saved"]
+    __slots__ = ["can_expand", "compacted_at", "edit_id", "expired", "hidden", "in_view", "level", "original_length_chars", "removed_by_caller", "summary_id", "tokens_saved"]
     CAN_EXPAND_FIELD_NUMBER: _ClassVar[int]
     COMPACTED_AT_FIELD_NUMBER: _ClassVar[int]
     EDIT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -128,6 +128,7 @@ class MessageView(_message.Message):
     IN_VIEW_FIELD_NUMBER: _ClassVar[int]
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     ORIGINAL_LENGTH_CHARS_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_BY_CALLER_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_ID_FIELD_NUMBER: _ClassVar[int]
     TOKENS_SAVED_FIELD_NUMBER: _ClassVar[int]
     can_expand: bool
@@ -138,9 +139,10 @@ class MessageView(_message.Message):
     in_view: bool
     level: ViewLevel
     original_length_chars: int
+    removed_by_caller: bool
     summary_id: str
     tokens_saved: int
-    def __init__(self, level: _Optional[_Union[ViewLevel, str]] = ..., edit_id: _Optional[str] = ..., original_length_chars: _Optional[int] = ..., tokens_saved: _Optional[int] = ..., can_expand: bool = ..., compacted_at: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., expired: bool = ..., in_view: bool = ..., summary_id: _Optional[str] = ..., hidden: bool = ...) -> None: ...
+    def __init__(self, level: _Optional[_Union[ViewLevel, str]] = ..., edit_id: _Optional[str] = ..., original_length_chars: _Optional[int] = ..., tokens_saved: _Optional[int] = ..., can_expand: bool = ..., compacted_at: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., expired: bool = ..., in_view: bool = ..., summary_id: _Optional[str] = ..., hidden: bool = ..., removed_by_caller: bool = ...) -> None: ...
 
 class Opaque(_message.Message):
     __slots__ = ["json", "provider"]

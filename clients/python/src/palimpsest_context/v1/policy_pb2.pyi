@@ -24,6 +24,10 @@ MEMORY_SYNC_STRATEGY_BATCH: MemorySyncStrategy
 MEMORY_SYNC_STRATEGY_END_OF_SESSION: MemorySyncStrategy
 MEMORY_SYNC_STRATEGY_IMMEDIATE: MemorySyncStrategy
 MEMORY_SYNC_STRATEGY_UNSPECIFIED: MemorySyncStrategy
+REASONING_BINDING_DROPS: ReasoningBinding
+REASONING_BINDING_NONE: ReasoningBinding
+REASONING_BINDING_REFUSES: ReasoningBinding
+REASONING_BINDING_UNSPECIFIED: ReasoningBinding
 REWRITE_MODE_COALESCED: RewriteMode
 REWRITE_MODE_EAGER: RewriteMode
 REWRITE_MODE_UNSPECIFIED: RewriteMode
@@ -199,7 +203,8 @@ class MemoryScopeList(_message.Message):
     def __init__(self, scopes: _Optional[_Iterable[_Union[_memory_pb2.MemoryScope, str]]] = ...) -> None: ...
 
 class ModelProfile(_message.Message):
-    __slots__ = ["cache_read_price", "cache_write_price", "context_window_tokens", "counter", "factor", "input_price", "live_prefix", "media_tokens", "model", "output_price", "reserved_output_tokens"]
+    __slots__ = ["cache_lifetime", "cache_read_price", "cache_write_price", "context_window_tokens", "counter", "factor", "input_price", "live_prefix", "media_tokens", "model", "output_price", "reasoning_binding", "reserved_output_tokens"]
+    CACHE_LIFETIME_FIELD_NUMBER: _ClassVar[int]
     CACHE_READ_PRICE_FIELD_NUMBER: _ClassVar[int]
     CACHE_WRITE_PRICE_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_WINDOW_TOKENS_FIELD_NUMBER: _ClassVar[int]
@@ -210,7 +215,9 @@ class ModelProfile(_message.Message):
     MEDIA_TOKENS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_PRICE_FIELD_NUMBER: _ClassVar[int]
+    REASONING_BINDING_FIELD_NUMBER: _ClassVar[int]
     RESERVED_OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    cache_lifetime: _duration_pb2.Duration
     cache_read_price: float
     cache_write_price: float
     context_window_tokens: int
@@ -221,8 +228,9 @@ class ModelProfile(_message.Message):
     media_tokens: int
     model: str
     output_price: float
+    reasoning_binding: ReasoningBinding
     reserved_output_tokens: int
-    def __init__(self, model: _Optional[str] = ..., context_window_tokens: _Optional[int] = ..., reserved_output_tokens: _Optional[int] = ..., counter: _Optional[str] = ..., factor: _Optional[float] = ..., media_tokens: _Optional[int] = ..., input_price: _Optional[float] = ..., cache_read_price: _Optional[float] = ..., cache_write_price: _Optional[float] = ..., output_price: _Optional[float] = ..., live_prefix: bool = ...) -> None: ...
+    def __init__(self, model: _Optional[str] = ..., context_window_tokens: _Optional[int] = ..., reserved_output_tokens: _Optional[int] = ..., counter: _Optional[str] = ..., factor: _Optional[float] = ..., media_tokens: _Optional[int] = ..., input_price: _Optional[float] = ..., cache_read_price: _Optional[float] = ..., cache_write_price: _Optional[float] = ..., output_price: _Optional[float] = ..., live_prefix: bool = ..., cache_lifetime: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., reasoning_binding: _Optional[_Union[ReasoningBinding, str]] = ...) -> None: ...
 
 class NameList(_message.Message):
     __slots__ = ["names"]
@@ -331,4 +339,7 @@ class CompactionStrategy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
 
 class RewriteMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class ReasoningBinding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

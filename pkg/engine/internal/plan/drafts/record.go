@@ -73,7 +73,8 @@ func Broken(s *Step, since int64, edits []conversation.Edit) bool {
 
 func breaksDraft(e *conversation.Edit) bool {
 	switch e.Kind {
-	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide, conversation.EditRestore, conversation.EditCorrect:
+	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide, conversation.EditRestore, conversation.EditCorrect,
+		conversation.EditTakeOut, conversation.EditPutBack:
 		return true
 	default:
 		return e.Erases

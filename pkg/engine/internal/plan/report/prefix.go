@@ -109,7 +109,7 @@ func (c *Comparison) spannedSince(since int64) Break {
 // changesRange says whether an edit takes a whole range out of the view, or brings it back.
 func (c *Comparison) changesRange(e *conversation.Edit) bool {
 	switch e.Kind {
-	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide:
+	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide, conversation.EditTakeOut, conversation.EditPutBack:
 		return true
 	case conversation.EditCorrect:
 		return c.View.Dissolves(e)

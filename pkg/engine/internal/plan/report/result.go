@@ -132,6 +132,7 @@ func (r *Result) Explain(out *view.Composition, m *conversation.Manifest, record
 		left -= int64(out.Original(out.Removed[i].Message).Tokens)
 		r.explainGone(&out.Removed[i])
 	}
+	left -= r.explainTakenOut(out)
 	for _, h := range out.Hidden {
 		left -= h.Before
 		r.Decisions = append(r.Decisions, conversation.Decision{
@@ -144,6 +145,29 @@ func (r *Result) Explain(out *view.Composition, m *conversation.Manifest, record
 		d.Before, d.After = max(-p.Tokens, 0), max(p.Tokens, 0)
 		r.Decisions = append(r.Decisions, d)
 	}
+}
+
+// explainTakenOut says what the caller's list lacks, neighbors together, and what that weighs. What an expansion brought back since is in the view.
+func (r *Result) explainTakenOut(out *view.Composition) (weight int64) {
+	first := len(r.Decisions)
+	for _, e := range out.TakenOut {
+		weight += e.Before
+		if n := len(r.Decisions) - 1; n >= first && r.Decisions[n].Last == e.Range.First-1 {
+			r.Decisions[n].Last, r.Decisions[n].Before, r.Decisions[n].EditSeq = e.Range.End-1, r.Decisions[n].Before+e.Before, max(r.Decisions[n].EditSeq, e.Seq)
+			continue
+		}
+		r.Decisions = append(r.Decisions, conversation.Decision{
+			First: e.Range.First, Last: e.Range.End - 1, Kind: conversation.DecisionRemoved, Reason: e.Reason, Before: e.Before, EditSeq: e.Seq,
+		})
+	}
+	for it := range conversation.Items(out.Units) {
+		at := slices.IndexFunc(r.Decisions[first:], func(d conversation.Decision) bool { return d.First <= it.Message.Index && it.Message.Index <= d.Last })
+		if at >= 0 && it.Of == nil {
+			r.Decisions[first+at].Before -= int64(out.Original(it.Message).Tokens)
+			weight -= int64(out.Original(it.Message).Tokens)
+		}
+	}
+	return weight
 }
 
 // explainSummary says which messages a summary stands for, and what those weigh that it stands for alone.
@@ -255,10 +279,9 @@ func (r *Result) explainItem(it *conversation.Item) {
 // explainGone says why a message is not shown at all.
 func (r *Result) explainGone(it *conversation.Item) {
 	n := int64(it.Message.Tokens)
-	switch {
-	case it.Reason.Expired():
+	if it.Reason.Expired() {
 		r.Tokens.SavedByExpiry += n
-	case it.Reason != conversation.ReasonRemovedByCaller: // which saves the caller nothing
+	} else {
 		r.Tokens.SavedByRetention += n
 	}
 	r.addDecision(it, conversation.DecisionRemoved, it.Reason, n, 0)

@@ -16,7 +16,7 @@ type BudgetOverride struct {
 // Budget resolves the room: request, policies with the most specific first, model profile, default. What is set for all windows, or
 // for larger ones, must not leave a window without room: a reserve that comes from further down than the window does is a default,
 // and at most a quarter of it (behaviour §14).
-func Budget(o BudgetOverride, p conversation.ModelProfile, policies ...conversation.FitPolicy) int64 {
+func Budget(o BudgetOverride, p conversation.ModelProfile, policies ...conversation.FitPolicy) conversation.Budget {
 	b := conversation.Budget{MaxContext: FirstSet(0, o.MaxContext)}
 	windows, reserves := make([]*int32, 0, len(policies)+2), make([]*int32, 0, len(policies)+2)
 	windows, reserves = append(windows, o.ContextWindow), append(reserves, o.ReservedOutput)
@@ -30,10 +30,12 @@ func Budget(o BudgetOverride, p conversation.ModelProfile, policies ...conversat
 	b.ContextWindow = FirstSet(conversation.DefaultContextWindow, windows...)
 	b.ReservedOutput = FirstSet(conversation.DefaultReservedOutput, reserves...)
 	isSet := func(n *int32) bool { return n != nil }
-	if from := slices.IndexFunc(windows, isSet); from >= 0 && !slices.ContainsFunc(reserves[:from+1], isSet) {
+	from := slices.IndexFunc(windows, isSet)
+	if from >= 0 && !slices.ContainsFunc(reserves[:from+1], isSet) {
 		b.ReservedOutput = min(b.ReservedOutput, b.ContextWindow/defaultReserveShare)
 	}
-	return b.Tokens()
+	b.Assumed = from < 0
+	return b
 }
 
 // defaultReserveShare: a default reserve is at most this part of the window.

@@ -2,6 +2,7 @@
 package settings
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -14,10 +15,11 @@ import (
 type Settings struct {
 	Policy  conversation.Policy
 	Hash    string // of the policy
-	Budget  int64  // B
-	Limit   int64  // B before the factor: what counts may add up to
-	Target  int64  // where a cut aims, before the factor
-	Share   int64  // the most a tool result may weigh when it first enters a view, before the factor
+	Room    conversation.Budget
+	Budget  int64 // B, which Room makes
+	Limit   int64 // B before the factor: what counts may add up to
+	Target  int64 // where a cut aims, before the factor
+	Share   int64 // the most a tool result may weigh when it first enters a view, before the factor
 	Counter tokens.Counter
 	Factor  float64
 
@@ -54,7 +56,8 @@ func Resolve(in *Input) (*Settings, error) {
 	profile, _ := in.Known.Profile(in.Model)
 	policy := in.Policy.Or(own).Or(in.Defaults)
 	s := &Settings{Policy: policy, Hash: policy.Hash(), Counter: in.Counter, Catalogue: in.Known, Override: in.Override}
-	s.Budget = Budget(in.Budget, profile, in.Policy.Fit, own.Fit, in.Defaults.Fit)
+	s.Room = Budget(in.Budget, profile, in.Policy.Fit, own.Fit, in.Defaults.Fit)
+	s.Budget = s.Room.Tokens()
 	if s.Budget <= 0 {
 		return nil, noRoom()
 	}
@@ -77,7 +80,7 @@ func (s *Settings) rewrite(profile conversation.ModelProfile) {
 	s.Eager = p.Mode == conversation.RewriteEager
 	s.MinGain = FirstSet(conversation.DefaultMinGainTokens, p.MinGainTokens)
 	s.MaxDeferral = conversation.ValueOr(p.MaxDeferralTurns, conversation.DefaultMaxDeferralTurns)
-	s.ColdAfter = conversation.ValueOr(p.ColdAfter, conversation.DefaultColdAfter)
+	s.ColdAfter = conversation.ValueOr(cmp.Or(p.ColdAfter, profile.CacheLifetime), conversation.DefaultColdAfter)
 	s.ExpectTurns = conversation.ValueOr(p.ExpectTurns, conversation.DefaultExpectTurns)
 	s.ColdCut = s.Budget * FirstSet(conversation.DefaultColdCutPercent, p.ColdCutPercent) / 100
 	s.MaxWait = conversation.ValueOr(s.Policy.MaxWait, conversation.DefaultMaxWait)
@@ -91,7 +94,7 @@ func (s *Settings) rewrite(profile conversation.ModelProfile) {
 func ownBudget(in *Input, tokens int64, profile conversation.ModelProfile) (bool, error) {
 	own := in.Loaded.Info.Policy
 	if own.Or(in.Defaults).Fit.ContextWindowTokens != nil {
-		return tokens >= Budget(BudgetOverride{}, profile, own.Fit, in.Defaults.Fit), nil
+		return tokens >= Budget(BudgetOverride{}, profile, own.Fit, in.Defaults.Fit).Tokens(), nil
 	}
 	known, err := in.Loaded.BudgetWindows()
 	return tokens >= known.Largest(), err

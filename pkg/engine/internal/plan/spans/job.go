@@ -107,11 +107,11 @@ const (
 // limitSpan says how long a span may be, in characters. Heads larger than the window of the smallest of the models that may be asked go in
 // chunks, and are shortened to what is given of one summary.
 func (d *Planner) limitSpan(w *drafts.Job) {
-	room := settings.Budget(settings.BudgetOverride{}, conversation.ModelProfile{})
+	room := settings.Budget(settings.BudgetOverride{}, conversation.ModelProfile{}).Tokens()
 	for _, name := range d.Models(&w.Prompt) {
 		_, model, _ := strings.Cut(name, "/")
 		p, _ := d.Settings.Catalogue.Profile(model)
-		room = min(room, settings.Budget(settings.BudgetOverride{}, p))
+		room = min(room, settings.Budget(settings.BudgetOverride{}, p).Tokens())
 	}
 	chars, weight := w.Density()
 	room = max(room-promptTokens-2*w.Summary, promptTokens)

@@ -23,10 +23,12 @@ public final class Call {
     return new Call(call.getCallId(), call.getName(), call.getArgumentsJson(), recalls);
   }
 
+  /** The call's id. */
   public String id() {
     return id;
   }
 
+  /** The tool's name. */
   public String name() {
     return name;
   }

@@ -72,28 +72,31 @@ final class Json {
     return out.toString();
   }
 
-  static String object(Map<String, String> members) {
+  static String object(Map<String, ? extends CharSequence> members) {
     return members.entrySet().stream().map(m -> write(m.getKey()) + ":" + m.getValue()).collect(Collectors.joining(",", "{", "}"));
   }
 
-  static String array(List<String> elements) {
+  static String array(List<? extends CharSequence> elements) {
     return "[" + String.join(",", elements) + "]";
   }
 
   /** Writes a String, a Number, a Boolean, null, a List or a Map. */
   static String write(Object value) {
-    if (value == null || value instanceof Number || value instanceof Boolean) {
-      return String.valueOf(value);
+    if (value instanceof String) {
+      return quote((String) value);
     }
     if (value instanceof List) {
       return array(((List<?>) value).stream().map(Json::write).collect(Collectors.toList()));
     }
     if (value instanceof Map) {
       Map<String, String> members = new LinkedHashMap<>();
-      ((Map<?, ?>) value).forEach((key, member) -> members.put(String.valueOf(key), write(member)));
+      ((Map<?, ?>) value).forEach((key, member) -> members.put((String) key, write(member)));
       return object(members);
     }
-    return quote(String.valueOf(value));
+    if (value == null || value instanceof Boolean || value instanceof Number && Double.isFinite(((Number) value).doubleValue())) {
+      return String.valueOf(value);
+    }
+    throw new IllegalArgumentException("JSON has no " + value.getClass().getName() + ", or not this one: give texts, finite numbers, booleans, lists and maps");
   }
 
   private static String quote(String value) {

@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -68,18 +69,41 @@ final class LocalSidecar implements AutoCloseable {
     return Files.writeString(file, "tokens: [{name: local, namespace: default, role: operator, sha256: " + sha256(token) + "}]\n");
   }
 
-  /** Where it listens; null until it does. */
-  String address() {
-    if (!process.isAlive()) {
-      String said = said();
-      throw new LocalSidecarException("the sidecar ended: " + said.substring(Math.max(0, said.length() - LOGGED)).trim(), null);
+  /** Where it listens, once it does. */
+  String listening(Duration timeout) {
+    try {
+      for (long end = System.nanoTime() + timeout.toNanos(); System.nanoTime() < end; Thread.sleep(5)) {
+        if (!process.isAlive()) {
+          throw new LocalSidecarException("the sidecar ended" + last(), null);
+        }
+        String address = address();
+        if (address != null) {
+          return address;
+        }
+      }
+    } catch (InterruptedException interrupted) {
+      throw PalimpsestException.interrupted(interrupted);
     }
+    throw new LocalSidecarException("the sidecar does not listen after " + timeout + last(), null);
+  }
+
+  private String address() {
     if (unix) {
       Path socket = folder.resolve("p.sock");
       return Files.exists(socket) ? "unix://" + socket : null;
     }
     Matcher port = PORT.matcher(said());
     return port.find() ? port.group() : null;
+  }
+
+  /** Why it does not serve. */
+  LocalSidecarException failed(RuntimeException failure) {
+    return new LocalSidecarException("the sidecar does not serve: " + failure.getMessage() + last(), failure);
+  }
+
+  private String last() {
+    String said = said().trim();
+    return said.isEmpty() ? "" : ". It logged last:\n" + said.substring(Math.max(0, said.length() - LOGGED)).trim();
   }
 
   private String said() {

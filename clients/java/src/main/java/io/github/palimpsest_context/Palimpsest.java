@@ -17,6 +17,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,6 +30,8 @@ import java.util.regex.Pattern;
 /** A sidecar, over one channel: keep it for the life of the process. It is safe for concurrent use. */
 public final class Palimpsest implements AutoCloseable {
   static final int LARGEST_REPLY = 64 << 20; // as many bytes as a sidecar answers with at most
+  static final Duration IMPATIENT = Duration.ofSeconds(1); // where a conversation goes on without the sidecar
+  static final ExecutorService THREADS = Executors.newCachedThreadPool(Palimpsest::daemon);
 
   private static final long FIRST_PAUSE = 50; // milliseconds
   private static final long LONGEST_PAUSE = 1000;
@@ -34,8 +39,9 @@ public final class Palimpsest implements AutoCloseable {
   private static final Pattern RELEASE = Pattern.compile("^v?(\\d+)\\.(\\d+)\\.(\\d+).*");
   private static final byte[] SERVING = {8, 1};
 
+  final Duration timeout;
   private final Transport transport;
-  private final Duration timeout;
+  private final CountDownLatch closed = new CountDownLatch(1);
   private final LocalSidecar local; // null if the sidecar is somebody else's
   private final String version;
   private boolean greeted;
@@ -52,6 +58,7 @@ public final class Palimpsest implements AutoCloseable {
     return connect(address, new Options());
   }
 
+  /** The same with choices. */
   public static Palimpsest connect(String address, Options options) {
     return connect(address, options, resource("version").trim());
   }
@@ -65,28 +72,24 @@ public final class Palimpsest implements AutoCloseable {
     return local(new Options());
   }
 
+  /** The same with choices. */
   public static Palimpsest local(Options options) {
     LocalSidecar started = new LocalSidecar(options);
+    Palimpsest client = null;
     try {
       Options chosen = new Options().timeout(options.timeout).token(started.token);
-      Transport transport = Transport.to(address(started, options.timeout), chosen);
-      Palimpsest client = new Palimpsest(transport, options.timeout, started, resource("version").trim());
+      Transport transport = Transport.to(started.listening(options.timeout), chosen);
+      client = new Palimpsest(transport, options.timeout, started, resource("version").trim());
       client.greet();
       return client;
     } catch (RuntimeException failure) {
-      started.close();
-      throw failure;
-    }
-  }
-
-  private static String address(LocalSidecar started, Duration timeout) {
-    for (long end = System.nanoTime() + timeout.toNanos(); System.nanoTime() < end; sleep(5)) {
-      String address = started.address();
-      if (address != null) {
-        return address;
+      RuntimeException told = failure instanceof LocalSidecarException || failure instanceof OlderSidecarException ? failure : started.failed(failure);
+      if (client != null) {
+        client.close();
       }
+      started.close();
+      throw told;
     }
-    throw new LocalSidecarException("the sidecar does not listen after " + timeout, null);
   }
 
   /** The conversation with an id. It makes no call. */
@@ -114,9 +117,10 @@ public final class Palimpsest implements AutoCloseable {
     return new Stubs(transport.channel);
   }
 
-  /** Closes the channel, and ends the sidecar that {@link #local} started. */
+  /** Ends calls that are under way, at once, closes the channel, and ends the sidecar that {@link #local} started. */
   @Override
   public void close() {
+    closed.countDown();
     transport.close();
     if (local != null) {
       local.close();
@@ -130,12 +134,18 @@ public final class Palimpsest implements AutoCloseable {
 
   /** Makes a call, and again while that may help, within one deadline. A request that changes something carries a request id. */
   <R> R call(Function<Stubs, R> call) {
-    greet();
-    return attempts(call);
+    return call(call, timeout);
   }
 
-  private <R> R attempts(Function<Stubs, R> call) {
-    long end = System.nanoTime() + timeout.toNanos();
+  /** The same, for no longer than its patience where the sidecar is away. */
+  <R> R call(Function<Stubs, R> call, Duration patience) {
+    greet(patience);
+    return attempts(call, patience);
+  }
+
+  private <R> R attempts(Function<Stubs, R> call, Duration patience) {
+    long begun = System.nanoTime();
+    long end = begun + timeout.toNanos();
     for (long pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       PalimpsestException failed;
       try {
@@ -145,11 +155,12 @@ public final class Palimpsest implements AutoCloseable {
       } catch (PalimpsestException failure) {
         failed = failure;
       }
-      long jittered = (long) (pause * ThreadLocalRandom.current().nextDouble(0.5, 1));
-      if (!failed.passing() || left(end).toMillis() <= jittered) {
+      long wait = Math.max(failed.retryMillis(), (long) (pause * ThreadLocalRandom.current().nextDouble(0.5, 1)));
+      long until = failed.code() == Status.Code.UNAVAILABLE ? Math.min(begun + patience.toNanos(), end) : end;
+      if (!failed.passing() || left(until).toMillis() <= wait) {
         throw failed;
       }
-      sleep(jittered);
+      sleep(wait, failed);
       transport.connectAnew();
     }
   }
@@ -158,22 +169,35 @@ public final class Palimpsest implements AutoCloseable {
     return Duration.ofNanos(Math.max(end - System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(1)));
   }
 
-  private static void sleep(long milliseconds) {
+  /** Waits, but no longer than until the client is closed. */
+  private void sleep(long milliseconds, PalimpsestException failed) {
     try {
-      Thread.sleep(milliseconds);
+      if (closed.await(milliseconds, TimeUnit.MILLISECONDS)) {
+        throw new PalimpsestException(Status.Code.CANCELLED, "CANCELLED: the client was closed", failed);
+      }
     } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new PalimpsestException(Status.Code.CANCELLED, "CANCELLED: the thread was interrupted", interrupted);
+      throw PalimpsestException.interrupted(interrupted);
     }
   }
 
+  /** A thread that no program waits for. */
+  static Thread daemon(Runnable task) {
+    Thread thread = new Thread(task, "palimpsest");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  void greet() {
+    greet(timeout);
+  }
+
   /** Waits until the sidecar serves, and refuses one that is older than the package. Once it has done so it does nothing. */
-  private synchronized void greet() {
+  private synchronized void greet(Duration patience) {
     if (greeted) {
       return;
     }
     AtomicReference<Metadata> headers = new AtomicReference<>();
-    byte[] answer = attempts(stubs -> health(stubs, headers));
+    byte[] answer = attempts(stubs -> health(stubs, headers), patience);
     String theirs = headers.get() == null ? null : headers.get().get(VERSION);
     if (theirs != null && older(theirs, version)) {
       throw new OlderSidecarException(theirs, version);

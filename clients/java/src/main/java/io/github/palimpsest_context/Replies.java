@@ -3,12 +3,15 @@ package io.github.palimpsest_context;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 /** The calls of a reply that is not on record yet, as the sidecar will read them. */
 final class Replies {
   private Replies() {}
 
-  /** The calls; null where only the sidecar can say: Gemini gives calls no ids. */
+  /** The calls. Those of Gemini's have ids if they are {@link #identified}. */
   static List<Call> calls(Format format, String reply) {
     List<Call> calls = new ArrayList<>();
     Map<String, String> members = Json.members(reply);
@@ -26,7 +29,29 @@ final class Replies {
         gemini(members, calls);
         break;
     }
-    return calls.stream().anyMatch(call -> call.id().isEmpty()) ? null : calls;
+    return calls;
+  }
+
+  /** A reply of Gemini's whose calls have ids: where it goes on record with its results, nobody else gives them any. */
+  static String identified(String reply) {
+    return changed(reply, "candidates", candidates -> each(candidates, one -> changed(one, "content", content ->
+        changed(content, "parts", parts -> each(parts, part -> changed(part, "functionCall", Replies::withId))))));
+  }
+
+  private static String withId(String call) {
+    Map<String, String> members = Json.members(call);
+    members.putIfAbsent("id", Json.write("call_" + UUID.randomUUID()));
+    return Json.object(members);
+  }
+
+  private static String each(String array, UnaryOperator<String> change) {
+    return Json.array(Json.elements(array).stream().map(change).collect(Collectors.toList()));
+  }
+
+  private static String changed(String object, String member, UnaryOperator<String> change) {
+    Map<String, String> members = Json.members(object);
+    members.computeIfPresent(member, (name, value) -> value.equals("null") ? value : change.apply(value));
+    return Json.object(members);
   }
 
   private static void add(List<Call> calls, String id, String name, String arguments) {

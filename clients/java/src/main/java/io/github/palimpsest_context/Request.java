@@ -2,6 +2,7 @@ package io.github.palimpsest_context;
 
 import io.github.palimpsest_context.v1.BuildContextRequest;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** What a call of a model takes beside the conversation. */
@@ -36,8 +37,28 @@ public final class Request {
     return this;
   }
 
-  /** A further member of the provider's request, such as max_tokens: a String, a Number, a Boolean, a List or a Map. */
-  public Request with(String member, Object value) {
+  /** A further member of the provider's request, such as max_tokens. */
+  public Request with(String member, Number value) {
+    return withJson(member, Json.write(value));
+  }
+
+  /** The same for a text. */
+  public Request with(String member, String value) {
+    return withJson(member, Json.write(value));
+  }
+
+  /** The same for true or false. */
+  public Request with(String member, boolean value) {
+    return withJson(member, Json.write(value));
+  }
+
+  /** The same for a list of texts, numbers, booleans, nulls, lists and maps. */
+  public Request with(String member, List<?> value) {
+    return withJson(member, Json.write(value));
+  }
+
+  /** The same for an object, whose values are of the same kinds. */
+  public Request with(String member, Map<String, ?> value) {
     return withJson(member, Json.write(value));
   }
 

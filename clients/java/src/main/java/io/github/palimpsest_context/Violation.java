@@ -1,7 +1,11 @@
 package io.github.palimpsest_context;
 
+import java.io.Serializable;
+
 /** One fault of a request. */
-public final class Violation {
+public final class Violation implements Serializable {
+  private static final long serialVersionUID = 1L;
+
   private final String field;
   private final String description;
 
@@ -15,6 +19,7 @@ public final class Violation {
     return field;
   }
 
+  /** What is wrong with it. */
   public String description() {
     return description;
   }
