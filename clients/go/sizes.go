@@ -194,7 +194,7 @@ func (c *Conversation) citingResponse(ctx context.Context, response map[string]a
 	return map[string]any{"output": citation.GetText()}, err
 }
 
-// store keeps a long text once, and returns what stands for it. Its request id is that of the bytes: who asks again is answered as before.
+// store keeps a long text once, and returns what stands for it. Who stores the same again is answered as before.
 func (c *Conversation) store(ctx context.Context, text string) (*pb.Citation, error) {
 	sum := sha256.Sum256([]byte(text))
 	if known := c.cited[sum]; known != nil {
@@ -203,7 +203,7 @@ func (c *Conversation) store(ctx context.Context, text string) (*pb.Citation, er
 	if err := c.ready(ctx); err != nil {
 		return nil, err
 	}
-	header := &pb.StoreContentHeader{ConversationId: c.id, Sha256: hex.EncodeToString(sum[:]), RequestId: "stored-" + hex.EncodeToString(sum[:])}
+	header := &pb.StoreContentHeader{ConversationId: c.id, Sha256: hex.EncodeToString(sum[:]), RequestId: newRequestID(), Reuse: true}
 	stored, err := attempts(ctx, c.p.timeout+more(len(text)), func(ctx context.Context) (*pb.StoreContentResponse, error) {
 		return c.upload(ctx, header, text)
 	})

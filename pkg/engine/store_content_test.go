@@ -230,3 +230,29 @@ func TestEngine_RetrieveContent_PagesOfItems_GiveEachOnce(t *testing.T) {
 		t.Errorf("%d pages: %q", len(got), got)
 	}
 }
+
+// TestEngine_StoreContent_Reuse_AnswersAsBefore: whenever the same bytes come, with the same citation, while they are there.
+func TestEngine_StoreContent_Reuse_AnswersAsBefore(t *testing.T) {
+	reuse := func(r *engine.StoreContentRequest) { r.Reuse = true }
+	stores(t, func(t *testing.T, s store.Store) {
+		b := newBenchOn(s, 1<<20)
+		text := prose(1, 700_000)
+		b.kept(t, "c", "run", text) // a run's goes with it
+		first, err := b.keep("c", "", text, reuse)
+		if err != nil || !first.Shared {
+			t.Fatalf("%+v (%v)", first, err)
+		}
+		b.now = b.now.Add(48 * time.Hour)
+		again, err := b.keep("c", "", text, reuse)
+		if err != nil || !again.Shared || again.Duplicate || again.Revision != first.Revision || len(again.Events) > 0 || again.Cited != first.Cited {
+			t.Errorf("%+v, and first %+v (%v)", again, first, err)
+		}
+		other, err := b.keep("c", "", text, nil)
+		if err != nil || other.Cited.Citation.ContentID == first.Cited.Citation.ContentID {
+			t.Errorf("nobody asked for it: %+v (%v)", other, err)
+		}
+		if got, kind := b.whole("c", again.Cited.Citation.ContentID); got != text {
+			t.Errorf("%d bytes come back (%s)", len(got), kind)
+		}
+	})
+}

@@ -44,7 +44,10 @@ type StoreContentHeader struct {
 	// Optional. The SHA-256 of the bytes in 64 hexadecimal digits. The content is refused if its bytes do not match.
 	Sha256 string `protobuf:"bytes,8,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	// Optional. A title of the source for readers; at most 256 bytes, no control characters.
-	SourceTitle   string `protobuf:"bytes,9,opt,name=source_title,json=sourceTitle,proto3" json:"source_title,omitempty"`
+	SourceTitle string `protobuf:"bytes,9,opt,name=source_title,json=sourceTitle,proto3" json:"source_title,omitempty"`
+	// Optional. True to be answered as the content was that StoreContent stored first with the same bytes, if it is still there and belongs to
+	// no run: with the same citation, word for word, whenever that was. Then nothing is stored. False by default.
+	Reuse         bool `protobuf:"varint,10,opt,name=reuse,proto3" json:"reuse,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -140,6 +143,13 @@ func (x *StoreContentHeader) GetSourceTitle() string {
 		return x.SourceTitle
 	}
 	return ""
+}
+
+func (x *StoreContentHeader) GetReuse() bool {
+	if x != nil {
+		return x.Reuse
+	}
+	return false
 }
 
 // StoreContentRequest is one message of the stream that StoreContent takes.
@@ -1128,7 +1138,7 @@ var File_palimpsest_v1_content_service_proto protoreflect.FileDescriptor
 
 const file_palimpsest_v1_content_service_proto_rawDesc = "" +
 	"\n" +
-	"#palimpsest/v1/content_service.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x19palimpsest/v1/event.proto\"\xd1\x02\n" +
+	"#palimpsest/v1/content_service.proto\x12\rpalimpsest.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bpalimpsest/v1/content.proto\x1a\x19palimpsest/v1/event.proto\"\xe7\x02\n" +
 	"\x12StoreContentHeader\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12:\n" +
@@ -1141,7 +1151,9 @@ const file_palimpsest_v1_content_service_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\a \x01(\tR\trequestId\x12\x16\n" +
 	"\x06sha256\x18\b \x01(\tR\x06sha256\x12!\n" +
-	"\fsource_title\x18\t \x01(\tR\vsourceTitle\"s\n" +
+	"\fsource_title\x18\t \x01(\tR\vsourceTitle\x12\x14\n" +
+	"\x05reuse\x18\n" +
+	" \x01(\bR\x05reuse\"s\n" +
 	"\x13StoreContentRequest\x12;\n" +
 	"\x06header\x18\x01 \x01(\v2!.palimpsest.v1.StoreContentHeaderH\x00R\x06header\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunkB\a\n" +

@@ -43,6 +43,7 @@ func (s *Service) StoreContent(stream grpc.ClientStreamingServer[pb.StoreContent
 		ContentType: header.GetContentType(),
 		Metadata:    header.GetMetadataJson(),
 		SHA256:      fromDigest(header.GetSha256()),
+		Reuse:       header.GetReuse(),
 		Next:        func() ([]byte, error) { return nextChunk(stream.Recv) },
 	})
 	if err != nil {
@@ -85,6 +86,7 @@ func headerRules() rules.Table[*pb.StoreContentHeader] {
 		rules.OptionalText("metadata_json", rules.AtMostBytes(8192), (*pb.StoreContentHeader).GetMetadataJson, rules.JSONObject),
 		schema.RequestID((*pb.StoreContentHeader).GetRequestId),
 		digest("sha256", (*pb.StoreContentHeader).GetSha256),
+		rules.Anything[*pb.StoreContentHeader]("reuse"),
 	}
 }
 

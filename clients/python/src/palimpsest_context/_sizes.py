@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from typing import Any, Callable, Iterator, List, Mapping, Sequence, Tuple
 
 from ._formats import dumped
@@ -83,10 +84,11 @@ def digest(text: str) -> str:
 
 
 def upload(conversation: str, text: str, sha256: str) -> Callable[[], Iterator[Any]]:
-    """The requests of StoreContent, from the beginning each time. Its id is that of the bytes: who asks again is answered as before."""
+    """The requests of StoreContent under one id, from the beginning each time. Who stores the same again is answered as before."""
+    id = str(uuid.uuid4())
 
     def requests() -> Iterator[Any]:
-        header = content_service_pb2.StoreContentHeader(conversation_id=conversation, request_id=f"stored-{sha256}", sha256=sha256)
+        header = content_service_pb2.StoreContentHeader(conversation_id=conversation, request_id=id, sha256=sha256, reuse=True)
         yield content_service_pb2.StoreContentRequest(header=header)
         content = text.encode()
         for at in range(0, len(content), CHUNK):

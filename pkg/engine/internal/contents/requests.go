@@ -46,6 +46,7 @@ type StoreContentRequest struct {
 	ContentType string
 	Metadata    string
 	SHA256      *[32]byte // that the bytes must have; nil: any
+	Reuse       bool      // the first content with the bytes is answered, if there is one
 	// Next returns the next bytes, and io.EOF after the last. What it returns is used until the next call.
 	Next func() ([]byte, error)
 }

@@ -208,6 +208,11 @@ func (in *Upload) commit(ctx context.Context) (*StoreContentResult, error) {
 	if first != nil {
 		return in.repeat(ctx, snap, first)
 	}
+	if r.Reuse {
+		if rec, err := in.former(ctx, snap); err != nil || rec != nil {
+			return in.reused(snap, rec, err)
+		}
+	}
 	if snap.Head.Incarnation != in.Incarnation {
 		if err := in.moveTo(ctx, snap.Head.Incarnation); err != nil {
 			return nil, err
@@ -355,6 +360,34 @@ func (in *Upload) answer(info *store.Info, rec *Record) (*StoreContentResult, er
 	}
 	text, cited := MakeCitation(rec, head, in.Size <= headBytes, "", CountWith(counter))
 	return &StoreContentResult{Cited: citedFrom(text, cited)}, nil
+}
+
+// former is the first content that was stored with the same bytes, for the conversation; nil if there is none.
+func (in *Upload) former(ctx context.Context, snap *store.Snapshot) (*Record, error) {
+	last, err := LastSource(snap.Slots)
+	if err != nil || snap.Slots[SharedSlot(in.Sha)] == nil {
+		return nil, err
+	}
+	var found *Record
+	err = in.Service.EachSource(ctx, in.Request.Key, snap.Head.Incarnation, 1, last, func(_ int64, rec *Record) error {
+		if found == nil && !rec.Expired && !rec.AtAppend && !rec.OfRun && bytes.Equal(rec.SHA256, in.Sha[:]) {
+			found = rec
+		}
+		return nil
+	})
+	return found, err
+}
+
+func (in *Upload) reused(snap *store.Snapshot, rec *Record, err error) (*StoreContentResult, error) {
+	if err != nil {
+		return nil, err
+	}
+	out, err := in.answer(snap.Info, rec)
+	if err != nil {
+		return nil, err
+	}
+	out.Revision, out.Shared = snap.Head.Revision, true
+	return out, nil
 }
 
 // repeat answers a retry with the first outcome.

@@ -17,7 +17,7 @@ from palimpsest_context.v1 import content_pb2 as palimpsest__context_dot_v1_dot_
 from palimpsest_context.v1 import event_pb2 as palimpsest__context_dot_v1_dot_event__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+palimpsest_context/v1/content_service.proto\x12\x15palimpsest_context.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a#palimpsest_context/v1/content.proto\x1a!palimpsest_context/v1/event.proto\"\xf0\x01\n\x12StoreContentHeader\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x36\n\x0bsource_type\x18\x03 \x01(\x0e\x32!.palimpsest_context.v1.SourceType\x12\x12\n\nsource_url\x18\x04 \x01(\t\x12\x14\n\x0c\x63ontent_type\x18\x05 \x01(\t\x12\x15\n\rmetadata_json\x18\x06 \x01(\t\x12\x12\n\nrequest_id\x18\x07 \x01(\t\x12\x0e\n\x06sha256\x18\x08 \x01(\t\x12\x14\n\x0csource_title\x18\t \x01(\t\"l\n\x13StoreContentRequest\x12;\n\x06header\x18\x01 \x01(\x0b\x32).palimpsest_context.v1.StoreContentHeaderH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x07\n\x05piece\"\xb5\x01\n\x14StoreContentResponse\x12\x31\n\x08\x63itation\x18\x01 \x01(\x0b\x32\x1f.palimpsest_context.v1.Citation\x12\x35\n\x06\x65vents\x18\x02 \x03(\x0b\x32%.palimpsest_context.v1.LifecycleEvent\x12\x10\n\x08revision\x18\x03 \x01(\x03\x12\x11\n\tduplicate\x18\x04 \x01(\x08\x12\x0e\n\x06shared\x18\x05 \x01(\x08\"\r\n\x0b\x46ullContent\"\xcf\x02\n\x16RetrieveContentRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x12\n\ncontent_id\x18\x02 \x01(\t\x12\x32\n\x04\x66ull\x18\x03 \x01(\x0b\x32\".palimpsest_context.v1.FullContentH\x00\x12\x34\n\x05range\x18\x04 \x01(\x0b\x32#.palimpsest_context.v1.ContentRangeH\x00\x12\x37\n\x08\x65xcerpts\x18\x05 \x01(\x0b\x32#.palimpsest_context.v1.ExcerptQueryH\x00\x12\x12\n\nmax_tokens\x18\x06 \x01(\x05\x12\x12\n\npage_token\x18\x07 \x01(\t\x12\x1c\n\x0fmax_reply_bytes\x18\x08 \x01(\x05H\x01\x88\x01\x01\x42\x0b\n\tselectionB\x12\n\x10_max_reply_bytes\"\xd9\x01\n\x17RetrieveContentResponse\x12\x33\n\x06source\x18\x01 \x01(\x0b\x32#.palimpsest_context.v1.SourceRecord\x12\r\n\x05\x63hunk\x18\x02 \x01(\x0c\x12/\n\nbyte_range\x18\x03 \x01(\x0b\x32\x1b.palimpsest_context.v1.Span\x12\x30\n\x08\x65xcerpts\x18\x04 \x03(\x0b\x32\x1e.palimpsest_context.v1.Excerpt\x12\x17\n\x0fnext_page_token\x18\x05 \x01(\t\"Y\n\x14StreamContentRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x12\n\ncontent_id\x18\x02 \x01(\t\x12\x14\n\x0coffset_bytes\x18\x03 \x01(\x03\"q\n\x15StreamContentResponse\x12\x33\n\x06source\x18\x01 \x01(\x0b\x32#.palimpsest_context.v1.SourceRecord\x12\x14\n\x0coffset_bytes\x18\x02 \x01(\x03\x12\r\n\x05\x63hunk\x18\x03 \x01(\x0c\"\x8a\x01\n\x14SearchContentRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x35\n\x08\x65xcerpts\x18\x02 \x01(\x0b\x32#.palimpsest_context.v1.ExcerptQuery\x12\x0e\n\x06run_id\x18\x03 \x01(\t\x12\x12\n\nmax_tokens\x18\x04 \x01(\x05\"~\n\x15SearchContentResponse\x12\x30\n\x08\x65xcerpts\x18\x01 \x03(\x0b\x32\x1e.palimpsest_context.v1.Excerpt\x12\x19\n\x11searched_contents\x18\x02 \x01(\x05\x12\x18\n\x10skipped_contents\x18\x03 \x01(\x05\"d\n\x12ListSourcesRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"d\n\x13ListSourcesResponse\x12\x34\n\x07sources\x18\x01 \x03(\x0b\x32#.palimpsest_context.v1.SourceRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"v\n\rEndRunRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12(\n\x05grace\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"\x82\x01\n\x0e\x45ndRunResponse\x12\x1a\n\x12scheduled_contents\x18\x01 \x01(\x05\x12/\n\x0b\x64\x65lete_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08revision\x18\x03 \x01(\x03\x12\x11\n\tduplicate\x18\x04 \x01(\x08\x32\x84\x05\n\x0e\x43ontentService\x12i\n\x0cStoreContent\x12*.palimpsest_context.v1.StoreContentRequest\x1a+.palimpsest_context.v1.StoreContentResponse(\x01\x12p\n\x0fRetrieveContent\x12-.palimpsest_context.v1.RetrieveContentRequest\x1a..palimpsest_context.v1.RetrieveContentResponse\x12l\n\rStreamContent\x12+.palimpsest_context.v1.StreamContentRequest\x1a,.palimpsest_context.v1.StreamContentResponse0\x01\x12j\n\rSearchContent\x12+.palimpsest_context.v1.SearchContentRequest\x1a,.palimpsest_context.v1.SearchContentResponse\x12\x64\n\x0bListSources\x12).palimpsest_context.v1.ListSourcesRequest\x1a*.palimpsest_context.v1.ListSourcesResponse\x12U\n\x06\x45ndRun\x12$.palimpsest_context.v1.EndRunRequest\x1a%.palimpsest_context.v1.EndRunResponseB\xd8\x01\n\x1fio.github.palimpsest_context.v1B\x13\x43ontentServiceProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\nPalimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n+palimpsest_context/v1/content_service.proto\x12\x15palimpsest_context.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a#palimpsest_context/v1/content.proto\x1a!palimpsest_context/v1/event.proto\"\xff\x01\n\x12StoreContentHeader\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x36\n\x0bsource_type\x18\x03 \x01(\x0e\x32!.palimpsest_context.v1.SourceType\x12\x12\n\nsource_url\x18\x04 \x01(\t\x12\x14\n\x0c\x63ontent_type\x18\x05 \x01(\t\x12\x15\n\rmetadata_json\x18\x06 \x01(\t\x12\x12\n\nrequest_id\x18\x07 \x01(\t\x12\x0e\n\x06sha256\x18\x08 \x01(\t\x12\x14\n\x0csource_title\x18\t \x01(\t\x12\r\n\x05reuse\x18\n \x01(\x08\"l\n\x13StoreContentRequest\x12;\n\x06header\x18\x01 \x01(\x0b\x32).palimpsest_context.v1.StoreContentHeaderH\x00\x12\x0f\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00\x42\x07\n\x05piece\"\xb5\x01\n\x14StoreContentResponse\x12\x31\n\x08\x63itation\x18\x01 \x01(\x0b\x32\x1f.palimpsest_context.v1.Citation\x12\x35\n\x06\x65vents\x18\x02 \x03(\x0b\x32%.palimpsest_context.v1.LifecycleEvent\x12\x10\n\x08revision\x18\x03 \x01(\x03\x12\x11\n\tduplicate\x18\x04 \x01(\x08\x12\x0e\n\x06shared\x18\x05 \x01(\x08\"\r\n\x0b\x46ullContent\"\xcf\x02\n\x16RetrieveContentRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x12\n\ncontent_id\x18\x02 \x01(\t\x12\x32\n\x04\x66ull\x18\x03 \x01(\x0b\x32\".palimpsest_context.v1.FullContentH\x00\x12\x34\n\x05range\x18\x04 \x01(\x0b\x32#.palimpsest_context.v1.ContentRangeH\x00\x12\x37\n\x08\x65xcerpts\x18\x05 \x01(\x0b\x32#.palimpsest_context.v1.ExcerptQueryH\x00\x12\x12\n\nmax_tokens\x18\x06 \x01(\x05\x12\x12\n\npage_token\x18\x07 \x01(\t\x12\x1c\n\x0fmax_reply_bytes\x18\x08 \x01(\x05H\x01\x88\x01\x01\x42\x0b\n\tselectionB\x12\n\x10_max_reply_bytes\"\xd9\x01\n\x17RetrieveContentResponse\x12\x33\n\x06source\x18\x01 \x01(\x0b\x32#.palimpsest_context.v1.SourceRecord\x12\r\n\x05\x63hunk\x18\x02 \x01(\x0c\x12/\n\nbyte_range\x18\x03 \x01(\x0b\x32\x1b.palimpsest_context.v1.Span\x12\x30\n\x08\x65xcerpts\x18\x04 \x03(\x0b\x32\x1e.palimpsest_context.v1.Excerpt\x12\x17\n\x0fnext_page_token\x18\x05 \x01(\t\"Y\n\x14StreamContentRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x12\n\ncontent_id\x18\x02 \x01(\t\x12\x14\n\x0coffset_bytes\x18\x03 \x01(\x03\"q\n\x15StreamContentResponse\x12\x33\n\x06source\x18\x01 \x01(\x0b\x32#.palimpsest_context.v1.SourceRecord\x12\x14\n\x0coffset_bytes\x18\x02 \x01(\x03\x12\r\n\x05\x63hunk\x18\x03 \x01(\x0c\"\x8a\x01\n\x14SearchContentRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x35\n\x08\x65xcerpts\x18\x02 \x01(\x0b\x32#.palimpsest_context.v1.ExcerptQuery\x12\x0e\n\x06run_id\x18\x03 \x01(\t\x12\x12\n\nmax_tokens\x18\x04 \x01(\x05\"~\n\x15SearchContentResponse\x12\x30\n\x08\x65xcerpts\x18\x01 \x03(\x0b\x32\x1e.palimpsest_context.v1.Excerpt\x12\x19\n\x11searched_contents\x18\x02 \x01(\x05\x12\x18\n\x10skipped_contents\x18\x03 \x01(\x05\"d\n\x12ListSourcesRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"d\n\x13ListSourcesResponse\x12\x34\n\x07sources\x18\x01 \x03(\x0b\x32#.palimpsest_context.v1.SourceRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"v\n\rEndRunRequest\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12(\n\x05grace\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x12\n\nrequest_id\x18\x04 \x01(\t\"\x82\x01\n\x0e\x45ndRunResponse\x12\x1a\n\x12scheduled_contents\x18\x01 \x01(\x05\x12/\n\x0b\x64\x65lete_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08revision\x18\x03 \x01(\x03\x12\x11\n\tduplicate\x18\x04 \x01(\x08\x32\x84\x05\n\x0e\x43ontentService\x12i\n\x0cStoreContent\x12*.palimpsest_context.v1.StoreContentRequest\x1a+.palimpsest_context.v1.StoreContentResponse(\x01\x12p\n\x0fRetrieveContent\x12-.palimpsest_context.v1.RetrieveContentRequest\x1a..palimpsest_context.v1.RetrieveContentResponse\x12l\n\rStreamContent\x12+.palimpsest_context.v1.StreamContentRequest\x1a,.palimpsest_context.v1.StreamContentResponse0\x01\x12j\n\rSearchContent\x12+.palimpsest_context.v1.SearchContentRequest\x1a,.palimpsest_context.v1.SearchContentResponse\x12\x64\n\x0bListSources\x12).palimpsest_context.v1.ListSourcesRequest\x1a*.palimpsest_context.v1.ListSourcesResponse\x12U\n\x06\x45ndRun\x12$.palimpsest_context.v1.EndRunRequest\x1a%.palimpsest_context.v1.EndRunResponseB\xd8\x01\n\x1fio.github.palimpsest_context.v1B\x13\x43ontentServiceProtoP\x01ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\xaa\x02\rPalimpsest.V1\xba\x02\nPalimpsest\xca\x02\rPalimpsest\\V1\xe2\x02\x16Palimpsest\\V1\\Metadata\xea\x02\x0ePalimpsest::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'palimpsest_context.v1.content_service_pb2', globals())
@@ -26,33 +26,33 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._options = None
   DESCRIPTOR._serialized_options = b'\n\037io.github.palimpsest_context.v1B\023ContentServiceProtoP\001ZGgithub.com/palimpsest-context/palimpsest/gen/palimpsest/v1;palimpsestv1\252\002\rPalimpsest.V1\272\002\nPalimpsest\312\002\rPalimpsest\\V1\342\002\026Palimpsest\\V1\\Metadata\352\002\016Palimpsest::V1'
   _STORECONTENTHEADER._serialized_start=208
-  _STORECONTENTHEADER._serialized_end=448
-  _STORECONTENTREQUEST._serialized_start=450
-  _STORECONTENTREQUEST._serialized_end=558
-  _STORECONTENTRESPONSE._serialized_start=561
-  _STORECONTENTRESPONSE._serialized_end=742
-  _FULLCONTENT._serialized_start=744
-  _FULLCONTENT._serialized_end=757
-  _RETRIEVECONTENTREQUEST._serialized_start=760
-  _RETRIEVECONTENTREQUEST._serialized_end=1095
-  _RETRIEVECONTENTRESPONSE._serialized_start=1098
-  _RETRIEVECONTENTRESPONSE._serialized_end=1315
-  _STREAMCONTENTREQUEST._serialized_start=1317
-  _STREAMCONTENTREQUEST._serialized_end=1406
-  _STREAMCONTENTRESPONSE._serialized_start=1408
-  _STREAMCONTENTRESPONSE._serialized_end=1521
-  _SEARCHCONTENTREQUEST._serialized_start=1524
-  _SEARCHCONTENTREQUEST._serialized_end=1662
-  _SEARCHCONTENTRESPONSE._serialized_start=1664
-  _SEARCHCONTENTRESPONSE._serialized_end=1790
-  _LISTSOURCESREQUEST._serialized_start=1792
-  _LISTSOURCESREQUEST._serialized_end=1892
-  _LISTSOURCESRESPONSE._serialized_start=1894
-  _LISTSOURCESRESPONSE._serialized_end=1994
-  _ENDRUNREQUEST._serialized_start=1996
-  _ENDRUNREQUEST._serialized_end=2114
-  _ENDRUNRESPONSE._serialized_start=2117
-  _ENDRUNRESPONSE._serialized_end=2247
-  _CONTENTSERVICE._serialized_start=2250
-  _CONTENTSERVICE._serialized_end=2894
+  _STORECONTENTHEADER._serialized_end=463
+  _STORECONTENTREQUEST._serialized_start=465
+  _STORECONTENTREQUEST._serialized_end=573
+  _STORECONTENTRESPONSE._serialized_start=576
+  _STORECONTENTRESPONSE._serialized_end=757
+  _FULLCONTENT._serialized_start=759
+  _FULLCONTENT._serialized_end=772
+  _RETRIEVECONTENTREQUEST._serialized_start=775
+  _RETRIEVECONTENTREQUEST._serialized_end=1110
+  _RETRIEVECONTENTRESPONSE._serialized_start=1113
+  _RETRIEVECONTENTRESPONSE._serialized_end=1330
+  _STREAMCONTENTREQUEST._serialized_start=1332
+  _STREAMCONTENTREQUEST._serialized_end=1421
+  _STREAMCONTENTRESPONSE._serialized_start=1423
+  _STREAMCONTENTRESPONSE._serialized_end=1536
+  _SEARCHCONTENTREQUEST._serialized_start=1539
+  _SEARCHCONTENTREQUEST._serialized_end=1677
+  _SEARCHCONTENTRESPONSE._serialized_start=1679
+  _SEARCHCONTENTRESPONSE._serialized_end=1805
+  _LISTSOURCESREQUEST._serialized_start=1807
+  _LISTSOURCESREQUEST._serialized_end=1907
+  _LISTSOURCESRESPONSE._serialized_start=1909
+  _LISTSOURCESRESPONSE._serialized_end=2009
+  _ENDRUNREQUEST._serialized_start=2011
+  _ENDRUNREQUEST._serialized_end=2129
+  _ENDRUNRESPONSE._serialized_start=2132
+  _ENDRUNRESPONSE._serialized_end=2262
+  _CONTENTSERVICE._serialized_start=2265
+  _CONTENTSERVICE._serialized_end=2909
 # @@protoc_insertion_point(module_scope)

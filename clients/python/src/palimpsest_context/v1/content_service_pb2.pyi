@@ -114,11 +114,12 @@ class SearchContentResponse(_message.Message):
     def __init__(self, excerpts: _Optional[_Iterable[_Union[_content_pb2.Excerpt, _Mapping]]] = ..., searched_contents: _Optional[int] = ..., skipped_contents: _Optional[int] = ...) -> None: ...
 
 class StoreContentHeader(_message.Message):
-    __slots__ = ["content_type", "conversation_id", "metadata_json", "request_id", "run_id", "sha256", "source_title", "source_type", "source_url"]
+    __slots__ = ["content_type", "conversation_id", "metadata_json", "request_id", "reuse", "run_id", "sha256", "source_title", "source_type", "source_url"]
     CONTENT_TYPE_FIELD_NUMBER: _ClassVar[int]
     CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     METADATA_JSON_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    REUSE_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     SHA256_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TITLE_FIELD_NUMBER: _ClassVar[int]
@@ -128,12 +129,13 @@ class StoreContentHeader(_message.Message):
     conversation_id: str
     metadata_json: str
     request_id: str
+    reuse: bool
     run_id: str
     sha256: str
     source_title: str
     source_type: _content_pb2.SourceType
     source_url: str
-    def __init__(self, conversation_id: _Optional[str] = ..., run_id: _Optional[str] = ..., source_type: _Optional[_Union[_content_pb2.SourceType, str]] = ..., source_url: _Optional[str] = ..., content_type: _Optional[str] = ..., metadata_json: _Optional[str] = ..., request_id: _Optional[str] = ..., sha256: _Optional[str] = ..., source_title: _Optional[str] = ...) -> None: ...
+    def __init__(self, conversation_id: _Optional[str] = ..., run_id: _Optional[str] = ..., source_type: _Optional[_Union[_content_pb2.SourceType, str]] = ..., source_url: _Optional[str] = ..., content_type: _Optional[str] = ..., metadata_json: _Optional[str] = ..., request_id: _Optional[str] = ..., sha256: _Optional[str] = ..., source_title: _Optional[str] = ..., reuse: bool = ...) -> None: ...
 
 class StoreContentRequest(_message.Message):
     __slots__ = ["chunk", "header"]
