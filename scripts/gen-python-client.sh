@@ -31,8 +31,8 @@ mkdir -p "$out/v1"
 "$venv/bin/python" -W ignore -m grpc_tools.protoc -I "$protos" --python_out="$out/.." --pyi_out="$out/.." --grpc_python_out="$out/.." \
   "$protos"/palimpsest_context/v1/*.proto
 for file in "$out"/v1/*_pb2_grpc.py; do
-  # A proto without a service makes an empty file.
-  if ! grep -q '^class ' "$file"; then rm "$file"; else sed -i.bak 's|/palimpsest_context\.v1\.|/palimpsest.v1.|; s|'"'"'palimpsest_context\.v1\.\([A-Za-z]*\)'"'"', rpc|'"'"'palimpsest.v1.\1'"'"', rpc|' "$file"; fi
+  # A proto without a service makes an empty file. What comes behind the stub is for servers.
+  if ! grep -q '^class ' "$file"; then rm "$file"; else sed -i.bak -e '/^class [A-Za-z]*Servicer(/,$d' -e 's|/palimpsest_context\.v1\.|/palimpsest.v1.|; s|'"'"'palimpsest_context\.v1\.\([A-Za-z]*\)'"'"', rpc|'"'"'palimpsest.v1.\1'"'"', rpc|' "$file"; fi
 done
 rm -f "$out"/v1/*.bak
 echo '"""The messages and services of the API, generated from its protos. They are no part of what the package promises."""' >"$out/v1/__init__.py"

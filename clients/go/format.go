@@ -103,7 +103,7 @@ func (f Format) plain(r *Request) string {
 // extended is a request with more messages.
 func (f Format) extended(request string, more []json.RawMessage) (string, error) {
 	var body map[string]json.RawMessage
-	var list []json.RawMessage
+	list := make([]json.RawMessage, 0, len(more))
 	if err := json.Unmarshal([]byte(request), &body); err != nil {
 		return "", fmt.Errorf("palimpsest: the sidecar sent no request: %w", err)
 	}

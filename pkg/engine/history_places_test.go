@@ -171,10 +171,14 @@ func inShort(view []engine.ViewPiece) string {
 
 func TestEngine_Step_ByPlace_SaysWhatEachPieceIs(t *testing.T) {
 	t.Parallel()
-	chat := func(role, content string, more ...any) string {
+	type more struct {
+		key   string
+		value any
+	}
+	chat := func(role, content string, with ...more) string {
 		m := object{"role": role, "content": content}
-		for i := 0; i < len(more); i += 2 {
-			m[more[i].(string)] = more[i+1]
+		for _, w := range with {
+			m[w.key] = w.value
 		}
 		return marshal(m)
 	}
@@ -194,32 +198,32 @@ func TestEngine_Step_ByPlace_SaysWhatEachPieceIs(t *testing.T) {
 		"whole":                {[]string{chat("system", "s"), chat("user", "a"), chat("assistant", "b"), chat("user", "c")}, "1[0 1 2 3]"},
 		"the same words twice": {[]string{chat("user", "a"), chat("assistant", "b"), chat("user", "a"), chat("assistant", "b"), chat("user", "a")}, "1[0 1 2 3 4]"},
 		"a result is cited": {
-			[]string{chat("user", "a"), chat("assistant", "", "tool_calls", calls("x", "y")), chat("tool", long, "tool_call_id", "x"), chat("tool", "r", "tool_call_id", "y")},
+			[]string{chat("user", "a"), chat("assistant", "", more{"tool_calls", calls("x", "y")}), chat("tool", long, more{"tool_call_id", "x"}), chat("tool", "r", more{"tool_call_id", "y"})},
 			"1[0 1] 2[2] 1[3]",
 		},
 		"ids come twice, all is whole": {
 			[]string{
-				chat("user", "a"), chat("assistant", "", "tool_calls", calls("x")), chat("tool", "r", "tool_call_id", "x"),
-				chat("assistant", "", "tool_calls", calls("x")), chat("tool", "s", "tool_call_id", "x"),
+				chat("user", "a"), chat("assistant", "", more{"tool_calls", calls("x")}), chat("tool", "r", more{"tool_call_id", "x"}),
+				chat("assistant", "", more{"tool_calls", calls("x")}), chat("tool", "s", more{"tool_call_id", "x"}),
 			},
 			"1[0 1 2 3 4]",
 		},
 		"ids come twice, a result is cited": {
 			[]string{
-				chat("user", "a"), chat("assistant", "", "tool_calls", calls("x")), chat("tool", "r", "tool_call_id", "x"),
-				chat("assistant", "", "tool_calls", calls("x")), chat("tool", long, "tool_call_id", "x"),
+				chat("user", "a"), chat("assistant", "", more{"tool_calls", calls("x")}), chat("tool", "r", more{"tool_call_id", "x"}),
+				chat("assistant", "", more{"tool_calls", calls("x")}), chat("tool", long, more{"tool_call_id", "x"}),
 			},
 			"1[0 1 2] 2[3] 2[4]",
 		},
 		"results in another order than their calls": {
 			[]string{
-				chat("user", "a"), chat("assistant", "", "tool_calls", calls("x", "y")), chat("tool", "r", "tool_call_id", "y"), chat("tool", "s", "tool_call_id", "x"),
+				chat("user", "a"), chat("assistant", "", more{"tool_calls", calls("x", "y")}), chat("tool", "r", more{"tool_call_id", "y"}), chat("tool", "s", more{"tool_call_id", "x"}),
 				chat("assistant", "b"), chat("user", "c"),
 			},
 			"1[0 1 2 3 4 5]",
 		},
 		"a call was never answered": {
-			[]string{chat("user", "a"), chat("assistant", "", "tool_calls", calls("x")), chat("user", "c")}, "1[0 1] 4[] 1[2]",
+			[]string{chat("user", "a"), chat("assistant", "", more{"tool_calls", calls("x")}), chat("user", "c")}, "1[0 1] 4[] 1[2]",
 		},
 	} {
 		b := listBench(nil)

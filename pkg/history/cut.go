@@ -200,8 +200,9 @@ func (g *gapped) mayLack(u *unit) bool { return u.gone || g.hide && g.trail.tape
 func (g *gapped) hold(from *reach, n int) []*reach {
 	u := &g.units[n]
 	for first := u.first; first < u.end && (first == u.first || g.hide && from.segment < 0); first++ {
-		var out []*reach
-		for _, c := range g.trail.stretch(from.cursor, first, u.end) {
+		ends := g.trail.stretch(from.cursor, first, u.end)
+		out := make([]*reach, 0, len(ends))
+		for _, c := range ends {
 			out = append(out, &reach{cursor: c, unit: n, entry: first, held: from.held + 1, from: from})
 		}
 		if len(out) > 0 {

@@ -171,9 +171,9 @@ func (x *Found) take(r *history.Reading, before int32) {
 }
 
 func rangesOf(messages []int32) []conversation.Range {
-	var out []conversation.Range
-	for _, index := range messages {
-		out = append(out, conversation.Range{First: index, End: index + 1})
+	out := make([]conversation.Range, len(messages))
+	for i, index := range messages {
+		out[i] = conversation.Range{First: index, End: index + 1}
 	}
 	return conversation.MergeRanges(out)
 }
