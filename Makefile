@@ -85,7 +85,7 @@ test-memory: setup-test test-sidecar ## Run the tests of long-term memory, with 
 .PHONY: test-doors
 test-doors: setup-test test-sidecar packages ## Run the tests of packages and adapters, installed from built files, against strict fakes of the providers
 	@scripts/setup-doors.sh
-	@$(TESTSUM) run -o $(OUTCOMES) -- -timeout 15m $(TESTFLAGS) ./test/doors/...
+	@$(TESTSUM) run -o $(OUTCOMES) -- -timeout 30m $(TESTFLAGS) ./test/doors/...
 
 .PHONY: test-doors-newest
 test-doors-newest: setup-test test-sidecar packages ##- Test adapters and clients with the newest versions that the registries serve, and say what broke (NAMES='langchain vercel' picks some)

@@ -32,7 +32,7 @@ mkdir -p "$out/v1"
   "$protos"/palimpsest_context/v1/*.proto
 for file in "$out"/v1/*_pb2_grpc.py; do
   # A proto without a service makes an empty file. What comes behind the stub is for servers.
-  if ! grep -q '^class ' "$file"; then rm "$file"; else sed -i.bak -e '/^class [A-Za-z]*Servicer(/,$d' -e 's|/palimpsest_context\.v1\.|/palimpsest.v1.|; s|'"'"'palimpsest_context\.v1\.\([A-Za-z]*\)'"'"', rpc|'"'"'palimpsest.v1.\1'"'"', rpc|' "$file"; fi
+  if ! grep -q '^class ' "$file"; then rm "$file"; else sed -i.bak -e '/^class [A-Za-z]*Servicer(/,$d' -e '/"""Constructor/,/"""$/d' -e 's|/palimpsest_context\.v1\.|/palimpsest.v1.|; s|'"'"'palimpsest_context\.v1\.\([A-Za-z]*\)'"'"', rpc|'"'"'palimpsest.v1.\1'"'"', rpc|' "$file"; fi
 done
 rm -f "$out"/v1/*.bak
 echo '"""The messages and services of the API, generated from its protos. They are no part of what the package promises."""' >"$out/v1/__init__.py"

@@ -194,13 +194,12 @@ def test_list_whose_record_was_lost_begins_anew(served, caplog):
 
 
 def test_list_passes_while_the_sidecar_is_away(served):
+    with Palimpsest(served.address) as waits:
+        waits.conversation("first").sync([{"role": "user", "content": "q"}])  # until it serves
     with Palimpsest(served.address, on_unavailable="pass") as client:
         shaped, whole = client.conversation("shaped", policy=CITE), client.conversation("whole")
         said = [{"role": "user", "content": "q"}, CALLS["openai"], FORMS["openai"](log(1))]
-        while True:  # until it serves
-            first = shaped.view(said)
-            if client._core._greeted:
-                break
+        first = shaped.view(said)
         whole.sync(said[:1])
         whole.view(said[:1])
         served.end()

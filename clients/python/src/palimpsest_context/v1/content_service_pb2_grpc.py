@@ -10,11 +10,6 @@ class ContentServiceStub(object):
     """
 
     def __init__(self, channel):
-        """Constructor.
-
-        Args:
-            channel: A grpc.Channel.
-        """
         self.StoreContent = channel.stream_unary(
                 '/palimpsest.v1.ContentService/StoreContent',
                 request_serializer=palimpsest__context_dot_v1_dot_content__service__pb2.StoreContentRequest.SerializeToString,

@@ -17,11 +17,6 @@ class ContextServiceStub(object):
     """
 
     def __init__(self, channel):
-        """Constructor.
-
-        Args:
-            channel: A grpc.Channel.
-        """
         self.AppendMessage = channel.unary_unary(
                 '/palimpsest.v1.ContextService/AppendMessage',
                 request_serializer=palimpsest__context_dot_v1_dot_context__service__pb2.AppendMessageRequest.SerializeToString,

@@ -10,11 +10,6 @@ class ConversationServiceStub(object):
     """
 
     def __init__(self, channel):
-        """Constructor.
-
-        Args:
-            channel: A grpc.Channel.
-        """
         self.CreateConversation = channel.unary_unary(
                 '/palimpsest.v1.ConversationService/CreateConversation',
                 request_serializer=palimpsest__context_dot_v1_dot_conversation__service__pb2.CreateConversationRequest.SerializeToString,

@@ -11,11 +11,6 @@ class MemoryServiceStub(object):
     """
 
     def __init__(self, channel):
-        """Constructor.
-
-        Args:
-            channel: A grpc.Channel.
-        """
         self.SearchMemories = channel.unary_unary(
                 '/palimpsest.v1.MemoryService/SearchMemories',
                 request_serializer=palimpsest__context_dot_v1_dot_memory__service__pb2.SearchMemoriesRequest.SerializeToString,

@@ -10,11 +10,6 @@ class PolicyServiceStub(object):
     """
 
     def __init__(self, channel):
-        """Constructor.
-
-        Args:
-            channel: A grpc.Channel.
-        """
         self.PutModelProfile = channel.unary_unary(
                 '/palimpsest.v1.PolicyService/PutModelProfile',
                 request_serializer=palimpsest__context_dot_v1_dot_policy__service__pb2.PutModelProfileRequest.SerializeToString,
