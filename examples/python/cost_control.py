@@ -101,7 +101,13 @@ def wait_for(condition):
     return condition()
 
 
-sidecar.create(conversation, policy.Policy(rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER)))
+sidecar.create(
+    conversation,
+    policy.Policy(
+        rewrite=policy.RewritePolicy(mode=policy.REWRITE_MODE_EAGER),
+        fit=policy.FitPolicy(context_window_tokens=128_000),
+    ),
+)
 Model.says = '{"summary": "80 orders, 1000 to 1079, all paid; totals 20 to 26 EUR; customers C-0 to C-8."}'
 
 sidecar.append(conversation, user("Look at the orders."))

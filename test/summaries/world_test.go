@@ -199,7 +199,10 @@ func (w *world) say(t *testing.T, key engine.Key, messages ...conversation.Messa
 
 func (w *world) build(t *testing.T, key engine.Key, turn int32, f conversation.Format) *engine.BuildResult {
 	t.Helper()
-	got, err := w.Build(context.WithoutCancel(t.Context()), engine.BuildRequest{Key: key, Turn: &turn, Format: f})
+	window := int32(128_000)
+	got, err := w.Build(context.WithoutCancel(t.Context()), engine.BuildRequest{
+		Key: key, Turn: &turn, Format: f, Budget: engine.BudgetOverride{ContextWindow: &window},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
