@@ -34,6 +34,8 @@ for file in "$out"/v1/*_pb2_grpc.py; do
   # A proto without a service makes an empty file. What comes behind the stub is for servers.
   if ! grep -q '^class ' "$file"; then rm "$file"; else sed -i.bak -e '/^class [A-Za-z]*Servicer(/,$d' -e '/"""Constructor/,/"""$/d' -e 's|/palimpsest_context\.v1\.|/palimpsest.v1.|; s|'"'"'palimpsest_context\.v1\.\([A-Za-z]*\)'"'"', rpc|'"'"'palimpsest.v1.\1'"'"', rpc|' "$file"; fi
 done
+# Nor does anybody need what generators note down for themselves.
+sed -i.bak -e '/@@protoc_insertion_point/d' -e '/^# -\*- coding/d' -e '/^"""\(Generated protocol\|Client and server classes\)/d' "$out"/v1/*_pb2*.py
 rm -f "$out"/v1/*.bak
 echo '"""The messages and services of the API, generated from its protos. They are no part of what the package promises."""' >"$out/v1/__init__.py"
 python3 clients/python/reasons.py proto/palimpsest/v1/error.proto >"$out/reasons.py"
