@@ -171,6 +171,9 @@ func (x *Found) take(r *history.Reading, before int32) {
 }
 
 func rangesOf(messages []int32) []conversation.Range {
+	if len(messages) == 0 {
+		return nil
+	}
 	out := make([]conversation.Range, len(messages))
 	for i, index := range messages {
 		out[i] = conversation.Range{First: index, End: index + 1}
