@@ -10,6 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/internal/testlane"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
 // assembled is a view by place as a caller puts it together: its own elements where they are whole, and what is shown in place of all others.
@@ -242,6 +243,32 @@ func TestEngine_Step_ByPlace_SaysWhatEachPieceIs(t *testing.T) {
 	}
 }
 
+// TestEngine_Step_ByPlace_CorrectedWordsAreChanged: the caller's own words do not come back.
+func TestEngine_Step_ByPlace_CorrectedWordsAreChanged(t *testing.T) {
+	t.Parallel()
+	b := listBench(nil)
+	list := chatList("a", "b", "c")
+	step := func() *engine.HistoryResult {
+		r := engine.StepRequest{Build: buildRequest("c", conversation.FormatOpenAIChat, 100_000)}
+		r.Append.History = b.historyOf(t, conversation.FormatOpenAIChat, list, 0, "")
+		r.Append.History.ByPlace = true
+		out, err := b.Step(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Appended.History
+	}
+	step()
+	b.correct(t, "c", 1, 0, "better")
+	h := step()
+	if got := inShort(h.View); got != "1[0] 2[1] 1[2]" {
+		t.Fatal(got)
+	}
+	if p := h.View[1]; !strings.Contains(p.JSON, "better") || !slices.Equal(p.Reasons, []conversation.Reason{conversation.ReasonCorrectionRequest}) {
+		t.Errorf("%s, %v", p.JSON, p.Reasons)
+	}
+}
+
 // TestEngine_Step_ByPlace_WhatTheListLacksIsRecorded: the view has a front that the list has lost, and the known prefix stays where it is.
 func TestEngine_Step_ByPlace_WhatTheListLacksIsRecorded(t *testing.T) {
 	t.Parallel()
@@ -273,5 +300,50 @@ func TestEngine_Step_ByPlace_WhatTheListLacksIsRecorded(t *testing.T) {
 	}
 	if got := step(append(whole[2:7:7], chatList("", "h", "i")[1:]...), known); got != "5[] 1[0 1 2 3 4 5 6]" {
 		t.Error(got)
+	}
+}
+
+// TestEngine_Step_ByPlace_WhatFormatsPutThereIsTheCallersNotTwice: a late result is shown as text, and an element with a result that was made up has
+// it once.
+func TestEngine_Step_ByPlace_WhatFormatsPutThereIsTheCallersNotTwice(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		format conversation.Format
+		lists  [][]string
+		want   string
+	}{
+		"a late result": {
+			conversation.FormatOpenAIChat,
+			[][]string{
+				slices.Concat(chatList("a"), chatElements(call("x")), chatList("c")),
+				slices.Concat(chatList("a"), chatElements(call("x")), chatList("c"), chatElements(result("x", "found")), chatList("d")),
+			},
+			"1[0 1] 4[] 1[2] 2[3] 1[4]",
+		},
+		"a result that was made up": {
+			conversation.FormatAnthropic,
+			[][]string{{
+				anthropicElement(user("a")), anthropicElement(call("x")),
+				anthropicElement(conversation.Message{Role: conversation.RoleUser, Parts: append(result("x", provider.UnansweredText).Parts, user("c").Parts...)}),
+			}},
+			"1[0 1] 4[] 2[2]",
+		},
+	} {
+		b := listBench(nil)
+		got := ""
+		for _, list := range c.lists {
+			r := engine.StepRequest{Build: buildRequest("c", c.format, 100_000)}
+			r.Build.CloseOpenCalls = true
+			r.Append.History = b.historyOf(t, c.format, list, 0, "")
+			r.Append.History.ByPlace = true
+			out, err := b.Step(ctx, r)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			got = inShort(out.Appended.History.View)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }

@@ -39,6 +39,8 @@ type Reading struct {
 	TakeOut, PutBack []int32
 	// Places say where in the list the messages stand that it has of the record, in order.
 	Places []Place
+	// MadeUp are elements in which something stands that formats have put there: they are not only what the record has of them.
+	MadeUp map[int32]bool
 }
 
 // Find reads a list. One that is not the record, nor a view of it, nor the end of it, nor may lack what it lacks is an error of kind
@@ -157,7 +159,8 @@ func (f *finder) read(c *cursor, tape []Entry, rewind int32) *Reading {
 	for wordless < len(tape) && !tape[len(tape)-1-wordless].isSaid() {
 		wordless++
 	}
-	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind, PutBack: takenOut(tape), Places: f.list.placesUpTo(c)}
+	r := &Reading{Rest: f.list.rest(c, wordless), Rewind: rewind, PutBack: takenOut(tape)}
+	r.Places, r.MadeUp = f.list.placesUpTo(c)
 	r.Matched = f.query.Elements
 	seen := 0
 	for i := range r.Rest {

@@ -32,11 +32,10 @@ func (c cursor) linked(e *Entry, before *cursor) cursor {
 	return c
 }
 
-// placesUpTo says where the messages stand that were followed up to a cursor, in their order. What stands in an element beside, formats have put
-// there: a summary, or what they make up.
-func (l *list) placesUpTo(c *cursor) []Place {
-	var out []Place
-	beside := l.madeUp()
+// placesUpTo says where the messages stand that were followed up to a cursor, in their order, and in which elements something stands that formats
+// have put there: a summary, or what they make up.
+func (l *list) placesUpTo(c *cursor) (out []Place, madeUp map[int32]bool) {
+	madeUp = l.madeUp()
 	for to := c; to.path != nil; to = &to.path.before {
 		places := l.placesOf(to.path.entry.Index, to)
 		if to.path.entry.Index >= 0 {
@@ -45,18 +44,12 @@ func (l *list) placesUpTo(c *cursor) []Place {
 		}
 		for _, p := range places {
 			for e := p.First; e < p.End; e++ {
-				beside[e] = true
+				madeUp[e] = true
 			}
 		}
 	}
 	slices.Reverse(out)
-	for i := range out {
-		p := &out[i]
-		for e := p.First; e < p.End; e++ {
-			p.Changed = p.Changed || beside[e]
-		}
-	}
-	return out
+	return out, madeUp
 }
 
 // placesOf says where the message stands that led to a cursor, last first.

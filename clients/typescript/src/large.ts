@@ -58,7 +58,7 @@ export class Contents {
     const known = this.#cited.get(key);
     if (known !== undefined) return known;
     const pieces = async function* () {
-      yield { piece: { case: "header" as const, value: { conversationId } } };
+      yield { piece: { case: "header" as const, value: { conversationId, reuse: true } } };
       for (let at = 0; at < bytes.length; at += chunkBytes) {
         yield { piece: { case: "chunk" as const, value: bytes.subarray(at, at + chunkBytes) } };
       }

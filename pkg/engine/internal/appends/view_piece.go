@@ -1,17 +1,12 @@
 package appends
 
-import (
-	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/provider"
-)
+import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
 // ViewPiece is a run of neighbors in a view, and the elements of the caller's list that they stand for.
 type ViewPiece struct {
 	Kind     PieceKind
-	Elements []int32 // for PieceWhole and PieceChanged
-	// Blocks are what is shown, for all but PieceWhole, and JSON is them as elements of a list.
-	Blocks   []provider.Block
-	JSON     string
+	Elements []int32               // for PieceWhole and PieceChanged
+	JSON     string                // for all but PieceWhole: what is shown, as elements of a list
 	Reasons  []conversation.Reason // for PieceChanged
 	Messages conversation.Range    // that it shows or stands for; empty for PieceMadeUp
 }

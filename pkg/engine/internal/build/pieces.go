@@ -13,14 +13,15 @@ import (
 
 // pieces puts a view together of what is shown, and of where that stands in the caller's list.
 type pieces struct {
-	traits    provider.Traits
-	decisions []conversation.Decision
-	leading   int32 // messages of the record that are leading system messages
-	matches   map[int32]*match
-	shown     map[int32]*view.Shown // one of each message
-	out       []appends.ViewPiece
-	unit      int // of the last message that is whole
-	begun     int // where its elements begin in the last piece
+	leading    int32                           // messages of the record that are leading system messages
+	reasons    map[int32][]conversation.Reason // of messages, why they are shown otherwise
+	summarized map[int64]conversation.Range
+	matches    map[int32]*match
+	shown      map[int32]*view.Shown // one of each message
+	out        []appends.ViewPiece
+	blocks     [][]provider.Block // of each
+	unit       int                // of the last message that is whole
+	begun      int                // where its elements begin in the last piece
 }
 
 // match is elements of the list and messages of the record that are the same, and cannot be told apart further.
@@ -33,7 +34,11 @@ type match struct {
 
 // piecesOf says by place what a view is to the caller's list.
 func piecesOf(t provider.Traits, r *report.Result, h *appends.HistoryResult) []appends.ViewPiece {
-	p := &pieces{traits: t, decisions: r.Decisions, leading: r.Manifest.LeadingSystem, matches: map[int32]*match{}, shown: map[int32]*view.Shown{}}
+	p := &pieces{
+		leading: r.Manifest.LeadingSystem, reasons: map[int32][]conversation.Reason{}, summarized: map[int64]conversation.Range{},
+		matches: map[int32]*match{}, shown: map[int32]*view.Shown{},
+	}
+	p.explain(r.Decisions)
 	for i := range r.Shown {
 		p.shown[r.Shown[i].Message] = &r.Shown[i]
 	}
@@ -41,14 +46,36 @@ func piecesOf(t provider.Traits, r *report.Result, h *appends.HistoryResult) []a
 	p.part(r.Shown)
 	p.couple(h.Places)
 	if h.Leading > 0 {
-		p.add(appends.ViewPiece{Kind: appends.PieceWhole, Elements: countTo(h.Leading), Messages: conversation.Range{End: p.leading}})
+		p.add(appends.ViewPiece{Kind: appends.PieceWhole, Elements: countTo(h.Leading), Messages: conversation.Range{End: p.leading}}, nil)
 	}
 	for i := range r.Shown {
 		if s := &r.Shown[i]; s.Message < 0 || s.Message >= p.leading || h.Leading == 0 {
 			p.show(s)
 		}
 	}
+	for i := range p.out {
+		if len(p.blocks[i]) > 0 {
+			p.out[i].JSON = string(t.Messages(p.blocks[i]))
+		}
+	}
 	return p.out
+}
+
+// explain notes what decisions say of messages that are shown: those of whole ranges are of others.
+func (p *pieces) explain(decisions []conversation.Decision) {
+	for i := range decisions {
+		switch d := &decisions[i]; d.Kind {
+		case conversation.DecisionSummarized:
+			p.summarized[d.Summary] = conversation.Range{First: d.First, End: d.Last + 1}
+		case conversation.DecisionLeftOut, conversation.DecisionHidden, conversation.DecisionRemoved:
+		default:
+			for m := d.First; m >= 0 && m <= d.Last; m++ {
+				if !slices.Contains(p.reasons[m], d.Reason) {
+					p.reasons[m] = append(p.reasons[m], d.Reason)
+				}
+			}
+		}
+	}
 }
 
 func countTo(n int32) []int32 {
@@ -141,19 +168,19 @@ func (p *pieces) show(s *view.Shown) {
 	at := conversation.Range{First: s.Message, End: s.Message + 1}
 	switch {
 	case s.Summary != 0:
-		p.add(appends.ViewPiece{Kind: appends.PieceSummary, Blocks: s.Blocks, Messages: p.summarized(s.Summary)})
+		p.add(appends.ViewPiece{Kind: appends.PieceSummary, Messages: p.summarized[s.Summary]}, s.Blocks)
 	case s.Message < 0:
-		p.add(appends.ViewPiece{Kind: appends.PieceMadeUp, Blocks: s.Blocks})
+		p.add(appends.ViewPiece{Kind: appends.PieceMadeUp}, s.Blocks)
 	case m == nil:
-		p.add(appends.ViewPiece{Kind: appends.PieceRecorded, Blocks: s.Blocks, Messages: at})
+		p.add(appends.ViewPiece{Kind: appends.PieceRecorded, Messages: at}, s.Blocks)
 	case m.changed:
-		p.add(appends.ViewPiece{Kind: appends.PieceChanged, Elements: m.elements, Blocks: s.Blocks, Reasons: p.reasons(s.Message), Messages: at})
+		p.add(appends.ViewPiece{Kind: appends.PieceChanged, Elements: m.elements, Reasons: p.reasons[s.Message], Messages: at}, s.Blocks)
 	case !m.told:
 		m.told = true
 		p.order(s.Unit)
 		p.add(appends.ViewPiece{Kind: appends.PieceWhole, Elements: m.elements, Messages: conversation.Range{
 			First: slices.Min(m.messages), End: slices.Max(m.messages) + 1,
-		}})
+		}}, nil)
 		slices.Sort(p.out[len(p.out)-1].Elements[p.begun:]) // a turn's results may stand in another order than its calls
 	}
 }
@@ -169,21 +196,18 @@ func (p *pieces) order(unit int) {
 }
 
 // add puts a piece behind the last one, or makes it a part of that.
-func (p *pieces) add(next appends.ViewPiece) {
+func (p *pieces) add(next appends.ViewPiece, blocks []provider.Block) {
 	n := len(p.out) - 1
-	if n < 0 || p.out[n].Kind != next.Kind || next.Kind == appends.PieceSummary {
-		p.out = append(p.out, next)
+	if n < 0 || !continues(&p.out[n], &next) {
+		next.Elements, next.Reasons = slices.Clone(next.Elements), slices.Clone(next.Reasons)
+		p.out, p.blocks = append(p.out, next), append(p.blocks, slices.Clone(blocks))
 		return
 	}
 	last := &p.out[n]
-	if next.Kind == appends.PieceChanged && !slices.Equal(last.Elements, next.Elements) {
-		p.out = append(p.out, next)
-		return
-	}
 	if next.Kind == appends.PieceWhole {
-		last.Elements = slices.Concat(last.Elements, next.Elements)
+		last.Elements = append(last.Elements, next.Elements...)
 	}
-	last.Blocks = slices.Concat(last.Blocks, next.Blocks)
+	p.blocks[n] = append(p.blocks[n], blocks...)
 	last.Messages = conversation.Range{First: min(last.Messages.First, next.Messages.First), End: max(last.Messages.End, next.Messages.End)}
 	for _, r := range next.Reasons {
 		if !slices.Contains(last.Reasons, r) {
@@ -192,21 +216,12 @@ func (p *pieces) add(next appends.ViewPiece) {
 	}
 }
 
-func (p *pieces) reasons(message int32) []conversation.Reason {
-	var out []conversation.Reason
-	for i := range p.decisions {
-		if d := &p.decisions[i]; d.First <= message && message <= d.Last && !slices.Contains(out, d.Reason) {
-			out = append(out, d.Reason)
-		}
+// continues says whether a piece may be a part of the one before it.
+func continues(last, next *appends.ViewPiece) bool {
+	switch {
+	case last.Kind != next.Kind || next.Kind == appends.PieceSummary:
+		return false
+	default:
+		return next.Kind != appends.PieceChanged || slices.Equal(last.Elements, next.Elements)
 	}
-	return out
-}
-
-func (p *pieces) summarized(id int64) conversation.Range {
-	for i := range p.decisions {
-		if d := &p.decisions[i]; d.Kind == conversation.DecisionSummarized && d.Summary == id {
-			return conversation.Range{First: d.First, End: d.Last + 1}
-		}
-	}
-	return conversation.Range{}
 }

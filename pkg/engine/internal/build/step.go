@@ -74,13 +74,7 @@ func (b *Service) stepOn(ctx context.Context, r StepRequest) (*StepResult, error
 // answer joins both halves.
 func (s *step) answer(result *report.Result) *StepResult {
 	if a := s.appended; result.ByPlace && a != nil && a.History != nil && a.History.View == nil {
-		t := s.Views.Formats[result.Manifest.Format].Traits()
-		a.History.View = piecesOf(t, result, a.History)
-		for i := range a.History.View {
-			if p := &a.History.View[i]; len(p.Blocks) > 0 {
-				p.JSON, p.Blocks = string(t.Messages(p.Blocks)), nil
-			}
-		}
+		a.History.View = piecesOf(s.Views.Formats[result.Manifest.Format].Traits(), result, a.History)
 	}
 	return &StepResult{Result: result, Appended: s.appended}
 }

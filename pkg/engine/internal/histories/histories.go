@@ -60,6 +60,7 @@ type Found struct {
 	hash   [32]byte
 	leads  bool                    // system messages lead what was sent
 	places []history.Place         // of what was on record
+	madeUp map[int32]bool          // elements in which something stands that formats have put there
 	rest   []provider.InputMessage // that Messages are made of
 	list   []provider.InputMessage // that was compared
 }
@@ -98,7 +99,7 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 		return nil, err
 	}
 	out.take(reading, c.before)
-	out.list, out.places = c.after(r.Input.Messages, known), reading.Places
+	out.list, out.places, out.madeUp = c.after(r.Input.Messages, known), reading.Places, reading.MadeUp
 	if known > 0 {
 		out.places = append(unpackPlaces(c.placesOf(known), int32(known)), reading.Places...)
 	}

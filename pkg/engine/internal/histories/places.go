@@ -22,6 +22,12 @@ func (x *Found) Places(first int32) []history.Place {
 		m := &x.rest[i]
 		out = append(out, history.Place{Message: first + int32(i), First: int32(m.First), End: int32(m.End)})
 	}
+	for i := range out {
+		p := &out[i]
+		for e := p.First; e < p.End; e++ {
+			p.Changed = p.Changed || x.madeUp[e]
+		}
+	}
 	return x.withSilent(out)
 }
 

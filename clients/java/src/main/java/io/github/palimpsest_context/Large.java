@@ -84,7 +84,7 @@ final class Large {
   }
 
   private static Citation store(Palimpsest client, String conversation, String text) {
-    StoreContentHeader header = StoreContentHeader.newBuilder().setConversationId(conversation).build(); // the same text has the same citation
+    StoreContentHeader header = StoreContentHeader.newBuilder().setConversationId(conversation).setReuse(true).build(); // the same text has the same citation
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     return client.call(
         stubs -> {
