@@ -317,7 +317,7 @@ async def cancel(side: Side) -> None:
 
 @rows.run()
 async def two_hundred_steps(side: Side) -> None:
-    side.script(*(calls(("weather", {"city": f"c{n}"})) for n in range(200)), {"text": "end", "thinking": "Hm."})
+    side.script(*(calls(("weather", {"city": f"c{n}"})) for n in range(side.steps)), {"text": "end", "thinking": "Hm."})
     ops = agent(side)
     ops.client.function_invocation_configuration["max_iterations"] = 300
     await ops.run("go", session=session(side))

@@ -403,7 +403,7 @@ async def cancel(side: Side) -> None:
 
 @rows.run()
 def two_hundred_steps(side: Side) -> None:
-    side.script(*(calls(("weather", {"city": f"c{n}"})) for n in range(200)), {"text": "end"})
+    side.script(*(calls(("weather", {"city": f"c{n}"})) for n in range(side.steps)), {"text": "end"})
     Ops(side).ask("go")
 
 

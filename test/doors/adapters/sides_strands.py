@@ -350,7 +350,7 @@ async def cancel(side: Side) -> None:
 
 @rows.run()
 async def two_hundred_steps(side: Side) -> None:
-    side.script(*(calls(("weather", {"city": f"c{n}"})) for n in range(200)), {"text": "end"})
+    side.script(*(calls(("weather", {"city": f"c{n}"})) for n in range(side.steps)), {"text": "end"})
     await agent(side).invoke_async("go")
 
 

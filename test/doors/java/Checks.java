@@ -328,7 +328,7 @@ final class Checks {
         folder -> {
           try (Palimpsest first = local(new Options().dataDir(folder))) {
             PalimpsestException told = fails(() -> Palimpsest.local(new Options().dataDir(folder)));
-            expect(told instanceof LocalSidecarException && told.getMessage().contains("another process"), first.pid() + ": " + told.getMessage());
+            expect(told instanceof LocalSidecarException && told.getMessage().contains("process " + first.pid()), first.pid() + ": " + told.getMessage());
           }
           expect(fails(() -> Palimpsest.local(new Options().arguments("--nonsense"))).getMessage().contains("nonsense"), "what it logged");
           fails(() -> Palimpsest.local(new Options().binary("/nowhere/sidecar")));

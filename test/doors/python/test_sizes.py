@@ -211,7 +211,9 @@ def test_list_passes_while_the_sidecar_is_away(served):
         assert [piece.shown for piece in passed[: len(first)]] == [piece.shown for piece in first] and not all(piece.whole for piece in first)
         new = client.conversation("new").sync(said[:1], system="Be brief.")
         assert new["messages"] == [{"role": "system", "content": "Be brief."}, *said[:1]], "nobody has seen anything of it"
-        for unknown in (lambda: client.conversation("shaped").view(more), lambda: shaped.view(more[1:]), lambda: client.conversation("shaped", on_unavailable="raise").view(said[:1])):
+        assert [piece.shown for piece in client.conversation("shaped").view(more)] == [piece.shown for piece in passed], "of another run"
+        later = Palimpsest(served.address, on_unavailable="pass").conversation("shaped")
+        for unknown in (lambda: later.view(more), lambda: shaped.view(more[1:]), lambda: client.conversation("shaped", on_unavailable="raise").view(said[:1])):
             with pytest.raises(PalimpsestError):
                 unknown()
     with pytest.raises(ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import logging
@@ -51,6 +52,8 @@ class ClientCore:
     def __init__(self, seconds: float, on_unavailable: str = "raise") -> None:
         self.seconds, self.on_unavailable = seconds, on_unavailable
         self.local: Optional[Local] = None
+        # What was answered to a conversation's lists, also by other objects of that conversation: frameworks have one for each run.
+        self.lists = functools.lru_cache(maxsize=256)(lambda id: Lists())
         self._greeted = False
 
     def greet(self, seconds: Optional[float] = None) -> Steps[None]:
@@ -128,13 +131,10 @@ class ConversationCore:
         self._unsettled: Any = None  # a request of which it is not known whether it was carried out
         self._unsettled_items = 0
         self._recalled: Dict[str, Any] = {}  # ToolResults by call id
-        self._known: Dict[str, Tuple[int, str]] = {}
         self._cited: Dict[str, Any] = {}  # citations by the hash of what they stand for
         self._shorter: Dict[str, str] = {}  # elements of lists that are too large, by their hash, as they are sent
         self._passes = on_unavailable == "pass"
-        self._views: Dict[str, Any] = {}  # the last answer to a list, by format: pieces, or a request
         self._lists = False  # whether whole lists come, and not what is said piece by piece
-        self._shaped = False  # whether an answer may have shown a list otherwise than it came
         self._lost = False  # the record is gone, and a reply began it anew
 
     # What is said, and not yet on record.
@@ -193,14 +193,14 @@ class ConversationCore:
         history = provider_input_pb2.HistoryOptions(on_divergence=DIFFERS[differs], on_cut=CUT[cut])
         try:
             yield from self._synced(elements, format, model, system, tools, history, build)
-            self._views[format] = answered = self.built.rendered.request_json
-            self._shaped = True  # as far as this can tell
+            answered = self.built.rendered.request_json
+            self._noted(format, answered, shaped=True)  # as far as this can tell
             return formats.arguments(format, json.loads(answered), model, {})
         except Away as error:
-            behind = self._passed(error, format, elements, str)
+            view, behind = self._passed(error, format, elements, str)
         news = [json.loads(element) for element in elements[behind:]]
         if behind:
-            request = json.loads(self._views[format])
+            request = json.loads(view)
             request[formats.LISTS[format]].extend(news)
         else:
             request = formats.plain_request(format, news, system, tools)
@@ -213,24 +213,29 @@ class ConversationCore:
         history = provider_input_pb2.HistoryOptions(on_divergence=DIFFERS[differs], on_cut=CUT[cut], by_place=True)
         try:
             cited = yield from self._synced(elements, format, model, system, tools, history, build)
-            self._views[format] = pieces = pieces_of(self.built.history.view, cited)
-            self._shaped = self._shaped or any(not piece.whole for piece in pieces)
+            pieces = pieces_of(self.built.history.view, cited)
+            self._noted(format, pieces, shaped=any(not piece.whole for piece in pieces))
             return pieces
         except Away as error:
-            behind = self._passed(error, format, elements, list)
+            view, behind = self._passed(error, format, elements, list)
         news = [Piece("whole", range(behind, len(elements)))] if behind < len(elements) else []
-        return [*(self._views[format] if behind else ()), *news]
+        return [*view, *news]
 
-    def _passed(self, error: Exception, format: str, elements: Sequence[str], kind: type) -> int:
-        """How much of a list the last view stands for, where lists pass while the sidecar is away: the rest goes behind it as it is. A list that
-        no view may have changed goes so as a whole."""
+    def _noted(self, format: str, view: Any, shaped: bool) -> None:
+        lists, history = self.client.lists(self._opened), self.built.history
+        lists.shaped = lists.shaped or shaped
+        lists.by_format[format] = Known(history.known_count, history.known_sha256, view if self._passes else None)
+
+    def _passed(self, error: Exception, format: str, elements: Sequence[str], kind: type) -> Tuple[Any, int]:
+        """The last view and how much of a list it stands for, where lists pass while the sidecar is away: the rest goes behind it as it is. A
+        list that no view may have changed goes so as a whole."""
         if not (self._passes and getattr(error, "passing", True)):
             raise error
-        count, _ = self._prefix(format, self._sent(elements))
-        if count and isinstance(self._views.get(format), kind):
-            return count
-        if self._views and not self._shaped or not self._views and formats.is_first(elements):
-            return 0
+        lists, known = self.client.lists(self._opened), self._prefix(format, self._sent(elements))
+        if known.count and isinstance(known.view, kind):
+            return known.view, known.count
+        if not lists.shaped if lists.by_format else formats.is_first(elements):
+            return kind(), 0
         raise error
 
     def _synced(
@@ -250,7 +255,7 @@ class ConversationCore:
         listed = Listed(sent, format, model, system, tools, history, {"prompt_cache": False, **(build or {})})
         # A system prompt that leads the list is on no record: without another, it has to be sent each time.
         if not system and formats.leads_with_system(sent) and sizes.fits(sent):
-            yield from self._listed(listed, (0, ""))
+            yield from self._listed(listed, Known())
         else:
             listed.system = system or formats.leading_system(sent)
             yield from self._behind_known(listed)
@@ -258,21 +263,20 @@ class ConversationCore:
             log.warning("the sidecar has lost what was said in %s: its list begins %s", self._opened, self.built.history.conversation_id)
             self._opened = self.built.history.conversation_id
         self.id = self.built.history.conversation_id or self.id
-        self._known[format] = (self.built.history.known_count, self.built.history.known_sha256)
         self._format, self._lost = format, False
         self._recalled.clear()  # what was recalled came with the list
         return {n: element for n, element in enumerate(sent) if element is not elements[n]}
 
-    def _prefix(self, format: str, elements: Sequence[str]) -> Tuple[int, str]:
+    def _prefix(self, format: str, elements: Sequence[str]) -> Known:
         """How much of a list the sidecar has seen: it is left out, if it is as it was."""
-        count, hashed = self._known.get(format, (0, ""))
-        return (count, hashed) if 0 < count <= len(elements) and formats.chain(elements[:count]) == hashed else (0, "")
+        known = self.client.lists(self._opened).by_format.get(format, Known())
+        return known if 0 < known.count <= len(elements) and formats.chain(elements[: known.count]) == known.hash else Known()
 
     def _behind_known(self, listed: "Listed") -> Steps[None]:
         """Sends a list without what the sidecar knows of it. What it knows of one that is too large for a request, it is asked first."""
         known = self._prefix(listed.format, listed.elements)
-        if not known[0] and not sizes.fits(listed.elements):
-            known = (len(listed.elements), formats.chain(listed.elements))
+        if not known.count and not sizes.fits(listed.elements):
+            known = Known(len(listed.elements), formats.chain(listed.elements))
         try:
             yield from self._listed(listed, known)
         except PalimpsestError as error:
@@ -281,22 +285,22 @@ class ConversationCore:
             counts = [int(n) for n in error.metadata.get("known_counts", "").split()]
             for count in sorted((n for n in counts if 0 < n < len(listed.elements) and not sizes.fits(listed.elements)), reverse=True):
                 try:
-                    return (yield from self._listed(listed, (count, formats.chain(listed.elements[:count]))))
+                    return (yield from self._listed(listed, Known(count, formats.chain(listed.elements[:count]))))
                 except PalimpsestError as again:
                     if again.reason != "HISTORY_PREFIX_UNKNOWN":
                         raise
-            yield from self._listed(listed, (0, ""))
+            yield from self._listed(listed, Known())
 
-    def _listed(self, listed: "Listed", known: Tuple[int, str]) -> Steps[None]:
+    def _listed(self, listed: "Listed", known: Known) -> Steps[None]:
         """Sends a list behind a prefix that is known, in as many requests as it takes. The last one builds."""
-        rest = list(listed.elements[known[0] :])
+        rest = list(listed.elements[known.count :])
         measured = [sizes.of_json(element) for element in rest]
         while (n := sizes.first_fitting(measured, sizes.ELEMENTS)) < len(rest):
             part = context_service_pb2.AppendMessageRequest(conversation_id=self._opened, request_id=str(uuid.uuid4()))
             part.provider_input.CopyFrom(self._history(listed, rest[:n], known, goes_on=True))
             yield from self._created()
             history = (yield from self._called("AppendMessage", part)).history
-            known = (history.known_count, history.known_sha256)
+            known = Known(history.known_count, history.known_sha256)
             del rest[:n], measured[:n]
         input = self._history(listed, rest, known)
 
@@ -308,10 +312,10 @@ class ConversationCore:
 
         self.built = yield from self._once("BuildContext", request)
 
-    def _history(self, listed: "Listed", elements: Sequence[str], known: Tuple[int, str], goes_on: bool = False) -> Any:
+    def _history(self, listed: "Listed", elements: Sequence[str], known: Known, goes_on: bool = False) -> Any:
         shape = provider_input_pb2.PROVIDER_INPUT_SHAPE_HISTORY
         made = self._input("[" + ",".join(elements) + "]", listed.format, shape, history=listed.history, model=listed.model)
-        made.history.known_count, made.history.known_sha256 = known
+        made.history.known_count, made.history.known_sha256 = known.count, known.hash
         if goes_on:
             made.history.by_place = False
         return made
@@ -540,6 +544,23 @@ class ConversationCore:
             page = listed.next_page_token
             if not all(tail.take(message) for message in listed.messages) or not page:
                 return tail.calls()
+
+
+@dataclass(frozen=True)
+class Known:
+    """How many elements of a list the sidecar has seen, and the chained hash over them; with the last answer to it, pieces or a request."""
+
+    count: int = 0
+    hash: str = ""
+    view: Any = None
+
+
+class Lists:
+    """What was answered to the lists of a conversation."""
+
+    def __init__(self) -> None:
+        self.by_format: Dict[str, Known] = {}
+        self.shaped = False  # whether an answer may have shown a list otherwise than it came
 
 
 @dataclass
