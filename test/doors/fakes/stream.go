@@ -63,6 +63,7 @@ func (s *server) pour(w http.ResponseWriter, r *http.Request, events []event, a 
 			return
 		}
 		if last {
+			s.wait(r)                   // Java's client drops what it has not read when a connection breaks
 			panic(http.ErrAbortHandler) // closes the connection in the middle of the body
 		}
 		if a.slow && !s.wait(r) {
