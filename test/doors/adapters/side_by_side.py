@@ -123,7 +123,8 @@ class Sidecar:
     def start(self) -> None:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 60
-        while not self._listens() and time.monotonic() < end:
+        while not self._listens():
+            assert time.monotonic() < end, "the sidecar does not listen"
             time.sleep(0.005)
 
     def _listens(self) -> bool:
@@ -471,7 +472,8 @@ def shrunk(api: str, plain: List[Any], ours: List[Any]) -> Iterator[str]:
     for kind, a, b, c, d in difflib.SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         if kind != "equal" and sum(map(len, other[c:d])) >= sum(map(len, one[a:b])):
             yield from differences(plain[a:b], ours[c:d], f"elements from {a} on, which are not smaller")
-    lost = [words for words in said(api, plain) if words not in said(api, ours) and not told_of(words, other)]
+    made = [element for element in other if element not in one]  # a word of one's own text is no summary
+    lost = [words for words in said(api, plain) if words not in said(api, ours) and not told_of(words, made)]
     yield from (f"a user's words are lost: {told(words)}" for words in lost)
 
 
