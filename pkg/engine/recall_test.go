@@ -25,6 +25,7 @@ type fakeMemory struct {
 	err     error
 	delay   time.Duration
 	cold    bool
+	ended   func() // called at the end of a search, if set
 	asked   []memory.Query
 	scopes  []memory.Scope
 }
@@ -47,6 +48,9 @@ func (o *fakeMemory) Search(ctx context.Context, s memory.Scope, q *memory.Query
 	o.asked, o.scopes = append(o.asked, *q), append(o.scopes, s)
 	answers, err, delay := slices.Clone(o.answers), o.err, o.delay
 	o.mu.Unlock()
+	if o.ended != nil {
+		defer o.ended()
+	}
 	select {
 	case <-time.After(delay):
 	case <-ctx.Done():
@@ -231,6 +235,25 @@ func TestEngine_Build_NotRecalled_SaysWhy(t *testing.T) {
 				t.Error("it came later")
 			}
 		})
+	}
+}
+
+// TestEngine_Close_EndsSearches that go on after their builds went on without them.
+func TestEngine_Close_EndsSearches(t *testing.T) {
+	t.Parallel()
+	ended := make(chan struct{})
+	o := &fakeMemory{delay: time.Hour, ended: func() { close(ended) }}
+	b := newRecalling(t, o, func(p *conversation.MemoryPolicy) {
+		p.Recall.Deadline = ptr(20 * time.Millisecond)
+		p.Recall.Scopes = &[]conversation.MemoryScope{conversation.MemoryScopeUser}
+	})
+	b.append(t, "c", user(framework))
+	b.asked(t, "c", 10_000, nil)
+	b.Close()
+	select {
+	case <-ended:
+	default:
+		t.Error("the search goes on")
 	}
 }
 

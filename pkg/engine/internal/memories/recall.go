@@ -59,7 +59,7 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 	}
 	answers := make(chan answer, len(scopes))
 	for _, scope := range scopes {
-		go func() { answers <- s.recallScope(ctx, scope, key, q, now) }()
+		s.worker.beside(func(closing context.Context) { answers <- s.recallScope(ctx, closing, scope, key, q, now) })
 	}
 	timer := time.NewTimer(q.MaxWait)
 	defer timer.Stop()
@@ -79,10 +79,11 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 	return answerOf(found, reason)
 }
 
-// recallScope searches one scope. It goes on when nobody waits any more, for a while.
-func (s *Service) recallScope(ctx context.Context, scope memory.Scope, key store.Key, q *plan.RecallQuery, now time.Time) (a answer) {
+// recallScope searches one scope. It goes on when nobody waits any more, for a while, but not beyond the end of closing.
+func (s *Service) recallScope(ctx, closing context.Context, scope memory.Scope, key store.Key, q *plan.RecallQuery, now time.Time) (a answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateFor)
 	defer cancel()
+	defer context.AfterFunc(closing, cancel)()
 	a.found, a.err = s.breaker.Execute(func() (found []memory.Memory, err error) {
 		query := memory.Query{Text: q.Text, Limit: q.Limit, Floor: q.Floor, Now: now}
 		if scope.Kind != memory.ScopeSession { // what is in view of the conversation itself is left out later

@@ -75,6 +75,15 @@ func (w *worker) close() {
 	w.background.Wait()
 }
 
+// beside runs f beside the errands. close ends its context and waits for it; after close, f does not run.
+func (w *worker) beside(f func(closing context.Context)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.background.Go(func() { f(w.base) })
+	}
+}
+
 func (w *worker) waiting() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
