@@ -93,12 +93,13 @@ test-doors-newest: setup-test test-sidecar packages ##- Test adapters and client
 	@scripts/test-doors-newest.sh $(NAMES)
 
 .PHONY: adapters-drawn adapters-speed
+SIDE_BY_SIDE := 'TestAdapters_(EveryFramework|Vercel)_Plays'
 adapters-drawn: setup-test test-sidecar packages ## Play N drawn runs with and without each adapter (SEED=N again)
 	@scripts/setup-doors.sh
-	@PYTEST_ADDOPTS='-k drawn' PALIMPSEST_DRAWN='$(or $(N),100)' PALIMPSEST_SEED='$(or $(SEED),0)' go test ./test/doors -count=1 -timeout 24h -v -run TestAdapters
+	@PYTEST_ADDOPTS='-k drawn' PALIMPSEST_DRAWN='$(or $(N),100)' PALIMPSEST_SEED='$(or $(SEED),0)' go test ./test/doors -count=1 -timeout 24h -v -run $(SIDE_BY_SIDE)
 adapters-speed: setup-test test-sidecar packages ## Measure what each adapter adds to a step, at two hundred steps
 	@scripts/setup-doors.sh
-	@PYTEST_ADDOPTS='-k speed -s' PALIMPSEST_TEST_SPEED=yes go test ./test/doors -count=1 -timeout 2h -parallel 1 -v -run TestAdapters
+	@PYTEST_ADDOPTS='-k speed -s' PALIMPSEST_TEST_SPEED=yes go test ./test/doors -count=1 -timeout 2h -parallel 1 -v -run $(SIDE_BY_SIDE)
 
 adapters-drawn adapters-speed test test-stores test-memory test-doors test-doors-newest test-speed faults soak acceptance bench-citations check-deploy: export PALIMPSEST_TEST_SIDECAR := $(TEST_SIDECAR)
 

@@ -1,12 +1,12 @@
-// Mixed scenarios, drawn by a seed: DRAWS=1000 SEED=7 for more, or others. What is refused, lost or doubled on the way is a failure.
+// Mixed scenarios, drawn by a seed: PALIMPSEST_DRAWN=1000 PALIMPSEST_SEED=7 for more, or others. What is refused, lost or doubled on the way is a failure.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { asks, call, file, image, pdf, png, streamed, tools } from "./scenarios.js";
 import { apis, compared, Sidecar, type Json, type Side } from "./sides.js";
 
-const draws = Number(process.env["DRAWS"] ?? 16);
-const seed = Number(process.env["SEED"] ?? 1);
+const draws = Number(process.env["PALIMPSEST_DRAWN"] ?? 16);
+const seed = Number(process.env["PALIMPSEST_SEED"] ?? 1);
 const sidecars = ["none", "balanced", "cite"].map((policy) => new Sidecar(policy));
 after(() => Promise.all(sidecars.map((sidecar) => sidecar.end())));
 

@@ -29,7 +29,7 @@ for (const sidecar of sidecars) {
 }
 
 // A bar of milliseconds means nothing beside other work.
-for (const api of process.env["SPEED"] ? apis : []) {
+for (const api of process.env["PALIMPSEST_TEST_SPEED"] ? apis : []) {
   test(`what 200 steps wait for, ${api}`, async (t) => {
     const { plain, ours } = await addedPerStep(scenarios["two_hundred_steps"]!, api, sidecars[0]!);
     t.diagnostic(`a step takes ${ours.toFixed(1)} ms, plain ${plain.toFixed(1)} ms`);
