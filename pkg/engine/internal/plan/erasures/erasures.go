@@ -36,6 +36,36 @@ func New(w *view.Loaded) *Erasures {
 	}
 }
 
+// Clone is the same, to erase more: what it erases, the original does not know.
+func (x *Erasures) Clone() *Erasures {
+	out := *x
+	out.Messages, out.edits, out.chunks = make(map[int32]*conversation.Message, len(x.Messages)), make(map[int64]*conversation.Edit, len(x.edits)), maps.Clone(x.chunks)
+	for index, m := range x.Messages {
+		copied := *m
+		copied.Parts = conversation.CloneParts(m.Parts)
+		out.Messages[index] = &copied
+	}
+	for seq, e := range x.edits {
+		out.edits[seq] = cloneEdit(e)
+	}
+	out.Hashes, out.Contents, out.release, out.shared = slices.Clone(x.Hashes), slices.Clone(x.Contents), slices.Clone(x.release), slices.Clone(x.shared)
+	return &out
+}
+
+// cloneEdit is an edit whose summary and shown parts are copies.
+func cloneEdit(e *conversation.Edit) *conversation.Edit {
+	c := *e
+	if e.Summary != nil {
+		s := *e.Summary
+		c.Summary = &s
+	}
+	c.Parts = slices.Clone(e.Parts)
+	for i := range c.Parts {
+		c.Parts[i].Shown = conversation.CloneParts([]conversation.Part{c.Parts[i].Shown})[0]
+	}
+	return &c
+}
+
 // Erase erases parts of a message: a tool result, or its words; and what earlier edits showed of them.
 func (x *Erasures) Erase(index int32, positions []int32) {
 	m, ok := x.loaded.Message(index)
@@ -140,17 +170,9 @@ func (x *Erasures) rewrittenEdit(e *conversation.Edit) *conversation.Edit {
 	if c := x.edits[e.Seq]; c != nil {
 		return c
 	}
-	c := *e
-	if e.Summary != nil {
-		s := *e.Summary
-		c.Summary = &s
-	}
-	c.Parts = slices.Clone(e.Parts)
-	for i := range c.Parts {
-		c.Parts[i].Shown = conversation.CloneParts([]conversation.Part{c.Parts[i].Shown})[0]
-	}
-	x.edits[e.Seq] = &c
-	return &c
+	c := cloneEdit(e)
+	x.edits[e.Seq] = c
+	return c
 }
 
 // IsErased says whether a part of a message is gone, before this build or by it.

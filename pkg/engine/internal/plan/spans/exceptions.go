@@ -17,7 +17,7 @@ func (d *Planner) Exceptions(s *drafts.Step) []conversation.Range {
 			out = append(out, p)
 		}
 	}
-	room := d.Settings.Compaction.System
+	room := d.Goal.System
 	for i := len(d.Loaded.Messages) - 1; i >= 0; i-- {
 		m := &d.Loaded.Messages[i]
 		if !r.Contains(m.Index) || m.Index < d.Kept.LeadingSystem {
@@ -68,7 +68,7 @@ func (d *Planner) ImportantUnits(cut int32) []ImportantUnit {
 // verbatimUnits are those of them that stay beside the summaries: the newest that have room in their share together. One that has no room
 // leaves it to older ones.
 func (d *Planner) verbatimUnits(cut int32) []ImportantUnit {
-	room := d.Settings.Compaction.Verbatim
+	room := d.Goal.Verbatim
 	return slices.DeleteFunc(d.ImportantUnits(cut), func(u ImportantUnit) bool {
 		if u.Weight > room {
 			return true

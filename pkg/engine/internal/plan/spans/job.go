@@ -13,7 +13,7 @@ import (
 // Job gets everything together that a plan needs, but for what of it is not loaded. room is what the target of the compaction leaves for its
 // summary.
 func (d *Planner) Job(p *drafts.Plan, room int64) (*drafts.Job, error) {
-	c := d.Settings.Compaction
+	c := d.Goal
 	if c.Strategy == conversation.StrategySummarize { // elsewhere several stand beside each other
 		c.Summary = min(c.Summary, max(room-c.Losses, c.Summary/2)) // the list beside it must hold what it would lose
 	}
@@ -115,7 +115,7 @@ func (d *Planner) limitSpan(w *drafts.Job) {
 	}
 	chars, weight := w.Density()
 	room = max(room-promptTokens-2*w.Summary, promptTokens)
-	most := d.Settings.Compaction.Input
+	most := d.Goal.Input
 	w.Span = int(room * spanShare / 100 * max(chars, 1) / max(weight, 1))
 	w.Input = int(max(most-promptTokens, most/2) * spanShare / 100 * max(chars, 1) / max(weight, 1))
 }

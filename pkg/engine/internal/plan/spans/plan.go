@@ -21,6 +21,7 @@ type Planner struct {
 	Loaded   *view.Loaded
 	Kept     conversation.Kept
 	Settings *settings.Settings
+	Goal     settings.Compaction // what the compaction aims at
 	Fixed    int64
 	Request  int32                                       // the request in force; -1 for none
 	Opening  int32                                       // the opening, if it is kept; -1 for none
@@ -40,7 +41,7 @@ func (d *Planner) Plan(tail int64, keep int32) (*drafts.Plan, error) {
 		return nil, err
 	}
 	p := &drafts.Plan{EditSeq: d.Loaded.Head.EditSeq, Cut: cut}
-	if d.Settings.Compaction.Strategy == conversation.StrategyHierarchical {
+	if d.Goal.Strategy == conversation.StrategyHierarchical {
 		d.planLeaves(p, from)
 	} else {
 		p.Steps = []drafts.Step{d.successorStep(from, cut)}
@@ -72,7 +73,7 @@ func (d *Planner) Cut(tail int64, keep int32) int32 {
 	if kept += d.verbatimInTail(cut); kept == 0 {
 		return cut
 	}
-	return d.cutAt(max(d.Settings.Compaction.Tail/leastTail, tail-kept), keep)
+	return d.cutAt(max(d.Goal.Tail/leastTail, tail-kept), keep)
 }
 
 // cutAt is the first message that a compaction leaves; 0 if nothing would go.
@@ -90,7 +91,7 @@ func (d *Planner) cutAt(tail int64, keep int32) int32 {
 // TailRoom is what the newest messages may weigh so that the view reaches its target, if it can, beside all that stays, and with a
 // summary as long as it may be. growth is what will be appended until the summary is used.
 func (d *Planner) TailRoom(target, growth int64) int64 {
-	c := &d.Settings.Compaction
+	c := &d.Goal
 	room := target - growth - d.Fixed - c.Summary - c.Losses
 	for i := range d.Composed.Units[:d.Composed.Tail] {
 		if u := &d.Composed.Units[i]; u.Summary == nil {
@@ -173,7 +174,7 @@ func (d *Planner) planLeaves(p *drafts.Plan, from int32) {
 		nodes = append(nodes, compaction.Node{Range: own})
 		p.Steps = append(p.Steps, drafts.Step{Range: own, Own: own})
 	}
-	for _, m := range compaction.Merges(nodes, d.Settings.Compaction.FanOut) {
+	for _, m := range compaction.Merges(nodes, d.Goal.FanOut) {
 		s := drafts.Step{Range: m.Into.Range, Level: m.Into.Level}
 		for _, r := range refs[m.First:m.End] {
 			if r.id > 0 {
@@ -221,7 +222,7 @@ func (d *Planner) chunks(from, cut int32) []conversation.Range {
 	weight := int64(0)
 	units := d.spanUnits(conversation.Range{First: from, End: cut})
 	for i := range units {
-		if n := units[i].Tokens(); len(out) == 0 || weight+n > d.Settings.Compaction.Chunk {
+		if n := units[i].Tokens(); len(out) == 0 || weight+n > d.Goal.Chunk {
 			if len(out) > 0 {
 				out[len(out)-1].End = units[i].First()
 			}

@@ -1,4 +1,4 @@
-package plan
+package expire
 
 import (
 	"crypto/sha256"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
@@ -20,7 +21,7 @@ type shortForm struct {
 
 // forms lists the ways of showing a text shorter, the one that was asked for first (behaviour §5: model, extract, first
 // characters). There is none if it has to wait for its summary.
-func (d expirations) forms(x *expiry.Due, o *originalText) []shortForm {
+func (d *expiring) forms(x *expiry.Due, o *originalText) []shortForm {
 	if o.Chars <= x.Expiration.Length() { // nothing to shorten but media
 		f := shortForm{reason: conversation.ReasonExpiredFirstChars}
 		if x.Part != expiry.MessageText {
@@ -33,7 +34,7 @@ func (d expirations) forms(x *expiry.Due, o *originalText) []shortForm {
 	}
 	s, why := d.summaryFor(x, o)
 	if why != 0 {
-		d.lifetimes().noteDeferred(x, why)
+		d.noteDeferred(x, why)
 		d.noteDegradation(x, s.Err.Error(), "it is shown in full, for a few turns at most")
 		return nil
 	}
@@ -41,7 +42,7 @@ func (d expirations) forms(x *expiry.Due, o *originalText) []shortForm {
 }
 
 // summaryForms lists a summary, if there is one, and what is shown if it does not do.
-func (d expirations) summaryForms(x *expiry.Due, o *originalText, s summarize.Result) []shortForm {
+func (d *expiring) summaryForms(x *expiry.Due, o *originalText, s summarize.Result) []shortForm {
 	var out []shortForm
 	why := "the summary weighs no less than what it would replace"
 	if s.Err != nil {
@@ -51,7 +52,7 @@ func (d expirations) summaryForms(x *expiry.Due, o *originalText, s summarize.Re
 		out = append(out, shortForm{text: text, reason: conversation.ReasonExpiredSummary, degraded: d.promptGone(x)})
 	}
 	asked := summaryOf(x)
-	if extract := d.Summaries.Extract(o.text, x.Expiration.Length()); extract != "" {
+	if extract := d.Given.Summaries.Extract(o.text, x.Expiration.Length()); extract != "" {
 		out = append(out, shortForm{
 			text: compaction.Extracted(extract, o.Original), reason: conversation.ReasonExpiredExtract,
 			degraded: []conversation.Degradation{{Asked: asked, Reason: why, Done: "the sidecar's own extract is shown"}},
@@ -62,8 +63,8 @@ func (d expirations) summaryForms(x *expiry.Due, o *originalText, s summarize.Re
 
 func summaryOf(x *expiry.Due) string { return fmt.Sprintf("AI summary of message %d", x.Index) }
 
-func (d expirations) noteDegradation(x *expiry.Due, why, done string) {
-	d.Degradations = append(d.Degradations, conversation.Degradation{Asked: summaryOf(x), Reason: why, Done: done})
+func (d *expiring) noteDegradation(x *expiry.Due, why, done string) {
+	d.Notes.Degradations = append(d.Notes.Degradations, conversation.Degradation{Asked: summaryOf(x), Reason: why, Done: done})
 }
 
 func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []conversation.Degradation) []shortForm {
@@ -74,8 +75,8 @@ func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []co
 }
 
 // promptGone tells that a prompt that was named is not there, so that the default stood in for it.
-func (d expirations) promptGone(x *expiry.Due) []conversation.Degradation {
-	if _, ok := d.Settings.Catalogue.Prompt(x.Expiration.CompactPromptID); ok {
+func (d *expiring) promptGone(x *expiry.Due) []conversation.Degradation {
+	if _, ok := d.Given.Settings.Catalogue.Prompt(x.Expiration.CompactPromptID); ok {
 		return nil
 	}
 	return []conversation.Degradation{{
@@ -85,24 +86,24 @@ func (d expirations) promptGone(x *expiry.Due) []conversation.Degradation {
 
 // summaryFor finds the summary of an original, or says why there is none. If it is worth waiting for in a later turn, deferred says why it is
 // not there.
-func (d expirations) summaryFor(x *expiry.Due, o *originalText) (s summarize.Result, deferred conversation.Reason) {
+func (d *expiring) summaryFor(x *expiry.Due, o *originalText) (s summarize.Result, deferred conversation.Reason) {
 	if x.Message().Role == conversation.RoleSystem {
 		return summarize.Result{Err: errSystem}, 0
 	}
-	r := d.summaryRequest(x, o)
-	s, ended := d.Summaries.Result(r)
+	r := summaryRequest(d.Given, x, o)
+	s, ended := d.Given.Summaries.Result(r)
 	switch {
 	case ended && !summarize.IsRetryable(s.Err):
 		return s, 0
 	case ended:
 		deferred = conversation.ReasonSummaryRefused
-	case d.requested.Has(x) || d.Summaries.IsStarted(r):
-		s.Err, deferred = ErrNotReady, conversation.ReasonSummaryNotReady
+	case d.out.Requested.Has(x) || d.Given.Summaries.IsStarted(r):
+		s.Err, deferred = pass.ErrNotReady, conversation.ReasonSummaryNotReady
 	default:
 		s.Err, deferred = errNotAsked, conversation.ReasonSummaryNotAsked
 	}
-	if !ended && !d.DryRun {
-		d.Waits.add(r, len(x.Erase) > 0) // this attempt ends, and the next one knows
+	if !ended && !d.Given.DryRun {
+		d.want(r, len(x.Erase) > 0) // this attempt ends, and the next one knows
 	}
 	if len(x.Erase) > 0 || d.waitedLongEnough(x) {
 		return s, 0
@@ -111,21 +112,19 @@ func (d expirations) summaryFor(x *expiry.Due, o *originalText) (s summarize.Res
 }
 
 var (
-	errSystem = errors.New("system messages are never given to a model")
-	// ErrNotReady says that a model was asked and has not answered.
-	ErrNotReady = errors.New("the summary was not ready in time")
+	errSystem   = errors.New("system messages are never given to a model")
 	errNotAsked = errors.New("the model was not asked yet")
 )
 
 // summaryRequest asks for a summary of an original.
-func (d expirations) summaryRequest(x *expiry.Due, o *originalText) *summarize.Request {
+func summaryRequest(g *pass.Given, x *expiry.Due, o *originalText) *summarize.Request {
 	m := x.Message()
 	r := &summarize.Request{
-		Scope:   summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation},
+		Scope:   summarize.Scope{Namespace: g.Loaded.Key.Namespace, Conversation: g.Loaded.Key.Conversation},
 		Content: o.text, Hash: sha256.Sum256([]byte(o.text)), Chars: o.Chars, Target: x.Expiration.Length(),
 		MessageType: messageType(m.Type), TurnAdded: m.TurnAdded,
 	}
-	r.Prompt, _ = d.Settings.Catalogue.Prompt(x.Expiration.CompactPromptID)
+	r.Prompt, _ = g.Settings.Catalogue.Prompt(x.Expiration.CompactPromptID)
 	if x.Part != expiry.MessageText {
 		r.Tool = x.Unit.ToolOf(m.Parts[x.Part].Result)
 	}

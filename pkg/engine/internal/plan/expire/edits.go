@@ -1,4 +1,4 @@
-package plan
+package expire
 
 import (
 	"crypto/sha256"
@@ -7,12 +7,13 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 )
 
 // applyExpiration makes the edits for something that is due, and erases what goes with it.
-func (d expirations) applyExpiration(x *expiry.Due) error {
+func (d *expiring) applyExpiration(x *expiry.Due) error {
 	if x.Kind == expiry.Remove {
 		return d.removeUnit(x)
 	}
@@ -20,7 +21,7 @@ func (d expirations) applyExpiration(x *expiry.Due) error {
 }
 
 // removeUnit takes a unit out of the view, one edit for messages that expire by it and one for those that go with them.
-func (d expirations) removeUnit(x *expiry.Due) error {
+func (d *expiring) removeUnit(x *expiry.Due) error {
 	for i := range x.Unit.Items {
 		it := &x.Unit.Items[i]
 		e := conversation.Edit{
@@ -34,15 +35,15 @@ func (d expirations) removeUnit(x *expiry.Due) error {
 		if rest := d.allButKept(it); rest != nil {
 			e.Kind, e.Reason, e.Parts = conversation.EditParts, conversation.ReasonExpired, rest
 		}
-		d.addEdit(e)
+		d.Add(e)
 		if e.Kind == conversation.EditParts {
 			left, _ := d.View.Beside(it.Message)
-			d.Edits[len(d.Edits)-1].After = left.Tokens()
+			d.Last().After = left.Tokens()
 		}
 	}
 	for _, p := range x.Erase { // a summary may exist of a text that is removed now
-		o, err := d.original(&expiry.Due{Unit: x.Unit, Index: p.Index, Part: p.Part})
-		if err := d.Loaded.IgnoreMissing(err); err != nil {
+		o, err := original(d.Given, &expiry.Due{Unit: x.Unit, Index: p.Index, Part: p.Part})
+		if err := d.Given.Loaded.IgnoreMissing(err); err != nil {
 			return err
 		}
 		if o != nil {
@@ -50,12 +51,12 @@ func (d expirations) removeUnit(x *expiry.Due) error {
 		}
 	}
 	d.eraseDue(x)
-	return d.Loaded.Incomplete()
+	return d.Given.Loaded.Incomplete()
 }
 
 // allButKept replaces, by nothing, all parts of a message but the additions that are kept for the last messages and are still in their
 // time: these live by their number alone (behaviour §6). What stands in another unit stays too. It is nil if there are none.
-func (d expirations) allButKept(it *conversation.Item) []conversation.PartEdit {
+func (d *expiring) allButKept(it *conversation.Item) []conversation.PartEdit {
 	var rest []conversation.PartEdit
 	m := it.Message
 	for i := range m.Parts {
@@ -73,10 +74,10 @@ func (d expirations) allButKept(it *conversation.Item) []conversation.PartEdit {
 	return rest
 }
 
-func (d expirations) eraseDue(x *expiry.Due) {
+func (d *expiring) eraseDue(x *expiry.Due) {
 	for _, p := range x.Erase {
 		positions := []int32{p.Part}
-		if m, ok := d.Loaded.Message(p.Index); ok && p.Part == expiry.MessageText {
+		if m, ok := d.Given.Loaded.Message(p.Index); ok && p.Part == expiry.MessageText {
 			positions = expiry.TextParts(m)
 		}
 		d.Erased.Erase(p.Index, positions)
@@ -85,8 +86,8 @@ func (d expirations) eraseDue(x *expiry.Due) {
 
 // compact replaces a tool result, or a message's words, by something shorter. Without anything shorter it stays as it is: what
 // is compacted to what it is already need not be erased.
-func (d expirations) compact(x *expiry.Due) error {
-	o, err := d.original(x)
+func (d *expiring) compact(x *expiry.Due) error {
+	o, err := original(d.Given, x)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (d expirations) compact(x *expiry.Due) error {
 		Kind: conversation.EditParts, Range: conversation.Range{First: x.Index, End: x.Index + 1},
 		Parts: shown, Reason: reason, Before: x.Tokens(), After: weightOf(shown), Erases: x.Erases(),
 	}
-	d.addEdit(e)
+	d.Add(e)
 	if o.Erased { // what is short enough to stay as it is beside its media stays on record too
 		d.Erased.Erase(x.Index, positionsIn(shown))
 		d.Erased.Hashes = append(d.Erased.Hashes, sha256.Sum256([]byte(o.text)))
@@ -130,14 +131,14 @@ type originalText struct {
 	text      string
 }
 
-func (d expirations) original(x *expiry.Due) (*originalText, error) {
+func original(g *pass.Given, x *expiry.Due) (*originalText, error) {
 	m := x.Message()
 	o := &originalText{positions: x.Positions()}
 	for _, p := range o.positions {
 		o.parts = append(o.parts, m.Parts[p])
 	}
 	var err error
-	if o.parts, err = d.Loaded.Inline(o.parts); err != nil {
+	if o.parts, err = g.Loaded.Inline(o.parts); err != nil {
 		return nil, err
 	}
 	o.text = compaction.PartsText(o.parts)
@@ -147,14 +148,14 @@ func (d expirations) original(x *expiry.Due) (*originalText, error) {
 
 // shorterForm finds the first form of a text that weighs less than what the view shows; what is erased has to give way in any case.
 // It is nil if there is none, or if it has to wait.
-func (d expirations) shorterForm(x *expiry.Due, o *originalText) ([]conversation.PartEdit, conversation.Reason) {
+func (d *expiring) shorterForm(x *expiry.Due, o *originalText) ([]conversation.PartEdit, conversation.Reason) {
 	if x.Kind == expiry.Clear || d.clearedBefore(x, o) {
 		return d.replacement(o, compaction.Cleared(kindName(x), o.Original), conversation.Cleared), conversation.ReasonExpired
 	}
 	for _, f := range d.forms(x, o) {
 		shown := d.replacement(o, f.text, conversation.Shortened)
 		if weightOf(shown) < x.Tokens() || x.Erases() {
-			d.Degradations = append(d.Degradations, f.degraded...)
+			d.Notes.Degradations = append(d.Notes.Degradations, f.degraded...)
 			return shown, f.reason
 		}
 	}
@@ -162,7 +163,7 @@ func (d expirations) shorterForm(x *expiry.Due, o *originalText) ([]conversation
 }
 
 // clearedBefore says whether what is to be erased is behind a placeholder already, which names the original.
-func (d expirations) clearedBefore(x *expiry.Due, o *originalText) bool {
+func (d *expiring) clearedBefore(x *expiry.Due, o *originalText) bool {
 	level, _ := d.View.Part(x.Index, o.positions[0])
 	return level == conversation.Cleared
 }
@@ -176,7 +177,7 @@ func kindName(x *expiry.Due) string {
 
 // replacement is how the view shows a text in the place of the original: a result with that text, or words of which the first part
 // holds it and the others nothing. Media become one line each.
-func (d expirations) replacement(o *originalText, text string, level conversation.Level) []conversation.PartEdit {
+func (d *expiring) replacement(o *originalText, text string, level conversation.Level) []conversation.PartEdit {
 	out := make([]conversation.PartEdit, 0, len(o.parts))
 	placed := text == ""
 	for i := range o.parts {
@@ -184,13 +185,13 @@ func (d expirations) replacement(o *originalText, text string, level conversatio
 		switch p := &o.parts[i]; {
 		case p.Kind == conversation.PartToolResult:
 			e.Shown = compaction.WithText(p.Result, text)
-			d.setWeight(&e.Shown, text)
+			d.Given.SetWeight(&e.Shown, text)
 		case p.Kind == conversation.PartMedia && level == conversation.Shortened:
 			e.Shown = view.TextPart(p.Media.Line())
-			d.setWeight(&e.Shown, p.Media.Line())
+			d.Given.SetWeight(&e.Shown, p.Media.Line())
 		case !placed:
 			e.Shown, placed = view.TextPart(text), true
-			d.setWeight(&e.Shown, text)
+			d.Given.SetWeight(&e.Shown, text)
 		case text == "": // it is short enough as it is
 			continue
 		}

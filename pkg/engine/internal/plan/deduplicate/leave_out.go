@@ -1,6 +1,6 @@
-// Package copies leaves out of results the lines that the view shows in another text already, and brings back what was left out where no view
-// shows it any more (behaviour §21).
-package copies
+// Package deduplicate leaves out of results the lines that the view shows in another text already, and brings back what was left out where no
+// view shows it any more (behaviour §21).
+package deduplicate
 
 import (
 	"slices"
@@ -9,8 +9,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/dedup"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/copies"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
-	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
 // minRunChars is how many characters lines must have together to be named instead of shown.
@@ -27,54 +28,75 @@ type lineText struct {
 	lines  []string // nil until they are compared
 }
 
-// Input is the view that results enter, and what they are held against.
-type Input struct {
-	Composed *view.Composition
-	View     *conversation.View
-	Loaded   *view.Loaded
-	Kept     conversation.Kept
-	Policy   *conversation.Policy
-	Counter  tokens.Counter
-	Share    int64 // the most a result may weigh when it first enters a view: one that weighs more is clipped next
+// LeaveOut makes an edit for each message that first enters the view with lines that stand in texts before it, at the conversation's own budget.
+func LeaveOut(g *pass.Given, draft pass.Draft) (pass.Result, error) {
+	p := &g.Settings.Policy
+	if !g.Settings.Own || !conversation.ValueOr(p.Deduplication.On, false) {
+		return pass.Result{}, nil
+	}
+	d := deduplication{g: g, draft: draft, policy: p}
+	edits, err := d.edits()
+	if err != nil {
+		return pass.Result{}, err
+	}
+	return withEdits(g, draft, edits)
 }
 
-// LeaveOut makes an edit for each message that first enters the view with lines that stand in texts before it.
-func LeaveOut(in *Input) ([]conversation.Edit, error) {
-	d := deduplication{Input: in}
+// Return makes the edits by which what the composition shows again comes back.
+func Return(g *pass.Given, draft pass.Draft) (pass.Result, error) {
+	return withEdits(g, draft, returns(draft.Composed, draft.View))
+}
+
+// withEdits makes edits, if there are any, and lays the view out behind them.
+func withEdits(g *pass.Given, draft pass.Draft, edits []conversation.Edit) (pass.Result, error) {
+	if len(edits) == 0 {
+		return pass.Result{}, nil
+	}
+	s := g.Sketch(draft)
+	for _, e := range edits {
+		s.Add(e)
+	}
+	err := s.Recompose()
+	return s.Result(), err
+}
+
+// deduplication is one view's, on its way.
+type deduplication struct {
+	g      *pass.Given
+	draft  pass.Draft
+	policy *conversation.Policy
+	made   []conversation.Edit
+	open   conversation.Edit // of the message at hand
+}
+
+func (d *deduplication) edits() ([]conversation.Edit, error) {
 	texts := d.texts()
 	if !slices.ContainsFunc(texts, func(t *lineText) bool { return t.enters }) {
 		return nil, nil
 	}
-	kept := texts[:0]
+	kept, w := texts[:0], d.g.Loaded
 	for _, t := range texts {
 		var err error
-		if t.hashes, err = in.Loaded.Lines(t.item.Message, t.part); in.Loaded.IgnoreMissing(err) != nil {
+		if t.hashes, err = w.Lines(t.item.Message, t.part); w.IgnoreMissing(err) != nil {
 			return nil, err
 		}
 		if len(t.hashes) > 1 {
 			kept = append(kept, t)
 		}
 	}
-	if err := in.Loaded.Incomplete(); err != nil {
+	if err := w.Incomplete(); err != nil {
 		return nil, err
 	}
-	err := d.edit(kept, int(conversation.ValueOr(in.Policy.Deduplication.MinLines, conversation.DefaultMinLines)))
-	return d.edits, err
-}
-
-// deduplication is one view's, on its way.
-type deduplication struct {
-	*Input
-	edits []conversation.Edit
-	open  conversation.Edit // of the message at hand
+	err := d.edit(kept, int(conversation.ValueOr(d.policy.Deduplication.MinLines, conversation.DefaultMinLines)))
+	return d.made, err
 }
 
 // texts are all texts of lines that the view shows whole, or but for lines that they name, in its order.
 func (d *deduplication) texts() []*lineText {
 	var out []*lineText
-	for i := range d.Composed.Units {
-		u := &d.Composed.Units[i]
-		if isCut(d.Composed, i) {
+	for i := range d.draft.Composed.Units {
+		u := &d.draft.Composed.Units[i]
+		if copies.IsCut(d.draft.Composed, i) {
 			continue
 		}
 		for j := range u.Items {
@@ -103,7 +125,7 @@ func isGivenBack(m *conversation.Message, p *conversation.Part) bool {
 // enters says whether a text is deduplicated if it can be: no build has shown it, and nobody asked for it as it is.
 func (d *deduplication) enters(t *lineText) bool {
 	m := t.item.Message
-	if m.Index < d.Loaded.Head.Seen || d.Kept.Has(m.Index) || d.View.CorrectedPart(m.Index, t.part) || !t.item.Whole(t.shown) {
+	if m.Index < d.g.Loaded.Head.Seen || d.g.Kept.Has(m.Index) || d.draft.View.CorrectedPart(m.Index, t.part) || !t.item.Whole(t.shown) {
 		return false
 	}
 	r := m.Parts[t.part].Result
@@ -111,8 +133,8 @@ func (d *deduplication) enters(t *lineText) bool {
 		return true
 	}
 	tool := t.unit.ToolOf(r)
-	excluded := conversation.ValueOr(d.Policy.Deduplication.ExcludedTools, nil)
-	return r.Recalled == nil && !d.Policy.RecallTools().Has(tool) && !slices.Contains(excluded, tool)
+	excluded := conversation.ValueOr(d.policy.Deduplication.ExcludedTools, nil)
+	return r.Recalled == nil && !d.policy.RecallTools().Has(tool) && !slices.Contains(excluded, tool)
 }
 
 // edit makes the edits, in the order of the texts.
@@ -123,7 +145,7 @@ func (d *deduplication) edit(texts []*lineText, minLines int) error {
 		weight := t.item.Parts[t.shown].Tokens
 		if t.enters {
 			p, err := d.deduplicate(t, texts, index)
-			if err := d.Loaded.IgnoreMissing(err); err != nil {
+			if err := d.g.Loaded.IgnoreMissing(err); err != nil {
 				return err
 			}
 			if len(p.Copies) > 0 {
@@ -133,12 +155,12 @@ func (d *deduplication) edit(texts []*lineText, minLines int) error {
 		} else if t.item.NamesCopies(t.part) {
 			shown = spansBeside(copiesOf(t), len(t.hashes))
 		}
-		if t.item.Message.Index >= d.Loaded.Head.Seen && int64(weight) > d.Share { // it is clipped next
+		if t.item.Message.Index >= d.g.Loaded.Head.Seen && int64(weight) > d.g.Settings.Share { // it is clipped next
 			shown = nil
 		}
 		index.Add(t.hashes, shown...)
 	}
-	if err := d.Loaded.Incomplete(); err != nil {
+	if err := d.g.Loaded.Incomplete(); err != nil {
 		return err
 	}
 	d.close()
@@ -174,7 +196,7 @@ func (d *deduplication) add(t *lineText, p *conversation.PartEdit) {
 
 func (d *deduplication) close() {
 	if len(d.open.Parts) > 0 {
-		d.edits = append(d.edits, d.open)
+		d.made = append(d.made, d.open)
 	}
 	d.open = conversation.Edit{}
 }
@@ -221,7 +243,7 @@ func (d *deduplication) deduplicate(t *lineText, texts []*lineText, index *dedup
 		}
 		return ok
 	})
-	if err := d.Loaded.Incomplete(); err != nil || len(runs) == 0 {
+	if err := d.g.Loaded.Incomplete(); err != nil || len(runs) == 0 {
 		return edit, err
 	}
 	var out []string
@@ -233,9 +255,9 @@ func (d *deduplication) deduplicate(t *lineText, texts []*lineText, index *dedup
 	if edit.Shown = view.TextPart(text); t.item.Message.Parts[t.part].Result != nil {
 		edit.Shown = compaction.WithText(t.item.Message.Parts[t.part].Result, text)
 	}
-	n, estimated := d.Counter.Count(text)
+	n, estimated := d.g.Settings.Counter.Count(text)
 	edit.Shown.Tokens, edit.Shown.Estimated = int32(n), estimated
-	if int32(n) >= t.item.Parts[t.shown].Tokens || int64(n) > d.Share {
+	if int32(n) >= t.item.Parts[t.shown].Tokens || int64(n) > d.g.Settings.Share {
 		return edit, nil
 	}
 	for _, r := range runs {
@@ -272,8 +294,8 @@ func (d *deduplication) reference(t, of *lineText, r *dedup.Run) (string, bool) 
 	}
 	c := copyOf(r, of)
 	line := dedup.Reference(&c, len(of.item.Message.Parts) > 1, run[0], recall)
-	n, _ := d.Counter.Count(line)
-	weight, _ := d.Counter.Count(text)
+	n, _ := d.g.Settings.Counter.Count(line)
+	weight, _ := d.g.Settings.Counter.Count(text)
 	return line, n < weight
 }
 
@@ -283,7 +305,7 @@ func (d *deduplication) read(t *lineText) error {
 		return nil
 	}
 	text, _ := t.item.Message.Parts[t.part].OneText()
-	texts, err := d.Loaded.Texts(text)
+	texts, err := d.g.Loaded.Texts(text)
 	if err == nil {
 		t.lines = strings.Split(texts[0], "\n")
 	}

@@ -1,91 +1,60 @@
-package plan
+// Package recall puts memories of other conversations before the words of a user's new message (behaviour §19).
+package recall
 
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
 
-// recalling puts memories of other conversations before the words of a user's new message (behaviour §19).
-type recalling struct{ *Attempt }
-
-func (d *Attempt) recalling() recalling { return recalling{d} }
-
-// RecallQuery is what a build asks the memory for.
-type RecallQuery struct {
-	Text  string // of the message
-	Actor string
-	Agent string
-	// Incarnation is which conversation of its id asks.
-	Incarnation conversation.ID
-	Scopes      []conversation.MemoryScope
-	Limit       int
-	Floor       float64
-	MaxWait     time.Duration
-}
-
-// Recall is what a build has asked the memory for, over all of its attempts.
-type Recall struct {
-	Wanted   *RecallQuery  // of the attempt at hand
-	Index    int32         // the message that it is asked for
-	Version  uint64        // the conversation's when it was asked: what is forgotten meanwhile moves it
-	Left     time.Duration // of the time that it may take, once it was asked
-	Done     bool
+// Answer is what was recalled for a message, or why nothing was.
+type Answer struct {
+	For      int32 // the message that memories are put before; -1 for none
 	Memories []conversation.RecalledMemory
 	Skipped  conversation.Reason // why there are none; 0 where there are some
-}
-
-// Answer takes what the memory has answered, or why it has not.
-func (r *Recall) Answer(memories []conversation.RecalledMemory, skipped conversation.Reason) {
-	r.Wanted, r.Done, r.Memories, r.Skipped = nil, true, memories, skipped
 }
 
 // queryChars is how much of a message's beginning, and of its end, is asked for.
 const queryChars = 1_000
 
-// ask has memories recalled for a request that no build has shown yet, before anything is decided that depends on them.
-func (d recalling) ask() error {
-	p := d.Settings.Policy.Memory
-	index := d.Loaded.Head.Request
-	if !d.recalls || d.Waits == nil || !p.Recalls() || index < d.Loaded.Head.Seen || d.View.Recalled(index) != nil {
-		return nil
-	}
-	r := &d.Waits.Recall
-	if r.Done && r.Index == index && r.Version == d.Loaded.Head.Version {
-		d.recallFor = index
-		return nil
+// Ask has memories recalled for a request that no build has shown yet, before anything is decided that depends on them.
+func Ask(g *pass.Given, d pass.Draft) (Answer, *pass.Wants, error) {
+	none, p, index := Answer{For: -1}, g.Settings.Policy.Memory, g.Loaded.Head.Request
+	if !g.Recalls || !p.Recalls() || index < g.Loaded.Head.Seen || d.View.Recalled(index) != nil {
+		return none, nil, nil
 	}
 	wait := conversation.ValueOr(p.Recall.Deadline, conversation.DefaultRecallDeadline)
-	if r.Done && r.Index == index {
+	if r := g.Allowance.Recalled; r != nil && r.Query.Index == index {
+		if r.Query.Version == g.Loaded.Head.Version {
+			return Answer{For: index, Memories: r.Memories, Skipped: r.Skipped}, nil, nil
+		}
 		wait = r.Left // something has happened to the conversation since: ask again, in what is left of the time
 	}
-	if r.Index, r.Version, r.Done = index, d.Loaded.Head.Version, false; d.DryRun {
-		d.recallFor = index
-		r.Answer(nil, conversation.ReasonMemoryDryRun)
-		return nil
+	if g.DryRun {
+		return Answer{For: index, Skipped: conversation.ReasonMemoryDryRun}, nil, nil
 	}
-	m, err := d.message(index)
+	m, err := g.Message(index)
 	if err != nil {
-		return err
+		return none, nil, err
 	}
-	words, err := d.fitting().userWords(m)
+	words, err := g.UserWords(d.View, m)
 	if err != nil {
-		return err
+		return none, nil, err
 	}
-	r.Wanted = &RecallQuery{
-		Text: ends(words, queryChars), Actor: d.Loaded.Info.ActorID, Agent: d.Loaded.Info.AgentID, Incarnation: d.Loaded.Head.Incarnation, Scopes: p.RecallScopes(),
+	return none, &pass.Wants{Recall: &pass.RecallQuery{
+		Index: index, Version: g.Loaded.Head.Version,
+		Text: ends(words, queryChars), Actor: g.Loaded.Info.ActorID, Agent: g.Loaded.Info.AgentID, Incarnation: g.Loaded.Head.Incarnation, Scopes: p.RecallScopes(),
 		Limit:   2 * int(conversation.ValueOr(p.Recall.MaxMemories, conversation.DefaultMaxMemories)), // some are in view already
 		Floor:   conversation.ValueOr(p.Recall.Floor, conversation.DefaultRecallFloor),
 		MaxWait: wait,
-	}
-	return ErrWait
+	}}, nil
 }
 
 // ends are the first and the last characters of a text that is longer than both.
@@ -97,55 +66,54 @@ func ends(text string, chars int) string {
 	return string(runes[:chars]) + "\n" + string(runes[len(runes)-chars:])
 }
 
-// apply puts what was recalled before the message's words, as far as there is room. It is done once: what was not recalled now never is.
-func (d recalling) apply() error {
-	if d.recallFor < 0 {
-		return nil
+// Put puts what was recalled before the message's words, as far as there is room. It is done once: what was not recalled now never is.
+func Put(g *pass.Given, d pass.Draft, a Answer) (pass.Result, error) {
+	if a.For < 0 {
+		return pass.Result{}, nil
 	}
-	found, skipped := d.Waits.Recall.Memories, d.Waits.Recall.Skipped
+	r := recalling{g: g, composed: d.Composed, index: a.For}
+	found, skipped := a.Memories, a.Skipped
 	switch {
 	case skipped != 0:
-	case !d.Composed.Whole(conversation.Range{First: d.recallFor, End: d.recallFor + 1}): // not even the message has the room it wants
+	case !d.Composed.Whole(conversation.Range{First: a.For, End: a.For + 1}): // not even the message has the room it wants
 		skipped = conversation.ReasonMemoryOverCap
 	default:
-		found, skipped = d.choose(found)
+		found, skipped = r.choose(found)
 	}
 	if skipped != 0 {
-		d.failures = append(d.failures, conversation.Event{
-			Type: conversation.EventMemorySkipped, Turn: d.Turn, Index: d.recallFor, Last: d.recallFor, Reason: skipped,
-		})
-		return nil
+		return pass.Result{Notes: pass.Notes{Events: []conversation.Event{{
+			Type: conversation.EventMemorySkipped, Turn: g.Turn, Index: a.For, Last: a.For, Reason: skipped,
+		}}}}, nil
 	}
-	shown := d.block(found)
-	d.addEdit(conversation.Edit{
-		Kind: conversation.EditRecall, Range: conversation.Range{First: d.recallFor, End: d.recallFor + 1},
+	s, shown := g.Sketch(d), Block(found, g.Tokens)
+	s.Add(conversation.Edit{
+		Kind: conversation.EditRecall, Range: conversation.Range{First: a.For, End: a.For + 1},
 		Parts:  []conversation.PartEdit{{Part: conversation.RecalledPart, Shown: shown}},
 		Reason: conversation.ReasonMemoriesAnswer, After: int64(shown.Tokens),
 	})
-	return d.recompose()
+	err := s.Recompose()
+	return s.Result(), err
 }
 
-func (d recalling) block(memories []conversation.RecalledMemory) conversation.Part {
-	return RecalledBlock(memories, d.tokens)
+// recalling chooses of what was recalled for a message.
+type recalling struct {
+	g        *pass.Given
+	composed *view.Composition
+	index    int32
 }
 
-// RecalledBlock is the part that shows memories.
-func RecalledBlock(memories []conversation.RecalledMemory, count func(string) int) conversation.Part {
+// Block is the part that shows memories.
+func Block(memories []conversation.RecalledMemory, count func(string) int) conversation.Part {
 	part := view.TextPart(memory.Block(memories))
 	part.Tokens, part.Recalled = int32(count(part.Text.Inline)), &conversation.RecalledMemories{Memories: memories}
 	return part
 }
 
-func (d recalling) tokens(text string) int {
-	n, _ := d.Settings.Counter.Count(text)
-	return n
-}
-
 // choose picks of what was found what is not in view, once each, as much as there is room for.
-func (d recalling) choose(found []conversation.RecalledMemory) ([]conversation.RecalledMemory, conversation.Reason) {
+func (d *recalling) choose(found []conversation.RecalledMemory) ([]conversation.RecalledMemory, conversation.Reason) {
 	shown, seen := d.isShown(), d.newSeenWords(found)
 	skipped := conversation.ReasonMemoryBelowFloor
-	p := &d.Settings.Policy.Memory.Recall
+	p := &d.g.Settings.Policy.Memory.Recall
 	most := int(conversation.ValueOr(p.MaxMemories, conversation.DefaultMaxMemories))
 	var out []conversation.RecalledMemory
 	for i := range found {
@@ -171,27 +139,27 @@ func (d recalling) choose(found []conversation.RecalledMemory) ([]conversation.R
 }
 
 // hasRoom says whether a block of memories is within all of its limits: its own, what all blocks in view may take, and the budget.
-func (d recalling) hasRoom(memories []conversation.RecalledMemory) bool {
-	p, n := &d.Settings.Policy.Memory.Recall, int64(d.block(memories).Tokens)
+func (d *recalling) hasRoom(memories []conversation.RecalledMemory) bool {
+	p, n := &d.g.Settings.Policy.Memory.Recall, int64(Block(memories, d.g.Tokens).Tokens)
 	inView := int64(0)
-	for it := range conversation.Items(d.Composed.Units) {
+	for it := range conversation.Items(d.composed.Units) {
 		inView += it.RecalledTokens()
 	}
-	share := d.Settings.Limit * settings.FirstSet(conversation.DefaultMaxViewPercent, p.MaxViewPercent) / 100
+	share := d.g.Settings.Limit * settings.FirstSet(conversation.DefaultMaxViewPercent, p.MaxViewPercent) / 100
 	return n <= int64(conversation.ValueOr(p.MaxTokens, conversation.DefaultMaxRecalledTokens)) && inView+n <= share &&
-		d.OverLimit()+n+d.reporting().uncountedTokens() <= 0
+		d.g.OverLimit(d.composed)+n+d.g.UncountedTokens(d.composed) <= 0
 }
 
 // cut is a text of at most so many tokens.
-func (d recalling) cut(text string, limit int) string {
-	if d.tokens(text) <= limit {
+func (d *recalling) cut(text string, limit int) string {
+	if d.g.Tokens(text) <= limit {
 		return text
 	}
 	runes := []rune(text)
 	low, high := 0, len(runes)
 	for low < high {
 		middle := (low + high + 1) / 2
-		if d.tokens(string(runes[:middle])+"…") <= limit {
+		if d.g.Tokens(string(runes[:middle])+"…") <= limit {
 			low = middle
 		} else {
 			high = middle - 1
@@ -202,9 +170,9 @@ func (d recalling) cut(text string, limit int) string {
 
 // isShown returns what says of a memory whether all that it comes from is in view: messages of this conversation, or the sources of a
 // memory that was recalled before.
-func (d recalling) isShown() func(*conversation.RecalledMemory) bool {
+func (d *recalling) isShown() func(*conversation.RecalledMemory) bool {
 	own, ids := make(map[int32]bool), make(map[string]bool)
-	for it := range conversation.Items(d.Composed.Units) {
+	for it := range conversation.Items(d.composed.Units) {
 		own[it.Message.Index] = it.Level == conversation.Full
 		if len(it.Parts) > 0 {
 			for _, id := range it.Parts[0].Recalled.IDs() {
@@ -214,7 +182,7 @@ func (d recalling) isShown() func(*conversation.RecalledMemory) bool {
 	}
 	return func(m *conversation.RecalledMemory) bool {
 		return ids[m.ID] || len(m.Sources) > 0 && !slices.ContainsFunc(m.Sources, func(s conversation.RecalledSource) bool {
-			return s.Conversation != d.Loaded.Key.Conversation || !own[s.First]
+			return s.Conversation != d.g.Loaded.Key.Conversation || !own[s.First]
 		})
 	}
 }
@@ -229,7 +197,7 @@ type seenWords struct {
 	all   []map[string]bool
 }
 
-func (d recalling) newSeenWords(found []conversation.RecalledMemory) *seenWords {
+func (d *recalling) newSeenWords(found []conversation.RecalledMemory) *seenWords {
 	s := &seenWords{known: make([]bool, len(found))}
 	wanted := make(map[string]bool)
 	for i := range found {
@@ -239,9 +207,9 @@ func (d recalling) newSeenWords(found []conversation.RecalledMemory) *seenWords 
 			wanted[w] = true
 		}
 	}
-	for it := range conversation.Items(d.Composed.Units) {
+	for it := range conversation.Items(d.composed.Units) {
 		share := sameWords
-		if it.Message.Index == d.recallFor { // a question has the words of its answer, but for the answer
+		if it.Message.Index == d.index { // a question has the words of its answer, but for the answer
 			share = 1
 		}
 		for p := range it.Parts {
@@ -299,21 +267,4 @@ func setOf(words []string) map[string]bool {
 		out[w] = true
 	}
 	return out
-}
-
-// dropFromTail takes the blocks out of the tail: where nothing else can leave, they go.
-func (d recalling) dropFromTail() error {
-	made := len(d.Edits)
-	for it := range conversation.Items(d.Composed.Units[d.Composed.Tail:]) {
-		if n := it.RecalledTokens(); n > 0 {
-			d.addEdit(conversation.Edit{
-				Kind: conversation.EditRecall, Range: conversation.Range{First: it.Message.Index, End: it.Message.Index + 1},
-				Reason: conversation.ReasonMemoryOverCap, Before: n,
-			})
-		}
-	}
-	if len(d.Edits) == made {
-		return nil
-	}
-	return d.recompose()
 }

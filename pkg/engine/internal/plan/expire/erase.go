@@ -1,34 +1,32 @@
-package plan
+package expire
 
 import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
-	"github.com/palimpsest-context/palimpsest/pkg/store"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
 // loadErasures loads the messages of which something is to be erased in this turn, wherever they are.
-func (d erasing) loadErasures() error {
-	list, err := erasures.ParseDue(d.Loaded.Slots[erasures.DueSlot])
-	if err != nil || !d.NewTurn {
+func (d *expiring) loadErasures() error {
+	list, err := erasures.ParseDue(d.Given.Loaded.Slots[erasures.DueSlot])
+	if err != nil || !d.Given.NewTurn {
 		return err
 	}
 	var ranges []conversation.Range
 	for _, x := range list {
-		if x.Turn <= d.Turn {
+		if x.Turn <= d.Given.Turn {
 			ranges = append(ranges, conversation.Range{First: x.Index, End: x.Index + 1})
 		}
 	}
-	d.erasures = list
-	return d.Loaded.Require(ranges...)
+	d.out.Erasures = list
+	return d.Given.Loaded.Require(ranges...)
 }
 
 // eraseOutsideView erases what is due of messages that the view does not show, and takes what is done off the list.
-func (d erasing) eraseOutsideView() error {
+func (d *expiring) eraseOutsideView() error {
 	shown := make(map[int32]bool)
 	for i := range d.Composed.Units {
 		if expiry.IsEmptied(&d.Composed.Units[i]) {
@@ -39,38 +37,38 @@ func (d erasing) eraseOutsideView() error {
 		}
 	}
 	var left []record.Erasure
-	for _, x := range d.erasures {
-		if x.Turn > d.Turn {
+	for _, x := range d.out.Erasures {
+		if x.Turn > d.Given.Turn {
 			left = append(left, x)
 			continue
 		}
 		if !shown[x.Index] {
-			if err := d.Loaded.IgnoreMissing(d.eraseUnshown(x.Index)); err != nil {
+			if err := d.Given.Loaded.IgnoreMissing(d.eraseUnshown(x.Index)); err != nil {
 				return err
 			}
 		}
 		if d.staysScheduled(x.Index) {
-			x.Turn = d.Turn + 1
+			x.Turn = d.Given.Turn + 1
 			left = append(left, x)
 		}
 	}
-	d.erasures = left
-	return d.Loaded.Incomplete()
+	d.out.Erasures = left
+	return d.Given.Loaded.Incomplete()
 }
 
 // eraseUnshown lets go what is due of a message that the view does not show.
-func (d erasing) eraseUnshown(index int32) error {
-	m, ok := d.Loaded.Message(index)
-	if !ok || d.Kept.Has(index) {
+func (d *expiring) eraseUnshown(index int32) error {
+	m, ok := d.Given.Loaded.Message(index)
+	if !ok || d.Given.Kept.Has(index) {
 		return nil
 	}
-	in := d.lifetimes().expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
+	in := d.expiryInput([]conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}})
 	in.KeepUnits = true
 	for _, x := range expiry.Plan(in) {
 		if !x.Erases() {
 			continue
 		}
-		if err := d.expirations().applyExpiration(&x); err != nil {
+		if err := d.applyExpiration(&x); err != nil {
 			return err
 		}
 	}
@@ -79,28 +77,17 @@ func (d erasing) eraseUnshown(index int32) error {
 
 // staysScheduled says whether a message whose turn has come is still to be erased: it is in the newest unit, was expanded, is given
 // more time by an override of this build, or waits for the conversation's policy to say when.
-func (d erasing) staysScheduled(index int32) bool {
+func (d *expiring) staysScheduled(index int32) bool {
 	m := d.Erased.Messages[index]
 	if m == nil {
-		m, _ = d.Loaded.Message(index)
+		m, _ = d.Given.Loaded.Message(index)
 	}
-	if m == nil || d.Kept.Has(index) {
+	if m == nil || d.Given.Kept.Has(index) {
 		return false
 	}
 	asAppended := expiry.Input{
-		Turn: d.Turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
-		View: &conversation.View{}, KeepUnits: true, Policy: d.Settings.Policy.Expiration.Results,
+		Turn: d.Given.Turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
+		View: &conversation.View{}, KeepUnits: true, Policy: d.Given.Settings.Policy.Expiration.Results,
 	}
 	return expiry.MayErase(m) || slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return x.Erases() })
-}
-
-// completeErasures erases what goes with what this build has erased.
-func (d *Attempt) completeErasures() error { return d.Erased.Complete(d.addEdit) }
-
-// writeErasures adds what is erased to the build's change, and what is left on the list.
-func (d erasing) writeErasures(c *store.Change) {
-	d.Erased.Write(c)
-	if d.NewTurn {
-		view.WriteList(c, d.Loaded, erasures.DueSlot, d.erasures, record.EncodeErasures)
-	}
 }

@@ -1,3 +1,4 @@
+// Package copies finds the texts that a view names in place of lines, and does not show (behaviour §21).
 package copies
 
 import (
@@ -20,7 +21,7 @@ func Missing(out *view.Composition) []int32 {
 		return nil
 	}
 	for i := range out.Units {
-		if isCut(out, i) {
+		if IsCut(out, i) {
 			continue
 		}
 		for j := range out.Units[i].Items {
@@ -47,42 +48,10 @@ func together(other, it *conversation.Item) *conversation.Item {
 	return it
 }
 
-// isCut says whether a window shows a part of a unit, or whether it is a summary.
-func isCut(out *view.Composition, i int) bool {
+// IsCut says whether a window shows a part of a unit, or whether it is a summary.
+func IsCut(out *view.Composition, i int) bool {
 	u := &out.Units[i]
 	return u.Summary != nil || u.First() < out.Window.Start && !view.CutOf(&out.Window, u).Leaves()
-}
-
-// Returns are the edits by which what a composition of a view shows again comes back.
-func Returns(out *view.Composition, v *conversation.View) []conversation.Edit {
-	var edits []conversation.Edit
-	for it := range conversation.Items(out.Units) {
-		index := it.Message.Index
-		told := slices.ContainsFunc(edits, func(e conversation.Edit) bool { return e.Range.First == index }) // of another part of it
-		if it.EditSeq != conversation.Returning || told {
-			continue
-		}
-		before, _ := v.ItemIn(it.Message, out.Window)
-		edits = append(edits, conversation.Edit{
-			Kind: conversation.EditReturn, Range: conversation.Range{First: index, End: index + 1}, Reason: conversation.ReasonCopyNotShown,
-			Before: before.Tokens(), After: it.Tokens(),
-		})
-	}
-	return edits
-}
-
-// Decisions say what edits bring back.
-func Decisions(edits []conversation.Edit) []conversation.Decision {
-	var out []conversation.Decision
-	for i := range edits {
-		if e := &edits[i]; e.Kind == conversation.EditReturn {
-			out = append(out, conversation.Decision{
-				First: e.Range.First, Last: e.Range.First, Kind: conversation.DecisionDeduplicated, Reason: e.Reason,
-				Before: e.Before, After: e.After, EditSeq: e.Seq,
-			})
-		}
-	}
-	return out
 }
 
 // Gains are what units of the tail gain if the window starts behind copies that they name, or further on at all, where copies lapse by that.

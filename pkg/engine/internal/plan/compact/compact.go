@@ -1,0 +1,367 @@
+// Package compact makes a view smaller that has outgrown its budget (behaviour §8): summaries take the place of older messages, or the window's
+// start moves.
+package compact
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
+	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/claims"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/spans"
+)
+
+// overTarget is by how much a view may be over the target of a compaction before more is summarized, in percent of the target.
+const overTarget = 105
+
+// Compacted is a view after a compaction, or as it was.
+type Compacted struct {
+	pass.Result
+	Important     []spans.ImportantUnit // units that a compaction of this build could have kept in full
+	AnswersReport bool                  // the view was made smaller for the last report
+}
+
+// Compact makes the view smaller if it has outgrown its budget, or if a summary is ready that costs nothing now. goal is what it aims at.
+func Compact(g *pass.Given, d pass.Draft, goal settings.Compaction) (Compacted, error) {
+	c := begin(g, d, goal)
+	err := c.compactIfFull()
+	return c.result(), err
+}
+
+// Requested is what somebody asks for who wants a smaller view. Nil and unspecified options come from the conversation's policy.
+type Requested struct {
+	KeepRecent   *int32
+	TargetTokens *int32
+}
+
+// Now summarizes, or moves the window's start. It fails if nothing becomes smaller by that.
+func Now(g *pass.Given, d pass.Draft, r Requested) (Compacted, error) {
+	goal := g.Settings.Compaction
+	target, keep := goal.Target, conversation.ValueOr(r.KeepRecent, goal.Keep)
+	if r.TargetTokens != nil {
+		target = g.Settings.Unscaled(int64(*r.TargetTokens))
+		goal.Within(target)
+	}
+	if r.TargetTokens != nil || r.KeepRecent != nil {
+		goal.Tail = target // what is asked for by name holds as far as the target allows
+	}
+	c := begin(g, d, goal)
+	err := c.now(target, keep)
+	return c.result(), err
+}
+
+// compacting is a view on its way to become smaller.
+type compacting struct {
+	*pass.Sketch
+	goal          settings.Compaction
+	important     []spans.ImportantUnit
+	answersReport bool
+	wants         *pass.Spans // the work stops for
+}
+
+func begin(g *pass.Given, d pass.Draft, goal settings.Compaction) *compacting {
+	return &compacting{Sketch: g.Sketch(d), goal: goal}
+}
+
+func (d *compacting) result() Compacted {
+	out := Compacted{Result: d.Result(), Important: d.important, AnswersReport: d.answersReport}
+	if d.wants != nil {
+		out.Wants = &pass.Wants{Spans: d.wants}
+	}
+	return out
+}
+
+func (d *compacting) compactIfFull() error {
+	if d.goal.Strategy == conversation.StrategySlidingWindow {
+		return d.slideIfFull()
+	}
+	if !summarizes(d.Given) {
+		return nil
+	}
+	why := d.trigger()
+	if why == conversation.ReasonUnspecified {
+		var err error
+		if why, err = d.coldTrigger(); err != nil {
+			return err
+		}
+	}
+	if why == conversation.ReasonUnspecified || d.newestCannotFit() {
+		return nil
+	}
+	_, err := d.summarizeOlder(why, d.goal.Target, d.goal.Keep)
+	return err
+}
+
+func (d *compacting) now(target int64, keep int32) error {
+	if len(d.Composed.Units) == 0 {
+		return nothingToCompact()
+	}
+	if d.goal.Strategy == conversation.StrategySlidingWindow {
+		return d.slide(target, keep)
+	}
+	done, err := d.summarizeOlder(conversation.ReasonCompactRequest, target, keep)
+	if err == nil && !done && d.wants == nil {
+		return nothingToCompact()
+	}
+	return err
+}
+
+// planner plans summaries of the view as it is by now.
+func (d *compacting) planner() *spans.Planner { return planner(d.Given, &d.Draft, d.goal) }
+
+func planner(g *pass.Given, d *pass.Draft, goal settings.Compaction) *spans.Planner {
+	return &spans.Planner{
+		Composed: d.Composed, View: d.View, Loaded: g.Loaded, Kept: g.Kept, Settings: g.Settings, Goal: goal, Fixed: g.Fixed,
+		Request: d.Asked.Request, Opening: d.Asked.Opening, Erased: d.Erased, Models: g.Summaries.ModelsOf,
+		Expanded: func(index int32) bool { return g.ExpandedRecently(d.View, index) },
+	}
+}
+
+// summarizes says whether a build may make summaries.
+func summarizes(g *pass.Given) bool {
+	return g.Settings.Own && g.Settings.Compaction.Strategy != conversation.StrategySlidingWindow
+}
+
+// trigger says why the view is to become smaller; unspecified if it is not.
+func (d *compacting) trigger() conversation.Reason {
+	c := &d.goal
+	used, _ := d.Given.UsedTokens(d.Composed)
+	switch {
+	case d.Given.Settings.Scaled(d.Weight()) > d.Given.Settings.Budget:
+		return conversation.ReasonOverflow
+	case used > d.Given.Settings.Budget && !reportAnswered(d.Given):
+		d.answersReport = true
+		return conversation.ReasonOverflow
+	case c.Threshold > 0 && d.sinceSummary() > c.Threshold:
+		return conversation.ReasonMessageThreshold
+	default:
+		return conversation.ReasonUnspecified
+	}
+}
+
+// sinceSummary counts the messages of the tail since the last summary.
+func (d *compacting) sinceSummary() int32 {
+	n, done := int32(0), d.View.SummarizedTo()
+	for i := range d.Composed.Units[d.Composed.Tail:] {
+		if u := &d.Composed.Units[d.Composed.Tail+i]; u.First() >= done {
+			n += int32(len(u.Items))
+		}
+	}
+	return n
+}
+
+// newestCannotFit says whether not even the newest unit has room beside what is always sent. Clipping it may help, and a summary does not:
+// no model is asked for one, as the build may well be refused.
+func (d *compacting) newestCannotFit() bool {
+	least, newest := d.Given.Fixed, d.Composed.Newest()
+	for i := range d.Composed.Units {
+		u := &d.Composed.Units[i]
+		if i == newest || u.Summary == nil && d.Given.Kept.Has(u.First()) {
+			least += d.Composed.Weights[i]
+		}
+	}
+	return least > d.Given.Settings.Limit
+}
+
+// summarizeOlder lets summaries take the place of what is older than the newest messages. A draft that stands is published first; what
+// it leaves over the target is summarized without a model. It says whether the view has become smaller by enough; if not, the view
+// is left as it was.
+func (d *compacting) summarizeOlder(why conversation.Reason, target int64, keep int32) (bool, error) {
+	before, kept, important := d.Weight(), d.Keep(), len(d.important)
+	if dr, err := d.readyDraft(); err != nil {
+		return false, err
+	} else if dr != nil {
+		if err := d.publish(dr, why); err != nil {
+			return false, err
+		}
+	}
+	smaller := func() bool {
+		if d.keepsIfSmaller(before, kept) {
+			return true
+		}
+		d.important = d.important[:important]
+		return false
+	}
+	if why == conversation.ReasonCacheCold && (len(d.Edits) > len(kept.Edits) || !d.isColdCut()) {
+		return smaller(), nil
+	}
+	if len(d.Edits) == len(kept.Edits) || d.Weight() > target*overTarget/100 {
+		if err := d.summarizeAnew(why, target, keep); err != nil || d.wants != nil {
+			return false, err
+		}
+	}
+	if !smaller() { // by what the summary replaces alone
+		return false, nil
+	}
+	if why == conversation.ReasonCacheCold { // nothing presses: what was asked stays whole
+		return true, nil
+	}
+	return true, d.cutRequestsToShares(target)
+}
+
+// cutRequestsToShares cuts the request and the opening down to their shares of the budget, where the view is over the target that a compaction
+// aims at: what stands before the tail changes anyway.
+func (d *compacting) cutRequestsToShares(target int64) error {
+	if d.Weight() <= target || !d.hasPublished() {
+		return nil
+	}
+	c, err := claims.OfRequests(d.Given, d.Draft)
+	if err != nil {
+		return err
+	}
+	var r compaction.FitResult
+	if c.Request != nil {
+		r.Request = d.shareOf(c.Request, compaction.RequestShare)
+	}
+	if c.Opening != nil {
+		r.Opening = d.shareOf(c.Opening, compaction.OpeningShare)
+	}
+	win := d.Composed.Window
+	win.Restored = d.Given.LastLapsed(d.View, win.Restored)
+	if err := c.Cut(&win, &r); err != nil {
+		return err
+	}
+	return d.MoveWindow(win)
+}
+
+// shareOf is what a compaction leaves of the request or the opening: its share of the budget, or all of it if it was brought back lately.
+func (d *compacting) shareOf(c *compaction.Claim, divisor int64) int64 {
+	if d.Given.IsProtected(d.View, &d.Composed.Window, c.First) {
+		return c.Whole
+	}
+	return max(d.Given.Settings.Limit/divisor, c.Least)
+}
+
+// summarizeAnew plans anew and publishes what was written for the Plan: by a model, if the build may wait for one, or else as an
+// extract.
+func (d *compacting) summarizeAnew(why conversation.Reason, target int64, keep int32) error {
+	p, err := d.planner().Plan(d.planner().TailRoom(target, 0), keep)
+	if err != nil || p == nil {
+		return err
+	}
+	if dr := d.Given.Allowance.Draft; dr != nil && planStands(d.Draft, &dr.Plan, d.Given.Loaded.Edits...) && d.extendsPublished(&dr.Plan) {
+		d.Notes.Degradations = append(d.Notes.Degradations, d.Given.Allowance.Degradations...)
+		return d.publish(dr, why)
+	}
+	if d.Given.Allowance.Rounds >= maxRounds {
+		return nil // the conversation moves faster than it can be summarized: the window's start moves instead
+	}
+	w, err := d.summaryJob(p, d.planner().SummaryRoom(p, target))
+	if err != nil {
+		return err
+	}
+	if why == conversation.ReasonCacheCold && !d.coldCutPays(w) {
+		return nil
+	}
+	d.wants = &pass.Spans{Job: w, StoredDraft: d.Given.Loaded.Slots[drafts.Slot]} // nobody holds the conversation while summaries are written
+	if !d.hasPublished() {
+		d.askForSummaries()
+	}
+	return nil
+}
+
+// askForSummaries says whether a model is to write the summaries that are wanted, and what of it is less than was asked for.
+func (d *compacting) askForSummaries() {
+	w := d.wants.Job
+	if w.Live == nil && !d.Given.Summaries.CanAsk(&w.Prompt) {
+		d.wants.NotLive = drafts.NotLive(w)
+		return
+	}
+	may, why := d.mayWait(w)
+	switch {
+	case may:
+		d.wants.AskModel, d.wants.NotLive = true, drafts.NotLive(w)
+	case !d.Given.Allowance.ModelTried:
+		d.wants.Degradations = []conversation.Degradation{drafts.Degraded(&w.Plan, why)}
+	}
+}
+
+// extendsPublished says whether a plan was made behind what this build has published: it takes up what of that lies in its ranges. A draft
+// may have become ready, and been published, after the plan was made.
+func (d *compacting) extendsPublished(p *drafts.Plan) bool {
+	return !slices.ContainsFunc(d.View.Summaries(), func(e conversation.Edit) bool {
+		overlaps := func(s drafts.Step) bool { return s.Range.Overlaps(e.Range) }
+		takesUp := func(s drafts.Step) bool { return slices.Contains(s.Children, e.Summary.ID) }
+		return e.Seq > d.Given.Loaded.Head.EditSeq && slices.ContainsFunc(p.Steps, overlaps) && !slices.ContainsFunc(p.Steps, takesUp)
+	})
+}
+
+// maxRounds is how often a build has summaries written.
+const maxRounds = 4
+
+// mayWait says whether the build can wait for a model to do the work, and if not, why.
+func (d *compacting) mayWait(w *drafts.Job) (may bool, why string) {
+	switch r, _, _ := drafts.Of(d.Given.Loaded); {
+	case d.Given.DryRun:
+		return false, "a dry run asks no model"
+	case r.State == drafts.Failed && d.Given.Now.Before(r.Until):
+		return false, r.Reason
+	case d.Given.Allowance.Left <= 0 || d.Given.Allowance.ModelTried || w.ModelCalls() > d.Given.Allowance.Calls:
+		return false, pass.ErrNotReady.Error()
+	default:
+		return true, ""
+	}
+}
+
+// keepsIfSmaller keeps what was done since if it was worth it, and goes back otherwise.
+func (d *compacting) keepsIfSmaller(before int64, kept pass.Draft) bool {
+	if len(d.Edits) > len(kept.Edits) && d.shrankEnough(before) {
+		return true
+	}
+	for _, e := range d.GoBack(kept) {
+		d.Notes.Degradations = append(d.Notes.Degradations, conversation.Degradation{
+			Asked:  fmt.Sprintf("a summary of messages %d-%d", e.Range.First, e.Range.End-1),
+			Reason: "it would not have made the view smaller by enough", Done: "the window's start moves instead, if the view is over its budget",
+		})
+		d.Notes.Events = append(d.Notes.Events, conversation.Event{
+			Type: conversation.EventCompactionFailed, Turn: d.Given.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason,
+		})
+	}
+	return false
+}
+
+// shrankEnough says whether the view has become smaller by enough for a summary to be worth its loss.
+func (d *compacting) shrankEnough(before int64) bool {
+	return compaction.Shrinks(before, d.Weight(), d.goal.Shrink)
+}
+
+// Next is the work for the summary that a view will need when it overflows; nil if it is not near to that. made are the edits of the build that
+// has just been committed.
+func Next(g *pass.Given, draft pass.Draft, goal settings.Compaction, made int) (*drafts.Job, error) {
+	used, _ := g.UsedTokens(draft.Composed)
+	r, _, err := drafts.Of(g.Loaded)
+	if err != nil || !summarizes(g) || used < goal.Prepare || used > g.Settings.Budget || r.Pending(g.Now) {
+		return nil, err
+	}
+	planner := planner(g, &draft, goal)
+	prompt := planner.Prompt()
+	_, live := g.Summaries.CanAskLive(g.Format.Format(), g.Model)
+	if live = live && conversation.ValueOr(g.Settings.Policy.Compaction.LivePrefix, false); !live && !g.Summaries.CanAsk(&prompt) {
+		return nil, nil
+	}
+	growth := g.Settings.Unscaled(g.Settings.Budget - used)
+	p, err := planner.Plan(planner.TailRoom(goal.Target, growth), goal.Keep)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	p.EditSeq += int64(made)
+	w, err := begin(g, draft, goal).summaryJob(p, planner.SummaryRoom(p, goal.Target-growth))
+	if err == nil && w.Live == nil && !g.Summaries.CanAsk(&prompt) {
+		return nil, nil
+	}
+	return w, err
+}
+
+func nothingToCompact() error {
+	return conversation.Errorf(conversation.NothingToCompact, "nothing lies between the last summary and the newest messages that would make the view smaller by enough")
+}
+
+// reportAnswered says whether the view was made smaller for the last report before.
+func reportAnswered(g *pass.Given) bool {
+	r, _, err := g.Loaded.LastUsage()
+	return err != nil || r.Spent
+}
