@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/actors"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/appends"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/builds"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/conversations"
@@ -80,7 +80,7 @@ type Engine struct {
 	readers       map[conversation.Format]provider.Reader
 	contents      *contents.Service
 	transfer      *transfer.Service
-	builds        *build.Service
+	builds        *builds.Service
 	messages      *messages.Service
 	conversations *conversations.Service
 	appends       *appends.Service
@@ -126,7 +126,7 @@ func New(o Options) *Engine {
 		Store: o.Store, Recent: recent, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Conversations: e.conversations,
 		Memories: e.memories, Rewind: e.rewindChange, Move: e.moveChange, IDs: o.IDs, Defaults: o.Defaults, Tools: o.Tools,
 	})
-	e.builds = build.New(&build.Options{
+	e.builds = builds.New(&builds.Options{
 		Store: o.Store, Txn: e.txn, Views: e.views, Blobs: blobs, Contents: e.contents, Catalogues: catalogues, Summaries: o.Summaries,
 		Memories: e.memories, Appends: e.appends, IDs: o.IDs, Defaults: o.Defaults, RecallTools: o.RecallTools, OnError: o.OnError, Observer: o.Observer,
 	})

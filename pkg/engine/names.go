@@ -2,12 +2,13 @@ package engine
 
 import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/builds"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/completion"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/usage"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -37,9 +38,9 @@ type (
 	// Tool is the definition of a tool.
 	Tool = provider.Tool
 	// StepRequest asks for messages to be put on record and for what the model should see then, in one commit.
-	StepRequest = build.StepRequest
+	StepRequest = builds.StepRequest
 	// StepResult is what the model should see, and what was put on record for it.
-	StepResult = build.StepResult
+	StepResult = builds.StepResult
 	// BudgetOverride is a request's budget; nil fields are not set.
 	BudgetOverride = settings.BudgetOverride
 	// BuildResult is what the model should see now.
@@ -63,11 +64,11 @@ type (
 	// CompactRequest asks for a smaller view.
 	CompactRequest = plan.CompactRequest
 	// CompactResult says what a compaction did.
-	CompactResult = build.CompactResult
+	CompactResult = builds.CompactResult
 	// ManifestResult is an earlier build.
-	ManifestResult = build.ManifestResult
+	ManifestResult = builds.ManifestResult
 	// SummaryInView is a summary with its text.
-	SummaryInView = build.SummaryInView
+	SummaryInView = builds.SummaryInView
 	// Usage is what a provider reported for one call.
 	Usage = provider.Usage
 	// FixedInput is what the caller sends beside the context.
@@ -99,7 +100,7 @@ const (
 	BreakRewound          = report.BreakRewound
 	BreakCorrected        = report.BreakCorrected
 	BreakMemory           = report.BreakMemory
-	ModelUnknown          = plan.ModelUnknown
-	BudgetAssumed         = plan.BudgetAssumed
-	UsageJump             = plan.UsageJump
+	ModelUnknown          = usage.ModelUnknown
+	BudgetAssumed         = usage.BudgetAssumed
+	UsageJump             = usage.UsageJump
 )

@@ -6,25 +6,25 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/internal/bytecache"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/builds"
 )
 
 // What an operator sees of an engine.
 type (
 	// Observer is told what builds do.
-	Observer = build.Observer
+	Observer = builds.Observer
 	// BuildStep names a part of a build.
-	BuildStep = build.Step
+	BuildStep = builds.Step
 	// CacheStats says what a cache holds, in bytes, and what it was asked since it was made.
 	CacheStats = bytecache.Stats
 )
 
 // The steps of a build.
 const (
-	StepLoad   = build.StepLoad
-	StepPlan   = build.StepPlan
-	StepWait   = build.StepWait
-	StepCommit = build.StepCommit
+	StepLoad   = builds.StepLoad
+	StepPlan   = builds.StepPlan
+	StepWait   = builds.StepWait
+	StepCommit = builds.StepCommit
 )
 
 // Stats is how an engine is at a moment.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/recall"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -115,7 +115,7 @@ func withoutMemories(e *conversation.Edit, gone func(memory.Memory) bool, count 
 		}
 	}
 	if len(left) > 0 {
-		part := plan.RecalledBlock(left, count)
+		part := recall.Block(left, count)
 		out.Parts, out.After = []conversation.PartEdit{{Part: conversation.RecalledPart, Shown: part}}, int64(part.Tokens)
 	}
 	return out

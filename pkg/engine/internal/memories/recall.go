@@ -9,7 +9,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/search"
@@ -42,7 +42,7 @@ type answer struct {
 
 // Recall finds what other conversations said about a user's message, in all scopes at once and within the query's time. It says why there
 // is nothing, if there is nothing.
-func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery) ([]conversation.RecalledMemory, conversation.Reason) {
+func (s *Service) Recall(ctx context.Context, key store.Key, q *pass.RecallQuery) ([]conversation.RecalledMemory, conversation.Reason) {
 	now := s.Txn.Now()
 	scopes := recallScopes(key, q)
 	switch {
@@ -80,7 +80,7 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *plan.RecallQuery
 }
 
 // recallScope searches one scope. It goes on when nobody waits any more, for a while, but not beyond the end of closing.
-func (s *Service) recallScope(ctx, closing context.Context, scope memory.Scope, key store.Key, q *plan.RecallQuery, now time.Time) (a answer) {
+func (s *Service) recallScope(ctx, closing context.Context, scope memory.Scope, key store.Key, q *pass.RecallQuery, now time.Time) (a answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateFor)
 	defer cancel()
 	defer context.AfterFunc(closing, cancel)()
@@ -98,7 +98,7 @@ func (s *Service) recallScope(ctx, closing context.Context, scope memory.Scope, 
 	return a
 }
 
-func recallScopes(key store.Key, q *plan.RecallQuery) (out []memory.Scope) {
+func recallScopes(key store.Key, q *pass.RecallQuery) (out []memory.Scope) {
 	info := &store.Info{ActorID: q.Actor, AgentID: q.Agent}
 	for _, kind := range q.Scopes {
 		if scope, err := scopeIn(key, q.Incarnation, info, memory.ScopeKind(kind)); err == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/builds"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
@@ -228,7 +228,7 @@ func (p *listingPage) addSummaries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.result.Summaries = append(p.result.Summaries, build.SummaryView(s, texts[0]))
+		p.result.Summaries = append(p.result.Summaries, builds.SummaryView(s, texts[0]))
 	}
 	return nil
 }

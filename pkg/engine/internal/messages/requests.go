@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/builds"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
@@ -78,7 +78,7 @@ type MessageInView struct {
 // MessagesResult is a page of messages. Next is where the next page begins; nil on the last.
 type MessagesResult struct {
 	Messages  []MessageInView
-	Summaries []build.SummaryInView // of the page's range, if Current was asked for
+	Summaries []builds.SummaryInView // of the page's range, if Current was asked for
 	Next      *int32
 }
 

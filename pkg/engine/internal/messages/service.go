@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/build"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/builds"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -22,7 +22,7 @@ type Service struct {
 	Views    *view.Loader
 	Blobs    *contents.Blobs
 	Contents *contents.Service
-	Builds   *build.Service
+	Builds   *builds.Service
 	Memories *memories.Service
 	Defaults conversation.Policy // the server's
 }

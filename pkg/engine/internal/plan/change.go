@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/compact"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
@@ -40,9 +43,9 @@ func NextTurn(current int32, r *Request) (int32, error) {
 }
 
 // Change is what the build commits.
-func (d *Attempt) Change(r *Request, reported *conversation.Manifest, a *provider.Assembly) (*store.Change, conversation.Manifest, error) {
-	w := d.Loaded
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Now), Edits: d.Edits, Slots: map[string][]byte{}}
+func (d *Decided) Change(r *Request, reported *conversation.Manifest, a *provider.Assembly) (*store.Change, conversation.Manifest, error) {
+	w := d.Given.Loaded
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Given.Now), Edits: d.Edits, Slots: map[string][]byte{}}
 	moved, err := d.WriteBudgetWindows(c)
 	if err != nil {
 		return nil, conversation.Manifest{}, err
@@ -52,29 +55,29 @@ func (d *Attempt) Change(r *Request, reported *conversation.Manifest, a *provide
 		c.Slots[view.UsageSlot(reported.Model)], c.Slots[view.UsedSlot] = w.Slots[view.UsageSlot(reported.Model)], w.Slots[view.UsedSlot]
 	}
 	w.DropKeptUsage(c)
-	if err := d.reporting().markReportAnswered(c); err != nil {
+	if err := d.markReportAnswered(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}
 	for i := range c.Edits {
 		c.Edits[i].Commit = c.Head.Version
 	}
-	d.erasing().writeErasures(c)
-	d.writeRequested(c)
-	view.WriteList(c, d.Loaded, erasures.PrunedSlot, d.reclaims, record.EncodeReclaims)
+	d.Erased.Write(c)
+	d.expired.Write(d.Given, c)
+	d.pruned.Write(d.Given, c)
 	if err := d.WriteDraft(c); err != nil {
 		return nil, conversation.Manifest{}, err
 	}
 	h := &c.Head
-	if d.NewTurn {
+	if d.Given.NewTurn {
 		h.SeenBefore = h.Seen
 	}
 	if len(c.Edits) > 0 || moved {
 		h.Revision++
 	}
-	h.EditSeq, h.Turn, h.Seen, h.Start = h.EditSeq+int64(len(c.Edits)), d.Turn, h.Messages, d.Composed.Window.Start
+	h.EditSeq, h.Turn, h.Seen, h.Start = h.EditSeq+int64(len(c.Edits)), d.Given.Turn, h.Messages, d.Composed.Window.Start
 	h.ManifestSeq++
 	h.LastManifest[r.Format] = h.ManifestSeq
-	h.NextDue = txn.Earliest(h.NextDue, d.Now.Add(ManifestMemory))
+	h.NextDue = txn.Earliest(h.NextDue, d.Given.Now.Add(ManifestMemory))
 	if h.ManifestSeq%64 == 0 {
 		c.DropManifests = h.ManifestSeq - ManifestsKept + 1
 	}
@@ -85,32 +88,79 @@ func (d *Attempt) Change(r *Request, reported *conversation.Manifest, a *provide
 }
 
 // WriteBudgetWindows remembers the window for the budget, and says whether it shows other messages than the last one did.
-func (d *Attempt) WriteBudgetWindows(c *store.Change) (moved bool, err error) {
-	known, err := d.Loaded.BudgetWindows()
+func (d *Decided) WriteBudgetWindows(c *store.Change) (moved bool, err error) {
+	known, err := d.Given.Loaded.BudgetWindows()
 	if err != nil {
 		return false, err
 	}
-	before, ok := known.Of(d.Settings.Budget)
+	before, ok := known.Of(d.Given.Settings.Budget)
 	if !ok {
 		before = conversation.WindowFrom(0)
 	}
 	moved = !d.Composed.Window.Equal(&before)
-	if ok && !moved && known.Last(d.Settings.Budget) {
+	if ok && !moved && known.Last(d.Given.Settings.Budget) {
 		return false, nil
 	}
-	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known.With(d.Settings.Budget, d.Composed.Window), d.Loaded.Slots[view.BudgetWindowsSlot])
+	c.Slots[view.BudgetWindowsSlot] = record.EncodeFits(known.With(d.Given.Settings.Budget, d.Composed.Window), d.Given.Loaded.Slots[view.BudgetWindowsSlot])
 	return moved, nil
 }
 
 // manifest holds the coordinates of the build; head is the one that it commits.
-func (d *Attempt) manifest(r *Request, a *provider.Assembly, head *store.Head) conversation.Manifest {
+func (d *Decided) manifest(r *Request, a *provider.Assembly, head *store.Head) conversation.Manifest {
 	return conversation.Manifest{
-		Seq: head.ManifestSeq, Turn: d.Turn, Format: r.Format, Model: r.Model,
+		Seq: head.ManifestSeq, Turn: d.Given.Turn, Format: r.Format, Model: r.Model,
 		MessageCount: head.Messages, EditSeq: head.EditSeq, Window: d.Composed.Window,
-		LeadingSystem: d.Kept.LeadingSystem, Pins: d.Kept.Pins,
-		Budget: d.Settings.Budget, Tokens: d.Composed.Tokens(), FixedTokens: d.Fixed, FixedHash: d.Loaded.Fixed.Hash,
-		Counter: d.Loaded.Info.Counter, Factor: d.Settings.Factor, PolicyHash: d.Settings.Hash,
-		RendererVersion: provider.RendererVersion, SHA256: a.Sum(), Time: d.Now, Revision: head.Revision, Blocks: int32(len(a.Blocks())),
-		EarlierEnd: d.Composed.EarlierEnd(d.Format.Traits().Request.CacheLookback, d.Previous.Blocks),
+		LeadingSystem: d.Given.Kept.LeadingSystem, Pins: d.Given.Kept.Pins,
+		Budget: d.Given.Settings.Budget, Tokens: d.Composed.Tokens(), FixedTokens: d.Given.Fixed, FixedHash: d.Given.Loaded.Fixed.Hash,
+		Counter: d.Given.Loaded.Info.Counter, Factor: d.Given.Settings.Factor, PolicyHash: d.Given.Settings.Hash,
+		RendererVersion: provider.RendererVersion, SHA256: a.Sum(), Time: d.Given.Now, Revision: head.Revision, Blocks: int32(len(a.Blocks())),
+		EarlierEnd: d.Composed.EarlierEnd(d.Given.Format.Traits().Request.CacheLookback, d.Given.Previous.Blocks),
+	}
+}
+
+// markReportAnswered remembers that the view was made smaller for the last report.
+func (d *Decided) markReportAnswered(c *store.Change) error {
+	r, ok, err := d.Given.Loaded.LastUsage()
+	if err != nil || !ok || !d.compacted.AnswersReport {
+		return err
+	}
+	r.Spent = true
+	c.Slots[view.UsedSlot] = record.EncodeUsageReport(&r)
+	return nil
+}
+
+// WriteDraft takes a draft away that was published, or that does not stand any more.
+func (d *Decided) WriteDraft(c *store.Change) error {
+	r, stored, err := drafts.Of(d.Given.Loaded)
+	if err != nil {
+		return err
+	}
+	if len(d.Erased.Messages) > 0 { // what was begun a moment ago may hold it: it has to be seen, and dropped
+		c.ExpectSlots = map[string][]byte{drafts.Slot: stored}
+	}
+	if stored == nil || r.State == drafts.Failed || !pass.Summarizes(d.Edits) && compact.DraftStands(d.Given, d.Draft, &r.Plan) {
+		return nil
+	}
+	if err := drafts.Drop(d.Given.Loaded, c); err != nil || !d.Given.Allowance.ModelTried || !r.Leased(d.Given.Now) {
+		return err
+	}
+	// It did not come in time, so that an extract was published: the next build that overflows must not wait as long again.
+	late := drafts.Record{State: drafts.Failed, Until: d.Given.Now.Add(drafts.FailedFor), Reason: pass.ErrNotReady.Error()}
+	c.Slots[drafts.Slot] = late.Encode()
+	return nil
+}
+
+// DraftState says how far the next summary is after the build's commit. begun says that one was begun in the background.
+func (d *Decided) DraftState(begun bool) report.CompactionState {
+	r, _, err := drafts.Of(d.Given.Loaded)
+	switch {
+	case err != nil || pass.Summarizes(d.Edits):
+		return report.CompactionIdle
+	case begun || r.Leased(d.Given.Now):
+		return report.CompactionPreparing
+	case r.State == drafts.Ready && compact.DraftStands(d.Given, d.Draft, &r.Plan):
+		return report.CompactionReady
+	default:
+		return report.CompactionIdle
 	}
 }

@@ -1,12 +1,12 @@
 package plan_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
@@ -16,9 +16,9 @@ type asks struct{ nobody }
 func (asks) CanAsk(*conversation.Prompt) bool       { return true }
 func (asks) ModelsOf(*conversation.Prompt) []string { return []string{"provider/model"} }
 
-// TestAttempt_Decide_BehindAColdCache: a view of 2,700 tokens is cut at a budget of less than twice that, if the last build is long enough ago
+// TestPlan_Decide_BehindAColdCache: a view of 2,700 tokens is cut at a budget of less than twice that, if the last build is long enough ago
 // and a model's summary pays; the plan then ends with what is to be written.
-func TestAttempt_Decide_BehindAColdCache(t *testing.T) {
+func TestPlan_Decide_BehindAColdCache(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	expecting := func(turns int32) conversation.Policy {
@@ -48,15 +48,16 @@ func TestAttempt_Decide_BehindAColdCache(t *testing.T) {
 			t.Parallel()
 			keep := int32(4)
 			c.policy.Compaction.KeepRecent = &keep
-			s := scene{messages: full(), policy: c.policy, window: c.window, turn: 1, wait: plan.WaitBudget{Left: time.Second, Calls: 2}}
-			blank := s.attempt(t)
-			blank.Previous, blank.NewTurn = view.PreviousBuild{Manifest: c.previous}, !c.same
+			s := scene{messages: full(), policy: c.policy, window: c.window, turn: 1, wait: pass.Allowance{Left: time.Second, Calls: 2}}
+			g := s.given(t)
+			g.Previous, g.NewTurn = view.PreviousBuild{Manifest: c.previous}, !c.same
 			if c.model {
-				blank.Summaries = asks{}
+				g.Summaries = asks{}
 			}
-			d, err := blank.Run((*plan.Attempt).Decide)
-			if c.waits != errors.Is(err, plan.ErrWait) || !c.waits && err != nil || c.waits && s.wait.AskModel != c.model {
-				t.Fatalf("%v; a model is asked: %t", err, s.wait.AskModel)
+			d, err := plan.Decide(g)
+			w := pass.Wanted(err)
+			if c.waits != (w != nil) || !c.waits && err != nil || c.waits && w.Spans.AskModel != c.model {
+				t.Fatalf("%v: %+v", err, w)
 			}
 			if !c.waits && len(d.Edits) > 0 {
 				t.Errorf("%+v", d.Edits)

@@ -27,6 +27,8 @@ type Request struct {
 	// Override replaces settings of tool results and of messages that carry results, for what falls due in this build.
 	Override *conversation.ExpirationOverride
 	DryRun   bool
+	// Passes asks for what each pass did.
+	Passes bool
 	// ByPlace asks for what is shown of which message, in place of the context's JSON.
 	ByPlace bool
 	// CloseOpenCalls shows calls that wait for their results with a fixed one, where the build would be refused.

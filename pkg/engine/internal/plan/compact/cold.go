@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 )
 
 // coldTrigger says whether the view is to become smaller because that spoils nothing in the provider's cache: a draft is ready, or the view
@@ -31,7 +31,7 @@ func (d *compacting) isColdCut() bool {
 // isForgotten says whether the last build in any format is so long ago that providers have nothing cached any more.
 func isForgotten(g *pass.Given) bool {
 	m := g.Previous.Manifest
-	return m != nil && m.Seq == g.Loaded.Heag.ManifestSeq && g.Now.Sub(m.Time) >= g.Settings.ColdAfter
+	return m != nil && m.Seq == g.Loaded.Head.ManifestSeq && g.Now.Sub(m.Time) >= g.Settings.ColdAfter
 }
 
 // coldCutPays says whether a cut behind a cold cache is worth what its summary costs. A model's counts although it may not be asked in the
@@ -77,5 +77,5 @@ func (d *compacting) summaryCost(w *drafts.Job) float64 {
 		}
 	}
 	input = min(input, int64(len(w.Steps))*d.goal.Input)
-	return profile.CallCost(conversation.CallTokens{Input: input, Output: int64(len(w.Steps)) * w.Summary}) * report.TokensPerPrice
+	return profile.CallCost(conversation.CallTokens{Input: input, Output: int64(len(w.Steps)) * w.Summary}) * settings.TokensPerPrice
 }

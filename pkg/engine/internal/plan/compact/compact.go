@@ -32,21 +32,16 @@ func Compact(g *pass.Given, d pass.Draft, goal settings.Compaction) (Compacted, 
 	return c.result(), err
 }
 
-// Requested is what somebody asks for who wants a smaller view. Nil and unspecified options come from the conversation's policy.
-type Requested struct {
-	KeepRecent   *int32
-	TargetTokens *int32
-}
-
-// Now summarizes, or moves the window's start. It fails if nothing becomes smaller by that.
-func Now(g *pass.Given, d pass.Draft, r Requested) (Compacted, error) {
+// Now summarizes, or moves the window's start, as somebody asks for it: what keepRecent and targetTokens leave out, the policy says. It fails if
+// nothing becomes smaller by that.
+func Now(g *pass.Given, d pass.Draft, keepRecent, targetTokens *int32) (Compacted, error) {
 	goal := g.Settings.Compaction
-	target, keep := goal.Target, conversation.ValueOr(r.KeepRecent, goal.Keep)
-	if r.TargetTokens != nil {
-		target = g.Settings.Unscaled(int64(*r.TargetTokens))
+	target, keep := goal.Target, conversation.ValueOr(keepRecent, goal.Keep)
+	if targetTokens != nil {
+		target = g.Settings.Unscaled(int64(*targetTokens))
 		goal.Within(target)
 	}
-	if r.TargetTokens != nil || r.KeepRecent != nil {
+	if targetTokens != nil || keepRecent != nil {
 		goal.Tail = target // what is asked for by name holds as far as the target allows
 	}
 	c := begin(g, d, goal)
@@ -111,9 +106,9 @@ func (d *compacting) now(target int64, keep int32) error {
 }
 
 // planner plans summaries of the view as it is by now.
-func (d *compacting) planner() *spans.Planner { return planner(d.Given, &d.Draft, d.goal) }
+func (d *compacting) planner() *spans.Planner { return planner(d.Given, d.Draft, d.goal) }
 
-func planner(g *pass.Given, d *pass.Draft, goal settings.Compaction) *spans.Planner {
+func planner(g *pass.Given, d pass.Draft, goal settings.Compaction) *spans.Planner {
 	return &spans.Planner{
 		Composed: d.Composed, View: d.View, Loaded: g.Loaded, Kept: g.Kept, Settings: g.Settings, Goal: goal, Fixed: g.Fixed,
 		Request: d.Asked.Request, Opening: d.Asked.Opening, Erased: d.Erased, Models: g.Summaries.ModelsOf,
@@ -257,7 +252,8 @@ func (d *compacting) summarizeAnew(why conversation.Reason, target int64, keep i
 	if why == conversation.ReasonCacheCold && !d.coldCutPays(w) {
 		return nil
 	}
-	d.wants = &pass.Spans{Job: w, StoredDraft: d.Given.Loaded.Slots[drafts.Slot]} // nobody holds the conversation while summaries are written
+	known := &d.Given.Allowance // nobody holds the conversation while summaries are written
+	d.wants = &pass.Spans{Job: w, StoredDraft: d.Given.Loaded.Slots[drafts.Slot], Degradations: known.Degradations, NotLive: known.NotLive}
 	if !d.hasPublished() {
 		d.askForSummaries()
 	}
@@ -329,15 +325,15 @@ func (d *compacting) shrankEnough(before int64) bool {
 	return compaction.Shrinks(before, d.Weight(), d.goal.Shrink)
 }
 
-// Next is the work for the summary that a view will need when it overflows; nil if it is not near to that. made are the edits of the build that
-// has just been committed.
-func Next(g *pass.Given, draft pass.Draft, goal settings.Compaction, made int) (*drafts.Job, error) {
+// Next is the work for the summary that a view will need when it overflows; nil if it is not near to that. The build of the draft
+// is committed by now.
+func Next(g *pass.Given, draft pass.Draft, goal settings.Compaction) (*drafts.Job, error) {
 	used, _ := g.UsedTokens(draft.Composed)
 	r, _, err := drafts.Of(g.Loaded)
 	if err != nil || !summarizes(g) || used < goal.Prepare || used > g.Settings.Budget || r.Pending(g.Now) {
 		return nil, err
 	}
-	planner := planner(g, &draft, goal)
+	planner := planner(g, draft, goal)
 	prompt := planner.Prompt()
 	_, live := g.Summaries.CanAskLive(g.Format.Format(), g.Model)
 	if live = live && conversation.ValueOr(g.Settings.Policy.Compaction.LivePrefix, false); !live && !g.Summaries.CanAsk(&prompt) {
@@ -348,7 +344,7 @@ func Next(g *pass.Given, draft pass.Draft, goal settings.Compaction, made int) (
 	if err != nil || p == nil {
 		return nil, err
 	}
-	p.EditSeq += int64(made)
+	p.EditSeq += int64(len(draft.Edits))
 	w, err := begin(g, draft, goal).summaryJob(p, planner.SummaryRoom(p, goal.Target-growth))
 	if err == nil && w.Live == nil && !g.Summaries.CanAsk(&prompt) {
 		return nil, nil

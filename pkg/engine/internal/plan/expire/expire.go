@@ -23,10 +23,8 @@ type Expired struct {
 // Expire makes the edits for what is due, unless they wait, and lays the view out behind all edits of the build so far.
 func Expire(g *pass.Given, d pass.Draft) (Expired, error) {
 	x := expiring{Sketch: g.Sketch(d), wants: &pass.Wants{}}
-	x.Erased = d.Erased.Clone()
 	err := x.expire()
 	x.out.Result = x.Result()
-	x.out.Asked, x.out.Erased = &x.Asked, x.Erased
 	if len(x.wants.Texts)+len(x.wants.BeforeErasure) > 0 {
 		x.out.Wants = x.wants
 	}
@@ -100,6 +98,7 @@ func (d *expiring) applyExpirations() error {
 	if len(planned)+len(coming)+len(d.out.Erasures) == 0 {
 		return nil
 	}
+	d.Erased = d.Erased.Clone()
 	at := d.tokensBehind()
 	var due []dueEdit
 	for _, x := range planned {

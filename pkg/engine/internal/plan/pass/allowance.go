@@ -60,8 +60,8 @@ type Spans struct {
 	Job          *drafts.Job
 	AskModel     bool                       // a model is to write them, in the time that is left
 	StoredDraft  []byte                     // what the draft's slot held
-	Degradations []conversation.Degradation // of an extract, where no model is asked; nil leaves what is known
-	NotLive      []conversation.Degradation
+	Degradations []conversation.Degradation // that the build will tell with an extract
+	NotLive      []conversation.Degradation // and with any summary of theirs
 }
 
 // Error makes of what is wanted the end of a run.

@@ -55,6 +55,9 @@ func (d Draft) With(r *Result) Draft {
 	return d
 }
 
+// Len is how many notes there are.
+func (n Notes) Len() int { return len(n.Degradations) + len(n.Deferred) + len(n.Events) }
+
 func (n Notes) with(more *Notes) Notes {
 	return Notes{
 		Degradations: append(slices.Clip(n.Degradations), more.Degradations...),

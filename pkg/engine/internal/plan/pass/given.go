@@ -30,6 +30,7 @@ type Given struct {
 	Completion     *completion.Completion
 	Recalls        bool // there is a memory
 	Allowance      Allowance
+	Trace          bool // what each pass does is wanted
 }
 
 // ReadySummaries says which summaries are there, and which could be asked for. Nothing of it waits.

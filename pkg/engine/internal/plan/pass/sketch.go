@@ -34,9 +34,6 @@ func (s *Sketch) Add(e conversation.Edit) {
 // Last is the edit that was made last.
 func (s *Sketch) Last() *conversation.Edit { return &s.Edits[len(s.Edits)-1] }
 
-// Changed says whether the pass has made an edit.
-func (s *Sketch) Changed() bool { return len(s.Edits) > s.before }
-
 // OverLimit is by how much the sketch exceeds the budget, in tokens before the factor.
 func (s *Sketch) OverLimit() int64 { return s.Given.OverLimit(s.Composed) }
 
@@ -85,5 +82,5 @@ func (s *Sketch) GoBack(to Draft) (undone []conversation.Edit) {
 
 // Result is what the pass gives back.
 func (s *Sketch) Result() Result {
-	return Result{View: s.View, Composed: s.Composed, Edits: s.Edits[s.before:], Notes: s.Notes}
+	return Result{View: s.View, Composed: s.Composed, Asked: &s.Asked, Edits: s.Edits[s.before:], Erased: s.Erased, Notes: s.Notes}
 }

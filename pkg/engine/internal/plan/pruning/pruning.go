@@ -38,9 +38,7 @@ func Prune(g *pass.Given, d pass.Draft, reclaims []record.Reclaim) (Pruned, erro
 func Reclaim(g *pass.Given, d pass.Draft) (Pruned, error) {
 	p := pruning{Sketch: g.Sketch(d)}
 	err := p.reclaim()
-	out := Pruned{Result: p.Result(), Reclaims: p.reclaims}
-	out.Erased = p.Erased
-	return out, err
+	return Pruned{Result: p.Result(), Reclaims: p.reclaims}, err
 }
 
 // Write adds to the build's change which pruned results are to be erased.

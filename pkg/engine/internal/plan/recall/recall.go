@@ -16,6 +16,7 @@ import (
 
 // Answer is what was recalled for a message, or why nothing was.
 type Answer struct {
+	pass.Result
 	For      int32 // the message that memories are put before; -1 for none
 	Memories []conversation.RecalledMemory
 	Skipped  conversation.Reason // why there are none; 0 where there are some
@@ -25,36 +26,37 @@ type Answer struct {
 const queryChars = 1_000
 
 // Ask has memories recalled for a request that no build has shown yet, before anything is decided that depends on them.
-func Ask(g *pass.Given, d pass.Draft) (Answer, *pass.Wants, error) {
+func Ask(g *pass.Given, d pass.Draft) (Answer, error) {
 	none, p, index := Answer{For: -1}, g.Settings.Policy.Memory, g.Loaded.Head.Request
 	if !g.Recalls || !p.Recalls() || index < g.Loaded.Head.Seen || d.View.Recalled(index) != nil {
-		return none, nil, nil
+		return none, nil
 	}
 	wait := conversation.ValueOr(p.Recall.Deadline, conversation.DefaultRecallDeadline)
 	if r := g.Allowance.Recalled; r != nil && r.Query.Index == index {
 		if r.Query.Version == g.Loaded.Head.Version {
-			return Answer{For: index, Memories: r.Memories, Skipped: r.Skipped}, nil, nil
+			return Answer{For: index, Memories: r.Memories, Skipped: r.Skipped}, nil
 		}
 		wait = r.Left // something has happened to the conversation since: ask again, in what is left of the time
 	}
 	if g.DryRun {
-		return Answer{For: index, Skipped: conversation.ReasonMemoryDryRun}, nil, nil
+		return Answer{For: index, Skipped: conversation.ReasonMemoryDryRun}, nil
 	}
 	m, err := g.Message(index)
 	if err != nil {
-		return none, nil, err
+		return none, err
 	}
 	words, err := g.UserWords(d.View, m)
 	if err != nil {
-		return none, nil, err
+		return none, err
 	}
-	return none, &pass.Wants{Recall: &pass.RecallQuery{
+	none.Wants = &pass.Wants{Recall: &pass.RecallQuery{
 		Index: index, Version: g.Loaded.Head.Version,
 		Text: ends(words, queryChars), Actor: g.Loaded.Info.ActorID, Agent: g.Loaded.Info.AgentID, Incarnation: g.Loaded.Head.Incarnation, Scopes: p.RecallScopes(),
 		Limit:   2 * int(conversation.ValueOr(p.Recall.MaxMemories, conversation.DefaultMaxMemories)), // some are in view already
 		Floor:   conversation.ValueOr(p.Recall.Floor, conversation.DefaultRecallFloor),
 		MaxWait: wait,
-	}}, nil
+	}}
+	return none, nil
 }
 
 // ends are the first and the last characters of a text that is longer than both.

@@ -4,6 +4,7 @@ package report
 
 import (
 	"slices"
+	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -33,6 +34,17 @@ type Result struct {
 	Duplicate    bool
 	// CacheReadPrice is what a million tokens cost that are read from the provider's cache; nil if the model's profile has no prices.
 	CacheReadPrice *float64
+	Passes         []Pass // if they were asked for
+}
+
+// Pass is what one pass of a build's plan did.
+type Pass struct {
+	Name   string
+	Took   time.Duration
+	Edits  int   // that it made
+	Notes  int   // degradations, deferred edits and events that it added
+	Start  int32 // of the window, behind it
+	Tokens int64 // of the context behind it, by the sidecar's count
 }
 
 // CompactionState says how far the next summary is. The numbers are those of the API.

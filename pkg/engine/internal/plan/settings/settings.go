@@ -99,3 +99,6 @@ func ownBudget(in *Input, tokens int64, profile conversation.ModelProfile) (bool
 	known, err := in.Loaded.BudgetWindows()
 	return tokens >= known.Largest(), err
 }
+
+// TokensPerPrice is how many tokens a price is for.
+const TokensPerPrice = 1e6

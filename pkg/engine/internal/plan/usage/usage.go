@@ -54,7 +54,6 @@ func unknown(g *pass.Given) (out []conversation.Degradation) {
 		Done: fmt.Sprintf("%d tokens are assumed, %d of them for the answer: %s, or set context_window_tokens in the request's budget or in policy.fit",
 			room.ContextWindow, room.ReservedOutput, cure),
 	})
-	return out
 }
 
 // UsageJump is the code of a degradation: a provider reported more than twice what was counted for the same context.

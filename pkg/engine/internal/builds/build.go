@@ -1,4 +1,4 @@
-package build
+package builds
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -20,11 +21,11 @@ import (
 // Build begins the next turn, unless the request says otherwise, and answers what the model should see now. A refused build
 // begins nothing and commits nothing.
 func (b *Service) Build(ctx context.Context, r plan.Request) (*report.Result, error) {
-	return b.run(ctx, &r, &plan.WaitBudget{Around: r.Waiting}, b.attemptBuild)
+	return b.run(ctx, &r, &waits{around: r.Waiting}, b.attemptBuild)
 }
 
 // run makes attempts at a build until one is committed, or refused.
-func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, attempt attempt) (*report.Result, error) {
+func (b *Service) run(ctx context.Context, r *plan.Request, w *waits, attempt attempt) (*report.Result, error) {
 	if r.Format == conversation.FormatUnspecified {
 		r.Format = conversation.FormatNeutral
 	}
@@ -35,24 +36,24 @@ func (b *Service) run(ctx context.Context, r *plan.Request, w *plan.WaitBudget, 
 			continue
 		}
 		if err == nil {
-			b.Observer.built(r, result, w.Waited)
+			b.Observer.built(r, result, w.waited)
 		}
 		return result, err
 	}
 }
 
 // attempt is one try of a build.
-type attempt func(context.Context, *plan.Request, *plan.WaitBudget) (*report.Result, error)
+type attempt func(context.Context, *plan.Request, *waits) (*report.Result, error)
 
 // retryAfterWait says whether there is to be another attempt, once what the last one lacked is there. Nobody is kept from the conversation meanwhile.
-func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.WaitBudget, err error) (bool, error) {
-	switch {
-	case errors.Is(err, plan.ErrWait):
+func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *waits, err error) (bool, error) {
+	switch wanted := pass.Wanted(err); {
+	case wanted != nil:
 		ctx, end := b.Observer.step(ctx, StepWait)
 		defer end()
 		began := time.Now()
-		err = b.waitForModels(ctx, key, w)
-		w.Waited += time.Since(began)
+		err = b.waitFor(ctx, key, wanted, w)
+		w.waited += time.Since(began)
 		return err == nil, err
 	case errors.Is(err, contents.ErrOverdue):
 		err = b.Contents.ExpireOverdue(ctx, key)
@@ -62,7 +63,7 @@ func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *plan.Wai
 	}
 }
 
-func (b *Service) attemptBuild(ctx context.Context, r *plan.Request, wait *plan.WaitBudget) (*report.Result, error) {
+func (b *Service) attemptBuild(ctx context.Context, r *plan.Request, wait *waits) (*report.Result, error) {
 	w, snap, err := b.load(ctx, r)
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (b *Service) load(ctx context.Context, r *plan.Request) (*view.Loaded, *sto
 }
 
 // buildIn builds in a window; committed says whether the window has moved on with it.
-func (b *Service) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
+func (b *Service) buildIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *waits) (result *report.Result, committed bool, err error) {
 	first, err := b.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, false, err
@@ -107,7 +108,7 @@ type ground struct {
 	appended func(*report.Result)
 }
 
-func (b *Service) buildOn(ctx context.Context, g *ground, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
+func (b *Service) buildOn(ctx context.Context, g *ground, r *plan.Request, wait *waits) (result *report.Result, committed bool, err error) {
 	d, reported, err := b.decide(ctx, g.window, r, wait)
 	if err != nil {
 		return nil, false, err
@@ -116,29 +117,23 @@ func (b *Service) buildOn(ctx context.Context, g *ground, r *plan.Request, wait 
 }
 
 // decide has a plan made, with what it lacks loaded on the way. reported is the manifest that last_usage counted for, nil for none.
-func (b *Service) decide(ctx context.Context, w *view.Loaded, r *plan.Request, wait *plan.WaitBudget) (d *plan.Attempt, reported *conversation.Manifest, err error) {
+func (b *Service) decide(ctx context.Context, w *view.Loaded, r *plan.Request, wait *waits) (d *plan.Decided, reported *conversation.Manifest, err error) {
 	ctx, end := b.Observer.step(ctx, StepPlan)
 	defer end()
-	blank, reported, err := b.prepare(ctx, w, r)
+	given, reported, err := b.prepare(ctx, w, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	blank.Await(wait)
-	d, err = b.runAttempt(ctx, blank, (*plan.Attempt).Decide)
+	given.Allowance = wait.allowance(given.Settings.MaxWait)
+	err = b.Views.RunPlan(ctx, w, func() (err error) {
+		d, err = plan.Decide(given)
+		return err
+	})
 	return d, reported, err
 }
 
-// runAttempt decides on a build by a plan, and loads what the plan lacks.
-func (b *Service) runAttempt(ctx context.Context, blank *plan.Attempt, decide func(*plan.Attempt) error) (d *plan.Attempt, err error) {
-	err = b.Views.RunPlan(ctx, blank.Loaded, func() (err error) {
-		d, err = blank.Run(decide)
-		return err
-	})
-	return d, err
-}
-
 // prepare gets everything together that a build is decided on. reported is the manifest that last_usage counted for, nil for none.
-func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) (d *plan.Attempt, reported *conversation.Manifest, err error) {
+func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) (g *pass.Given, reported *conversation.Manifest, err error) {
 	if _, err := plan.NextTurn(w.Head.Turn, r); err != nil { // before anything is learned from a report
 		return nil, nil, err
 	}
@@ -152,11 +147,11 @@ func (b *Service) prepare(ctx context.Context, w *view.Loaded, r *plan.Request) 
 	if reported, err = b.lastUsage(ctx, w, r); err != nil {
 		return nil, nil, err
 	}
-	if d, err = plan.New(in); err != nil {
+	if g, err = plan.New(in); err != nil {
 		return nil, nil, err
 	}
-	d.Previous, err = b.Views.Previous(ctx, d.Composer)
-	return d, reported, err
+	g.Previous, err = b.Views.Previous(ctx, g.Composer)
+	return g, reported, err
 }
 
 // input is what needs no reading of what a build is decided on.
@@ -199,20 +194,20 @@ func (b *Service) lastUsage(ctx context.Context, w *view.Loaded, r *plan.Request
 }
 
 // finish makes the answer, lets the caller check it, and commits it.
-func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *plan.Request, reported *conversation.Manifest) (result *report.Result, committed bool, err error) {
-	assembly := d.Cache().Assembly.With(d.Composed.Blocks)
+func (b *Service) finish(ctx context.Context, g *ground, d *plan.Decided, r *plan.Request, reported *conversation.Manifest) (result *report.Result, committed bool, err error) {
+	assembly := d.Given.Cache().Assembly.With(d.Composed.Blocks)
 	c, manifest, err := d.Change(r, reported, assembly)
 	if err != nil {
 		return nil, false, err
 	}
 	result = d.Result(assembly, manifest, r.ByPlace)
-	if result.Compaction.OwnCalls, err = b.ownModelUsage(ctx, d.Loaded.Key); err != nil {
+	if result.Compaction.OwnCalls, err = b.ownModelUsage(ctx, d.Given.Loaded.Key); err != nil {
 		return nil, false, err
 	}
-	result.Prefix = d.Prefix(d.Previous, &manifest)
+	result.Prefix = d.Prefix(d.Given.Previous, &manifest)
 	d.Finish(result, assembly)
 	if result.ByPlace {
-		if result.Shown, err = d.Composer.Shown(d.Composed); err != nil {
+		if result.Shown, err = d.Given.Shown(d.Composed); err != nil {
 			return nil, false, err
 		}
 	}
@@ -237,8 +232,7 @@ func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *pla
 		return nil, false, err
 	}
 	b.startUpcoming(ctx, d)
-	b.prepareSummary(ctx, d, result)
-	result.Compaction.State = d.DraftState() // a draft may have been begun
+	result.Compaction.State = d.DraftState(b.prepareSummary(ctx, d, result))
 	if len(d.Erased.Messages) > 0 {
 		b.forgetErased(d)
 	} else {
@@ -248,13 +242,13 @@ func (b *Service) finish(ctx context.Context, g *ground, d *plan.Attempt, r *pla
 }
 
 // commit stages the texts of summaries and commits, together with what is appended.
-func (b *Service) commit(ctx context.Context, g *ground, d *plan.Attempt, c *store.Change) (err error) {
+func (b *Service) commit(ctx context.Context, g *ground, d *plan.Decided, c *store.Change) (err error) {
 	ctx, end := b.Observer.step(ctx, StepCommit)
 	defer end()
-	if c.Edits, c.Uploads, err = b.Blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.Edits); err != nil {
+	if c.Edits, c.Uploads, err = b.Blobs.StageSummaries(ctx, d.Given.Loaded.Key, d.Given.Loaded.Head.Incarnation, c.Edits); err != nil {
 		return err
 	}
-	replaced, uploads, err := b.Blobs.StageSummaries(ctx, d.Loaded.Key, d.Loaded.Head.Incarnation, c.ReplaceEdits)
+	replaced, uploads, err := b.Blobs.StageSummaries(ctx, d.Given.Loaded.Key, d.Given.Loaded.Head.Incarnation, c.ReplaceEdits)
 	if err != nil {
 		return err
 	}
@@ -264,20 +258,20 @@ func (b *Service) commit(ctx context.Context, g *ground, d *plan.Attempt, c *sto
 	if g.first != nil {
 		whole = joined(g.first, c)
 	}
-	err = b.Txn.Commit(ctx, d.Loaded.Key, g.stored, whole)
+	err = b.Txn.Commit(ctx, d.Given.Loaded.Key, g.stored, whole)
 	if txn.MayStand(err) {
-		b.Memories.Edited(d.Loaded.Key, c.Edits)
+		b.Memories.Edited(d.Given.Loaded.Key, c.Edits)
 	}
 	return err
 }
 
 // keepWarm keeps the window for the next build.
-func (b *Service) keepWarm(d *plan.Attempt, c *store.Change, a *provider.Assembly, manifest int64) {
-	w, cache := d.Loaded, d.Cache()
+func (b *Service) keepWarm(d *plan.Decided, c *store.Change, a *provider.Assembly, manifest int64) {
+	w, cache := d.Given.Loaded, d.Given.Cache()
 	w.ApplyCommit(c, d.View)
 	cache.Assembly, cache.Manifest, cache.Units = a, manifest, d.Composed.Used
 	if known, err := w.BudgetWindows(); err == nil {
-		w.Trim(known.Earliest(d.Composed.Window.Start), d.NeededRanges(d.Composed.Window))
+		w.Trim(known.Earliest(d.Composed.Window.Start), d.Given.NeededRanges(d.Composed.Window))
 		b.Views.Cache.Put(w)
 	}
 }
@@ -336,21 +330,21 @@ func (b *Service) requireSettled(ctx context.Context, w *view.Loaded) error {
 }
 
 // forgetErased makes everybody forget what a build has erased: the window, which is not kept warm, who summarizes, and who searches.
-func (b *Service) forgetErased(d *plan.Attempt) {
+func (b *Service) forgetErased(d *plan.Decided) {
 	for _, handle := range d.Erased.Contents {
 		if n, ok := contents.NumberOf(handle); ok {
-			b.Contents.Cache.Drop(d.Loaded.Head.Incarnation, n)
+			b.Contents.Cache.Drop(d.Given.Loaded.Head.Incarnation, n)
 		}
 	}
 	for index := range d.Erased.Messages {
-		b.Contents.Cache.DropMessage(d.Loaded.Head.Incarnation, index)
+		b.Contents.Cache.DropMessage(d.Given.Loaded.Head.Incarnation, index)
 	}
-	scope := summarize.Scope{Namespace: d.Loaded.Key.Namespace, Conversation: d.Loaded.Key.Conversation}
+	scope := summarize.Scope{Namespace: d.Given.Loaded.Key.Namespace, Conversation: d.Given.Loaded.Key.Conversation}
 	for _, hash := range d.Erased.Hashes {
 		b.Summaries.Forget(scope, hash)
 	}
 	for index := range d.Erased.Messages { // of all the words that it had, only the last are known by their hash
-		if _, corrected := d.Loaded.Originals[index]; corrected {
+		if _, corrected := d.Given.Loaded.Originals[index]; corrected {
 			b.Summaries.ForgetConversation(scope)
 			return
 		}

@@ -1,4 +1,4 @@
-package build
+package builds
 
 import (
 	"context"
@@ -64,7 +64,7 @@ func (b *Service) stepOn(ctx context.Context, r StepRequest) (*StepResult, error
 	if r.Check != nil {
 		r.Build.Check = func(result *report.Result) error { return r.Check(s.answer(result)) }
 	}
-	result, err := b.run(ctx, &r.Build, &plan.WaitBudget{Around: r.Build.Waiting, Started: true}, s.attempt)
+	result, err := b.run(ctx, &r.Build, &waits{around: r.Build.Waiting, begun: true}, s.attempt)
 	if err != nil {
 		return nil, s.refused(err)
 	}
@@ -91,7 +91,7 @@ func (s *step) refused(err error) error {
 }
 
 // attempt is one try.
-func (s *step) attempt(ctx context.Context, r *plan.Request, wait *plan.WaitBudget) (*report.Result, error) {
+func (s *step) attempt(ctx context.Context, r *plan.Request, wait *waits) (*report.Result, error) {
 	w, snap, err := s.load(ctx, r)
 	if isAbsent(err) {
 		return s.attemptFirst(ctx, r, wait, err)
@@ -116,7 +116,7 @@ func isAbsent(err error) bool {
 }
 
 // attemptFirst is a try at a conversation that the messages create. Without messages, absent says why there is nothing to build.
-func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *plan.WaitBudget, absent error) (*report.Result, error) {
+func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *waits, absent error) (*report.Result, error) {
 	snap, err := s.pending.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *plan.Wai
 	return result, err
 }
 
-func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
+func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *waits) (result *report.Result, committed bool, err error) {
 	before, err := s.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, false, err
@@ -185,7 +185,7 @@ func (s *step) repeat(ctx context.Context, w *view.Loaded, o *store.Outcome, r *
 }
 
 // buildAfter builds on what is to be appended, in a window that stays as it is.
-func (s *step) buildAfter(ctx context.Context, w *view.Loaded, first *store.Change, r *plan.Request, wait *plan.WaitBudget) (result *report.Result, committed bool, err error) {
+func (s *step) buildAfter(ctx context.Context, w *view.Loaded, first *store.Change, r *plan.Request, wait *waits) (result *report.Result, committed bool, err error) {
 	g := &ground{stored: &w.Head, window: w, first: first}
 	if first != nil {
 		g.window = w.WithPending(first, s.pending.Texts())

@@ -1,6 +1,6 @@
-// Package build runs plans: it loads what they lack, waits for the models that they want, commits what they decide, and prepares what the
+// Package builds runs plans: it loads what they lack, waits for the models that they want, commits what they decide, and prepares what the
 // next build will need.
-package build
+package builds
 
 import (
 	"context"

@@ -12,6 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/catalogue"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/placement"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/provider/neutral"
@@ -22,14 +23,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// scene is what an attempt is given: messages, and what a request and a policy say.
+// scene is what a build is given: messages, and what a request and a policy say.
 type scene struct {
 	messages []conversation.Message
 	policy   conversation.Policy
 	window   int32
 	turn     int32 // that the conversation is in; the build begins the next
 	seen     int32 // messages that an earlier build has shown
-	wait     plan.WaitBudget
+	wait     pass.Allowance
 	unloaded bool // nothing is loaded yet
 }
 
@@ -53,8 +54,8 @@ func returned(id, text string, life *conversation.Expiration) conversation.Messa
 	return conversation.Message{Role: conversation.RoleTool, Parts: []conversation.Part{{Kind: conversation.PartToolResult, Result: result}}}
 }
 
-// attempt puts the messages on record in memory, and returns what a build over them is decided with.
-func (s *scene) attempt(t *testing.T) *plan.Attempt {
+// given puts the messages on record in memory, and returns what a build over them is decided on.
+func (s *scene) given(t *testing.T) *pass.Given {
 	t.Helper()
 	head := &store.Head{Request: -1, Opening: -1, Turn: s.turn, Seen: s.seen}
 	scale := placement.Scale{Counter: chars4.New(), Media: 100}
@@ -74,15 +75,15 @@ func (s *scene) attempt(t *testing.T) *plan.Attempt {
 		loaded.Supply(snapshot, []conversation.Range{{First: 0, End: head.Messages}})
 	}
 	none := int32(0)
-	blank, err := plan.New(&plan.Input{
+	g, err := plan.New(&plan.Input{
 		Request: &plan.Request{Budget: settings.BudgetOverride{ContextWindow: &s.window, ReservedOutput: &none}},
 		View:    loaded, Format: neutral.New(), Counter: chars4.New(), Known: &catalogue.Entries{}, Summaries: nobody{}, Now: time.Unix(1_800_000_000, 0),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	blank.Waits = &s.wait
-	return blank
+	g.Allowance = s.wait
+	return g
 }
 
 // nobody is asked for summaries: there is no model.
@@ -95,8 +96,8 @@ func (nobody) CanAskLive(conversation.Format, string) (string, bool) { return ""
 func (nobody) ModelsOf(*conversation.Prompt) []string                { return nil }
 func (nobody) Extract(string, int) string                            { return "" }
 
-// told is what an attempt would commit, in short: its edits, and where its window starts.
-func told(d *plan.Attempt) string {
+// told is what a plan would commit, in short: its edits, and where its window starts.
+func told(d *plan.Decided) string {
 	var out []string
 	for _, e := range d.Edits {
 		out = append(out, fmt.Sprintf("%d-%d reason %d", e.Range.First, e.Range.End-1, e.Reason))
@@ -110,8 +111,8 @@ func told(d *plan.Attempt) string {
 	return strings.Join(out, ", ")
 }
 
-// TestAttempt_Decide_FromValuesAlone: a plan is driven by values, without a store: what it would commit, what it refuses, what it waits for.
-func TestAttempt_Decide_FromValuesAlone(t *testing.T) {
+// TestPlan_Decide_FromValuesAlone: a plan is driven by values, without a store: what it would commit, what it refuses, what it waits for.
+func TestPlan_Decide_FromValuesAlone(t *testing.T) {
 	turns, length := int32(1), int32(100)
 	life := &conversation.Expiration{Turns: &turns, Mode: conversation.ExpirationCompact, CompactMode: conversation.CompactFirstChars, CompactLength: &length}
 	long := []conversation.Message{asked("What does the log say?"), called("a"), returned("a", words(900), nil), answered(words(20))}
@@ -139,11 +140,11 @@ func TestAttempt_Decide_FromValuesAlone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := c.scene.attempt(t).Run((*plan.Attempt).Decide)
+			d, err := plan.Decide(c.scene.given(t))
 			switch {
 			case c.waits:
-				if !errors.Is(err, plan.ErrWait) || c.scene.wait.Job == nil {
-					t.Errorf("%v, and a summary to be written: %t", err, c.scene.wait.Job != nil)
+				if w := pass.Wanted(err); w == nil || w.Spans == nil {
+					t.Errorf("%v, and no summary to be written", err)
 				}
 			case c.kind != "":
 				if conversation.KindOf(err) != c.kind {
@@ -167,37 +168,38 @@ func full() []conversation.Message {
 	return out
 }
 
-// TestAttempt_Decide_WithTheSummaryWritten_PublishesIt: an attempt that waits says what it wants; given that, the same values lead to a view
+// TestPlan_Decide_WithTheSummaryWritten_PublishesIt: a plan that waits says what it wants; given that, the same values lead to a view
 // within the budget.
-func TestAttempt_Decide_WithTheSummaryWritten_PublishesIt(t *testing.T) {
+func TestPlan_Decide_WithTheSummaryWritten_PublishesIt(t *testing.T) {
 	s := scene{messages: full(), window: 2000}
-	blank := s.attempt(t)
-	if _, err := blank.Run((*plan.Attempt).Decide); !errors.Is(err, plan.ErrWait) {
+	g := s.given(t)
+	_, err := plan.Decide(g)
+	if pass.Wanted(err) == nil {
 		t.Fatal(err)
 	}
-	s.wait.Draft = s.wait.Job.Extract(summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract}))
-	d, err := blank.Run((*plan.Attempt).Decide)
+	g.Allowance.Draft = pass.Wanted(err).Spans.Job.Extract(summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract}))
+	d, err := plan.Decide(g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Edits) != 1 || d.Edits[0].Kind != conversation.EditSummarize || d.OverLimit() > 0 {
-		t.Errorf("%s; it is %d tokens over its limit", told(d), d.OverLimit())
+	if len(d.Edits) != 1 || d.Edits[0].Kind != conversation.EditSummarize || g.OverLimit(d.Composed) > 0 {
+		t.Errorf("%s; it is %d tokens over its limit", told(d), g.OverLimit(d.Composed))
 	}
-	if again, err := blank.Run((*plan.Attempt).Decide); err != nil || told(again) != told(d) {
+	if again, err := plan.Decide(g); err != nil || told(again) != told(d) {
 		t.Errorf("run again: %v", err)
 	}
 }
 
-// TestAttempt_Run_NamesWhatIsMissing: a view that lacks messages ends the plan; once they are there, it goes on.
-func TestAttempt_Run_NamesWhatIsMissing(t *testing.T) {
+// TestPlan_Run_NamesWhatIsMissing: a view that lacks messages ends the plan; once they are there, it goes on.
+func TestPlan_Run_NamesWhatIsMissing(t *testing.T) {
 	s := scene{messages: []conversation.Message{asked("Hello"), answered("Hello."), asked("And now?")}, window: 4000, unloaded: true}
-	blank := s.attempt(t)
-	_, err := blank.Run((*plan.Attempt).Decide)
+	g := s.given(t)
+	_, err := plan.Decide(g)
 	if !errors.Is(err, view.ErrMissing) {
 		t.Fatalf("%v, and nothing is loaded", err)
 	}
-	blank.Loaded.Supply(&store.Snapshot{Messages: slices.Clone(s.messages)}, []conversation.Range{{First: 0, End: 3}})
-	if d, err := blank.Run((*plan.Attempt).Decide); err != nil || told(d) != "as it is" {
+	g.Loaded.Supply(&store.Snapshot{Messages: slices.Clone(s.messages)}, []conversation.Range{{First: 0, End: 3}})
+	if d, err := plan.Decide(g); err != nil || told(d) != "as it is" {
 		t.Errorf("%v", err)
 	}
 }

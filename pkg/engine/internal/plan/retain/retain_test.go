@@ -1,16 +1,17 @@
-package plan
+package retain
 
 import (
 	"testing"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestLifetimes_CountSince_WhatTheWindowShowsAndCameLater: messages that carry blocks count, and inputs where these do, from the window's first
+// TestRetain_CountSince_WhatTheWindowShowsAndCameLater: messages that carry blocks count, and inputs where these do, from the window's first
 // message on, if they were appended after the restoration.
-func TestLifetimes_CountSince_WhatTheWindowShowsAndCameLater(t *testing.T) {
+func TestRetain_CountSince_WhatTheWindowShowsAndCameLater(t *testing.T) {
 	const start, restored = 3, 7
 	said := func(index int32, role conversation.Role, commit uint64, carries bool) conversation.Message {
 		m := conversation.Message{Index: index, Role: role, Commit: commit, Parts: []conversation.Part{{Kind: conversation.PartText}}}
@@ -30,13 +31,14 @@ func TestLifetimes_CountSince_WhatTheWindowShowsAndCameLater(t *testing.T) {
 	}, Edits: []conversation.Edit{{Seq: 1, Commit: restored, Kind: conversation.EditRestore, Range: conversation.Range{End: 1}}}}
 	w := view.New(store.Key{}, snap)
 	w.Supply(snap, []conversation.Range{{End: 7}})
-	d := &Attempt{Composer: &view.Composer{Loaded: w}, View: w.View, Start: conversation.WindowFrom(start)}
+	g := &pass.Given{Composer: &view.Composer{Loaded: w}}
+	d := retaining{Sketch: g.Sketch(pass.Draft{View: w.View}), start: start}
 	for inputs, want := range map[bool]int32{false: 2, true: 3} {
-		if n := d.lifetimes().countSince(&w.Messages[0], 1, inputs); n != want {
+		if n := d.countSince(&w.Messages[0], 1, inputs); n != want {
 			t.Errorf("%d messages since, want %d (all inputs: %t)", n, want, inputs)
 		}
 	}
-	if n := d.lifetimes().countSince(&w.Messages[0], 2, false); n != 0 {
+	if n := d.countSince(&w.Messages[0], 2, false); n != 0 {
 		t.Errorf("%d messages since an edit that is not loaded", n)
 	}
 }

@@ -1,4 +1,4 @@
-package build
+package builds
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -15,7 +16,7 @@ import (
 // Compact makes a conversation's view smaller now, at its own budget. It begins no turn. It waits for a model as long as
 // summarizers may take, while nobody is kept from the conversation.
 func (b *Service) Compact(ctx context.Context, r plan.CompactRequest) (*CompactResult, error) {
-	w := &plan.WaitBudget{Started: true, Left: b.Summaries.Deadline(), Calls: math.MaxInt}
+	w := &waits{known: pass.Allowance{Left: b.Summaries.Deadline(), Calls: math.MaxInt}, begun: true}
 	for {
 		out, err := txn.Decide(ctx, b.Txn, r.Key, func() (*CompactResult, error) { return b.compactOnce(ctx, &r, w) })
 		if again, err := b.retryAfterWait(ctx, r.Key, w, err); !again {
@@ -25,7 +26,7 @@ func (b *Service) Compact(ctx context.Context, r plan.CompactRequest) (*CompactR
 }
 
 // compactOnce is one attempt.
-func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait *plan.WaitBudget) (*CompactResult, error) {
+func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait *waits) (*CompactResult, error) {
 	w, snap, err := b.Views.Open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
@@ -40,28 +41,26 @@ func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait 
 	if first != nil {
 		return b.repeatCompact(ctx, w, first)
 	}
-	blank, err := b.compactionAttempt(ctx, w, r)
+	given, err := b.givenToCompact(ctx, w, r)
 	if err != nil {
 		return nil, err
 	}
-	blank.Waits = wait
-	before := int64(0)
-	d, err := b.runAttempt(ctx, blank, func(d *plan.Attempt) (err error) {
-		if d.Composed, err = d.Compose(d.View, d.Start); err != nil {
-			return err
-		}
-		before = d.Fixed + d.Composed.Tokens()
-		return d.CompactNow(r)
+	given.Allowance = wait.allowance(0)
+	var d *plan.Decided
+	var saved int64
+	err = b.Views.RunPlan(ctx, w, func() (err error) {
+		d, saved, err = plan.CompactNow(given, r)
+		return err
 	})
 	if err != nil {
 		b.Views.Release(w) // whoever has waited comes back to it
 		return nil, err
 	}
-	return b.commitCompact(ctx, d, r, before-d.Fixed-d.Composed.Tokens())
+	return b.commitCompact(ctx, d, r, saved)
 }
 
-// compactionAttempt decides on the conversation's view as the last build at its own budget did.
-func (b *Service) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan.CompactRequest) (*plan.Attempt, error) {
+// givenToCompact is what a compaction is decided on: the conversation's view as the last build at its own budget showed it.
+func (b *Service) givenToCompact(ctx context.Context, w *view.Loaded, r *plan.CompactRequest) (*pass.Given, error) {
 	build := &plan.Request{Key: r.Key, Format: conversation.FormatNeutral}
 	if w.Head.ManifestSeq > 0 {
 		m, err := b.Views.Manifest(ctx, w, w.Head.ManifestSeq)
@@ -81,17 +80,17 @@ func (b *Service) compactionAttempt(ctx context.Context, w *view.Loaded, r *plan
 	}
 	build.PolicyOverride.Compaction.Strategy = r.Strategy
 	build.SameTurn = true
-	d, _, err := b.prepare(ctx, w, build)
+	g, _, err := b.prepare(ctx, w, build)
 	if err != nil {
 		return nil, err
 	}
-	d.Turn, d.NewTurn = w.Head.Turn, false
-	return d, nil
+	g.Turn, g.NewTurn = w.Head.Turn, false
+	return g, nil
 }
 
-func (b *Service) commitCompact(ctx context.Context, d *plan.Attempt, r *plan.CompactRequest, saved int64) (*CompactResult, error) {
-	w := d.Loaded
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Now), Slots: map[string][]byte{}}
+func (b *Service) commitCompact(ctx context.Context, d *plan.Decided, r *plan.CompactRequest, saved int64) (*CompactResult, error) {
+	w := d.Given.Loaded
+	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Given.Now), Slots: map[string][]byte{}}
 	c.Head.Revision++
 	c.Head.EditSeq += int64(len(d.Edits))
 	c.Head.Start = d.Composed.Window.Start
@@ -105,8 +104,8 @@ func (b *Service) commitCompact(ctx context.Context, d *plan.Attempt, r *plan.Co
 		return nil, err
 	}
 	out := &CompactResult{
-		Range: conversation.Range{First: d.Start.Start, End: d.Composed.Window.Start}, Saved: saved, Events: conversation.EventsOf(d.Edits),
-		Degradations: d.Degradations, Revision: c.Head.Revision,
+		Range: conversation.Range{First: d.Opened(), End: d.Composed.Window.Start}, Saved: saved, Events: conversation.EventsOf(d.Edits),
+		Degradations: d.Notes.Degradations, Revision: c.Head.Revision,
 	}
 	for i := range d.Edits {
 		e := &d.Edits[i]

@@ -1,4 +1,4 @@
-package build
+package builds
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/report"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
@@ -226,24 +227,26 @@ func (b *Service) whyNoDraft(ctx context.Context, w *drafts.Job) string {
 	if r, err := b.storedDraft(ctx, w); err == nil && r.State == drafts.Failed {
 		return r.Reason
 	}
-	return plan.ErrNotReady.Error()
+	return pass.ErrNotReady.Error()
 }
 
-// prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it.
-func (b *Service) prepareSummary(ctx context.Context, d *plan.Attempt, result *report.Result) {
+// prepareSummary has a summary prepared in the background for when the view overflows, once the view has come near to it, and says whether it
+// has begun one.
+func (b *Service) prepareSummary(ctx context.Context, d *plan.Decided, result *report.Result) bool {
 	var next *drafts.Job
-	err := b.Views.RunPlan(ctx, d.Loaded, func() (err error) {
-		d.View = d.Loaded.View.Fold(d.Edits) // with the edits of what was loaded meanwhile
+	w := d.Given.Loaded
+	err := b.Views.RunPlan(ctx, w, func() (err error) {
 		next, err = d.NextSummary()
 		return err
 	})
 	if err != nil || next == nil { // the build has been committed: a later one tries again
-		return
+		return false
 	}
-	d.SummaryBegun = b.prepareDraft(next, d.Loaded.Slots[drafts.Slot]) != nil //nolint:contextcheck // it goes on behind the build
-	if d.SummaryBegun {
-		result.Degradations = append(result.Degradations, drafts.NotLive(next)...)
+	if b.prepareDraft(next, w.Slots[drafts.Slot]) == nil { //nolint:contextcheck // it goes on behind the build
+		return false
 	}
+	result.Degradations = append(result.Degradations, drafts.NotLive(next)...)
+	return true
 }
 
 // summarize has a model write the summaries: the agent's own, if it can be asked at the price of its cache, and else, or if its answer

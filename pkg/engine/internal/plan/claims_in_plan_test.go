@@ -6,25 +6,27 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/claims"
 )
 
-// TestAttempt_DescribeClaims_WeighsEverythingOnce: claims and the rest of the tail are all of the view, and what is pinned in the tail is sent
+// TestClaims_Describe_WeighsEverythingOnce: claims and the rest of the tail are all of the view, and what is pinned in the tail is sent
 // wherever the window starts.
-func TestAttempt_DescribeClaims_WeighsEverythingOnce(t *testing.T) {
+func TestClaims_Describe_WeighsEverythingOnce(t *testing.T) {
 	pinned := answered(words(120))
 	pinned.Pinned = true
 	s := scene{window: 4000, messages: []conversation.Message{
 		asked("Let us begin. " + words(60)), answered(words(30)), pinned, asked("And now? " + words(90)), answered(words(40)), answered(words(20)),
 	}}
-	d, err := s.attempt(t).Run((*plan.Attempt).Decide)
+	g := s.given(t)
+	d, err := plan.Decide(g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := d.DescribeClaims(d.Settings.Limit, false)
+	c, err := claims.Describe(g, d.Draft, g.Settings.Limit, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pin := d.Composed.Weights[2]; c.Fixed != d.Fixed+pin {
+	if pin := d.Composed.Weights[2]; c.Fixed != g.Fixed+pin {
 		t.Errorf("%d tokens are fixed, of which the pinned unit has %d", c.Fixed, pin)
 	}
 	sum := c.Fixed + c.Newest.Whole
@@ -39,7 +41,7 @@ func TestAttempt_DescribeClaims_WeighsEverythingOnce(t *testing.T) {
 			sum += u.Tokens
 		}
 	}
-	if whole := d.Fixed + d.Composed.Tokens(); sum != whole {
+	if whole := g.Fixed + d.Composed.Tokens(); sum != whole {
 		t.Errorf("%d tokens are weighed, and the view has %d: %+v", sum, whole, c.FitInput)
 	}
 }

@@ -1,12 +1,13 @@
-package build
+package builds
 
 import (
 	"context"
-	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/claims"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
@@ -15,21 +16,15 @@ import (
 // as the last build was, with nothing new.
 func (b *Service) HasRoom(ctx context.Context, w *view.Loaded, last *conversation.Manifest, edits []conversation.Edit) error {
 	restore := &edits[0]
-	blank, err := b.repeatedAttempt(ctx, w, last)
+	given, err := b.givenAgain(ctx, w, last)
 	if err != nil {
 		return err
 	}
-	var c *plan.Claims
-	d, err := b.runAttempt(ctx, blank, func(d *plan.Attempt) (err error) {
-		d.Edits = slices.Clone(edits)
-		d.View, c = d.View.Fold(d.Edits), nil
-		if d.Composed, err = d.Compose(d.View, d.CompleteWindow(d.Start)); err != nil || d.OverLimit() <= 0 {
-			return err
-		}
-		if c, err = d.DescribeClaims(d.Settings.Limit, true); err != nil {
-			return err
-		}
-		return d.Fit()
+	var d *plan.Decided
+	var c *claims.Claims
+	err = b.Views.RunPlan(ctx, w, func() (err error) {
+		d, c, err = plan.Restore(given, edits)
+		return err
 	})
 	if c == nil {
 		return err
@@ -48,12 +43,12 @@ func (b *Service) HasRoom(ctx context.Context, w *view.Loaded, last *conversatio
 		max(0, c.Limit-c.Fixed-c.Newest.Whole-r.Request-r.Opening))
 }
 
-// repeatedAttempt decides on the view as the last build did.
-func (b *Service) repeatedAttempt(ctx context.Context, w *view.Loaded, m *conversation.Manifest) (*plan.Attempt, error) {
+// givenAgain is what the last build was decided on.
+func (b *Service) givenAgain(ctx context.Context, w *view.Loaded, m *conversation.Manifest) (*pass.Given, error) {
 	window, none, fixed := int32(m.Budget), int32(0), int32(m.FixedTokens)
-	d, _, err := b.prepare(ctx, w, &plan.Request{
+	g, _, err := b.prepare(ctx, w, &plan.Request{
 		Key: w.Key, SameTurn: true, Format: m.Format, Model: m.Model, Fixed: view.FixedInput{Tokens: &fixed}, DryRun: true,
 		Budget: settings.BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
 	})
-	return d, err
+	return g, err
 }
