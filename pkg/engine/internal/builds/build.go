@@ -159,6 +159,9 @@ func (b *Service) input(w *view.Loaded, r *plan.Request) (in *plan.Input, err er
 	in = &plan.Input{
 		Request: r, View: w, Defaults: b.Defaults, Summaries: b.Summaries, Now: b.Txn.Now(), Recalls: b.Memories.Enabled(), RecallTools: b.RecallTools,
 	}
+	if r.Passes {
+		in.Clock = time.Now
+	}
 	if in.Format, err = b.Views.Format(r.Format); err != nil {
 		return nil, err
 	}

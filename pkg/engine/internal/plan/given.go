@@ -23,7 +23,8 @@ type Input struct {
 	Defaults  conversation.Policy // the server's
 	Summaries pass.ReadySummaries
 	Now       time.Time
-	Recalls   bool // there is a memory across conversations
+	Clock     func() time.Time // times the passes, if what each does is wanted; nil otherwise
+	Recalls   bool             // there is a memory across conversations
 	// RecallTools are the sidecar's own tools; nil for none.
 	RecallTools completion.RecallTools
 }
@@ -49,7 +50,7 @@ func New(in *Input) (*pass.Given, error) {
 	kept := conversation.Kept{LeadingSystem: w.Head.LeadingSystem, Pins: w.Head.Pins}
 	return &pass.Given{
 		Composer: view.NewComposer(w, kept, in.Format, r.Model, in.Counter), Settings: s, Summaries: in.Summaries,
-		Turn: turn, NewTurn: turn > w.Head.Turn, DryRun: r.DryRun, CloseOpenCalls: r.CloseOpenCalls, Now: in.Now, Trace: r.Passes,
+		Turn: turn, NewTurn: turn > w.Head.Turn, DryRun: r.DryRun, CloseOpenCalls: r.CloseOpenCalls, Now: in.Now, Clock: in.Clock,
 		Fixed: w.WeighFixed(complete.Fixed, in.Counter).Tokens, Completion: complete, Recalls: in.Recalls,
 	}, nil
 }

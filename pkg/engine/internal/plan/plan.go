@@ -5,8 +5,6 @@
 package plan
 
 import (
-	"time"
-
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/claims"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/compact"
@@ -117,12 +115,13 @@ func (d *Decided) follow(steps []step) error {
 
 // observe runs a pass, and notes what it did if that is wanted.
 func (d *Decided) observe(s step) error {
-	if !d.Given.Trace {
+	clock := d.Given.Clock
+	if clock == nil {
 		return s.run(d)
 	}
-	began, before := time.Now(), d.Draft
+	began, before := clock(), d.Draft
 	err := s.run(d)
-	p := report.Pass{Name: s.name, Took: time.Since(began), Edits: len(d.Edits) - len(before.Edits), Notes: d.Notes.Len() - before.Notes.Len()}
+	p := report.Pass{Name: s.name, Took: clock().Sub(began), Edits: len(d.Edits) - len(before.Edits), Notes: d.Notes.Len() - before.Notes.Len()}
 	if d.Composed != nil {
 		p.Tokens, p.Start = d.Given.Weight(d.Composed), d.Composed.Window.Start
 	}

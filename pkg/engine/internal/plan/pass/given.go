@@ -30,7 +30,7 @@ type Given struct {
 	Completion     *completion.Completion
 	Recalls        bool // there is a memory
 	Allowance      Allowance
-	Trace          bool // what each pass does is wanted
+	Clock          func() time.Time // times the passes, if what each does is wanted; nil otherwise
 }
 
 // ReadySummaries says which summaries are there, and which could be asked for. Nothing of it waits.

@@ -7,6 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/claims"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
@@ -106,7 +107,7 @@ func (d *opening) inheritWindow(smaller conversation.Window) (conversation.Windo
 		return win, err
 	}
 	d.inherited = true
-	draft := pass.Draft{View: d.g.Loaded.View, Composed: out, Asked: d.asked}
+	draft := pass.Draft{View: d.g.Loaded.View, Composed: out, Asked: d.asked, Erased: erasures.New(d.g.Loaded)}
 	c, err := claims.Describe(d.g, draft, d.g.Settings.Limit-d.g.Settings.Limit/claims.CutSlack, true)
 	if err != nil {
 		return win, err
