@@ -23,7 +23,7 @@ func (s *Service) Create(ctx context.Context, r CreateRequest) (*txn.Conversatio
 	if r.Info.Counter == "" {
 		r.Info.Counter = conversation.DefaultCounter
 	}
-	r.Info.ActorID = actors.Own(ctx, r.Info.ActorID)
+	r.Info.ActorID = actors.OwnerOf(ctx, r.Info.ActorID)
 	return txn.Decide(ctx, s.Txn, r.Key, func() (*txn.Conversation, error) { return s.attemptCreate(ctx, &r) })
 }
 

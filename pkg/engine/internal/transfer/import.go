@@ -116,7 +116,7 @@ func (im *importer) take(ctx context.Context, r *Record) error {
 	switch {
 	case r.Conversation != nil && im.from == nil:
 		im.from = r.Conversation
-		im.from.Info.ActorID = actors.Own(ctx, im.from.Info.ActorID)
+		im.from.Info.ActorID = actors.OwnerOf(ctx, im.from.Info.ActorID)
 		im.head = txn.NewHead(im.incarnation, r.Conversation.Head.CreateTime)
 		im.head.ActorID = im.from.Info.ActorID
 		if err := actors.Check(ctx, im.head.ActorID); err != nil {
