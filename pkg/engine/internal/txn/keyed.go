@@ -15,8 +15,8 @@ func KeyedHash(incarnation conversation.ID, digest [32]byte) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// Blank is what is left of a content of an incarnation.
-func Blank(incarnation conversation.ID, c conversation.Content, sum [32]byte) conversation.Content {
+// ErasedContent is what is left of a content of an incarnation.
+func ErasedContent(incarnation conversation.ID, c conversation.Content, sum [32]byte) conversation.Content {
 	return conversation.Content{Erased: &conversation.ErasedContent{
 		Bytes: c.Bytes(), Chars: c.Chars(), Hash: KeyedHash(incarnation, sum),
 	}}
