@@ -28,7 +28,7 @@ type citationPlan struct {
 	shares  map[blockAt]conversation.ContentRef  // contents whose bytes are already stored
 	staged  map[blockAt]conversation.ContentRef  // shares at the time of the last staging
 	fresh   map[[32]byte]conversation.ContentRef // staged by this append
-	ids     map[blockAt]conversation.ID          // the ids behind handles. They stay the same in every try: a summary written between two tries may mention a handle
+	ids     map[blockAt]conversation.ID          // the ids in handles, kept for all tries: a summary written in between may mention a handle
 }
 
 // blockAt locates a part of a message of the request.

@@ -100,7 +100,7 @@ func (v *syncState) waiting(ctx context.Context) (*run, time.Time, error) {
 	if len(r.messages) > 0 {
 		return r, v.dueAt(r), nil
 	}
-	if open := (conversation.Range{First: r.span.End, End: v.head.Messages}); open.Len() > 0 { // a unit that may still grow is sent when its session ends
+	if open := (conversation.Range{First: r.span.End, End: v.head.Messages}); open.Len() > 0 { // an open unit is sent when its session ends
 		rest, err := v.collect(ctx, open, 1)
 		if err != nil || len(rest.messages) == 0 {
 			return r, time.Time{}, err

@@ -63,7 +63,7 @@ func (v *syncState) collect(ctx context.Context, r conversation.Range, most int)
 			if !w.View.Hidden(conversation.Range{First: i, End: i + 1}) && v.remembers(m) {
 				if len(out.messages) < most {
 					out.messages, out.tokens = append(out.messages, *m), out.tokens+int64(m.Tokens)
-				} else if full = true; v.policy.Sync != conversation.SyncEndOfSession { // at the end of a session, it matters whether the session goes on behind the batch
+				} else if full = true; v.policy.Sync != conversation.SyncEndOfSession { // whether the session goes on matters here
 					return out, nil
 				} else {
 					continue
