@@ -127,7 +127,7 @@ func (e *Engine) events(ctx context.Context, key Key, at place, give func(EventA
 		return at, 0, err
 	}
 	if epochOf(&snap.Head) != at.epoch {
-		first, err := e.oldest(ctx, key, &snap.Head)
+		first, err := e.oldestPlace(ctx, key, &snap.Head)
 		return at, 0, cmp.Or(err, anotherEpoch(first))
 	}
 	oldest := e.txn.Now().Add(-eventMemory)
@@ -189,7 +189,7 @@ func (e *Engine) resume(ctx context.Context, key Key, token string) (place, erro
 	if err != nil {
 		return place{}, err
 	}
-	oldest, err := e.oldest(ctx, key, &snap.Head)
+	oldest, err := e.oldestPlace(ctx, key, &snap.Head)
 	if err != nil || token == "" {
 		return oldest, err
 	}
@@ -209,8 +209,8 @@ func (e *Engine) resume(ctx context.Context, key Key, token string) (place, erro
 	return at, nil
 }
 
-// oldest returns the place before the oldest event kept. Messages are in order of time, so a binary search finds it.
-func (e *Engine) oldest(ctx context.Context, key Key, head *Head) (place, error) {
+// oldestPlace returns the place before the oldest event kept. Messages are in order of time, so a binary search finds it.
+func (e *Engine) oldestPlace(ctx context.Context, key Key, head *Head) (place, error) {
 	from := e.txn.Now().Add(-eventMemory)
 	at := place{incarnation: head.Incarnation, epoch: epochOf(head)}
 	low, high := int32(0), head.Messages // the first message within the event memory lies in [low, high]

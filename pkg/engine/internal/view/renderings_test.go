@@ -13,8 +13,8 @@ import (
 // and another message may get the index of one that was never put on record.
 func TestLoader_RunPlan_DropsWhatWasNeverCommitted(t *testing.T) {
 	w := New(store.Key{}, &store.Snapshot{Head: store.Head{EditSeq: 7, Messages: 5}, Info: &store.Info{}})
-	r := &rendering{Units: map[unitKey]provider.UnitBlocks{{first: 1, edit: 7}: {}, {first: 2, edit: 8}: {}, {first: 3, last: 4}: {}, {first: 3, last: 5}: {}}}
-	w.renderings[renderKey{format: conversation.FormatNeutral}] = r
+	r := &unitCache{Units: map[unitKey]provider.UnitBlocks{{first: 1, edit: 7}: {}, {first: 2, edit: 8}: {}, {first: 3, last: 4}: {}, {first: 3, last: 5}: {}}}
+	w.unitCaches[renderKey{format: conversation.FormatNeutral}] = r
 	err := (&Loader{}).RunPlan(context.Background(), w, func() error { return ErrMissing })
 	if conversation.KindOf(err) != conversation.Internal { // and not run again for ever
 		t.Errorf("a plan that does not name what is missing: %v", err)
