@@ -53,7 +53,7 @@ func TestPlain_Refusals_AreSentences(t *testing.T) {
 		syscall.EROFS:    "the file system is read-only",
 		syscall.ENOSPC:   "the disk is full",
 	} {
-		err := plain(fmt.Errorf("open it: %w", refusal))
+		err := inWords(fmt.Errorf("open it: %w", refusal))
 		if !errors.Is(err, refusal) || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "open it") {
 			t.Errorf("%v: %v", refusal, err)
 		}

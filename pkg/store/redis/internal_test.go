@@ -44,12 +44,12 @@ func TestStore_Settle_NewConnection_DoesNotWaitForItself(t *testing.T) {
 func TestEpochs_Put_AnotherInBetween_IsNotKnown(t *testing.T) {
 	t.Parallel()
 	var e epochs
-	e.put("n", "", "new")
-	e.put("n", "", "new")
+	e.noteWritten("n", "", "new")
+	e.noteWritten("n", "", "new")
 	if e.of("n") != "new" {
 		t.Error("an epoch that two wrote is not known")
 	}
-	e.put("n", "", "old")
+	e.noteWritten("n", "", "old")
 	if e.of("n") != "" {
 		t.Error("one of two epochs is known")
 	}
@@ -132,5 +132,5 @@ func TestStore_Feel_Cluster_IsWell(t *testing.T) {
 	s, err := Open(t.Context(), Options{URL: "redis://" + dbtest.SharedCluster(t).Addresses[0], Prefix: "feel:"})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
-	must(t, s.feel(t.Context()))
+	must(t, s.checkMasters(t.Context()))
 }
