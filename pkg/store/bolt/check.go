@@ -110,7 +110,7 @@ func Check(path string, o Options, progress Progress) (*Report, error) {
 type checker struct {
 	*inspection
 	incarnations map[conversation.ID]*foundIncarnation
-	sound bool
+	sound        bool
 }
 
 // foundIncarnation is what was found of an incarnation.
@@ -121,7 +121,9 @@ type foundIncarnation struct {
 	lost                  map[kind]int
 }
 
-func (c *checker) incarnation(id conversation.ID) *foundIncarnation { return foundOf(c.incarnations, id) }
+func (c *checker) incarnation(id conversation.ID) *foundIncarnation {
+	return foundOf(c.incarnations, id)
+}
 
 func foundOf(talks map[conversation.ID]*foundIncarnation, id conversation.ID) *foundIncarnation {
 	t := talks[id]

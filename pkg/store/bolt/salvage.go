@@ -53,12 +53,12 @@ func Salvage(from, to string, o Options, progress Progress) (_ *Report, err erro
 
 type salvage struct {
 	*inspection
-	incarnations  map[conversation.ID]*foundIncarnation
-	staged map[conversation.ID]bool // incarnations that wait for a commit
-	named  []stored                 // entries of due times, which also name their conversation
-	torn   []pages.Error
-	chunk  []byte // key of the last chunk copied
-	out    *copying
+	incarnations map[conversation.ID]*foundIncarnation
+	staged       map[conversation.ID]bool // incarnations that wait for a commit
+	named        []stored                 // entries of due times, which also name their conversation
+	torn         []pages.Error
+	chunk        []byte // key of the last chunk copied
+	out          *copying
 }
 
 func (s *salvage) page(d pages.Error) error {
