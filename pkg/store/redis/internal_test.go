@@ -40,8 +40,8 @@ func TestStore_Settle_NewConnection_DoesNotWaitForItself(t *testing.T) {
 	}
 }
 
-// TestEpochs_Put_AnotherInBetween_IsNotKnown: two connections wrote, and nobody knows which was last.
-func TestEpochs_Put_AnotherInBetween_IsNotKnown(t *testing.T) {
+// TestEpochs_NoteWritten_AnotherInBetween_IsNotKnown: two connections wrote, and nobody knows which was last.
+func TestEpochs_NoteWritten_AnotherInBetween_IsNotKnown(t *testing.T) {
 	t.Parallel()
 	var e epochs
 	e.noteWritten("n", "", "new")
@@ -126,8 +126,8 @@ func TestStore_Failed_PartitionMoves_IsNoState(t *testing.T) {
 	}
 }
 
-// TestStore_Feel_Cluster_IsWell: its masters take a script without keys.
-func TestStore_Feel_Cluster_IsWell(t *testing.T) {
+// TestStore_CheckMasters_Cluster_IsWell: its masters take a script without keys.
+func TestStore_CheckMasters_Cluster_IsWell(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{URL: "redis://" + dbtest.SharedCluster(t).Addresses[0], Prefix: "feel:"})
 	must(t, err)
