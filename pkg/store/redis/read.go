@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// attempts is how often a read is sent because its guess was wrong. Each time it uses what it found.
+// attempts is how often a read is sent at most because its guess was wrong. Each time it uses what it found.
 const attempts = 8
 
 // Read implements store.Store.

@@ -49,7 +49,7 @@ func NewComposer(w *Loaded, kept conversation.Kept, f provider.Format, model str
 
 // Cache returns the cache of this composer's written units.
 func (c *Composer) Cache() *unitCache {
-	return c.Loaded.rendering(renderKey{c.Format.Format(), c.Model}, c.Format.Traits())
+	return c.Loaded.unitCacheFor(renderKey{c.Format.Format(), c.Model}, c.Format.Traits())
 }
 
 // Compose lays out the view for a window and writes all its units.

@@ -68,7 +68,7 @@ func (r *unitCache) bytes() int64 {
 // maxRenderings is for how many pairs of format and model a window keeps written units.
 const maxRenderings = 4
 
-func (w *Loaded) rendering(k renderKey, t provider.Traits) *unitCache {
+func (w *Loaded) unitCacheFor(k renderKey, t provider.Traits) *unitCache {
 	r := w.unitCaches[k]
 	if r == nil {
 		if len(w.unitCaches) >= maxRenderings {
