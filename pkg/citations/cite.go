@@ -11,28 +11,28 @@ type Source struct {
 	Handle      string
 	Type        string // web, database, storage, search, tool
 	URL         string
-	Title       string // as its caller calls it; a page's own if empty
+	Title       string // as its caller names it; if empty, a page's own title is used
 	ContentType string
 	TotalBytes  int64
 	TotalChars  int64 // Unicode code points
-	// Expand is how to retrieve all of it if it is a message's own, such as "expand_message(12)"; empty otherwise.
+	// Expand is the call that retrieves all of a content which is a message's own, such as "expand_message(12)"; empty for others.
 	Expand string
 }
 
 // Citation replaces a content in a view.
 type Citation struct {
-	// Text is what the model is shown.
+	// Text is shown to the model.
 	Text string
-	// Excerpt is the part of Text, in bytes, that is of the content's beginning.
+	// ExcerptFrom and ExcerptEnd are byte positions in Text. Between them is the beginning of the content.
 	ExcerptFrom, ExcerptEnd int
 	Location                string // of the excerpt: "beginning"
-	HowToRetrieve           string // as Text says it: its last line
+	HowToRetrieve           string // the last line of Text
 }
 
 // MaxCited is the size, in bytes, up to which a citation considers all of a content; of a larger one it only considers the start.
 const MaxCited = 16 << 20
 
-// What a citation weighs at most, in tokens.
+// The maximum weight of a citation, in tokens.
 const (
 	maxTokens     = 300
 	maxListTokens = 400

@@ -18,13 +18,13 @@ type composer struct {
 
 	title   string       // of a page
 	text    string       // the text of which the excerpt is the start
-	chars   int          // of the excerpt
-	members []*jsonValue // small ones of an object
+	chars   int          // length of the excerpt
+	members []*jsonValue // small members of an object
 	lists   []string     // lines about lists and other large members
-	units   string       // of ranges
+	units   string       // units in which ranges can be retrieved
 }
 
-// minExcerpt is how much room everything else leaves for the excerpt, in tokens.
+// minExcerpt is how many tokens everything else leaves for the excerpt.
 const minExcerpt = 30
 
 // draft is a citation being written.

@@ -7,14 +7,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/content"
 )
 
-// maxLists is how many lists of a document are told of.
+// maxLists is how many lists of a document a citation describes.
 const maxLists = 3
 
 // readJSON reads what a citation says about a JSON document besides its beginning.
 func (c *composer) readJSON() {
 	root := readTree(c.head)
 	if root == nil || root.cut && c.whole {
-		return // it is read as text
+		return // not a JSON document after all: it is read as text
 	}
 	if root.isArray() || root.arrays == 1 {
 		c.units += ", items"
@@ -103,7 +103,7 @@ func (c *composer) addList(pointer string, v *jsonValue) bool {
 	c.lists = append(c.lists, head)
 	if results := v.searchResults(); len(results) > 0 {
 		c.lists = append(c.lists, results...)
-	} else if pointer != "" || content.CharOffset(c.head, c.chars) < first.end { // or the excerpt shows it
+	} else if pointer != "" || content.CharOffset(c.head, c.chars) < first.end { // otherwise the excerpt shows it
 		c.lists = append(c.lists, "First: "+first.describe(0))
 	}
 	if named := v.namedItems(); named != "" && len(v.searchResults()) == 0 {
@@ -125,7 +125,7 @@ func (v *jsonValue) keys() string {
 	return strings.Join(names, ", ") + andMore(v.count > len(names))
 }
 
-// maxResults is how many results of a search are told.
+// maxResults is how many results of a search are listed.
 const maxResults = 5
 
 // searchResults returns lines with title, URL and snippet of each item, if a list is the output of a search.

@@ -14,12 +14,12 @@ import (
 // plainString returns at most limit characters of a JSON string, on one line.
 func (v *jsonValue) plainString(limit int) string {
 	raw := v.text
-	if most := 12 * limit; len(raw) > most { // no character takes more when it is escaped
+	if most := 12 * limit; len(raw) > most { // an escaped character takes at most this many bytes
 		raw = raw[:most]
 		if escape := strings.LastIndexByte(raw[most-6:], '\\'); escape >= 0 {
 			raw = raw[:most-6+escape]
 		}
-		for strings.HasSuffix(raw, `\`) { // an escape that was cut
+		for strings.HasSuffix(raw, `\`) { // a cut-off escape
 			raw = raw[:len(raw)-1]
 		}
 		raw += `"`
@@ -49,14 +49,15 @@ func compact(text string) string {
 	return replaceControls(b.String())
 }
 
-// How much of a value is told, in characters, and how many of its members.
+// How much of a value is shown, in characters, and how many of its members.
 const (
 	smallChars  = 200
 	briefChars  = 80
 	briefFields = 5
 )
 
-// describe describes a value: all of it if it is small, and of an object the fields that identify it, and the first ones.
+// describe describes a value: all of it if it is small. For a large object, it shows the fields that identify it and the
+// first others.
 func (v *jsonValue) describe(depth int) string {
 	limit := smallChars
 	if depth > 0 {
@@ -73,7 +74,7 @@ func (v *jsonValue) describe(depth int) string {
 		return v.describeArray(depth)
 	case v.isObject():
 		return v.describeObject(depth)
-	default: // a number of more digits than anybody needs
+	default: // a number with more digits than anybody needs
 		return content.Head(v.text, briefChars) + "..."
 	}
 }

@@ -17,11 +17,10 @@ type jsonValue struct {
 	objects int    // how many of them are objects
 	arrays  int    // how many of them are arrays
 	members []*jsonValue
-	longest *jsonValue // of an object: its longest array or object that is none of the members; only its text and key are known
+	longest *jsonValue // for an object: its longest array or object that is not in members; only its text and key are known
 }
 
-// Of an array, so many items are kept; of the document, so many members, and of each object in it fewer the deeper it lies; of all values,
-// so many.
+// Limits on what is kept: items of an array, members of the document (fewer for objects that lie deeper), and values in all.
 const (
 	maxItems       = 24
 	maxMembersKept = 32

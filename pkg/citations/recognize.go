@@ -37,9 +37,10 @@ func Cites(text string, s Source) bool {
 	return HandleOf(text) == s.Handle && strings.HasPrefix(text, s.header())
 }
 
-// InForm is a text that has the form of a citation; empty if it has not. Frameworks hand text on as a JSON string.
+// InForm returns the text of a citation; empty if the text does not have that form. It also recognizes a citation inside a
+// JSON string, as some frameworks pass it on.
 func InForm(text string) string {
-	const longest = 64 << 10 // bytes: no citation is longer, however it is escaped
+	const longest = 64 << 10 // in bytes: no escaped citation is longer
 	if len(text) > longest {
 		return ""
 	}

@@ -11,8 +11,8 @@ import (
 // maxBrief is the maximum length of the line that a summarizer is given of a result of low importance, in characters.
 const maxBrief = 200
 
-// Brief returns units as a summarizer is given them: results of low importance are one line each, of their first words. Contents are inline.
-// The units themselves are not changed.
+// Brief returns units as a summarizer is given them: each result of low importance is one line of its first words. Contents are inline. The
+// units themselves are not changed.
 func Brief(units []conversation.Unit) []conversation.Unit {
 	if !slices.ContainsFunc(units, func(u conversation.Unit) bool { return slices.ContainsFunc(u.Items, hasMinor) }) {
 		return units
@@ -34,7 +34,7 @@ func hasMinor(it conversation.Item) bool {
 	return slices.ContainsFunc(it.Parts, func(p conversation.Part) bool { return isMinor(&p) })
 }
 
-// isMinor reports whether a part is a result of low importance. A citation is short, and how the rest is had stands at its end.
+// isMinor reports whether a part is a result of low importance. Citations are excepted: they are short, and end with how to get the rest.
 func isMinor(p *conversation.Part) bool {
 	return p.Kind == conversation.PartToolResult && p.Result.Importance == conversation.ImportanceLow && p.Citation == nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// TestBrief_LowResults_AreOneLine, and nothing else is changed, nor what was given.
+// TestBrief_LowResults_AreOneLine: nothing else is changed, and neither is the input.
 func TestBrief_LowResults_AreOneLine(t *testing.T) {
 	long := "found src/a.go\n\tand src/b.go\n" + strings.Repeat("more of it ", 100)
 	given := func(importance conversation.Importance, change func(*conversation.Part)) []conversation.Unit {

@@ -17,7 +17,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// perChar counts a token for every character, and two for those outside ASCII: an uneven counter, as vocabularies are.
+// perChar counts one token for every ASCII character and two for others: an uneven counter, like real vocabularies.
 type perChar struct{}
 
 func (perChar) Name() string { return "per-char" }
@@ -43,7 +43,7 @@ func textResult(text string, counter tokens.Counter) conversation.Part {
 var clipped = regexp.MustCompile(`(?s)^(.*)\n\.\.\.\n\[Clipped: first (\d+) and last (\d+) of (\d+) characters shown\. ` +
 	`Full text: expand_message\((\d+)\)\]\n\.\.\.\n(.*)$`)
 
-// pieces takes a clipped text apart and holds its annotation to the text.
+// pieces takes a clipped text apart, and checks its annotation against the text.
 func pieces(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -91,7 +91,7 @@ func TestClip_LongText_ExactForm(t *testing.T) {
 	}
 }
 
-// TestClip_Bone_IsAsLongAsPromised: behaviour §4 clips to 200 characters a part and no further.
+// TestClip_Bone_IsAsLongAsPromised: behaviour §4 clips a part to 200 characters and no further.
 func TestClip_Bone_IsAsLongAsPromised(t *testing.T) {
 	for _, chars := range []int{201, 230, 999, 1000, 9_999, 10_000, 123_456, 1_000_000} {
 		for _, index := range []int32{0, 9, 10, 12_345, 1<<31 - 1} {
@@ -127,7 +127,7 @@ func TestClip_NothingSaved_IsFalse(t *testing.T) {
 	}
 }
 
-// clusterBorders are what is drawn as one each.
+// clusterBorders are texts that are each drawn as one character.
 var clusterBorders = []string{
 	"a", " ", "\n", "\r\n", "é", "e\u0301", "e\u0301\u0323", "你", "好", "नि", "กี่", "각", "\u1100\u1161\u11a8", "👍", "👍🏽", "☝\ufe0f",
 	"👨‍👩‍👧‍👦", "🏳️‍🌈", "🇩🇪", "🇨🇳", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "1\ufe0f\u20e3", "ｶﾞ",
@@ -237,7 +237,7 @@ func TestClip_JSONResult_IsTextAfterwards(t *testing.T) {
 	}
 }
 
-// TestClip_LongRunsOfFlags: what is one cluster may depend on text far before it.
+// TestClip_LongRunsOfFlags: the borders of a cluster may depend on text far before it.
 func TestClip_LongRunsOfFlags(t *testing.T) {
 	for _, before := range []string{"", "x", "你"} {
 		text := before + strings.Repeat("🇩🇪", 3000)

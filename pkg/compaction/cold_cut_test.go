@@ -6,8 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
-// TestColdCut_Pays: each condition alone, on both sides of its border. 4,000 of 10,000 tokens would go, at .1 for reading and 1.25 for writing:
-// 5,000 at once, and 400 in each turn.
+// TestColdCut_Pays: each condition by itself, on both sides of its limit. 4,000 of 10,000 tokens would leave, at .1 for reading and 1.25
+// for writing: 5,000 at once, and 400 in each turn.
 func TestColdCut_Pays(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -6,7 +6,7 @@ type CutInput struct {
 	Units []TailUnit
 	Keep  int32 // newest messages that are left alone, at most
 	Tail  int64 // tokens that these may weigh at most
-	// Returns are what units weigh more where what they need is summarized.
+	// Returns are what units gain if something they need is summarized.
 	Returns []Return
 }
 
@@ -35,7 +35,7 @@ func Cut(in CutInput) int {
 	}
 }
 
-// newest finds the first of the newest pieces that stay, and their weight, but for what they gain.
+// newest finds the first of the newest pieces that stay, and their weight without what they gain.
 func (in *CutInput) newest(gains []int64) (cut int, tokens int64) {
 	cut = len(in.Units)
 	for messages := int32(0); cut > 0; cut-- {

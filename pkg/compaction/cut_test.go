@@ -10,8 +10,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
-// tail writes units down as letters of ten tokens each: u is a user message, a a message of somebody else, e an exchange of 3
-// messages, x one of 6.
+// tail makes units of ten tokens from letters: u is a user message, a another message, e an exchange of 3 messages, x one of
+// 6.
 func tail(letters string) []compaction.TailUnit {
 	var out []compaction.TailUnit
 	first := int32(0)
@@ -65,7 +65,7 @@ func TestCut_Table(t *testing.T) {
 	}
 }
 
-// referenceCut says what Cut owes, by trying every place.
+// referenceCut finds the result of Cut by trying every position.
 type referenceCut struct{ compaction.CutInput }
 
 func (c referenceCut) messages(from, to int) (n int32) {

@@ -15,7 +15,8 @@ import (
 
 func weight(s string) int64 { n, _ := chars4.New().Count(s); return int64(n) }
 
-// TestCutWords_AnyText_FitsAndKeepsBothEnds: a cut weighs at most its limit, shows the beginning and the end, and at least 200 characters.
+// TestCutWords_AnyText_FitsAndKeepsBothEnds: a cut weighs at most its limit, and shows the beginning, the end, and at least 200
+// characters.
 func TestCutWords_AnyText_FitsAndKeepsBothEnds(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		text := strings.Repeat(rapid.StringN(1, 40, -1).Draw(t, "piece"), rapid.IntRange(1, 60).Draw(t, "times"))
@@ -45,7 +46,7 @@ func TestCutWords_AnyText_FitsAndKeepsBothEnds(t *testing.T) {
 	})
 }
 
-// TestCutSummary_AnySummary_FitsTextGivingFirst: what is shown weighs at most its limit, and the list outlives the text.
+// TestCutSummary_AnySummary_FitsTextGivingFirst: the result weighs at most its limit, and the text shrinks before the list does.
 func TestCutSummary_AnySummary_FitsTextGivingFirst(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		body := strings.Repeat("words of it ", rapid.IntRange(0, 80).Draw(t, "words"))

@@ -63,8 +63,8 @@ type factCollector struct {
 	known   []collectedFact
 	at      map[factKey]int // where among them
 	now     int
-	message int32 // whose facts are collected
-	agent   bool  // who speaks is the agent
+	message int32 // message whose facts are collected
+	agent   bool  // the speaker is the agent
 }
 
 // collectedFact is a fact, and when it was mentioned last.

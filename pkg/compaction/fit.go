@@ -5,11 +5,11 @@ import "slices"
 // TailUnit is a unit as Fit sees it.
 type TailUnit struct {
 	First    int32
-	Messages int32 // that the unit has
+	Messages int32 // number of messages in the unit
 	Tokens   int64
-	// Claimed is true if the unit is shown wherever the window starts, and weighed apart.
+	// Claimed is set if the unit is shown wherever the window starts, and weighed separately.
 	Claimed bool
-	// User: the unit is a user message.
+	// User is set if the unit is a user message.
 	User bool
 }
 
@@ -20,7 +20,7 @@ type Claim struct {
 	Whole, Least, Words int64
 }
 
-// Is says whether the claim is for the unit that begins with a message; that of nothing is not.
+// Is reports whether the claim is for the unit that begins with a message. It is false for a nil claim.
 func (c *Claim) Is(first int32) bool { return c != nil && c.First == first }
 
 // SummaryClaim is a summary: its text, the list after it, and the frame around both.
@@ -41,20 +41,20 @@ type FitInput struct {
 	Newest   Claim // (2) the newest unit: Least is its words and calls, with its results at their shortest
 	Request  *Claim
 	Opening  *Claim
-	Restored []Claim // units that were brought back and are still protected, the latest first
+	Restored []Claim // units that were brought back and are still protected, newest first
 	// System are system messages that are shown again beside a summary, newest first, including those that were brought back.
 	System    []Claim
 	Summaries []SummaryClaim
 	// Verbatim are units of high importance beside a summary, newest first, including those that were brought back.
 	Verbatim []Claim
 	Units    []TailUnit // the rest: units of the tail before the newest one, oldest first
-	Returns  []Return   // what these weigh more where the window starts behind what they need
+	Returns  []Return   // what units gain if the window starts behind something they need
 
-	Start  int32 // where the window in force starts
+	Start  int32 // start of the window in force
 	Limit  int64 // the budget
 	Rest   int64 // limit up to which the rest may fill it: the budget, or less
 	Target int64 // where a cut aims
-	// Over: the view exceeds its budget, so that shares bind. Where it does not, all but the rest is shown whole.
+	// Over is set if the view exceeds its budget, so that shares apply. Otherwise everything but the rest is shown in full.
 	Over bool
 }
 

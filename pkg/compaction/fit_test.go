@@ -21,7 +21,7 @@ func unitsOf(tokens ...int64) []compaction.TailUnit {
 	return out
 }
 
-// weighs returns what a result's context weighs, added up anew.
+// weighs returns the weight of a result's context, added up independently.
 func weighs(in *compaction.FitInput, r *compaction.FitResult) int64 {
 	n := in.Fixed + r.Newest
 	before := func(c *compaction.Claim, granted int64) {
@@ -92,7 +92,7 @@ func drawClaims(t *rapid.T) compaction.FitInput {
 	return in
 }
 
-// drawAsked draws the request or the opening: a piece of the tail, or before it, or none.
+// drawAsked draws the request or the opening: a piece of the tail, a piece before it, or none.
 func drawAsked(t *rapid.T, in *compaction.FitInput, name string, before int32) *compaction.Claim {
 	c := claim(before, rapid.Int64Range(0, 600).Draw(t, name), 0)
 	switch where := rapid.IntRange(-2, len(in.Units)-1).Draw(t, name+" at"); {
@@ -105,8 +105,8 @@ func drawAsked(t *rapid.T, in *compaction.FitInput, name string, before int32) *
 	return c
 }
 
-// TestFit_AnyClaims_AreGrantedInTheirOrder holds fit to behaviour §4: nothing exceeds the budget, and no claim gets more while one before
-// it gets less than its due.
+// TestFit_AnyClaims_AreGrantedInTheirOrder checks Fit against behaviour §4: nothing exceeds the budget, and no claim gets more than its
+// share while an earlier one gets less.
 func TestFit_AnyClaims_AreGrantedInTheirOrder(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		in := drawClaims(t)
@@ -180,7 +180,7 @@ func checkShares(t *rapid.T, in *compaction.FitInput, r *compaction.FitResult) {
 	}
 }
 
-// TestFit_LargerLimit_GrantsNoLess: more room never shows less; but a claim that has room only now may take it from weaker ones.
+// TestFit_LargerLimit_GrantsNoLess: more room never shows less, except that a claim which only fits now may take room from weaker ones.
 func TestFit_LargerLimit_GrantsNoLess(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		in := drawClaims(t)
@@ -223,7 +223,7 @@ func TestFit_Start_Table(t *testing.T) {
 	}
 }
 
-// TestFit_GrowingConversation_CutsRarely: a cut goes to the target, so that the next one is far.
+// TestFit_GrowingConversation_CutsRarely: a cut goes down to the target, so the next one is far away.
 func TestFit_GrowingConversation_CutsRarely(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		const limit = 1000
@@ -252,7 +252,7 @@ func TestFit_GrowingConversation_CutsRarely(t *testing.T) {
 	})
 }
 
-// TestFit_SummaryWithoutText: what stands around it weighs too, so that it gives way like any other.
+// TestFit_SummaryWithoutText_GivesWay: the frame around a summary weighs too, so the summary is dropped like others.
 func TestFit_SummaryWithoutText_GivesWay(t *testing.T) {
 	in := compaction.FitInput{
 		Limit: 100, Rest: 100, Target: 50, Over: true, Newest: *claim(20, 60, 60),
@@ -263,7 +263,7 @@ func TestFit_SummaryWithoutText_GivesWay(t *testing.T) {
 	}
 }
 
-// TestFit_RequestWithMedia: what a cut of the request cannot use is left for the opening.
+// TestFit_RequestWithMedia_LeavesRoomToTheOpening: the opening gets the room that a cut of the request cannot use.
 func TestFit_RequestWithMedia_LeavesRoomToTheOpening(t *testing.T) {
 	request := claim(10, 1700, 40)
 	request.Words = 60

@@ -12,7 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// levels are nodes of ten messages each.
+// levels returns nodes of ten messages each, with the given levels.
 func levels(list ...int32) []compaction.Node {
 	var out []compaction.Node
 	for i, level := range list {
@@ -45,7 +45,7 @@ func TestMerges_Table(t *testing.T) {
 	}
 }
 
-// merged makes a merge as its description says.
+// merged applies a merge as its documentation says.
 func merged(nodes []compaction.Node, m compaction.Merge) []compaction.Node {
 	return slices.Concat(nodes[:m.First], []compaction.Node{m.Into}, nodes[m.End:])
 }
@@ -60,7 +60,8 @@ func firstRun(nodes []compaction.Node, fanOut int) int {
 	return -1
 }
 
-// TestMerges_AnyList_MergesTheOldestUntilNoneIsLeft: after rewinds any list may come, with gaps where messages are hidden.
+// TestMerges_AnyList_MergesTheOldestUntilNoneIsLeft: after rewinds, any list is possible, with gaps where messages are
+// hidden.
 func TestMerges_AnyList_MergesTheOldestUntilNoneIsLeft(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		fanOut := rapid.IntRange(2, 5).Draw(t, "fan out")
@@ -122,7 +123,8 @@ func (tr *tree) depth() int32 {
 	return depth
 }
 
-// check holds the tree to tiling what was appended: the nodes in force, and below each its children down to the leaves.
+// check requires that the tree covers what was appended without gaps: the nodes in force, and below each node its children
+// down to the leaves.
 func (tr *tree) check(t *rapid.T, end int32) {
 	if got := tr.tiles(t, tr.inForce, 0); got != end {
 		t.Fatalf("the nodes in force tile %d of %d messages", got, end)

@@ -39,8 +39,8 @@ func sum(values []int64) (n int64) {
 	return n
 }
 
-// TestAllowances_AnyWeights_LikeWater holds the allowances to behaviour §4, "largest first": whoever gives is left with at
-// least as much as anybody who gives nothing, and with as much as anybody else who gives.
+// TestAllowances_AnyWeights_LikeWater checks the allowances against behaviour §4, "largest first": a result that shrinks
+// keeps at least as much as every result that does not, and as much as every other one that shrinks.
 func TestAllowances_AnyWeights_LikeWater(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		weights := rapid.SliceOfN(rapid.Int64Range(0, 1000), 1, 12).Draw(t, "weights")

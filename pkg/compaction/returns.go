@@ -2,15 +2,15 @@ package compaction
 
 import "slices"
 
-// Return is what a unit gains where the window starts behind a message that it needs, and not behind the unit itself.
+// Return says by how much a unit grows if the window starts behind a message that it needs, but not behind the unit itself.
 type Return struct {
 	Unit   int32 // its first message
 	Needs  int32
 	Tokens int64
 }
 
-// returned is what units gain by a window that starts at each of some units, oldest first. The work is linear but for a search for each
-// return.
+// returned is how much units grow in all if a window starts at each of the units, oldest first. The work is linear, apart from one
+// search for each return.
 func returned(units []TailUnit, returns []Return) []int64 {
 	out := make([]int64, len(units)+1)
 	at := func(index int32) int {

@@ -10,7 +10,7 @@ func tail(tokens ...int64) []TailUnit {
 	return out
 }
 
-// TestCut_WhatComesBack_Counts: what names a copy that would be summarized weighs more, and leaves room for less.
+// TestCut_WhatComesBack_Counts: a unit that refers to a copy which would be summarized grows, and leaves room for less.
 func TestCut_WhatComesBack_Counts(t *testing.T) {
 	units := tail(100, 100, 100, 100)
 	for name, tt := range map[string]struct {
@@ -30,7 +30,7 @@ func TestCut_WhatComesBack_Counts(t *testing.T) {
 	}
 }
 
-// TestFit_WhatComesBack_Counts: a start that would leave the target only without what comes back lies further on.
+// TestFit_WhatComesBack_Counts: if the target is only met without what comes back, the start moves further.
 func TestFit_WhatComesBack_Counts(t *testing.T) {
 	in := FitInput{Newest: Claim{First: 40, Whole: 100, Least: 100}, Units: tail(100, 100, 100, 100), Limit: 450, Rest: 450, Target: 310, Over: true}
 	if got := Fit(in).Start; got != 20 {

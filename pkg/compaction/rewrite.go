@@ -21,10 +21,10 @@ type RewriteInput struct {
 	// Free is how much of the end of the previous build's context is read again anyway, because something in it changed.
 	Free     int64
 	View     int64 // tokens of the context as it is
-	Overflow bool  // it is over its budget
-	Cold     bool  // the provider has nothing cached of it
+	Overflow bool  // the context is over its budget
+	Cold     bool  // the provider has cached nothing of it
 	MinGain  int64 // tokens that due edits must free together
-	MaxTurns int32 // that an edit waits at most
+	MaxTurns int32 // turns that an edit waits at most
 	// The prices of a token read from the provider's cache, and of one written to it.
 	Read, Write float64
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
-// due returns an edit that lies so far from the end and frees so much.
+// due returns an edit at the given distance from the end that frees the given number of tokens.
 func due(behind, gain int64, waited int32) compaction.DueEdit {
 	return compaction.DueEdit{Behind: behind, Gain: gain, Waited: waited}
 }
 
-// TestRewrite_Triggers: each of behaviour §8 alone, on both sides of its border. Where not said otherwise an edit of 1,000 tokens
-// lies 50,000 from the end of 100,000, another falls due next turn, and nothing forces a rewrite.
+// TestRewrite_Triggers: each trigger of behaviour §8 by itself, on both sides of its limit. By default, an edit of 1,000 tokens is 50,000
+// from the end of 100,000, another one falls due next turn, and nothing forces a rewrite.
 func TestRewrite_Triggers(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -72,8 +72,7 @@ func TestRewrite_Triggers(t *testing.T) {
 	}
 }
 
-// editHistory is a conversation as the provider bills it: texts of so many tokens, one a turn, some of which shrink to a rest when
-// they are so many turns old.
+// editHistory is a conversation as the provider bills it: one text per turn, some of which shrink to a rest at a certain age in turns.
 type editHistory []struct{ tokens, rest, turns int64 }
 
 func drawHistory(t *rapid.T, large bool) editHistory {
@@ -92,8 +91,8 @@ func drawHistory(t *rapid.T, large bool) editHistory {
 	return s
 }
 
-// cost plays the history and adds up what the provider bills for input, in tokens: leading tokens that are the same as in the call before
-// are read from its cache, the others are written to it.
+// cost plays the history and adds up what the provider bills for input, in tokens. Leading tokens that are the same as in the previous
+// call are read from the cache, the others are written to it.
 func (s editHistory) cost(decide func(compaction.RewriteInput) []bool, minGain int64) float64 {
 	const read, write = .1, 1.25
 	shown := make([]int64, 0, len(s))
@@ -143,8 +142,8 @@ func eager(in compaction.RewriteInput) []bool {
 	return out
 }
 
-// TestRewrite_Costs: what COALESCED costs over random histories, against EAGER. Nothing is known of what will be appended, so a
-// wait can turn out wrong; in one history it never costs much, and over all of them it saves.
+// TestRewrite_Costs: the cost of COALESCED over random histories, compared with EAGER. Future appends are unknown, so a wait can be a
+// mistake. In a single history it never costs much, and over all histories it saves.
 func TestRewrite_Costs(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -54,6 +54,6 @@ const AnnotationChars = 80
 func WithText(r *conversation.ToolResult, text string) conversation.Part {
 	shown := *r
 	shown.Output, shown.Text, shown.Parts = conversation.OutputText, conversation.Content{Inline: text}, nil
-	shown.Unknown = "" // of the original
+	shown.Unknown = "" // Unknown belongs to the original alone
 	return conversation.Part{Kind: conversation.PartToolResult, Result: &shown}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 )
 
-// TestFirstChars_Words: the annotation's exact words; N and M are code points; what is drawn as one is never cut, so that N may be
-// less than what was asked for (behaviour §5).
+// TestFirstChars_Words: the exact words of the annotation. N and M are code points. Characters drawn as one are never cut, so N may be
+// less than the requested length (behaviour §5).
 func TestFirstChars_Words(t *testing.T) {
 	const flag, family, accent, hangul = "🇩🇪", "👨‍👩‍👧", "e\u0301\u0323", "\u1112\u1161\u11ab"
 	for _, tt := range []struct {
@@ -85,8 +85,8 @@ func TestAnnotations_Words(t *testing.T) {
 	}
 }
 
-// TestFirstChars_NeverCutsACluster: whatever the text, what is kept is a prefix of whole clusters, at most n code points of it, and the
-// figures are right. Clusters longer than n leave nothing.
+// TestFirstChars_NeverCutsACluster: for every text, the result is a prefix of whole clusters with at most n code points, and the
+// figures are right. If the first cluster is longer than n, nothing is left.
 func TestFirstChars_NeverCutsACluster(t *testing.T) {
 	pieces := []string{"a", " ", "\n", "\r\n", "é", "e\u0301", "🇩🇪", "🇫", "👨‍👩‍👧", "\u200d", "각", "\u1112\u1161", "क्षि", "👍🏽", "\u0301", "字", "\t", "\u00a0", "1\ufe0f\u20e3"}
 	proptest.Check(t, func(t *rapid.T) {

@@ -7,7 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// PartsText is the text of a tool result, or of words, as one: with lines for bytes in base64, which are no words.
+// PartsText returns the text of a tool result, or of a message's words, as one text. Bytes in base64 are not words: each
+// run of them is replaced with a line.
 func PartsText(parts []conversation.Part) string {
 	var b strings.Builder
 	for i := range parts {

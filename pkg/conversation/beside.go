@@ -2,15 +2,15 @@ package conversation
 
 import "slices"
 
-// standBeside moves results that came behind other messages into the units of the calls that they answer, where both are shown. Without the
-// call, they stay where they came.
+// standBeside moves results that came behind other messages into the units of the calls that they answer, if both are shown. If the call is
+// not shown, such a result stays where it came.
 func standBeside(units []Unit, shown func(*Unit) bool) []Unit {
 	if !slices.ContainsFunc(units, func(u Unit) bool { return slices.ContainsFunc(u.Items, joins) }) {
 		return units
 	}
 	hosts := callUnits(units, shown)
 	out, moved := make([]Unit, 0, len(units)), map[int][]Item{}
-	place := make([]int, 0, len(units)) // of each unit of out, among units
+	place := make([]int, 0, len(units)) // for each unit of out, its index among units
 	for i := range units {
 		left := Unit{Summary: units[i].Summary}
 		for j := range units[i].Items {
@@ -21,12 +21,12 @@ func standBeside(units []Unit, shown func(*Unit) bool) []Unit {
 			}
 			own := i
 			if alone := (Unit{Items: []Item{*it}}); !shown(&units[i]) {
-				if !shown(&alone) { // as if it had not been loaded
+				if !shown(&alone) { // treat it as if it had not been loaded
 					continue
 				}
 				own = -1
 			}
-			for _, p := range it.divide(own, hosts) {
+			for _, p := range it.splitByUnit(own, hosts) {
 				switch p.unit {
 				case i:
 					left.Items = append(left.Items, p.item)
@@ -49,12 +49,12 @@ func standBeside(units []Unit, shown func(*Unit) bool) []Unit {
 	return out
 }
 
-// joins says whether an item has a result that stands beside its call.
+// joins reports whether an item has a result that is shown next to its call.
 func joins(it Item) bool {
 	return it.Message.Role == RoleTool && slices.ContainsFunc(it.Message.Parts, func(p Part) bool { return p.Result != nil && p.Result.Joins })
 }
 
-// callUnits are the units that are shown, by the ordinals of their calls.
+// callUnits maps the ordinals of calls to the indices of their units, for units that are shown.
 func callUnits(units []Unit, shown func(*Unit) bool) map[int32]int {
 	out := map[int32]int{}
 	for i := range units {
@@ -72,18 +72,18 @@ func callUnits(units []Unit, shown func(*Unit) bool) map[int32]int {
 	return out
 }
 
-// piece is what of an item stands in a unit.
+// piece is the part of an item that stands in one unit.
 type piece struct {
 	unit int
 	item Item
 }
 
-// divide says in which units the parts of an item stand: results beside their calls, all others in its own.
-func (it *Item) divide(own int, hosts map[int32]int) []piece {
+// splitByUnit splits an item by the units in which its parts stand: results with their calls, all others in the item's own unit.
+func (it *Item) splitByUnit(own int, hosts map[int32]int) []piece {
 	at, units := make([]int, len(it.Parts)), []int(nil)
 	for i := range it.Parts {
 		at[i] = own
-		if host, ok := hosts[it.joined(i)]; ok {
+		if host, ok := hosts[it.joinedCall(i)]; ok {
 			at[i] = host
 		}
 		if !slices.Contains(units, at[i]) {
@@ -114,8 +114,8 @@ func (it *Item) divide(own int, hosts map[int32]int) []piece {
 	return out
 }
 
-// joined is the ordinal of the call that a shown part joins; -1 if it joins none.
-func (it *Item) joined(shown int) int32 {
+// joinedCall returns the ordinal of the call that a shown part joins; -1 if it joins none.
+func (it *Item) joinedCall(shown int) int32 {
 	if at := it.Position(shown); at >= 0 {
 		if r := it.Message.Parts[at].Result; r != nil && r.Joins {
 			return r.Ordinal

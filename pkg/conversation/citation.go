@@ -2,7 +2,7 @@ package conversation
 
 import "fmt"
 
-// SourceType says what a content came from.
+// SourceType says what kind of source a content came from.
 type SourceType int8
 
 // The source types. The numbers are those of the API.
@@ -15,7 +15,7 @@ const (
 	SourceTypeTool
 )
 
-// String returns the source type as citations tell it.
+// String returns the source type as citations name it.
 func (t SourceType) String() string {
 	switch t {
 	case SourceTypeWeb:
@@ -31,37 +31,38 @@ func (t SourceType) String() string {
 	}
 }
 
-// Citation says what a text that a view shows stands for. The excerpt and how to get more are parts of that text, in bytes, so
-// that nothing is kept twice.
+// Citation says what a text in a view stands for. The excerpt and the hint on how to get more are given as byte positions in
+// that text, so that nothing is stored twice.
 type Citation struct {
 	ContentID   string // the handle
 	SourceType  SourceType
 	SourceURL   string
-	SourceTitle string // as its caller calls it
+	SourceTitle string // as the caller names it
 	ContentType string
 	TotalBytes  int64
 	TotalChars  int64
 	Location    string // of the excerpt
 	ExcerptFrom int32
 	ExcerptEnd  int32
-	HowFrom     int32 // where the text begins to say how to get more; to its end
+	HowFrom     int32 // where the hint on how to get more begins; it ends with the text
 }
 
-// ResultSource is what a tool result came from, as its caller says. What is empty is guessed.
+// ResultSource is the source of a tool result, as its caller gives it. Empty fields are guessed.
 type ResultSource struct {
 	Type  SourceType
 	URL   string
 	Title string
 }
 
-// Recalled names what a tool result brought back.
+// Recalled names what a tool result recalled.
 type Recalled struct {
-	ContentID string // a content, by its handle; empty: a message
+	ContentID string // handle of a content; empty for a message
 	Index     int32
-	Memories  bool // of other conversations, and neither a content nor a message of this one
+	Memories  bool // memories of other conversations, and neither a content nor a message of this one
 }
 
-// Recall is the call of a tool that brings a message's result back in full: the message's own, or what it was recalled from.
+// Recall returns the tool call that brings a message's result back in full. That is a call for the message or, if the result
+// was itself recalled, for its source.
 func (r *ToolResult) Recall(index int32) string {
 	switch {
 	case r == nil || r.Recalled == nil || r.Recalled.Memories:
@@ -73,8 +74,8 @@ func (r *ToolResult) Recall(index int32) string {
 	}
 }
 
-// ExpandCall is the call of a tool that brings a message back.
+// ExpandCall returns the tool call that brings a message back.
 func ExpandCall(index int32) string { return fmt.Sprintf("%s(%d)", ToolExpand, index) }
 
-// RetrieveCall is the call of a tool that brings a content back.
+// RetrieveCall returns the tool call that brings a content back.
 func RetrieveCall(contentID string) string { return fmt.Sprintf("%s(%q)", ToolRetrieve, contentID) }

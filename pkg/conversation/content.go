@@ -2,19 +2,19 @@ package conversation
 
 import "unicode/utf8"
 
-// Content is a run of text or bytes that is held in memory, or lies in the store's content chunks and is named by Ref, or was
-// erased. At most one of the three is set; none means empty.
+// Content is a piece of text or bytes. It is held in memory (Inline), stored as chunks and named by Ref, or erased. At most
+// one of the three is set; none means empty.
 type Content struct {
 	Inline string
 	Ref    *ContentRef
 	Erased *ErasedContent
 }
 
-// ErasedContent is what is left of content that its owner had erased.
+// ErasedContent is what is left of a content that was erased.
 type ErasedContent struct {
 	Bytes int64
 	Chars int64    // Unicode code points; 0 for media
-	Hash  [32]byte // keyed: it says nothing to who does not know the conversation's secret
+	Hash  [32]byte // keyed: it reveals nothing to anybody who does not know the conversation's secret
 }
 
 // ContentRef names content that is stored as chunks.
@@ -25,7 +25,7 @@ type ContentRef struct {
 	SHA256 [32]byte
 }
 
-// Bytes is the length in bytes, wherever the content is.
+// Bytes is the length in bytes, also of stored and erased content.
 func (c Content) Bytes() int64 {
 	switch {
 	case c.Ref != nil:
@@ -37,7 +37,7 @@ func (c Content) Bytes() int64 {
 	}
 }
 
-// Chars is the length in Unicode code points, wherever the content is.
+// Chars is the length in Unicode code points, also of stored and erased content.
 func (c Content) Chars() int64 {
 	switch {
 	case c.Ref != nil:
@@ -49,8 +49,8 @@ func (c Content) Chars() int64 {
 	}
 }
 
-// Contents returns pointers to every run of content in the parts, in order. It is how large content is moved out to chunks
-// and back, and the one place that knows where content can be.
+// Contents returns pointers to all contents of the parts, in order. Large contents are moved to chunks and back through it.
+// It is the only place that knows where contents can be.
 func Contents(parts []Part) []*Content {
 	var out []*Content
 	for i := range parts {
@@ -83,7 +83,7 @@ func appendContents(out []*Content, p *Part) []*Content {
 	return out
 }
 
-// PartsChars is the length of all contents of parts, in Unicode code points.
+// PartsChars is the length of all contents of the parts, in Unicode code points.
 func PartsChars(parts []Part) int64 {
 	n := int64(0)
 	for _, c := range Contents(parts) {
@@ -92,7 +92,7 @@ func PartsChars(parts []Part) int64 {
 	return n
 }
 
-// Erased says whether anything of the parts was erased.
+// Erased reports whether any content of the parts was erased.
 func Erased(parts []Part) bool {
 	for _, c := range Contents(parts) {
 		if c.Erased != nil {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// correctedPart is a part with the words that an edit gave it.
+// correctedPart is a part with the words that a correction gave it.
 type correctedPart struct {
 	part Part
 	edit int64
 }
 
-// correct gives parts other words. The forms in which the view showed the old ones give way; what it did not show at all, it does
-// not show now.
+// correct applies a correction. Parts that were shown in a shorter form are shown in full with the new words; parts that were not
+// shown stay out of view.
 func (s *state) correct(e *Edit) {
 	corrected, parts := make(map[int32]correctedPart, len(s.corrected)+len(e.Parts)), maps.Clone(s.parts)
 	maps.Copy(corrected, s.corrected)
@@ -29,8 +29,8 @@ func (s *state) correct(e *Edit) {
 	s.corrected, s.correction, s.parts, s.edit = corrected, e.Seq, parts, e.Seq
 }
 
-// formsWith are the parts whose forms tell of a corrected one. A message's words are shortened as one: the first of them holds the
-// text, and the others nothing. A message that expired but for what is kept of it has nothing for any.
+// formsWith lists the parts whose forms show words of a corrected part. The words of a message are shortened together: the first
+// part has the text, and the others show nothing. In a message that expired except for retained parts, all of them show nothing.
 func (s *state) formsWith(p *PartEdit) []int32 {
 	var out []int32
 	for i, form := range s.parts {
@@ -42,17 +42,17 @@ func (s *state) formsWith(p *PartEdit) []int32 {
 	return out
 }
 
-// Correction is the last edit that corrected the message, 0 for none.
+// Correction is the last edit that corrected the message; 0 for none.
 func (v *View) Correction(i int32) int64 { return v.messages[i].correction }
 
-// CorrectedPart says whether a part was corrected since the message was last brought back.
+// CorrectedPart reports whether a part was corrected after the message was last brought back.
 func (v *View) CorrectedPart(i, part int32) bool {
 	s := v.messages[i]
 	c, ok := s.corrected[part]
 	return ok && c.edit > s.restored
 }
 
-// LastCorrection is the last edit that corrected a message of a range, 0 for none.
+// LastCorrection is the last edit that corrected a message of a range; 0 for none.
 func (v *View) LastCorrection(r Range) int64 {
 	last := int64(0)
 	for i := range v.spans.corrections {
@@ -63,7 +63,7 @@ func (v *View) LastCorrection(r Range) int64 {
 	return last
 }
 
-// Corrections are the messages that were corrected, in the order in which they last were.
+// Corrections returns the indices of corrected messages, in the order of their last corrections.
 func (v *View) Corrections() []int32 {
 	out := make([]int32, len(v.spans.corrections))
 	for i := range v.spans.corrections {
@@ -72,14 +72,14 @@ func (v *View) Corrections() []int32 {
 	return out
 }
 
-// Dissolves says whether a correction lets a summary that was ever made stand no longer.
+// Dissolves reports whether a correction dissolves any summary that was ever made.
 func (v *View) Dissolves(correction *Edit) bool {
 	return slices.ContainsFunc(v.spans.summaries, func(e Edit) bool {
 		return e.Seq < correction.Seq && e.Range.Contains(correction.Range.First)
 	})
 }
 
-// Corrected is a message as it was appended with the words that corrections gave it: the message itself, if there are none.
+// Corrected returns a message as it was appended, with its corrections applied. If there are none, it returns the message itself.
 func (v *View) Corrected(m *Message) *Message {
 	corrected := v.messages[m.Index].corrected
 	if len(corrected) == 0 {
@@ -98,7 +98,7 @@ func (v *View) Corrected(m *Message) *Message {
 	return &out
 }
 
-// Corrected is the part with another's words: a text with another text, a result with another output. All else of it stays.
+// Corrected returns the part with the words of another: the text of a text, or the output of a result. Everything else stays.
 func (p Part) Corrected(by Part) Part {
 	switch {
 	case p.Kind == PartText && by.Kind == PartText:
@@ -111,6 +111,6 @@ func (p Part) Corrected(by Part) Part {
 		return p
 	}
 	p.Tokens, p.Estimated = by.Tokens, by.Estimated
-	p.Residue = nil // what was said of other words, such as citations
+	p.Residue = nil // it belonged to the old words, as citations do
 	return p
 }

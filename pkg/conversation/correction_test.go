@@ -23,7 +23,7 @@ func parts(seq int64, forms ...conversation.PartEdit) conversation.Edit {
 	return conversation.Edit{Seq: seq, Kind: conversation.EditParts, Range: at(0, 1), Parts: forms}
 }
 
-// toldOf is what a view shows of a message, part by part.
+// toldOf returns what a view shows of a message, part by part.
 func toldOf(v *conversation.View, m *conversation.Message) (out []string, level conversation.Level) {
 	it, shown := v.Item(v.Corrected(m))
 	if !shown {
@@ -35,7 +35,7 @@ func toldOf(v *conversation.View, m *conversation.Message) (out []string, level 
 	return out, it.Level
 }
 
-// TestView_Correct_Forms: what was made of the old words gives way, and nothing else.
+// TestView_Correct_Forms: forms made from the old words are dropped, and no others.
 func TestView_Correct_Forms(t *testing.T) {
 	const short, cleared = conversation.Shortened, conversation.Cleared
 	result := conversation.Part{Kind: conversation.PartToolResult, Result: &conversation.ToolResult{Text: conversation.Content{Inline: "r"}}}
@@ -72,8 +72,8 @@ func TestView_Correct_Forms(t *testing.T) {
 	}
 }
 
-// TestView_Correct_Summaries: one that was made over the message dissolves, whether it stands for it or not; its children do, if they are of
-// other messages, and one that is made later.
+// TestView_Correct_Summaries: a summary made over the message dissolves, whether it stands for the message or not. Its children over other
+// messages are in force again, and a summary made later stays.
 func TestView_Correct_Summaries(t *testing.T) {
 	summary := func(seq int64, first, end int32, children ...int64) conversation.Edit {
 		e := ranged(seq, conversation.EditSummarize, first, end)

@@ -1,6 +1,6 @@
 package conversation
 
-// DecisionKind says what was decided about messages that the view does not show in full.
+// DecisionKind says what was decided about messages that are not shown in full.
 type DecisionKind int8
 
 // The kinds of decisions. The numbers are those of the API.
@@ -85,7 +85,7 @@ const (
 	ReasonRemovedByCaller
 )
 
-// Expired says whether the reason is that of an expiry.
+// Expired reports whether the reason is one of an expiry.
 func (r Reason) Expired() bool {
 	switch r {
 	case ReasonExpired, ReasonUnitExpired, ReasonExpiredFirstChars, ReasonExpiredSummary, ReasonExpiredExtract:
@@ -95,15 +95,15 @@ func (r Reason) Expired() bool {
 	}
 }
 
-// Decision explains why messages First to Last (inclusive) are not shown as they were appended. Both are -1 for a message
-// that the rendering made up.
+// Decision explains why the messages First to Last (inclusive) are not shown as they were appended. Both are -1 for a
+// message that rendering added.
 type Decision struct {
 	First, Last   int32
 	Kind          DecisionKind
 	Reason        Reason
-	Before, After int64 // tokens
-	EditSeq       int64 // 0 if no edit did it
-	Summary       int64 // that stands for the messages; 0 for none
+	Before, After int64 // in tokens
+	EditSeq       int64 // the edit that did it; 0 for none
+	Summary       int64 // the summary that stands for the messages; 0 for none
 }
 
 // EventType says what happened to a message.
@@ -134,26 +134,27 @@ const (
 	EventCopyReturned
 )
 
-// Event is something that happened to a message, or to the messages up to Last.
+// Event is something that happened to a message, or to the messages from Index to Last.
 type Event struct {
 	Type    EventType
 	Turn    int32
 	Index   int32
-	Last    int32  // inclusive; Index for one message
-	Summary int64  // that it is about; 0 for none
-	Content string // that it is about, by its handle; empty for none
+	Last    int32  // inclusive; equal to Index for a single message
+	Summary int64  // the summary that the event is about; 0 for none
+	Content string // the handle of the content that the event is about; empty for none
 	Reason  Reason
-	Saved   int64 // tokens
+	Saved   int64 // in tokens
 	EditSeq int64
-	Level   Level  // of the message after it
-	Said    string // why, in the caller's own words, for EventExpanded and EventCorrected
-	// Recalled is what was recalled, for EventMemoryRecalled; nil for all other events.
+	Level   Level  // level of the message after the event
+	Said    string // the reason in the caller's words, for EventExpanded and EventCorrected
+	// Recalled holds the memories of an EventMemoryRecalled; nil for all other events.
 	Recalled *RecalledMemories
-	// Expandable says that more is on record than it leaves shown.
+	// Expandable is set if the record holds more than is still shown.
 	Expandable bool
 }
 
-// Degradation is something that was asked for and not done. Its texts are safe: they hold nothing of the conversation.
+// Degradation is something that was asked for and could not be done. Its texts are safe to log: they hold nothing of the
+// conversation.
 type Degradation struct {
 	Code                string // a name for programs; empty for most
 	Asked, Reason, Done string

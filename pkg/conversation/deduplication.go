@@ -7,30 +7,30 @@ import (
 	"slices"
 )
 
-// NamedCopy is a copy that a shown part names.
+// NamedCopy is a copy of lines that a shown part refers to.
 type NamedCopy struct {
 	Copy
-	Of   int32 // the part that names it
-	Edit int64 // that made it do so
+	Of   int32 // the part that refers to it
+	Edit int64 // the edit that made the part refer to it
 }
 
-// Returning is the edit of items that a view shows as if an edit had brought them back. No edit has this number.
+// Returning is the EditSeq of items that are shown as if an edit had brought them back. No edit has this number.
 const Returning = math.MaxInt64
 
-// WithReturned is the view as it would be if what deduplication left out of messages came back.
+// WithReturned returns the view as if the lines that deduplication left out of messages came back.
 func (v *View) WithReturned(messages []int32) *View {
 	if len(messages) == 0 {
 		return v
 	}
 	out := v.clone()
 	for _, i := range messages {
-		out.update(i, func(s *state) { s.giveBack(Returning) })
+		out.update(i, func(s *state) { s.showLeftOut(Returning) })
 	}
 	return out
 }
 
-// giveBack shows what deduplication left out. Other forms stay.
-func (s *state) giveBack(edit int64) {
+// showLeftOut shows the lines that deduplication left out. Other forms stay.
+func (s *state) showLeftOut(edit int64) {
 	s.parts = maps.Clone(s.parts)
 	maps.DeleteFunc(s.parts, func(_ int32, p shownPart) bool { return p.copies != nil })
 	s.edit = edit
@@ -46,7 +46,7 @@ func (s *state) giveBack(edit int64) {
 	}
 }
 
-// Returned is the item as it is shown once what deduplication left out of it came back, beside no other change.
+// Returned returns the item as it is shown once the lines that deduplication left out came back, with no other change.
 func (it *Item) Returned() Item {
 	out := *it
 	if len(it.Copies) == 0 {
@@ -62,13 +62,14 @@ func (it *Item) Returned() Item {
 	return out
 }
 
-// NamesCopies says whether what is shown of a part names copies of its lines.
+// NamesCopies reports whether the shown form of a part refers to copies of its lines.
 func (it *Item) NamesCopies(part int32) bool {
 	i := it.copyBehind(part, 0)
 	return i < len(it.Copies) && it.Copies[i].Of == part
 }
 
-// copyBehind is the first of the copies that ends behind a line of a part; they are in order. Hostile results name thousands.
+// copyBehind returns the index of the first copy that ends behind a line of a part. Copies are in order, so it searches by halving:
+// hostile results refer to thousands.
 func (it *Item) copyBehind(part, line int32) int {
 	i, _ := slices.BinarySearchFunc(it.Copies, line, func(c NamedCopy, line int32) int {
 		return cmp.Or(cmp.Compare(c.Of, part), cmp.Compare(c.End, line+1))
@@ -76,7 +77,7 @@ func (it *Item) copyBehind(part, line int32) int {
 	return i
 }
 
-// Missing says whether a copy that the item names is not shown among items, which are by the index of their message.
+// Missing reports whether a copy that the item refers to is not shown. shown holds the shown items by message index.
 func (it *Item) Missing(shown map[int32]*Item) bool {
 	for i := range it.Copies {
 		c := &it.Copies[i]
@@ -87,8 +88,8 @@ func (it *Item) Missing(shown map[int32]*Item) bool {
 	return false
 }
 
-// shows says whether the item shows lines as they stood when another came to name them: whole, or where they stand beside lines that it
-// names itself.
+// shows reports whether the item shows the lines of a copy as they were when the other part came to refer to them: in full, or next to
+// lines for which it refers to copies itself.
 func (it *Item) shows(c *NamedCopy) bool {
 	if it.Correction > c.Edit {
 		return false
@@ -108,7 +109,7 @@ func (it *Item) verbatim(shown int, c *NamedCopy) bool {
 	return it.Copies[i].First-c.At >= c.End-c.First
 }
 
-// Whole says whether a shown part is one text, as it was appended or corrected.
+// Whole reports whether a shown part is a single text in full, as it was appended or corrected.
 func (it *Item) Whole(shown int) bool {
 	at := it.Position(shown)
 	if at == RecalledPart {
@@ -119,7 +120,7 @@ func (it *Item) Whole(shown int) bool {
 	return one && text.Erased == nil && part.Kind == original.Kind && part.Result == original.Result && part.Text == original.Text
 }
 
-// OneText is the text of a part that is one text: a text, or a result that is one.
+// OneText returns the text of a part that is a single text: a text part, or a result that consists of one text.
 func (p *Part) OneText() (Content, bool) {
 	switch {
 	case p.Kind == PartText:

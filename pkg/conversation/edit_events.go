@@ -2,7 +2,7 @@ package conversation
 
 import "slices"
 
-// EventsOf are the events of edits, in order.
+// EventsOf returns the events of edits, in order.
 func EventsOf(edits []Edit) []Event {
 	out := make([]Event, 0, len(edits))
 	for i := range edits {
@@ -11,7 +11,7 @@ func EventsOf(edits []Edit) []Event {
 	return out
 }
 
-// EventsOfEdit says what an edit means for its messages. The tokens that it saves are told once.
+// EventsOfEdit returns the events that an edit means for its messages. Only one of them has the tokens that it saves.
 func EventsOfEdit(e *Edit) []Event {
 	var out []Event
 	switch e.Kind {
@@ -59,7 +59,8 @@ func EventsOfEdit(e *Edit) []Event {
 	return out
 }
 
-// eventOfContent is the event of a content that came or went. It is of no message's if StoreContent stored it.
+// eventOfContent returns the event of a content that was stored or deleted. If StoreContent stored it, the event belongs to
+// no message.
 func eventOfContent(e *Edit) Event {
 	index := e.Range.First
 	if e.Range.Len() == 0 {
@@ -74,7 +75,7 @@ func eventOfContent(e *Edit) Event {
 	return ev
 }
 
-// eventOfSpan is the one event of an edit that is about a range as a whole.
+// eventOfSpan returns the single event of an edit about a range as a whole.
 func eventOfSpan(e *Edit) Event {
 	ev := Event{
 		Type: EventHidden, Turn: e.Turn, Index: e.Range.First, Last: e.Range.End - 1, Reason: e.Reason, EditSeq: e.Seq,
@@ -93,7 +94,7 @@ func eventOfSpan(e *Edit) Event {
 	return ev
 }
 
-// eventOfParts is the event of an edit that replaces parts.
+// eventOfParts returns the type of the event of an edit that replaces parts.
 func eventOfParts(e *Edit) EventType {
 	switch {
 	case e.Reason == ReasonPruned:
@@ -111,7 +112,7 @@ func eventOfParts(e *Edit) EventType {
 	}
 }
 
-// citedBy is the handle of the content that an edit cites; empty for all others.
+// citedBy returns the handle of the content that an edit cites; empty for other edits.
 func citedBy(e *Edit) string {
 	if e.Reason == ReasonOverCitationThreshold && e.Parts[0].Shown.Citation != nil {
 		return e.Parts[0].Shown.Citation.ContentID

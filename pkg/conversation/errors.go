@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Kind is the class of an error; each reason belongs to one, and the API's edge maps reasons to codes.
+// Kind is the class of an error. Each reason belongs to one, and the edge of the API maps reasons to codes.
 type Kind string
 
-// The reasons that the domain can give. Each is an ErrorReason of the API without its prefix, where it is documented.
+// The reasons that the domain can give. Each is an ErrorReason of the API without its prefix; the API documents them.
 const (
 	InvalidField           Kind = "INVALID_FIELD"
 	ConversationNotFound   Kind = "CONVERSATION_NOT_FOUND"
@@ -65,26 +65,26 @@ const (
 	Internal               Kind = "INTERNAL"
 )
 
-// Error is the one error of the domain. Text is safe to show: it never holds conversation text.
+// Error is the only error type of the domain. Text is safe to show: it never holds conversation text.
 type Error struct {
 	Kind       Kind
 	Text       string
 	Violations []Violation
 	Quota      *QuotaRefusal // of QuotaExceeded
 	Divergence *Divergence   // of HistoryDiverged
-	Known      []int32       // of HistoryPrefixUnknown: how many elements the lists have that are remembered, newest first
-	Cause      error         // for the log alone
-	// NothingAppended says of a call that would have appended first that nothing is on record of it.
+	Known      []int32       // of HistoryPrefixUnknown: the number of elements of each remembered list, newest first
+	Cause      error         // for the log only
+	// NothingAppended is set if a call that appends first has recorded nothing.
 	NothingAppended bool
 }
 
-// QuotaRefusal says which limit of a namespace refused a call, and when it is worth coming again.
+// QuotaRefusal says which limit of a namespace refused a call, and when to try again.
 type QuotaRefusal struct {
-	Limit      string // such as conversations; never an id
+	Limit      string // such as "conversations"; never an id
 	RetryAfter time.Duration
 }
 
-// Divergence is where a caller's list differs from the record, both counted from 0.
+// Divergence is where a caller's list first differs from the record; both numbers count from 0.
 type Divergence struct{ Element, Message int32 }
 
 // Violation is one fault of a request.
@@ -121,19 +121,19 @@ func Errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Text: fmt.Sprintf(format, args...)}
 }
 
-// OverQuota attaches the limit that refused.
+// OverQuota sets the limit that refused the call.
 func (e *Error) OverQuota(limit string, retryAfter time.Duration) *Error {
 	e.Quota = &QuotaRefusal{Limit: limit, RetryAfter: retryAfter}
 	return e
 }
 
-// At names a field of the request, and what is wrong with it.
+// At adds a violation: a field of the request, and what is wrong with it.
 func (e *Error) At(field, text string) *Error {
 	e.Violations = append(e.Violations, Violation{Field: field, Text: text})
 	return e
 }
 
-// Because attaches the cause.
+// Because sets the cause.
 func (e *Error) Because(cause error) *Error {
 	e.Cause = cause
 	return e

@@ -2,10 +2,10 @@ package conversation
 
 import "cmp"
 
-// ExpirationMode says what happens to what has outlived its turns.
+// ExpirationMode says what happens to a text after its turns are over.
 type ExpirationMode int8
 
-// The modes. The numbers are those of the API. In an override, unspecified inherits; everywhere else it is none.
+// The modes. The numbers are those of the API. Unspecified means inherited in an override, and none everywhere else.
 const (
 	ExpirationUnspecified ExpirationMode = iota
 	ExpirationNone
@@ -16,7 +16,8 @@ const (
 // CompactMode says how text is compacted.
 type CompactMode int8
 
-// The modes. The numbers are those of the API. In an override, unspecified inherits; everywhere else it is the first characters.
+// The modes. The numbers are those of the API. Unspecified means inherited in an override, and the first characters everywhere
+// else.
 const (
 	CompactUnspecified CompactMode = iota
 	CompactFirstChars
@@ -34,51 +35,51 @@ const (
 	SourceAction
 	SourceTool
 	SourceOverride
-	SourcePolicy // the conversation's or the server's; it is never stored
+	SourcePolicy // of the conversation or the server; never stored
 )
 
-// DefaultCompactLength is how many characters compaction leaves where nothing else is said (behaviour §5).
+// DefaultCompactLength is how many characters compaction leaves by default (behaviour §5).
 const DefaultCompactLength = 500
 
-// Expiration says how many turns something is shown in full, and what happens then (behaviour §5). A nil or zero field is not
-// set.
+// Expiration says for how many turns something is shown in full, and what happens after that (behaviour §5). A nil or zero field
+// is not set.
 type Expiration struct {
 	Turns           *int32
 	Mode            ExpirationMode
 	CompactMode     CompactMode
-	CompactLength   *int32 // characters
+	CompactLength   *int32 // in characters
 	CompactPromptID string
-	// PreserveOriginal false erases the original when it is due.
+	// PreserveOriginal, if false, erases the original when it is due.
 	PreserveOriginal *bool
-	// Source says where it comes from, once it is resolved.
+	// Source says where a resolved expiration comes from.
 	Source ExpirationSource
 
 	// Unknown is what a newer version wrote.
 	Unknown string
 }
 
-// ExpirationOverride replaces what is set in it, field by field. Disable keeps everything as it is, and undoes nothing.
+// ExpirationOverride replaces single fields: those that are set. Disable keeps everything as it is, and does not undo anything.
 type ExpirationOverride struct {
 	Expiration
 	Disable bool
 }
 
-// Expires says whether it ever does anything.
+// Expires reports whether the expiration ever takes effect.
 func (e *Expiration) Expires() bool {
 	return e != nil && e.Turns != nil && (e.Mode == ExpirationRemove || e.Mode == ExpirationCompact)
 }
 
-// Erases says whether the original goes when it is due.
+// Erases reports whether the original is erased when it is due.
 func (e *Expiration) Erases() bool {
 	return e.Expires() && e.PreserveOriginal != nil && !*e.PreserveOriginal
 }
 
-// Whole says whether it says both when and what: turns or a mode alone is half a setting, and merged with what stands below it.
+// Whole reports whether both turns and a mode are set. A setting with only one of them is completed by the next source.
 func (e *Expiration) Whole() bool {
 	return e != nil && e.Turns != nil && e.Mode != ExpirationUnspecified
 }
 
-// WithDefaults is the expiration with what is not set said.
+// WithDefaults returns the expiration with defaults for fields that are not set.
 func (e Expiration) WithDefaults() Expiration {
 	length, preserve := int32(DefaultCompactLength), true
 	return e.Or(Expiration{Mode: ExpirationNone, CompactMode: CompactFirstChars, CompactLength: &length, PreserveOriginal: &preserve})
@@ -92,7 +93,7 @@ func (e *Expiration) Length() int {
 	return int(*e.CompactLength)
 }
 
-// Or returns the expiration with what is not set taken from next, field by field. The source is next's if nothing was set.
+// Or fills fields that are not set from next. If nothing was set, the source is that of next.
 func (e Expiration) Or(next Expiration) Expiration {
 	if e == (Expiration{Source: e.Source}) {
 		e.Source = next.Source
@@ -106,21 +107,21 @@ func (e Expiration) Or(next Expiration) Expiration {
 	return e
 }
 
-// ActionKey names what an action policy is for: exactly one field is set.
+// ActionKey says what an action policy applies to: exactly one field is set.
 type ActionKey struct {
 	AgentActionID string
 	ActionID      string
 	ToolName      string
 }
 
-// ActionPolicy is what an operator says of an action's or a tool's results.
+// ActionPolicy is an operator's policy for the results of an action or a tool.
 type ActionPolicy struct {
 	Key        ActionKey
 	Expiration Expiration
 	// DefaultPromptID is the prompt for results whose expiration names none.
 	DefaultPromptID string
 	Citations       ActionCitations
-	// Importance is that of results for which nothing else sets one.
+	// Importance is for results whose importance nothing else sets.
 	Importance Importance
 }
 
@@ -130,11 +131,11 @@ type ActionCitations struct {
 	ThresholdChars *int32
 }
 
-// Prompt asks a model to summarize. Its template is the operator's.
+// Prompt asks a model to summarize. Its template is written by the operator.
 type Prompt struct {
 	ID        string
-	Version   int32 // counts the changes of a stored prompt, from 1; 0 is built in
+	Version   int32 // counts the changes of a stored prompt from 1; 0 for a built-in one
 	Template  string
 	Models    []string // provider/model, in order of priority
-	MaxOutput int32    // tokens
+	MaxOutput int32    // in tokens
 }

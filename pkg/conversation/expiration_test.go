@@ -43,7 +43,7 @@ func TestExpiration_Length_IsFiveHundredUnlessSet(t *testing.T) {
 	}
 }
 
-// expirationOf sets the fields of an expiration that a mask says, each to something of its own.
+// expirationOf sets the fields of an expiration that a mask selects, each to a different value.
 func expirationOf(mask int, source conversation.ExpirationSource, n int32) conversation.Expiration {
 	e := conversation.Expiration{Source: source}
 	for bit, set := range []func(){
@@ -61,8 +61,8 @@ func expirationOf(mask int, source conversation.ExpirationSource, n int32) conve
 	return e
 }
 
-// TestExpiration_Or_EveryFieldByItself: whatever is set stays, and whatever is not comes from the next; it comes from who set
-// anything of it first.
+// TestExpiration_Or_EveryFieldByItself: fields that are set stay, and the others come from the next one. The source is that
+// of the first one that sets anything.
 func TestExpiration_Or_EveryFieldByItself(t *testing.T) {
 	const mine, next = conversation.SourceOverride, conversation.SourceTool
 	for mask := range 1 << 6 {

@@ -2,20 +2,20 @@ package conversation
 
 import "slices"
 
-// Kept says which messages before the window's start are shown all the same.
+// Kept says which messages before the window's start are shown nevertheless.
 type Kept struct {
 	LeadingSystem int32   // messages [0, n) of the record
 	Pins          []Range // pinned units
 }
 
-// IsPinned says whether a message is of a pinned unit.
+// IsPinned reports whether a message belongs to a pinned unit.
 func (k *Kept) IsPinned(index int32) bool { return InRanges(k.Pins, index) }
 
-// Has says whether a message is shown wherever a window starts.
+// Has reports whether a message is shown wherever a window starts.
 func (k *Kept) Has(index int32) bool { return index < k.LeadingSystem || k.IsPinned(index) }
 
-// In is the view as a window shows it. A summary that was made before the window was opened afresh stands only for what lies before
-// the window's start; one that lies wholly behind it gives way to its messages.
+// In returns the view as a window shows it. If the window was opened anew, older summaries only stand for messages before its start; a
+// summary that lies entirely behind the start gives way to its messages.
 func (v *View) In(w Window) *View {
 	if w.Afresh == 0 || len(v.spans.inForce) == 0 {
 		return v
@@ -33,7 +33,7 @@ func (v *View) In(w Window) *View {
 	return &out
 }
 
-// Beside is the message as it is shown beside a summary that stands for it; false if the view does not show it for another reason.
+// Beside returns the message as it is shown next to a summary that covers it; false if the view does not show it for another reason.
 func (v *View) Beside(m *Message) (Item, bool) {
 	if v.hidden(m.Index) {
 		return Item{}, false
@@ -42,7 +42,7 @@ func (v *View) Beside(m *Message) (Item, bool) {
 	return s.item(m, v.Level(m.Index))
 }
 
-// ItemIn is the message as a window shows it, beside a summary too; false if it does not.
+// ItemIn returns the message as a window shows it, also next to a summary; false if the window does not show it.
 func (v *View) ItemIn(m *Message, w Window) (Item, bool) { return v.In(w).inWindow(m, w) }
 
 func (v *View) inWindow(m *Message, w Window) (Item, bool) {
@@ -54,9 +54,9 @@ func (v *View) inWindow(m *Message, w Window) (Item, bool) {
 }
 
 // Layout returns the units of the view in its order (behaviour §4): leading system messages; the opening, pinned units before the start,
-// and system messages and units of high importance that are shown again beside a summary; summaries by range; restored units before the
-// start; the request; and the tail from the start on; index order inside each. What the window's cuts leave out is not among them. Messages
-// are in index order and hold at least what the layout shows; what they hold beside that is ignored.
+// and system messages and important units that are shown again next to a summary; summaries by range; restored units before the start; the
+// request; and the tail from the start on. Each group is in index order. Units that the window's cuts leave out are not included. messages
+// must be in index order and hold at least what the layout shows; others are ignored.
 func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
 	v = v.In(w)
 	items := make([]Item, 0, len(messages))
@@ -80,7 +80,7 @@ func (v *View) Layout(messages []Message, w Window, kept Kept) []Unit {
 	return slices.Concat(groups[:]...)
 }
 
-// The groups of the view's order.
+// The groups of a view, in order.
 const (
 	leading = iota
 	pinned
@@ -90,7 +90,8 @@ const (
 	tail
 )
 
-// group is where a window shows a unit that begins at first, of which m is any message; false if it does not show it.
+// group returns the group in which a window shows the unit that begins at first; false if it does not show it. m is any message of the
+// unit.
 func (v *View) group(first int32, m *Message, w Window, kept Kept) (int, bool) {
 	if first < kept.LeadingSystem {
 		return leading, true
@@ -118,7 +119,7 @@ func (v *View) showsUnit(u *Unit, w Window, kept Kept) bool {
 	return ok
 }
 
-// Shows says whether a window shows a message, as Layout would with its unit.
+// Shows reports whether a window shows a message, as Layout would with its unit.
 func (v *View) Shows(m *Message, w Window, kept Kept) bool {
 	v = v.In(w)
 	if _, ok := v.inWindow(m, w); !ok {
@@ -132,13 +133,13 @@ func (v *View) Shows(m *Message, w Window, kept Kept) bool {
 		first = m.Index
 	}
 	_, ok := v.group(first, m, w, kept)
-	if !ok && joins(Item{Message: m}) { // beside its call
+	if !ok && joins(Item{Message: m}) { // it may be shown next to its call
 		_, ok = v.group(m.Index, m, w, kept)
 	}
 	return ok
 }
 
-// ShownAgain says whether a message is shown beside the summary in whose range it lies: it is the system's, or of an important unit.
+// ShownAgain reports whether a message is shown next to the summary that covers its index: a system message, or one of an important unit.
 func (v *View) ShownAgain(m *Message) bool {
 	if _, ok := v.VerbatimUnit(m.Index); ok {
 		return true
@@ -146,7 +147,7 @@ func (v *View) ShownAgain(m *Message) bool {
 	return m.Role == RoleSystem && InRanges(v.Excepted(), m.Index)
 }
 
-// VerbatimUnit is the unit of high importance with a message that stands beside the summary in whose range it lies; false if there is none.
+// VerbatimUnit returns the important unit of a message that is shown next to the summary covering its index; false if there is none.
 func (v *View) VerbatimUnit(index int32) (Range, bool) {
 	for _, r := range v.Verbatim() {
 		if r.Contains(index) {
@@ -156,7 +157,7 @@ func (v *View) VerbatimUnit(index int32) (Range, bool) {
 	return Range{}, false
 }
 
-// Verbatim are the units of high importance that stand beside summaries in force, in order of these.
+// Verbatim returns the important units that are shown next to summaries in force, in the order of these summaries.
 func (v *View) Verbatim() []Range {
 	var out []Range
 	for i := range v.spans.inForce {

@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// TestView_Layout_SixGroupsInOrder holds the layout to the order of behaviour §4: leading system messages, pins before the
-// start, summaries, restored units before the start, the anchor, the tail.
+// TestView_Layout_SixGroupsInOrder checks the layout against the order of behaviour §4: leading system messages, pins before
+// the start, summaries, restored units before the start, the anchor, the tail.
 func TestView_Layout_SixGroupsInOrder(t *testing.T) {
 	//                  0123456789ab
 	messages := script("ssucttaaucta")
@@ -48,8 +48,8 @@ func TestView_Layout_MessageOfSeveralGroupsOnce(t *testing.T) {
 	}
 }
 
-// TestView_Layout_RestoredUntilTheWindowSaysSo: a restoration holds its unit in view until its edit is the window's Restored,
-// or before it. What is in the tail is there anyway.
+// TestView_Layout_RestoredUntilTheWindowSaysSo: a restoration keeps its unit in view until the window's Restored reaches its
+// edit. Units in the tail are shown anyway.
 func TestView_Layout_RestoredUntilTheWindowSaysSo(t *testing.T) {
 	messages := script("ucttuau")
 	v := fold(ranged(3, conversation.EditRestore, 1, 4), ranged(5, conversation.EditRestore, 0, 1), ranged(6, conversation.EditRestore, 6, 7))
@@ -67,8 +67,8 @@ func TestView_Layout_RestoredUntilTheWindowSaysSo(t *testing.T) {
 	}
 }
 
-// TestView_Layout_UnitsMoveWhole: a pinned or restored unit comes with its results, and messages that are not loaded are not
-// missed.
+// TestView_Layout_UnitsMoveWhole: a pinned or restored unit comes with its results. Messages that are not loaded cause no
+// error.
 func TestView_Layout_UnitsMoveWhole(t *testing.T) {
 	messages := script("ucttu")
 	kept := conversation.Kept{Pins: []conversation.Range{at(1, 4)}}

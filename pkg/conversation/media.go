@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// maxURI is how much of an address a line of text is worth, in bytes.
+// maxURI is how many bytes of an address a line of text shows.
 const maxURI = 500
 
-// Line is the one line of text that stands for media where a model is not shown them (behaviour §4).
+// Line returns the line of text that stands for media where a model is not shown the media (behaviour §4).
 func (m *Media) Line() string {
 	mime := oneLine(m.MIMEType, 100)
 	if mime == "" {

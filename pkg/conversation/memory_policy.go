@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// MemoryScope says whose memories they are.
+// MemoryScope says whose memories are meant.
 type MemoryScope int8
 
 // The scopes of memories. The numbers are those of the API.
 const (
 	MemoryScopeUnspecified MemoryScope = iota
-	MemoryScopeUser                    // an actor's
-	MemoryScopeSession                 // a conversation's
-	MemoryScopeAgent                   // an agent's, for all actors
-	MemoryScopeOrg                     // a namespace's
+	MemoryScopeUser                    // memories of an actor
+	MemoryScopeSession                 // memories of a conversation
+	MemoryScopeAgent                   // memories of an agent, for all actors
+	MemoryScopeOrg                     // memories of a namespace
 )
 
 // SyncStrategy says when messages are sent to the memory.
@@ -30,10 +30,10 @@ const (
 	SyncEndOfSession
 )
 
-// MemoryExtraction says how facts are drawn from what users say.
+// MemoryExtraction says how facts are extracted from what users say.
 type MemoryExtraction int8
 
-// The ways to draw facts. The numbers are those of the API.
+// The ways to extract facts. The numbers are those of the API.
 const (
 	ExtractUnspecified MemoryExtraction = iota
 	ExtractNone
@@ -41,17 +41,17 @@ const (
 	ExtractModel
 )
 
-// MemoryOnDelete says what becomes of memories when their conversation is deleted.
+// MemoryOnDelete says what happens to memories when their conversation is deleted.
 type MemoryOnDelete int8
 
-// What becomes of memories. The numbers are those of the API.
+// What happens to the memories. The numbers are those of the API.
 const (
 	OnDeleteUnspecified MemoryOnDelete = iota
 	OnDeleteForget
 	OnDeleteKeep
 )
 
-// MemoryPolicy says what a conversation gives to the memory, and what of it enters its views (behaviour §19).
+// MemoryPolicy says what a conversation sends to the memory, and what its views recall from it (behaviour §19).
 type MemoryPolicy struct {
 	On            *bool
 	Sync          SyncStrategy
@@ -67,7 +67,7 @@ type MemoryPolicy struct {
 	Recall        RecallPolicy
 	OnDelete      MemoryOnDelete
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
@@ -80,9 +80,9 @@ type RecallPolicy struct {
 	MaxTokens      *int32
 	Deadline       *time.Duration
 	Floor          *float64
-	MaxViewPercent *int32 // of the budget
+	MaxViewPercent *int32 // in percent of the budget
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
@@ -132,37 +132,37 @@ func (p RecallPolicy) or(next RecallPolicy) RecallPolicy {
 	}
 }
 
-// memory writes the settings of memory down, each in its place.
+// memory returns the memory settings as text, each at a fixed position.
 func (p Policy) memory() string {
 	m, r := p.Memory, p.Memory.Recall
 	return fmt.Sprintln("memory", value(m.On), m.Sync, value(m.BatchMessages), value(m.BatchTokens), value(m.BatchMaxAge), value(m.SyncDelay),
-		value(m.SessionIdle), numbers(m.SyncRoles), m.Extract, m.SyncScope, value(m.Infer), m.OnDelete,
-		value(r.Off), numbers(r.Scopes), value(r.MaxMemories), value(r.MaxEachTokens), value(r.MaxTokens), value(r.Deadline), value(r.Floor), value(r.MaxViewPercent))
+		value(m.SessionIdle), enumText(m.SyncRoles), m.Extract, m.SyncScope, value(m.Infer), m.OnDelete,
+		value(r.Off), enumText(r.Scopes), value(r.MaxMemories), value(r.MaxEachTokens), value(r.MaxTokens), value(r.Deadline), value(r.Floor), value(r.MaxViewPercent))
 }
 
-// numbers writes a list of an enum down: two values that nobody has a word for differ too.
-func numbers[T ~int8](list *[]T) string {
+// enumText returns a list of enum values as numbers, so that two values without a name differ too.
+func enumText[T ~int8](list *[]T) string {
 	if list == nil {
 		return "-"
 	}
 	return fmt.Sprintf("%d", *list)
 }
 
-// Remembers says whether the conversation gives what is said in it to the memory.
+// Remembers reports whether what is said in the conversation is sent to the memory.
 func (p MemoryPolicy) Remembers() bool { return ValueOr(p.On, false) }
 
-// Recalls says whether memories enter the conversation's views.
+// Recalls reports whether memories enter the conversation's views.
 func (p MemoryPolicy) Recalls() bool { return p.Remembers() && !ValueOr(p.Recall.Off, false) }
 
-// RecallScopes are the scopes that memories are recalled from.
+// RecallScopes returns the scopes from which memories are recalled.
 func (p MemoryPolicy) RecallScopes() []MemoryScope {
 	return ValueOr(p.Recall.Scopes, []MemoryScope{MemoryScopeUser})
 }
 
-// SyncsRole says whether what is said in a role is remembered.
+// SyncsRole reports whether messages of a role are remembered.
 func (p MemoryPolicy) SyncsRole(r Role) bool {
 	return slices.Contains(ValueOr(p.SyncRoles, []Role{RoleUser}), r)
 }
 
-// TagNoMemory is the tag of a message that is never given to the memory.
+// TagNoMemory is the tag of a message that is never sent to the memory.
 const TagNoMemory = "no-memory"

@@ -34,7 +34,7 @@ func (r Role) String() string {
 	}
 }
 
-// MessageType says what a message is for, where its role does not.
+// MessageType says what a message is for, if its role does not say so.
 type MessageType int8
 
 // The message types. The numbers are those of the API.
@@ -48,56 +48,56 @@ const (
 	TypeOther
 )
 
-// Importance says how much of a message or a tool result is kept when the view becomes smaller (behaviour §5, §7, §8).
+// Importance says how much of a message or a tool result is kept when the view shrinks (behaviour §5, §7, §8).
 type Importance int8
 
-// The importances, the least first. The numbers are those of the API.
+// The importances, lowest first. The numbers are those of the API.
 const (
-	ImportanceUnspecified Importance = iota // normal
+	ImportanceUnspecified Importance = iota // same as normal
 	ImportanceLow
 	ImportanceNormal
 	ImportanceHigh
 )
 
-// Message is one entry of the record. It is immutable once it has an index: whoever holds one may keep it, nobody may change it.
+// Message is one entry of the record. Once it has an index it must not be changed, and anybody may keep it.
 type Message struct {
 	ID      string
-	Index   int32 // position in the record, from 0; never shifts, never returns
+	Index   int32 // position in the record, from 0; it never changes and is never used again
 	Role    Role
-	Name    string // who of several in the role speaks
+	Name    string // which of several speakers in the role
 	Parts   []Part
 	Type    MessageType
 	Actions []ActionRef
-	// Expiration is how long the message's words live, resolved at append; nil where nothing says.
+	// Expiration says how long the message's words live, resolved at append; nil if nothing sets it.
 	Expiration *Expiration
-	// Importance is that of the message's words, resolved at append; each result has its own.
+	// Importance is the importance of the message's words, resolved at append. Each result has its own.
 	Importance Importance
 	Pinned     bool
-	Model      string // the model that wrote it
+	Model      string // model that wrote it
 	RunID      string
 	StepID     string
 	Tags       []string
 	Metadata   string // the caller's JSON object, byte for byte
 	CreateTime time.Time
 	TurnAdded  int32
-	Tokens     int32 // all parts and the flat cost of a message, before the factor
-	Estimated  bool  // a part was counted by sampling
+	Tokens     int32 // weight of all parts and of the message itself, before the calibration factor
+	Estimated  bool  // a part's tokens are an estimate from a sample
 	RequestID  string
-	// Place is the message's number among those that count for retention, for one that carries retention.
+	// Place is the message's number among those that count for retention; zero if the message carries no retention.
 	Place Place
-	// RequestBack is how many messages before it the last one stands in which a user's own words are; 0 if there is none, or if no
-	// such words are in it.
+	// RequestBack is the distance to the last earlier message with a user's own words. It is 0 if there is none, or if this message has no
+	// such words.
 	RequestBack int32
-	Commit      uint64 // the version that the commit made: what events are ordered by
-	// Unit is 1 + the index of the first message of its unit; 0 in a record that was made before units were stored.
+	Commit      uint64 // the version that the commit made; events are ordered by it
+	// Unit is 1 + the index of the first message of its unit; 0 in records from before units were stored.
 	Unit int32
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
-// UnitFirst is the index of the first message of the message's unit. It is not known of tool messages that were recorded before
-// units were stored: such a unit was one assistant message with calls and the tool messages directly after it.
+// UnitFirst returns the index of the first message of the message's unit. It is unknown for tool messages recorded before units were
+// stored. Such a unit is an assistant message with calls and the tool messages directly after it.
 func (m *Message) UnitFirst() (first int32, known bool) {
 	if m.Unit > 0 {
 		return m.Unit - 1, true
@@ -105,8 +105,8 @@ func (m *Message) UnitFirst() (first int32, known bool) {
 	return m.Index, m.Role != RoleTool
 }
 
-// Place numbers a message, from 1, in the two ways of counting for retention: among the messages that carry retention, and
-// among all of the user's and the tools'.
+// Place numbers a message for retention, from 1, in two ways: among the messages that carry retention, and among all messages of the user
+// and of tools.
 type Place struct{ Carrying, Inputs int32 }
 
 // ActionRef names an action of the agent framework.
@@ -138,19 +138,19 @@ type Part struct {
 	Result    *ToolResult
 	Reasoning *Reasoning
 	Opaque    *Opaque
-	Tokens    int32 // weight of the part, before the factor
+	Tokens    int32 // weight before the calibration factor
 	Estimated bool
 	Retention Retention
-	Plugin    string // that added the part; empty for the caller's own
+	Plugin    string // the plugin that added the part; empty for the caller's own parts
 	Variant   Variant
-	// Citation says what a shown text or result stands for, at level Cited; nil otherwise.
+	// Citation says what a shown text or result stands for at level Cited; nil otherwise.
 	Citation *Citation
-	// Recalled is what a text of recalled memories was made of; nil for all other parts. Only views have such parts.
+	// Recalled holds the memories from which a text was made; nil for all other parts. Only views have such parts.
 	Recalled *RecalledMemories
-	// Residue is what its provider said of the part that no field holds; nil for most.
+	// Residue is what the provider's JSON said about the part that no field holds; nil for most parts.
 	Residue *Residue
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
@@ -162,13 +162,13 @@ type Media struct {
 	Detail   string
 }
 
-// ToolCall is a call that the model asked for.
+// ToolCall is a tool call by the model.
 type ToolCall struct {
 	CallID    string
 	Name      string
-	Arguments Content // as the model wrote them, JSON or not
-	Ordinal   int32   // number of the call in its conversation, from 1, fixed at append
-	// Unique: no other call of the conversation had the id when this one was appended, so that it can be rendered as it is.
+	Arguments Content // as the model wrote them; not always JSON
+	Ordinal   int32   // number of the call in its conversation, from 1, set at append
+	// Unique is set if no earlier call of the conversation had the same id, so that the call is rendered with its own id.
 	Unique bool
 }
 
@@ -182,7 +182,7 @@ const (
 	ResultError
 )
 
-// OutputKind says which shape a result has.
+// OutputKind is the shape of a result.
 type OutputKind int8
 
 // The shapes of results.
@@ -201,22 +201,23 @@ type ToolResult struct {
 	Text    Content      // for OutputText and OutputJSON
 	Parts   []ResultPart // for OutputParts
 	Actions []ActionRef
-	// Expiration is how long the result lives, resolved at append; nil where nothing says.
+	// Expiration says how long the result lives, resolved at append; nil if nothing sets it.
 	Expiration *Expiration
 	Importance Importance // resolved at append
-	Ordinal    int32      // the ordinal of the call it answers, fixed at append
-	// Joins: it came behind other messages, and no build had shown its call as unanswered: views show it beside its call. Fixed at append.
+	Ordinal    int32      // ordinal of the call that it answers, set at append
+	// Joins is set at append if the result came behind other messages and no build had shown its call as unanswered. Views show it next to
+	// its call.
 	Joins bool
-	// Recalled is what the result was brought back from; nil for most.
+	// Recalled says what the result recalled; nil for most results.
 	Recalled *Recalled
-	// Source is what the caller says that the result came from; nil for most.
+	// Source is the source that the caller gave for the result; nil for most results.
 	Source *ResultSource
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
-// Texts are the pieces of a result that are text: one, or those of several between which media may lie.
+// Texts returns the texts of a result: one, or several that may have media between them.
 func (r *ToolResult) Texts() []string {
 	if r.Output != OutputParts {
 		return []string{r.Text.Inline}
@@ -230,10 +231,10 @@ func (r *ToolResult) Texts() []string {
 	return texts
 }
 
-// Words are the texts of a result, each on lines of its own.
+// Words returns the texts of a result, each on its own lines.
 func (r *ToolResult) Words() string { return strings.Join(r.Texts(), "\n") }
 
-// Lines is the result as one text: its pieces, each on lines of its own, where media is one line.
+// Lines returns the result as one text: its pieces on lines of their own, with one line for each medium.
 func (r *ToolResult) Lines() string {
 	if r.Output != OutputParts {
 		return r.Text.Inline
@@ -247,7 +248,7 @@ func (r *ToolResult) Lines() string {
 	return strings.Join(lines, "\n")
 }
 
-// ResultPart is one piece of a result of several: media if Media is set, else text.
+// ResultPart is one piece of a result that has several: media if Media is set, otherwise text.
 type ResultPart struct {
 	Text  Content
 	Media *Media
@@ -261,19 +262,19 @@ type Reasoning struct {
 	Model     string
 }
 
-// Opaque is a provider's own block, kept byte for byte.
+// Opaque is a block that only its provider understands, kept byte for byte.
 type Opaque struct {
 	Provider string
 	JSON     Content
 }
 
-// Residue is members of a provider's JSON that a part's fields do not hold. Only that provider's formats show them.
+// Residue holds members of a provider's JSON that a part has no fields for. Only formats of that provider show them.
 type Residue struct {
 	Provider string
 	JSON     string // an object, byte for byte
 }
 
-// Bytes is how much of the caller's the residue holds; 0 if there is none.
+// Bytes is the number of bytes of the residue; 0 if there is none.
 func (r *Residue) Bytes() int64 {
 	if r == nil {
 		return 0
@@ -281,7 +282,7 @@ func (r *Residue) Bytes() int64 {
 	return int64(len(r.JSON))
 }
 
-// CloneParts copies parts so deeply that the copy's contents can be replaced without touching the original.
+// CloneParts makes a copy of parts whose contents can be replaced without changing the original.
 func CloneParts(parts []Part) []Part {
 	out := make([]Part, len(parts))
 	for i, p := range parts {
@@ -309,7 +310,7 @@ func clone[T any](p *T) *T {
 	return new(*p)
 }
 
-// HasCalls says whether the message asks for tools.
+// HasCalls reports whether the message has tool calls.
 func (m *Message) HasCalls() bool {
 	for i := range m.Parts {
 		if m.Parts[i].Kind == PartToolCall {
@@ -319,13 +320,13 @@ func (m *Message) HasCalls() bool {
 	return false
 }
 
-// OwnWords says whether a user's own words stand in the message (behaviour §1): what actions, other agents and retries gave back in
-// the user's role is not the user's, and neither is what a plugin added.
+// OwnWords reports whether the message holds a user's own words (behaviour §1). What actions, other agents and retries put in the user's
+// role is not the user's, and neither is what a plugin added.
 func (m *Message) OwnWords() bool {
 	return m.isTyped() && slices.ContainsFunc(m.Parts, func(p Part) bool { return p.ownWords() })
 }
 
-// isTyped says whether the caller's parts of the message are what a user typed.
+// isTyped reports whether a user typed the caller's parts of the message.
 func (m *Message) isTyped() bool {
 	switch m.Type {
 	case TypeActionResult, TypeSubAgentResult, TypeRetryContext:
@@ -338,19 +339,20 @@ func (p *Part) ownWords() bool {
 	return p.Kind == PartText && p.Plugin == "" && p.Recalled == nil && (p.Text.Ref != nil || p.Text.Erased != nil || strings.TrimSpace(p.Text.Inline) != "")
 }
 
-// TagAborted is the tag of a message whose making was cut off: nobody answers the calls in it.
+// TagAborted is the tag of a message that was cut off while it was made: its calls are never answered.
 const TagAborted = "aborted"
 
-// Aborted says whether the message was cut off. It is a unit for itself: nothing joins it.
+// Aborted reports whether the message was cut off. It is a unit of its own, and nothing joins it.
 func (m *Message) Aborted() bool { return slices.Contains(m.Tags, TagAborted) }
 
-// TagPaused is the tag of a message at which the provider paused the model's turn: it goes on when it is sent back as it is.
+// TagPaused is the tag of a message at which the provider paused the model's turn. The turn goes on when the message is sent back
+// unchanged.
 const TagPaused = "paused"
 
-// Paused says whether the model's turn goes on behind the message.
+// Paused reports whether the model's turn goes on after the message.
 func (m *Message) Paused() bool { return slices.Contains(m.Tags, TagPaused) && !m.Aborted() }
 
-// Overhead is the part of the message's weight that no part carries: the flat cost of a message.
+// Overhead is the part of the message's weight that does not come from its parts: the flat cost of a message.
 func (m *Message) Overhead() int32 {
 	n := m.Tokens
 	for i := range m.Parts {

@@ -9,12 +9,12 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// fill sets every pointer and gives every slice two elements, so that whatever a type can hold is there.
+// fill sets every pointer and gives every slice two elements, so that everything a type can hold is set.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.Type() == reflect.TypeFor[*conversation.ContentRef]() || v.Type() == reflect.TypeFor[*conversation.ErasedContent]() {
-			return // these are inside a content
+			return // inside a content
 		}
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem())
@@ -56,7 +56,7 @@ func contents(v reflect.Value, found *[]*conversation.Content) {
 	}
 }
 
-// fullParts has one part of each kind, with everything in it that the kind can hold.
+// fullParts returns one part of each kind, with everything that the kind can hold.
 func fullParts(t *testing.T) []conversation.Part {
 	t.Helper()
 	all := conversation.Part{}
@@ -69,7 +69,7 @@ func fullParts(t *testing.T) []conversation.Part {
 		{Kind: conversation.PartReasoning, Reasoning: all.Reasoning},
 		{Kind: conversation.PartOpaque, Opaque: all.Opaque},
 	}
-	// What Kind names is one field of a part each: a new field needs a new kind here. These are beside it.
+	// Kind selects one field of a part, so a new field needs a new kind here. These fields are common to all kinds.
 	beside := []string{"Kind", "Tokens", "Estimated", "Retention", "Plugin", "Variant", "Citation", "Recalled", "Residue", "Unknown"}
 	if fields := reflect.TypeFor[conversation.Part]().NumField(); fields != len(parts)+len(beside) {
 		t.Fatalf("a part has %d fields: a kind is missing in this test", fields)
@@ -152,7 +152,7 @@ func TestContent_Lengths_WhereverItIs(t *testing.T) {
 	}
 }
 
-// TestErased_Parts_WhereverItIs: one run of content that is erased, in whatever part, makes the parts erased.
+// TestErased_Parts_WhereverItIs: a single erased content, in whatever part, makes the parts erased.
 func TestErased_Parts_WhereverItIs(t *testing.T) {
 	parts := fullParts(t)
 	if conversation.Erased(parts) {

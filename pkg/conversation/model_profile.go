@@ -2,7 +2,7 @@ package conversation
 
 import "time"
 
-// ModelProfile is what is known of a model. Nil means not set.
+// ModelProfile describes a model. Nil means not set.
 type ModelProfile struct {
 	Model                string
 	ContextWindowTokens  *int32
@@ -10,16 +10,16 @@ type ModelProfile struct {
 	Counter              string
 	Factor               *float64
 	MediaTokens          *int32
-	InputPrice           *float64 // per million tokens, as the others
+	InputPrice           *float64 // per million tokens, like the other prices
 	CacheReadPrice       *float64
 	CacheWritePrice      *float64
 	OutputPrice          *float64
-	LivePrefix           *bool // whole contexts may be sent to it to be summarized
+	LivePrefix           *bool // whole contexts may be sent to the model to be summarized
 	CacheLifetime        *time.Duration
 	ReasoningBinding     ReasoningBinding
 }
 
-// ReasoningBinding says what a provider does with reasoning that stands behind other text than it was produced behind.
+// ReasoningBinding says what a provider does with reasoning that follows a text other than the one it was produced after.
 type ReasoningBinding int8
 
 // The bindings. The numbers are those of the API.
@@ -33,11 +33,11 @@ const (
 // DefaultCounter counts the tokens of conversations that name no counter.
 const DefaultCounter = "o200k"
 
-// perMillion: prices are for a million tokens.
+// perMillion: prices are per million tokens.
 const perMillion = 1e6
 
-// The prices per million tokens that a profile does not say. Where it says none, costs count in plain input tokens. Those of cached input
-// are shares of the price of input.
+// The default prices per million tokens, for what a profile does not price. If it has no price at all, costs are in plain input tokens.
+// The defaults for cached input are shares of the input price.
 const (
 	defaultInputPrice  = 1
 	defaultOutputPrice = 5
@@ -45,9 +45,9 @@ const (
 	cacheWriteShare    = 1.25
 )
 
-// CallTokens are the tokens of calls to a model. Output holds what the model thought before it wrote.
+// CallTokens are the tokens of model calls. Output includes the model's thinking.
 type CallTokens struct {
-	// Input is all that was sent. CacheRead and CacheWrite are parts of it.
+	// Input is everything that was sent. CacheRead and CacheWrite are parts of it.
 	Input, CacheRead, CacheWrite, Output int64
 }
 
@@ -56,16 +56,16 @@ func (t CallTokens) Plus(o CallTokens) CallTokens {
 	return CallTokens{t.Input + o.Input, t.CacheRead + o.CacheRead, t.CacheWrite + o.CacheWrite, t.Output + o.Output}
 }
 
-// IsPriced says whether the profile has a price of what every call takes, input and output.
+// IsPriced reports whether the profile has a price for input or output, which every call uses.
 func (p *ModelProfile) IsPriced() bool { return p.InputPrice != nil || p.OutputPrice != nil }
 
-// CachePrices are the prices of a million tokens that are read from the provider's cache, and written to it.
+// CachePrices returns the prices per million tokens read from the provider's cache, and written to it.
 func (p *ModelProfile) CachePrices() (read, write float64) {
 	input := ValueOr(p.InputPrice, defaultInputPrice)
 	return ValueOr(p.CacheReadPrice, cacheReadShare*input), ValueOr(p.CacheWritePrice, cacheWriteShare*input)
 }
 
-// CallCost is what calls cost, in the currency of the profile's prices.
+// CallCost is the cost of calls in the currency of the profile's prices.
 func (p *ModelProfile) CallCost(t CallTokens) float64 {
 	read, write := p.CachePrices()
 	plain := float64(t.Input - t.CacheRead - t.CacheWrite)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Policy says how a conversation's view is kept. A nil field is not set: it comes from the next policy in line (request,
+// Policy says how a conversation's view is kept. A field that is nil is taken from the next policy in line (request,
 // conversation, server default).
 type Policy struct {
 	Expiration    ExpirationPolicy
@@ -20,30 +20,30 @@ type Policy struct {
 	Compaction    CompactionPolicy
 	Citations     CitationsPolicy
 	Memory        MemoryPolicy
-	MaxWait       *time.Duration // for summarizers, in all of one build
+	MaxWait       *time.Duration // total wait for summarizers in one build
 	Deduplication DeduplicationPolicy
-	TTL           *time.Duration // 0 switches it off
+	TTL           *time.Duration // 0: no ttl
 
-	TTLWithoutTombstone *bool // an append begins the conversation anew once the ttl is over
+	TTLWithoutTombstone *bool // after the ttl, an append begins the conversation anew
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
-// ExpirationPolicy is expiry for a whole conversation.
+// ExpirationPolicy is the expiry of a whole conversation.
 type ExpirationPolicy struct {
-	Off *bool // nothing expires, whatever says so; erasures are made all the same
-	// Results is for tool results, and messages of the types ACTION_RESULT and SUB_AGENT_RESULT, of which nothing else says
+	Off *bool // nothing expires, whatever other settings say; erasures still happen
+	// Results applies to tool results, and to messages of the types ACTION_RESULT and SUB_AGENT_RESULT, if nothing else says
 	// how long they live.
 	Results Expiration
 }
 
-// RetentionPolicy says which messages count when blocks of plugins age.
+// RetentionPolicy says which messages count toward the age of plugins' blocks.
 type RetentionPolicy struct {
-	AllInputs *bool // every message of the user's and the tools' counts
+	AllInputs *bool // every message of the user and of tools counts
 }
 
-// RewriteMode says when due edits are made.
+// RewriteMode says when edits that are due are made.
 type RewriteMode int8
 
 // The modes. The numbers are those of the API.
@@ -53,14 +53,15 @@ const (
 	RewriteCoalesced
 )
 
-// RewritePolicy says when due edits are made: changing old text makes the provider read all that follows it anew.
+// RewritePolicy says when edits that are due are made: after a change of old text, the provider must read everything behind it
+// anew.
 type RewritePolicy struct {
 	Mode             RewriteMode
-	MinGainTokens    *int32         // that due edits free together before they are made
-	MaxDeferralTurns *int32         // that one waits at most
-	ColdAfter        *time.Duration // without a build: the provider has forgotten the prefix by then
-	ExpectTurns      *int32         // for how many the conversation is expected to go on; 0 for no expectation
-	ColdCutPercent   *int32         // of the budget, beyond which a view is cut behind a cold cache; 100 for never
+	MinGainTokens    *int32         // tokens that due edits must free together
+	MaxDeferralTurns *int32         // turns that an edit waits at most
+	ColdAfter        *time.Duration // time without a build after which the provider no longer caches the prefix
+	ExpectTurns      *int32         // turns for which the conversation is expected to go on; 0 for no expectation
+	ColdCutPercent   *int32         // percent of the budget from which a view is cut when nothing is cached; 100 for never
 }
 
 // FitPolicy keeps a view inside its budget.
@@ -68,26 +69,26 @@ type FitPolicy struct {
 	MaxContextTokens     *int32
 	ContextWindowTokens  *int32
 	ReservedOutputTokens *int32
-	TargetPercent        *int32 // of the budget: where a cut of the window aims
-	MaxResultPercent     *int32 // of the budget: the most one tool result may take when it first enters a view
-	KeepOpening          *bool  // the first message that the user wrote stays in view for good
+	TargetPercent        *int32 // in percent of the budget: the target of a cut of the window
+	MaxResultPercent     *int32 // in percent of the budget: what one tool result may weigh when it first enters a view
+	KeepOpening          *bool  // the user's first message always stays in view
 }
 
 // PruningPolicy says when old tool results are cleared.
 type PruningPolicy struct {
 	Off               *bool
-	ProtectTokens     *int32    // of the newest parts, which are left alone
-	MinimumTokens     *int32    // that must go together
-	MaxPartTokens     *int32    // what a part counts at most
+	ProtectTokens     *int32    // tokens of the newest parts, which are left alone
+	MinimumTokens     *int32    // tokens that clearing must free in all
+	MaxPartTokens     *int32    // tokens that a part counts at most
 	ProtectedTools    *[]string // by name
-	ProtectedPrefixes *[]string // by the beginning of the name
+	ProtectedPrefixes *[]string // by prefix of the name
 	EraseAfter        *time.Duration
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
-// Strategy says how a view that outgrows its budget becomes smaller.
+// Strategy says how a view shrinks when it outgrows its budget.
 type Strategy int8
 
 // The strategies. The numbers are those of the API.
@@ -98,54 +99,54 @@ const (
 	StrategySlidingWindow
 )
 
-// CompactionPolicy says how a view that outgrows its budget becomes smaller.
+// CompactionPolicy says how a view shrinks when it outgrows its budget.
 type CompactionPolicy struct {
 	Strategy          Strategy
-	ThresholdMessages *int32 // in the view since the last summary; 0 switches it off
-	PreparePercent    *int32 // of the budget, from which on a summary is prepared
-	KeepRecent        *int32 // messages that are left alone
-	TailPercent       *int32 // of the budget: what these may take
-	TargetPercent     *int32 // of the budget: what the view weighs afterwards
+	ThresholdMessages *int32 // messages in the view since the last summary; 0: no threshold
+	PreparePercent    *int32 // in percent of the budget: from here on a summary is prepared
+	KeepRecent        *int32 // number of newest messages that are left alone
+	TailPercent       *int32 // in percent of the budget: what these may weigh
+	TargetPercent     *int32 // in percent of the budget: what the view weighs afterwards
 	MinShrinkPercent  *int32
 	FanOut            *int32
 	SummaryTokens     *int32
 	PromptID          *string
 	CountReasoning    *bool
-	ListTokens        *int32 // of the list of names beside a summary; 0 for none
-	// LivePrefix has the agent's own model write summaries, behind the bytes that its provider has cached.
+	ListTokens        *int32 // tokens for the list of names after a summary; 0 for no list
+	// LivePrefix lets the agent's own model write summaries, after the prefix that its provider has cached.
 	LivePrefix         *bool
-	SummaryInputTokens *int32 // that a model is given for one summary, except behind a live prefix
+	SummaryInputTokens *int32 // tokens that a model gets for one summary, except after a live prefix
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
-// CitationsPolicy says which results enter the view as a citation (behaviour §9).
+// CitationsPolicy says which results enter the view as citations (behaviour §9).
 type CitationsPolicy struct {
 	On              *bool
-	ThresholdChars  *int32 // Unicode code points up to which a result is shown in full
-	ReleaseOnEndRun *bool  // the originals of what a run's messages cite go when the run has ended
-	// RecallTools are tools that recall beside those that are told by their names: what they answer is never cited or searched.
+	ThresholdChars  *int32 // in Unicode code points: longer results are cited
+	ReleaseOnEndRun *bool  // the originals of what a run cited are erased after the run
+	// RecallTools are recall tools besides those known by name: their results are never cited or searched.
 	RecallTools *[]string
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
-// DeduplicationPolicy says which results are shown without lines that stand in the view already (behaviour §21).
+// DeduplicationPolicy says which results are shown without lines that the view already shows (behaviour §21).
 type DeduplicationPolicy struct {
 	On            *bool
 	ExcludedTools *[]string // by name
-	MinLines      *int32    // that stand in a row
+	MinLines      *int32    // minimum number of adjacent lines
 
-	// Unknown is what a newer version wrote.
+	// Unknown holds fields that a newer version wrote.
 	Unknown string
 }
 
-// DefaultMinLines is how many lines must stand in a row to be deduplicated.
+// DefaultMinLines is how many adjacent lines are deduplicated at least.
 const DefaultMinLines = 3
 
-// DefaultThresholdChars is the longest result that is shown in full, with citations on (behaviour §9).
+// DefaultThresholdChars is the length of the longest result that is shown in full if citations are on (behaviour §9).
 const DefaultThresholdChars = 1_000
 
 // The defaults of behaviour §7, §8 and §14.
@@ -178,7 +179,7 @@ const (
 	DefaultMaxWait          = 3 * time.Second
 )
 
-// Or returns the policy with what is not set taken from next, field by field.
+// Or fills fields that are not set from next.
 func (p Policy) Or(next Policy) Policy {
 	return Policy{
 		Expiration: ExpirationPolicy{
@@ -254,8 +255,8 @@ func (p CompactionPolicy) or(next CompactionPolicy) CompactionPolicy {
 	}
 }
 
-// Hash is 16 hexadecimal digits that differ where the policy differs. A policy that sets nothing new since an earlier version
-// of this code has the hash that it had then.
+// Hash returns 16 hexadecimal digits that differ if the policies differ. A policy that uses no newer setting keeps the hash it
+// had in earlier versions.
 func (p Policy) Hash() string {
 	h := fnv.New64a()
 	for _, v := range []*int32{p.Fit.MaxContextTokens, p.Fit.ContextWindowTokens, p.Fit.ReservedOutputTokens,
@@ -282,21 +283,21 @@ func (p Policy) Hash() string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// writeLater writes settings that came after the first, if any of them is set.
+// writeLater writes a group of settings that were added later, if any of them is set.
 func (p Policy) writeLater(h io.Writer, settings func(Policy) string) {
 	if s := settings(p); s != settings(Policy{}) {
 		_, _ = io.WriteString(h, s)
 	}
 }
 
-// writeNamed writes a setting that came by itself, if it is set.
+// writeNamed writes a single setting, if it is set.
 func writeNamed[T any](h io.Writer, name string, v *T) {
 	if v != nil {
 		_, _ = fmt.Fprintln(h, name, *v)
 	}
 }
 
-// lifecycle writes the settings of expiry, retention and rewriting down, each in its place.
+// lifecycle returns the settings of expiry, retention and rewriting as text, each at a fixed position.
 func (p Policy) lifecycle() string {
 	e, r := p.Expiration, p.Rewrite
 	return fmt.Sprint(value(e.Off), value(e.Results.Turns), e.Results.Mode, e.Results.CompactMode, value(e.Results.CompactLength),
@@ -304,7 +305,7 @@ func (p Policy) lifecycle() string {
 		r.Mode, value(r.MinGainTokens), value(r.MaxDeferralTurns), value(r.ColdAfter), value(p.MaxWait))
 }
 
-// window writes the settings of pruning and compaction down, each in its place.
+// window returns the settings of pruning and compaction as text, each at a fixed position.
 func (p Policy) window() string {
 	r, c := p.Pruning, p.Compaction
 	prompt := "-"
@@ -317,13 +318,13 @@ func (p Policy) window() string {
 		value(c.TargetPercent), value(c.MinShrinkPercent), value(c.FanOut), value(c.SummaryTokens), prompt, value(c.CountReasoning))
 }
 
-// citations writes the settings of citations down, each in its place.
+// citations returns the settings of citations as text, each at a fixed position.
 func (p Policy) citations() string {
 	c := p.Citations
 	return fmt.Sprintln("citations", value(c.On), value(c.ThresholdChars), value(c.ReleaseOnEndRun))
 }
 
-// deduplication writes the settings of deduplication down, each in its place.
+// deduplication returns the settings of deduplication as text, each at a fixed position.
 func (p Policy) deduplication() string {
 	d := p.Deduplication
 	return fmt.Sprintln("deduplication", value(d.On), names(d.ExcludedTools), value(d.MinLines))
@@ -336,7 +337,7 @@ func names(list *[]string) string {
 	return fmt.Sprintf("%q", *list)
 }
 
-// value is what a setting is set to, for writing it down.
+// value returns what a setting points to; nil if it is not set.
 func value[T any](v *T) any {
 	if v == nil {
 		return "-"
@@ -352,12 +353,12 @@ func writeSetting[T ~int32 | ~int64](write func([]byte) (int, error), v *T) {
 	_, _ = write(append(strconv.AppendInt(nil, int64(*v), 10), ';'))
 }
 
-// Budget is the room of one build.
+// Budget is the room of a build, in tokens.
 type Budget struct {
 	ContextWindow  int64
 	ReservedOutput int64
 	MaxContext     int64 // 0: no limit of its own
-	Assumed        bool  // nobody said the window: it is the default one
+	Assumed        bool  // the context window is the default, because nothing sets it
 }
 
 // Tokens is B: min(max context, window - reserved output).
@@ -369,7 +370,7 @@ func (b Budget) Tokens() int64 {
 	return room
 }
 
-// ValueOr is what a setting points to, or the default where it is not set.
+// ValueOr returns the value of a setting; otherwise if it is not set.
 func ValueOr[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
@@ -377,5 +378,5 @@ func ValueOr[T any](p *T, otherwise T) T {
 	return *p
 }
 
-// RecallTools are the tools that recall, as the policy names them.
+// RecallTools returns the recall tools that the policy names.
 func (p Policy) RecallTools() RecallTools { return ValueOr(p.Citations.RecallTools, nil) }

@@ -15,8 +15,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// settings visits every setting of a policy: pointers where a zero is a value, and others where it is not. The source of an
-// expiration is none: it says who set the rest. Neither is what is unknown.
+// settings visits every setting of a policy: pointers if zero is a valid value, and other fields. It skips the source of an
+// expiration, which only says who set the rest, and unknown fields.
 func settings(v reflect.Value, visit func(path string, field reflect.Value)) {
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
@@ -30,7 +30,7 @@ func settings(v reflect.Value, visit func(path string, field reflect.Value)) {
 	}
 }
 
-// set sets a setting to a number, in the way of its type.
+// set sets a setting to a number, converted to its type.
 func set(f reflect.Value, n int64) {
 	switch f.Kind() {
 	case reflect.Pointer:
@@ -61,7 +61,7 @@ func policyWith(path string, n int64) conversation.Policy {
 	return p
 }
 
-// policyPaths are the settings, and the least number that each can be set to.
+// policyPaths returns the settings, each with the least number to which it can be set.
 func policyPaths() map[string]int64 {
 	out := map[string]int64{}
 	settings(reflect.ValueOf(&conversation.Policy{}).Elem(), func(path string, f reflect.Value) {
@@ -122,7 +122,7 @@ func TestPolicy_Hash_DiffersWhereThePolicyDiffers(t *testing.T) {
 	}
 }
 
-// TestPolicy_Hash_NeighborsDoNotRunTogether: two settings side by side are not one in another place.
+// TestPolicy_Hash_NeighborsDoNotRunTogether: two adjacent settings do not have the hash of one other setting.
 func TestPolicy_Hash_NeighborsDoNotRunTogether(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		var a, b conversation.Policy
@@ -149,7 +149,7 @@ func TestPolicy_Hash_NeighborsDoNotRunTogether(t *testing.T) {
 }
 
 // TestPolicy_Hash_OfEarlierVersions: manifests hold hashes of policies from before there were settings for expiry, retention
-// and rewriting; one that sets none of them keeps its hash. The last one is pinned for those who come after.
+// and rewriting. A policy that sets none of them keeps its hash. The last hash is fixed for later versions.
 func TestPolicy_Hash_OfEarlierVersions(t *testing.T) {
 	hour := time.Hour
 	fit := conversation.Policy{

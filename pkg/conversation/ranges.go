@@ -4,12 +4,12 @@ import (
 	"slices"
 )
 
-// InRanges says whether one of the ranges contains a message.
+// InRanges reports whether one of the ranges contains a message.
 func InRanges(ranges []Range, index int32) bool {
 	return slices.ContainsFunc(ranges, func(r Range) bool { return r.Contains(index) })
 }
 
-// MergeRanges sorts ranges, joins those that touch and drops empty ones. It may reuse its argument.
+// MergeRanges sorts ranges, joins adjacent ones and drops empty ones. It may reuse its argument.
 func MergeRanges(ranges []Range) []Range {
 	ranges = slices.DeleteFunc(ranges, func(r Range) bool { return r.Len() <= 0 })
 	slices.SortFunc(ranges, func(a, b Range) int { return int(a.First) - int(b.First) })
@@ -24,7 +24,7 @@ func MergeRanges(ranges []Range) []Range {
 	return out
 }
 
-// SubtractRanges returns what of the ranges lies in none of the others.
+// SubtractRanges returns the parts of ranges that are in none of the others.
 func SubtractRanges(ranges, others []Range) []Range {
 	left := MergeRanges(slices.Clone(ranges))
 	for _, o := range others {
@@ -40,7 +40,7 @@ func SubtractRanges(ranges, others []Range) []Range {
 	return left
 }
 
-// IntersectRanges returns what lies in both.
+// IntersectRanges returns the parts that are in both.
 func IntersectRanges(a, b []Range) []Range {
 	out := make([]Range, 0, len(a)*len(b))
 	for _, r := range a {

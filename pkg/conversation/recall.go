@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// The tools that recall, by the names that models know them under.
+// The recall tools, by the names that models know.
 const (
 	ToolExpand   = "expand_message"
 	ToolRetrieve = "retrieve_content"
@@ -15,12 +15,12 @@ const (
 	ToolSearchMemory = "search_memory"
 )
 
-// RecallToolNames are the names of the tools that recall. The caller owns them.
+// RecallToolNames returns the names of the recall tools. The caller may change the result.
 func RecallToolNames() []string {
 	return []string{ToolExpand, ToolRetrieve, ToolSearch, ToolSearchMemory}
 }
 
-// RecallArguments are the arguments that a tool takes that recalls; none of another tool. The caller owns them.
+// RecallArguments returns the arguments of a recall tool; none for other tools. The caller may change the result.
 func RecallArguments(tool string) []string {
 	switch tool {
 	case ToolExpand:
@@ -36,14 +36,15 @@ func RecallArguments(tool string) []string {
 	}
 }
 
-// RecallTools are the names that a policy has for tools that recall, beside those that are told by themselves (behaviour §9).
+// RecallTools are the names of a policy for recall tools that are not recognized by themselves (behaviour §9).
 type RecallTools []string
 
-// Has says whether a tool is one that recalls: by its own name, under a prefix that has palimpsest as a segment, or named by the policy.
+// Has reports whether a tool is a recall tool: by its own name, behind a prefix that has palimpsest as a segment, or because the policy
+// names it.
 func (t RecallTools) Has(name string) bool { return slices.Contains(t, name) || t.Meant(name) != "" }
 
-// Meant is the tool of ours that a name stands for, with or without a prefix; empty if it stands for none. A name of the policy's stands
-// for the one that it ends with.
+// Meant returns the sidecar's tool that a name stands for, with or without a prefix; empty if there is none. A name from the policy
+// stands for the tool that it ends with.
 func (t RecallTools) Meant(name string) string {
 	for _, tool := range RecallToolNames() {
 		prefix, ok := strings.CutSuffix(name, tool)
@@ -56,8 +57,8 @@ func (t RecallTools) Meant(name string) string {
 	return ""
 }
 
-// ofPalimpsest says whether a prefix such as mcp__palimpsest__ or palimpsest. has palimpsest as a segment. Clients of tool servers write
-// them in many ways: whatever is neither a letter nor a digit parts segments.
+// ofPalimpsest reports whether a prefix such as mcp__palimpsest__ or palimpsest. has palimpsest as a segment. Clients of tool servers
+// spell prefixes in many ways, so everything but letters and digits separates segments.
 func ofPalimpsest(prefix string) bool {
 	parts := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	last := []rune(prefix)[len([]rune(prefix))-1]

@@ -2,10 +2,10 @@ package conversation
 
 import "time"
 
-// RecalledPart is the position of the block of an EditRecall among the parts of its message: before all of them.
+// RecalledPart is the position of an EditRecall's block in its message: before all parts.
 const RecalledPart = -1
 
-// RecalledMemories is what a part of recalled memories was made of (behaviour §19). The part's text is the block as the model sees it.
+// RecalledMemories says which memories a part was made of (behaviour §19). The part's text is the block as the model sees it.
 type RecalledMemories struct {
 	Memories []RecalledMemory
 }
@@ -22,14 +22,14 @@ type RecalledMemory struct {
 	Score   float64
 }
 
-// RecalledSource is where a recalled memory was said: messages First to Last (inclusive) of a conversation.
+// RecalledSource says where a recalled memory was said: in messages First to Last (inclusive) of a conversation.
 type RecalledSource struct {
 	Conversation string
 	First, Last  int32
 	Time         time.Time
 }
 
-// IDs are the ids of the memories.
+// IDs returns the ids of the memories.
 func (m *RecalledMemories) IDs() []string {
 	if m == nil {
 		return nil
@@ -41,10 +41,10 @@ func (m *RecalledMemories) IDs() []string {
 	return ids
 }
 
-// Recalled is the block that the view shows before a message's words; nil for none. It must not be changed.
+// Recalled returns the block that the view shows before a message's words; nil for none. It must not be changed.
 func (v *View) Recalled(index int32) *Part { return v.messages[index].recalled }
 
-// recall puts a block before the words of a message, or takes it away.
+// recall puts a block before the words of a message, or removes it.
 func (s *state) recall(e *Edit) {
 	s.recalled, s.edit = nil, e.Seq
 	if len(e.Parts) > 0 {
@@ -52,7 +52,7 @@ func (s *state) recall(e *Edit) {
 	}
 }
 
-// withRecalled puts the block before what is shown of a message.
+// withRecalled adds the block before what is shown of a message.
 func (s *state) withRecalled(it *Item) {
 	if s.recalled == nil {
 		return
@@ -65,7 +65,7 @@ func (s *state) withRecalled(it *Item) {
 	it.Parts, it.Positions = parts, positions
 }
 
-// WithoutRecalled is what is shown of a message but for recalled memories: what is made of a conversation is made of its own words.
+// WithoutRecalled returns the item without recalled memories: summaries and the like are made of the conversation's own words.
 func (it *Item) WithoutRecalled() Item {
 	if len(it.Parts) == 0 || it.Parts[0].Recalled == nil {
 		return *it
@@ -75,7 +75,7 @@ func (it *Item) WithoutRecalled() Item {
 	return out
 }
 
-// RecalledTokens is what recalled memories weigh among the parts.
+// RecalledTokens is the weight of recalled memories among the parts.
 func (it *Item) RecalledTokens() int64 {
 	if len(it.Parts) == 0 || it.Parts[0].Recalled == nil {
 		return 0

@@ -6,8 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// reference answers the same questions as View, written differently: nothing is folded, and every answer is looked up in the
-// whole log of edits, each time.
+// reference answers the same questions as View in another way: nothing is folded, and every answer is looked up in the whole log of edits.
 type reference struct {
 	messages []conversation.Message
 	edits    []conversation.Edit
@@ -60,8 +59,8 @@ func (r *reference) takenOut(i int32) *conversation.Edit {
 	return nil
 }
 
-// standing says whether an edit is a summary in force: nothing of its range was hidden, taken out or put back after it, and no later summary in
-// force tells of any of it.
+// standing reports whether an edit is a summary in force: nothing in its range was hidden, taken out or put back after it, and no later
+// summary in force overlaps it.
 func (r *reference) standing(e conversation.Edit) bool {
 	return e.Kind == conversation.EditSummarize && !slices.ContainsFunc(r.edits, func(o conversation.Edit) bool {
 		touches := o.Range.First <= e.Range.End && e.Range.First < o.Range.End
@@ -74,7 +73,7 @@ func (r *reference) excepted(e conversation.Edit, i int32) bool {
 	return slices.ContainsFunc(e.Summary.Except, func(x conversation.Range) bool { return x.First <= i && i < x.End })
 }
 
-// shownAgain says whether a message is the system's, and a summary in force leaves it out.
+// shownAgain reports whether a message is a system message that a summary in force leaves out.
 func (r *reference) shownAgain(i int32) bool {
 	return r.messages[i].Role == conversation.RoleSystem && slices.ContainsFunc(r.edits, func(e conversation.Edit) bool {
 		return r.standing(e) && r.excepted(e, i)
@@ -85,7 +84,7 @@ func (r *reference) masked(i, part int32) bool {
 	return slices.ContainsFunc(r.about(i, conversation.EditMask), func(e conversation.Edit) bool { return slices.Contains(e.Mask, part) })
 }
 
-// settled says whether the persistent variant is shown: after the first mask, whatever was restored since.
+// settled reports whether the persistent variant is shown: after the first mask, whatever was restored later.
 func (r *reference) settled(i int32) bool {
 	return slices.ContainsFunc(r.edits, func(e conversation.Edit) bool {
 		return e.Kind == conversation.EditMask && e.Range.Contains(i)
@@ -104,7 +103,7 @@ func (r *reference) stands(i int32, p *conversation.Part) bool {
 	}
 }
 
-// part is the form of a part that counts: of those of the highest level, the last. by.Seq is 0 if there is none.
+// part returns the form of a part that counts: the last one of the highest level. by.Seq is 0 if there is none.
 func (r *reference) part(i, part int32) (best conversation.PartEdit, by conversation.Edit) {
 	for _, e := range r.about(i, conversation.EditParts) {
 		for _, p := range e.Parts {
@@ -116,7 +115,7 @@ func (r *reference) part(i, part int32) (best conversation.PartEdit, by conversa
 	return best, by
 }
 
-// by is the last edit that changed what is shown for the message, and why the last one that replaces or removes does so.
+// by returns the last edit that changed what is shown for the message, and the reason of the last one that replaces or removes.
 func (r *reference) by(m *conversation.Message) (seq int64, reason conversation.Reason) {
 	var last int64
 	note := func(e conversation.Edit) {
@@ -141,7 +140,7 @@ func (r *reference) by(m *conversation.Message) (seq int64, reason conversation.
 	return seq, reason
 }
 
-// look is an item, written down.
+// look is an item in comparable form.
 type look struct {
 	Shown     bool
 	Level     conversation.Level
@@ -198,7 +197,7 @@ func (r *reference) look(l *look, m *conversation.Message, p int32) {
 	l.Texts, l.Positions = append(l.Texts, part.Text.Inline), append(l.Positions, p)
 }
 
-// restored says whether a restoration is what the message owes its place to.
+// restored reports whether the message is shown because of a restoration.
 func (r *reference) restored(i int32) bool {
 	return r.since(i) > 0 && !r.is(i, conversation.EditHide) && !r.is(i, conversation.EditSummarize)
 }
@@ -216,7 +215,7 @@ func (r *reference) gone(from int32) []int32 {
 	return out
 }
 
-// lastRestored: edits are numbered by turn in these tests.
+// lastRestored relies on edits being numbered by turn in these tests.
 func (r *reference) lastRestored(turn int32) int64 {
 	last := int64(0)
 	for i := range int32(len(r.messages)) {
@@ -227,7 +226,7 @@ func (r *reference) lastRestored(turn int32) int64 {
 	return last
 }
 
-// owner is the first message of the unit that a shown message belongs to: looked for backwards, past hidden messages.
+// owner returns the first message of the unit of a shown message. It looks backward past hidden messages.
 func (r *reference) owner(i int32) int32 {
 	if r.messages[i].Role != conversation.RoleTool {
 		return i
@@ -248,7 +247,7 @@ func (r *reference) owner(i int32) int32 {
 	return i
 }
 
-// layout is the view's order (behaviour §4), as indices of messages; a summary is its id less 1000.
+// layout returns the view's order (behaviour §4) as indices of messages. A summary is its id minus 1000.
 func (r *reference) layout(w conversation.Window, kept conversation.Kept) []int64 {
 	inPins := func(i int32) bool {
 		return slices.ContainsFunc(kept.Pins, func(p conversation.Range) bool { return p.Contains(i) })
@@ -281,7 +280,7 @@ func (r *reference) layout(w conversation.Window, kept conversation.Kept) []int6
 	return out
 }
 
-// beside says whether a message is shown but for the summary that stands for it.
+// beside reports whether a message would be shown if no summary stood for it.
 func (r *reference) beside(i int32) bool {
 	alone := &reference{messages: r.messages}
 	for _, e := range r.edits {

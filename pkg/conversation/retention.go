@@ -3,7 +3,8 @@ package conversation
 // RetentionKind says how long a block stays in the view.
 type RetentionKind int8
 
-// The kinds. Unset is the caller's own content, which is permanent and makes no record one that carries retention.
+// The kinds. Unset is for the caller's own content: it is permanent, and does not make its message one that carries
+// retention.
 const (
 	RetentionUnset RetentionKind = iota
 	RetentionPermanent
@@ -16,7 +17,7 @@ type Retention struct {
 	Last int32 // for RetentionKeepLast: N, at least 1
 }
 
-// Variant says in which variant of its message a part stands.
+// Variant says to which variant of its message a part belongs.
 type Variant int8
 
 // The variants. The numbers are those of the API.
@@ -33,12 +34,12 @@ const Spacing = "\n\n"
 type Addition struct {
 	Plugin    string
 	Header    string
-	Display   bool      // the model sees it now
-	Retention Retention // how long later builds show it; unset: never
+	Display   bool      // part of the display variant: the model sees it now
+	Retention Retention // for how long later builds show it; unset: never
 	Parts     []Part
 }
 
-// Carries says whether the message carries retention: whether it counts when blocks are numbered.
+// Carries reports whether the message carries retention, so that it counts when blocks age.
 func (m *Message) Carries() bool {
 	for i := range m.Parts {
 		if m.Parts[i].Retention.Kind != RetentionUnset {
@@ -48,7 +49,7 @@ func (m *Message) Carries() bool {
 	return false
 }
 
-// Varied says whether the message's two variants differ.
+// Varied reports whether the message's two variants differ.
 func (m *Message) Varied() bool {
 	for i := range m.Parts {
 		if m.Parts[i].Variant != BothVariants {
@@ -58,7 +59,7 @@ func (m *Message) Varied() bool {
 	return false
 }
 
-// Shows says whether the part stands in the display variant, or, if persistent, in the persistent one.
+// Shows reports whether the part belongs to the persistent variant or, if persistent is false, to the display variant.
 func (p *Part) Shows(persistent bool) bool {
 	if persistent {
 		return p.Variant != DisplayOnly

@@ -2,22 +2,23 @@ package conversation
 
 import "slices"
 
-// Who says something in a user's or a tool's message without being either (behaviour §1).
+// Speakers in a user's or a tool's message that are neither of these (behaviour §1).
 const (
 	speakerPlugin   = "plugin"
-	speakerRetold   = "shortened" // in other words than the user's, or mixed with a plugin's
+	speakerRetold   = "shortened" // the user's words shortened to other words, or mixed with a plugin's
 	speakerAction   = "action_result"
 	speakerSubAgent = "sub_agent_result"
 	speakerRetry    = "retry_context"
 )
 
-// SaidByUser says whether a shown part is words that the user typed, or the beginning of them: not what actions, other agents,
-// retries or plugins gave back in the user's role, nothing cited, and nothing that a model or an extract tells in their place.
+// SaidByUser reports whether a shown part is text that the user typed, or the beginning of it. It is false for what actions,
+// other agents, retries or plugins put in the user's role, for citations, and for what a model or an extract says in place of the
+// user's words.
 func (it *Item) SaidByUser(shown int) bool {
 	return it.Parts[shown].Kind == PartText && it.Speaker(shown) == RoleUser.String()
 }
 
-// Speaker names who says a shown part: the message's role, but for what stands in a role that is not its own.
+// Speaker returns who says a shown part: the message's role, or another speaker for text that does not belong to that role.
 func (it *Item) Speaker(shown int) string {
 	p, m := &it.Parts[shown], it.Message
 	switch {
@@ -38,8 +39,8 @@ func (it *Item) Speaker(shown int) string {
 	}
 }
 
-// isRetold says whether a part of what a user typed is shown in other words than the user's. Expiry shortens a message's words as
-// one: with a plugin's among them, nobody can tell any more whose they are.
+// isRetold reports whether a part that a user typed is shown in other words than the user's. Expiry shortens the words of a
+// message together: if a plugin's words are among them, it is not known whose the result is.
 func (it *Item) isRetold(p *Part) bool {
 	if p.Citation != nil {
 		return true

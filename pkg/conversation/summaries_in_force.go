@@ -6,18 +6,18 @@ import (
 	"sort"
 )
 
-// spans are the edits about ranges. What they hold is never changed; a copy that goes on by itself is made by clone.
+// spans holds the edits about ranges. Its slices are never changed in place; clone makes a copy that can be extended separately.
 type spans struct {
 	summaries   []Edit       // all that were made, in order of sequence
-	hidden      []Edit       // in order of sequence, without what was undone
-	corrections []correction // the last of each message, in order of sequence
-	inForce     []Edit       // summaries that stand, by range
-	takenOut    []Edit       // what the caller's list lacks, without what was put back: by range, and apart
-	moved       []Edit       // what was ever taken out or put back, in order of sequence
-	crossed     bool         // one was made that overlaps an earlier one and does not cover it: that had dissolved
+	hidden      []Edit       // those not undone, in order of sequence
+	corrections []correction // the last one of each message, in order of sequence
+	inForce     []Edit       // summaries in force, by range
+	takenOut    []Edit       // what the caller's list lacks and was not put back: by range, disjoint
+	moved       []Edit       // all edits that took out or put back, in order of sequence
+	crossed     bool         // some summary overlaps an earlier one without covering it: the earlier one had dissolved
 }
 
-// correction is where an edit corrected a message.
+// correction records that an edit corrected a message.
 type correction struct {
 	seq   int64
 	index int32
@@ -25,7 +25,7 @@ type correction struct {
 
 func (s *spans) empty() bool { return len(s.inForce)+len(s.hidden) == 0 }
 
-// clone returns spans whose next edit does not write where those of the original would.
+// clone returns a copy to which further edits can be added without affecting the original.
 func (s *spans) clone() spans {
 	return spans{
 		summaries: slices.Clip(s.summaries), hidden: slices.Clip(s.hidden), corrections: slices.Clip(s.corrections), inForce: s.inForce,
@@ -33,8 +33,8 @@ func (s *spans) clone() spans {
 	}
 }
 
-// take takes in a further edit.
-func (s *spans) take(e *Edit) {
+// add adds an edit.
+func (s *spans) add(e *Edit) {
 	switch e.Kind {
 	case EditHide:
 		s.hidden = append(s.hidden, *e)
@@ -45,7 +45,7 @@ func (s *spans) take(e *Edit) {
 		s.inForce = s.standing()
 		return
 	case EditTakeOut, EditPutBack:
-		s.move(e)
+		s.takeOutOrPutBack(e)
 		return
 	case EditCorrect:
 		s.correct(correction{e.Seq, e.Range.First})
@@ -54,7 +54,7 @@ func (s *spans) take(e *Edit) {
 	s.summarize(e)
 }
 
-// summarize takes in a summary. Nothing later speaks against it, and it takes the place of what it covers.
+// summarize adds a summary. Nothing that came later affects it yet, and it replaces the summaries that it covers.
 func (s *spans) summarize(e *Edit) {
 	s.crossed = s.crossed || slices.ContainsFunc(s.summaries, func(o Edit) bool { return e.Range.Overlaps(o.Range) && !e.Range.Covers(o.Range) })
 	s.summaries = append(s.summaries, *e)
@@ -72,7 +72,7 @@ func (s *spans) summarize(e *Edit) {
 	s.inForce = inForce
 }
 
-// correct notes a correction. One of a message in no summary that stands changes none.
+// correct adds a correction. It affects no summary unless one in force covers the message.
 func (s *spans) correct(c correction) {
 	earlier := slices.DeleteFunc(slices.Clone(s.corrections), func(o correction) bool { return o.index == c.index })
 	s.corrections = slices.Concat(earlier, []correction{c})
@@ -81,7 +81,7 @@ func (s *spans) correct(c correction) {
 	}
 }
 
-// unhide drops the newest hide of a range. Summaries that it dissolved stand again.
+// unhide drops the newest hide of a range. Summaries that it dissolved are in force again.
 func (s *spans) unhide(r Range) {
 	for i := len(s.hidden) - 1; i >= 0; i-- {
 		if s.hidden[i].Range == r {
@@ -91,10 +91,10 @@ func (s *spans) unhide(r Range) {
 	}
 }
 
-// move takes a range out, or puts it back.
-func (s *spans) move(e *Edit) {
+// takeOutOrPutBack adds an edit that takes a range out or puts it back.
+func (s *spans) takeOutOrPutBack(e *Edit) {
 	s.moved = append(s.moved, *e)
-	if s.takenOut = s.without(e); e.Kind == EditTakeOut {
+	if s.takenOut = s.exceptPutBack(e); e.Kind == EditTakeOut {
 		s.takenOut = append(s.takenOut, *e)
 		sortSpans(s.takenOut)
 	}
@@ -103,8 +103,8 @@ func (s *spans) move(e *Edit) {
 	}
 }
 
-// without is what was taken out and an edit does not move. What is left of an edit that is undone in part weighs what is left of it.
-func (s *spans) without(back *Edit) []Edit {
+// exceptPutBack returns what was taken out and is not put back by the edit. If an edit is undone in part, the rest keeps its own weight.
+func (s *spans) exceptPutBack(back *Edit) []Edit {
 	out := make([]Edit, 0, len(s.takenOut)+1)
 	for _, e := range s.takenOut {
 		left := SubtractRanges([]Range{e.Range}, []Range{back.Range})
@@ -120,8 +120,8 @@ func (s *spans) without(back *Edit) []Edit {
 	return out
 }
 
-// taken is the edit that took a message out; nil if none that stands did.
-func (s *spans) taken(index int32) *Edit {
+// takenOutBy returns the edit in force that took a message out; nil if there is none.
+func (s *spans) takenOutBy(index int32) *Edit {
 	at := sort.Search(len(s.takenOut), func(i int) bool { return s.takenOut[i].Range.End > index })
 	if at == len(s.takenOut) || !s.takenOut[at].Range.Contains(index) {
 		return nil
@@ -135,10 +135,10 @@ func sortSpans(edits []Edit) {
 	})
 }
 
-// standing are the summaries in force, by range. One that speaks of messages that were taken back, taken out or corrected since, or after which
-// nothing is left, does not stand any more: the earlier summaries that it has taken up do, and the messages between them. One is
-// superseded by a later one that covers it, as long as that stands. One that stands again because a rewind was undone gives way to what
-// was summarized in its range meanwhile: nothing is told twice.
+// standing returns the summaries in force, by range. A summary dissolves when messages that it tells of were taken back, taken out or
+// corrected later, or when no message is left after it. Then the earlier summaries that it replaced are in force again, and the messages
+// between them are shown. A summary is superseded by a later one in force that covers it. One that returns because a rewind was undone
+// gives way to later summaries in its range, so that nothing is told twice.
 func (s *spans) standing() []Edit {
 	var out []Edit
 	for i := len(s.summaries) - 1; i >= 0; i-- {
@@ -152,9 +152,9 @@ func (s *spans) standing() []Edit {
 	return out
 }
 
-// dissolved says whether something was taken back since that the summary speaks of, or that stood right behind it: then what is the
-// newest would be in the summary, and the newest is always shown. What was corrected since may have been told to who wrote the summary,
-// also where that does not stand for the message. What was put back since, the summary does not tell.
+// dissolved reports whether something was taken back after the summary was made that the summary tells of, or that came right behind it:
+// the newest message would be in the summary then, and it is always shown. A correction in its range dissolves it even if the summary does
+// not stand for the message, because its writer may have seen the old words. A message that was put back later is not in the summary.
 func (s *spans) dissolved(e *Edit) bool {
 	corrected := slices.ContainsFunc(s.corrections, func(c correction) bool { return c.seq > e.Seq && e.Range.Contains(c.index) })
 	moved := slices.ContainsFunc(s.moved, func(m Edit) bool { return m.Seq > e.Seq && m.Range.Overlaps(e.Range) })

@@ -5,34 +5,34 @@ import (
 	"slices"
 )
 
-// Item is a message as the view shows it. Message is the original; Parts are what is shown for it. Where nothing was edited
-// the two share their parts.
+// Item is a message as the view shows it. Message is the original, and Parts are what is shown for it. If nothing was edited, both share
+// their parts.
 type Item struct {
 	Message *Message
 	Parts   []Part
 	Level   Level
-	EditSeq int64 // the last edit of it, 0 for none
-	// Correction is the last edit that corrected it, 0 for none.
+	EditSeq int64 // the last edit of the message; 0 for none
+	// Correction is the last edit that corrected the message; 0 for none.
 	Correction int64
-	Reason     Reason // why its parts are replaced, or it is removed
-	Saved      int64  // tokens that replaced parts save
-	Masked     int64  // tokens of the blocks that a mask drops
-	Unseen     int64  // tokens of the blocks that were for the first build alone
-	// Positions of Parts in the original, where they are not those of the original; nil if they are. RecalledPart for a block that is not
-	// of the original.
+	Reason     Reason // why parts are replaced, or the message is removed
+	Saved      int64  // tokens saved by replaced parts
+	Masked     int64  // tokens of the blocks that masks drop
+	Unseen     int64  // tokens of the blocks that only the first build showed
+	// Positions are the positions of Parts in the original; nil if they are the same. RecalledPart stands for a block that is not part of
+	// the original.
 	Positions []int32
-	// Copies are what the lines name that stand in Parts for others; nil if nothing of it is deduplicated.
+	// Copies are the copies to which lines in Parts refer; nil if nothing was deduplicated.
 	Copies []NamedCopy
-	// Beside: its results came behind other messages, and stand beside the calls that they answer.
+	// Beside is set if the item's results came behind other messages and are shown next to their calls.
 	Beside bool
-	// Of is all of its message, if other parts of that stand in other units; nil otherwise.
+	// Of is the whole message if its parts are divided among several units; nil otherwise.
 	Of *Item
 }
 
-// Holds says whether a part of the message is the item's, as far as units divide it.
+// Holds reports whether a part of the message belongs to the item.
 func (it *Item) Holds(part int32) bool { return it.Of == nil || slices.Contains(it.Positions, part) }
 
-// Position is where a shown part stands in the original.
+// Position is the position of a shown part in the original.
 func (it *Item) Position(shown int) int32 {
 	if it.Positions == nil {
 		return int32(shown)
@@ -40,7 +40,7 @@ func (it *Item) Position(shown int) int32 {
 	return it.Positions[shown]
 }
 
-// Tokens is what the item weighs, before the factor.
+// Tokens is the weight of the item, before the calibration factor.
 func (it *Item) Tokens() int64 {
 	n := int64(it.Message.Overhead())
 	for i := range it.Parts {
@@ -49,14 +49,14 @@ func (it *Item) Tokens() int64 {
 	return n
 }
 
-// Unit is what enters or leaves the view together (behaviour §1): a message; or assistant messages of which the first asks for
-// tools and the others stand directly behind open calls, and the tool messages directly after them.
+// Unit is what enters or leaves the view together (behaviour §1). It is a single message, or it is an assistant message with tool calls,
+// further assistant messages directly behind open calls, and the tool messages directly after these.
 type Unit struct {
 	Items   []Item
 	Summary *Edit // set instead of Items for a summary
 }
 
-// Items are the messages that units show, in their order.
+// Items yields the items of units, in order.
 func Items(units []Unit) iter.Seq[*Item] {
 	return func(yield func(*Item) bool) {
 		for i := range units {
@@ -77,7 +77,7 @@ func (u *Unit) First() int32 {
 	return u.Items[0].Message.Index
 }
 
-// Last is the index of the unit's last message, but for results that stand beside their calls.
+// Last is the index of the unit's last message. Results that are shown next to their calls do not count.
 func (u *Unit) Last() int32 {
 	if u.Summary != nil {
 		return u.Summary.Range.End - 1
@@ -89,7 +89,7 @@ func (u *Unit) Last() int32 {
 	return u.Items[last].Message.Index
 }
 
-// Ranges are where the unit's messages lie: one range, and each message of results that stand beside their calls.
+// Ranges lists where the unit's messages lie: one range, and one for each message of results that are shown next to their calls.
 func (u *Unit) Ranges() []Range {
 	out := []Range{{First: u.First(), End: u.Last() + 1}}
 	for i := range u.Items {
@@ -100,7 +100,7 @@ func (u *Unit) Ranges() []Range {
 	return out
 }
 
-// Tokens is what the unit weighs, before the factor.
+// Tokens is the weight of the unit, before the calibration factor.
 func (u *Unit) Tokens() int64 {
 	if u.Summary != nil {
 		return int64(u.Summary.Summary.Tokens)
@@ -112,7 +112,7 @@ func (u *Unit) Tokens() int64 {
 	return n
 }
 
-// ToolOf is the tool that gave a result of the unit: as the result says, else as the call does.
+// ToolOf returns the tool that a result of the unit comes from: as the result names it or else as the call does.
 func (u *Unit) ToolOf(r *ToolResult) string {
 	if r.Name != "" {
 		return r.Name
@@ -128,8 +128,8 @@ func (u *Unit) ToolOf(r *ToolResult) string {
 	return ""
 }
 
-// IsImportant says whether anything of the unit is of high importance: a message, or a tool result. What is said of a tool's message is
-// said of those of its results that say nothing themselves.
+// IsImportant reports whether a message or a tool result of the unit is of high importance. The importance of a tool's message applies to
+// those of its results that have none.
 func (u *Unit) IsImportant() bool {
 	return slices.ContainsFunc(u.Items, func(it Item) bool {
 		m := it.Message
@@ -145,7 +145,7 @@ func (u *Unit) IsImportant() bool {
 	})
 }
 
-// OpenCalls returns the calls of the unit that no result in it answers, in order.
+// OpenCalls returns the calls of the unit that none of its results answers, in order.
 func (u *Unit) OpenCalls() []*ToolCall {
 	var open []*ToolCall
 	for i := range u.Items {
@@ -171,8 +171,8 @@ func without(open []*ToolCall, ordinal int32) []*ToolCall {
 	return open
 }
 
-// Units groups items, which are in index order, into units, as their messages say. Hidden says whether all of a range is hidden:
-// hidden messages are invisible to pairing.
+// Units groups items, which are in index order, into units, as their messages say. hidden reports whether all of a range is hidden:
+// pairing ignores hidden messages.
 func Units(items []Item, hidden func(Range) bool) []Unit {
 	units := make([]Unit, 0, len(items))
 	for start := 0; start < len(items); {
@@ -186,7 +186,7 @@ func Units(items []Item, hidden func(Range) bool) []Unit {
 	return units
 }
 
-// together says whether a message is of the unit that items have begun.
+// together reports whether a message belongs to the unit that the items begin.
 func together(unit []Item, m *Message, hidden func(Range) bool) bool {
 	begun := unit[0].Message
 	if first, known := m.UnitFirst(); known {

@@ -69,8 +69,8 @@ func equal(a, b [][]int32) bool {
 	return slices.EqualFunc(a, b, slices.Equal[[]int32])
 }
 
-// TestUnits_Stored_GroupsAsStored: messages say which unit they are of. What is not in the view, for whatever reason, does not
-// part those that are.
+// TestUnits_Stored_GroupsAsStored: messages say to which unit they belong. Messages that are not in view, for whatever reason,
+// do not divide a unit.
 func TestUnits_Stored_GroupsAsStored(t *testing.T) {
 	messages := script("uccattctt")
 	for i, unit := range []int32{0, 1, 1, 1, 1, 1, 6, 6, 8} {
@@ -84,7 +84,7 @@ func TestUnits_Stored_GroupsAsStored(t *testing.T) {
 	}
 }
 
-// TestUnits_StoredBehindOld_GroupTogether: results that are stored with their unit join calls from before units were stored.
+// TestUnits_StoredBehindOld_GroupTogether: results stored with their unit join calls from before units were stored.
 func TestUnits_StoredBehindOld_GroupTogether(t *testing.T) {
 	messages := script("cttt")
 	messages[2].Unit, messages[3].Unit = 1, 4

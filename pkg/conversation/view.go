@@ -2,8 +2,8 @@ package conversation
 
 import "slices"
 
-// View is the state that edits fold into: what is shown for each message that an edit touched, and which ranges are
-// summarized or hidden. The zero View shows everything in full. A View is a value to its users: Fold returns a new one.
+// View is the state into which edits fold: what is shown for each message that an edit touched, and which ranges are summarized or hidden.
+// The zero View shows everything in full. Users treat a View as a value: Fold returns a new one.
 type View struct {
 	seq      int64
 	messages map[int32]state
@@ -15,16 +15,16 @@ type state struct {
 	removed  bool
 	parts    map[int32]shownPart
 	mask     map[int32]bool
-	settled  bool   // the persistent variant is shown, not the display variant
-	edit     int64  // the last edit of it
-	reason   Reason // why its parts are replaced, or it is removed
-	restored int64  // the edit that last brought it back, 0 for none
+	settled  bool   // the persistent variant is shown instead of the display variant
+	edit     int64  // the last edit
+	reason   Reason // why parts are replaced, or the message is removed
+	restored int64  // the edit that last brought it back; 0 for none
 	turn     int32  // the turn of that edit
 
 	corrected  map[int32]correctedPart // parts with the words that corrections gave them
-	correction int64                   // the last correction, 0 for none
+	correction int64                   // the last correction; 0 for none
 
-	recalled *Part // the block of memories before its words; nil for none
+	recalled *Part // the block of memories before the words; nil for none
 }
 
 type shownPart struct {
@@ -38,8 +38,8 @@ type shownPart struct {
 // Seq is the sequence number of the last edit in the view.
 func (v *View) Seq() int64 { return v.seq }
 
-// Fold applies edits, in order of sequence, and returns the view after them. Edits that the view has already are skipped, so
-// that folding in pieces, or a piece twice, gives what folding once gives.
+// Fold applies edits, in order of sequence, and returns the view after them. It skips edits that the view already has, so that folding in
+// pieces, or one piece twice, has the same result as folding once.
 func (v *View) Fold(edits []Edit) *View {
 	out := v.clone()
 	for i := range edits {
@@ -48,7 +48,7 @@ func (v *View) Fold(edits []Edit) *View {
 	return out
 }
 
-// Extend applies an edit to the view itself, as Fold would: for the only owner of a view, who has many to apply one by one.
+// Extend applies an edit to the view itself, as Fold would. It is for the only owner of a view who applies many edits one by one.
 func (v *View) Extend(e *Edit) {
 	if e.Seq > v.seq {
 		v.apply(e)
@@ -79,18 +79,18 @@ func (v *View) apply(e *Edit) {
 	case EditRestore:
 		v.each(e.Range, func(s *state) { s.restore(e) })
 	case EditSummarize, EditHide, EditUnhide, EditTakeOut, EditPutBack:
-		v.spans.take(e)
+		v.spans.add(e)
 	case EditCorrect:
 		v.update(e.Range.First, func(s *state) { s.correct(e) })
-		v.spans.take(e)
+		v.spans.add(e)
 	case EditRecall:
 		v.update(e.Range.First, func(s *state) { s.recall(e) })
 	case EditReturn:
-		v.update(e.Range.First, func(s *state) { s.giveBack(e.Seq) })
+		v.update(e.Range.First, func(s *state) { s.showLeftOut(e.Seq) })
 	}
 }
 
-// replace applies the rule of levels: they only rise; at the same level the later form wins, whose maker knew the earlier one.
+// replace applies an edit of parts. Levels only rise. At the same level the later form wins, because its maker knew the earlier one.
 func (v *View) replace(e *Edit) {
 	v.update(e.Range.First, func(s *state) {
 		parts := make(map[int32]shownPart, len(s.parts)+len(e.Parts))
@@ -107,7 +107,7 @@ func (v *View) replace(e *Edit) {
 	})
 }
 
-// restore brings back what the message says now: its corrections stay.
+// restore brings back the message as it is now: its corrections stay.
 func (s *state) restore(e *Edit) {
 	*s = state{
 		settled: s.settled, edit: e.Seq, restored: e.Seq, turn: e.Turn, corrected: s.corrected, correction: s.correction, recalled: s.recalled,
@@ -139,7 +139,7 @@ func withMask(mask map[int32]bool, more []int32) map[int32]bool {
 	return out
 }
 
-// Hidden says whether all of the range is hidden.
+// Hidden reports whether all of the range is hidden.
 func (v *View) Hidden(r Range) bool {
 	for i := r.First; i < r.End; i++ {
 		if !v.hidden(i) {
@@ -149,29 +149,30 @@ func (v *View) Hidden(r Range) bool {
 	return true
 }
 
-// hidden says whether the message is hidden. That outlasts a restoration: what was rewound is gone for everybody.
+// hidden reports whether the message is hidden. A restoration does not change that: what was rewound stays gone.
 func (v *View) hidden(i int32) bool {
 	return slices.ContainsFunc(v.spans.hidden, func(e Edit) bool { return e.Range.Contains(i) })
 }
 
-// IsLacked says whether the caller's list lacks a message, whether or not an expansion brought it back since.
-func (v *View) IsLacked(i int32) bool { return v.spans.taken(i) != nil }
+// IsLacked reports whether the caller's list lacks a message, even if an expansion brought it back later.
+func (v *View) IsLacked(i int32) bool { return v.spans.takenOutBy(i) != nil }
 
-// takenOut is the edit that took a message out because the caller's list lacks it; nil if none did, or an expansion brought it back since.
+// takenOut returns the edit that took a message out because the caller's list lacks it; nil if none did, or if an expansion brought the
+// message back later.
 func (v *View) takenOut(i int32) *Edit {
-	if e := v.spans.taken(i); e != nil && e.Seq > v.messages[i].restored {
+	if e := v.spans.takenOutBy(i); e != nil && e.Seq > v.messages[i].restored {
 		return e
 	}
 	return nil
 }
 
-// Stands says whether a message is neither hidden nor taken out.
+// Stands reports whether a message is neither hidden nor taken out.
 func (v *View) Stands(i int32) bool { return !v.hidden(i) && v.takenOut(i) == nil }
 
-// Lacked returns what took out what the caller's list lacks, by range. It must not be changed.
+// Lacked returns the edits in force that took out what the caller's list lacks, by range. It must not be changed.
 func (v *View) Lacked() []Edit { return v.spans.takenOut }
 
-// stateOf is what the view shows for a message.
+// stateOf returns what the view shows for a message.
 func (v *View) stateOf(i int32) state {
 	s := v.messages[i]
 	if e := v.takenOut(i); e != nil {
@@ -181,10 +182,10 @@ func (v *View) stateOf(i int32) state {
 	return s
 }
 
-// summarized says whether a summary stands for the message: one made after the message was last restored.
+// summarized reports whether a summary stands for the message: one that was made after the message was last restored.
 func (v *View) summarized(i int32) bool { return v.SummaryOf(i) != nil }
 
-// SummaryOf is the summary that stands for a message; nil if none does. It must not be changed.
+// SummaryOf returns the summary that stands for a message; nil if none does. It must not be changed.
 func (v *View) SummaryOf(i int32) *Edit {
 	restored := v.messages[i].restored
 	for n := range v.spans.inForce {
@@ -195,13 +196,13 @@ func (v *View) SummaryOf(i int32) *Edit {
 	return nil
 }
 
-// Restored says whether an expansion brought the message back, by which edit and in which turn.
+// Restored reports whether an expansion brought the message back, and returns its edit and its turn.
 func (v *View) Restored(i int32) (edit int64, turn int32, ok bool) {
 	s := v.messages[i]
 	return s.restored, s.turn, s.restored > 0 && !v.hidden(i) && !v.summarized(i)
 }
 
-// Restorations returns the messages that expansions after an edit brought back, each as a range, in order of index.
+// Restorations returns the messages that were brought back after an edit, each as a range, in index order.
 func (v *View) Restorations(after int64) []Range {
 	var out []Range
 	for i := range v.messages {
@@ -213,7 +214,7 @@ func (v *View) Restorations(after int64) []Range {
 	return out
 }
 
-// LastRestored is the last restoration in force that was made in a turn or before, 0 for none.
+// LastRestored is the last restoration in force that was made in the turn or earlier; 0 for none.
 func (v *View) LastRestored(turn int32) int64 {
 	last := int64(0)
 	for i, s := range v.messages {
@@ -224,17 +225,17 @@ func (v *View) LastRestored(turn int32) int64 {
 	return last
 }
 
-// Edited is the last edit of the message, 0 for none.
+// Edited is the last edit of the message; 0 for none.
 func (v *View) Edited(i int32) int64 { return v.stateOf(i).edit }
 
-// Settled says whether the persistent variant of the message is shown.
+// Settled reports whether the persistent variant of the message is shown.
 func (v *View) Settled(i int32) bool { return v.messages[i].settled }
 
-// Masked says whether the part is dropped by a mask.
+// Masked reports whether a mask drops the part.
 func (v *View) Masked(i, part int32) bool { return v.messages[i].mask[part] }
 
-// Gone lists the messages from an index on that the view does not show because they expired, or all of their blocks were dropped. What the
-// caller's list lacks is none of them. Messages are in index order.
+// Gone lists the messages from an index on that are not shown because they expired or all of their blocks were dropped. It does not list
+// what the caller's list lacks. Messages are in index order.
 func (v *View) Gone(messages []Message, from int32) []Item {
 	if len(v.messages) == 0 {
 		return nil
@@ -252,7 +253,7 @@ func (v *View) Gone(messages []Message, from int32) []Item {
 	return out
 }
 
-// Level is how much of the message the view shows, over all of its parts that no mask drops.
+// Level says how much of the message the view shows, over all parts that no mask drops.
 func (v *View) Level(i int32) Level {
 	s := v.stateOf(i)
 	if s.removed {
@@ -267,7 +268,7 @@ func (v *View) Level(i int32) Level {
 	return level
 }
 
-// Part is how much of one part the view shows, and why.
+// Part says how much of a part the view shows, and why.
 func (v *View) Part(i, part int32) (Level, Reason) {
 	s := v.stateOf(i)
 	if s.removed {
@@ -276,8 +277,8 @@ func (v *View) Part(i, part int32) (Level, Reason) {
 	return s.parts[part].level, s.parts[part].reason
 }
 
-// Item is the message as the view shows it. It is false if the view does not show the message at all: hidden, summarized,
-// removed, or no block of it left.
+// Item returns the message as the view shows it. It is false if the view does not show the message at all: it is hidden, summarized or
+// removed, or has no block left.
 func (v *View) Item(m *Message) (Item, bool) {
 	_, touched := v.messages[m.Index]
 	if !v.spans.empty() && (v.hidden(m.Index) || v.summarized(m.Index)) {
@@ -301,7 +302,7 @@ func (s *state) item(m *Message, level Level) (Item, bool) {
 	}
 	it.Parts = make([]Part, 0, len(m.Parts))
 	for i := range m.Parts {
-		s.show(&it, int32(i))
+		s.addPart(&it, int32(i))
 	}
 	if len(it.Parts) == len(m.Parts) {
 		it.Positions = nil
@@ -313,9 +314,9 @@ func (s *state) item(m *Message, level Level) (Item, bool) {
 	return it, shown
 }
 
-// show adds a part to the item as the view shows it: not at all if it stands in the other variant, is masked, or is told by
+// addPart adds a part to the item as the view shows it. It adds nothing if the part belongs to the other variant, is masked, or is told by
 // another part.
-func (s *state) show(it *Item, i int32) {
+func (s *state) addPart(it *Item, i int32) {
 	p := &it.Message.Parts[i]
 	if !p.Shows(s.settled) {
 		if s.settled {
@@ -344,10 +345,10 @@ func (s *state) show(it *Item, i int32) {
 // Summaries returns the summaries in force, by range. They must not be changed.
 func (v *View) Summaries() []Edit { return v.spans.inForce }
 
-// Hides returns what is taken back, in the order in which it was, without what was undone. It must not be changed.
+// Hides returns the edits in force that took messages back, in order. It must not be changed.
 func (v *View) Hides() []Edit { return v.spans.hidden }
 
-// SummarizedTo is where the messages begin that no summary was made over.
+// SummarizedTo is the first message behind everything that was ever summarized.
 func (v *View) SummarizedTo() int32 {
 	end := int32(0)
 	for i := range v.spans.inForce {
@@ -356,7 +357,7 @@ func (v *View) SummarizedTo() int32 {
 	return end
 }
 
-// Excepted are the messages that lie in the ranges of summaries in force, and that those do not stand for.
+// Excepted returns the messages in the ranges of summaries in force for which the summaries do not stand.
 func (v *View) Excepted() []Range {
 	var out []Range
 	for i := range v.spans.inForce {

@@ -35,7 +35,7 @@ func drawMessages(t *rapid.T) []conversation.Message {
 	return messages
 }
 
-// drawEdits gives every edit a reason of its own, so that it can be told from the others.
+// drawEdits gives every edit a different reason, so that edits can be told apart.
 func drawEdits(t *rapid.T, messages []conversation.Message) []conversation.Edit {
 	var edits []conversation.Edit
 	n := int32(len(messages))
@@ -53,7 +53,7 @@ func drawEdits(t *rapid.T, messages []conversation.Message) []conversation.Edit 
 			for range rapid.IntRange(1, 2).Draw(t, "parts") {
 				e.Parts = append(e.Parts, drawPartEdit(t, seq+1, parts))
 			}
-		case conversation.EditMask: // a mask of nothing switches to the persistent variant
+		case conversation.EditMask: // an empty mask switches to the persistent variant
 			e = mask(seq+1, first, rapid.SliceOfN(rapid.Int32Range(0, parts-1), 0, 2).Draw(t, "masked")...)
 		case conversation.EditSummarize:
 			for range rapid.IntRange(0, 2).Draw(t, "exceptions") {
@@ -147,7 +147,7 @@ func TestView_AnyEdits_AgreesWithReference(t *testing.T) {
 	})
 }
 
-// agree compares what a view says of one message and of its parts.
+// agree compares what a view and the reference say about a message and its parts.
 func agree(t *rapid.T, r *reference, v *conversation.View, i int32) {
 	got := []bool{v.Hidden(at(i, i+1)), v.Settled(i)}
 	want := []bool{r.is(i, conversation.EditHide), r.settled(i)}
@@ -176,7 +176,7 @@ func agree(t *rapid.T, r *reference, v *conversation.View, i int32) {
 	}
 }
 
-// agreeOnAll compares what a view says of the conversation.
+// agreeOnAll compares what they say about the whole conversation.
 func agreeOnAll(t *rapid.T, r *reference, v *conversation.View) {
 	for turn := range int32(13) {
 		if got, want := v.LastRestored(turn), r.lastRestored(turn); got != want {
@@ -189,7 +189,7 @@ func agreeOnAll(t *rapid.T, r *reference, v *conversation.View) {
 		if it.Message == nil {
 			t.Fatalf("gone from %d on: something that a range edit stands for", from)
 		}
-		if it.EditSeq > 0 { // not a message whose blocks are all for later
+		if it.EditSeq > 0 { // except a message whose blocks are all for later builds
 			got = append(got, it.Message.Index)
 		}
 	}
@@ -198,7 +198,7 @@ func agreeOnAll(t *rapid.T, r *reference, v *conversation.View) {
 	}
 }
 
-// picture is everything that a view shows.
+// picture returns everything that a view shows.
 func picture(v *conversation.View, messages []conversation.Message) []look {
 	var out []look
 	for i := range messages {
@@ -244,8 +244,8 @@ func TestView_Fold_InPiecesAndTwiceIsAtOnce(t *testing.T) {
 	})
 }
 
-// TestView_Fold_LevelsOnlyRise, of each part and of removed messages, but for a restoration and what is put back; and nothing settled unsettles, no
-// masked part comes back without one.
+// TestView_Fold_LevelsOnlyRise: this holds for parts and for removed messages, except for restorations and what is put back. Nothing
+// settled becomes unsettled, and a masked part only comes back with a restoration.
 func TestView_Fold_LevelsOnlyRise(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		messages := drawMessages(t)
@@ -273,8 +273,7 @@ func TestView_Fold_LevelsOnlyRise(t *testing.T) {
 	})
 }
 
-// TestView_Item_FiguresAddUp: what the original weighs is what is shown, what is saved, what is masked, and what stands in
-// the other variant alone.
+// TestView_Item_FiguresAddUp: the original's weight is the sum of what is shown, saved, masked, and in the other variant only.
 func TestView_Item_FiguresAddUp(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		messages := drawMessages(t)
@@ -287,7 +286,7 @@ func TestView_Item_FiguresAddUp(t *testing.T) {
 			sum := it.Tokens() + it.Saved + it.Masked + it.Unseen
 			for p := range messages[i].Parts {
 				if part := &messages[i].Parts[p]; part.Variant == conversation.PersistentOnly && !v.Settled(int32(i)) {
-					sum += int64(part.Tokens) // its time has not come
+					sum += int64(part.Tokens) // for later builds
 				}
 			}
 			if sum != int64(messages[i].Tokens) {
@@ -297,8 +296,8 @@ func TestView_Item_FiguresAddUp(t *testing.T) {
 	})
 }
 
-// TestView_Fold_NeverChangesMessagesOrEdits: whatever is asked of a view, the record stays what it was, to the last field; nor
-// does it share what was replaced with who asks.
+// TestView_Fold_NeverChangesMessagesOrEdits: whatever is asked of a view, the record does not change in any field, and callers share
+// nothing that was replaced.
 func TestView_Fold_NeverChangesMessagesOrEdits(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		messages := drawMessages(t)
@@ -326,7 +325,7 @@ func TestView_Fold_NeverChangesMessagesOrEdits(t *testing.T) {
 	})
 }
 
-// written is a deep copy, for comparing.
+// written returns a deep copy, for comparing.
 func written(t *rapid.T, values ...any) string {
 	b, err := json.Marshal(values)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 func at(first, end int32) conversation.Range { return conversation.Range{First: first, End: end} }
 
-// shorter is an edit of one part, shown as a text of so many tokens that names the edit.
+// shorter returns an edit of one part, shown as a text of the given weight that names the edit.
 func shorter(seq int64, index, part int32, level conversation.Level, tokens int32) conversation.Edit {
 	return conversation.Edit{
 		Seq: seq, Kind: conversation.EditParts, Range: at(index, index+1), Reason: conversation.ReasonResultOverShare,
@@ -21,7 +21,7 @@ func shorter(seq int64, index, part int32, level conversation.Level, tokens int3
 	}
 }
 
-// told is an edit after which a part shows nothing, because another one tells its content too.
+// told returns an edit after which a part shows nothing, because another part stands for it too.
 func told(seq int64, index, part int32) conversation.Edit {
 	e := shorter(seq, index, part, conversation.Shortened, 0)
 	e.Parts[0].Shown = conversation.Part{}
@@ -65,8 +65,8 @@ func shown(v *conversation.View, m *conversation.Message) string {
 	return strings.Join(out, "|")
 }
 
-// TestView_Fold_Levels holds the view to behaviour §4: levels only rise, the stronger edit replaces the weaker, the mask
-// applies first and the level to what is left, and a restoration clears both.
+// TestView_Fold_Levels checks the view against behaviour §4: levels only rise, a stronger edit replaces a weaker one, the mask
+// applies first and the level to the rest, and a restoration clears both.
 func TestView_Fold_Levels(t *testing.T) {
 	const full, cited, short, cleared, removed = conversation.Full, conversation.Cited, conversation.Shortened, conversation.Cleared, conversation.Removed
 	for _, tt := range []struct {
@@ -130,8 +130,8 @@ func TestView_Item_PositionsUnderMask(t *testing.T) {
 	}
 }
 
-// TestView_Item_Variants: the display variant is shown until a mask settles the message; a restoration takes the mask back, and
-// not the switch.
+// TestView_Item_Variants: the display variant is shown until a mask settles the message. A restoration undoes the mask but not
+// the switch.
 func TestView_Item_Variants(t *testing.T) {
 	m := texts(0, "abcd")
 	m.Parts[1].Variant, m.Parts[2].Variant = conversation.DisplayOnly, conversation.PersistentOnly

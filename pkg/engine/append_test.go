@@ -64,8 +64,8 @@ func results(ids ...string) conversation.Message {
 	return m
 }
 
-// TestEngine_Append_PairsByPosition: real histories reuse call ids (behaviour §1). In the open unit the first unanswered call
-// with the id is meant, of closed units the newest.
+// TestEngine_Append_PairsByPosition: real histories reuse call ids (behaviour §1). In the open unit an id means the first
+// unanswered call that has it, and among closed units the newest.
 func TestEngine_Append_PairsByPosition(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -137,7 +137,7 @@ func TestEngine_Append_ForgetsCalls(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_PinsUnits: a pin keeps its whole unit, also what of it comes later.
+// TestEngine_Append_PinsUnits: a pin keeps its whole unit, including messages that join the unit later.
 func TestEngine_Append_PinsUnits(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("u"), pinned(call("a", "b")))

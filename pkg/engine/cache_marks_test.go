@@ -14,14 +14,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// markedCache is Anthropic's: what a request marks is an entry, and each mark finds one at most 19 blocks before it.
+// markedCache behaves like Anthropic's: each block that a request marks becomes an entry, and each mark finds an entry at most 19 blocks
+// before it.
 type markedCache struct {
 	entries map[string]bool
-	end     string // where the last request's last mark stood: all of the blocks up to there
+	end     string // the blocks up to the last mark of the last request
 }
 
-// ask is a request: how many of its blocks are read, at how many marks, and how many the last request's end leads it with (0 where the
-// prefix did not stay).
+// ask sends a request. It returns how many of its blocks are read from the cache, how many marks it has, and with how many blocks of the
+// last request it begins (0 if the prefix changed).
 func (c *markedCache) ask(t tb, request []byte) (read, marks, held int) {
 	t.Helper()
 	var prefix bytes.Buffer
@@ -79,7 +80,7 @@ func (c *markedCache) ask(t tb, request []byte) (read, marks, held int) {
 	return read, len(marked), held
 }
 
-// parallel are so many parallel calls and their results: twice as many blocks.
+// parallel returns n parallel calls and their results: twice as many blocks.
 func parallel(step, n int) []conversation.Message {
 	ids := make([]string, n)
 	for i := range ids {
@@ -93,8 +94,8 @@ func markedRequest(r *engine.BuildRequest) {
 	r.Fixed = engine.FixedInput{SystemPrompt: "Be brief.", ToolsJSON: `[{"name":"a"},{"name":"b"}]`}
 }
 
-// TestEngine_Build_CacheMarks_ManyParallelCalls: 25 calls and their results are more blocks than the provider looks back, so that the last
-// build's end is marked too; for callers who mark by themselves, for a retry and in the manifest as well.
+// TestEngine_Build_CacheMarks_ManyParallelCalls: 25 calls and their results are more blocks than the provider looks back, so the end of
+// the last build is marked too. This also holds for callers who mark by themselves, for a retry and for a rebuilt manifest.
 func TestEngine_Build_CacheMarks_ManyParallelCalls(t *testing.T) {
 	for _, tt := range []struct {
 		calls, marks int
@@ -126,8 +127,8 @@ func TestEngine_Build_CacheMarks_ManyParallelCalls(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_CacheMarks_AnyStep_ReadsTheLastBuild: whatever a step adds, all of the last build that still leads the context is read,
-// with four marks at most.
+// TestEngine_Build_CacheMarks_AnyStep_ReadsTheLastBuild: whatever a step adds, every block of the last build that still leads the context
+// is read from the cache, with at most four marks.
 func TestEngine_Build_CacheMarks_AnyStep_ReadsTheLastBuild(t *testing.T) {
 	far, moved := 0, 0
 	proptest.Check(t, func(t *rapid.T) {
@@ -176,7 +177,7 @@ func TestEngine_Build_CacheMarks_AnyStep_ReadsTheLastBuild(t *testing.T) {
 				}
 				return
 			}
-			if r.Manifest.Seq == 0 { // nobody sends it
+			if r.Manifest.Seq == 0 { // a dry run: it is not sent
 				continue
 			}
 			read, marks, held := cache.ask(t, r.RequestJSON)
@@ -192,7 +193,7 @@ func TestEngine_Build_CacheMarks_AnyStep_ReadsTheLastBuild(t *testing.T) {
 			end = int(r.Blocks)
 		}
 	})
-	if !testing.Short() && (far < 50 || moved < 20) { // few cases are drawn then
+	if !testing.Short() && (far < 50 || moved < 20) { // a short run draws too few cases
 		t.Errorf("%d steps were long, and before %d the prefix broke", far, moved)
 	}
 }

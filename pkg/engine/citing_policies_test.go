@@ -6,7 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// TestEngine_Append_ActionPolicies_SayWhatIsCited: by the agent's action, then the action, then the tool, then the conversation.
+// TestEngine_Append_ActionPolicies_SayWhatIsCited: the policy of the agent's action comes first, then that of the action, then
+// that of the tool, then the conversation's.
 func TestEngine_Append_ActionPolicies_SayWhatIsCited(t *testing.T) {
 	on, off := conversation.ActionCitations{On: ptr(true)}, conversation.ActionCitations{On: ptr(false)}
 	from := func(chars int32) conversation.ActionCitations {
@@ -16,7 +17,7 @@ func TestEngine_Append_ActionPolicies_SayWhatIsCited(t *testing.T) {
 	both := []conversation.ActionRef{{AgentActionID: "a", ActionID: "b"}}
 	two := []conversation.ActionRef{{AgentActionID: "a"}, {ActionID: "b"}}
 	for name, c := range map[string]struct {
-		cites    bool // the conversation
+		cites    bool // the conversation's setting
 		policies map[conversation.ActionKey]conversation.ActionCitations
 		actions  []conversation.ActionRef
 		chars    int
@@ -36,7 +37,7 @@ func TestEngine_Append_ActionPolicies_SayWhatIsCited(t *testing.T) {
 		"of two actions, the least threshold": {true, map[conversation.ActionKey]conversation.ActionCitations{agent: from(20_000), action: from(4_000)}, two, 9_000, true},
 	} {
 		for _, form := range []string{"result", "message", "text"} {
-			if form == "text" && c.actions == nil { // a text is no tool's
+			if form == "text" && c.actions == nil { // a text belongs to no tool
 				continue
 			}
 			t.Run(name+", by "+form, func(t *testing.T) {

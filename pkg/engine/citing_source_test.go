@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestEngine_Append_SourceGiven_IsTold: in the citation and in the source record; what is not given is guessed.
+// TestEngine_Append_SourceGiven_IsTold: the citation and the source record show the source that was given. What was not given is guessed.
 func TestEngine_Append_SourceGiven_IsTold(t *testing.T) {
 	page := "<html><head><title>Its own</title><link rel=canonical href=https://own.example/></head><body><p>" + prose(1, 9_000)
 	for name, c := range map[string]struct {
@@ -67,7 +67,8 @@ func TestEngine_StoreContent_Title_IsTold(t *testing.T) {
 	}
 }
 
-// TestEngine_ListSources_NoneFoundForLong_PageEndsEarly: a page looks through so many numbers at most, and says where the next one goes on.
+// TestEngine_ListSources_NoneFoundForLong_PageEndsEarly: a page looks through a bounded number of records, and says where the next one
+// continues.
 func TestEngine_ListSources_NoneFoundForLong_PageEndsEarly(t *testing.T) {
 	const last, most = 10_000, 64 * 128
 	b := newBench(0)

@@ -33,7 +33,7 @@ func (b *bench) cites(t testing.TB, id string, change func(*conversation.Citatio
 	}
 }
 
-// prose is a text of about so many characters that no two seeds share.
+// prose returns a text of about the given length in characters. Different seeds give different texts.
 func prose(seed uint64, chars int) string {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var s strings.Builder
@@ -86,7 +86,7 @@ func (b *bench) kept(t testing.TB, id, run, content string) string {
 	return r.Cited.Citation.ContentID
 }
 
-// TestEngine_Append_Cites: a long result enters the view as a citation, the record holds the whole (behaviour §9).
+// TestEngine_Append_Cites: a long result enters the view as a citation, and the record holds all of it (behaviour §9).
 func TestEngine_Append_Cites(t *testing.T) {
 	for _, size := range []int{1_500, 40_000, 700_000} {
 		b := citingBench()
@@ -125,7 +125,7 @@ func TestEngine_Append_Cites(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_Citing_LeavesAlone: what is short, was recalled, is pinned, or is somebody's own words.
+// TestEngine_Append_Citing_LeavesAlone: short, recalled and pinned texts and people's own words are not cited.
 func TestEngine_Append_Citing_LeavesAlone(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", nil)
@@ -168,7 +168,7 @@ func TestEngine_Append_Citing_Retries(t *testing.T) {
 	}
 }
 
-// chunks is how many contents of a conversation the store holds, by trying the ids that were made.
+// chunks counts the stored contents of a conversation, by trying all ids that were made.
 func (b *bench) chunks(t testing.TB, id string) int {
 	t.Helper()
 	q := store.Query{}
@@ -192,7 +192,8 @@ func (b *bench) chunks(t testing.TB, id string) int {
 	return held
 }
 
-// TestEngine_Contents_SameBytes_StoredOnce: bytes are stored once a conversation, and stay until the last content that has them goes.
+// TestEngine_Contents_SameBytes_StoredOnce: a conversation stores the same bytes once, and keeps them until the last content that uses
+// them is deleted.
 func TestEngine_Contents_SameBytes_StoredOnce(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", nil)
@@ -225,7 +226,8 @@ func TestEngine_Contents_SameBytes_StoredOnce(t *testing.T) {
 	}
 }
 
-// TestEngine_Contents_Erased_AreGone: what is erased with its message cannot be had by its handle, and leaves no hash.
+// TestEngine_Contents_Erased_AreGone: a content that was erased with its message cannot be retrieved by its handle, and leaves no
+// hash.
 func TestEngine_Contents_Erased_AreGone(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", nil)
@@ -250,7 +252,8 @@ func TestEngine_Contents_Erased_AreGone(t *testing.T) {
 	}
 }
 
-// TestEngine_EndRun_ReleasesOriginals: with release_on_end_run the originals of what a run cited go, the citations stay in the view.
+// TestEngine_EndRun_ReleasesOriginals: with release_on_end_run the originals that a run cited are erased, and the citations stay in
+// the view.
 func TestEngine_EndRun_ReleasesOriginals(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", func(p *conversation.CitationsPolicy) { p.ReleaseOnEndRun = ptr(true) })
@@ -286,7 +289,7 @@ func TestEngine_EndRun_ReleasesOriginals(t *testing.T) {
 	}
 }
 
-// TestEngine_Runs_Forgotten_AreEnded: a run that nobody ends is ended when nothing of it was used for a day.
+// TestEngine_Runs_Forgotten_AreEnded: a run that nobody ends is ended after a day without use.
 func TestEngine_Runs_Forgotten_AreEnded(t *testing.T) {
 	b := citingBench()
 	handle := b.kept(t, "c", "run", "some content")
@@ -315,8 +318,8 @@ func TestEngine_Runs_Forgotten_AreEnded(t *testing.T) {
 	}
 }
 
-// TestEngine_Runs_Over_StayOver: what is gone with its run does not come back by ending the run again, nor by a message of it, whether
-// the sweeper came by or not; and a message of a run that is over keeps its original.
+// TestEngine_Runs_Over_StayOver: contents that were deleted with their run do not come back, neither when the run is ended again nor
+// with a new message of it, whether the sweeper came by or not. A message of an ended run keeps its original.
 func TestEngine_Runs_Over_StayOver(t *testing.T) {
 	for _, swept := range []bool{false, true} {
 		b := citingBench()
@@ -443,7 +446,8 @@ func TestEngine_StoreContent_Retry(t *testing.T) {
 	expect(t, err, conversation.ChecksumMismatch)
 }
 
-// TestEngine_AnswerToolCall: what a model asks for comes as a result to append, in its limit; what is wrong is told to it.
+// TestEngine_AnswerToolCall: what a model asks for is answered with a result to append, within its limit. If the call is wrong, the
+// result tells the model so.
 func TestEngine_AnswerToolCall(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", nil)
@@ -493,7 +497,7 @@ func TestEngine_AnswerToolCall(t *testing.T) {
 	expect(t, err, conversation.InvalidField)
 }
 
-// TestEngine_Recalled_PlaceholdersNameTheSource: when a recalled result leaves the view, what stands for it names where it came from.
+// TestEngine_Recalled_PlaceholdersNameTheSource: when a recalled result leaves the view, its placeholder names the source.
 func TestEngine_Recalled_PlaceholdersNameTheSource(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", nil)
@@ -519,7 +523,8 @@ func TestEngine_Recalled_PlaceholdersNameTheSource(t *testing.T) {
 	}
 }
 
-// TestEngine_SearchMessages: originals are found, in the view or not; what was taken back is not, unless it is asked for.
+// TestEngine_SearchMessages: originals are found, whether they are in view or not. Messages that were taken back are only found on
+// request.
 func TestEngine_SearchMessages(t *testing.T) {
 	b := citingBench()
 	for i := range 600 {
@@ -555,7 +560,8 @@ func TestEngine_SearchMessages(t *testing.T) {
 	}
 }
 
-// TestEngine_AnswerToolCall_Summary: what a summary stands for is told message by message, in the limit, and goes on where it ended.
+// TestEngine_AnswerToolCall_Summary: a summary is expanded message by message, within the limit, and the next call continues where the
+// last one ended.
 func TestEngine_AnswerToolCall_Summary(t *testing.T) {
 	b := newBench(1 << 22)
 	for i := range 60 {
@@ -595,7 +601,8 @@ func TestEngine_AnswerToolCall_Summary(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_SameBytesInOneRequest: they are stored once, also where one message says them twice, and go with the last.
+// TestEngine_Append_SameBytesInOneRequest: the bytes are stored once, even if a single message holds them twice, and are deleted with
+// the last content that uses them.
 func TestEngine_Append_SameBytesInOneRequest(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", func(p *conversation.CitationsPolicy) { p.ReleaseOnEndRun = ptr(true) })

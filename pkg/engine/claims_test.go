@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// shows says whether a context has a text in it.
+// shows reports whether a context contains a text.
 func shows(r *engine.BuildResult, s string) bool {
 	return slices.ContainsFunc(seen(r), func(o string) bool { return strings.Contains(o, s) })
 }
@@ -25,8 +25,8 @@ func calling(id string, tokens int) []conversation.Message {
 
 func asMessages(r *engine.BuildRequest) { r.Format = conversation.FormatNeutral }
 
-// TestEngine_Build_SummaryGivesWay: a summary is no fixed weight. Where the newest unit's words and calls need its room, it is
-// shortened, and then leaves; it expands as before.
+// TestEngine_Build_SummaryGivesWay: the weight of a summary is not fixed. If the newest unit's words and calls need its room, it is
+// shortened, and then dropped. It can still be expanded.
 func TestEngine_Build_SummaryGivesWay(t *testing.T) {
 	for _, tt := range []struct {
 		tokens int
@@ -87,8 +87,8 @@ func TestEngine_Build_RequestBesideResults(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RequestOverItsShare: the request is shown by head and tail once it is over half of a budget that is exceeded; the cut
-// stands while the window's start does, other budgets do not see it, and an expansion undoes it.
+// TestEngine_Build_RequestOverItsShare: if the budget is exceeded, a request that takes over half of it is shown by its head and tail. The
+// cut stays as long as the window's start, other budgets do not see it, and an expansion undoes it.
 func TestEngine_Build_RequestOverItsShare(t *testing.T) {
 	b := newBench(1 << 20)
 	request := strings.Repeat("begin ", 100) + words(1500) + strings.Repeat(" end", 100)
@@ -117,7 +117,8 @@ func TestEngine_Build_RequestOverItsShare(t *testing.T) {
 	b.rebuildsAll(t, "c", 3)
 }
 
-// TestEngine_Build_LeastOfARequest: with little room at least 200 characters of it are shown; with less it leaves, and a decision says so.
+// TestEngine_Build_LeastOfARequest: at least 200 characters of a request are shown. If there is less room, the request is dropped, and a
+// decision says so.
 func TestEngine_Build_LeastOfARequest(t *testing.T) {
 	for _, tt := range []struct {
 		newest int
@@ -136,8 +137,8 @@ func TestEngine_Build_LeastOfARequest(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor: a budget that is much larger than all before starts afresh. Messages under a
-// summary of a smaller budget come back where there is room.
+// TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor: a budget much larger than all before gets a new window. Messages covered by a
+// summary of a smaller budget come back if there is room.
 func TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Fix the bug."))
@@ -163,7 +164,7 @@ func TestEngine_Build_LargerBudget_ShowsWhatASummaryStandsFor(t *testing.T) {
 	b.rebuildsAll(t, "c", 33)
 }
 
-// TestEngine_Build_LargerBudget_WithoutRoomForAll shows as much as a cut leaves, no less than before, and the summary for the rest.
+// TestEngine_Build_LargerBudget_WithoutRoomForAll shows as much as a cut would leave, no less than before, and the summary for the rest.
 func TestEngine_Build_LargerBudget_WithoutRoomForAll(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Fix the bug."))
@@ -181,8 +182,8 @@ func TestEngine_Build_LargerBudget_WithoutRoomForAll(t *testing.T) {
 	b.rebuildsAll(t, "c", 62)
 }
 
-// TestEngine_Build_LargerBudget_FromTheSameStart: a window that is opened afresh where a smaller one starts shows from there on what was
-// summarized since, like any that is opened afresh.
+// TestEngine_Build_LargerBudget_FromTheSameStart: a window that is opened anew, and starts where a smaller one does, shows the messages
+// that were summarized since, as every new window does.
 func TestEngine_Build_LargerBudget_FromTheSameStart(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Fix the bug."))
@@ -208,14 +209,14 @@ func TestEngine_Build_LargerBudget_FromTheSameStart(t *testing.T) {
 	b.rebuildsAll(t, "c", 31)
 }
 
-// TestEngine_Build_NewBudget_ShowsTheRequest: what a small window has cut of the request in force is whole in a larger one, and what it has
-// cut of an earlier request stays as it was where there is no room for more.
+// TestEngine_Build_NewBudget_ShowsTheRequest: the request in force, if a small window cut it, is shown in full in a larger one. The cut of
+// an earlier request stays if there is no room for more of it.
 func TestEngine_Build_NewBudget_ShowsTheRequest(t *testing.T) {
 	const small = 1000
 	for _, tt := range []struct {
 		budget  int32
-		steps   int  // that were taken since
-		earlier bool // another request has come since
+		steps   int  // taken since the request
+		earlier bool // another request has come
 		whole   bool
 	}{{1100, 0, false, false}, {5000, 0, false, true}, {4000, 40, false, true}, {1100, 0, true, false}, {5000, 0, true, true}} {
 		b := summarizes(conversation.StrategySlidingWindow)
@@ -238,8 +239,8 @@ func TestEngine_Build_NewBudget_ShowsTheRequest(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NewBudget_RequestIsCutBeforeTheTail: where the request in force has no room to be whole in a larger window either, it is
-// cut to its share there, and all of the tail stays that the smaller window shows.
+// TestEngine_Build_NewBudget_RequestIsCutBeforeTheTail: if a larger window has no room for the whole request in force either, it cuts the
+// request to its share there, and keeps all of the tail that the smaller window shows.
 func TestEngine_Build_NewBudget_RequestIsCutBeforeTheTail(t *testing.T) {
 	b := summarizes(conversation.StrategySlidingWindow)
 	b.append(t, "c", user("Fix the bug."), user("The log: "+words(1000)+" the end."))
@@ -259,8 +260,8 @@ func TestEngine_Build_NewBudget_RequestIsCutBeforeTheTail(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NewBudget_OpeningBeforeTheTail: where a window begins as a smaller one does, the opening that had no room there has its
-// share, and the tail gives way for it.
+// TestEngine_Build_NewBudget_OpeningBeforeTheTail: if a window starts where a smaller one does, the opening that had no room there gets its
+// share, at the cost of the tail.
 func TestEngine_Build_NewBudget_OpeningBeforeTheTail(t *testing.T) {
 	b := summarizes(conversation.StrategySlidingWindow)
 	b.append(t, "c", user("Fix the bug: "+words(150)+" the end."))
@@ -274,8 +275,8 @@ func TestEngine_Build_NewBudget_OpeningBeforeTheTail(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NewBudget_OpeningIsNoEarlierRequest: one that a smaller budget cut as the request in force is shown whole where there is
-// room, also when another request has come since.
+// TestEngine_Build_NewBudget_OpeningIsNoEarlierRequest: an opening that a smaller budget cut when it was the request in force is shown in
+// full if there is room, even after another request has come.
 func TestEngine_Build_NewBudget_OpeningIsNoEarlierRequest(t *testing.T) {
 	b := summarizes(conversation.StrategySlidingWindow)
 	b.append(t, "c", user("Fix the bug: "+words(700)+" the end."))
@@ -292,8 +293,8 @@ func TestEngine_Build_NewBudget_OpeningIsNoEarlierRequest(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NewBudget_CutOfARequestAndOpening: what a smaller budget cut as request and opening at once is no shorter in a larger one,
-// where it is the opening alone.
+// TestEngine_Build_NewBudget_CutOfARequestAndOpening: a message that a smaller budget cut as request and opening at once is no shorter in a
+// larger budget where it is only the opening.
 func TestEngine_Build_NewBudget_CutOfARequestAndOpening(t *testing.T) {
 	b := summarizes(conversation.StrategySlidingWindow)
 	b.append(t, "c", user("Fix the bug: "+words(590)+" the end."))
@@ -309,7 +310,7 @@ func TestEngine_Build_NewBudget_CutOfARequestAndOpening(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_OpeningIsKept: in view for good, unless the policy says otherwise.
+// TestEngine_Build_OpeningIsKept: the opening stays in view for good, unless the policy says otherwise.
 func TestEngine_Build_OpeningIsKept(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		b := summarizes(conversation.StrategySummarize)
@@ -333,8 +334,8 @@ func TestEngine_Build_OpeningIsKept(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_EarlierRequestsEnterTheSummary: a request that an earlier summary left out, since it was in force, is told by the one
-// that stands for it.
+// TestEngine_Build_EarlierRequestsEnterTheSummary: a request that an earlier summary left out, because it was in force, is part of the next
+// summary that covers it.
 func TestEngine_Build_EarlierRequestsEnterTheSummary(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("The opening."), user("Look at /srv/one/first.csv."))
@@ -348,7 +349,7 @@ func TestEngine_Build_EarlierRequestsEnterTheSummary(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NotTheUsersWords: what actions, agents, retries and plugins say in the user's role is no request.
+// TestEngine_Build_NotTheUsersWords: what actions, agents, retries and plugins say in the user's role does not count as a request.
 func TestEngine_Build_NotTheUsersWords(t *testing.T) {
 	for _, kind := range []conversation.MessageType{conversation.TypeActionResult, conversation.TypeSubAgentResult, conversation.TypeRetryContext} {
 		b := newBench(1 << 20)
@@ -370,7 +371,7 @@ func TestEngine_Build_NotTheUsersWords(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ExpiredIsNoRequest: what its caller let expire is no request any more; the one before it is in force again.
+// TestEngine_Build_ExpiredIsNoRequest: a request that its caller let expire no longer counts, and the one before it is in force again.
 func TestEngine_Build_ExpiredIsNoRequest(t *testing.T) {
 	b := newEager()
 	b.append(t, "c", user("opening"), user("the request"), living(user("a notice"), removed(0)), answer(words(500)))
@@ -381,8 +382,8 @@ func TestEngine_Build_ExpiredIsNoRequest(t *testing.T) {
 	}
 }
 
-// TestEngine_Expand_WithoutRoom_IsRefused: a restoration that the next build has no room for changes nothing, and says what it would
-// displace; one that it has room for is shown.
+// TestEngine_Expand_WithoutRoom_IsRefused: a restoration for which the next build has no room changes nothing, and names what it would
+// displace. One that fits is shown.
 func TestEngine_Expand_WithoutRoom_IsRefused(t *testing.T) {
 	b := newEager()
 	b.append(t, "c", text(conversation.RoleSystem, words(700)), user("go"), call("a"), result("a", words(800)))
@@ -407,7 +408,7 @@ func TestEngine_Expand_WithoutRoom_IsRefused(t *testing.T) {
 	}
 }
 
-// TestEngine_Compact_KeepRecent_HoldsWithinItsTarget: room set aside for the summary follows the target, not the budget.
+// TestEngine_Compact_KeepRecent_HoldsWithinItsTarget: the room reserved for the summary depends on the target and not on the budget.
 func TestEngine_Compact_KeepRecent_HoldsWithinItsTarget(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
@@ -424,8 +425,8 @@ func TestEngine_Compact_KeepRecent_HoldsWithinItsTarget(t *testing.T) {
 	}
 }
 
-// TestEngine_Compact_KeepRecent_BeyondTheTailsShare: what is asked for by name holds as far as the target allows, also where compactions that
-// nobody asked for would leave fewer messages.
+// TestEngine_Compact_KeepRecent_BeyondTheTailsShare: a keep_recent given in the request holds as far as the target allows, even where other
+// compactions would leave fewer messages.
 func TestEngine_Compact_KeepRecent_BeyondTheTailsShare(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
@@ -439,7 +440,7 @@ func TestEngine_Compact_KeepRecent_BeyondTheTailsShare(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_SlidingWindow_HeedsItsThreshold: a sliding window shows at most so many messages.
+// TestEngine_Build_SlidingWindow_HeedsItsThreshold: a sliding window shows no more messages than its threshold.
 func TestEngine_Build_SlidingWindow_HeedsItsThreshold(t *testing.T) {
 	for _, keep := range []*int32{nil, ptr(int32(6))} {
 		b := lifeBench(newFaulty(), func(o *engine.Options) {
@@ -466,7 +467,8 @@ func TestEngine_Build_SlidingWindow_HeedsItsThreshold(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_SlidingWindow_CutsStand: where what is beside the window alone exceeds the threshold, its start stays, and so do the cuts.
+// TestEngine_Build_SlidingWindow_CutsStand: if what is shown next to the window exceeds the threshold by itself, the window's start and the
+// cuts stay.
 func TestEngine_Build_SlidingWindow_CutsStand(t *testing.T) {
 	b := lifeBench(newFaulty(), func(o *engine.Options) {
 		o.Defaults = conversation.Policy{Compaction: conversation.CompactionPolicy{
@@ -490,8 +492,8 @@ func TestEngine_Build_SlidingWindow_CutsStand(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ReportBeyondTwiceOurCount: a report counts as it is, is named once it is over twice our count, and makes the view
-// smaller once.
+// TestEngine_Build_ReportBeyondTwiceOurCount: a report counts as it is. If it is over twice our count, the answer names it, and the view is
+// made smaller once.
 func TestEngine_Build_ReportBeyondTwiceOurCount(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
@@ -523,8 +525,8 @@ func TestEngine_Build_ReportBeyondTwiceOurCount(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ReportOverTheBudget_IsAnsweredOnce: what is sent that nobody told of may be more than the whole budget. The view is made
-// smaller for it once, and not again while it grows.
+// TestEngine_Build_ReportOverTheBudget_IsAnsweredOnce: text that callers send without telling the sidecar may weigh more than the whole
+// budget. The view is made smaller for it once, and not again while it grows.
 func TestEngine_Build_ReportOverTheBudget_IsAnsweredOnce(t *testing.T) {
 	const budget = 20_000
 	b := summarizes(conversation.StrategySummarize)
@@ -551,8 +553,8 @@ func TestEngine_Build_ReportOverTheBudget_IsAnsweredOnce(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ReportBelowTheBudget_CountsUntilTheNext: a report that leaves room is not answered by the build that learns of it: a later
-// one, whose view has outgrown the budget by that report, is made smaller.
+// TestEngine_Build_ReportBelowTheBudget_CountsUntilTheNext: a build that learns of a report within the budget does not make the view
+// smaller. A later build does, once the view has outgrown the budget by that report.
 func TestEngine_Build_ReportBelowTheBudget_CountsUntilTheNext(t *testing.T) {
 	const budget = 20_000
 	b := summarizes(conversation.StrategySummarize)
@@ -570,7 +572,8 @@ func TestEngine_Build_ReportBelowTheBudget_CountsUntilTheNext(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_CutRequest_OpenerAdded: what a provider wants first takes its room from the request, and does not drive it out.
+// TestEngine_Build_CutRequest_OpenerAdded: a first user message that the provider requires takes its room from the request, but does not
+// displace the request.
 func TestEngine_Build_CutRequest_OpenerAdded(t *testing.T) {
 	testlane.OneCaller(t)
 	for budget := int32(200_000); budget < 200_008; budget++ {
@@ -583,7 +586,7 @@ func TestEngine_Build_CutRequest_OpenerAdded(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RestoredOpening_IsNotCut: a compaction leaves an opening whole that was brought back, and the view after it stands.
+// TestEngine_Build_RestoredOpening_IsNotCut: a compaction does not cut an opening that was brought back, and the view after it stays.
 func TestEngine_Build_RestoredOpening_IsNotCut(t *testing.T) {
 	b := newBench(0)
 	summarize := conversation.Policy{Compaction: conversation.CompactionPolicy{Strategy: conversation.StrategySummarize}}
@@ -615,8 +618,8 @@ func TestEngine_Build_RestoredOpening_IsNotCut(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RequestWithMedia_LeavesTheOpeningItsRoom: a request that is cut is shown without its picture, and what that would have
-// weighed is the opening's.
+// TestEngine_Build_RequestWithMedia_LeavesTheOpeningItsRoom: a request that is cut is shown without its picture, and the opening gets the
+// picture's weight.
 func TestEngine_Build_RequestWithMedia_LeavesTheOpeningItsRoom(t *testing.T) {
 	b := newBench(0)
 	look := user("Look at this. " + words(80))

@@ -30,7 +30,7 @@ func TestEngine_Build_ClipsOverShareOnce(t *testing.T) {
 	if !strings.Contains(text, "of 1004 characters shown. Full text: expand_message(3)]") || len(text) > 1000 {
 		t.Errorf("shown as %q", text)
 	}
-	// In a smaller budget it would be over its share, but it is not new.
+	// For a smaller budget it would exceed its share, but it is not new any more.
 	again := b.build(t, "c", conversation.FormatOpenAIChat, 850)
 	if len(again.Events) != 0 || !strings.Contains(string(again.MessagesJSON), "Clipped") {
 		t.Errorf("events %+v", again.Events)
@@ -51,7 +51,8 @@ func TestEngine_Build_ShareIsPolicy(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NewestUnitIsClippedLargestFirst: only if system, pins and the newest unit exceed B (behaviour §4).
+// TestEngine_Build_NewestUnitIsClippedLargestFirst: results of the newest unit are only clipped if system messages, pins and
+// that unit exceed B (behaviour §4).
 func TestEngine_Build_NewestUnitIsClippedLargestFirst(t *testing.T) {
 	b := newBench(1 << 20)
 	b.append(t, "c", text(conversation.RoleSystem, words(100)), user("go"))
@@ -75,7 +76,7 @@ func TestEngine_Build_NewestUnitIsClippedLargestFirst(t *testing.T) {
 	if r.Tokens.Total > 1200 || r.Tokens.Total < 1000 {
 		t.Errorf("%d tokens in a budget of 1200", r.Tokens.Total)
 	}
-	// Clipped further for a smaller budget: stronger, computed from the original; and never again what it was.
+	// A smaller budget clips it further, computed from the original. It never grows back.
 	smaller := b.build(t, "c", conversation.FormatOpenAIChat, 600)
 	for _, d := range smaller.Decisions {
 		if d.Kind == conversation.DecisionClipped && (d.EditSeq <= 3 && d.First != 4 || d.After >= after[d.First] && d.First != 4) {
@@ -95,7 +96,7 @@ func TestEngine_Build_NewestUnitIsClippedLargestFirst(t *testing.T) {
 
 var figures = regexp.MustCompile(`fixed input (\d+) \+ leading system messages (\d+) \+ pinned messages (\d+) \+ newest unit (\d+) tokens.* exceed (\d+) \(budget (\d+)`)
 
-// TestEngine_Build_CannotFit: with the breakdown, and only when clipping has gone as far as it goes.
+// TestEngine_Build_CannotFit: the error has the weight of each part, and only comes when nothing can be clipped any further.
 func TestEngine_Build_CannotFit(t *testing.T) {
 	b := newBench(1 << 20)
 	b.append(t, "c", text(conversation.RoleSystem, words(100)), pinned(user(words(50))), answer(words(500)), call("a"), result("a", words(5000)))
@@ -109,7 +110,7 @@ func TestEngine_Build_CannotFit(t *testing.T) {
 	if got := fmt.Sprint(m[1:4], m[5:]); got != "[30 104 54] [200 200]" {
 		t.Errorf("breakdown %v of %q", m[1:], err)
 	}
-	// The smallest budget that it fits in is the sum of what the error says.
+	// The smallest budget that fits is the sum of the weights in the error.
 	var sum int32
 	for _, s := range m[1:5] {
 		n := int32(0)
@@ -132,7 +133,8 @@ func TestEngine_Build_CannotFit(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NewestUserTextIsNeverCut: the newest unit is never expired, pruned, summarized or cut but for tool results.
+// TestEngine_Build_NewestUserTextIsNeverCut: nothing of the newest unit is expired, pruned, summarized or cut, except its tool
+// results.
 func TestEngine_Build_NewestUserTextIsNeverCut(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("old"), answer(words(50)), user(words(900)))

@@ -12,7 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// halfFull is a conversation that was built a moment ago, and what its view weighs.
+// halfFull makes a conversation that was built a moment ago, and returns the weight of its view.
 func halfFull(t *testing.T, b *bench) int32 {
 	t.Helper()
 	b.append(t, "c", user("Read the parts. You must never delete a file."))
@@ -20,8 +20,8 @@ func halfFull(t *testing.T, b *bench) int32 {
 	return int32(b.turn(t, "c", within(7000), modeled).Tokens.Total)
 }
 
-// TestEngine_Build_ColdCache_CutsWhatIsOverHalf: a view over half of its budget is cut when nobody has built for so long that the provider
-// has forgotten it, and in no other build (behaviour §8).
+// TestEngine_Build_ColdCache_CutsWhatIsOverHalf: a view over half of its budget is cut if nothing was built for so long that the provider
+// no longer caches it, and in no other build (behaviour §8).
 func TestEngine_Build_ColdCache_CutsWhatIsOverHalf(t *testing.T) {
 	t.Parallel()
 	rewrite := func(p conversation.RewritePolicy) func(*engine.BuildRequest) {
@@ -88,7 +88,8 @@ func TestEngine_Build_ColdCache_CutsWhatIsOverHalf(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ColdCache_FirstBuild_IsWhole: nothing was sent yet, and nothing is known of how the conversation goes on.
+// TestEngine_Build_ColdCache_FirstBuild_IsWhole: before the first build nothing was sent, and it is not known how the conversation will go
+// on.
 func TestEngine_Build_ColdCache_FirstBuild_IsWhole(t *testing.T) {
 	t.Parallel()
 	b := summarizes(conversation.StrategySummarize)
@@ -99,17 +100,17 @@ func TestEngine_Build_ColdCache_FirstBuild_IsWhole(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ColdCache_ModelMustPay: a model writes the summary of a cut, and the build waits as long as one that overflows; where its
-// price is not saved in the turns that are expected, nobody asks it and nothing is cut.
+// TestEngine_Build_ColdCache_ModelMustPay: a model writes the summary of a cut, and the build waits for it as one that overflows does. If
+// the expected turns do not save its price, the model is not asked and nothing is cut.
 func TestEngine_Build_ColdCache_ModelMustPay(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		turns   *int32
-		output  float64 // the price of what the model writes
+		output  float64 // price of what the model writes
 		latency time.Duration
 		asked   int
-		model   string   // that wrote the summary; empty for an extract
-		agent   *float64 // the price of the agent's model; nil if nobody knows
+		model   string   // model that wrote the summary; empty for an extract
+		agent   *float64 // price of the agent's model; nil if it is not known
 	}{
 		"pays in 30 turns":                   {nil, 1, time.Second, 1, "m/x", ptr(1.0)},
 		"does not pay at once":               {new(int32), 1, time.Second, 0, "", ptr(1.0)},
@@ -149,15 +150,15 @@ func TestEngine_Build_ColdCache_ModelMustPay(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_DefaultTarget_ReachesSummaries: where only the window's target is set, by the server or by a policy, summaries aim at it
-// too; a target of their own comes before it.
+// TestEngine_Build_DefaultTarget_ReachesSummaries: if only the window's target is set, by the server or by a policy, summaries use it too.
+// A target of their own takes precedence.
 func TestEngine_Build_DefaultTarget_ReachesSummaries(t *testing.T) {
 	t.Parallel()
 	fit := func(percent int32) conversation.FitPolicy { return conversation.FitPolicy{TargetPercent: &percent} }
 	for name, c := range map[string]struct {
 		server conversation.FitPolicy
 		policy conversation.Policy
-		most   int64 // percent of the budget behind a summary
+		most   int64 // weight after a summary in percent of the budget, at most
 		least  int64
 	}{
 		"none":                            {conversation.FitPolicy{}, conversation.Policy{}, 51, 24},
@@ -180,7 +181,8 @@ func TestEngine_Build_DefaultTarget_ReachesSummaries(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RewriteReport: what a rewrite cost is what is read anew behind the break, and what it saves is what the context has lost.
+// TestEngine_Build_RewriteReport: the cost of a rewrite is what is read again behind the break, and its saving is what the context has
+// lost.
 func TestEngine_Build_RewriteReport(t *testing.T) {
 	t.Parallel()
 	b := newEager()
@@ -217,7 +219,7 @@ func TestEngine_Build_RewriteReport(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ColdCache_LeavesTheOpeningWhole: nothing presses behind a cold cache: what was asked is shortened by an overflow alone.
+// TestEngine_Build_ColdCache_LeavesTheOpeningWhole: a cold cache creates no pressure, so only an overflow shortens the opening.
 func TestEngine_Build_ColdCache_LeavesTheOpeningWhole(t *testing.T) {
 	t.Parallel()
 	b := summarizes(conversation.StrategySummarize)
@@ -233,8 +235,8 @@ func TestEngine_Build_ColdCache_LeavesTheOpeningWhole(t *testing.T) {
 	wantShown(t, r, 0, words(3000))
 }
 
-// TestEngine_Build_ColdCache_EachPause_CutsDeepOrNotAtAll: where a compaction aims at what a pause sets off another one at, every pause would
-// take a little of what is recent, and send the summary through one more summarizer.
+// TestEngine_Build_ColdCache_EachPause_CutsDeepOrNotAtAll: if a compaction's target is where a pause triggers another one, every pause
+// would cut a little of what is recent, and send the summary through another summarizer.
 func TestEngine_Build_ColdCache_EachPause_CutsDeepOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	b := summarizes(conversation.StrategySummarize)

@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// summarizes is a bench that summarizes what outgrows its budget, without a model.
+// summarizes is a bench that summarizes without a model when a view outgrows its budget.
 func summarizes(strategy conversation.Strategy) *bench {
 	return lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
 		o.Defaults = conversation.Policy{
@@ -94,7 +94,8 @@ func (b *bench) unfolded(t testing.TB, id string, summary int64) (out []int32) {
 	}
 }
 
-// TestEngine_Build_Hierarchy: children tile the range, few summaries stand beside each other, and each expands down to originals.
+// TestEngine_Build_Hierarchy: the children of a summary cover its range without gaps, few summaries are next to each other, and each
+// expands down to originals.
 func TestEngine_Build_Hierarchy(t *testing.T) {
 	testlane.OneCaller(t)
 	b := summarizes(conversation.StrategyHierarchical)
@@ -158,7 +159,7 @@ func TestEngine_Compact_AndRetry(t *testing.T) {
 	b.rebuildsAll(t, "c", 30)
 }
 
-// TestEngine_Compact_RequestIDOfAnotherRequest_IsRefused: what is asked with an id is not what was answered under it.
+// TestEngine_Compact_RequestIDOfAnotherRequest_IsRefused: a request id that answered another request is refused.
 func TestEngine_Compact_RequestIDOfAnotherRequest_IsRefused(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
@@ -175,8 +176,8 @@ func TestEngine_Compact_RequestIDOfAnotherRequest_IsRefused(t *testing.T) {
 	expect(t, once("y"), conversation.RequestIDReused)
 }
 
-// TestEngine_Rewind: what is taken back is on record and counts no more; the calls before it wait again; a summary that speaks of
-// it dissolves (behaviour §8).
+// TestEngine_Rewind: messages taken back stay on record but no longer count, the calls before them wait again, and a summary that tells of
+// them dissolves (behaviour §8).
 func TestEngine_Rewind(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", text(conversation.RoleSystem, "s"), user("first"), call("k"), result("k", "one"), answer("wrong"), user("and?"), answer("worse"))
@@ -242,8 +243,8 @@ func TestEngine_Rewind_DissolvesSummaries(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_SummaryTellsWhatItStandsFor: what a summary leaves out it does not count, and what an earlier one left out and
-// it does not, it does.
+// TestEngine_Build_SummaryTellsWhatItStandsFor: a summary does not count what it leaves out. It does count what an earlier summary left out
+// and it does not.
 func TestEngine_Build_SummaryTellsWhatItStandsFor(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", text(conversation.RoleSystem, "s"), user("Read the parts."))
@@ -276,7 +277,7 @@ func TestEngine_Build_SummaryTellsWhatItStandsFor(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_SummarizesUnderACap: a cap that is larger than what a model takes keeps nobody from making summaries.
+// TestEngine_Build_SummarizesUnderACap: a cap larger than a model's limit does not prevent summaries.
 func TestEngine_Build_SummarizesUnderACap(t *testing.T) {
 	b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
 		o.Defaults = conversation.Policy{
@@ -299,8 +300,8 @@ func TestEngine_Build_SummarizesUnderACap(t *testing.T) {
 	}
 }
 
-// TestEngine_Compact_SlideThatWouldGrowTheView_IsNone: where a rewind has made an older, large question the newest, the window's start
-// does not move on for it to stand there again, beside less than it weighs.
+// TestEngine_Compact_SlideThatWouldGrowTheView_IsNone: if a rewind makes an older, large question the newest, the window's start does not
+// move on: the question would be shown again, next to less than it weighs.
 func TestEngine_Compact_SlideThatWouldGrowTheView_IsNone(t *testing.T) {
 	b := summarizes(conversation.StrategySlidingWindow)
 	b.append(t, "c", user(words(2500)))
@@ -319,7 +320,8 @@ func TestEngine_Compact_SlideThatWouldGrowTheView_IsNone(t *testing.T) {
 	}
 }
 
-// TestEngine_Rewind_ToASilentTail: where nothing that is said is left behind a summary, the request that it stands for is shown all the same.
+// TestEngine_Rewind_ToASilentTail_ShowsTheRequest: if nothing that is said remains behind a summary, the request that the summary covers is
+// shown nevertheless.
 func TestEngine_Rewind_ToASilentTail_ShowsTheRequest(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("first"), answer(words(300)), user("the request"), answer(words(300)), user(""), user("last"))

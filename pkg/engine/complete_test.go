@@ -65,7 +65,8 @@ func TestEngine_Build_Complete(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Complete_PromptOfTheDeveloper: since GPT-6.2 instructions are of one request alone, so that the system prompt leads the input.
+// TestEngine_Build_Complete_PromptOfTheDeveloper: from GPT-6.2 on, instructions belong to one request only, so the system prompt leads the
+// input.
 func TestEngine_Build_Complete_PromptOfTheDeveloper(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("hello"))
@@ -81,7 +82,7 @@ func TestEngine_Build_Complete_PromptOfTheDeveloper(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Complete_Empty: what is empty is left out.
+// TestEngine_Build_Complete_Empty: empty members are left out.
 func TestEngine_Build_Complete_Empty(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("hello"))
@@ -101,7 +102,8 @@ func TestEngine_Build_Complete_Empty(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Complete_ToolsOfTheCallersOwnNames: a tool that the caller has is not offered twice, and Gemini's functions are declared once.
+// TestEngine_Build_Complete_ToolsOfTheCallersOwnNames: a tool that the caller already has is not offered twice, and Gemini's functions are
+// declared in one tool only.
 func TestEngine_Build_Complete_ToolsOfTheCallersOwnNames(t *testing.T) {
 	b := newCompleteBench(t)
 	for _, tt := range []struct {
@@ -133,8 +135,8 @@ func TestEngine_Build_Complete_ToolsOfTheCallersOwnNames(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Complete_PromptCache: marks stand on the last tool, the last system block, before the tail and at the end, never more than
-// four with the caller's own; without them the request is the one that nobody marked.
+// TestEngine_Build_Complete_PromptCache: marks are set on the last tool, on the last system block, before the tail and at the end, never
+// more than four including the caller's own. Without marks, the request has the same bytes as if marks did not exist.
 func TestEngine_Build_Complete_PromptCache(t *testing.T) {
 	const mark = `,"cache_control":{"type":"ephemeral"}`
 	marked := `[{"name":"a"` + mark + `},{"name":"b"` + mark + `},{"name":"c"` + mark + `},{"name":"d"}]`
@@ -170,7 +172,8 @@ func TestEngine_Build_Complete_PromptCache(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Complete_CacheKey: OpenAI's key is the conversation's for ever, no other's, and nothing of its id.
+// TestEngine_Build_Complete_CacheKey: OpenAI's cache key never changes for a conversation, differs from that of any other, and reveals
+// nothing of the conversation's id.
 func TestEngine_Build_Complete_CacheKey(t *testing.T) {
 	b := newCompleteBench(t)
 	b.append(t, "other", user("hello"))

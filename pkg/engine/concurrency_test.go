@@ -31,14 +31,14 @@ func stores(t *testing.T, test func(t *testing.T, s store.Store)) {
 	})
 }
 
-// second is another process on the same store: ids that differ from the first's.
+// second is another process on the same store, whose ids differ from the first's.
 func second(b *bench) *bench {
 	other := newBenchOn(b.store, 1<<20)
 	other.ids.Store(1 << 32)
 	return other
 }
 
-// TestEngine_Append_AfterConflict: what an append decides it decides again when the conversation moved: index, id, ordinals, turn.
+// TestEngine_Append_AfterConflict: after a conflict, an append decides everything again: index, id, ordinals, turn.
 func TestEngine_Append_AfterConflict(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)
@@ -63,7 +63,7 @@ func TestEngine_Append_AfterConflict(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_ReplacedMeanwhile: large contents are staged again for the incarnation that the append ends up in.
+// TestEngine_Append_ReplacedMeanwhile: large contents are staged again for the incarnation in which the append ends up.
 func TestEngine_Append_ReplacedMeanwhile(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)
@@ -125,7 +125,7 @@ func TestEngine_Commit_EightConflicts(t *testing.T) {
 	}
 }
 
-// TestEngine_TwoProcesses_NothingLostOrTwice: callers in many processes get serialisable behaviour (behaviour §3.4).
+// TestEngine_TwoProcesses_NothingLostOrTwice: the calls of several processes have a serial order (behaviour §3.4).
 func TestEngine_TwoProcesses_NothingLostOrTwice(t *testing.T) {
 	const writers, each = 3, 30
 	stores(t, func(t *testing.T, s store.Store) {
@@ -183,7 +183,7 @@ func TestEngine_TwoProcesses_NothingLostOrTwice(t *testing.T) {
 	})
 }
 
-// retry calls again when others were always quicker: that is what CONTENTION asks for.
+// retry repeats a call that lost to others, as CONTENTION asks for.
 func retry[T any](t *testing.T, call func() (T, error)) T {
 	for {
 		r, err := call()

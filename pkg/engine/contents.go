@@ -6,17 +6,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 )
 
-// What the calls for contents take and give.
+// The requests and results of the content calls.
 type (
 	// Cited is a citation with its texts.
 	Cited = contents.Cited
 	// Source is a source record: where a content came from, and who cited it. It outlives the content.
 	Source = contents.Source
-	// StoreContentRequest asks for a content to be kept. The digest of Request is that of the header alone.
+	// StoreContentRequest asks for a content to be kept. The digest in Request covers the header only.
 	StoreContentRequest = contents.StoreContentRequest
 	// StoreContentResult answers StoreContent.
 	StoreContentResult = contents.StoreContentResult
-	// ContentUnit says what a range of a content counts.
+	// ContentUnit is the unit in which a range of a content is given.
 	ContentUnit = contents.ContentUnit
 	// ExcerptQuery asks for passages.
 	ExcerptQuery = contents.ExcerptQuery
@@ -28,7 +28,7 @@ type (
 	ContentExcerpt = contents.ContentExcerpt
 	// SearchContentRequest asks for passages of all contents.
 	SearchContentRequest = contents.SearchContentRequest
-	// SearchContentResult is the best passages of all contents.
+	// SearchContentResult holds the best passages of all contents.
 	SearchContentResult = contents.SearchContentResult
 	// SourcesRequest asks for source records.
 	SourcesRequest = contents.SourcesRequest
@@ -36,7 +36,7 @@ type (
 	SourcesResult = contents.SourcesResult
 	// EndRunRequest ends a run.
 	EndRunRequest = contents.EndRunRequest
-	// EndRunResult says what goes, and when.
+	// EndRunResult says which contents will be deleted, and when.
 	EndRunResult = contents.EndRunResult
 )
 
@@ -51,7 +51,7 @@ const (
 	MaxContentBytes = contents.MaxContentBytes
 )
 
-// StoreContent keeps what the caller holds itself, and answers with what stands for it (behaviour §9).
+// StoreContent keeps a content that the caller holds, and returns the citation that stands for it (behaviour §9).
 func (e *Engine) StoreContent(ctx context.Context, r StoreContentRequest) (*StoreContentResult, error) {
 	return e.contents.StoreContent(ctx, r)
 }
@@ -61,7 +61,8 @@ func (e *Engine) RetrieveContent(ctx context.Context, r RetrieveContentRequest) 
 	return e.contents.RetrieveContent(ctx, r)
 }
 
-// StreamContent gives a content's bytes from an offset on, in pieces of a chunk. Each call's bytes may be used until the next.
+// StreamContent passes the bytes of a content to give, chunk by chunk, beginning at offset. A chunk is valid until the next
+// call of give.
 func (e *Engine) StreamContent(ctx context.Context, key Key, contentID string, offset int64, give func(source *Source, at int64, chunk []byte) error) error {
 	return e.contents.StreamContent(ctx, key, contentID, offset, give)
 }
@@ -71,12 +72,12 @@ func (e *Engine) SearchContent(ctx context.Context, r SearchContentRequest) (*Se
 	return e.contents.SearchContent(ctx, r)
 }
 
-// ListSources lists source records, oldest first. A page ends early when enough was looked through.
+// ListSources lists source records, oldest first. A page may be short: a listing stops after a bounded amount of scanning.
 func (e *Engine) ListSources(ctx context.Context, r SourcesRequest) (*SourcesResult, error) {
 	return e.contents.ListSources(ctx, r)
 }
 
-// EndRun ends a run: its contents go after the grace time (behaviour §9).
+// EndRun ends a run: its contents are deleted after the grace time (behaviour §9).
 func (e *Engine) EndRun(ctx context.Context, r EndRunRequest) (*EndRunResult, error) {
 	return e.contents.EndRun(ctx, r)
 }

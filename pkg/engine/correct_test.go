@@ -32,7 +32,7 @@ func (b *bench) correct(t testing.TB, id string, index, part int32, text string)
 	return r
 }
 
-// wantForgotten fails if anything that a model could see of a conversation still has the wrong words.
+// wantForgotten fails if anything that a model could see of a conversation still contains the wrong words.
 func (b *bench) wantForgotten(t testing.TB, id string, budget int32, indices ...int32) {
 	t.Helper()
 	for f := conversation.FormatNeutral; f <= conversation.FormatGemini; f++ {
@@ -104,7 +104,8 @@ func textsOf(r *engine.MessagesResult) (out []string) {
 	return out
 }
 
-// TestEngine_Correct_EverythingButTheRecordHasTheNewWords: texts and results, inline and in chunks; manifests of before rebuild.
+// TestEngine_Correct_EverythingButTheRecordHasTheNewWords: this holds for texts and results, inline and in chunks. Earlier manifests
+// can be rebuilt.
 func TestEngine_Correct_EverythingButTheRecordHasTheNewWords(t *testing.T) {
 	for _, size := range []int{0, 40_000} { // 32 KiB and more lie in chunks
 		b := newBench(1 << 20)
@@ -161,7 +162,7 @@ func TestEngine_Correct_AgainAndAgain(t *testing.T) {
 		t.Errorf("%s", r.MessagesJSON)
 	}
 	b.correct(t, "c", 0, 0, "third")
-	// A window that another process keeps warm learns of it.
+	// Another process' window in memory learns about it.
 	if r := other.asked(t, "c", 10_000, nil); !strings.Contains(string(r.MessagesJSON), "third") || r.Prefix.BrokenBy != engine.BreakCorrected {
 		t.Errorf("%s, %+v", r.MessagesJSON, r.Prefix)
 	}
@@ -203,7 +204,8 @@ func TestEngine_Correct_Retry(t *testing.T) {
 	expect(t, err, conversation.RequestIDReused)
 }
 
-// TestEngine_Correct_FormsGiveWay: what was clipped, compacted or cleared is shown in full from the new words, until it is due again.
+// TestEngine_Correct_FormsGiveWay: a text that was clipped, compacted or cleared is shown in full with the new words, until it is due
+// again.
 func TestEngine_Correct_FormsGiveWay(t *testing.T) {
 	b := newEager()
 	b.append(t, "c", user("go"))
@@ -231,7 +233,7 @@ func TestEngine_Correct_FormsGiveWay(t *testing.T) {
 	b.rebuildsAll(t, "c", 6)
 }
 
-// TestEngine_Correct_RemovedStaysRemoved: and comes back with the new words.
+// TestEngine_Correct_RemovedStaysRemoved: a removed message stays removed, and comes back with the new words.
 func TestEngine_Correct_RemovedStaysRemoved(t *testing.T) {
 	b := newEager()
 	b.append(t, "c", user("go"))
@@ -256,7 +258,7 @@ func TestEngine_Correct_RemovedStaysRemoved(t *testing.T) {
 	b.rebuildsAll(t, "c", 6)
 }
 
-// TestEngine_Correct_LongerResult_IsClipped: it enters the view anew.
+// TestEngine_Correct_LongerResult_IsClipped: a corrected result enters the view like a new one.
 func TestEngine_Correct_LongerResult_IsClipped(t *testing.T) {
 	b := newBench(1 << 20)
 	b.append(t, "c", user("go"), call("k"), result("k", wrong), user("and?"))
@@ -324,7 +326,7 @@ func TestEngine_Correct_Refusals(t *testing.T) {
 	}
 }
 
-// TestEngine_Correct_WhatLiesInAContent_IsRefused: searches and ranges would go on to find the wrong words.
+// TestEngine_Correct_WhatLiesInAContent_IsRefused: otherwise searches and ranges would still find the wrong words.
 func TestEngine_Correct_WhatLiesInAContent_IsRefused(t *testing.T) {
 	b := newBench(1 << 20)
 	b.cites(t, "c", func(p *conversation.CitationsPolicy) { p.ThresholdChars = ptr(int32(500)) })
@@ -333,8 +335,7 @@ func TestEngine_Correct_WhatLiesInAContent_IsRefused(t *testing.T) {
 	expect(t, err, conversation.NotCorrectable)
 }
 
-// TestEngine_Correct_Erased: what was corrected is erased with the original, also what it was corrected to before; and an erased
-// original cannot be corrected.
+// TestEngine_Correct_Erased: corrections are erased with the original, including earlier ones. An erased original cannot be corrected.
 func TestEngine_Correct_Erased(t *testing.T) {
 	for _, size := range []int{4000, 40_000} {
 		b := newEager()
@@ -355,7 +356,7 @@ func TestEngine_Correct_Erased(t *testing.T) {
 	}
 }
 
-// TestEngine_Correct_Erased_ForgetsSummariesOfTheOldWords: a summary that was prepared before the correction is of what is erased too.
+// TestEngine_Correct_Erased_ForgetsSummariesOfTheOldWords: a summary that was prepared before the correction is forgotten too.
 func TestEngine_Correct_Erased_ForgetsSummariesOfTheOldWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, 0)
@@ -375,7 +376,7 @@ func TestEngine_Correct_Erased_ForgetsSummariesOfTheOldWords(t *testing.T) {
 	})
 }
 
-// TestEngine_Correct_Recorded: what a rewind takes back weighs what it does on record, whatever it was corrected to.
+// TestEngine_Correct_Recorded: messages taken back by a rewind weigh what the record says, no matter to what they were corrected.
 func TestEngine_Correct_Recorded(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("first"), answer("so"))
@@ -400,8 +401,8 @@ func TestEngine_Correct_AtMostAThousand(t *testing.T) {
 	expect(t, err, conversation.LimitExceeded)
 }
 
-// TestEngine_Correct_DissolvesSummaries: those that were made of the old words stand no longer, earlier ones and messages do, and
-// windows are found anew. What is summarized then knows the new words alone.
+// TestEngine_Correct_DissolvesSummaries: summaries made from the old words dissolve, earlier ones and messages are shown again, and
+// windows are found anew. Later summaries know only the new words.
 func TestEngine_Correct_DissolvesSummaries(t *testing.T) {
 	for _, strategy := range []conversation.Strategy{conversation.StrategySummarize, conversation.StrategyHierarchical} {
 		b := summarizes(strategy)
@@ -436,7 +437,7 @@ func TestEngine_Correct_DissolvesSummaries(t *testing.T) {
 	}
 }
 
-// TestEngine_Correct_DissolvedShowsMessagesAgain: as far as there is room, and all of it here.
+// TestEngine_Correct_DissolvedShowsMessagesAgain: they are shown as far as there is room, which is all of them here.
 func TestEngine_Correct_DissolvedShowsMessagesAgain(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
@@ -453,7 +454,7 @@ func TestEngine_Correct_DissolvedShowsMessagesAgain(t *testing.T) {
 	}
 }
 
-// TestEngine_Correct_DropsDrafts: a draft of the old words is not published.
+// TestEngine_Correct_DropsDrafts: a draft made from the old words is not published.
 func TestEngine_Correct_DropsDrafts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := beside(t, memory.New(memory.Options{}), 1, writes(gist, 5*time.Second), nil)
@@ -472,7 +473,7 @@ func TestEngine_Correct_DropsDrafts(t *testing.T) {
 	})
 }
 
-// TestEngine_Correct_WarmSearch: what is kept ready to be searched has the new words too.
+// TestEngine_Correct_WarmSearch: what is kept prepared for searching has the new words too.
 func TestEngine_Correct_WarmSearch(t *testing.T) {
 	b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.ContentCacheBytes = 64 << 20 })
 	b.append(t, "c", user(wrong), answer("so"))
@@ -488,7 +489,7 @@ func TestEngine_Correct_WarmSearch(t *testing.T) {
 	}
 }
 
-// TestEngine_Correct_WhatIsLeftOut_WeighsAsOnRecord: also where what is shown weighs more than on record.
+// TestEngine_Correct_WhatIsLeftOut_WeighsAsOnRecord: this also holds if the shown text weighs more than the recorded one.
 func TestEngine_Correct_WhatIsLeftOut_WeighsAsOnRecord(t *testing.T) {
 	b := newBench(1 << 20)
 	b.append(t, "c", user("go"))

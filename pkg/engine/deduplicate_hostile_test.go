@@ -13,8 +13,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestEngine_Step_NotCommitted_LinesAreForgotten: what deduplication has read of messages that were never committed is not taken for what
-// comes in their places, neither in who names nor in what is named.
+// TestEngine_Step_NotCommitted_LinesAreForgotten: lines read from messages that were never committed are not mistaken for lines of the
+// messages that take their places, neither in referring nor in referred texts.
 func TestEngine_Step_NotCommitted_LinesAreForgotten(t *testing.T) {
 	t.Parallel()
 	dry := func(r *engine.StepRequest) { r.Build.DryRun, r.Build.Budget = true, budgetOf(20_000) }
@@ -33,7 +33,7 @@ func TestEngine_Step_NotCommitted_LinesAreForgotten(t *testing.T) {
 	}
 }
 
-// TestEngine_Import_AnyCopies_BuildsGoOn: an import may say that lines are named which the text has not.
+// TestEngine_Import_AnyCopies_BuildsGoOn: an import may refer to lines that a text does not have.
 func TestEngine_Import_AnyCopies_BuildsGoOn(t *testing.T) {
 	t.Parallel()
 	origin := deduplicates(t, nil)
@@ -82,7 +82,7 @@ func hostileReads() map[string][]string {
 	}
 }
 
-// TestEngine_Build_RepeatedLines_HostileResultsAreQuick: no result makes a build take longer than its length.
+// TestEngine_Build_RepeatedLines_HostileResultsAreQuick: the time of a build is linear in the length of results, whatever they contain.
 func TestEngine_Build_RepeatedLines_HostileResultsAreQuick(t *testing.T) {
 	t.Parallel()
 	for name, texts := range hostileReads() {
@@ -111,8 +111,8 @@ func TestEngine_Build_RepeatedLines_HostileResultsAreQuick(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RepeatedLines_OfACopyThatLapses: many results name one that was brought back a while ago, which is shown until the window's
-// start moves. What they gain by that is weighed before: the start moves no further than it must.
+// TestEngine_Build_RepeatedLines_OfACopyThatLapses: many results refer to one that was restored some time ago, and is shown until the
+// window's start moves. Their growth is counted in advance, so the start moves no further than it must.
 func TestEngine_Build_RepeatedLines_OfACopyThatLapses(t *testing.T) {
 	t.Parallel()
 	b := deduplicates(t, nil)

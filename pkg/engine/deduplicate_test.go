@@ -38,7 +38,7 @@ func deduplicates(t *testing.T, change func(*conversation.Policy)) *bench {
 
 const repeated = "[20 lines as in message 2, lines 11-30: line 011 of the file in question.... Full text: expand_message(4)]"
 
-// wantNamed demands that message 4 names its copy, or shows its lines.
+// wantNamed requires that message 4 refers to its copy, or shows its lines.
 func wantNamed(t *testing.T, r *engine.BuildResult, named bool) {
 	t.Helper()
 	context := string(r.MessagesJSON)
@@ -80,7 +80,7 @@ func TestEngine_Build_RepeatedLines_AreNamed(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RepeatedLines_ComeBack: wherever what is named is not shown any more, byte for byte, and for whatever reason.
+// TestEngine_Build_RepeatedLines_ComeBack: the lines come back byte for byte when their copy is no longer shown, for whatever reason.
 func TestEngine_Build_RepeatedLines_ComeBack(t *testing.T) {
 	for name, gone := range map[string]func(*bench, *testing.T) *engine.BuildResult{
 		"another budget": func(b *bench, t *testing.T) *engine.BuildResult {
@@ -142,7 +142,7 @@ func TestEngine_Build_RepeatedLines_ComeBack(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RepeatedLines_StayWhere: they are not left out where nobody asked for it, or it is of no use.
+// TestEngine_Build_RepeatedLines_StayWhere: lines are not left out if nobody asked for it or it gains nothing.
 func TestEngine_Build_RepeatedLines_StayWhere(t *testing.T) {
 	read := func(change func(*conversation.Message)) []conversation.Message {
 		c, r := call("b"), result("b", "head\n"+file(11, 30)+"\ntail")
@@ -197,8 +197,8 @@ func TestEngine_Build_RepeatedLines_StayWhere(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_RepeatedLines_InOneUnit: a second result names the first, a result what stands further up in itself, and an action's text
-// counts as a result.
+// TestEngine_Build_RepeatedLines_InOneUnit: a second result refers to the first, a result may refer to earlier lines of itself, and an
+// action's text counts as a result.
 func TestEngine_Build_RepeatedLines_InOneUnit(t *testing.T) {
 	b := deduplicates(t, nil)
 	act := user(file(5, 25))
@@ -220,7 +220,7 @@ func TestEngine_Build_RepeatedLines_InOneUnit(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RepeatedLines_AreNotFedBackAsNew: a history with the named lines in it is the record's.
+// TestEngine_Build_RepeatedLines_AreNotFedBackAsNew: a whole list that contains the references is recognized as the record.
 func TestEngine_Build_RepeatedLines_AreNotFedBackAsNew(t *testing.T) {
 	b := deduplicates(t, nil)
 	again(b, t)
@@ -237,7 +237,8 @@ func TestEngine_Build_RepeatedLines_AreNotFedBackAsNew(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RepeatedLines_CopyErased: what was erased lives on in who named it, whose own words these are.
+// TestEngine_Build_RepeatedLines_CopyErased: text that was erased lives on in a result that referred to it, because these are that result's
+// own words.
 func TestEngine_Build_RepeatedLines_CopyErased(t *testing.T) {
 	b := deduplicates(t, nil)
 	turns, preserve := int32(3), false
@@ -259,8 +260,8 @@ func TestEngine_Build_RepeatedLines_CopyErased(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RepeatedLines_InAWindowOpenedAfresh: a larger budget shows messages that a summary stands for in the smaller one. What they
-// name may lie before its start, and comes back there.
+// TestEngine_Build_RepeatedLines_InAWindowOpenedAfresh: a larger budget shows messages that a summary covers in the smaller one. The lines
+// they refer to may lie before its start, and come back there.
 func TestEngine_Build_RepeatedLines_InAWindowOpenedAfresh(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)

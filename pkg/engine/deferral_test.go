@@ -15,7 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// dueAtOnce appends so many results whose summaries are due at the next build, and returns their texts.
+// dueAtOnce appends results whose summaries are due at the next build, and returns their texts.
 func (b *bench) dueAtOnce(t *testing.T, n int, e *conversation.Expiration) []string {
 	t.Helper()
 	var ids, texts []string
@@ -31,7 +31,7 @@ func (b *bench) dueAtOnce(t *testing.T, n int, e *conversation.Expiration) []str
 	return texts
 }
 
-// summaries counts what a build shows a model's summary of, and demands that all the rest stays in full and says why.
+// summaries counts the results that a build shows as a model's summary, and requires that all others stay in full with a reason.
 func summaries(t *testing.T, r *engine.BuildResult, texts []string, why ...conversation.Reason) (n int) {
 	t.Helper()
 	for i := range texts {
@@ -49,8 +49,8 @@ func summaries(t *testing.T, r *engine.BuildResult, texts []string, why ...conve
 	return n
 }
 
-// TestEngine_Build_WaitsForTwoSummaries: a build waits for at most 2 calls, and starts the others; all waits share max_wait; what is not
-// ready stays in full, deferred, and says why (behaviour §5).
+// TestEngine_Build_WaitsForTwoSummaries: a build waits for at most 2 calls, and starts the others. All waits share max_wait. What is not
+// ready stays in full, deferred, with a reason (behaviour §5).
 func TestEngine_Build_WaitsForTwoSummaries(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -96,8 +96,8 @@ func TestEngine_Build_WaitsForTwoSummaries(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_HundredSummaries_WithinThreeBuilds: what nobody waits for is started all the same, so that a hundred summaries that are
-// due at once are the model's within three builds, however close they are to each other.
+// TestEngine_Build_HundredSummaries_WithinThreeBuilds: calls that nobody waits for are started nevertheless, so a hundred summaries due at
+// once are all there within three builds, no matter how quickly these follow.
 func TestEngine_Build_HundredSummaries_WithinThreeBuilds(t *testing.T) {
 	for _, between := range []time.Duration{0, time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestEngine_Build_HundredSummaries_WithinThreeBuilds(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ErasuresDueAtOnce_AreTheModels: what is to be erased cannot be deferred, and is waited for, however much of it is due;
-// what is late takes the extract after max_wait.
+// TestEngine_Build_ErasuresDueAtOnce_AreTheModels: an erasure cannot be deferred, so the build waits for all summaries of texts to be
+// erased. Those that are late are replaced with extracts after max_wait.
 func TestEngine_Build_ErasuresDueAtOnce_AreTheModels(t *testing.T) {
 	for latency, want := range map[time.Duration]int{100 * time.Millisecond: 12, 20 * time.Second: 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -150,8 +150,8 @@ func TestEngine_Build_ErasuresDueAtOnce_AreTheModels(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RefusedByALimit_IsDeferred: what a limit refuses stays in full, says so, and is asked for again; after 3 turns the extract
-// serves.
+// TestEngine_Build_RefusedByALimit_IsDeferred: a summary that a limit refuses leaves its text in full, with a reason, and is requested
+// again. After 3 turns the extract is used.
 func TestEngine_Build_RefusedByALimit_IsDeferred(t *testing.T) {
 	for _, freed := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,8 @@ func TestEngine_Build_RefusedByALimit_IsDeferred(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_FirstAsked_BeginsTheDeferral: what was due for many turns before anybody could ask is waited for as long as the rest.
+// TestEngine_Build_FirstAsked_BeginsTheDeferral: the deferral of a text that was due for many turns begins when its summary is first
+// requested.
 func TestEngine_Build_FirstAsked_BeginsTheDeferral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := modelBench(t, writes(gist, 25*time.Second), func(o *engine.Options) { o.Defaults.MaxWait = ptr(time.Millisecond) })

@@ -15,7 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 )
 
-// noise is a text of so many bytes that no store makes smaller.
+// noise returns an incompressible text of the given length in bytes.
 func noise(seed uint64, bytes int) string {
 	random, b := rand.New(rand.NewPCG(seed, 1)), make([]byte, bytes)
 	for i := range b {
@@ -24,7 +24,7 @@ func noise(seed uint64, bytes int) string {
 	return string(b)
 }
 
-// wantNothingStaged fails if something waits for a commit that will not come.
+// wantNothingStaged fails if something staged waits for a commit that will not come.
 func (b *bench) wantNothingStaged(t testing.TB, why string) {
 	t.Helper()
 	tasks, err := b.store.Due(ctx, b.now.Add(2*store.UploadGrace), 100)
@@ -38,7 +38,7 @@ func (b *bench) wantNothingStaged(t testing.TB, why string) {
 	}
 }
 
-// pinsFull begins a conversation that takes no further pin: an append of one more is refused once its texts are staged.
+// pinsFull begins a conversation that takes no more pins: appending another pinned message is refused after its texts are staged.
 func (b *bench) pinsFull(t testing.TB, id string) (more func(text string) error) {
 	t.Helper()
 	pinned := func(text string) conversation.Message {
@@ -59,7 +59,7 @@ func (b *bench) appends(id string, messages ...conversation.Message) error {
 	return err
 }
 
-// TestEngine_Refused_LeavesNothingStaged: whatever is refused once texts of it are staged lets them go, also where the caller gives up.
+// TestEngine_Refused_LeavesNothingStaged: a call that is refused after it staged texts discards them, even if its caller gives up.
 func TestEngine_Refused_LeavesNothingStaged(t *testing.T) {
 	t.Parallel()
 	large, small := noise(1, 100_000), noise(2, 31_000) // the one is staged, the other is not
@@ -116,8 +116,8 @@ func (b *bench) breaksOff(records []engine.Record) error {
 	return err
 }
 
-// TestEngine_Refused_KeepsWhatMayStand: where nobody knows whether the commit stands, what it refers to stays; what stands loses nothing, though
-// earlier attempts staged elsewhere.
+// TestEngine_Refused_KeepsWhatMayStand: if it is not known whether the commit stands, what it refers to is kept. A commit that stands loses
+// nothing, even if earlier tries staged elsewhere.
 func TestEngine_Refused_KeepsWhatMayStand(t *testing.T) {
 	t.Parallel()
 	large := noise(1, 100_000)
@@ -159,7 +159,7 @@ func TestEngine_Refused_KeepsWhatMayStand(t *testing.T) {
 	}
 }
 
-// TestEngine_Refused_DoesNotGrowTheFile: what refused calls staged makes room for those after them.
+// TestEngine_Refused_DoesNotGrowTheFile: later calls use the space of what refused calls had staged.
 func TestEngine_Refused_DoesNotGrowTheFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store")

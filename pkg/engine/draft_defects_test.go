@@ -16,7 +16,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// beside is one of several processes over one store, with a service of its own.
+// beside returns one of several processes on a store, with a service of its own.
 func beside(t testing.TB, s store.Store, n uint64, m summarize.Model, change func(*conversation.Policy)) *bench {
 	service := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": m}, Models: []string{"m/x"}})
 	b := lifeBench(s, func(o *engine.Options) {
@@ -83,12 +83,12 @@ func TestEngine_Build_AnotherProcessPrepares_WaitsForIt(t *testing.T) {
 	})
 }
 
-// blocked is a store that holds the first lease back until it is let, or until something is about to be erased.
+// blocked is a store that delays the first lease until it is released, or until something is about to be erased.
 type blocked struct {
 	store.Store
 	once       sync.Once
 	let, taken chan struct{}
-	late       bool // the lease is let by the commit of an erasure
+	late       bool // the commit of an erasure releases the lease
 }
 
 func newBlocked(late bool) *blocked {
@@ -123,8 +123,8 @@ func echoing() *scribe {
 	}}
 }
 
-// TestEngine_Prepare_ErasedAroundTheLease_LeavesNothing: what is erased between the build that planned a summary and the lease of who
-// writes it, or while the lease is taken, is given to no model and kept in no draft.
+// TestEngine_Prepare_ErasedAroundTheLease_LeavesNothing: text that is erased between the build that planned a summary and the
+// writer's lease, or while the lease is taken, is given to no model and kept in no draft.
 func TestEngine_Prepare_ErasedAroundTheLease_LeavesNothing(t *testing.T) {
 	for name, late := range map[string]bool{"before the lease": false, "during the erasing build": true} {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestEngine_Prepare_ErasedAroundTheLease_LeavesNothing(t *testing.T) {
 	}
 }
 
-// TestEngine_Prepare_RewoundBeforeTheLease_AsksNobody: nobody pays for a summary of what was taken back.
+// TestEngine_Prepare_RewoundBeforeTheLease_AsksNobody: no model is paid for a summary of messages that were taken back.
 func TestEngine_Prepare_RewoundBeforeTheLease_AsksNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, s := echoing(), newBlocked(false)
@@ -170,8 +170,8 @@ func TestEngine_Prepare_RewoundBeforeTheLease_AsksNobody(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute: an extract that was published because a model failed does not
-// make the next build ask it again.
+// TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute: after an extract was published because the model failed, the next
+// build does not ask the model at once.
 func TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute(t *testing.T) {
 	for name, m := range map[string]*scribe{"fails": writes("", 0), "is late": writes(gist, 10*time.Second)} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestEngine_Build_FailingModelAndEndlessOverflow_AsksOnceAMinute(t *testing.
 	}
 }
 
-// TestEngine_Build_Refused_AsksNoModel: a build that cannot fit, whatever is summarized, asks nobody and does not wait.
+// TestEngine_Build_Refused_AsksNoModel: a build that cannot fit, no matter what is summarized, asks no model and does not wait.
 func TestEngine_Build_Refused_AsksNoModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, time.Second)
@@ -211,8 +211,8 @@ func TestEngine_Build_Refused_AsksNoModel(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_DraftReplaced_LeavesNoText: a draft of several summaries that stands no more leaves nothing behind when one of
-// fewer takes its place.
+// TestEngine_Build_DraftReplaced_LeavesNoText: a draft with several summaries that is no longer valid leaves no text behind when one
+// with fewer replaces it.
 func TestEngine_Build_DraftReplaced_LeavesNoText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := beside(t, memory.New(memory.Options{}), 1, writes(gist, 0), func(p *conversation.Policy) {
@@ -234,8 +234,8 @@ func TestEngine_Build_DraftReplaced_LeavesNoText(t *testing.T) {
 	})
 }
 
-// TestEngine_Rewind_AllSinceTheSummary_ShowsWhatIsTheNewest: the summary gives way, because the newest unit is always shown, and the
-// next message follows on it.
+// TestEngine_Rewind_AllSinceTheSummary_ShowsWhatIsTheNewest: the summary dissolves, because the newest unit is always shown, and the
+// next message follows that unit.
 func TestEngine_Rewind_AllSinceTheSummary_ShowsWhatIsTheNewest(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", text(conversation.RoleSystem, "s"), user("Read the parts."))
@@ -260,7 +260,8 @@ func TestEngine_Rewind_AllSinceTheSummary_ShowsWhatIsTheNewest(t *testing.T) {
 	}
 }
 
-// TestEngine_Summary_CommitFails_ItsTextIsSwept: a summary that was staged and never committed is gone after the grace of uploads.
+// TestEngine_Summary_CommitFails_ItsTextIsSwept: a summary that was staged and never committed is deleted after the grace time of
+// uploads.
 func TestEngine_Summary_CommitFails_ItsTextIsSwept(t *testing.T) {
 	f := newFaulty()
 	var staged []conversation.ID
@@ -298,8 +299,8 @@ func TestEngine_Summary_CommitFails_ItsTextIsSwept(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_DraftFromBeforeTheWindow_TellsWhatItStandsFor: of what lies before the window's start, a summary that was prepared
-// leaves out the system's messages and counts the rest, like one that is made at once (behaviour §8).
+// TestEngine_Build_DraftFromBeforeTheWindow_TellsWhatItStandsFor: for messages before the window's start, a prepared summary leaves
+// out system messages and counts the others, like a summary made at once (behaviour §8).
 func TestEngine_Build_DraftFromBeforeTheWindow_TellsWhatItStandsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := drafting(t, writes(gist, time.Second), conversation.StrategySummarize)

@@ -29,8 +29,8 @@ func summarizedIn(r *engine.BuildResult) (made []conversation.Event) {
 	return made
 }
 
-// TestEngine_Build_PublishesWhatWasPrepared: from 80 % on a summary is prepared in the background; the build that overflows takes it
-// without a wait (behaviour §8).
+// TestEngine_Build_PublishesWhatWasPrepared: from 80 % on, a summary is prepared in the background. The build that overflows uses it
+// without waiting (behaviour §8).
 func TestEngine_Build_PublishesWhatWasPrepared(t *testing.T) {
 	for _, strategy := range []conversation.Strategy{conversation.StrategySummarize, conversation.StrategyHierarchical} {
 		synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,8 @@ func TestEngine_Build_PublishesWhatWasPrepared(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_WaitsForASummary: nothing was prepared: the build waits for max_wait, and takes an extract if the model is slower.
+// TestEngine_Build_WaitsForASummary: without a prepared summary, the build waits for max_wait, and uses an extract if the model is
+// slower.
 func TestEngine_Build_WaitsForASummary(t *testing.T) {
 	for _, latency := range []time.Duration{time.Second, time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -92,8 +93,8 @@ func TestEngine_Build_WaitsForASummary(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_DryRun_ShowsTheDraft: a dry run says how far the next summary is, begins none, and takes none away
-// (behaviour §3.3).
+// TestEngine_Build_DryRun_ShowsTheDraft: a dry run reports how far the next summary is. It starts none and uses up none (behaviour
+// §3.3).
 func TestEngine_Build_DryRun_ShowsTheDraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, 10*time.Second)

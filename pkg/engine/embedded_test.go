@@ -28,7 +28,7 @@ func mcp(data string) map[string]string {
 	}
 }
 
-// TestEngine_Append_BytesInAResult_AreAnImageOrALine: in each format what its provider takes in a result, and the same ever after.
+// TestEngine_Append_BytesInAResult_AreAnImageOrALine: each format shows what its provider accepts in a result, and always the same.
 func TestEngine_Append_BytesInAResult_AreAnImageOrALine(t *testing.T) {
 	t.Parallel()
 	data := picture(60_000)
@@ -77,7 +77,7 @@ func TestEngine_Append_BytesInAResult_AreAnImageOrALine(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_BytesInAResult_StayOnRecord: whoever asks for the whole gets it.
+// TestEngine_Append_BytesInAResult_StayOnRecord: the original can be retrieved in full.
 func TestEngine_Append_BytesInAResult_StayOnRecord(t *testing.T) {
 	t.Parallel()
 	for name, output := range mcp(picture(60_000)) {
@@ -97,7 +97,8 @@ func TestEngine_Append_BytesInAResult_StayOnRecord(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_BytesInAText_AreALine: of users and of the assistant, wherever a run stands; not what the caller keeps as it is.
+// TestEngine_Append_BytesInAText_AreALine: this holds for texts of users and of the assistant, wherever the bytes are, but not for
+// texts that the caller keeps unchanged.
 func TestEngine_Append_BytesInAText_AreALine(t *testing.T) {
 	t.Parallel()
 	b := newBench(1 << 22)
@@ -118,7 +119,7 @@ func TestEngine_Append_BytesInAText_AreALine(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_BytesInAResult_Small_AreALine: an image that weighs more than its letters does not make a view heavier.
+// TestEngine_Append_BytesInAResult_Small_AreALine: an image that weighs more than its letters must not make a view heavier.
 func TestEngine_Append_BytesInAResult_Small_AreALine(t *testing.T) {
 	t.Parallel()
 	b := newBench(1 << 22)
@@ -129,7 +130,7 @@ func TestEngine_Append_BytesInAResult_Small_AreALine(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_BytesInAResult_StrongerFormsHaveNoLetters: what is clipped, cited, short or summarized is made of words.
+// TestEngine_Build_BytesInAResult_StrongerFormsHaveNoLetters: clipped, cited, short and summarized forms are made from words.
 func TestEngine_Build_BytesInAResult_StrongerFormsHaveNoLetters(t *testing.T) {
 	t.Parallel()
 	data := picture(60_000)
@@ -168,7 +169,7 @@ func TestEngine_Build_BytesInAResult_StrongerFormsHaveNoLetters(t *testing.T) {
 	check("short", string(b.build(t, "short", conversation.FormatOpenAIChat, 100_000).MessagesJSON), "[Media: image/png, 60000 bytes")
 }
 
-// TestEngine_Build_RequestWithBytes_StaysTheRequest: words beside bytes are the user's.
+// TestEngine_Build_RequestWithBytes_StaysTheRequest: words next to bytes are the user's.
 func TestEngine_Build_RequestWithBytes_StaysTheRequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(1 << 22)
@@ -183,7 +184,8 @@ func TestEngine_Build_RequestWithBytes_StaysTheRequest(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_BytesInAResult_FollowTheRecord: they move with it, are erased with it, and a retry and a step tell the same.
+// TestEngine_Append_BytesInAResult_FollowTheRecord: they are exported and erased with the record, and a retry and a step answer the
+// same.
 func TestEngine_Append_BytesInAResult_FollowTheRecord(t *testing.T) {
 	t.Parallel()
 	data := picture(60_000)
@@ -228,7 +230,7 @@ func TestEngine_Append_BytesInAResult_FollowTheRecord(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_BytesInAResult_AreFoundAgain: the caller's list has them as they came.
+// TestEngine_AppendHistory_BytesInAResult_AreFoundAgain: the caller's list has them as they were sent.
 func TestEngine_AppendHistory_BytesInAResult_AreFoundAgain(t *testing.T) {
 	t.Parallel()
 	for _, f := range listFormats {

@@ -1,5 +1,5 @@
-// Package engine reads, decides and commits: the one place where conversations change. Everything it decides with is pure and
-// lives elsewhere (pkg/compaction, pkg/provider, pkg/conversation); everything it keeps goes through pkg/store.
+// Package engine reads, decides and commits. It is the only place where conversations change. What it decides with is pure and lives
+// elsewhere (pkg/compaction, pkg/provider, pkg/conversation); what it keeps goes through pkg/store.
 package engine
 
 import (
@@ -26,13 +26,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// Options is what an Engine is made of. Everything that is not a pure function is given: store, clock and ids.
+// Options is what an Engine is made of. Whatever is not a pure function is passed in: the store, the clock and the ids.
 type Options struct {
 	Store store.Store
-	// Counters by name; o200k, cl100k and chars4 in a server.
+	// Counters are the token counters, each known by its name. A server has o200k, cl100k and chars4.
 	Counters []tokens.Counter
 	Formats  []provider.Format
-	// Readers read providers' JSON; nil reads none.
+	// Readers read providers' JSON; with none, no JSON can be read.
 	Readers []provider.Reader
 	// Clock tells the time; time.Now in a server.
 	Clock func() time.Time
@@ -40,29 +40,30 @@ type Options struct {
 	IDs func() conversation.ID
 	// Defaults is the server's default policy.
 	Defaults conversation.Policy
-	// Models are the profiles of well known models. What is put in a namespace comes before them.
+	// Models are the shipped profiles of well-known models. A profile that was put in a namespace takes precedence.
 	Models map[string]conversation.ModelProfile
-	// Tools says of single tools, by name, what their action policies do not. Their keys are not looked at.
+	// Tools are the server's settings for single tools, by tool name. They apply where a namespace's action policies say nothing. Their
+	// Key is ignored.
 	Tools map[string]conversation.ActionPolicy
 	// CacheBytes bounds the memory of warm windows; 0 keeps none.
 	CacheBytes int64
-	// ContentCacheBytes bounds the memory of contents and messages that are ready to be searched; 0 keeps none.
+	// ContentCacheBytes bounds the memory for contents and messages that are prepared for searching; 0 keeps none.
 	ContentCacheBytes int64
-	// Summaries makes summaries and extracts; nil knows no model. The caller closes it after the engine's last call.
+	// Summaries makes summaries and extracts; nil means that no model is configured. The caller closes it after the engine's last call.
 	Summaries *summarize.Service
-	// Memory makes what remembers across conversations, of what the engine lends it; nil remembers nothing.
+	// Memory makes the memory target from what the engine lends it; nil means that nothing is remembered across conversations.
 	Memory func(MemorySources) memory.Target
-	// MemoryBackfill gives it what was said before the store knew it too.
+	// MemoryBackfill also sends messages that are older than the store's first use of the target.
 	MemoryBackfill bool
-	// MemoryObserver is told what the memory is given.
+	// MemoryObserver is told which batches the memory is given.
 	MemoryObserver MemoryObserver
-	// RecallTools are the tools by which a model gets text back, which builds may offer it; nil for none.
+	// RecallTools are the tools with which a model recalls text, which builds may offer to it; nil for none.
 	RecallTools RecallTools
-	// Quotas are the limits of namespaces, asked for with every call; nil limits nobody.
+	// Quotas returns the limits of a namespace. It is asked with every call; nil means no limits.
 	Quotas func(namespace string) Quota
-	// OnError is told of failures of background work, which no caller sees.
+	// OnError receives failures of background work, which no caller sees.
 	OnError func(error)
-	// Observer is told what builds do.
+	// Observer is told about builds.
 	Observer Observer
 }
 
@@ -87,11 +88,11 @@ type Engine struct {
 	memories      *memories.Service
 }
 
-// SpeakingFor returns the context of calls that see the conversations of some actors alone, and create no others; those of every actor, if
-// none is named.
+// SpeakingFor returns a context for calls that may see, and create, only the conversations of the named actors. With no names, calls see
+// the conversations of every actor.
 func SpeakingFor(ctx context.Context, names []string) context.Context { return actors.With(ctx, names) }
 
-// New returns an engine. The caller keeps the store, and closes it after the engine's last call.
+// New returns an engine. The caller owns the store and closes it after the engine's last call.
 func New(o Options) *Engine {
 	recent := txn.NewRecent(o.Store, o.Clock)
 	unguarded := o.Store

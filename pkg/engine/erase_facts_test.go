@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// summaries are all summaries of a conversation, oldest first, as an export has them.
+// summaries returns all summaries of a conversation, oldest first, as an export holds them.
 func (b *bench) summaries(t testing.TB, id string) (out []*conversation.Summary) {
 	t.Helper()
 	for _, r := range b.export(t, id) {
@@ -18,8 +18,8 @@ func (b *bench) summaries(t testing.TB, id string) (out []*conversation.Summary)
 	return out
 }
 
-// TestEngine_Build_Erased_LeavesTheFactsOfSummaries: what only an erased message mentioned leaves what is stored beside the summaries over
-// it, and the list behind their successor; what another message mentions as well stays.
+// TestEngine_Build_Erased_LeavesTheFactsOfSummaries: facts that only an erased message mentioned are removed from what is stored with the
+// summaries over it, and from the list after their successor. Facts that another message mentions too stay.
 func TestEngine_Build_Erased_LeavesTheFactsOfSummaries(t *testing.T) {
 	for name, strategy := range map[string]conversation.Strategy{
 		"one summary": conversation.StrategySummarize, "a hierarchy": conversation.StrategyHierarchical,

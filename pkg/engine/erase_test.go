@@ -15,7 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// everything is all that a conversation's partition answers, and its export.
+// everything returns all that a conversation's partition answers, and its export.
 func (b *bench) everything(t testing.TB, id string) string {
 	t.Helper()
 	snap, err := b.store.Read(ctx, keyOf(id), store.Query{
@@ -38,10 +38,10 @@ func (b *bench) everything(t testing.TB, id string) string {
 
 const secret = "SECRET-7731"
 
-// hiding is a text of so many characters whose end no compaction shows.
+// hiding returns a text of the given length in characters. No compaction shows its end.
 func hiding(chars int) string { return long("result", chars-len(secret)) + secret }
 
-// wantErased fails unless a part of a message is erased, its length and a keyed hash stay, and nothing holds what it said.
+// wantErased fails unless a part of a message is erased, its length and a keyed hash stay, and nothing holds its text.
 func (b *bench) wantErased(t testing.TB, id string, index int32, part int, original string) {
 	t.Helper()
 	m := b.records(t, id)[index]
@@ -60,7 +60,7 @@ func (b *bench) wantErased(t testing.TB, id string, index int32, part int, origi
 	}
 	_, err := b.Expand(ctx, engine.ExpandRequest{Key: keyOf(id), Index: &index})
 	expect(t, err, conversation.OriginalErased)
-	// What is left of the message beside it still comes back.
+	// The rest of the message can still be expanded.
 	left := slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return !conversation.Erased([]conversation.Part{p}) })
 	back, err := b.Expand(ctx, engine.ExpandRequest{Key: keyOf(id), Index: &index, ReturnOnly: true})
 	if !left {
@@ -74,8 +74,8 @@ func (b *bench) wantErased(t testing.TB, id string, index int32, part int, origi
 	}
 }
 
-// TestEngine_Build_Erases: preserve_original_content = false erases when due, in whatever mode (behaviour §2, §5): the view shows what the
-// mode leaves, without the sentence about expand_message; events and manifests stay, and what they cannot rebuild they say.
+// TestEngine_Build_Erases: preserve_original_content = false erases the original when it is due, in every mode (behaviour §2, §5). The
+// view shows what the mode leaves, without the sentence about expand_message. Events and manifests stay, and say what they cannot rebuild.
 func TestEngine_Build_Erases(t *testing.T) {
 	small, large := hiding(4000), hiding(40_000) // 32 KiB and more lie in chunks
 	short := func(s string) string {
@@ -137,7 +137,7 @@ func TestEngine_Build_Erases(t *testing.T) {
 	}
 }
 
-// contents are the contents of a conversation that lie in chunks.
+// contents returns the contents of a conversation that are stored in chunks.
 func (b *bench) contents(t testing.TB, id string) (out []store.ContentRange) {
 	t.Helper()
 	snap, err := b.store.Read(ctx, keyOf(id), store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{End: 1 << 30}}}})
@@ -154,7 +154,7 @@ func (b *bench) contents(t testing.TB, id string) (out []store.ContentRange) {
 	return out
 }
 
-// wantNothingRebuilt: the manifest of a build before the erasure says that it cannot be rebuilt, and the one after it can be.
+// wantNothingRebuilt requires that the manifest before the erasure says that it cannot be rebuilt, and that the one after it can be.
 func (b *bench) wantNothingRebuilt(t *testing.T, id string, before, after *engine.BuildResult) {
 	t.Helper()
 	for _, f := range []conversation.Format{conversation.FormatUnspecified, conversation.FormatNeutral} {
@@ -167,7 +167,7 @@ func (b *bench) wantNothingRebuilt(t *testing.T, id string, before, after *engin
 	}
 }
 
-// TestEngine_Build_ErasesWherever: in the view or not, at whatever budget, held together or not, what is due is erased in its turn.
+// TestEngine_Build_ErasesWherever: what is due is erased in its turn, in view or not, at any budget, whether edits are held back or not.
 func TestEngine_Build_ErasesWherever(t *testing.T) {
 	coalesced := by(conversation.Policy{Rewrite: conversation.RewritePolicy{Mode: conversation.RewriteCoalesced}})
 	none := func(*engine.BuildRequest) {}
@@ -203,8 +203,8 @@ func TestEngine_Build_ErasesWherever(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ErasureWaits: not in the newest unit, not after an expansion, not under disable, not when an override gives
-// more time; and it is made when none of that holds any more, wherever the message is by then.
+// TestEngine_Build_ErasureWaits: nothing is erased in the newest unit, after an expansion, under disable, or while an override gives more
+// time. It is erased when none of that holds any more, wherever the message is by then.
 func TestEngine_Build_ErasureWaits(t *testing.T) {
 	whole := hiding(3000)
 	expand := func(b *bench) error {
@@ -257,7 +257,7 @@ func TestEngine_Build_ErasureWaits(t *testing.T) {
 	b.wantErased(t, "c", 2, 0, whole)
 }
 
-// TestEngine_Build_ErasesOneOfSeveral: results of one message have lives of their own.
+// TestEngine_Build_ErasesOneOfSeveral: results of one message have lifetimes of their own.
 func TestEngine_Build_ErasesOneOfSeveral(t *testing.T) {
 	b := newEager()
 	both := results("k", "j", "l")
@@ -281,7 +281,7 @@ func TestEngine_Build_ErasesOneOfSeveral(t *testing.T) {
 	b.wantErased(t, "c", 2, 2, whole)
 }
 
-// TestEngine_Build_ErasesMedia: of media nothing stays but a line, weightless media included.
+// TestEngine_Build_ErasesMedia: nothing but a line stays of erased media, including media without weight.
 func TestEngine_Build_ErasesMedia(t *testing.T) {
 	b := newEager()
 	if err := b.PutModelProfile(ctx, "default", conversation.ModelProfile{Model: "light", MediaTokens: ptr(int32(0))}, engine.Request{}); err != nil {
@@ -302,7 +302,7 @@ func TestEngine_Build_ErasesMedia(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ErasedIsNotClipped: what a build erases it does not clip: a clip would show the end of it.
+// TestEngine_Build_ErasedIsNotClipped: a build does not clip what it erases: a clip would show the text's end.
 func TestEngine_Build_ErasedIsNotClipped(t *testing.T) {
 	b := newEager()
 	whole := hiding(8000)
@@ -312,7 +312,7 @@ func TestEngine_Build_ErasedIsNotClipped(t *testing.T) {
 	b.wantErased(t, "c", 2, 0, whole)
 }
 
-// TestEngine_Build_ErasedByAnother: a window that is warm in another process does not keep what was erased.
+// TestEngine_Build_ErasedByAnother: a window in another process' memory does not keep what was erased.
 func TestEngine_Build_ErasedByAnother(t *testing.T) {
 	for _, chars := range []int{4000, 40_000} {
 		b := newEager()
@@ -332,7 +332,7 @@ func TestEngine_Build_ErasedByAnother(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_TooManyErasures: at most 2,048 messages wait to be erased.
+// TestEngine_Append_TooManyErasures: at most 2,048 messages may wait to be erased.
 func TestEngine_Append_TooManyErasures(t *testing.T) {
 	b := newEager()
 	var many []conversation.Message
@@ -350,7 +350,7 @@ func TestEngine_Append_TooManyErasures(t *testing.T) {
 	b.append(t, "c", living(user("x"), erasing(removed(5))))
 }
 
-// TestEngine_Import_CarriesErasures: what waits to be erased is erased in the copy too.
+// TestEngine_Import_CarriesErasures: erasures that are scheduled are also made in the copy.
 func TestEngine_Import_CarriesErasures(t *testing.T) {
 	b := newEager()
 	whole := hiding(3000)
@@ -364,7 +364,7 @@ func TestEngine_Import_CarriesErasures(t *testing.T) {
 		x.turn(t, "c", within(1000))
 		x.wantErased(t, "c", 2, 0, whole)
 	}
-	// An export of what is erased says so.
+	// The export of an erased text says that it was erased.
 	if _, err := b.imports("again", b.export(t, "c")); err != nil {
 		t.Fatal(err)
 	}

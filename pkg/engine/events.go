@@ -17,26 +17,26 @@ import (
 const (
 	// eventMemory is how far back events can be read (behaviour §13).
 	eventMemory = 7 * 24 * time.Hour
-	// eventPage is how many records one read for events looks at.
+	// eventPage is how many records one read for events returns at most.
 	eventPage = 256
-	// eventPoll is how long a watcher waits before it looks again without being woken: another process may have committed.
+	// eventPoll is how long a watcher waits before it looks again without being woken. A commit of another process wakes nobody here.
 	eventPoll = 2 * time.Second
 )
 
-// EventAt is an event with the place in the stream right behind it. Events are not stored: messages and edits carry the
-// commit that made them, and the stream is those records in the order of their commits.
+// EventAt is an event together with the place right behind it in the stream. Events are not stored. Messages and edits carry the number of
+// the commit that made them, and the stream is these records in commit order.
 type EventAt struct {
 	Event conversation.Event
 	Time  time.Time
-	Token string // resumes behind the event
+	Token string // resumes the stream behind this event
 }
 
-// place is a place in the stream of events: behind the first Done events of a commit.
+// place is a position in the stream of events: behind the first Done events of one commit.
 type place struct {
 	incarnation conversation.ID
 	version     uint64
 	done        uint32
-	epoch       uint64 // of the store, as a hash; 0 on one that has none
+	epoch       uint64 // hash of the store's epoch; 0 for a store without epochs
 }
 
 const placeBytes, epochBytes = len(conversation.ID{}) + 12, 8
@@ -62,7 +62,7 @@ func parsePlace(token string) (p place, err error) {
 	return p, nil
 }
 
-// epochOf is the store's epoch as tokens have it.
+// epochOf returns the hash of the store's epoch, as tokens hold it.
 func epochOf(h *Head) uint64 {
 	if h.Epoch == "" {
 		return 0
@@ -71,8 +71,8 @@ func epochOf(h *Head) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// anotherEpoch is the error of a token from before commits that were acknowledged may have been lost: what lies behind it may have come twice
-// since, with other words.
+// anotherEpoch is the error for a token of an earlier epoch. Acknowledged commits may have been lost since, so the versions behind the
+// token may have been used again for other commits.
 func anotherEpoch(oldest place) error {
 	return conversation.Errorf(conversation.ResumeTokenExpired, "the store was restarted, failed over or moved since the token was given, and commits that it counts may be gone; the oldest token is %s", oldest.token())
 }
@@ -81,8 +81,8 @@ func badToken() error {
 	return conversation.Errorf(conversation.InvalidField, "the resume token cannot be read").At("resume_token", "is no token of this stream")
 }
 
-// Watch hands the events of a conversation to give, from the one behind the token on (the oldest that is kept, without a
-// token), each once and in order, until the context is done or give fails. It waits for new ones.
+// Watch passes the events of a conversation to give, each once and in order, and then waits for new ones until the context is done or give
+// fails. It starts behind the token or, without one, at the oldest event that is kept.
 func (e *Engine) Watch(ctx context.Context, key Key, token string, give func(EventAt) error) error {
 	at, err := e.resume(ctx, key, token)
 	if err != nil {
@@ -90,7 +90,7 @@ func (e *Engine) Watch(ctx context.Context, key Key, token string, give func(Eve
 	}
 	for {
 		next, version, err := e.events(ctx, key, at, give)
-		if conversation.KindOf(err) == conversation.ConversationNotFound { // its name leads to another incarnation, or nowhere
+		if conversation.KindOf(err) == conversation.ConversationNotFound { // another incarnation has its name now, or none has
 			return conversation.Errorf(conversation.ConversationDeleted, "the conversation was deleted").Because(err)
 		}
 		if err != nil {
@@ -105,7 +105,7 @@ func (e *Engine) Watch(ctx context.Context, key Key, token string, give func(Eve
 	}
 }
 
-// awaitCommit returns when there may be something after a version.
+// awaitCommit waits until there may be a commit later than version.
 func (e *Engine) awaitCommit(ctx context.Context, key Key, version uint64) error {
 	poll, cancel := context.WithTimeout(ctx, eventPoll)
 	defer cancel()
@@ -116,18 +116,18 @@ func (e *Engine) awaitCommit(ctx context.Context, key Key, version uint64) error
 	return err
 }
 
-// events gives a page of events and returns the place behind them, and the version up to which it has looked.
+// events passes one page of events to give. It returns the place behind them and the version up to which it has read.
 func (e *Engine) events(ctx context.Context, key Key, at place, give func(EventAt) error) (behind place, version uint64, err error) {
 	since := at.version
 	if at.done > 0 {
-		since-- // of this commit, some have been given
+		since-- // some events of this commit were already passed on
 	}
 	snap, err := e.txn.Read(ctx, key, store.Query{Incarnation: at.incarnation, Since: &store.Since{Version: since, Limit: eventPage}})
 	if err != nil {
 		return at, 0, err
 	}
 	if epochOf(&snap.Head) != at.epoch {
-		first, err := e.oldest(ctx, key, &snap.Head)
+		first, err := e.oldestPlace(ctx, key, &snap.Head)
 		return at, 0, cmp.Or(err, anotherEpoch(first))
 	}
 	oldest := e.txn.Now().Add(-eventMemory)
@@ -152,13 +152,13 @@ func (e *Engine) events(ctx context.Context, key Key, at place, give func(EventA
 	return at, snap.Head.Version, nil
 }
 
-// committedEvent is an event with the commit that made it.
+// committedEvent is an event with the number of the commit that made it.
 type committedEvent struct {
 	EventAt
 	commit uint64
 }
 
-// eventsOf makes events of records: by commit, and in one commit messages before edits.
+// eventsOf makes events from records, ordered by commit; within a commit, messages come before edits.
 func eventsOf(snap *store.Snapshot) []committedEvent {
 	out := make([]committedEvent, 0, len(snap.Messages)+len(snap.Edits))
 	edits := snap.Edits
@@ -183,13 +183,13 @@ func appendEdit(out []committedEvent, ed *conversation.Edit) []committedEvent {
 	return out
 }
 
-// resume turns a token into a place, and refuses one that lies before the oldest event that is kept.
+// resume turns a token into a place. It refuses a token that lies before the oldest event kept.
 func (e *Engine) resume(ctx context.Context, key Key, token string) (place, error) {
 	snap, err := e.txn.Read(ctx, key, store.Query{})
 	if err != nil {
 		return place{}, err
 	}
-	oldest, err := e.oldest(ctx, key, &snap.Head)
+	oldest, err := e.oldestPlace(ctx, key, &snap.Head)
 	if err != nil || token == "" {
 		return oldest, err
 	}
@@ -209,11 +209,11 @@ func (e *Engine) resume(ctx context.Context, key Key, token string) (place, erro
 	return at, nil
 }
 
-// oldest is the place before the oldest event that is kept. Messages are in order of time, so it is found by halving.
-func (e *Engine) oldest(ctx context.Context, key Key, head *Head) (place, error) {
+// oldestPlace returns the place before the oldest event kept. Messages are in order of time, so a binary search finds it.
+func (e *Engine) oldestPlace(ctx context.Context, key Key, head *Head) (place, error) {
 	from := e.txn.Now().Add(-eventMemory)
 	at := place{incarnation: head.Incarnation, epoch: epochOf(head)}
-	low, high := int32(0), head.Messages // the first message that is young enough lies in [low, high]
+	low, high := int32(0), head.Messages // the first message within the event memory lies in [low, high]
 	for low < high {
 		middle := low + (high-low)/2
 		snap, err := e.store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Ranges: []store.MessageRange{

@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// expand asks for a message back; a test changes the request.
+// expand expands a message, with a request that a test may change.
 func (b *bench) expand(index int32, change ...func(*engine.ExpandRequest)) (*engine.ExpandResult, error) {
 	r := engine.ExpandRequest{Key: keyOf("c"), Index: &index, Limit: 100, MaxBytes: 1 << 20, Size: func(m *engine.MessageInView) int {
 		n := 0
@@ -54,7 +54,7 @@ func TestEngine_Expand_WorkedExampleAfterIt(t *testing.T) {
 	if got := x.Message.Message.Parts[0].Result.Text.Inline; got != whole || x.TotalChars != 4000 || x.Revision != before.Revision+1 || x.Duplicate {
 		t.Errorf("%+v", x)
 	}
-	// Its unit weighs 4+12 and 1,004 tokens, and 8 stood behind it.
+	// Its unit weighs 4+12 and 1,004 tokens, and 8 tokens came after it.
 	if x.RewriteTokens < 1020 || x.RewriteTokens > 1040 {
 		t.Errorf("%d tokens are read anew", x.RewriteTokens)
 	}
@@ -80,7 +80,7 @@ func TestEngine_Expand_WorkedExampleAfterIt(t *testing.T) {
 	b.rebuildsAll(t, "c", 9)
 }
 
-// TestEngine_Expand_Whatever: everything that left the view comes back, with the whole of its unit.
+// TestEngine_Expand_Whatever: everything that left the view comes back, with its whole unit.
 func TestEngine_Expand_Whatever(t *testing.T) {
 	whole := long("result", 4000)
 	for _, tt := range []struct {
@@ -116,7 +116,7 @@ func TestEngine_Expand_Whatever(t *testing.T) {
 	}
 }
 
-// TestEngine_Expand_Refusals: never a silent no-op (behaviour §10).
+// TestEngine_Expand_Refusals: an expansion never does nothing silently (behaviour §10).
 func TestEngine_Expand_Refusals(t *testing.T) {
 	b := newEager()
 	b.append(t, "c", user("go"), call("k"), resultLiving("k", words(300), compacted(0, 9)), user("hidden"), answer("done"))
@@ -155,7 +155,7 @@ func TestEngine_Expand_Refusals(t *testing.T) {
 	if after := b.head(t, "c"); after.Version != before.Version {
 		t.Error("a refused expansion wrote something")
 	}
-	// The last build's budget was 700 tokens: 320 of 350 fit, and of 600 they do not.
+	// The last build's budget was 700 tokens: of 350, 320 fit, and of 600 they do not.
 	b.expanded(t, 2)
 	b.append(t, "c", user("x"))
 	b.turn(t, "c", within(600))
@@ -170,7 +170,7 @@ func TestEngine_Expand_Refusals(t *testing.T) {
 	}
 }
 
-// TestEngine_Expand_ReturnOnly: the original, and nothing else changes.
+// TestEngine_Expand_ReturnOnly: the original is returned, and nothing else changes.
 func TestEngine_Expand_ReturnOnly(t *testing.T) {
 	b := newEager()
 	whole := long("result", 4000)
@@ -192,7 +192,7 @@ func TestEngine_Expand_ReturnOnly(t *testing.T) {
 	}
 }
 
-// TestEngine_Expand_ByID: by the engine's id, by the caller's, of which the newest counts.
+// TestEngine_Expand_ByID: the engine's ids work, and the caller's, of which the newest counts.
 func TestEngine_Expand_ByID(t *testing.T) {
 	b := newEager()
 	mine := func(id, s string) conversation.Message {
@@ -217,7 +217,7 @@ func TestEngine_Expand_ByID(t *testing.T) {
 	}
 }
 
-// TestEngine_Expand_RequestIDs: the first outcome again, and no second restoration (behaviour §3.2).
+// TestEngine_Expand_RequestIDs: a retry gets the first outcome, and restores nothing again (behaviour §3.2).
 func TestEngine_Expand_RequestIDs(t *testing.T) {
 	b := newEager()
 	whole := long("result", 4000)
@@ -249,8 +249,8 @@ func TestEngine_Expand_RequestIDs(t *testing.T) {
 	}
 }
 
-// TestEngine_Expand_BeforeTheWindow: the unit comes back in its place in the view's order, and is kept from giving way to the window for
-// 5 turns, the one that it was expanded in included.
+// TestEngine_Expand_BeforeTheWindow: the unit comes back in its place in the view's order. The window does not drop it for 5 turns,
+// including the turn of the expansion.
 func TestEngine_Expand_BeforeTheWindow(t *testing.T) {
 	b := newEager()
 	b.append(t, "c", text(conversation.RoleSystem, "s"), user("go"), call("k"), result("k", words(200)), pinned(user("pin")))
@@ -284,7 +284,7 @@ func TestEngine_Expand_BeforeTheWindow(t *testing.T) {
 	b.rebuildsAll(t, "c", 9)
 }
 
-// TestEngine_Expand_GivesWay: what was expanded gives way when nothing else fits, and not to what fits beside it.
+// TestEngine_Expand_GivesWay: a unit that was expanded is dropped if nothing else helps, and not for messages that fit next to it.
 func TestEngine_Expand_GivesWay(t *testing.T) {
 	b := newEager()
 	b.append(t, "c", user("go"), call("k"), result("k", words(450)), answer(words(400)), user(words(300)))
@@ -302,7 +302,7 @@ func TestEngine_Expand_GivesWay(t *testing.T) {
 	b.rebuildsAll(t, "c", 5)
 }
 
-// TestEngine_Expand_GivesWayAlone: when what was expanded gives way, all that fits without it stays.
+// TestEngine_Expand_GivesWayAlone: when an expanded unit is dropped, everything that fits without it stays.
 func TestEngine_Expand_GivesWayAlone(t *testing.T) {
 	b := newEager()
 	b.append(t, "c", user("go"), call("k"), result("k", words(450)), answer(words(400)), user(words(300)))
@@ -315,7 +315,8 @@ func TestEngine_Expand_GivesWayAlone(t *testing.T) {
 	wantShown(t, r, 6, words(560))
 }
 
-// TestEngine_Expand_Reason_IsToldByItsEvents: why, in the caller's words, is kept with the edit: the answer's events tell it, and the stream's.
+// TestEngine_Expand_Reason_IsToldByItsEvents: the reason, in the caller's words, is kept with the edit. The events of the answer and of the
+// stream tell it.
 func TestEngine_Expand_Reason_IsToldByItsEvents(t *testing.T) {
 	const reason = "the user asks about item 47"
 	b := newEager()
@@ -341,7 +342,8 @@ func TestEngine_Expand_Reason_IsToldByItsEvents(t *testing.T) {
 	}
 }
 
-// TestEngine_Messages_InView_OfWhatCameToARestoredUnit: a result that answers a call that was brought back before stands with it, and is in view.
+// TestEngine_Messages_InView_OfWhatCameToARestoredUnit: a result that answers a call in a restored unit is shown with the unit, and counts
+// as in view.
 func TestEngine_Messages_InView_OfWhatCameToARestoredUnit(t *testing.T) {
 	t.Parallel()
 	b := newBench(1 << 20)

@@ -15,8 +15,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// oracle is behaviour §5 written down again from its text, for results and action results of one text each: which settings are in
-// force, and what a build shows.
+// oracle implements behaviour §5 again from its text, for results and action results with one text each: which settings are in force, and
+// what a build shows.
 type oracle struct {
 	tools, actions, agents map[string]setting
 	server, conversation   setting
@@ -24,7 +24,7 @@ type oracle struct {
 	at                     int32
 }
 
-// setting is what one level says; nil for what it does not say.
+// setting holds the settings of one level; nil for a field that it does not set.
 type setting struct{ turns, mode, length, keep *int32 }
 
 const (
@@ -33,14 +33,14 @@ const (
 	cuts  = int32(conversation.ExpirationCompact)
 )
 
-// under lays settings below one: what it does not say comes from them.
+// under completes the settings of a level with those of the level below.
 func (s setting) under(below setting) setting {
 	return setting{cmp.Or(s.turns, below.turns), cmp.Or(s.mode, below.mode), cmp.Or(s.length, below.length), cmp.Or(s.keep, below.keep)}
 }
 
 func (s setting) whole() bool { return s.turns != nil && s.mode != nil }
 
-// said goes down levels until one is whole with what is above it.
+// said goes down the levels until the settings are complete.
 func said(levels ...setting) (out setting) {
 	for _, l := range levels {
 		if !out.whole() {
@@ -60,19 +60,19 @@ func (s setting) cut() int32 {
 func (s setting) works() bool  { return s.whole() && *s.mode != stays }
 func (s setting) erases() bool { return s.keep != nil && *s.keep == 0 }
 
-// oracleThing is one text with its settings, and what has become of it.
+// oracleThing is a text with its settings, and what has happened to it.
 type oracleThing struct {
 	index, added    int32
 	own, of, append setting // the result's, its message's, the append's override
 	tool            string
 	acting          []conversation.ActionRef
-	chosen          setting // of the policies
+	chosen          setting // from the policies
 	text            string
 	shown           string
 	erased, gone    bool
 }
 
-// choose is what action policies say of a thing: the most aggressive whole configuration of several actions.
+// choose returns what action policies set for a thing: of several actions, the most aggressive complete configuration.
 func (o *oracle) choose(x *oracleThing) setting {
 	var all []setting
 	for _, a := range x.acting {
@@ -99,7 +99,7 @@ func (o *oracle) choose(x *oracleThing) setting {
 	return slices.MinFunc(all, func(a, b setting) int { return slices.Compare(rank(a), rank(b)) })
 }
 
-// inForce is what counts for a thing at a build.
+// inForce returns the settings that count for a thing at a build.
 func (o *oracle) inForce(x *oracleThing, request, override setting) setting {
 	base := said(x.own, x.of, x.chosen)
 	if !base.whole() {
@@ -142,7 +142,7 @@ func (o *oracle) build(turn int32, request, override setting, disabled bool) {
 	}
 }
 
-// settings draws what a level says, often half of it.
+// settings draws the settings of a level, often only half of them.
 func settings(r *rand.Rand, erasing bool) (s setting) {
 	one := func(p **int32, values ...int32) {
 		if r.IntN(2) == 0 {
@@ -177,7 +177,7 @@ func (s setting) pointer() *conversation.Expiration {
 	return &e
 }
 
-// oracleRun is one random conversation beside its oracle.
+// oracleRun is a random conversation together with its oracle.
 type oracleRun struct {
 	*bench
 	oracle
@@ -295,8 +295,8 @@ func (o *oracleRun) record(t *testing.T, index int32) []conversation.Part {
 	return m.Message.Parts
 }
 
-// TestEngine_Build_RandomSettings_AsTheContractReads: settings at every level, whole and in half, and overrides at append and at build, are
-// in force as an independent model of behaviour §5 has them.
+// TestEngine_Build_RandomSettings_AsTheContractReads: settings at every level, complete and partial, and overrides at append and at build,
+// have the effect that an independent model of behaviour §5 predicts.
 func TestEngine_Build_RandomSettings_AsTheContractReads(t *testing.T) {
 	testlane.OneCaller(t)
 	seed := proptest.Seed(t)
@@ -314,7 +314,8 @@ func TestEngine_Build_RandomSettings_AsTheContractReads(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_HalfOverride_IsMerged: an override of the turns alone leaves the conversation's policy the rest, as it is at the build.
+// TestEngine_Append_HalfOverride_IsMerged: if an override sets only the turns, the rest comes from the conversation's policy at the time of
+// the build.
 func TestEngine_Append_HalfOverride_IsMerged(t *testing.T) {
 	for _, erases := range []bool{false, true} {
 		b := newEager()
@@ -347,7 +348,8 @@ func TestEngine_Append_HalfOverride_IsMerged(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_PromptAlone_HidesNothing: an agent's action policy that only names a prompt leaves its action the rest.
+// TestEngine_Append_PromptAlone_HidesNothing: an agent's action policy that only names a prompt leaves everything else to its action's
+// policy.
 func TestEngine_Append_PromptAlone_HidesNothing(t *testing.T) {
 	b := newEager()
 	for _, p := range []conversation.ActionPolicy{
@@ -364,7 +366,7 @@ func TestEngine_Append_PromptAlone_HidesNothing(t *testing.T) {
 	wantShown(t, b.turn(t, "c"), 2, firstChars(long("r", 2000), 70, 2))
 }
 
-// TestEngine_Message_ShowsTheLifeInForce: replies show all settings that count, those of the conversation's policy and defaults included.
+// TestEngine_Message_ShowsTheLifeInForce: replies show all settings in force, including those from the conversation's policy and defaults.
 func TestEngine_Message_ShowsTheLifeInForce(t *testing.T) {
 	b := newEager()
 	policy := conversation.Policy{Expiration: conversation.ExpirationPolicy{Results: *lives(5, conversation.ExpirationCompact)}}

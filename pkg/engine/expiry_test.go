@@ -9,8 +9,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// worked appends what the worked example of behaviour §5 is about: something that is added in turn 1, as message 2, with 2 turns
-// to live; and after each of the builds that follow something newer.
+// worked appends the worked example of behaviour §5: a message that is added in turn 1, as message 2, with 2 turns to live. After
+// each of the following builds it appends something newer.
 func worked(t *testing.T, b *bench, m conversation.Message) (built []*engine.BuildResult) {
 	b.append(t, "c", user("go"))
 	built = append(built, b.turn(t, "c"))
@@ -26,7 +26,7 @@ func worked(t *testing.T, b *bench, m conversation.Message) (built []*engine.Bui
 	return built
 }
 
-// TestEngine_Build_WorkedExample: with turn_added 1 and turns 2, in full in turns 2 and 3, expired in 4 and from then on
+// TestEngine_Build_WorkedExample: with turn_added 1 and 2 turns, a text is in full in turns 2 and 3, and expired from turn 4 on
 // (behaviour §5). Without a model, a summary is an extract.
 func TestEngine_Build_WorkedExample(t *testing.T) {
 	whole := long("result", 5000)
@@ -35,7 +35,7 @@ func TestEngine_Build_WorkedExample(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		e    *conversation.Expiration
-		want string // from turn 4 on; "" for not at all
+		want string // from turn 4 on; "" if it is not shown at all
 		call bool   // whether the call is shown then
 	}{
 		{"nothing said", nil, whole, true},
@@ -69,7 +69,7 @@ func TestEngine_Build_WorkedExample(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ZeroTurns: 0 is valid: shown while it is in the newest unit (behaviour §5).
+// TestEngine_Build_ZeroTurns: 0 is valid: the text is shown while it is in the newest unit (behaviour §5).
 func TestEngine_Build_ZeroTurns(t *testing.T) {
 	whole := long("result", 2000)
 	b := newEager()
@@ -80,23 +80,23 @@ func TestEngine_Build_ZeroTurns(t *testing.T) {
 	b.append(t, "c", answer("done"))
 	wantShown(t, b.turn(t, "c"), 2, firstChars(whole, 100, 2))
 
-	// What is never newest is never shown in full.
+	// A text that is never in the newest unit is never shown in full.
 	b.append(t, "c", call("k"), resultLiving("k", whole, compacted(0, 100)), user("next"))
 	wantShown(t, b.turn(t, "c"), 5, firstChars(whole, 100, 5))
 }
 
-// TestEngine_Build_OnlyIfLighter: the sample words of behaviour §5, and what is not worth an edit.
+// TestEngine_Build_OnlyIfLighter: the sample texts of behaviour §5, and texts for which an edit saves nothing.
 func TestEngine_Build_OnlyIfLighter(t *testing.T) {
 	for _, tt := range []struct {
 		chars, length int32
 		edited        bool
 	}{
-		{500, 500, false},  // not longer than what is left
+		{500, 500, false},  // not longer than what would be left
 		{501, 500, false},  // the annotation weighs more
 		{590, 500, false},  // by an estimate
 		{800, 500, true},   // 200 tokens become 146
-		{2000, 1, true},    // to the bone
-		{100, 1000, false}, // a length above the text's
+		{2000, 1, true},    // a single character is left
+		{100, 1000, false}, // a length greater than the text's
 	} {
 		t.Run(fmt.Sprint(tt.chars, " to ", tt.length), func(t *testing.T) {
 			whole := long("x", int(tt.chars))
@@ -116,7 +116,7 @@ func TestEngine_Build_OnlyIfLighter(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ExplainsExpiry: an expiry is a decision, an event with the tokens that it saves, and a figure in the report
+// TestEngine_Build_ExplainsExpiry: an expiry causes a decision, an event with the tokens it saves, and a figure in the report
 // (behaviour §4, §13).
 func TestEngine_Build_ExplainsExpiry(t *testing.T) {
 	whole := long("result", 4000)
@@ -145,7 +145,7 @@ func TestEngine_Build_ExplainsExpiry(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_TurnsJumpAndRepeat: a turn that is jumped over counts, a turn that is built again ages nothing (behaviour §3).
+// TestEngine_Build_TurnsJumpAndRepeat: a skipped turn counts, and a turn that is built again ages nothing (behaviour §3).
 func TestEngine_Build_TurnsJumpAndRepeat(t *testing.T) {
 	whole := long("result", 2000)
 	short := firstChars(whole, 100, 2)
@@ -171,7 +171,7 @@ func TestEngine_Build_TurnsJumpAndRepeat(t *testing.T) {
 	wantShown(t, b.turn(t, "c", sameTurn), 2, short)
 }
 
-// TestEngine_Build_SameTurnAgesNothing: what came since the build of a turn does not expire in that turn.
+// TestEngine_Build_SameTurnAgesNothing: messages that came after the build of a turn do not expire in that turn.
 func TestEngine_Build_SameTurnAgesNothing(t *testing.T) {
 	whole := long("result", 2000)
 	b := newEager()
@@ -181,7 +181,7 @@ func TestEngine_Build_SameTurnAgesNothing(t *testing.T) {
 	wantShown(t, b.turn(t, "c", sameTurn), 2, whole)
 	wantShown(t, b.turn(t, "c"), 2, firstChars(whole, 100, 2))
 
-	// Nor does what was due in the turn, and was in the newest unit at its build.
+	// Neither does a text that was due in the turn but was in the newest unit at its build.
 	b.append(t, "c", call("k"), resultLiving("k", whole, compacted(0, 100)))
 	for range 3 {
 		wantShown(t, b.turn(t, "c"), 6, whole)
@@ -191,7 +191,7 @@ func TestEngine_Build_SameTurnAgesNothing(t *testing.T) {
 	wantShown(t, b.turn(t, "c"), 6, firstChars(whole, 100, 6))
 }
 
-// TestEngine_Build_Frozen: what a committed build decided stays, whatever policies and overrides say later; disable undoes
+// TestEngine_Build_Frozen: what a committed build decided stays, whatever policies and overrides say later. disable undoes
 // nothing (behaviour §4).
 func TestEngine_Build_Frozen(t *testing.T) {
 	whole := long("result", 4000)
@@ -234,6 +234,6 @@ func TestEngine_Build_StrongerEdit(t *testing.T) {
 	wantShown(t, b.turn(t, "c"), 2, firstChars(whole, 3000, 2))
 	b.append(t, "c", user("next"))
 	r = b.turn(t, "c", overriding(conversation.ExpirationOverride{Expiration: *removed(0)}))
-	wantShown(t, r, 1, "") // the whole unit: both results are due
+	wantShown(t, r, 1, "") // the whole unit leaves: both results are due
 	b.rebuildsAll(t, "c", 3)
 }

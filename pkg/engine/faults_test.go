@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// dueStore does something when it is asked what is due.
+// dueStore calls a function when it is asked what is due.
 type dueStore struct {
 	store.Store
 	due func() error
@@ -28,7 +28,7 @@ func (d *dueStore) Due(ctx context.Context, until time.Time, limit int) ([]store
 
 func contextWithCancel() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
 
-// TestEngine_StoreFails_KindPerError: what the store says becomes an error of the domain, without conversation text (behaviour §15).
+// TestEngine_StoreFails_KindPerError: errors of the store become errors of the domain, without conversation text (behaviour §15).
 func TestEngine_StoreFails_KindPerError(t *testing.T) {
 	secret := "secret words of the conversation"
 	for _, tt := range []struct {
@@ -88,7 +88,8 @@ func TestEngine_StoreFails_KindPerError(t *testing.T) {
 	}
 }
 
-// TestEngine_OutcomeUnknown_RetryIsSafe: the commit stood, nobody knew, and the request id makes the retry safe.
+// TestEngine_OutcomeUnknown_RetryIsSafe: the commit was written although its outcome was unknown, and the request id makes the retry
+// safe.
 func TestEngine_OutcomeUnknown_RetryIsSafe(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 1<<20)
@@ -118,7 +119,7 @@ func TestEngine_OutcomeUnknown_RetryIsSafe(t *testing.T) {
 	}
 }
 
-// TestEngine_DamagedContent_IsSaidSo: a content that is not whole is never shown as if it were.
+// TestEngine_DamagedContent_IsSaidSo: an incomplete content is never shown as if it were complete.
 func TestEngine_DamagedContent_IsSaidSo(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)
@@ -135,7 +136,7 @@ func TestEngine_DamagedContent_IsSaidSo(t *testing.T) {
 	expect(t, err, conversation.CorruptRecord)
 }
 
-// TestEngine_Lock_GivesUpWithItsCaller: who waits for a turn on a conversation does not wait longer than its caller.
+// TestEngine_Lock_GivesUpWithItsCaller: a call waits for its turn on a conversation no longer than its caller does.
 func TestEngine_Lock_GivesUpWithItsCaller(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)

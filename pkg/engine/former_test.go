@@ -31,15 +31,15 @@ func endings() []ending {
 		{"ttl", conversation.Policy{TTL: ptr(time.Minute), TTLWithoutTombstone: ptr(true)}, passes},
 		{"ttl, swept", conversation.Policy{TTL: ptr(time.Minute), TTLWithoutTombstone: ptr(true)}, func(t *testing.T, b *bench) {
 			passes(t, b)
-			for range 3 { // it is buried, replaced, and its records go
+			for range 3 { // it is deleted and replaced, and its records are removed
 				b.sweep(t)
 			}
 		}},
 	}
 }
 
-// everyEnding runs a test over all endings of a conversation, created under the request id "made", on all stores. It has a message
-// under the request id "r", two of a batch under "batch", and builds.
+// everyEnding runs a test for all ways in which a conversation can end, on all stores. The conversation was created with the request id
+// "made". It has a message with the request id "r", two of a batch with "batch", and builds.
 func everyEnding(t *testing.T, test func(t *testing.T, b *bench)) {
 	for _, ending := range endings() {
 		t.Run(ending.name, func(t *testing.T) {
@@ -93,8 +93,8 @@ func retries() map[string]func(*bench, string) error {
 	return map[string]func(*bench, string) error{"append": sendOne, "batch": sendBatch, "create": createAgain}
 }
 
-// TestEngine_Append_WithoutTombstone_BeginsAnew: from index 0, with the default policy, and with nothing of the old one in view. Until
-// then everything answers that the conversation is deleted (behaviour §3.5).
+// TestEngine_Append_WithoutTombstone_BeginsAnew: it begins at index 0, with the default policy, and with nothing of the old one in view.
+// Until then, every call answers that the conversation is deleted (behaviour §3.5).
 func TestEngine_Append_WithoutTombstone_BeginsAnew(t *testing.T) {
 	everyEnding(t, func(t *testing.T, b *bench) {
 		b.everythingFailsButAppend(t)
@@ -120,8 +120,8 @@ func TestEngine_Append_WithoutTombstone_BeginsAnew(t *testing.T) {
 	})
 }
 
-// everythingFailsButAppend is everythingFails for a conversation that an append would begin anew: one with the request id of the first
-// message does not.
+// everythingFailsButAppend is everythingFails for a conversation that an append would begin anew. An append with the request id of the
+// first message would not, so it is tried too.
 func (b *bench) everythingFailsButAppend(t *testing.T) {
 	t.Helper()
 	_, err := b.StoreContent(ctx, engine.StoreContentRequest{Key: keyOf("c")})
@@ -142,8 +142,8 @@ func (b *bench) everythingFailsButAppend(t *testing.T) {
 	}
 }
 
-// TestEngine_Retry_FromBeforeTheEnd_RevivesNothing: neither before nor after the conversation has begun anew, swept or not. A day after
-// the request it is a new one.
+// TestEngine_Retry_FromBeforeTheEnd_RevivesNothing: this holds before and after the conversation has begun anew, swept or not. A day
+// after the request, the same request is a new one.
 func TestEngine_Retry_FromBeforeTheEnd_RevivesNothing(t *testing.T) {
 	for name, retry := range retries() {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestEngine_Retry_FromBeforeTheEnd_RevivesNothing(t *testing.T) {
 	}
 }
 
-// TestEngine_Retry_OfTheDeletion_DeletesNothingAnew: it tells again that it is done, whatever has begun since.
+// TestEngine_Retry_OfTheDeletion_DeletesNothingAnew: the retry reports success again, and leaves a new conversation alone.
 func TestEngine_Retry_OfTheDeletion_DeletesNothingAnew(t *testing.T) {
 	for _, ending := range endings()[:2] {
 		t.Run(ending.name, func(t *testing.T) {
@@ -193,8 +193,8 @@ func TestEngine_Retry_OfTheDeletion_DeletesNothingAnew(t *testing.T) {
 	}
 }
 
-// TestEngine_Create_WithoutTombstone_RemembersToo: a conversation that was created again, and deleted again, still knows the requests
-// of the first.
+// TestEngine_Create_WithoutTombstone_RemembersToo: a conversation that was created and deleted again still remembers the requests to the
+// first one.
 func TestEngine_Create_WithoutTombstone_RemembersToo(t *testing.T) {
 	everyEnding(t, func(t *testing.T, b *bench) {
 		if err := createAgain(b, " anew"); err != nil {
@@ -209,7 +209,7 @@ func TestEngine_Create_WithoutTombstone_RemembersToo(t *testing.T) {
 			expect(t, createAgain(b, suffix), conversation.ConversationDeleted)
 		}
 		b.append(t, "c", user("third"))
-		for _, suffix := range []string{"", " anew"} { // also where there is another one by now
+		for _, suffix := range []string{"", " anew"} { // also if another one exists by now
 			expect(t, createAgain(b, suffix), conversation.ConversationDeleted)
 		}
 		for name, retry := range retries() {
@@ -223,7 +223,8 @@ func TestEngine_Create_WithoutTombstone_RemembersToo(t *testing.T) {
 	})
 }
 
-// TestEngine_Sweep_WithoutTombstone_LeavesNothing: a day later the name is free, and what remembered requests of a live one is gone.
+// TestEngine_Sweep_WithoutTombstone_LeavesNothing: a day later the name is free, and a live conversation no longer holds remembered
+// requests.
 func TestEngine_Sweep_WithoutTombstone_LeavesNothing(t *testing.T) {
 	everyEnding(t, func(t *testing.T, b *bench) {
 		b.sweep(t)
@@ -258,7 +259,7 @@ func TestEngine_Sweep_WithoutTombstone_LeavesNothing(t *testing.T) {
 	})
 }
 
-// TestEngine_Watch_WithoutTombstone_OldTokensExpire: and a stream in progress ends.
+// TestEngine_Watch_WithoutTombstone_OldTokensExpire: a stream in progress ends too.
 func TestEngine_Watch_WithoutTombstone_OldTokensExpire(t *testing.T) {
 	stores(t, func(t *testing.T, s store.Store) {
 		b := newBenchOn(s, 1<<20)
@@ -277,8 +278,8 @@ func TestEngine_Watch_WithoutTombstone_OldTokensExpire(t *testing.T) {
 	})
 }
 
-// TestEngine_Append_WithoutTombstone_Race: appenders in two processes, and a sweeper, find the deleted conversation at once. One
-// incarnation comes of it, with every message once.
+// TestEngine_Append_WithoutTombstone_Race: callers in two processes and a sweeper find the deleted conversation at the same time. The
+// result is one incarnation, with every message once.
 func TestEngine_Append_WithoutTombstone_Race(t *testing.T) {
 	everyEnding(t, func(t *testing.T, b *bench) {
 		other := second(b)
@@ -314,8 +315,8 @@ func TestEngine_Append_WithoutTombstone_Race(t *testing.T) {
 	})
 }
 
-// TestEngine_Append_WithoutTombstone_StoreFails: whichever commit fails, the next attempt begins the conversation anew, and a retry from
-// before does not.
+// TestEngine_Append_WithoutTombstone_StoreFails: whichever commit fails, the next try begins the conversation anew, and a retry from
+// before the deletion does not.
 func TestEngine_Append_WithoutTombstone_StoreFails(t *testing.T) {
 	for fails := 1; fails <= 2; fails++ {
 		f := newFaulty()
@@ -342,7 +343,7 @@ func TestEngine_Append_WithoutTombstone_StoreFails(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_TooManyFormerRequests_StaysDeleted: what cannot all be remembered keeps its id for a day.
+// TestEngine_Append_TooManyFormerRequests_StaysDeleted: if not all requests can be remembered, the id stays taken for a day.
 func TestEngine_Append_TooManyFormerRequests_StaysDeleted(t *testing.T) {
 	const most = 60_000
 	b := newBench(1 << 20)
@@ -376,7 +377,7 @@ func TestEngine_Append_TooManyFormerRequests_StaysDeleted(t *testing.T) {
 	}
 }
 
-// TestEngine_TTL_WithTombstone_AppendsFail: the option is off unless it is set.
+// TestEngine_TTL_WithTombstone_AppendsFail: the option is off by default.
 func TestEngine_TTL_WithTombstone_AppendsFail(t *testing.T) {
 	for _, option := range []*bool{nil, ptr(false)} {
 		b := newBench(1 << 20)

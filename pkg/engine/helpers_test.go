@@ -22,10 +22,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// faulty is a store that a test makes fail, or that does something just before a commit.
+// faulty is a store that fails as a test says, or calls a function right before a commit.
 type faulty struct {
 	store.Store
-	commit  func(key store.Key, c *store.Change) error // in place of a commit, if it returns an error
+	commit  func(key store.Key, c *store.Change) error // called before a commit, which is not made if it returns an error
 	read    func(q store.Query) error
 	stage   func(u *store.Upload) error
 	commits int
@@ -73,7 +73,7 @@ func (b *bench) head(t testing.TB, id string) store.Head {
 	return snap.Head
 }
 
-// expect fails the test unless the error is of a kind.
+// expect fails the test unless the error is of the kind.
 func expect(t testing.TB, err error, want conversation.Kind) {
 	t.Helper()
 	if err == nil {
@@ -92,7 +92,7 @@ func causeOf(err error) error {
 	return nil
 }
 
-// violation is the field of the first fault that an error names.
+// violation returns the field of the first violation in an error.
 func violation(err error) string {
 	var e *conversation.Error
 	if !errors.As(err, &e) || len(e.Violations) == 0 {
@@ -115,7 +115,7 @@ func pinned(m conversation.Message) conversation.Message {
 	return m
 }
 
-// words is a text of so many tokens by chars4.
+// words returns a text of the given number of tokens by chars4.
 func words(tokens int) string { return strings.Repeat("word", tokens) }
 
 // ask builds with a request that a test changes.
@@ -153,7 +153,7 @@ func (b *bench) records(t testing.TB, id string) []conversation.Message {
 	return out
 }
 
-// edit commits edits about the view, as later rounds will through the API.
+// edit commits edits of the view directly.
 func (b *bench) edit(t testing.TB, id string, edits ...conversation.Edit) {
 	t.Helper()
 	h := b.head(t, id)
@@ -184,7 +184,7 @@ func hide(first, end int32) conversation.Edit {
 	return conversation.Edit{Kind: conversation.EditHide, Range: conversation.Range{First: first, End: end}}
 }
 
-// steps appends so many exchanges of an agent: a call and its result of so many tokens.
+// steps appends n exchanges of an agent: a call, and its result of the given number of tokens.
 func (b *bench) steps(t testing.TB, id string, n, tokens int) {
 	t.Helper()
 	for i := range n {
@@ -195,7 +195,7 @@ func (b *bench) steps(t testing.TB, id string, n, tokens int) {
 
 func ptr[T any](v T) *T { return &v }
 
-// tb is what a test and a property have in common.
+// tb is the common interface of tests and properties.
 type tb interface {
 	Helper()
 	Fatal(...any)

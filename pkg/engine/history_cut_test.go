@@ -8,8 +8,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// TestEngine_AppendHistory_BeginsWithResults: a list whose front a client cut off behind calls is taken, and shown with these results as text;
-// it goes on as others do, also when it is cut further, and from a client that was started anew.
+// TestEngine_AppendHistory_BeginsWithResults: a list whose front was cut off behind calls is accepted, and these results are shown as text.
+// The list goes on like others, also if it is cut further, or comes from a restarted client.
 func TestEngine_AppendHistory_BeginsWithResults(t *testing.T) {
 	t.Parallel()
 	for f := range validFormats {
@@ -60,8 +60,8 @@ func TestEngine_AppendHistory_BeginsWithResults(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_ResultBehindTheAssistant_IsRefused: only what stands before all of the assistant's may have lost its call, and nothing
-// that is appended by itself.
+// TestEngine_AppendHistory_ResultBehindTheAssistant_IsRefused: only results before all assistant messages of the list may lack their calls,
+// and no result that is appended by itself may.
 func TestEngine_AppendHistory_ResultBehindTheAssistant_IsRefused(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// listFormats are those in which frameworks keep lists.
+// listFormats are the formats in which frameworks keep lists.
 var listFormats = []conversation.Format{
 	conversation.FormatOpenAIChat, conversation.FormatOpenAIResponses, conversation.FormatAnthropic, conversation.FormatGemini,
 }
@@ -32,7 +32,7 @@ func listBench(change func(*engine.Options)) *bench {
 	})
 }
 
-// native is a message as a provider's SDK would send it: one element, or several. Gemini's calls have no ids.
+// native returns a message as a provider's SDK would send it, as one element or several. Calls of Gemini have no ids.
 func native(t tb, f conversation.Format, m conversation.Message) []string {
 	t.Helper()
 	switch f {
@@ -131,7 +131,7 @@ func geminiElement(m conversation.Message) string {
 	return marshal(object{"role": role, "parts": parts})
 }
 
-// historyOf reads a list as the edge does.
+// historyOf reads a list as the server's edge does.
 func (b *bench) historyOf(t tb, f conversation.Format, list []string, known int, sum string) *engine.History {
 	t.Helper()
 	in, err := b.ReadInput(f, &engine.ReadRequest{JSON: "[" + strings.Join(list[known:], ",") + "]", Shape: engine.ShapeHistory, Tail: known > 0})
@@ -165,7 +165,8 @@ func (b *bench) visible(t tb) []conversation.Message {
 	return out
 }
 
-// normal is what of messages counts, a line each, however they are divided. In a turn results are in the order of what they say, before its words.
+// normal returns what counts of messages, a line each, however they are divided. In a turn, results are sorted by text and come before
+// words.
 func normal(messages []conversation.Message) string {
 	var out, said, results []string
 	flush := func() {
@@ -203,7 +204,7 @@ func canonicalJSON(arguments string) string {
 	return marshal(v)
 }
 
-// agrees demands that the record is what happened.
+// agrees requires that the record holds what happened.
 func (b *bench) agrees(t tb, happened []conversation.Message) {
 	t.Helper()
 	if got, want := normal(b.visible(t)), normal(happened); got != want {

@@ -16,7 +16,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// hiding is a step with a whole list, as adapters send it.
+// hiding makes a step with a whole list, as adapters send it.
 func (b *bench) hiding(t tb, id string, list []string) engine.StepRequest {
 	t.Helper()
 	step := engine.StepRequest{Build: buildRequest(id, conversation.FormatOpenAIChat, 100_000)}
@@ -25,7 +25,7 @@ func (b *bench) hiding(t tb, id string, list []string) engine.StepRequest {
 	return step
 }
 
-// hides sends a whole list, and demands that what the model sees is the list.
+// hides sends a whole list, and requires that the model sees exactly the list.
 func (b *bench) hides(t tb, id string, list []string) *engine.StepResult {
 	t.Helper()
 	r, err := b.Step(ctx, b.hiding(t, id, list))
@@ -38,7 +38,7 @@ func (b *bench) hides(t tb, id string, list []string) *engine.StepResult {
 	return r
 }
 
-// ofAnyIDs is a list whose calls are numbered.
+// ofAnyIDs returns a list with its calls renumbered, so that ids do not matter.
 func ofAnyIDs(t tb, list string) string {
 	t.Helper()
 	var messages []object
@@ -77,8 +77,8 @@ func ranges(bounds ...int32) []conversation.Range {
 	return out
 }
 
-// TestEngine_AppendHistory_Hide_IsTheListFromThenOn: what a list lacks leaves the view in the commit of the append, and comes back with a list that
-// holds it again.
+// TestEngine_AppendHistory_Hide_IsTheListFromThenOn: messages that a list lacks leave the view in the commit of the append, and come back
+// with a list that holds them again.
 func TestEngine_AppendHistory_Hide_IsTheListFromThenOn(t *testing.T) {
 	t.Parallel()
 	whole := workedList()
@@ -130,7 +130,8 @@ func workedList() []string {
 	)
 }
 
-// TestEngine_AppendHistory_Hide_OrElse: what people and frameworks do to lists beside removals. What the model sees is the list in any case.
+// TestEngine_AppendHistory_Hide_OrElse: people and frameworks do other things to lists than removing messages. The model sees the list in
+// every case.
 func TestEngine_AppendHistory_Hide_OrElse(t *testing.T) {
 	t.Parallel()
 	whole := workedList()
@@ -163,7 +164,8 @@ func TestEngine_AppendHistory_Hide_OrElse(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_Hide_IsOnRecord: what left the view is listed, found, brought back and exported, and one decision says why it left.
+// TestEngine_AppendHistory_Hide_IsOnRecord: messages that left the view can be listed, found, brought back and exported, and one decision
+// says why they left.
 func TestEngine_AppendHistory_Hide_IsOnRecord(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)
@@ -240,7 +242,7 @@ func TestEngine_AppendHistory_Hide_RetryAndDryRun(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_Hide_NoPrefixIsKnown: a list's prefix that holds what was removed is compared, so that it comes back.
+// TestEngine_AppendHistory_Hide_NoPrefixIsKnown: a list prefix that holds removed messages is compared again, so that these come back.
 func TestEngine_AppendHistory_Hide_NoPrefixIsKnown(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)
@@ -254,7 +256,7 @@ func TestEngine_AppendHistory_Hide_NoPrefixIsKnown(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_Hide_Rewound: a rewind over what was removed, and its undoing, leave that where it was.
+// TestEngine_AppendHistory_Hide_Rewound: a rewind over removed messages, and its undoing, do not change that they are removed.
 func TestEngine_AppendHistory_Hide_Rewound(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)
@@ -274,7 +276,7 @@ func TestEngine_AppendHistory_Hide_Rewound(t *testing.T) {
 	b.hides(t, "c", append(at(whole, 0, 1, 2, 3, 4, 5, 6), replies("otherwise")))
 }
 
-// TestEngine_AppendHistory_Hide_DissolvesSummaries: no summary tells what somebody removed, nor stands for what came back.
+// TestEngine_AppendHistory_Hide_DissolvesSummaries: no summary tells of removed messages, or covers messages that came back.
 func TestEngine_AppendHistory_Hide_DissolvesSummaries(t *testing.T) {
 	t.Parallel()
 	b := listBench(func(o *engine.Options) {
@@ -332,7 +334,7 @@ func TestEngine_AppendHistory_Hide_StoreFailsAnywhere(t *testing.T) {
 	}
 }
 
-// editor is somebody who works with an agent, and on its list.
+// editor is a person who works with an agent and edits its list.
 type editor struct {
 	t     *rapid.T
 	units [][]string
@@ -363,7 +365,7 @@ func (e *editor) acts() {
 		e.units = slices.Clone(e.units[rapid.IntRange(0, len(e.units)).Draw(e.t, "front"):])
 	case 3: // the end is
 		e.units = slices.Clone(e.units[:rapid.IntRange(0, len(e.units)).Draw(e.t, "end")])
-	case 4: // what was is again
+	case 4: // an earlier list comes back
 		e.units = slices.Clone(rapid.SampledFrom(e.past).Draw(e.t, "past"))
 	case 5:
 		e.works()
@@ -376,7 +378,8 @@ func (e *editor) acts() {
 	}
 }
 
-// TestEngine_AppendHistory_Hide_AnyEditor_IsTheList: whatever is removed from a list, and comes back, the model sees the list, and all is on record.
+// TestEngine_AppendHistory_Hide_AnyEditor_IsTheList: whatever is removed from a list and put back, the model sees the list, and everything
+// is on record.
 func TestEngine_AppendHistory_Hide_AnyEditor_IsTheList(t *testing.T) {
 	t.Parallel()
 	proptest.CheckN(t, 60, func(t *rapid.T) {

@@ -48,7 +48,7 @@ func (b *bench) begun(t testing.TB, id, requestID string, texts ...string) *engi
 	return r
 }
 
-// says demands what stands in a conversation.
+// says requires the given texts in a conversation.
 func (b *bench) says(t testing.TB, id string, texts ...string) {
 	t.Helper()
 	var got []string
@@ -72,8 +72,8 @@ func (b *bench) conversations(t testing.TB) (ids []string) {
 	return ids
 }
 
-// TestEngine_AppendHistory_New_BeginsAnother: a list whose first message was edited leaves the record as it is, and whoever comes back with either
-// list finds its conversation, by the old id and after a restart.
+// TestEngine_AppendHistory_New_BeginsAnother: a list whose first message was edited leaves the record as it is. A later call with either
+// list finds its conversation by the old id, also after a restart.
 func TestEngine_AppendHistory_New_BeginsAnother(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store.Store) {
@@ -128,7 +128,7 @@ func TestEngine_AppendHistory_New_RefusesWhatBeginsNothing(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_New_Tail: a prefix that the new conversation knows is found by the old id.
+// TestEngine_AppendHistory_New_Tail: a prefix that the new conversation knows is found through the old id.
 func TestEngine_AppendHistory_New_Tail(t *testing.T) {
 	t.Parallel()
 	b := newOn(memory.New(memory.Options{}), nil)
@@ -142,7 +142,7 @@ func TestEngine_AppendHistory_New_Tail(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_New_StoreFailsAnywhere: whatever fails leaves nothing, or a conversation that the retry finds.
+// TestEngine_AppendHistory_New_StoreFailsAnywhere: any failure leaves nothing behind, or a conversation that the retry finds.
 func TestEngine_AppendHistory_New_StoreFailsAnywhere(t *testing.T) {
 	t.Parallel()
 	for failing := 1; failing <= 2; failing++ {
@@ -184,7 +184,7 @@ func TestEngine_AppendHistory_New_StoreFailsAnywhere(t *testing.T) {
 	}
 }
 
-// TestEngine_Step_New_StoreFailsAnywhere: the same of a step, and of reads.
+// TestEngine_Step_New_StoreFailsAnywhere: the same holds for steps, and for failing reads.
 func TestEngine_Step_New_StoreFailsAnywhere(t *testing.T) {
 	t.Parallel()
 	for failing := range 30 {
@@ -263,7 +263,7 @@ func TestEngine_Step_New_BuildsTheOther(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_New_HasWhatIsSetOfTheOld: whose it is and how it is kept, and what limits it.
+// TestEngine_AppendHistory_New_HasWhatIsSetOfTheOld: it has the owner, the settings and the limits of the old one.
 func TestEngine_AppendHistory_New_HasWhatIsSetOfTheOld(t *testing.T) {
 	t.Parallel()
 	l := newLimited(memory.New(memory.Options{}), engine.Quota{Conversations: 2}, func(o *engine.Options) { o.Readers = []provider.Reader{openaichat.NewReader()} })
@@ -295,7 +295,7 @@ func TestEngine_AppendHistory_New_HasWhatIsSetOfTheOld(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_New_Deleted: either can be deleted without the other.
+// TestEngine_AppendHistory_New_Deleted: each can be deleted without the other.
 func TestEngine_AppendHistory_New_Deleted(t *testing.T) {
 	t.Parallel()
 	b := newOn(memory.New(memory.Options{}), nil)
@@ -351,7 +351,8 @@ func TestEngine_AppendHistory_New_Exported(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_New_ManyAtOnce: equal lists begin one conversation, however many come at once, and the old one knows a bounded number.
+// TestEngine_AppendHistory_New_ManyAtOnce: equal lists begin a single conversation, however many come at once, and the old one remembers a
+// bounded number.
 func TestEngine_AppendHistory_New_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newOn(memory.New(memory.Options{}), nil)
@@ -381,7 +382,7 @@ func TestEngine_AppendHistory_New_ManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_New_LongName: names stay within what a name may be.
+// TestEngine_AppendHistory_New_LongName: names do not exceed the length limit.
 func TestEngine_AppendHistory_New_LongName(t *testing.T) {
 	t.Parallel()
 	b := newOn(memory.New(memory.Options{}), nil)

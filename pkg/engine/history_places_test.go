@@ -13,7 +13,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// assembled is a view by place as a caller puts it together: its own elements where they are whole, and what is shown in place of all others.
+// assembled puts a view by place together as a caller does: its own elements where they are whole, and what is shown in place of the
+// others.
 func assembled(t tb, list []string, view []engine.ViewPiece) []string {
 	t.Helper()
 	var out []string
@@ -43,7 +44,7 @@ func assembled(t tb, list []string, view []engine.ViewPiece) []string {
 	return out
 }
 
-// said is what a list says, however it is divided.
+// said returns what a list says, however it is divided.
 func (b *bench) said(t tb, f conversation.Format, list []string) string {
 	t.Helper()
 	in, err := b.ReadInput(f, &engine.ReadRequest{JSON: "[" + strings.Join(list, ",") + "]", Shape: 1})
@@ -71,7 +72,7 @@ func elementsOf(t tb, list []byte) []string {
 	return out
 }
 
-// placed demands that a view by place says what the build shows, and returns that.
+// placed requires that a view by place says what the build shows, and returns what is shown.
 func (b *bench) placed(t tb, r *engine.StepResult, f conversation.Format, list []string) []byte {
 	t.Helper()
 	if r.MessagesJSON != nil || r.RequestJSON != nil {
@@ -88,8 +89,8 @@ func (b *bench) placed(t tb, r *engine.StepResult, f conversation.Format, list [
 	return m.MessagesJSON
 }
 
-// TestEngine_Recordings_ByPlace_WhatIsShownWholeIsTheCallersOwn sends recordings as they grow, in every format: where nothing is left out, the view is
-// the list; under a small budget it is what the build shows.
+// TestEngine_Recordings_ByPlace_WhatIsShownWholeIsTheCallersOwn sends recordings as they grow, in every format. If nothing is left out, the
+// view is the list; with a small budget it is what the build shows.
 func TestEngine_Recordings_ByPlace_WhatIsShownWholeIsTheCallersOwn(t *testing.T) {
 	t.Parallel()
 	testlane.OneCaller(t)
@@ -142,7 +143,7 @@ func playByPlace(t *testing.T, f conversation.Format, messages []conversation.Me
 	return true
 }
 
-// isWholeList says whether a view by place is a list, but for what providers demand.
+// isWholeList reports whether a view by place is the list, except for what providers require.
 func isWholeList(view []engine.ViewPiece, list []string) bool {
 	var elements []int32
 	for _, p := range view {
@@ -243,7 +244,7 @@ func TestEngine_Step_ByPlace_SaysWhatEachPieceIs(t *testing.T) {
 	}
 }
 
-// TestEngine_Step_ByPlace_CorrectedWordsAreChanged: the caller's own words do not come back.
+// TestEngine_Step_ByPlace_CorrectedWordsAreChanged: the caller's old words are not shown again.
 func TestEngine_Step_ByPlace_CorrectedWordsAreChanged(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)
@@ -269,7 +270,7 @@ func TestEngine_Step_ByPlace_CorrectedWordsAreChanged(t *testing.T) {
 	}
 }
 
-// TestEngine_Step_ByPlace_WhatTheListLacksIsRecorded: the view has a front that the list has lost, and the known prefix stays where it is.
+// TestEngine_Step_ByPlace_WhatTheListLacksIsRecorded: the view has a front that the list has lost, and the known prefix stays valid.
 func TestEngine_Step_ByPlace_WhatTheListLacksIsRecorded(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)
@@ -303,8 +304,8 @@ func TestEngine_Step_ByPlace_WhatTheListLacksIsRecorded(t *testing.T) {
 	}
 }
 
-// TestEngine_Step_ByPlace_WhatFormatsPutThereIsTheCallersNotTwice: a late result is shown as text, and an element with a result that was made up has
-// it once.
+// TestEngine_Step_ByPlace_WhatFormatsPutThereIsTheCallersNotTwice: a late result is shown as text, and an element with a made-up result has
+// the result only once.
 func TestEngine_Step_ByPlace_WhatFormatsPutThereIsTheCallersNotTwice(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// TestEngine_Step_KnownPrefix_NeverLosesTheSystemPrompt: what leads a list is fixed input of one build. A caller who leaves it out with a known
-// prefix has to say it beside, or is asked for the whole list.
+// TestEngine_Step_KnownPrefix_NeverLosesTheSystemPrompt: system messages that lead a list are fixed input of one build. A caller who leaves
+// them out with a known prefix must send the prompt separately, or is asked for the whole list.
 func TestEngine_Step_KnownPrefix_NeverLosesTheSystemPrompt(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)
@@ -44,7 +44,8 @@ func TestEngine_Step_KnownPrefix_NeverLosesTheSystemPrompt(t *testing.T) {
 	}
 }
 
-// TestEngine_AppendHistory_Rewind_BehindAPrefixOfNothing_IsRefused: a prefix that comes to no message lets no list take the place of them all.
+// TestEngine_AppendHistory_Rewind_BehindAPrefixOfNothing_IsRefused: a list behind a prefix that stands for no message must not replace the
+// whole record.
 func TestEngine_AppendHistory_Rewind_BehindAPrefixOfNothing_IsRefused(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)
@@ -59,8 +60,8 @@ func TestEngine_AppendHistory_Rewind_BehindAPrefixOfNothing_IsRefused(t *testing
 	b.agrees(t, []conversation.Message{user("a"), answer("b")})
 }
 
-// TestEngine_AppendHistory_View_ThatBeginsAsAnOlderList: a view begins with the same opening as the first list that was sent. It is a view all the
-// same, and with REWIND takes nothing back.
+// TestEngine_AppendHistory_View_ThatBeginsAsAnOlderList: a view begins with the same opening as the first list. It is still recognized as a
+// view, and with REWIND it takes nothing back.
 func TestEngine_AppendHistory_View_ThatBeginsAsAnOlderList(t *testing.T) {
 	t.Parallel()
 	for _, divergence := range []engine.OnDivergence{engine.DivergenceRefuse, engine.DivergenceRewind} {
@@ -97,7 +98,8 @@ func decoded(t *testing.T, list []byte) (out []json.RawMessage) {
 	return out
 }
 
-// TestEngine_AppendHistory_ResultOfACallLeftOut_AsksForTheWholeList: frameworks give calls ids of their own, which only the whole list explains.
+// TestEngine_AppendHistory_ResultOfACallLeftOut_AsksForTheWholeList: frameworks give calls ids of their own, which only the whole list can
+// explain.
 func TestEngine_AppendHistory_ResultOfACallLeftOut_AsksForTheWholeList(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)

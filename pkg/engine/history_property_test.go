@@ -22,7 +22,7 @@ type loop struct {
 	format   conversation.Format
 	happened []conversation.Message
 	list     []string
-	// behind says of each element how many messages had happened behind it; -1 inside of what cannot be told apart.
+	// behind holds, for each element, how many messages had happened by its end; -1 inside elements that cannot be separated.
 	behind []int
 	views  bool // the list becomes the view that came back
 	known  bool // the framework leaves out what the server knows
@@ -53,7 +53,7 @@ func newLoop(t *rapid.T) *loop {
 	}
 }
 
-// happen lets messages happen, which the framework notes.
+// happen adds messages that happened, which the framework notes.
 func (l *loop) happen(messages ...conversation.Message) {
 	for i := range messages {
 		l.happened = append(l.happened, messages[i])
@@ -70,7 +70,7 @@ func (l *loop) says() conversation.Message {
 	return user(rapid.SampledFrom([]string{"yes", "yes", "no", "go on", "Continue.", strings.Repeat("more words ", 60)}).Draw(l.t, "user"))
 }
 
-// reply is what the model answers, and what tools do then.
+// reply returns the model's answer, and the results of tools after it.
 func (l *loop) reply() (reply conversation.Message, results []conversation.Message) {
 	n := rapid.IntRange(0, 3).Draw(l.t, "calls")
 	if n == 0 {
@@ -98,7 +98,7 @@ func (l *loop) reply() (reply conversation.Message, results []conversation.Messa
 	return reply, results
 }
 
-// send builds with the whole list, and demands that the record is then what happened.
+// send builds with the whole list, and requires that the record then holds what happened.
 func (l *loop) send(list []string, divergence engine.OnDivergence) {
 	r := engine.StepRequest{Build: engine.BuildRequest{
 		Key: keyOf("c"), Format: l.format, CloseOpenCalls: true, Budget: budgetOf(rapid.SampledFrom([]int32{700, 1500, 40_000}).Draw(l.t, "budget")),
@@ -136,7 +136,7 @@ func (l *loop) send(list []string, divergence engine.OnDivergence) {
 	}
 }
 
-// told is a list, and what is on record before it is sent.
+// told describes a list, and the record before the list is sent.
 func (l *loop) told(list []string) string {
 	record := ""
 	if l.sent > 1 {
@@ -160,7 +160,7 @@ func (l *loop) step(r engine.StepRequest, list []string, known int, divergence e
 	return out, err
 }
 
-// feed makes the view the framework's list.
+// feed makes a view the framework's list.
 func (l *loop) feed(view []byte) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(view, &elements); err != nil {
@@ -173,7 +173,7 @@ func (l *loop) feed(view []byte) {
 	l.behind[len(l.behind)-1] = len(l.happened)
 }
 
-// answered lets the model answer: the reply goes on record now, or with the next list.
+// answered lets the model answer. The reply is recorded now, or with the next list.
 func (l *loop) answered() {
 	reply, results := l.reply()
 	if rapid.Bool().Draw(l.t, "at once") {
@@ -188,7 +188,7 @@ func (l *loop) answered() {
 	}
 }
 
-// edit goes back to somewhere and on from there with other words. What the framework does not tell apart it cannot edit.
+// edit goes back to some message, and continues from there with other words. It cannot separate what the framework does not separate.
 func (l *loop) edit() {
 	var ends []int
 	for i, n := range l.behind {
@@ -210,7 +210,7 @@ func (l *loop) edit() {
 	l.send(l.list, engine.DivergenceRewind)
 }
 
-// isWaiting says whether calls are left without results, which Gemini cannot tell apart later.
+// isWaiting reports whether calls are left without results, which Gemini cannot tell apart later.
 func isWaiting(messages []conversation.Message) bool {
 	n := 0
 	for i := range messages {
@@ -247,8 +247,8 @@ func (l *loop) cut() {
 	}
 }
 
-// TestEngine_AnyFramework_TheRecordIsWhatHappened: whatever a framework does to its list, and whatever views it takes for its own, nothing is doubled
-// and nothing lost.
+// TestEngine_AnyFramework_TheRecordIsWhatHappened: whatever a framework does to its list, and whatever views it adopts, nothing is recorded
+// twice and nothing is lost.
 func TestEngine_AnyFramework_TheRecordIsWhatHappened(t *testing.T) {
 	t.Parallel()
 	proptest.CheckN(t, 60, func(t *rapid.T) {

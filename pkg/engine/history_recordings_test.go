@@ -30,7 +30,8 @@ type recordedCall struct {
 	Arguments json.RawMessage
 }
 
-// messages are those of a run that a list can hold: without blank ones, and calls and results of one name, so that Gemini's pair.
+// messages returns the messages of a run that a list can hold: without blank ones, and with calls and results of one name, so that Gemini's
+// can be paired.
 func (r *run) messages() []conversation.Message {
 	var out []conversation.Message
 	asked := map[string]bool{}
@@ -81,7 +82,7 @@ func argumentsOf(raw json.RawMessage) string {
 	return s
 }
 
-// runs are all recorded conversations, or a few of them where other tests run beside.
+// runs returns all recorded conversations, or a few of them if other tests run at the same time.
 func runs(t *testing.T) []run {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(recordings.Path(t), "*", "conversations.jsonl"))
@@ -116,7 +117,7 @@ func runs(t *testing.T) []run {
 	return out
 }
 
-// oneByOne appends what each message is in a format by itself; false if the record refuses one.
+// oneByOne appends each message by itself, in a format; false if the record refuses one.
 func (b *bench) oneByOne(t *testing.T, f conversation.Format, messages []conversation.Message) bool {
 	t.Helper()
 	for _, m := range messages {
@@ -131,7 +132,7 @@ func (b *bench) oneByOne(t *testing.T, f conversation.Format, messages []convers
 	return true
 }
 
-// readAlone is what a message of a provider's becomes by itself.
+// readAlone reads a provider's message by itself.
 func (b *bench) readAlone(t *testing.T, f conversation.Format, m conversation.Message) []conversation.Message {
 	t.Helper()
 	in, err := b.ReadInput(f, &engine.ReadRequest{JSON: "[" + strings.Join(native(t, f, m), ",") + "]", Shape: 1})
@@ -145,8 +146,8 @@ func (b *bench) readAlone(t *testing.T, f conversation.Format, m conversation.Me
 	return own
 }
 
-// TestEngine_Recordings_WholeListsAreTheRecord sends each recorded conversation as it grows, whole each time, in every format: what is on record is
-// what it is if each message is appended by itself. Then it cuts fronts off.
+// TestEngine_Recordings_WholeListsAreTheRecord sends each recorded conversation as it grows, whole each time, in every format. The record
+// must be the same as if each message were appended by itself. Then it cuts fronts off.
 func TestEngine_Recordings_WholeListsAreTheRecord(t *testing.T) {
 	t.Parallel()
 	testlane.OneCaller(t)
@@ -164,7 +165,7 @@ func TestEngine_Recordings_WholeListsAreTheRecord(t *testing.T) {
 	if told.found == 0 || told.cut == 0 {
 		t.Error("nothing was played")
 	}
-	if testlane.Alone() && 50*told.ambiguous > told.cut { // of a few lists it says little
+	if testlane.Alone() && 50*told.ambiguous > told.cut { // a few lists say little about this
 		t.Error("more than 2 % are ambiguous")
 	}
 }
@@ -205,7 +206,7 @@ func (y *tally) play(t *testing.T, f conversation.Format, messages []conversatio
 	}
 }
 
-// cutFronts sends lists that begin at a few places of the record: what is built then is what the whole list builds.
+// cutFronts sends lists that begin at several places of the record. Each must build what the whole list builds.
 func (y *tally) cutFronts(t *testing.T, b *bench, f conversation.Format, messages []conversation.Message, list []string, begins []int) {
 	t.Helper()
 	step := max(1, len(messages)/4)
@@ -231,7 +232,7 @@ func (y *tally) cutFronts(t *testing.T, b *bench, f conversation.Format, message
 	}
 }
 
-// dry is what a build with a list would show.
+// dry returns what a build with a list would show.
 func (b *bench) dry(t *testing.T, f conversation.Format, list []string) (string, error) {
 	t.Helper()
 	r, err := b.Step(ctx, engine.StepRequest{

@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// hideStep builds with a list whose gaps are its caller's.
+// hideStep builds with a list from which its caller removed messages on purpose.
 func (b *bench) hideStep(t tb, f conversation.Format, list []string, budget int32) *engine.StepResult {
 	t.Helper()
 	r := engine.StepRequest{Build: buildRequest("c", f, budget)}
@@ -84,7 +84,7 @@ func TestEngine_Step_Hide_LeavesEditsAlone(t *testing.T) {
 	}
 }
 
-// TestEngine_Compact_Hide_NoSummaryTellsOfIt: what the caller removed is in no summary that is made then.
+// TestEngine_Compact_Hide_NoSummaryTellsOfIt: messages that the caller removed are in no summary made after that.
 func TestEngine_Compact_Hide_NoSummaryTellsOfIt(t *testing.T) {
 	t.Parallel()
 	b := listBench(nil)
@@ -105,7 +105,7 @@ func TestEngine_Compact_Hide_NoSummaryTellsOfIt(t *testing.T) {
 	}
 }
 
-// TestEngine_AnyRemovals_TheViewIsTheList: whatever is taken out of a list and put back, the model is shown what the list says.
+// TestEngine_AnyRemovals_TheViewIsTheList: whatever is removed from a list and put back, the model is shown what the list says.
 func TestEngine_AnyRemovals_TheViewIsTheList(t *testing.T) {
 	t.Parallel()
 	proptest.CheckN(t, 60, func(t *rapid.T) {

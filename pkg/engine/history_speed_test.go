@@ -24,8 +24,8 @@ func megabyte(tb testing.TB, f conversation.Format) []string {
 	return list
 }
 
-// historyCosts are what the fastest of several builds takes without a list, with all of one, and with the tail of one whose prefix is known; the
-// latter two by place or not.
+// historyCosts returns the time of the fastest of several builds without a list, with a whole list, and with the tail of a list whose
+// prefix is known. The latter two are by place or not.
 func historyCosts(t *testing.T, f conversation.Format, byPlace bool) (alone, whole, tail time.Duration) {
 	t.Helper()
 	b := listBench(nil)
@@ -38,7 +38,7 @@ func historyCosts(t *testing.T, f conversation.Format, byPlace bool) (alone, who
 		began := time.Now()
 		h := b.historyOf(t, f, list, int(known.KnownCount), known.KnownSHA256)
 		h.ByPlace = byPlace
-		if altered { // the server has never seen it
+		if altered { // so that the server does not know the list
 			h.Input.Elements = slices.Clone(h.Input.Elements)
 			h.Input.Elements[0] += fmt.Sprint(time.Now().UnixNano())
 		}

@@ -30,7 +30,7 @@ func (b *bench) sentList(t testing.TB, list []string) *engine.AppendResult {
 	return r
 }
 
-// tail sends what follows on a prefix that an earlier answer named.
+// tail sends what follows a prefix that an earlier answer named.
 func (b *bench) tail(t testing.TB, list []string, known *engine.HistoryResult) (*engine.AppendResult, error) {
 	t.Helper()
 	h := b.historyOf(t, conversation.FormatOpenAIChat, list, int(known.KnownCount), known.KnownSHA256)

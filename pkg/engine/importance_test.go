@@ -21,8 +21,8 @@ func important(i conversation.Importance, m conversation.Message) conversation.M
 	return m
 }
 
-// TestEngine_Build_HighStandsBesideSummaries: a unit of high importance stays in full, summary after summary, and none tells of it; what is
-// said of the conversation otherwise is as ever.
+// TestEngine_Build_HighStandsBesideSummaries: a unit of high importance stays in full through several summaries, and none of them tells of
+// it. Everything else about the conversation is reported as usual.
 func TestEngine_Build_HighStandsBesideSummaries(t *testing.T) {
 	for _, strategy := range []conversation.Strategy{conversation.StrategySummarize, conversation.StrategyHierarchical} {
 		b := summarizes(strategy)
@@ -62,7 +62,7 @@ func TestEngine_Build_HighStandsBesideSummaries(t *testing.T) {
 		if err != nil || !slices.Equal(inView, []bool{false, true, true, false}) {
 			t.Errorf("strategy %d: in view are %v, %v", strategy, inView, err)
 		}
-		// A budget in which there is no room for it leaves it out, and says so.
+		// A budget without room for it leaves it out, and says so.
 		small := b.asked(t, "c", 1500, asMessages)
 		if _, ok := message(small, kept); ok || small.Tokens.Total > 1500 || small.Tokens.Total < 700 {
 			t.Errorf("strategy %d: %d tokens of 1500, shown %t", strategy, small.Tokens.Total, ok)
@@ -84,7 +84,8 @@ func TestEngine_Build_HighStandsBesideSummaries(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_HighHasATenth: the newest units that have room together stay, the others are summarized, and a decision says so, once.
+// TestEngine_Build_HighHasATenth: the newest important units that fit together stay, the others are summarized, and a decision says so
+// once.
 func TestEngine_Build_HighHasATenth(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
@@ -116,7 +117,7 @@ func TestEngine_Build_HighHasATenth(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_LowIsOneLineToSummaries: they are made of its first words, and its names are counted all the same.
+// TestEngine_Build_LowIsOneLineToSummaries: summaries get its first words only, but its names are counted.
 func TestEngine_Build_LowIsOneLineToSummaries(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
@@ -139,7 +140,8 @@ func TestEngine_Build_LowIsOneLineToSummaries(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_Importance_IsResolvedOnce: by the result, its message, its actions and tool, as of the append; the system has none.
+// TestEngine_Append_Importance_IsResolvedOnce: it comes from the result, its message, its actions or its tool, at the time of the append.
+// The server has no default for it.
 func TestEngine_Append_Importance_IsResolvedOnce(t *testing.T) {
 	b := newBench(1 << 20)
 	put := func(i conversation.Importance) {
@@ -170,7 +172,7 @@ func TestEngine_Append_Importance_IsResolvedOnce(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NormalIsAsIfNobodySaidSo, byte for byte.
+// TestEngine_Build_NormalIsAsIfNobodySaidSo: the bytes are the same.
 func TestEngine_Build_NormalIsAsIfNobodySaidSo(t *testing.T) {
 	play := func(i conversation.Importance) (out []string) {
 		b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
@@ -201,8 +203,8 @@ func TestEngine_Build_NormalIsAsIfNobodySaidSo(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ImportantOpening_IsTheOpening: an opening of high importance has the opening's claim, not that of what stands beside
-// summaries: where other important units have taken that room, it is shown all the same.
+// TestEngine_Build_ImportantOpening_IsTheOpening: an important opening has the opening's claim and not that of important units. It is shown
+// even if other important units have taken their room.
 func TestEngine_Build_ImportantOpening_IsTheOpening(t *testing.T) {
 	t.Parallel()
 	b := lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {

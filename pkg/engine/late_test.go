@@ -11,15 +11,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// isLate says whether a build shows a call as unanswered, or a result as late.
+// isLate reports whether a build shows a call as unanswered, or a result as late.
 func isLate(r *engine.BuildResult) bool {
 	return slices.ContainsFunc(r.Decisions, func(d conversation.Decision) bool {
 		return d.Reason == conversation.ReasonCallNeverAnswered || d.Reason == conversation.ReasonResultLate
 	})
 }
 
-// TestEngine_Build_LateResult_StandsBesideItsCall: a result that comes behind other messages takes its place beside its call, in every format,
-// unless a build has shown the call unanswered.
+// TestEngine_Build_LateResult_StandsBesideItsCall: a result that comes behind other messages is shown next to its call, in every format,
+// unless a build has shown the call as unanswered.
 func TestEngine_Build_LateResult_StandsBesideItsCall(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -65,7 +65,7 @@ func TestEngine_Build_LateResult_StandsBesideItsCall(t *testing.T) {
 	}
 }
 
-// shownText is all that a build shows, in its order.
+// shownText returns everything that a build shows, in order.
 func shownText(r *engine.BuildResult) string {
 	out := string(r.MessagesJSON)
 	for i := range r.Messages {
@@ -91,7 +91,7 @@ var validFormats = map[conversation.Format]validate.Format{
 	conversation.FormatAnthropic: validate.Anthropic, conversation.FormatGemini: validate.Gemini,
 }
 
-// legal demands of a context what its provider does.
+// legal checks a context as its provider does.
 func legal(t *testing.T, f conversation.Format, r *engine.BuildResult) {
 	t.Helper()
 	format, ok := validFormats[f]
@@ -104,7 +104,7 @@ func legal(t *testing.T, f conversation.Format, r *engine.BuildResult) {
 	}
 }
 
-// TestEngine_Build_LateResult_BehindABuild_StaysBehind: what a build has shown stays: a result that comes after it is the user's text.
+// TestEngine_Build_LateResult_BehindABuild_StaysBehind: what a build has shown stays, so a result that comes later is shown as user text.
 func TestEngine_Build_LateResult_BehindABuild_StaysBehind(t *testing.T) {
 	for _, f := range allFormats {
 		b := newBench(1 << 20)
@@ -124,7 +124,8 @@ func TestEngine_Build_LateResult_BehindABuild_StaysBehind(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_LateResult_LifeOfItsUnit: a result beside its call is expired, pruned, summarized, expanded, taken back and copied with its call.
+// TestEngine_Build_LateResult_LifeOfItsUnit: a result next to its call expires and is pruned, summarized, expanded, taken back and copied
+// together with its call.
 func TestEngine_Build_LateResult_LifeOfItsUnit(t *testing.T) {
 	late := func(b *bench, t *testing.T, id string) {
 		b.append(t, id, user("a"), call("1", "2"), result("1", "it is A"), user("also do X"), result("2", words(100)), answer("done"), user("and?"))

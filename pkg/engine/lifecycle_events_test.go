@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
 )
 
-// aged is a conversation with events of every type there is; it returns those that the answers told of.
+// aged makes a conversation with events of every type, and returns the events that answers reported.
 func aged(t *testing.T, b *bench) (told []conversation.Event) {
 	hear := func(events []conversation.Event) { told = append(told, events...) }
 	hear(b.append(t, "c", user("go"), call("k", "j", "l"),
@@ -41,8 +41,8 @@ func aged(t *testing.T, b *bench) (told []conversation.Event) {
 	return told
 }
 
-// TestEngine_Watch_Lifecycle: every type of event is in the stream, in the order of commits, exactly as the answers told of it; from every
-// token it goes on without gap or repeat, also in another process, after a restart on the same store (behaviour §13).
+// TestEngine_Watch_Lifecycle: the stream has every type of event, in the order of commits, exactly as answers reported them. From every
+// token it continues without gap or repeat, also in another process, and after a restart on the same store (behaviour §13).
 func TestEngine_Watch_Lifecycle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	s, err := bolt.Open(path, bolt.Options{MapBytes: 1 << 26})

@@ -15,8 +15,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// lifeline is one random conversation, told to several engines that must agree: one that keeps windows warm, one that keeps none, and
-// two on one store that take turns.
+// lifeline is a random conversation on several engines that must agree: one that keeps windows in memory, one that keeps none, and
+// two that take turns on one store.
 type lifeline struct {
 	t       *rapid.T
 	engines []*bench
@@ -38,7 +38,7 @@ func newLifeline(t *rapid.T) *lifeline {
 	return &lifeline{t: t, engines: []*bench{warm, cold, one}, turnOf: []*bench{one, two}, erases: rapid.Bool().Draw(t, "erases")}
 }
 
-// each does something on every engine; what they answer must be the same.
+// each runs a function on every engine. All must return the same.
 func (l *lifeline) each(do func(b *bench) (string, error)) {
 	all := l.engines
 	if len(l.turnOf) > 0 {
@@ -79,7 +79,7 @@ func (l *lifeline) expiration() *conversation.Expiration {
 	return e
 }
 
-// name is a text that no other message has: which of two equal blocks broke a prefix is not told apart.
+// name returns a text that no other message has, because it is not defined which of two equal blocks broke a prefix.
 func (l *lifeline) name() string {
 	l.n++
 	return fmt.Sprint("t", l.n)
@@ -187,8 +187,8 @@ func (l *lifeline) pause() {
 	}
 }
 
-// TestEngine_Lifecycle_AllAgree: whoever builds, warm or cold, alone or by turns, gives the same answers; no build is over its
-// budget; and every build whose originals exist comes back byte for byte.
+// TestEngine_Lifecycle_AllAgree: all engines give the same answers, with or without a window in memory, alone or in turns. No build
+// exceeds its budget. Every build whose originals exist can be rebuilt byte for byte.
 func TestEngine_Lifecycle_AllAgree(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		l := newLifeline(t)

@@ -21,13 +21,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// room is a budget that nothing in these tests fills.
+// room is a budget that these tests never fill.
 const room = 1_000_000
 
-// eager makes due edits as soon as they are due.
+// eager makes edits as soon as they are due.
 var eager = conversation.Policy{Rewrite: conversation.RewritePolicy{Mode: conversation.RewriteEager}}
 
-// lifeBench is a bench whose options a test changes; by default everything due is done at once.
+// lifeBench is a bench whose options a test may change. By default, due edits are made at once.
 func lifeBench(s store.Store, change func(*engine.Options)) *bench {
 	b := &bench{store: s, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	o := engine.Options{
@@ -58,7 +58,7 @@ func modelBench(t testing.TB, m summarize.Model, change func(*engine.Options)) *
 	})
 }
 
-// scribe is a model that does what a test wants of it, and remembers what it was asked.
+// scribe is a model that does what a test says, and records what it was asked.
 type scribe struct {
 	mu    sync.Mutex
 	asked []summarize.Call
@@ -130,7 +130,7 @@ func by(p conversation.Policy) func(*engine.BuildRequest) {
 	return func(r *engine.BuildRequest) { r.PolicyOverride = p }
 }
 
-// seen is what a build shows, one string a message: what its parts say, side by side.
+// seen returns what a build shows, one string per message: the texts of its parts.
 func seen(r *engine.BuildResult) []string {
 	var out []string
 	for i := range r.Messages {
@@ -165,7 +165,7 @@ func told(p *conversation.Part) string {
 	}
 }
 
-// message is what a build shows of one message; false if it does not.
+// message returns what a build shows of a message; false if it does not show it.
 func message(r *engine.BuildResult, index int32) (string, bool) {
 	for i, s := range seen(r) {
 		if r.Messages[i].Index == index {
@@ -175,7 +175,7 @@ func message(r *engine.BuildResult, index int32) (string, bool) {
 	return "", false
 }
 
-// wantShown fails unless a build shows a message so; "" stands for not at all.
+// wantShown fails unless a build shows a message as want; "" means not at all.
 func wantShown(t testing.TB, r *engine.BuildResult, index int32, want string) {
 	t.Helper()
 	got, _ := message(r, index)
@@ -191,7 +191,7 @@ func abridged(s string) string {
 	return fmt.Sprintf("%s <%d bytes> %s", s[:300], len(s)-600, s[len(s)-300:])
 }
 
-// decision is the decision about a message, nil if there is none.
+// decision returns the decision about a message; nil if there is none.
 func decision(r *engine.BuildResult, index int32) *conversation.Decision {
 	for i := range r.Decisions {
 		if d := &r.Decisions[i]; d.First <= index && index <= d.Last {
@@ -229,7 +229,7 @@ func erasing(e *conversation.Expiration) *conversation.Expiration {
 	return &out
 }
 
-// living is a message whose words, and whose results, live so long.
+// living gives the words and the results of a message a lifetime.
 func living(m conversation.Message, e *conversation.Expiration) conversation.Message {
 	m.Expiration = e
 	return m
@@ -242,7 +242,7 @@ func resultLiving(id, s string, e *conversation.Expiration) conversation.Message
 	return m
 }
 
-// long is a text of so many characters that tells by its name whose it is.
+// long returns a text of the given length that contains its name.
 func long(name string, chars int) string {
 	return name + strings.Repeat(" and so on it goes"[:18], chars/18+1)[:chars-len(name)]
 }

@@ -61,8 +61,7 @@ func chosen(f *engine.Filter, m *conversation.Message) bool {
 		(len(f.Types) == 0 || slices.Contains(f.Types, m.Type)) && (f.RunID == "" || f.RunID == m.RunID)
 }
 
-// TestEngine_Messages_AnyQuestion: range, order, filters and pages, whatever their sizes, give each message that is asked for
-// once, and Count agrees.
+// TestEngine_Messages_AnyQuestion: with any range, order, filter and page size, each matching message is listed once, and Count agrees.
 func TestEngine_Messages_AnyQuestion(t *testing.T) {
 	b := newBench(0)
 	b.varied(t, "c", 300)
@@ -124,8 +123,8 @@ func TestEngine_Messages_PagesEndAtBytes(t *testing.T) {
 	expect(t, err, conversation.ReplyTooLarge)
 }
 
-// TestEngine_Messages_PagesEndAtTokens: a page holds as many messages as fit, the newest first in a descending order; one that weighs more
-// by itself is a page of its own, so that every page gets on.
+// TestEngine_Messages_PagesEndAtTokens: a page holds as many messages as fit, the newest first in descending order. A message heavier than
+// the limit is a page of its own, so that every page makes progress.
 func TestEngine_Messages_PagesEndAtTokens(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user(words(50)), user(words(10)), user(words(10)), user(words(10)))
@@ -167,7 +166,7 @@ func TestEngine_Messages_PagesEndAtTokens(t *testing.T) {
 	}
 }
 
-// TestEngine_Messages_Tokens_CurrentWeighsWhatIsShown: what an edit saves makes room on the page.
+// TestEngine_Messages_Tokens_CurrentWeighsWhatIsShown: what an edit saves leaves room on the page.
 func TestEngine_Messages_Tokens_CurrentWeighsWhatIsShown(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("go"), call("a"), result("a", words(3000)))
@@ -291,7 +290,8 @@ func TestEngine_List_LivingByIDAndOwner(t *testing.T) {
 	}
 }
 
-// TestEngine_Messages_SummariesOfThePage_AreItsOwn: a page tells those summaries whose last message it has passed, whichever came before.
+// TestEngine_Messages_SummariesOfThePage_AreItsOwn: a page lists the summaries whose last message it has passed, no matter which page came
+// before.
 func TestEngine_Messages_SummariesOfThePage_AreItsOwn(t *testing.T) {
 	b := newBench(0)
 	for range 20 {

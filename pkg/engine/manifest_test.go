@@ -13,8 +13,8 @@ import (
 var allFormats = []conversation.Format{conversation.FormatNeutral, conversation.FormatOpenAIChat, conversation.FormatOpenAIResponses,
 	conversation.FormatAnthropic, conversation.FormatGemini}
 
-// TestEngine_Manifest_RebuildsAfterMore: an earlier build's bytes come back after appends, edits and moves of the window, SHA-256
-// equal (behaviour §13), and in another format they are what a build in it would have been.
+// TestEngine_Manifest_RebuildsAfterMore: the bytes of an earlier build can be rebuilt after appends, edits and moves of the
+// window, with the same SHA-256 (behaviour §13). In another format, they are what a build in that format would have been.
 func TestEngine_Manifest_RebuildsAfterMore(t *testing.T) {
 	stores(t, func(t *testing.T, s store.Store) {
 		b := newBenchOn(s, 1<<20)

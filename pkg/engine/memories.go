@@ -13,25 +13,25 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// What calls about memories take and give.
+// The requests and results of the calls about memories.
 type (
-	// MemoriesOf names whose memories a call is about.
+	// MemoriesOf says whose memories a call is about.
 	MemoriesOf = memories.Of
 	// SearchMemoriesRequest asks for the memories that answer a query.
 	SearchMemoriesRequest = memories.SearchRequest
-	// SearchMemoriesResult is what was found.
+	// SearchMemoriesResult holds the memories found.
 	SearchMemoriesResult = memories.SearchResult
 	// ListMemoriesRequest asks for a page of memories.
 	ListMemoriesRequest = memories.ListRequest
 	// AddMemoryRequest asks for a text to be remembered.
 	AddMemoryRequest = memories.AddRequest
-	// MemorySync says how far a conversation is remembered.
+	// MemorySync says how much of a conversation is remembered.
 	MemorySync = memories.Sync
-	// Forgetting says how far forgetting an actor is.
+	// Forgetting says how far the forgetting of an actor got.
 	Forgetting = memories.Forgetting
 	// Memory is one thing that is remembered.
 	Memory = memory.Memory
-	// MemorySource is where a memory was said.
+	// MemorySource is where a memory comes from in a conversation.
 	MemorySource = memory.Source
 	// MemoryListing is a page of memories.
 	MemoryListing = memory.Listing
@@ -39,29 +39,30 @@ type (
 	MemoryKind = memory.Kind
 	// MemoryScopeKind says whose memories a scope holds.
 	MemoryScopeKind = memory.ScopeKind
-	// MemoryObserver is told what a memory is given.
+	// MemoryObserver is told which batches a memory is given.
 	MemoryObserver = memories.Observer
-	// MemoryOutcome says what became of a batch.
+	// MemoryOutcome says what happened to a batch.
 	MemoryOutcome = memories.Outcome
 )
 
-// MemoryTaken is the outcome of a batch that the memory has; the others are why it has not.
+// MemoryTaken is the outcome of a batch that the memory accepted. Other outcomes say why it did not.
 const MemoryTaken = memories.OutcomeTaken
 
-// MemorySources is what a memory over the record is made of.
+// MemorySources is what the engine lends to a memory over its record.
 type MemorySources struct {
 	Store store.Store
-	// Texts are the words of messages on record. What is hidden, erased or gone is left out.
+	// Texts returns the words of recorded messages. It leaves out what is hidden, erased or gone.
 	Texts func(ctx context.Context, namespace, conversation string, incarnation conversation.ID, indices []int32) ([]memory.Message, error)
-	// Facts has a model draw facts from what users said: its JSON, unchecked. An error where no model is configured, or it fails.
+	// Facts asks a model for facts in what users said, and returns its JSON unchecked. It fails if no model is configured or the
+	// model fails.
 	Facts func(ctx context.Context, namespace, conversation string, said []memory.Message) ([]byte, error)
 	IDs   func() conversation.ID
 	Clock func() time.Time
-	// Cache keeps indexes ready, under the bound of the content cache.
+	// Cache keeps indexes in memory, within the bound of the content cache.
 	Cache *contents.Indexes
 }
 
-// factsBy asks the models of summaries for facts.
+// factsBy returns a function that asks the models of summaries for facts.
 func factsBy(s *summarize.Service) func(ctx context.Context, namespace, conversation string, said []memory.Message) ([]byte, error) {
 	return func(ctx context.Context, namespace, conversation string, said []memory.Message) ([]byte, error) {
 		messages := make([]summarize.FactsMessage, len(said))
@@ -73,7 +74,7 @@ func factsBy(s *summarize.Service) func(ctx context.Context, namespace, conversa
 	}
 }
 
-// MemoryOf is a memory that needs nothing of the engine.
+// MemoryOf wraps a memory that needs nothing of the engine.
 func MemoryOf(t memory.Target) func(MemorySources) memory.Target {
 	return func(MemorySources) memory.Target { return t }
 }
@@ -83,7 +84,7 @@ func (e *Engine) SearchMemories(ctx context.Context, r SearchMemoriesRequest) (*
 	return e.memories.Search(ctx, r)
 }
 
-// ListMemories lists memories, superseded ones too.
+// ListMemories lists memories, including superseded ones.
 func (e *Engine) ListMemories(ctx context.Context, r ListMemoriesRequest) (MemoryListing, error) {
 	if err := checkActor(ctx, r.Of.ActorID); err != nil {
 		return MemoryListing{}, err
@@ -102,7 +103,7 @@ func (e *Engine) AddMemory(ctx context.Context, r AddMemoryRequest) (id string, 
 	return e.memories.Add(ctx, r)
 }
 
-// DeleteMemory forgets a memory, and says whether it was there.
+// DeleteMemory forgets a memory, and reports whether it existed.
 func (e *Engine) DeleteMemory(ctx context.Context, of MemoriesOf, id string) (deleted bool, err error) {
 	if err := checkActor(ctx, of.ActorID); err != nil {
 		return false, err
@@ -110,17 +111,17 @@ func (e *Engine) DeleteMemory(ctx context.Context, of MemoriesOf, id string) (de
 	return e.memories.Delete(ctx, of, id)
 }
 
-// EndSession says that a conversation pauses: what is not remembered yet is sent now.
+// EndSession ends the current session of a conversation: what is not remembered yet is sent now.
 func (e *Engine) EndSession(ctx context.Context, key Key) (session int32, sync []MemorySync, err error) {
 	return e.memories.EndSession(ctx, key)
 }
 
-// MemorySync says how far a conversation is remembered.
+// MemorySync reports how much of a conversation each target remembers.
 func (e *Engine) MemorySync(ctx context.Context, key Key) ([]MemorySync, error) {
 	return e.memories.Sync(ctx, key)
 }
 
-// ForgetActor begins to forget everything that is remembered of an actor, and deletes their conversations if asked to.
+// ForgetActor starts to forget everything that is remembered of an actor, and to delete the actor's conversations if asked to.
 func (e *Engine) ForgetActor(ctx context.Context, namespace, actor string, deleteConversations bool) (*Forgetting, error) {
 	if err := checkActor(ctx, actor); err != nil {
 		return nil, err
@@ -128,12 +129,12 @@ func (e *Engine) ForgetActor(ctx context.Context, namespace, actor string, delet
 	return e.memories.ForgetActor(ctx, namespace, actor, deleteConversations)
 }
 
-// Forget says how far a ForgetActor is.
+// Forget reports how far a ForgetActor got.
 func (e *Engine) Forget(ctx context.Context, namespace, id string) (*Forgetting, error) {
 	return e.memories.Forget(ctx, namespace, id)
 }
 
-// checkActor refuses a call about an actor by name that does not speak for that actor.
+// checkActor refuses a call about an actor for whom it does not speak.
 func checkActor(ctx context.Context, actor string) error {
 	if actor == "" {
 		return nil
@@ -141,7 +142,7 @@ func checkActor(ctx context.Context, actor string) error {
 	return actors.Check(ctx, actor)
 }
 
-// maxMemoryAge is how long a memory with an end is kept at most: stores and services hold times up to a year that is not far off.
+// maxMemoryAge is the longest life of a memory that expires: stores and services cannot hold times that lie too far ahead.
 const maxMemoryAge = 10 * 366 * 24 * time.Hour
 
 func checkExpiry(expire, now time.Time) error {
@@ -152,10 +153,10 @@ func checkExpiry(expire, now time.Time) error {
 		At("expire_time", "must lie within the next 10 years")
 }
 
-// MemoryWaiting is how many conversations of this process wait to be remembered.
+// MemoryWaiting is how many conversations wait in this process to be remembered.
 func (e *Engine) MemoryWaiting() int { return e.memories.Waiting() }
 
-// deleteForgotten deletes a conversation of an actor that is forgotten.
+// deleteForgotten deletes a conversation of an actor who is being forgotten.
 func (e *Engine) deleteForgotten(ctx context.Context, key Key) error {
 	_, err := e.conversations.Delete(ctx, key, Request{})
 	return err

@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 )
 
-// TestEngine_Memories_OfAnActorByName_NeedACallThatSpeaksForThem: whatever the door lets through.
+// TestEngine_Memories_OfAnActorByName_NeedACallThatSpeaksForThem: this holds no matter what the server's edge lets through.
 func TestEngine_Memories_OfAnActorByName_NeedACallThatSpeaksForThem(t *testing.T) {
 	t.Parallel()
 	b := newRecalling(t, &fakeMemory{answers: []memory.Memory{remembered("m1", "x")}}, nil)

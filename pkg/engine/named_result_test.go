@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// TestEngine_Append_ResultWithoutID_AnswersItsToolsCall: Gemini's responses have no id. Each answers the first open call of its tool, and is on
-// record with that call's id; of a tool that nobody called there is none.
+// TestEngine_Append_ResultWithoutID_AnswersItsToolsCall: Gemini's responses have no id. Each answers the first open call of its tool, and
+// is recorded with that call's id. It is refused if nobody called the tool.
 func TestEngine_Append_ResultWithoutID_AnswersItsToolsCall(t *testing.T) {
 	t.Parallel()
 	b := newEager()

@@ -15,15 +15,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// The words of the store and the formats that callers of the engine need: who calls the engine need not know either.
+// The types of other packages that the engine's callers use. Callers then need not import those packages.
 type (
 	// Key names a conversation.
 	Key = store.Key
 	// Info holds the attributes of a conversation.
 	Info = store.Info
-	// Head is what changes with every commit.
+	// Head is the part of a conversation that changes with every commit.
 	Head = store.Head
-	// Durability says what an acknowledged write survives.
+	// Durability says which failures an acknowledged write survives.
 	Durability = store.Durability
 	// Conversation is a conversation without its messages.
 	Conversation = txn.Conversation
@@ -31,35 +31,35 @@ type (
 	Request = txn.Request
 	// BuildRequest asks what the model should see now.
 	BuildRequest = plan.Request
-	// Completion says what a build's answer holds beside the context.
+	// Completion says what a build's answer holds in addition to the context.
 	Completion = completion.Options
 	// RecallTools are the sidecar's own tools, as a format's requests hold them.
 	RecallTools = completion.RecallTools
 	// Tool is the definition of a tool.
 	Tool = provider.Tool
-	// StepRequest asks for messages to be put on record and for what the model should see then, in one commit.
+	// StepRequest asks, in one commit, to put messages on record and then to build what the model should see.
 	StepRequest = builds.StepRequest
-	// StepResult is what the model should see, and what was put on record for it.
+	// StepResult is what the model should see, and the messages recorded for it.
 	StepResult = builds.StepResult
 	// BudgetOverride is a request's budget; nil fields are not set.
 	BudgetOverride = settings.BudgetOverride
 	// BuildResult is what the model should see now.
 	BuildResult = report.Result
-	// TokenReport says what a context weighs.
+	// TokenReport says what a context weighs, in tokens.
 	TokenReport = report.Tokens
 	// PrefixReport compares a context with the previous build's in the same format.
 	PrefixReport = report.Prefix
-	// RewriteReport says what it costs that the provider reads text anew, and what it saves.
+	// RewriteReport says what it costs that the provider must read text anew, and what is saved by it.
 	RewriteReport = report.Rewrite
-	// Break says what changed the leading blocks.
+	// Break says what changed in the leading blocks.
 	Break = report.Break
-	// Degradation is something that was asked for and not done.
+	// Degradation is something that was asked for and could not be done.
 	Degradation = conversation.Degradation
-	// CompactionStatus says how a view stands to its budget.
+	// CompactionStatus says how a view relates to its budget.
 	CompactionStatus = report.CompactionStatus
-	// CompactionState says how far the next summary is.
+	// CompactionState says how far the next summary has got.
 	CompactionState = report.CompactionState
-	// ModelUsage is what the sidecar's own model calls for a conversation took since the process started.
+	// ModelUsage is what the sidecar's own model calls for a conversation used since the process started.
 	ModelUsage = report.ModelUsage
 	// CompactRequest asks for a smaller view.
 	CompactRequest = plan.CompactRequest
@@ -71,13 +71,13 @@ type (
 	SummaryInView = builds.SummaryInView
 	// Usage is what a provider reported for one call.
 	Usage = provider.Usage
-	// FixedInput is what the caller sends beside the context.
+	// FixedInput is what the caller sends in addition to the context.
 	FixedInput = view.FixedInput
 	// Message is a message of a neutral context.
 	Message = provider.Message
 )
 
-// CheckTemplate says what is wrong with a prompt's template; empty if nothing is.
+// CheckTemplate returns what is wrong with a prompt's template; empty if nothing is.
 func CheckTemplate(template string) string { return catalogue.CheckTemplate(template) }
 
 // Names of what builds report.

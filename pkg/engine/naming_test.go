@@ -8,7 +8,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestEngine_PromptThatDoesNotExist_IsRefusedWhereItIsNamed: at append, in an override, in policies; one that exists and the default are not.
+// TestEngine_PromptThatDoesNotExist_IsRefusedWhereItIsNamed: this holds for appends, overrides and policies. Prompts that exist, and the
+// default, are accepted.
 func TestEngine_PromptThatDoesNotExist_IsRefusedWhereItIsNamed(t *testing.T) {
 	b := newEager()
 	naming := func(id string) conversation.Expiration { return conversation.Expiration{CompactPromptID: id} }
@@ -68,7 +69,7 @@ func (b *bench) appendOne(m conversation.Message, override *conversation.Expirat
 	return err
 }
 
-// TestEngine_PutPrompt_ModelWithoutProvider_IsRefused: each model that can never be asked is named.
+// TestEngine_PutPrompt_ModelWithoutProvider_IsRefused: the error names each model that can never be asked.
 func TestEngine_PutPrompt_ModelWithoutProvider_IsRefused(t *testing.T) {
 	b := modelBench(t, writes(gist, 0), nil)
 	put := func(models ...string) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// TestEngine_Build_OpenedAfresh_LeavesRoomForWhatStays: a window that is opened afresh weighs what a cut would leave, with what is shown
-// wherever it starts, be that in its tail, among what it looked at, or before.
+// TestEngine_Build_OpenedAfresh_LeavesRoomForWhatStays: a new window weighs what a cut would leave, including what is shown wherever the
+// window starts, whether that lies in its tail, among the messages it looked at, or before.
 func TestEngine_Build_OpenedAfresh_LeavesRoomForWhatStays(t *testing.T) {
 	const small, large, step = 1000, 4000, 60
 	pinned := text(conversation.RoleAssistant, words(400)+" the end.")

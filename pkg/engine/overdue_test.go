@@ -12,7 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// ended is a conversation in which a run has ended whose content was cited, and that nobody has swept. It says how the content is cited.
+// ended returns a conversation with a cited content whose run has ended, before any sweep, and the citation.
 func ended(t *testing.T, restored bool) (*bench, engine.Cited) {
 	t.Helper()
 	b := citingBench()
@@ -41,7 +41,7 @@ func ended(t *testing.T, restored bool) (*bench, engine.Cited) {
 	return b, r.Citations[2][0]
 }
 
-// TestEngine_RunOver_TextIsGoneFromEveryCall: at once, with no sweeper about (behaviour §9).
+// TestEngine_RunOver_TextIsGoneFromEveryCall: this holds at once, without a sweeper (behaviour §9).
 func TestEngine_RunOver_TextIsGoneFromEveryCall(t *testing.T) {
 	list := func(current bool) func(t *testing.T, b *bench) (string, error) {
 		return func(_ *testing.T, b *bench) (string, error) {
@@ -105,7 +105,7 @@ func TestEngine_RunOver_TextIsGoneFromEveryCall(t *testing.T) {
 	}
 }
 
-// TestEngine_RunOver_ListingsShowTheCitation: marked, and saying how long the original was; the source record stays.
+// TestEngine_RunOver_ListingsShowTheCitation: it is marked as erased, with the length of the original. The source record stays.
 func TestEngine_RunOver_ListingsShowTheCitation(t *testing.T) {
 	b, cited := ended(t, true)
 	m, err := b.Message(ctx, keyOf("c"), 2)
@@ -125,7 +125,7 @@ func TestEngine_RunOver_ListingsShowTheCitation(t *testing.T) {
 	}
 }
 
-// TestEngine_RunOver_Restored_IsCitedAgain: the view shows the citation once more, and no empty result.
+// TestEngine_RunOver_Restored_IsCitedAgain: the view shows the citation again, and not an empty result.
 func TestEngine_RunOver_Restored_IsCitedAgain(t *testing.T) {
 	b, cited := ended(t, true)
 	r, err := b.Build(ctx, engine.BuildRequest{Key: keyOf("c"), Format: conversation.FormatOpenAIChat})
@@ -134,7 +134,7 @@ func TestEngine_RunOver_Restored_IsCitedAgain(t *testing.T) {
 	}
 }
 
-// TestEngine_RunOver_ManyContents_AreGoneAtOnce: more than go in one commit.
+// TestEngine_RunOver_ManyContents_AreGoneAtOnce: there are more of them than one commit deletes.
 func TestEngine_RunOver_ManyContents_AreGoneAtOnce(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", func(p *conversation.CitationsPolicy) { p.ReleaseOnEndRun = ptr(true) })
@@ -151,7 +151,7 @@ func TestEngine_RunOver_ManyContents_AreGoneAtOnce(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_DamagedRun_IsSaidSo: what cannot be read may be a run that is over, whose contents nobody is shown any more.
+// TestEngine_Build_DamagedRun_IsSaidSo: a run that cannot be read may be over, and then its contents must not be shown.
 func TestEngine_Build_DamagedRun_IsSaidSo(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("x"))

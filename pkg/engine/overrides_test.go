@@ -10,12 +10,12 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// sources are the levels that say how long something lives, lowest first; each leaves another number of characters.
+// sources are the levels that set how long something lives, lowest first. Each level leaves a different number of characters.
 type sources struct {
 	server, conversation, request, tool, action, agentAction, message, result, appended, built bool
 }
 
-// layered builds what these levels make of a result of 2,000 characters, with 0 turns to live.
+// layered returns what these levels make of a result of 2,000 characters with 0 turns to live.
 func layered(t *testing.T, s sources) (*engine.BuildResult, *conversation.Expiration) {
 	t.Helper()
 	results := func(n int32) conversation.Policy {
@@ -80,7 +80,7 @@ func TestEngine_Build_WhatCountsOfAllLevels(t *testing.T) {
 	whole := long("r", 2000)
 	for _, tt := range []struct {
 		s      sources
-		length int // 0: it stays whole
+		length int // 0: it stays in full
 		from   conversation.ExpirationSource
 	}{
 		{sources{}, 0, 0},
@@ -114,7 +114,7 @@ func TestEngine_Build_WhatCountsOfAllLevels(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_DisableAtEachLevel: whatever says so, and with nothing undone.
+// TestEngine_Build_DisableAtEachLevel: disable works at every level, and undoes nothing.
 func TestEngine_Build_DisableAtEachLevel(t *testing.T) {
 	whole := long("r", 2000)
 	off := conversation.ExpirationPolicy{Off: ptr(true)}
@@ -163,8 +163,8 @@ func TestEngine_Build_DisableAtEachLevel(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_ResolvesOnce: where a life comes from is resolved once, at append; policies that change later change
-// nothing of it (behaviour §5).
+// TestEngine_Append_ResolvesOnce: the source of a lifetime is resolved once, at append. Later changes of policies do not affect it
+// (behaviour §5).
 func TestEngine_Append_ResolvesOnce(t *testing.T) {
 	b := newEager()
 	key := conversation.ActionKey{ToolName: "search"}
@@ -195,7 +195,7 @@ func TestEngine_Append_ResolvesOnce(t *testing.T) {
 	wantShown(t, r, 8, firstChars(long("r", 2000), 50, 8))
 }
 
-// TestEngine_Build_SeveralResultsOfOneMessage: each with its own settings, its own actions or the message's.
+// TestEngine_Build_SeveralResultsOfOneMessage: each has its own settings, and its own actions or the message's.
 func TestEngine_Build_SeveralResultsOfOneMessage(t *testing.T) {
 	b := newEager()
 	for id, length := range map[string]int32{"a": 100, "b": 200} {

@@ -41,7 +41,7 @@ func repairsOf(r *engine.BuildResult) []conversation.Reason {
 	return out
 }
 
-// TestEngine_Append_UnitsByPosition holds the units that messages are stored with to behaviour §1.
+// TestEngine_Append_UnitsByPosition checks the stored units of messages against behaviour §1.
 func TestEngine_Append_UnitsByPosition(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -72,8 +72,8 @@ func TestEngine_Append_UnitsByPosition(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_CallsOneAMessage: parallel calls that come one message each are answered in every format, and a cold engine
-// builds the same.
+// TestEngine_Build_CallsOneAMessage: parallel calls that come in one message each are answered in every format, and an engine
+// without a window in memory builds the same.
 func TestEngine_Build_CallsOneAMessage(t *testing.T) {
 	for _, f := range allFormats {
 		s := newFaulty()
@@ -94,7 +94,7 @@ func TestEngine_Build_CallsOneAMessage(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_PendingNamesCalls: the refusal names the calls that wait, also when some are answered.
+// TestEngine_Build_PendingNamesCalls: the refusal names the calls that wait, also if some are answered already.
 func TestEngine_Build_PendingNamesCalls(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("go"), call("a"), call("b"), call("d"), result("b", "r"))
@@ -106,7 +106,8 @@ func TestEngine_Build_PendingNamesCalls(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_AbortedNeverWaits: calls of a message that was cut off are closed at once; a result that comes is late.
+// TestEngine_Build_AbortedNeverWaits: calls of a message that was cut off are closed at once. A result that comes for them is
+// late.
 func TestEngine_Build_AbortedNeverWaits(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("go"), aborted(call("a")))
@@ -120,8 +121,8 @@ func TestEngine_Build_AbortedNeverWaits(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_CloseOpenCalls: a build while calls wait shows a fixed result, which the real one replaces; what the build has
-// shown takes no further calls.
+// TestEngine_Build_CloseOpenCalls: a build while calls wait shows a fixed result, which the real one replaces later. A unit that
+// a build has shown takes no further calls.
 func TestEngine_Build_CloseOpenCalls(t *testing.T) {
 	for _, f := range allFormats {
 		b := newBench(1 << 20)
@@ -154,12 +155,12 @@ func TestEngine_Build_CloseOpenCalls(t *testing.T) {
 	}
 }
 
-// TestEngine_Rewind_IntoParallelCalls: what is left of a unit goes on: further calls join it, and its calls wait again.
+// TestEngine_Rewind_IntoParallelCalls: the rest of the unit goes on: further calls join it, and its calls wait again.
 func TestEngine_Rewind_IntoParallelCalls(t *testing.T) {
 	for from, want := range map[int32][]int32{
-		2: {0, 1, 1, 1, 1, 1, 1},       // of the calls the first is left
+		2: {0, 1, 1, 1, 1, 1, 1},       // the first of the calls is left
 		3: {0, 1, 1, 1, 1, 1, 1, 1},    // no result is left
-		4: {0, 1, 1, 1, 1, 5, 5, 5, 5}, // a result is left: a call begins a unit
+		4: {0, 1, 1, 1, 1, 5, 5, 5, 5}, // a result is left, so a further call begins a unit
 	} {
 		b := newBench(0)
 		b.append(t, "c", user("go"), call("a"), call("b"), result("b", "r"), result("a", "r"))
@@ -178,8 +179,8 @@ func TestEngine_Rewind_IntoParallelCalls(t *testing.T) {
 	}
 }
 
-// TestEngine_Expand_ParallelCalls: a unit of several messages of the assistant's expires, and comes back, as one; a copy of the
-// conversation knows it too.
+// TestEngine_Expand_ParallelCalls: a unit of several assistant messages expires and comes back as a whole, also in a copy of the
+// conversation.
 func TestEngine_Expand_ParallelCalls(t *testing.T) {
 	b := newBench(1 << 20)
 	eagerly := func(r *engine.BuildRequest) { r.PolicyOverride = eager }

@@ -28,8 +28,8 @@ const (
 	found    = `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}`
 )
 
-// TestEngine_Build_PausedTurn_GoesOnAsItCame: the paused turn is last, without words that nobody said, and what follows leaves its bytes as
-// they were, from the cache and after a restart.
+// TestEngine_Build_PausedTurn_GoesOnAsItCame: the paused turn comes last, without text that nobody said. What follows leaves its bytes
+// unchanged, with a window in memory and after a restart.
 func TestEngine_Build_PausedTurn_GoesOnAsItCame(t *testing.T) {
 	ask := func(r *engine.BuildRequest) {
 		r.Format, r.Model = conversation.FormatAnthropic, "claude-sonnet-4-6"
@@ -60,7 +60,7 @@ func TestEngine_Build_PausedTurn_GoesOnAsItCame(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_ServerTool_NobodyAnswered_IsLeftOut once somebody spoke: its provider would refuse it.
+// TestEngine_Build_ServerTool_NobodyAnswered_IsLeftOut: once somebody else has spoken, the provider would refuse the call.
 func TestEngine_Build_ServerTool_NobodyAnswered_IsLeftOut(t *testing.T) {
 	b := newBenchWith(memory.New(memory.Options{}), func(*engine.Options) {})
 	b.append(t, "c", user("find"), served("I look.", searches), user("never mind"))

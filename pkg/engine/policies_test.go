@@ -25,7 +25,7 @@ func (b *bench) putPolicy(t testing.TB, p conversation.ActionPolicy) {
 	}
 }
 
-// TestEngine_ActionPolicies_PutGetListDelete: on every store, with what was put in full.
+// TestEngine_ActionPolicies_PutGetListDelete: on every store, policies come back complete.
 func TestEngine_ActionPolicies_PutGetListDelete(t *testing.T) {
 	stores(t, func(t *testing.T, s store.Store) {
 		b := lifeBench(s, nil)
@@ -78,7 +78,7 @@ func TestEngine_ActionPolicies_PutGetListDelete(t *testing.T) {
 	})
 }
 
-// TestEngine_Prompts_Versions: a prompt counts its changes; deleted, it begins anew.
+// TestEngine_Prompts_Versions: a prompt's version counts its changes, and starts again after a deletion.
 func TestEngine_Prompts_Versions(t *testing.T) {
 	stores(t, func(t *testing.T, s store.Store) {
 		service := summarize.New(summarize.Options{Providers: map[string]summarize.Model{"m": writes(gist, 0)}})
@@ -157,7 +157,7 @@ func TestEngine_Catalogue_Limits(t *testing.T) {
 	}
 }
 
-// TestEngine_Catalogue_TwoEngines: what one changes the other sees within a second, and it sees its own changes at once.
+// TestEngine_Catalogue_TwoEngines: an engine sees the changes of another one within a second, and its own at once.
 func TestEngine_Catalogue_TwoEngines(t *testing.T) {
 	stores(t, func(t *testing.T, s store.Store) {
 		b := lifeBench(s, nil)

@@ -6,20 +6,21 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// What namespaces may take, and take.
+// The limits of namespaces, and their use.
 type (
-	// Quota is what a namespace may take; 0 is no limit. Conversations and bytes are those on record, whoever put them there: several
-	// processes over one store agree within a look at it. Model calls are counted by process.
+	// Quota holds the limits of a namespace; 0 means no limit. Conversations and bytes are those on record, whichever process wrote
+	// them: processes that share a store agree after their next look at it. Model calls are counted per process.
 	Quota = quota.Limits
-	// QuotaUse is how much of one limit of a namespace is used.
+	// QuotaUse is the use of one limit of a namespace.
 	QuotaUse = quota.Use
 )
 
-// QuotaUse tells of all limits of the namespaces that were called since the process began, as they are known. It reads no store.
+// QuotaUse returns the known use of all limits of the namespaces that were called since the process started. It does not read the
+// store.
 func (e *Engine) QuotaUse() []QuotaUse { return e.quotas.Use() }
 
-// newQuotas returns what holds namespaces to their limits, also where models are asked; nil if there are no limits. Its store shows all
-// conversations, whoever calls.
+// newQuotas returns the keeper of the namespaces' limits and connects it with the calls of models; nil if there are no limits. Its
+// store must show all conversations.
 func newQuotas(o *Options, s store.Store, catalogues *catalogue.Reader) *quota.Keeper {
 	k := quota.New(&quota.Options{Store: s, Clock: o.Clock, Limits: o.Quotas, Profile: catalogues.Profile, OnError: o.OnError})
 	if k != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// limited is a bench whose namespace has limits that a test changes.
+// limited is a bench whose namespace has limits that a test may change.
 type limited struct {
 	*bench
 	limits atomic.Pointer[engine.Quota]
@@ -57,7 +57,7 @@ func onEachStore(t *testing.T, test func(t *testing.T, s store.Store)) {
 	})
 }
 
-// wantOver fails unless a call was refused by a limit that the error names, with a time to come again.
+// wantOver fails unless a limit refused the call. The error must name the limit, and a time to try again.
 func wantOver(t testing.TB, err error, limit string) {
 	t.Helper()
 	expect(t, err, conversation.QuotaExceeded)
@@ -84,8 +84,8 @@ func (l *limited) must(t testing.TB, err error) {
 	}
 }
 
-// TestEngine_Quota_Conversations: at the limit whatever would begin a conversation is refused and leaves nothing, all else goes on, and a
-// deletion makes room at once.
+// TestEngine_Quota_Conversations: at the limit, whatever would begin a conversation is refused and leaves nothing behind. Everything else
+// works, and a deletion makes room at once.
 func TestEngine_Quota_Conversations(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store.Store) {
@@ -131,8 +131,7 @@ func (l *limited) tell(namespace, id string) error {
 	return err
 }
 
-// TestEngine_Quota_Bytes: at the limit whatever would add bytes is refused and changes nothing, and what adds none is not; an erasure makes
-// room.
+// TestEngine_Quota_Bytes: at the limit, whatever would add bytes is refused and changes nothing; other calls work. An erasure makes room.
 func TestEngine_Quota_Bytes(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store.Store) {
@@ -166,7 +165,7 @@ func TestEngine_Quota_Bytes(t *testing.T) {
 	})
 }
 
-// TestEngine_Quota_ManyAtOnce: with one process the limits are exact, however many append at once and whoever looks meanwhile.
+// TestEngine_Quota_ManyAtOnce: in one process the limits are exact, no matter how many calls append at once while looks are in progress.
 func TestEngine_Quota_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	const callers, each, size = 64, 6, 100
@@ -210,8 +209,8 @@ func TestEngine_Quota_ManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestEngine_Quota_SeveralProcesses: what another process over the same store adds or deletes is known at the next look, which before a
-// refusal is at most a second old.
+// TestEngine_Quota_SeveralProcesses: changes by another process are known at the next look. Before a refusal, that look is at most a second
+// old.
 func TestEngine_Quota_SeveralProcesses(t *testing.T) {
 	t.Parallel()
 	s := memory.New(memory.Options{})
@@ -230,7 +229,7 @@ func TestEngine_Quota_SeveralProcesses(t *testing.T) {
 	wantOver(t, two.create("d"), "conversations")
 }
 
-// TestEngine_Quota_Reload: limits are asked for with every call.
+// TestEngine_Quota_Reload: limits are read for every call.
 func TestEngine_Quota_Reload(t *testing.T) {
 	t.Parallel()
 	l := newLimited(memory.New(memory.Options{}), engine.Quota{}, nil)
@@ -261,7 +260,7 @@ func TestEngine_Quota_Reload(t *testing.T) {
 	wantOver(t, l.create("f"), "conversations")
 }
 
-// TestEngine_Quota_PastItsTTL_CountsNoMore: a conversation past its ttl is as good as deleted, however late the sweeper comes.
+// TestEngine_Quota_PastItsTTL_CountsNoMore: a conversation past its ttl counts as deleted, even if the sweeper has not come yet.
 func TestEngine_Quota_PastItsTTL_CountsNoMore(t *testing.T) {
 	t.Parallel()
 	l := newLimited(memory.New(memory.Options{}), engine.Quota{Conversations: 1}, func(o *engine.Options) { o.Defaults.TTL = ptr(time.Minute) })
@@ -280,7 +279,7 @@ func (unlisted) List(context.Context, string, string, int) ([]store.Entry, error
 	return nil, fmt.Errorf("%w: a head", store.ErrCorrupt)
 }
 
-// TestEngine_Quota_DamagedHead_StopsNobody: where use cannot be looked at, what this process added counts, and the failure is told.
+// TestEngine_Quota_DamagedHead_StopsNobody: if looks fail, what this process added still counts, and the failure is reported.
 func TestEngine_Quota_DamagedHead_StopsNobody(t *testing.T) {
 	t.Parallel()
 	told := 0
@@ -292,7 +291,7 @@ func TestEngine_Quota_DamagedHead_StopsNobody(t *testing.T) {
 	}
 }
 
-// TestEngine_Quota_OutcomeUnknown_Counts: what may stand counts until the next look says that it does not.
+// TestEngine_Quota_OutcomeUnknown_Counts: a commit that may stand counts until the next look shows that it does not.
 func TestEngine_Quota_OutcomeUnknown_Counts(t *testing.T) {
 	t.Parallel()
 	f := newFaulty()
@@ -307,7 +306,7 @@ func TestEngine_Quota_OutcomeUnknown_Counts(t *testing.T) {
 	l.must(t, l.create("b"))
 }
 
-// TestEngine_Quota_StorePanics_GivesTheRoomBack: the room of a commit that never ended is known to be free at the next look.
+// TestEngine_Quota_StorePanics_GivesTheRoomBack: the next look finds that the room of a commit that never ended is free.
 func TestEngine_Quota_StorePanics_GivesTheRoomBack(t *testing.T) {
 	t.Parallel()
 	f := newFaulty()
@@ -323,8 +322,8 @@ func TestEngine_Quota_StorePanics_GivesTheRoomBack(t *testing.T) {
 	l.must(t, l.create("b"))
 }
 
-// TestEngine_Quota_Models: a namespace that has used up the calls or the spend of its minute has its results shown in full, with a decision
-// that says that a limit refused the summary, and extracts in the end; another namespace is not held up.
+// TestEngine_Quota_Models: if a namespace has used up its calls or its spend for the minute, its results are shown in full, with a decision
+// that a limit refused the summary, and as extracts in the end. Other namespaces are not affected.
 func TestEngine_Quota_Models(t *testing.T) {
 	prices := conversation.ModelProfile{Model: "x", InputPrice: ptr(1.0), OutputPrice: ptr(100.0)}
 	for name, c := range map[string]struct {
@@ -382,7 +381,8 @@ func TestEngine_Quota_Models(t *testing.T) {
 	}
 }
 
-// TestEngine_Quota_LargeCalls_EndEarly: what will be refused is not staged to its end: who is over the limit cannot fill the disk with it.
+// TestEngine_Quota_LargeCalls_EndEarly: a call that will be refused is not staged to its end, so a caller over the limit cannot fill the
+// disk.
 func TestEngine_Quota_LargeCalls_EndEarly(t *testing.T) {
 	t.Parallel()
 	from := newEager()

@@ -6,13 +6,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// What providers' JSON is read with, and what it becomes.
+// The types for reading providers' JSON.
 type (
 	// ReadRequest is JSON to read.
 	ReadRequest = provider.ReadRequest
 	// Input is what was read.
 	Input = provider.Input
-	// InputShape says what JSON of a provider is.
+	// InputShape says what a provider's JSON holds.
 	InputShape = provider.Shape
 	// History is a caller's whole list of messages.
 	History = appends.History
@@ -20,11 +20,11 @@ type (
 	HistoryResult = appends.HistoryResult
 	// ViewPiece is a run of neighbors in a view, and the elements of the caller's list that they stand for.
 	ViewPiece = appends.ViewPiece
-	// PieceKind says what a piece is to the caller's list.
+	// PieceKind says how a piece relates to the caller's list.
 	PieceKind = appends.PieceKind
-	// OnDivergence says what happens where a whole list differs from the record.
+	// OnDivergence says what to do where a whole list differs from the record.
 	OnDivergence = appends.OnDivergence
-	// OnCut says what happens to messages that a whole list no longer holds.
+	// OnCut says what to do with recorded messages that a whole list no longer holds.
 	OnCut = appends.OnCut
 	// OpenCall is a call that waits for a result.
 	OpenCall = appends.OpenCall
@@ -33,7 +33,7 @@ type (
 // ShapeHistory is the shape of a whole list.
 const ShapeHistory = provider.ShapeHistory
 
-// What happens where a whole list differs from the record, or lacks some of it.
+// What to do where a whole list differs from the record, or lacks a part of it.
 const (
 	DivergenceRefuse = appends.DivergenceRefuse
 	DivergenceRewind = appends.DivergenceRewind
@@ -42,7 +42,7 @@ const (
 	CutHide          = appends.CutHide
 )
 
-// What a piece of a view is to the caller's list.
+// How a piece of a view relates to the caller's list.
 const (
 	PieceWhole    = appends.PieceWhole
 	PieceChanged  = appends.PieceChanged
@@ -51,10 +51,10 @@ const (
 	PieceRecorded = appends.PieceRecorded
 )
 
-// ReadUsage reads the object in which a provider reports what a call took.
+// ReadUsage reads the JSON object in which a provider reports the usage of a call.
 func (e *Engine) ReadUsage(json string) (*Usage, error) { return provider.ReadUsage(json) }
 
-// ReadInput makes messages of a provider's JSON.
+// ReadInput turns a provider's JSON into messages.
 func (e *Engine) ReadInput(f conversation.Format, r *ReadRequest) (*Input, error) {
 	reader, ok := e.readers[f]
 	if !ok {

@@ -17,7 +17,7 @@ import (
 	memorystore "github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// fakeMemory is a memory that answers what a test tells it to.
+// fakeMemory is a memory that answers as a test says.
 type fakeMemory struct {
 	memory.Target
 	mu      sync.Mutex
@@ -34,7 +34,7 @@ func (o *fakeMemory) Cold(memory.Scope) bool { return o.cold }
 
 func (o *fakeMemory) Name() string { return "fake" }
 
-// Add takes what a long message makes due at once, while its test goes on or is at its end already.
+// Add accepts batches: a long message may make one due while the test runs, or after its end.
 func (o *fakeMemory) Add(context.Context, *memory.Batch) (memory.Receipt, error) {
 	return memory.Receipt{}, nil
 }
@@ -92,7 +92,7 @@ func remembered(id, said string) memory.Memory {
 	}
 }
 
-// newRecalling is an engine whose conversation "c" is ann's and recalls what the fakeMemory says.
+// newRecalling returns an engine whose conversation "c" belongs to ann and recalls what the fakeMemory answers.
 func newRecalling(t testing.TB, o *fakeMemory, change func(*conversation.MemoryPolicy)) *bench {
 	t.Helper()
 	b := newBenchWith(memorystore.New(memorystore.Options{}), func(e *engine.Options) { e.Memory, e.CacheBytes = engine.MemoryOf(o), 1<<20 })
@@ -136,8 +136,8 @@ func TestEngine_Build_Recalled_StandsBeforeTheWords(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Recalled_IsFrozen: over a thousand builds no block ever changes, whatever the memory says later, warm or cold, and
-// manifests rebuild it.
+// TestEngine_Build_Recalled_IsFrozen: over a thousand builds no block ever changes, whatever the memory answers later, with or without a
+// window in memory. Manifests rebuild it.
 func TestEngine_Build_Recalled_IsFrozen(t *testing.T) {
 	t.Parallel()
 	o := &fakeMemory{}
@@ -181,7 +181,7 @@ func TestEngine_Build_Recalled_IsFrozen(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NotRecalled_SaysWhy: what does not come with the first build of a message never comes.
+// TestEngine_Build_NotRecalled_SaysWhy: memories that are not there at a message's first build are never added.
 func TestEngine_Build_NotRecalled_SaysWhy(t *testing.T) {
 	t.Parallel()
 	react := []memory.Memory{remembered("m1", "I prefer React over Vue.")}
@@ -238,7 +238,7 @@ func TestEngine_Build_NotRecalled_SaysWhy(t *testing.T) {
 	}
 }
 
-// TestEngine_Close_EndsSearches that go on after their builds went on without them.
+// TestEngine_Close_EndsSearches: searches may go on after their builds have stopped waiting. Close ends them.
 func TestEngine_Close_EndsSearches(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
@@ -257,7 +257,7 @@ func TestEngine_Close_EndsSearches(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_MemoryThatFails_IsLeftAlone: after five failures in a row builds do not ask any more, and go on.
+// TestEngine_Build_MemoryThatFails_IsLeftAlone: after five failures in a row, builds no longer ask the memory, and go on without it.
 func TestEngine_Build_MemoryThatFails_IsLeftAlone(t *testing.T) {
 	t.Parallel()
 	o := &fakeMemory{err: memory.ErrUnavailable}
@@ -275,7 +275,7 @@ func TestEngine_Build_MemoryThatFails_IsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RequestWithoutRoom_RecallsNothing: where a message is cut to fit, no block stands before what is left of it.
+// TestEngine_Build_RequestWithoutRoom_RecallsNothing: if a message is cut to fit, no block precedes the rest of it.
 func TestEngine_Build_RequestWithoutRoom_RecallsNothing(t *testing.T) {
 	t.Parallel()
 	o := &fakeMemory{answers: []memory.Memory{remembered("m1", "The frontend framework is React.")}}
@@ -287,7 +287,7 @@ func TestEngine_Build_RequestWithoutRoom_RecallsNothing(t *testing.T) {
 	}
 }
 
-// TestEngine_DeleteMemory_LeavesBlocks: what is forgotten is in no view and in no record any more; the rest of its block stays.
+// TestEngine_DeleteMemory_LeavesBlocks: a forgotten memory is in no view and in no record any more. The rest of its block stays.
 func TestEngine_DeleteMemory_LeavesBlocks(t *testing.T) {
 	t.Parallel()
 	o := &fakeMemory{answers: []memory.Memory{remembered("m1", "The canary is yellow."), remembered("m2", "The frontend framework is React.")}}
@@ -324,7 +324,7 @@ func TestEngine_DeleteMemory_LeavesBlocks(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RecalledBlock_GivesWay: where the newest message does not fit with its block, it fits without.
+// TestEngine_Build_RecalledBlock_GivesWay: if the newest message does not fit with its block, it is shown without the block.
 func TestEngine_Build_RecalledBlock_GivesWay(t *testing.T) {
 	t.Parallel()
 	o := &fakeMemory{answers: []memory.Memory{remembered("m1", "The frontend framework is React "+strings.Repeat("really ", 60))}}
@@ -342,8 +342,8 @@ func TestEngine_Build_RecalledBlock_GivesWay(t *testing.T) {
 	}
 }
 
-// TestBlock_HostileTexts_StayInside: whatever a memory says, its block is as many lines as there are memories, between the two of its own,
-// and gives back the text.
+// TestEngine_Build_HostileMemories_StayInTheirBlock: whatever a memory says, its block has one line per memory between its first and last
+// line, and the text can be read back.
 func TestEngine_Build_HostileMemories_StayInTheirBlock(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
@@ -368,7 +368,8 @@ func TestEngine_Build_HostileMemories_StayInTheirBlock(t *testing.T) {
 	}
 }
 
-// TestEngine_Compact_RecalledMemories_AreInNoSummary: what another conversation said is neither summarized nor found as this one's.
+// TestEngine_Compact_RecalledMemories_AreInNoSummary: what another conversation said is not summarized as this one's, nor found by its
+// searches.
 func TestEngine_Compact_RecalledMemories_AreInNoSummary(t *testing.T) {
 	t.Parallel()
 	o := &fakeMemory{}
@@ -416,7 +417,7 @@ func TestEngine_Compact_RecalledMemories_AreInNoSummary(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Recalled_IsNobodysWords: where a name stands in the text, it stands before the words and not before the block.
+// TestEngine_Build_Recalled_IsNobodysWords: a speaker's name in the text is put before the words and not before the block.
 func TestEngine_Build_Recalled_IsNobodysWords(t *testing.T) {
 	t.Parallel()
 	for _, f := range []conversation.Format{conversation.FormatAnthropic, conversation.FormatGemini, conversation.FormatOpenAIResponses} {

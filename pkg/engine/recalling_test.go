@@ -33,7 +33,7 @@ func (b *bench) recalledFrom(t *testing.T, index int) *conversation.Recalled {
 	return b.records(t, "c")[index].Parts[0].Result.Recalled
 }
 
-// TestEngine_Append_CitationComesBack_IsNotCited: an agent that stores a content hands its citation on as the tool's answer.
+// TestEngine_Append_CitationComesBack_IsNotCited: an agent that stores a content passes its citation on as the tool's answer.
 func TestEngine_Append_CitationComesBack_IsNotCited(t *testing.T) {
 	for name, content := range map[string]string{"prose": prose(1, 9_000), "list": records(50), "page": "<html><body><p>" + prose(3, 9_000)} {
 		for form, wrap := range map[string]func(*conversation.Message, string){
@@ -63,7 +63,8 @@ func TestEngine_Append_CitationComesBack_IsNotCited(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_CitationLikeText_IsCited: what only looks like a citation, or is one of another conversation, is a result like others.
+// TestEngine_Append_CitationLikeText_IsCited: a text that only looks like a citation, or cites another conversation, is a result like
+// others.
 func TestEngine_Append_CitationLikeText_IsCited(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", func(p *conversation.CitationsPolicy) { p.ThresholdChars = ptr(int32(200)) })
@@ -90,7 +91,8 @@ func TestEngine_Append_CitationLikeText_IsCited(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_RecallToolsAnswer_IsNotCited: under whatever prefix, and by the policy's names; its arguments name the source.
+// TestEngine_Append_RecallToolsAnswer_IsNotCited: this holds with any prefix, and for tools that the policy names. The arguments name the
+// source.
 func TestEngine_Append_RecallToolsAnswer_IsNotCited(t *testing.T) {
 	for _, tool := range []string{
 		"mcp__palimpsest__%s", "palimpsest.%s", "palimpsest/%s", "palimpsest_%s", "mcp_Palimpsest_%s", "%s", "ctx-%s", "look_again",
@@ -116,7 +118,7 @@ func TestEngine_Append_RecallToolsAnswer_IsNotCited(t *testing.T) {
 				if strings.Contains(tool, "%s") {
 					name = fmt.Sprintf(tool, c.tool)
 				}
-				// In one request and in two: the call is at hand, or on record.
+				// The call and the result come in one request (the call is in the request) or in two (the call is on record).
 				first := b.append(t, "c", toolCall("1", name, c.arguments), result("1", long))
 				b.append(t, "c", toolCall("2", name, c.arguments))
 				second := b.append(t, "c", result("2", long))
@@ -134,7 +136,7 @@ func TestEngine_Append_RecallToolsAnswer_IsNotCited(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_OtherToolsAnswer_IsCited: also that of a tool whose arguments would name a message if they were those of a recall tool.
+// TestEngine_Append_OtherToolsAnswer_IsCited: this includes a tool whose arguments would name a message if it were a recall tool.
 func TestEngine_Append_OtherToolsAnswer_IsCited(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", nil)
@@ -148,7 +150,7 @@ func TestEngine_Append_OtherToolsAnswer_IsCited(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RecalledUnderPrefix_LeavesTheViewForItsSource: what stands for it names the source, not itself.
+// TestEngine_Build_RecalledUnderPrefix_LeavesTheViewForItsSource: the placeholder names the source and not the result itself.
 func TestEngine_Build_RecalledUnderPrefix_LeavesTheViewForItsSource(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", nil)
@@ -170,7 +172,8 @@ func TestEngine_Build_RecalledUnderPrefix_LeavesTheViewForItsSource(t *testing.T
 	}
 }
 
-// TestEngine_AnswerToolCall_AnothersArguments_AreToldApart: the model learns what the tool takes, instead of an answer to another question.
+// TestEngine_AnswerToolCall_AnothersArguments_AreToldApart: the model learns which arguments the tool takes, instead of getting an answer
+// to another question.
 func TestEngine_AnswerToolCall_AnothersArguments_AreToldApart(t *testing.T) {
 	b := citingBench()
 	b.append(t, "c", user("the fee is waived"))

@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// pruning is a bench that clears results older than so many tokens, as soon as one can be.
+// pruning is a bench that clears results older than the given number of tokens as soon as any can be cleared.
 func pruning(protect int32, change func(*conversation.PruningPolicy)) *bench {
 	return lifeBench(memory.New(memory.Options{}), func(o *engine.Options) {
 		p := conversation.PruningPolicy{Off: ptr(false), ProtectTokens: &protect, MinimumTokens: ptr(int32(0))}
@@ -21,8 +21,8 @@ func pruning(protect int32, change func(*conversation.PruningPolicy)) *bench {
 	})
 }
 
-// TestEngine_Build_Prunes: old results give way to a placeholder, all at once, for good; an expansion brings one back for 5 turns
-// (behaviour §7, §10).
+// TestEngine_Build_Prunes: old results are replaced with placeholders, all at once and for good. An expansion brings one back for 5
+// turns (behaviour §7, §10).
 func TestEngine_Build_Prunes(t *testing.T) {
 	b := pruning(500, nil)
 	b.append(t, "c", user("go"))
@@ -54,7 +54,7 @@ func TestEngine_Build_Prunes(t *testing.T) {
 	b.rebuildsAll(t, "c", 8)
 }
 
-// TestEngine_Build_ReclaimsWhatWasPruned: with erase_after, a pruned result is erased once that time is over, unless it was expanded.
+// TestEngine_Build_ReclaimsWhatWasPruned: with erase_after, a pruned result is erased after that time, unless it was expanded.
 func TestEngine_Build_ReclaimsWhatWasPruned(t *testing.T) {
 	b := pruning(100, func(p *conversation.PruningPolicy) { p.EraseAfter = ptr(time.Hour) })
 	b.append(t, "c", user("go"), call("k"), result("k", strings.Repeat("secret", 100)), call("l"), result("l", words(200)))

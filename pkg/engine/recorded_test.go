@@ -44,8 +44,8 @@ func unpacked(t *testing.T, recorded string) string {
 	return path
 }
 
-// TestEngine_RecordedFile_BuildsTheSameBytes: json-slots.db.gz was written when slots and the catalogue were JSON: by conversations
-// whose state has each kind of them. Beside it is noted what the code of then built of it; nobody writes either again.
+// TestEngine_RecordedFile_BuildsTheSameBytes: json-slots.db.gz was written when slots and the catalogue were JSON, by conversations
+// with every kind of state. The file next to it records what the code built then. Neither is ever written again.
 func TestEngine_RecordedFile_BuildsTheSameBytes(t *testing.T) {
 	s, err := bolt.Open(unpacked(t, "testdata/json-slots.db.gz"), bolt.Options{})
 	if err != nil {

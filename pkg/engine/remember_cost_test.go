@@ -39,7 +39,7 @@ func (c *counting) counts() string {
 	return fmt.Sprint(c.reads.Load(), " reads, ", c.commits.Load(), " commits, ", c.slots.Load(), " slots")
 }
 
-// TestMemories_Append_CostsNoCalls: an append with a memory asks the store for nothing more, and writes nothing more, than one without.
+// TestMemories_Append_CostsNoCalls: with a memory, an append makes no more calls of the store, and writes no more, than without one.
 func TestMemories_Append_CostsNoCalls(t *testing.T) {
 	run := func(target memory.Target) (counts string) {
 		synctest.Test(t, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestMemories_Append_CostsNoCalls(t *testing.T) {
 	}
 }
 
-// TestMemories_DeadTarget_CostsLittle: a target that is away for hours is asked now and then for all conversations together, the sweeper does
-// little for each, and nothing is lost.
+// TestMemories_DeadTarget_CostsLittle: a target that is unavailable for hours is asked now and then on behalf of all conversations, the
+// sweeper does little for each, and nothing is lost.
 func TestMemories_DeadTarget_CostsLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &counting{Store: storemem.New(storemem.Options{})}
@@ -113,7 +113,7 @@ func TestMemories_DeadTarget_CostsLittle(t *testing.T) {
 	})
 }
 
-// TestMemories_NewTarget_BeginsNow: what was said before the store knew it is not sent, unless that was asked for.
+// TestMemories_NewTarget_BeginsNow: messages from before the store knew the target are only sent on request.
 func TestMemories_NewTarget_BeginsNow(t *testing.T) {
 	for _, backfill := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestMemories_NewTarget_BeginsNow(t *testing.T) {
 	}
 }
 
-// TestMemories_LongSession_GoesInBatches: all of an ended session goes, however many batches it takes, and nothing of the next one.
+// TestMemories_LongSession_GoesInBatches: all of an ended session is sent, in however many batches, and nothing of the next one.
 func TestMemories_LongSession_GoesInBatches(t *testing.T) {
 	limits := embeddedLike
 	limits.MaxMessages = 4
@@ -165,7 +165,7 @@ func TestMemories_LongSession_GoesInBatches(t *testing.T) {
 	})
 }
 
-// TestMemories_EndSession_OutlivesTheProcess: another process sends what is left.
+// TestMemories_EndSession_OutlivesTheProcess: another process sends the rest.
 func TestMemories_EndSession_OutlivesTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storemem.New(storemem.Options{})

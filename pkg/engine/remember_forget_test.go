@@ -70,7 +70,7 @@ func TestMemories_Delete_ForgetsAndKeepsFacts(t *testing.T) {
 	}
 }
 
-// TestMemories_TTL_KeepsFacts: a conversation that ends by itself leaves what was learned, and nothing that was said.
+// TestMemories_TTL_KeepsFacts: a conversation that expires leaves the facts that were learned, and nothing that was said.
 func TestMemories_TTL_KeepsFacts(t *testing.T) {
 	for infer, want := range map[bool]string{true: "a", false: ""} {
 		policy := immediate
@@ -86,7 +86,7 @@ func TestMemories_TTL_KeepsFacts(t *testing.T) {
 	}
 }
 
-// TestMemories_Delete_DeadTargetHoldsNoRecords: they go, and what is to be forgotten waits without them.
+// TestMemories_Delete_DeadTargetHoldsNoRecords: its records are removed, and what the target must forget waits without them.
 func TestMemories_Delete_DeadTargetHoldsNoRecords(t *testing.T) {
 	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
 		b.say(t, "c", "a")
@@ -134,7 +134,7 @@ func TestMemories_Delete_WhileSending(t *testing.T) {
 	})
 }
 
-// TestMemories_Delete_AnswerComesLate: later than any call should take.
+// TestMemories_Delete_AnswerComesLate: the answer comes later than any call should take.
 func TestMemories_Delete_AnswerComesLate(t *testing.T) {
 	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
 		target.Break(func(call string) memorytest.Fault {
@@ -155,7 +155,7 @@ func TestMemories_Delete_AnswerComesLate(t *testing.T) {
 	})
 }
 
-// TestMemories_TTL_AnswerComesLate: a batch that is on its way while a conversation ends by itself changes nothing of what stays.
+// TestMemories_TTL_AnswerComesLate: a batch on its way while the conversation expires does not change what is kept.
 func TestMemories_TTL_AnswerComesLate(t *testing.T) {
 	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
 		b.create(t, "t", "ann", conversation.Policy{TTL: ptr(5 * time.Minute)})
@@ -176,7 +176,8 @@ func TestMemories_TTL_AnswerComesLate(t *testing.T) {
 	})
 }
 
-// TestMemories_Delete_SenderIsKilled: its batch arrives after another process deleted the conversation, and nobody hears of it.
+// TestMemories_Delete_SenderIsKilled: its batch arrives after another process deleted the conversation, and nobody receives the
+// answer.
 func TestMemories_Delete_SenderIsKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storemem.New(storemem.Options{})
@@ -283,7 +284,7 @@ func TestMemories_ForgetActor_Delete(t *testing.T) {
 	}
 }
 
-// TestMemories_ForgetActor_Again: one that is under way is the answer; asked for more, it does more.
+// TestMemories_ForgetActor_Again: a second call returns the errand in progress. If it asks for more, the errand does more.
 func TestMemories_ForgetActor_Again(t *testing.T) {
 	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
 		b.say(t, "c", "a")
@@ -312,7 +313,7 @@ func TestMemories_ForgetActor_Again(t *testing.T) {
 	})
 }
 
-// TestMemories_ForgetActor_Verifies: where a target works in the background, it is looked at again 10 minutes and an hour later.
+// TestMemories_ForgetActor_Verifies: a target that works in the background is checked again 10 minutes and an hour later.
 func TestMemories_ForgetActor_Verifies(t *testing.T) {
 	limits := embeddedLike
 	limits.Async = true
@@ -365,7 +366,8 @@ func TestMemories_ForgetActor_WhileSending(t *testing.T) {
 	})
 }
 
-// TestMemories_TwoEngines_OneSends: over one store, each batch goes once, in order, whoever a message came to.
+// TestMemories_TwoEngines_OneSends: with two engines on one store, each batch is sent once and in order, whichever engine a
+// message came to.
 func TestMemories_TwoEngines_OneSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storemem.New(storemem.Options{})
@@ -392,7 +394,7 @@ func TestMemories_TwoEngines_OneSends(t *testing.T) {
 	})
 }
 
-// TestMemories_LongCall_KeepsItsLease: longer than a lease is, while another process looks on.
+// TestMemories_LongCall_KeepsItsLease: the call takes longer than a lease, while another process watches.
 func TestMemories_LongCall_KeepsItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storemem.New(storemem.Options{})
@@ -416,7 +418,7 @@ func TestMemories_LongCall_KeepsItsLease(t *testing.T) {
 	})
 }
 
-// TestMemories_Restart_GoesOn: what a process leaves behind, waiting or under way, another finds.
+// TestMemories_Restart_GoesOn: another process finds what a process leaves behind, waiting or under way.
 func TestMemories_Restart_GoesOn(t *testing.T) {
 	for name, limits := range map[string]memory.Limits{"idempotent": embeddedLike, "not": mem0Like} {
 		t.Run(name, func(t *testing.T) {
@@ -449,7 +451,7 @@ func TestMemories_Restart_GoesOn(t *testing.T) {
 	}
 }
 
-// mortalStore is a store whose process may be killed: nothing it does counts any more.
+// mortalStore is the store of a process that may be killed: after that, nothing it does has an effect.
 type mortalStore struct {
 	store.Store
 	dead  atomic.Bool

@@ -28,8 +28,8 @@ func kills() int {
 	return 40
 }
 
-// TestMemories_Kills_LoseNothing: processes are killed at any of their store's calls, over a target that loses answers and is away now and
-// then. No message is lost, their order is kept, none is there twice, also where the target does not know a batch again but by its key.
+// TestMemories_Kills_LoseNothing: processes are killed at any of their store's calls, while the target loses answers and is unavailable at
+// times. No message is lost, the order is kept, and none is there twice, even if the target recognizes a repeated batch only by its key.
 func TestMemories_Kills_LoseNothing(t *testing.T) {
 	for name, limits := range map[string]memory.Limits{"idempotent": embeddedLike, "not": mem0Like} {
 		for _, rewinds := range []bool{false, true} {

@@ -28,7 +28,7 @@ func TestMemories_Immediate_AfterDelay(t *testing.T) {
 	})
 }
 
-// TestMemories_Immediate_Interval: no batch of a conversation follows on another earlier than the target likes.
+// TestMemories_Immediate_Interval: the batches of a conversation are at least the target's interval apart.
 func TestMemories_Immediate_Interval(t *testing.T) {
 	limits := embeddedLike
 	limits.Interval = 10 * time.Second
@@ -111,7 +111,7 @@ func TestMemories_EndOfSession_ByCallIdleAndTTL(t *testing.T) {
 	})
 }
 
-// TestMemories_EndOfSession_BeforeTTL: an hour before a conversation ends, it gives what is left.
+// TestMemories_EndOfSession_BeforeTTL: an hour before a conversation expires, it sends the rest.
 func TestMemories_EndOfSession_BeforeTTL(t *testing.T) {
 	policy := conversation.MemoryPolicy{Sync: conversation.SyncEndOfSession, SessionIdle: ptr(24 * time.Hour)}
 	remembering(t, embeddedLike, policy, func(t *testing.T, b *bench, target *listener) {
@@ -124,7 +124,7 @@ func TestMemories_EndOfSession_BeforeTTL(t *testing.T) {
 	})
 }
 
-// TestMemories_Sends_WhatWasSaid: and nothing else.
+// TestMemories_Sends_WhatWasSaid: nothing else is sent.
 func TestMemories_Sends_WhatWasSaid(t *testing.T) {
 	both := immediate
 	both.SyncRoles = &[]conversation.Role{conversation.RoleUser, conversation.RoleAssistant}
@@ -155,7 +155,7 @@ func TestMemories_Sends_WhatWasSaid(t *testing.T) {
 	})
 }
 
-// TestMemories_Unit_WaitsUntilClosed: what may still grow is not sent, but with its session.
+// TestMemories_Unit_WaitsUntilClosed: messages of a unit that may still grow are only sent when their session ends.
 func TestMemories_Unit_WaitsUntilClosed(t *testing.T) {
 	both := immediate
 	both.SyncRoles = &[]conversation.Role{conversation.RoleUser, conversation.RoleAssistant}
@@ -181,7 +181,7 @@ func TestMemories_NoActor_NothingIsSent(t *testing.T) {
 	})
 }
 
-// TestMemories_LostAnswer_SameKeyAndRange: for a target that takes a key only once; the other is asked first.
+// TestMemories_LostAnswer_SameKeyAndRange: this is for a target that accepts a key only once; any other target is asked first.
 func TestMemories_LostAnswer_SameKeyAndRange(t *testing.T) {
 	for name, limits := range map[string]memory.Limits{"idempotent": embeddedLike, "not": mem0Like} {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestMemories_LostAnswer_SameKeyAndRange(t *testing.T) {
 	}
 }
 
-// TestMemories_Unavailable_Forever: and in order, once it is back.
+// TestMemories_Unavailable_Forever: once the target is back, everything is sent in order.
 func TestMemories_Unavailable_Forever(t *testing.T) {
 	remembering(t, mem0Like, immediate, func(t *testing.T, b *bench, target *listener) {
 		target.Break(everyCall("Add", memorytest.Fault{Before: &memory.UnavailableError{Cause: "503"}}))
@@ -354,8 +354,8 @@ func TestMemories_Correction_ReplacesWords(t *testing.T) {
 	})
 }
 
-// TestMemories_LostAnswer_ThenCorrected: nobody knows whether the target has the old words, so they are taken back first. That the answer to
-// that is lost too, and the words are what they were, makes no difference.
+// TestMemories_LostAnswer_ThenCorrected: it is not known whether the target has the old words, so they are taken back first. It does not
+// matter if that answer is lost too, or if the words are later what they were.
 func TestMemories_LostAnswer_ThenCorrected(t *testing.T) {
 	for name, limits := range map[string]memory.Limits{"idempotent": embeddedLike, "not": mem0Like} {
 		t.Run(name, func(t *testing.T) {
@@ -383,7 +383,7 @@ func TestMemories_LostAnswer_ThenCorrected(t *testing.T) {
 	}
 }
 
-// TestMemories_Edits_WithoutMeaning: what builds do to the view is no matter for the memory.
+// TestMemories_Edits_WithoutMeaning: what builds do to the view does not concern the memory.
 func TestMemories_Edits_WithoutMeaning(t *testing.T) {
 	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
 		b.say(t, "c", "a")
@@ -414,7 +414,7 @@ func TestMemories_Erasure_Retracts(t *testing.T) {
 	})
 }
 
-// TestMemories_PolicyOff_IsNeverSent: what was said while nothing was to be remembered stays out when the policy changes.
+// TestMemories_PolicyOff_IsNeverSent: what was said while nothing was to be remembered is not sent when the policy changes later.
 func TestMemories_PolicyOff_IsNeverSent(t *testing.T) {
 	remembering(t, embeddedLike, immediate, func(t *testing.T, b *bench, target *listener) {
 		off := func(off bool) {

@@ -36,8 +36,8 @@ func wantEvents(t *testing.T, r *engine.BuildResult, want ...string) {
 	}
 }
 
-// TestEngine_Build_RemovesUnits: a unit leaves when all of it is due; until then a due result is a placeholder, so that every
-// call stays answered (behaviour §5). Events: expired, then removed.
+// TestEngine_Build_RemovesUnits: a unit leaves when all of it is due. Until then a due result is a placeholder, so that every
+// call stays answered (behaviour §5). The events are expired, then removed.
 func TestEngine_Build_RemovesUnits(t *testing.T) {
 	b := newEager()
 	b.append(t, "c", user("go"), call("a", "b"), resultLiving("a", words(100), removed(1)), resultLiving("b", words(100), removed(3)), user("next"))
@@ -62,7 +62,7 @@ func TestEngine_Build_RemovesUnits(t *testing.T) {
 	b.rebuildsAll(t, "c", 5)
 }
 
-// TestEngine_Build_Removes: who leaves with whom.
+// TestEngine_Build_Removes: it says which messages leave together.
 func TestEngine_Build_Removes(t *testing.T) {
 	gone := removed(0)
 	spoken := call("k")
@@ -116,8 +116,8 @@ func twoResults(one string, e *conversation.Expiration, two string) conversation
 	return m
 }
 
-// TestEngine_Build_NeverExpires: leading system messages, pinned units (a result in one included) and the newest unit
-// never do (behaviour §4, §8), at whatever age and whatever says so.
+// TestEngine_Build_NeverExpires: leading system messages, pinned units (including results in them) and the newest unit never
+// expire, at any age and whatever settings say (behaviour §4, §8).
 func TestEngine_Build_NeverExpires(t *testing.T) {
 	gone := removed(0)
 	short := compacted(0, 10)
@@ -201,7 +201,7 @@ func TestEngine_Build_CompactsResultMedia(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_WordsBesideBlocks: the blocks of plugins beside words count nothing of what their compaction frees.
+// TestEngine_Build_WordsBesideBlocks: plugins' blocks next to words do not count toward what compacting the words frees.
 func TestEngine_Build_WordsBesideBlocks(t *testing.T) {
 	b := newEager()
 	addition := conversation.Addition{

@@ -36,13 +36,13 @@ func (b *bench) enrich(t testing.TB, id string, m conversation.Message, addition
 	return r
 }
 
-// page is what a build shows, a message a line, spacing as _.
+// page returns what a build shows, one message per line, with spacing as _.
 func page(r *engine.BuildResult) string {
 	return strings.ReplaceAll(strings.Join(seen(r), "\n"), "\n\n", "_")
 }
 
-// TestEngine_Build_MixedRetention is seed 002's mixed scenario over ten turns, block by block: a plugin that saves always, one that
-// keeps the last two, one for the current message alone, headers and spacing, and an assistant whose blocks are no text.
+// TestEngine_Build_MixedRetention plays a mixed scenario over ten turns, block by block: a plugin whose blocks stay always, one that keeps
+// the last two, one for the current message only, headers and spacing, and an assistant whose blocks are not text.
 func TestEngine_Build_MixedRetention(t *testing.T) {
 	b := newEager()
 	thinking := conversation.Message{Role: conversation.RoleAssistant, Parts: []conversation.Part{
@@ -61,25 +61,25 @@ func TestEngine_Build_MixedRetention(t *testing.T) {
 		with []conversation.Addition // to the first of them
 		want []string
 	}{
-		// Turn 1: the newest message in its display variant: the clock and all.
+		// Turn 1: the newest message in its display variant, including the clock.
 		{[]conversation.Message{user("u1")}, []conversation.Addition{files(1, keepLast(2), true), clock(1), rules(1)},
 			[]string{"u1|FILES|f1|_|CLOCK|now 1|_|r1|_"}},
-		// Turn 2: the persistent variant from now on: the clock is gone with its header. Assistants are never touched.
+		// Turn 2: the persistent variant from now on: the clock is gone, and its header too. Assistants are never changed.
 		{[]conversation.Message{thinking, user("plain")}, nil, []string{"u1|FILES|f1|_|r1|_", said, "plain"}},
 		// Turn 3: u3 is number 0, u1 number 1: 2 > 1, its files stay.
 		{[]conversation.Message{user("u3")}, []conversation.Addition{files(3, keepLast(2), false), clock(3)},
 			[]string{"u1|FILES|f1|_|r1|_", said, "plain", "u3|CLOCK|now 3|_"}},
-		// Turn 4: what u3 saves and did not show appears; the clock goes.
+		// Turn 4: what u3 saves and did not show appears, and the clock is gone.
 		{[]conversation.Message{thinking}, nil, []string{"u1|FILES|f1|_|r1|_", said, "plain", "u3|FILES|f3|_", said}},
-		// Turn 5: a record that is all permanent counts too: u1 is number 2, its files go with their header and spacing.
+		// Turn 5: a message whose additions are all permanent counts too: u1 is number 2, so its files go, with header and spacing.
 		{[]conversation.Message{user("u5")}, []conversation.Addition{rules(5)},
 			[]string{"u1|r1|_", said, "plain", "u3|FILES|f3|_", said, "u5|r5|_"}},
-		// Turn 6: one that nothing is added to does not count.
+		// Turn 6: a message without additions does not count.
 		{[]conversation.Message{user("plain 6")}, nil, []string{"u1|r1|_", said, "plain", "u3|FILES|f3|_", said, "u5|r5|_", "plain 6"}},
-		// Turn 7: one for display alone carries retention as well, for its own words are permanent: u3 is number 2.
+		// Turn 7: a message with additions for display only carries retention too, because its own words are permanent: u3 is number 2.
 		{[]conversation.Message{user("u7")}, []conversation.Addition{clock(7)},
 			[]string{"u1|r1|_", said, "plain", "u3", said, "u5|r5|_", "plain 6", "u7|CLOCK|now 7|_"}},
-		// Turn 8: tool messages can be added to; what is no result the neutral form writes as a message of its own.
+		// Turn 8: tool messages can have additions. The neutral format writes what is not a result as a message of its own.
 		{[]conversation.Message{result("k", "found"), call("later")}, []conversation.Addition{files(8, keepLast(1), true), clock(8)},
 			[]string{"u1|r1|_", said, "plain", "u3", said, "u5|r5|_", "plain 6", "u7", "call", "found", "FILES|f8|_|CLOCK|now 8|_"}},
 		// Turn 9: keep_last 1 stays while it is the newest of all.
@@ -136,7 +136,7 @@ func TestEngine_Build_AllInputs(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_WithoutBlocks: a message with no block left leaves the view (behaviour §6), and the history stays as legal as it was.
+// TestEngine_Build_WithoutBlocks: a message with no block left leaves the view (behaviour §6), and the context stays legal.
 func TestEngine_Build_WithoutBlocks(t *testing.T) {
 	b := newEager()
 	b.enrich(t, "c", conversation.Message{Role: conversation.RoleUser}, adds("p", "H", "a", true, keepLast(1)))
@@ -156,8 +156,8 @@ func TestEngine_Build_WithoutBlocks(t *testing.T) {
 	b.rebuildsAll(t, "c", 3)
 }
 
-// TestEngine_Build_SwitchOfVariants: the display variant is for messages appended since the last committed build of an earlier turn; the switch
-// is never deferred, not made in same_turn, and not made by what commits nothing (behaviour §6).
+// TestEngine_Build_SwitchOfVariants: the display variant is for messages appended since the last committed build of an earlier turn. The
+// switch is never deferred, and is made neither in same_turn nor by a build that commits nothing (behaviour §6).
 func TestEngine_Build_SwitchOfVariants(t *testing.T) {
 	now, later := "u|now|\n\n", "u|later|\n\n"
 	both := []conversation.Addition{adds("p", "", "now", true, never), adds("p", "", "later", false, always)}
@@ -184,7 +184,7 @@ func TestEngine_Build_SwitchOfVariants(t *testing.T) {
 	b.rebuildsAll(t, "c", 8)
 }
 
-// TestEngine_Build_SwitchLeftBehind: what was before the window when it should have switched shows its persistent variant when it
+// TestEngine_Build_SwitchLeftBehind: a message that was before the window when it should have switched shows its persistent variant when it
 // comes back.
 func TestEngine_Build_SwitchLeftBehind(t *testing.T) {
 	b := newEager()
@@ -292,8 +292,8 @@ func TestEngine_Build_RetentionEmpties_Removes(t *testing.T) {
 	b.rebuildsAll(t, "c", 3)
 }
 
-// TestEngine_Build_RemovedMessage_LeavesKeptAdditions: additions with keep_last live by their number alone: REMOVE of their message leaves
-// them (behaviour §6).
+// TestEngine_Build_RemovedMessage_LeavesKeptAdditions: additions with keep_last depend on their number alone: they stay when their message
+// is removed (behaviour §6).
 func TestEngine_Build_RemovedMessage_LeavesKeptAdditions(t *testing.T) {
 	for _, erases := range []bool{false, true} {
 		b := newEager()
@@ -331,7 +331,7 @@ func TestEngine_Build_RemovedMessage_LeavesKeptAdditions(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RetentionBesideASummary_KeepsTheWords: what a window shows although a summary stands for it changes its variant, and stays.
+// TestEngine_Build_RetentionBesideASummary_KeepsTheWords: a message that a window shows next to a summary changes its variant, and stays.
 func TestEngine_Build_RetentionBesideASummary_KeepsTheWords(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("the task"))

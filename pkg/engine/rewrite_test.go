@@ -13,8 +13,8 @@ func newCoalesced() *bench {
 	return lifeBench(memory.New(memory.Options{}), func(o *engine.Options) { o.Defaults = conversation.Policy{} })
 }
 
-// holding is a conversation whose next build, the third, holds the edit of message 5, which frees some 1,150 tokens: it pays to wait for
-// that of message 2, which falls due in turn 9.
+// holding returns a conversation whose next build, the third, holds back the edit of message 5, which frees some 1,150 tokens: it pays
+// to wait for the edit of message 2, which is due in turn 9.
 func holding(t *testing.T, between ...conversation.Message) *bench {
 	b := newCoalesced()
 	b.append(t, "c", user("go"), call("a"), resultLiving("a", words(1000), compacted(8, 100)), user(words(4000)))
@@ -29,7 +29,7 @@ func holding(t *testing.T, between ...conversation.Message) *bench {
 
 func modeled(r *engine.BuildRequest) { r.Model, r.Fixed.SystemPrompt = "m", "s" }
 
-// wantHeld fails unless the edit of a message is held, or made.
+// wantHeld fails unless the edit of a message is held back, or made.
 func wantHeld(t *testing.T, r *engine.BuildResult, index int32, held bool) {
 	t.Helper()
 	d := decision(r, index)
@@ -43,7 +43,7 @@ func wantHeld(t *testing.T, r *engine.BuildResult, index int32, held bool) {
 	}
 }
 
-// TestEngine_Build_HeldUntil: COALESCED holds due edits until something of behaviour §8 makes them.
+// TestEngine_Build_HeldUntil: COALESCED holds back due edits until one of the causes in behaviour §8 makes them.
 func TestEngine_Build_HeldUntil(t *testing.T) {
 	later := func(d time.Duration) func(*bench) { return func(b *bench) { b.now = b.now.Add(d) } }
 	none := func(*bench) {}
@@ -105,7 +105,7 @@ func TestEngine_Build_HeldUntil(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_HeldForTenTurns: an edit waits 10 turns at most, a small view's too; same_turn moves nothing.
+// TestEngine_Build_HeldForTenTurns: an edit waits 10 turns at most, also in a small view. same_turn does not count.
 func TestEngine_Build_HeldForTenTurns(t *testing.T) {
 	b := newCoalesced()
 	b.append(t, "c", user("go"), call("k"), resultLiving("k", words(1000), compacted(1, 100)), answer("done"))
@@ -129,7 +129,7 @@ func TestEngine_Build_HeldForTenTurns(t *testing.T) {
 	b.rebuildsAll(t, "c", 22)
 }
 
-// TestEngine_Build_GainsTogether: at 5,000 tokens together all of them are made.
+// TestEngine_Build_GainsTogether: once due edits free 5,000 tokens together, all of them are made.
 func TestEngine_Build_GainsTogether(t *testing.T) {
 	b := newCoalesced()
 	b.append(t, "c", user("go"), call("a"), resultLiving("a", words(3000), compacted(8, 100)), user("on"))
@@ -153,7 +153,7 @@ func TestEngine_Build_GainsTogether(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_FreeBehind: a rewrite that must be made takes every due edit behind it along, and none before it (behaviour §8).
+// TestEngine_Build_FreeBehind: a rewrite that must be made includes every due edit behind it, and none before it (behaviour §8).
 func TestEngine_Build_FreeBehind(t *testing.T) {
 	varied := adds("p", "", "now", true, never)
 	for _, tt := range []struct {
@@ -228,7 +228,7 @@ func TestEngine_Build_FreeBehind(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_UnseenIsFree: what the provider has not seen yet costs nothing to change.
+// TestEngine_Build_UnseenIsFree: changing what the provider has not seen yet costs nothing.
 func TestEngine_Build_UnseenIsFree(t *testing.T) {
 	b := newCoalesced()
 	b.append(t, "c", user("go"))

@@ -14,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// addsUp demands that what a context weighs, and what the report says that each mechanism keeps out of it, is what is on record.
+// addsUp requires that the weight of a context, and what the report says each mechanism keeps out of it, add up to the record.
 func addsUp(t tb, b *bench, r *engine.BuildResult) {
 	t.Helper()
 	addsUpIn(t, b, "c", r)
@@ -23,7 +23,7 @@ func addsUp(t tb, b *bench, r *engine.BuildResult) {
 func addsUpIn(t tb, b *bench, id string, r *engine.BuildResult) {
 	t.Helper()
 	k := &r.Tokens
-	apart := int64(0) // what no mechanism keeps out, but a caller has
+	apart := int64(0) // what the caller keeps out, and no mechanism
 	for _, d := range r.Decisions {
 		if d.Kind == conversation.DecisionHidden || d.Reason == conversation.ReasonRemovedByCaller {
 			apart += d.Before
@@ -39,8 +39,8 @@ func addsUpIn(t tb, b *bench, id string, r *engine.BuildResult) {
 	}
 }
 
-// TestEngine_Build_SavingsAddUp: where nothing but the opening is left out; where a summary weighs more than its messages; where one is brought
-// back from under it; and where a window that was opened afresh shows the newest of what it was made of.
+// TestEngine_Build_SavingsAddUp: with only the opening left out, with a summary heavier than its messages, with a message brought back from
+// under a summary, and with a new window that shows the newest messages of a summary.
 func TestEngine_Build_SavingsAddUp(t *testing.T) {
 	for name, tt := range map[string]struct {
 		strategy conversation.Strategy

@@ -24,7 +24,8 @@ func (b *bench) hits(t *testing.T, query string) (out []int32) {
 	return out
 }
 
-// TestEngine_SearchMessages_Recalling_FindsNotItself: neither the call that asks, nor earlier ones, nor what they were answered.
+// TestEngine_SearchMessages_Recalling_FindsNotItself: a search finds neither its own call, nor earlier search calls, nor their
+// answers.
 func TestEngine_SearchMessages_Recalling_FindsNotItself(t *testing.T) {
 	for _, tool := range []string{"search_conversation", "mcp__palimpsest__search_conversation", "remember"} {
 		t.Run(tool, func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestEngine_SearchMessages_Recalling_FindsNotItself(t *testing.T) {
 	}
 }
 
-// TestEngine_SearchMessages_AnotherToolsCall_IsFoundButByItsOwnQuestion: and what else the message says is found.
+// TestEngine_SearchMessages_AnotherToolsCall_IsFoundButByItsOwnQuestion: the other text of its message is found too.
 func TestEngine_SearchMessages_AnotherToolsCall_IsFoundButByItsOwnQuestion(t *testing.T) {
 	b := newBench(1 << 20)
 	m := toolCall("1", "web_search", `{"query":"Zeppelin  landing","places":["lake"]}`)

@@ -14,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens/chars4"
 )
 
-// shared is a store as a server that several processes use: it has an epoch, and counts what it is asked.
+// shared behaves like a server that several processes use: it has an epoch, and counts calls.
 type shared struct {
 	store.Store
 	mu    sync.Mutex
@@ -87,8 +87,8 @@ func TestEngine_Calls_Trips(t *testing.T) {
 	}
 }
 
-// TestEngine_NewEpoch_AsACold: a store that has lost acknowledged commits, and got others in their place under the same versions, looks to a
-// sidecar that was there before as it does to one that has just begun.
+// TestEngine_NewEpoch_AsACold: after a store has lost acknowledged commits, and made others with the same versions, a running sidecar sees
+// the same as one that has just started.
 func TestEngine_NewEpoch_AsACold(t *testing.T) {
 	record := func(last string) (*memory.Store, *bench) {
 		s := memory.New(memory.Options{})
@@ -140,7 +140,7 @@ func tokenOf(t *testing.T, b *bench) (token string) {
 	return token
 }
 
-// TestEngine_Append_AfterAnotherProcess: what this process knows of a conversation is no more than a guess.
+// TestEngine_Append_AfterAnotherProcess: what this process remembers of a conversation is only a guess.
 func TestEngine_Append_AfterAnotherProcess(t *testing.T) {
 	s := memory.New(memory.Options{})
 	one, other := newBenchOn(s, 1<<20), newBenchOn(s, 1<<20)
@@ -164,8 +164,8 @@ func TestEngine_Append_AfterAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_GuessOfACreated_HasNoEpoch: what this process began without reading is of an epoch that it does not know, so that it must
-// read before it goes on.
+// TestEngine_Append_GuessOfACreated_HasNoEpoch: this process began the conversation without a read, so it does not know the epoch, and must
+// read before it continues.
 func TestEngine_Append_GuessOfACreated_HasNoEpoch(t *testing.T) {
 	s := &shared{Store: memory.New(memory.Options{}), epoch: "1"}
 	one := newBenchOn(s, 1<<20)
@@ -186,7 +186,7 @@ func TestEngine_Append_GuessOfACreated_HasNoEpoch(t *testing.T) {
 	}
 }
 
-// TestEngine_Append_WrongGuess_ResolvesAnew: what a result is of, and how long it lives, is what is on record, and not what was guessed.
+// TestEngine_Append_WrongGuess_ResolvesAnew: the source and the lifetime of a result follow from what is on record and not from the guess.
 func TestEngine_Append_WrongGuess_ResolvesAnew(t *testing.T) {
 	s := memory.New(memory.Options{})
 	withTools := func(ids uint64) *bench {

@@ -7,7 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// TestEngine_Build_LastSpeakerNeverExpires: without the last unit in which anybody but the system speaks there is no context.
+// TestEngine_Build_LastSpeakerNeverExpires: without the last unit in which anybody but the system speaks, there would be no
+// context.
 func TestEngine_Build_LastSpeakerNeverExpires(t *testing.T) {
 	b := newEager()
 	asked := user("what is it?")

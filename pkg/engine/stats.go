@@ -9,13 +9,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/builds"
 )
 
-// What an operator sees of an engine.
+// The types that show an operator the state of an engine.
 type (
-	// Observer is told what builds do.
+	// Observer is told about builds.
 	Observer = builds.Observer
-	// BuildStep names a part of a build.
+	// BuildStep names a part of a builds.
 	BuildStep = builds.Step
-	// CacheStats says what a cache holds, in bytes, and what it was asked since it was made.
+	// CacheStats says how many bytes a cache holds, and how often it was asked since it was made.
 	CacheStats = bytecache.Stats
 )
 
@@ -27,18 +27,18 @@ const (
 	StepCommit = builds.StepCommit
 )
 
-// Stats is how an engine is at a moment.
+// Stats is the state of an engine at one time.
 type Stats struct {
 	Windows, Contents CacheStats
 	Sweeps            SweepStats
 }
 
-// SweepStats counts, since the engine was made, runs of the sweeper, tasks that were due, and tasks that failed.
+// SweepStats counts since the engine was made: runs of the sweeper, tasks that were due, and tasks that failed.
 type SweepStats struct{ Runs, Tasks, Failures int64 }
 
 type sweepCounts struct{ runs, tasks, failures atomic.Int64 }
 
-// Stats says how the engine is. It waits for nothing.
+// Stats returns the state of the engine. It does not block.
 func (e *Engine) Stats() Stats {
 	return Stats{
 		Windows: e.views.Cache.Stats(), Contents: e.contents.Cache.Stats(),
@@ -46,7 +46,8 @@ func (e *Engine) Stats() Stats {
 	}
 }
 
-// ModelCost is what a call of a model costs, in the currency of its profile in a namespace; priced is false if that has no prices.
+// ModelCost is the cost of a model call, in the currency of the model's profile in a namespace. priced is false if the profile has
+// no prices.
 func (e *Engine) ModelCost(ctx context.Context, namespace, model string, took conversation.CallTokens) (cost float64, priced bool, err error) {
 	return e.builds.ModelCost(ctx, namespace, model, took)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/memory"
 )
 
-// stepping is one random conversation on two engines: one that appends and builds in one call, and one that does so in two.
+// stepping is a random conversation on two engines: one appends and builds in one call, the other in two.
 type stepping struct {
 	*lifeline
 	joined, apart *bench
@@ -100,7 +100,7 @@ func stepTold(r *engine.BuildResult) string {
 	return strings.Join(seen(r), "\n") + fmt.Sprint(string(r.MessagesJSON), r.SHA256, r.Turn, r.Tokens, r.Prefix, r.Decisions, r.Degradations, r.Compaction, r.Revision, r.Manifest.Seq)
 }
 
-// step appends and builds on both engines, and compares what they answer.
+// step appends and builds on both engines, and compares the answers.
 func (s *stepping) step() {
 	messages, extras := s.messages()
 	r := s.request()
@@ -133,7 +133,7 @@ func (s *stepping) step() {
 	}
 }
 
-// refuse holds the two-call engine to the same refusal, and brings both to the same record.
+// refuse requires the same refusal from the two-call engine, and brings both to the same record.
 func (s *stepping) refuse(refused error, r engine.BuildRequest, appending func() engine.AppendRequest) {
 	if !strings.HasSuffix(refused.Error(), "; nothing was appended") {
 		s.t.Fatalf("%v (%v)", refused, causeOf(refused))

@@ -52,7 +52,7 @@ func TestEngine_Step_OneCommit(t *testing.T) {
 	}
 }
 
-// TestEngine_Step_Refused_LeavesNothing: whatever is refused puts nothing on record, leaves nothing staged, and the next step shows nothing of it.
+// TestEngine_Step_Refused_LeavesNothing: a refused step records nothing and leaves nothing staged, and the next step shows nothing of it.
 func TestEngine_Step_Refused_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	large := noise(1, 100_000)
@@ -147,8 +147,8 @@ func TestEngine_Step_SameRequestID(t *testing.T) {
 	expect(t, err, conversation.RequestIDReused)
 }
 
-// TestEngine_Step_StoreFailsAnywhere_AllOrNothing: whichever call of the store fails, or whose answer is lost, both are on record or neither;
-// the retry brings both.
+// TestEngine_Step_StoreFailsAnywhere_AllOrNothing: whichever call of the store fails, or loses its answer, append and build are both
+// recorded or neither is. The retry completes both.
 func TestEngine_Step_StoreFailsAnywhere_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	messages := []conversation.Message{call("a"), result("a", noise(4, 40_000))}
@@ -237,7 +237,7 @@ func TestEngine_Step_Conflict_DecidesAgain(t *testing.T) {
 	two.wantNothingStaged(t, "a conflict")
 }
 
-// TestEngine_Step_Usage: what comes with an answer is counted once, at the build that comes with it or at the next one.
+// TestEngine_Step_Usage: usage that comes with an answer is counted once, by the build of the same step or by the next one.
 func TestEngine_Step_Usage(t *testing.T) {
 	t.Parallel()
 	reported := &engine.Usage{Input: 900, CacheRead: 100, Output: 50, Reasoning: 5}
@@ -378,7 +378,7 @@ func TestEngine_Step_WaitsForNoModel(t *testing.T) {
 	}
 }
 
-// TestEngine_Step_RetryOnAFailingStore_IsSaidSo: whichever read fails, an answer that cannot be given again is an error, and none of nothing.
+// TestEngine_Step_RetryOnAFailingStore_IsSaidSo: if any read fails, the retry is an error, and not an empty answer.
 func TestEngine_Step_RetryOnAFailingStore_IsSaidSo(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)

@@ -14,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// absent demands that there is no conversation, and nothing that was staged for it.
+// absent requires that the conversation does not exist, and that nothing is staged for it.
 func (b *bench) absent(t *testing.T, id string) {
 	t.Helper()
 	if _, err := b.store.Read(ctx, keyOf(id), store.Query{}); !errors.Is(err, store.ErrNotFound) {
@@ -75,8 +75,8 @@ func TestEngine_StoreContent_NewConversation_IsMadeWithIt(t *testing.T) {
 	})
 }
 
-// TestEngine_StoreContent_ConversationMadeMeanwhile_TakesIt: the first content and the first message may come at a time. What is at hand
-// is staged again; the rest must be sent again, and so must what was sent to a conversation that was deleted.
+// TestEngine_StoreContent_ConversationMadeMeanwhile_TakesIt: the first content and the first message may come at the same time. Bytes
+// still in memory are staged again; other contents must be sent again, and so must contents for a conversation that was deleted.
 func TestEngine_StoreContent_ConversationMadeMeanwhile_TakesIt(t *testing.T) {
 	testlane.OneCaller(t)
 	for _, c := range []struct {
@@ -141,7 +141,7 @@ func (b *bench) meanwhile(t *testing.T, id string, again bool) {
 	b.append(t, id, user("I am first"))
 }
 
-// TestEngine_StoreContent_Type_IsAToolsUnlessSaid: a content of which nobody says where it came from is a tool's; what is said stands.
+// TestEngine_StoreContent_Type_IsAToolsUnlessSaid: a content without a given source type counts as a tool's.
 func TestEngine_StoreContent_Type_IsAToolsUnlessSaid(t *testing.T) {
 	b := newBench(1 << 20)
 	for said, want := range map[conversation.SourceType]conversation.SourceType{
@@ -158,7 +158,7 @@ func TestEngine_StoreContent_Type_IsAToolsUnlessSaid(t *testing.T) {
 	}
 }
 
-// TestEngine_AnswerToolCall_Items_AreAnArray: items come as JSON that can be parsed, other ranges as they stand in the content.
+// TestEngine_AnswerToolCall_Items_AreAnArray: items are returned as valid JSON, other ranges exactly as in the content.
 func TestEngine_AnswerToolCall_Items_AreAnArray(t *testing.T) {
 	b := newBench(1 << 20)
 	handle := b.kept(t, "c", "", `[{"n":0},{"n":1},{"n":2},{"n":3}]`)
@@ -231,7 +231,7 @@ func TestEngine_RetrieveContent_PagesOfItems_GiveEachOnce(t *testing.T) {
 	}
 }
 
-// TestEngine_StoreContent_Reuse_AnswersAsBefore: whenever the same bytes come, with the same citation, while they are there.
+// TestEngine_StoreContent_Reuse_AnswersAsBefore: the same bytes get the same citation, as long as the content exists.
 func TestEngine_StoreContent_Reuse_AnswersAsBefore(t *testing.T) {
 	reuse := func(r *engine.StoreContentRequest) { r.Reuse = true }
 	stores(t, func(t *testing.T, s store.Store) {

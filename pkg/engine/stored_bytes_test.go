@@ -17,8 +17,8 @@ func (b *bench) wantBytes(t *testing.T, id, when string, want int) {
 	}
 }
 
-// TestHead_Bytes_FollowsTheRecord: what callers gave counts, wherever it lies, and what is gone counts no more. That it does so on any
-// journey, test/property holds.
+// TestHead_Bytes_FollowsTheRecord: what callers gave counts, wherever it is stored, and what is gone does not. test/property checks
+// this for any sequence of calls.
 func TestHead_Bytes_FollowsTheRecord(t *testing.T) {
 	t.Parallel()
 	b, arguments := newEager(), len(call("k").Parts[0].Call.Arguments.Inline)
@@ -51,7 +51,7 @@ func TestHead_Bytes_FollowsTheRecord(t *testing.T) {
 	b.wantBytes(t, "c", "deleted,", 0)
 }
 
-// TestHead_Bytes_CorrectedMessageErased: the words of a correction go with what they corrected, inline and in chunks.
+// TestHead_Bytes_CorrectedMessageErased: the words of a correction are erased with the text they corrected, inline and in chunks.
 func TestHead_Bytes_CorrectedMessageErased(t *testing.T) {
 	t.Parallel()
 	kept := len("go") + len(call("k").Parts[0].Call.Arguments.Inline) + len("next")
@@ -92,7 +92,8 @@ func TestHead_Bytes_SharedByMessagesErasedTogether(t *testing.T) {
 	}
 }
 
-// TestHead_Bytes_FromBeforeTheCount: what was recorded before heads counted is not in it, and its going does not make it negative.
+// TestHead_Bytes_FromBeforeTheCount: text recorded before heads counted is not included, and erasing it does not make the count
+// negative.
 func TestHead_Bytes_FromBeforeTheCount(t *testing.T) {
 	t.Parallel()
 	b := newEager()

@@ -31,8 +31,8 @@ func timed(do func()) time.Duration {
 	return time.Since(started)
 }
 
-// TestEngine_Build_PreparesSummaries: the due turn is known before: the summary is asked for when age = turns, and used when due, without a
-// wait (behaviour §5); asked once, whatever is built later.
+// TestEngine_Build_PreparesSummaries: the due turn is known in advance, so the summary is requested when age = turns, and used without a
+// wait when due (behaviour §5). It is requested once, whatever is built later.
 func TestEngine_Build_PreparesSummaries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, 20*time.Second)
@@ -78,8 +78,8 @@ func TestEngine_Build_PreparesSummaries(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_SummaryDeferral: what is not ready stays in full for at most 3 turns; then the sidecar's own extract serves, and a
-// degradation says why (behaviour §5).
+// TestEngine_Build_SummaryDeferral: a text without a ready summary stays in full for at most 3 turns. Then the sidecar's own extract is
+// used, and a degradation says why (behaviour §5).
 func TestEngine_Build_SummaryDeferral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, 25*time.Second)
@@ -106,7 +106,7 @@ func TestEngine_Build_SummaryDeferral(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_FailingModel: model, extract, first characters: each step down in the same build, and each says why (behaviour §5).
+// TestEngine_Build_FailingModel: model, extract, first characters: each fallback happens in the same build, with a reason (behaviour §5).
 func TestEngine_Build_FailingModel(t *testing.T) {
 	whole := long("result", 4000)
 	for _, tt := range []struct {
@@ -155,8 +155,8 @@ func TestEngine_Build_SummaryTooHeavy(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_SummaryPrompts: the prompt that is named, with its template's values; if it is gone, the default, and the answer
-// says so (behaviour §5).
+// TestEngine_Build_SummaryPrompts: the named prompt is used, with its template's values. If it was deleted, the default is used, and the
+// answer says so (behaviour §5).
 func TestEngine_Build_SummaryPrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, 0)
@@ -202,7 +202,7 @@ func TestEngine_Build_SummaryPrompts(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_WhatNoModelSees: system messages never reach a model, nor what never expires (behaviour §5, §8).
+// TestEngine_Build_WhatNoModelSees: no model is given system messages, or anything that never expires (behaviour §5, §8).
 func TestEngine_Build_WhatNoModelSees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, 0)
@@ -226,8 +226,8 @@ func TestEngine_Build_WhatNoModelSees(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_AppendsWhileItWaits: calls happen while the conversation is not held: an append during the wait returns at once, and the
-// build shows it.
+// TestEngine_Build_AppendsWhileItWaits: the conversation is not locked during model calls: an append during the wait returns at once, and
+// the build shows it.
 func TestEngine_Build_AppendsWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, 2*time.Second)
@@ -252,7 +252,7 @@ func TestEngine_Build_AppendsWhileItWaits(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_WaitsShareTheirTime: however often a build decides again, all of its waits together take max_wait at most; a dry run neither
+// TestEngine_Build_WaitsShareTheirTime: however often a build decides again, its waits take at most max_wait in total. A dry run neither
 // asks nor waits (behaviour §3.3, §5).
 func TestEngine_Build_WaitsShareTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -284,7 +284,7 @@ func TestEngine_Build_WaitsShareTheirTime(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_OneCallForOneContent: later builds, a repeated content and an expansion ask once.
+// TestEngine_Build_OneCallForOneContent: later builds, the same content again and an expansion cause no further call.
 func TestEngine_Build_OneCallForOneContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := writes(gist, time.Second)
@@ -304,7 +304,7 @@ func TestEngine_Build_OneCallForOneContent(t *testing.T) {
 	})
 }
 
-// TestEngine_Build_ForgetsSummariesOfErased: what was erased leaves the cache of summaries, in whatever mode it went.
+// TestEngine_Build_ForgetsSummariesOfErased: summaries of erased texts leave the cache, in every mode.
 func TestEngine_Build_ForgetsSummariesOfErased(t *testing.T) {
 	for name, change := range map[string]func(*engine.BuildRequest){
 		"compacted": func(*engine.BuildRequest) {},

@@ -15,14 +15,14 @@ import (
 
 const (
 	sweepEvery = 20 * time.Second
-	sweepTasks = 256 // in one go
+	sweepTasks = 256 // tasks read at a time
 
-	// worthReturning is how many bytes of windows and contents must have gone for the memory to be given back to the machine at once.
+	// worthReturning is how many bytes of windows and contents must have been dropped for the memory to be returned to the system at once.
 	worthReturning = 8 << 20
 )
 
-// Run sweeps until the context is done: it removes what was deleted, what outlived its ttl, uploads that nothing refers to, and
-// what is remembered for a time only.
+// Run sweeps until the context is done. The sweeper removes deleted conversations, those past their ttl, uploads that nothing refers to,
+// and whatever is remembered for a limited time.
 func (e *Engine) Run(ctx context.Context) error {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -39,10 +39,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// Sweep does what is due now. Failures of single tasks do not keep it from the others.
+// Sweep does what is due now. The failure of one task does not stop the others.
 func (e *Engine) Sweep(ctx context.Context) error {
 	if e.views.Cache.DropIdle()+e.contents.Cache.DropIdle() > worthReturning {
-		debug.FreeOSMemory() // an idle process collects nothing by itself, and its neighbors in the pod want the memory
+		debug.FreeOSMemory() // an idle process runs no collection by itself, and its neighbors in the pod may need the memory
 	}
 	e.sweeps.runs.Add(1)
 	var failures []error
@@ -98,7 +98,7 @@ func (e *Engine) sweepConversation(ctx context.Context, t store.Task) error {
 	}
 }
 
-// sweepTombstone removes the records of a deleted conversation, and in the end the tombstone.
+// sweepTombstone removes the records of a deleted conversation and, at the end, the tombstone.
 func (e *Engine) sweepTombstone(ctx context.Context, key Key, head Head) error {
 	if !e.txn.Now().Before(head.DeleteTime) {
 		return e.txn.Delete(ctx, key, store.Deletion{Incarnation: head.Incarnation})
@@ -107,23 +107,23 @@ func (e *Engine) sweepTombstone(ctx context.Context, key Key, head Head) error {
 		return err
 	}
 	now := e.txn.Now()
-	c := &store.Change{Expect: head.Version, Head: head, DropOutcomes: forgotten(now)}
+	c := &store.Change{Expect: head.Version, Head: head, DropOutcomes: forgetBefore(now)}
 	c.Head.Version++
 	c.Head.NextDue = head.DeleteTime
 	if next := now.Add(txn.RequestMemory); head.UpdateTime.Add(txn.RequestMemory).After(now) && next.Before(head.DeleteTime) {
-		c.Head.NextDue = next // a retry of the deletion is still answered; then its memory goes too
+		c.Head.NextDue = next // a retry of the deletion is answered until then; after that, the remembered outcome goes too
 	}
 	return e.store.Commit(ctx, key, c)
 }
 
-// forgotten is the time before which outcomes go: all that recall does not know any more, the one that is due right now included.
-func forgotten(now time.Time) time.Time { return now.Add(time.Nanosecond - txn.RequestMemory) }
+// forgetBefore is the time before which outcomes are removed: all that Recall ignores by now, including one that expires right now.
+func forgetBefore(now time.Time) time.Time { return now.Add(time.Nanosecond - txn.RequestMemory) }
 
-// tidy forgets request ids and manifests that are past their time, lets go what runs that are over kept, and says when to look again. It is bookkeeping: the public
-// revision and the time of the last change stay.
+// tidy removes request ids and manifests that are past their time, and contents of ended runs, and sets when to look again. It is
+// bookkeeping: the public revision and the time of the last change stay.
 func (e *Engine) tidy(ctx context.Context, key Key, snap *store.Snapshot) error {
 	now, h := e.txn.Now(), snap.Head
-	c := &store.Change{Expect: h.Version, Head: h, DropOutcomes: forgotten(now)}
+	c := &store.Change{Expect: h.Version, Head: h, DropOutcomes: forgetBefore(now)}
 	c.Head.Version++
 	c.Head.NextDue = h.ExpireTime
 	if h.UpdateTime.Add(txn.RequestMemory).After(now) {

@@ -37,7 +37,8 @@ func (b *bench) remains(id conversation.ID) (*store.Snapshot, error) {
 
 const day = 24 * time.Hour
 
-// TestEngine_Sweep_Tombstone: records go at once, the tombstone after 30 days (behaviour §3.5), and then the id is free.
+// TestEngine_Sweep_Tombstone: records are removed at once, and the tombstone after 30 days (behaviour §3.5). Then the id is
+// free.
 func TestEngine_Sweep_Tombstone(t *testing.T) {
 	stores(t, func(t *testing.T, s store.Store) {
 		b := newBenchOn(s, 1<<20)
@@ -126,8 +127,8 @@ func TestEngine_Sweep_Orphans(t *testing.T) {
 	})
 }
 
-// TestEngine_Sweep_OutcomesAndManifests: request ids go after 24 hours, manifests after 30 days; it is bookkeeping, which moves
-// neither the revision nor the time of the last change.
+// TestEngine_Sweep_OutcomesAndManifests: request ids are removed after 24 hours, and manifests after 30 days. This is
+// bookkeeping, which changes neither the revision nor the time of the last change.
 func TestEngine_Sweep_OutcomesAndManifests(t *testing.T) {
 	b := newBench(1 << 20)
 	if _, err := appendOnce(b, "r", "x"); err != nil {
@@ -177,7 +178,7 @@ func TestEngine_Sweep_OutcomesAndManifests(t *testing.T) {
 	}
 }
 
-// TestEngine_Sweep_FailureOfOne: does not keep the sweeper from the others.
+// TestEngine_Sweep_FailureOfOne: the failure of one task does not stop the others.
 func TestEngine_Sweep_FailureOfOne(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)
@@ -203,7 +204,7 @@ func TestEngine_Sweep_FailureOfOne(t *testing.T) {
 	b.sweep(t)
 }
 
-// TestEngine_Run_SweepsInTurnAndRecovers: and ends with its context.
+// TestEngine_Run_SweepsInTurnAndRecovers: Run ends with its context.
 func TestEngine_Run_SweepsInTurnAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		due := 0

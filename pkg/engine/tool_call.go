@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// DefaultAnswerTokens is what an answer to a call of a tool that recalls weighs at most.
+	// DefaultAnswerTokens is what an answer to a call of a recall tool weighs at most, unless the request says otherwise.
 	DefaultAnswerTokens = 2_000
-	// besideTokens is how much of that is kept for what stands around the text.
+	// besideTokens is how many of these tokens are reserved for what surrounds the text.
 	besideTokens = 90
 )
 
-// AnswerToolCall answers a model's call of a tool that recalls, with the result to append. What is wrong with the call is told in the
-// result, for the model; only what is no fault of the model's is an error.
+// AnswerToolCall answers a model's call of a recall tool with the result to append. If the call is wrong, the result tells the model
+// so. Only failures that are not the model's fault are errors.
 func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCallResult, error) {
 	snap, err := e.txn.Read(ctx, r.Key, store.Query{Info: true})
 	if err != nil {
@@ -53,7 +53,7 @@ func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCa
 		}
 		out.Result.State, reply = conversation.ResultError, answer{body: told}
 	}
-	out.Result.Text.Inline = a.fit(reply)
+	out.Result.Text.Inline = a.assemble(reply)
 	out.Tokens = int32(a.weigh(out.Result.Text.Inline))
 	return out, nil
 }
@@ -63,7 +63,7 @@ func noRecallTool() error {
 		At("tool_call.name", fmt.Sprintf("must be or end with %s", strings.Join(conversation.RecallToolNames(), ", ")))
 }
 
-// forModel words an error for the model, if it is the call that was wrong.
+// forModel words an error for the model, if the model's call was wrong.
 func forModel(err error) (string, bool) {
 	switch conversation.KindOf(err) {
 	case conversation.ContentNotFound, conversation.MessageNotFound, conversation.SummaryNotFound:
@@ -76,7 +76,7 @@ func forModel(err error) (string, bool) {
 	}
 }
 
-// answering is one answer on its way.
+// answering is the making of one answer.
 type answering struct {
 	engine   *Engine
 	key      Key
@@ -85,14 +85,14 @@ type answering struct {
 	recalled *conversation.Recalled
 }
 
-// answer is a text for a model: what was recalled, and what to know of it.
+// answer is a text for a model: what was recalled, and notes about it.
 type answer struct {
 	header string
 	body   string
 	footer string
 }
 
-// room is what the text may weigh.
+// room is how many tokens the text may weigh.
 func (a *answering) room() int { return max(a.limit-besideTokens, a.limit/4) }
 
 func (a *answering) weigh(text string) int {
@@ -100,8 +100,8 @@ func (a *answering) weigh(text string) int {
 	return n
 }
 
-// fit puts an answer together in its limit; its text gives way.
-func (a *answering) fit(r answer) string {
+// assemble assembles an answer within its limit, and shortens its text if needed.
+func (a *answering) assemble(r answer) string {
 	text := r.text()
 	for room := a.room(); a.weigh(text) > a.limit && r.body != "" && room > 0; room = room * 3 / 4 {
 		cut, err := contents.CutText([]byte(r.body), true, a.counter, room)
@@ -126,7 +126,7 @@ func (r *answer) text() string {
 
 func (a *answering) answer(ctx context.Context, tool string, call *conversation.ToolCall) (answer, error) {
 	if tool == conversation.ToolSearchMemory {
-		a.recalled = &conversation.Recalled{Memories: true} // an error is no more to be cited than what is found
+		a.recalled = &conversation.Recalled{Memories: true} // an error must not be cited either
 	}
 	args, err := toolcalls.Parse(tool, call.Arguments.Inline)
 	if err != nil {
@@ -201,9 +201,9 @@ func (a *answering) expanded(got *messages.ExpandResult, index int32, args *tool
 	return out
 }
 
-// expandSummary tells what a summary stands for, message by message from a number on, as many as there is room for.
+// expandSummary answers with what a summary stands for, message by message from an index on, as far as there is room.
 func (a *answering) expandSummary(ctx context.Context, args *toolcalls.Arguments) (answer, error) {
-	// A long message is told by its beginning, and takes no more of the page than that.
+	// A long message is shown by its beginning only, and takes that much of the page.
 	const mostOfOne, perToken = 800, 4
 	r := messages.ExpandRequest{
 		Key: a.key, Summary: args.Summary, Limit: 100, MaxBytes: max(perToken*a.room(), mostOfOne),
@@ -280,7 +280,7 @@ func (a *answering) retrieve(ctx context.Context, args *toolcalls.Arguments) (an
 	}
 	a.recalled = &conversation.Recalled{ContentID: args.ContentID}
 	if r.Excerpts != nil {
-		return passages(got.Excerpts, "of "+args.ContentID), nil
+		return formatPassages(got.Excerpts, "of "+args.ContentID), nil
 	}
 	return a.retrieved(got, &r), nil
 }
@@ -317,12 +317,12 @@ func (a *answering) searchContents(ctx context.Context, args *toolcalls.Argument
 	if len(got.Excerpts) > 0 {
 		a.recalled = &conversation.Recalled{ContentID: got.Excerpts[0].ContentID}
 	}
-	out := passages(got.Excerpts, fmt.Sprintf("of %d contents", got.Searched))
+	out := formatPassages(got.Excerpts, fmt.Sprintf("of %d contents", got.Searched))
 	return out, nil
 }
 
-// passages words excerpts for a model.
-func passages(found []contents.ContentExcerpt, of string) answer {
+// formatPassages formats excerpts for a model.
+func formatPassages(found []contents.ContentExcerpt, of string) answer {
 	if len(found) == 0 {
 		return answer{body: "[Nothing " + of + " answers these search terms. Try other words, or ask for a range.]"}
 	}
@@ -368,7 +368,7 @@ func (a *answering) search(ctx context.Context, args *toolcalls.Arguments) (answ
 	}, nil
 }
 
-// ToolCallRequest is a model's call of a tool that recalls.
+// ToolCallRequest is a model's call of a recall tool.
 type ToolCallRequest struct {
 	Key       store.Key
 	Call      conversation.ToolCall // its arguments are inline

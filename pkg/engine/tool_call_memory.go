@@ -16,13 +16,14 @@ import (
 const (
 	// memoryDeadline is how long a model's call waits for the memory.
 	memoryDeadline = 2 * time.Second
-	// mostMemoryTokens is what one memory in an answer weighs at most.
+	// mostMemoryTokens is what the text of one memory in an answer weighs at most.
 	mostMemoryTokens = 400
-	// leastMemoryTokens is the least of a memory's text that is worth a line.
+	// leastMemoryTokens is the smallest part of a memory's text that is worth a line.
 	leastMemoryTokens = 12
 )
 
-// searchMemory answers a call of search_memory. A memory that fails is told to the model: no turn of an agent fails for it.
+// searchMemory answers a call of search_memory. If the memory fails, the answer tells the model so: an agent's turn must
+// not fail because of it.
 func (a *answering) searchMemory(ctx context.Context, args *toolcalls.Arguments) (answer, error) {
 	scope, err := memoryScope(args.Scope)
 	if err != nil {
@@ -36,7 +37,7 @@ func (a *answering) searchMemory(ctx context.Context, args *toolcalls.Arguments)
 	found, err := a.engine.SearchMemories(limited, memories.SearchRequest{Key: a.key, Query: args.Query, Scopes: []memory.ScopeKind{scope}, ForModel: true})
 	switch {
 	case err == nil:
-		return a.memories(found.Memories), nil
+		return a.formatMemories(found.Memories), nil
 	case ctx.Err() != nil:
 		return answer{}, err
 	default:
@@ -55,7 +56,7 @@ func memoryScope(word string) (memory.ScopeKind, error) {
 	}
 }
 
-// memoryFailure words for the model why a memory does not answer, as an error that its result tells.
+// memoryFailure turns a memory's failure into an error that tells the model why there is no answer.
 func memoryFailure(err error) error {
 	var text string
 	switch conversation.KindOf(err) {
@@ -71,8 +72,8 @@ func memoryFailure(err error) error {
 	return conversation.Errorf(conversation.InvalidField, "%s", text).Because(err)
 }
 
-// memories words what was found for a model, in lines that no text of a memory can end.
-func (a *answering) memories(found []memory.Memory) answer {
+// formatMemories formats memories for a model. Each is one line that no text of a memory can end.
+func (a *answering) formatMemories(found []memory.Memory) answer {
 	if len(found) == 0 {
 		return answer{body: "[No memory answers this. Try other words.]"}
 	}
@@ -93,9 +94,9 @@ func (a *answering) memories(found []memory.Memory) answer {
 	return answer{header: fmt.Sprintf(header, len(lines)), body: strings.Join(lines, "\n")}
 }
 
-// memoryLine is the line of a memory, with as much of its text as has room; empty if there is no room for any.
+// memoryLine returns the line of a memory, with as much of its text as there is room for; empty if there is no room.
 func (a *answering) memoryLine(m *memory.Memory, room int) string {
-	// What is escaped weighs more than what is cut.
+	// Escaped text weighs more than the text that was cut, so shorter cuts are tried until one fits.
 	for most := mostMemoryTokens; most >= leastMemoryTokens; most /= 2 {
 		shown := m.Recalled()
 		shown.Text = a.cutMemory(m.Text, most)

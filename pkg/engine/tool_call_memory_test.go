@@ -111,7 +111,7 @@ func TestEngine_AnswerToolCall_SearchMemory_Failure_IsToldToTheModel(t *testing.
 	}
 }
 
-// TestEngine_AnswerToolCall_SearchMemory_Slow: a model waits two seconds, and a caller that leaves is no failure of the memory's.
+// TestEngine_AnswerToolCall_SearchMemory_Slow: a model waits two seconds. A caller who gives up does not count as a failure of the memory.
 func TestEngine_AnswerToolCall_SearchMemory_Slow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &fakeMemory{delay: time.Hour}
@@ -154,7 +154,8 @@ func TestEngine_Append_SearchedMemories_AreNeitherCitedNorFound(t *testing.T) {
 	}
 }
 
-// TestEngine_AnswerToolCall_SearchMemory_PolicyOff_FindsNothing: a conversation that is kept out of memory does not reach it by its model.
+// TestEngine_AnswerToolCall_SearchMemory_PolicyOff_FindsNothing: if a conversation's policy has memory off, its model cannot search it
+// either.
 func TestEngine_AnswerToolCall_SearchMemory_PolicyOff_FindsNothing(t *testing.T) {
 	t.Parallel()
 	o := &fakeMemory{answers: []memory.Memory{remembered("m1", "I prefer React.")}}

@@ -6,11 +6,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/transfer"
 )
 
-// What exports hold.
+// The records of an export.
 type (
 	// Record is one line of an export: exactly one field is set. Contents are inline.
 	Record = transfer.Record
-	// State is what a conversation holds beside its head and its records.
+	// State is what a conversation holds besides its head and its records.
 	State = transfer.State
 	// SourceRecord is a source record as an export holds it.
 	SourceRecord = transfer.SourceRecord
@@ -20,10 +20,10 @@ type (
 	Run = transfer.Run
 )
 
-// SourceChunkBytes is the size of the pieces that contents are exported in; the last may be shorter.
+// SourceChunkBytes is the size of the chunks of an exported content; the last one may be shorter.
 const SourceChunkBytes = transfer.SourceChunkBytes
 
-// Export gives a conversation's records, in the order in which Import takes them.
+// Export passes a conversation's records to give, in the order in which Import takes them.
 func (e *Engine) Export(ctx context.Context, key Key, give func(Record) error) error {
 	return e.transfer.Export(ctx, key, give)
 }

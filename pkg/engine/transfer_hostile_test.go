@@ -14,10 +14,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// spoils is an export that is spoiled in many ways.
+// spoils holds an export that tests damage in many ways.
 type spoils struct {
 	good                   []engine.Record
-	chunk, citing, storing int // the first chunk of three, the first edit that cites, the first that says that a content came
+	chunk, citing, storing int // indices: first of three chunks, first edit that cites, first edit that a content was stored
 }
 
 type spoil = func([]engine.Record) []engine.Record
@@ -108,7 +108,7 @@ func renamed(number int, handle string) spoil {
 	}
 }
 
-// order is what is wrong with which records there are, and where.
+// order returns damage to which records there are, and where.
 func (x *spoils) order() map[string]spoil {
 	return map[string]spoil{
 		"a source missing":          drop(x.at(6)),
@@ -157,7 +157,7 @@ func manyRuns(n int) []engine.Run {
 	return out
 }
 
-// handles is what is wrong with the names of contents.
+// handles returns damage to handles of contents.
 func (x *spoils) handles() map[string]spoil {
 	return map[string]spoil{
 		"no handle":                   x.source(1, func(s *engine.SourceRecord) { s.Source.ContentID = "" }),
@@ -182,7 +182,7 @@ func (x *spoils) handles() map[string]spoil {
 	}
 }
 
-// figures is what is wrong with what sources and runs say.
+// figures returns damage to the values in sources and runs.
 func (x *spoils) figures() map[string]spoil {
 	return map[string]spoil{
 		"a chunk too long":            x.source(4, func(s *engine.SourceRecord) { s.Source.Bytes-- }),
@@ -227,7 +227,7 @@ func (x *spoils) figures() map[string]spoil {
 	}
 }
 
-// edits is what is wrong with edits that cite, or are about contents.
+// edits returns damage to edits that cite, or are about contents.
 func (x *spoils) edits() map[string]spoil {
 	return map[string]spoil{
 		"an excerpt past the text":   x.cites(func(c *conversation.Citation) { c.ExcerptEnd = 1 << 20 }),
@@ -260,7 +260,8 @@ func (x *spoils) edits() map[string]spoil {
 	}
 }
 
-// TestEngine_Import_HostileSources: what no conversation could have written of contents is refused and leaves nothing behind.
+// TestEngine_Import_HostileSources: an export with contents that no conversation could have written is refused, and leaves
+// nothing behind.
 func TestEngine_Import_HostileSources(t *testing.T) {
 	testlane.OneCaller(t)
 	x := newSpoils(t)
@@ -290,7 +291,7 @@ func TestEngine_Import_HostileSources(t *testing.T) {
 	}
 }
 
-// TestEngine_Import_RenamedSource: another handle that the sidecar could have made is as good, if everything says the same.
+// TestEngine_Import_RenamedSource: another handle that the sidecar could have made is accepted if all records use it.
 func TestEngine_Import_RenamedSource(t *testing.T) {
 	testlane.OneCaller(t)
 	b := newBench(0)
@@ -312,7 +313,7 @@ func TestEngine_Import_LastChunkMissing(t *testing.T) {
 	expect(t, err, conversation.InvalidField)
 }
 
-// TestEngine_Import_ManySources: their records come into being at once, and are bounded.
+// TestEngine_Import_ManySources: source records are all written in one commit, so they are bounded.
 func TestEngine_Import_ManySources(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("go"))
@@ -329,7 +330,7 @@ func TestEngine_Import_ManySources(t *testing.T) {
 	}
 }
 
-// TestEngine_Import_ManyRewinds: more than any view can carry are refused.
+// TestEngine_Import_ManyRewinds: more rewinds than a view can carry are refused.
 func TestEngine_Import_ManyRewinds(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("go"))
@@ -342,7 +343,7 @@ func TestEngine_Import_ManyRewinds(t *testing.T) {
 	}
 }
 
-// TestEngine_Import_LongContent: nothing is stored of a chunk that is longer than its content can be.
+// TestEngine_Import_LongContent: a chunk that is longer than its content can be is refused before it is stored.
 func TestEngine_Import_LongContent(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)

@@ -12,8 +12,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// TestEngine_Import_OfRewoundAndSummarized: what was taken back does not pair, pin or lead in the copy either, and summaries come
-// with all that their successors need.
+// TestEngine_Import_OfRewoundAndSummarized: messages that were taken back do not pair, pin or lead in the copy either, and
+// summaries have everything that their successors need.
 func TestEngine_Import_OfRewoundAndSummarized(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	rewind := func(from int32) {

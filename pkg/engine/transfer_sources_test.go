@@ -17,8 +17,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// sourced is a conversation with contents of every kind: of messages and of StoreContent, of runs that go on, have ended, and are
-// over, shared, empty, binary, recalled, erased.
+// sourced makes a conversation with contents of every kind: from messages and from StoreContent; of runs that are open, ended and over;
+// shared, empty, binary, recalled and erased.
 func sourced(t testing.TB, b *bench, id string) {
 	t.Helper()
 	b.cites(t, id, func(p *conversation.CitationsPolicy) { p.ReleaseOnEndRun = ptr(true) })
@@ -85,7 +85,7 @@ func (b *bench) listed(t testing.TB, id string) []engine.Source {
 	return r.Sources
 }
 
-// whole is all of a content; what keeps it from being had otherwise.
+// whole returns all of a content, or the kind of the error that prevents reading it.
 func (b *bench) whole(id, handle string) (string, conversation.Kind) {
 	var out strings.Builder
 	err := b.StreamContent(ctx, keyOf(id), handle, 0, func(_ *engine.Source, _ int64, chunk []byte) error {
@@ -107,8 +107,8 @@ func sourcesOf(records []engine.Record) (out []engine.SourceRecord) {
 	return out
 }
 
-// TestEngine_Import_OfSources: the copy exports what the original did, has the same contents under the same handles, and loses
-// them when the original would.
+// TestEngine_Import_OfSources: the copy exports the same as the original, has the same contents with the same handles, and loses them at
+// the same time as the original.
 func TestEngine_Import_OfSources(t *testing.T) {
 	testlane.OneCaller(t)
 	stores(t, func(t *testing.T, s store.Store) {
@@ -171,7 +171,7 @@ func (b *bench) sameContents(t testing.TB, n int) {
 	}
 }
 
-// TestEngine_Export_WhileContentsComeAndGo: what comes, and what goes, while an export is read is no part of it.
+// TestEngine_Export_WhileContentsComeAndGo: contents that are added or deleted while an export is being read are not part of it.
 func TestEngine_Export_WhileContentsComeAndGo(t *testing.T) {
 	b := newBench(0)
 	sourced(t, b, "c")
@@ -216,8 +216,8 @@ func TestEngine_Export_WhileContentsComeAndGo(t *testing.T) {
 	}
 }
 
-// TestEngine_Export_ContentGoesUnderIt: a content that goes before its turn is told as gone; of one that goes in the middle of it
-// nobody gets half.
+// TestEngine_Export_ContentGoesUnderIt: a content that is deleted before its turn is exported as expired. If it is deleted in the
+// middle, the export fails.
 func TestEngine_Export_ContentGoesUnderIt(t *testing.T) {
 	for at, want := range map[int]conversation.Kind{1: "", 2: conversation.Contention} {
 		b := newBench(0)
@@ -250,7 +250,7 @@ func TestEngine_Export_ContentGoesUnderIt(t *testing.T) {
 	}
 }
 
-// TestEngine_Export_ManyRuns: an export without all of them would leave contents in the copy that never go.
+// TestEngine_Export_ManyRuns: if the export lacked some of them, contents in the copy would never be deleted.
 func TestEngine_Export_ManyRuns(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("go"))
@@ -261,7 +261,7 @@ func TestEngine_Export_ManyRuns(t *testing.T) {
 	expect(t, err, conversation.LimitExceeded)
 }
 
-// TestEngine_Import_SourcesBrokenOff: in the middle of a content too, nothing is left behind.
+// TestEngine_Import_SourcesBrokenOff: nothing is left behind, even if the import breaks off in the middle of a content.
 func TestEngine_Import_SourcesBrokenOff(t *testing.T) {
 	testlane.OneCaller(t)
 	b := newBench(0)
@@ -297,8 +297,8 @@ func TestEngine_Import_SourcesBrokenOff(t *testing.T) {
 	}
 }
 
-// TestEngine_Import_SameBytes_AreStoredOnceAgain: the copy has bytes once that the original had once, and contents that are stored later
-// share them, until the last that has them goes.
+// TestEngine_Import_SameBytes_AreStoredOnceAgain: bytes that the original stored once are stored once in the copy, and contents stored
+// later share them until the last content that uses them is deleted.
 func TestEngine_Import_SameBytes_AreStoredOnceAgain(t *testing.T) {
 	b := citingBench()
 	b.cites(t, "c", nil)
@@ -338,7 +338,7 @@ func TestEngine_Import_SameBytes_AreStoredOnceAgain(t *testing.T) {
 	}
 }
 
-// TestEngine_Import_StoreFails_IsSaid: whichever read or write fails, the import does, and does not go on with what it lacks.
+// TestEngine_Import_StoreFails_IsSaid: if any read or write fails, the import fails, and does not continue without the data.
 func TestEngine_Import_StoreFails_IsSaid(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)

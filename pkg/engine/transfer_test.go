@@ -88,7 +88,7 @@ func clone(r engine.Record) engine.Record {
 	return r
 }
 
-// lived is a conversation with a bit of everything.
+// lived makes a conversation that has used most features.
 func lived(t testing.TB, b *bench, id string) {
 	b.append(t, id, text(conversation.RoleSystem, "s"), pinned(user("p")), user("go"), call("gone", "f"), result("gone", "r"))
 	b.rewind(t, id, 3)
@@ -107,7 +107,7 @@ func lived(t testing.TB, b *bench, id string) {
 	}
 }
 
-// likened is an export without what an import makes anew.
+// likened returns an export without what an import makes anew.
 func likened(records []engine.Record) []engine.Record {
 	out := make([]engine.Record, len(records))
 	for i, r := range records {
@@ -170,7 +170,8 @@ func TestEngine_Import_TakenID(t *testing.T) {
 	expect(t, err, conversation.ConversationDeleted)
 }
 
-// TestEngine_Import_CreatedMeanwhile: nothing is half-made when somebody else takes the id while records are staged.
+// TestEngine_Import_CreatedMeanwhile: nothing is left half done if another call takes the id while records are being
+// staged.
 func TestEngine_Import_CreatedMeanwhile(t *testing.T) {
 	f := newFaulty()
 	b := newBenchOn(f, 0)
@@ -260,7 +261,7 @@ func TestEngine_Import_Hostile(t *testing.T) {
 	}
 }
 
-// TestEngine_Import_HostileState: what a state says may be wrong; builds go on, or say that the record is damaged.
+// TestEngine_Import_HostileState: the values in a state may be wrong: builds work, or report that the record is damaged.
 func TestEngine_Import_HostileState(t *testing.T) {
 	source := newBench(0)
 	lived(t, source, "c")

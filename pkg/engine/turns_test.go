@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
 
-// TestEngine_Build_Turns holds builds to behaviour §3.1.
+// TestEngine_Build_Turns checks builds against behaviour §3.1.
 func TestEngine_Build_Turns(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -99,7 +99,7 @@ func TestEngine_Build_DryRunCommitsNothing(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_RefusedCommitsNothing: a refused build begins nothing (behaviour §3.1), and a later one is as if it had not been.
+// TestEngine_Build_RefusedCommitsNothing: a refused build begins no turn (behaviour §3.1), and has no effect on later ones.
 func TestEngine_Build_RefusedCommitsNothing(t *testing.T) {
 	tooLarge := errors.New("the reply is too large")
 	for _, tt := range []struct {
@@ -139,7 +139,7 @@ func TestEngine_Build_RefusedCommitsNothing(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_PendingAndEmpty holds refusals to behaviour §11.
+// TestEngine_Build_PendingAndEmpty checks refusals against behaviour §11.
 func TestEngine_Build_PendingAndEmpty(t *testing.T) {
 	system := text(conversation.RoleSystem, "s")
 	for _, tt := range []struct {
@@ -170,8 +170,8 @@ func TestEngine_Build_PendingAndEmpty(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_EmptyContext_SaysWhatIsMissing: a conversation without messages is told apart, by its reason, from one with system
-// messages alone and from one whose messages show nothing.
+// TestEngine_Build_EmptyContext_SaysWhatIsMissing: the error distinguishes a conversation without messages from one with only system
+// messages, and from one whose messages show nothing.
 func TestEngine_Build_EmptyContext_SaysWhatIsMissing(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -227,7 +227,7 @@ func TestEngine_Build_Revision(t *testing.T) {
 	steady("ten appends and a build that moves the window", 14)
 }
 
-// TestEngine_Build_RequestGivesWay is a view that changes though the window's start stays: the build moves the revision.
+// TestEngine_Build_RequestGivesWay: the view changes although the window's start stays, so the build moves the revision.
 func TestEngine_Build_RequestGivesWay(t *testing.T) {
 	b := newBench(1 << 20)
 	b.append(t, "c", user(words(100)), answer(words(700)), answer(words(300)))
@@ -244,8 +244,8 @@ func TestEngine_Build_RequestGivesWay(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_AfterUndoneEdits: what a dry run clipped, and how that was written, is forgotten: the edit that is committed
-// later has the same number and another text.
+// TestEngine_Build_AfterUndoneEdits: a clip made by a dry run is forgotten, with its written form: an edit committed later has the
+// same number and another text.
 func TestEngine_Build_AfterUndoneEdits(t *testing.T) {
 	warm := newBench(1 << 20)
 	cold := newBenchOn(warm.store, 0)

@@ -14,8 +14,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestEngine_UndoRewind_ShowsWhatWasTakenBack: the context is the one before, whatever was built in between, and what is appended goes on
-// from there.
+// TestEngine_UndoRewind_ShowsWhatWasTakenBack: the context is the same as before the rewind, whatever was built in between, and appends
+// continue from there.
 func TestEngine_UndoRewind_ShowsWhatWasTakenBack(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", text(conversation.RoleSystem, "s"), user("first"), call("k"), result("k", "one"), answer("right"), user("and?"))
@@ -59,7 +59,7 @@ func TestEngine_UndoRewind_NothingToUndo(t *testing.T) {
 	}
 }
 
-// TestEngine_UndoRewind_TheHeadIsTheOneBefore: whatever was said, taken back and undone before.
+// TestEngine_UndoRewind_TheHeadIsTheOneBefore: this holds for any sequence of appends, rewinds and undos.
 func TestEngine_UndoRewind_TheHeadIsTheOneBefore(t *testing.T) {
 	proptest.Check(t, func(rt *rapid.T) {
 		b := newBench(0)
@@ -115,8 +115,8 @@ func (b *bench) rewind(t testing.TB, id string, from int32) {
 	}
 }
 
-// TestEngine_UndoRewind_SummarizedMeanwhile: of a summary that would stand again and one that was made in its range meanwhile one stands:
-// nothing is told twice.
+// TestEngine_UndoRewind_SummarizedMeanwhile: of a summary that would be in force again, and one that was made in its range meanwhile,
+// only one is in force: nothing is told twice.
 func TestEngine_UndoRewind_SummarizedMeanwhile(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("first"))

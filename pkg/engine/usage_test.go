@@ -23,8 +23,8 @@ func (b *bench) grow(t *testing.T, ratio float64, before *engine.BuildResult) *e
 	})
 }
 
-// TestEngine_Build_LastUsageCalibrates: from the differences between successive reports, within 0.5 to 2, in steps of 2 %
-// (behaviour §12); it moves reports and never stored counts.
+// TestEngine_Build_LastUsageCalibrates: the factor follows the differences between successive reports, within 0.5 to 2, in steps of 2 %
+// (behaviour §12). It changes reported totals, but never stored counts.
 func TestEngine_Build_LastUsageCalibrates(t *testing.T) {
 	for _, tt := range []struct{ ratio, want float64 }{{1, 1}, {1.2, 1.2}, {0.8, 0.8}, {5, 2}, {0.1, 0.5}} {
 		b := newBench(1 << 20)
@@ -49,7 +49,7 @@ func TestEngine_Build_LastUsageCalibrates(t *testing.T) {
 	}
 }
 
-// TestEngine_ReportUsage_OnePerManifest: whoever reports first counts, in either way; reports of nothing are ignored.
+// TestEngine_ReportUsage_OnePerManifest: the first report counts, whichever way it came. Empty reports are ignored.
 func TestEngine_ReportUsage_OnePerManifest(t *testing.T) {
 	b := newBench(1 << 20)
 	b.append(t, "c", user("go"))
@@ -99,7 +99,7 @@ func TestEngine_ReportUsage_SameAsLastUsage(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_LastUsageOfAForgottenManifest: a report that nothing is left to compare with is no reason to refuse a build.
+// TestEngine_Build_LastUsageOfAForgottenManifest: a report for a build that is no longer known does not fail the next build.
 func TestEngine_Build_LastUsageOfAForgottenManifest(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("go"))
@@ -154,7 +154,7 @@ func TestEngine_Build_ModelProfile(t *testing.T) {
 		{"small", engine.BudgetOverride{}, policy, 4500, 1.5},
 		{"small", engine.BudgetOverride{ReservedOutput: ptr(int32(2000))}, policy, 4000, 1.5},
 		{"small", engine.BudgetOverride{ContextWindow: ptr(int32(3000)), MaxContext: ptr(int32(100))}, policy, 100, 1.5},
-		// A reserve from further down than the window is at most a quarter of it.
+		// A reserve set at a less specific level than the window is at most a quarter of it.
 		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(8192))}, conversation.Policy{}, 6144, 1},
 		{"unknown", engine.BudgetOverride{ContextWindow: ptr(int32(100_000))}, conversation.Policy{}, 100_000 - 16_384, 1},
 		{"unknown", engine.BudgetOverride{}, conversation.Policy{Fit: conversation.FitPolicy{ContextWindowTokens: ptr(int32(4000))}}, 3000, 1},
@@ -227,7 +227,7 @@ func TestEngine_PutModelProfile_Retry(t *testing.T) {
 	expect(t, b.DeleteModelProfile(ctx, "default", "m", engine.Request{}), conversation.ModelProfileNotFound)
 }
 
-// TestEngine_Build_KnownModels: what ships serves until an operator puts a profile, and for what nobody knows there is a notice.
+// TestEngine_Build_KnownModels: shipped profiles are used until an operator puts one. For an unknown model, the answer has a notice.
 func TestEngine_Build_KnownModels(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("u"))
@@ -270,8 +270,8 @@ func TestEngine_Build_KnownModels(t *testing.T) {
 	want("shipped", 50_000, false)
 }
 
-// TestEngine_Build_Window_AssumedIsSaid: who relies on a window that nobody said is told which, and what to do; what is known of the model
-// besides is another matter.
+// TestEngine_Build_Window_AssumedIsSaid: if nothing sets the context window, the answer names the assumed one and says what to do, no
+// matter what else is known of the model.
 func TestEngine_Build_Window_AssumedIsSaid(t *testing.T) {
 	b, asked := newBench(0), engine.BuildRequest{DryRun: true}
 	b.append(t, "c", user("u"))

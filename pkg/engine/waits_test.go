@@ -28,8 +28,8 @@ func pieces(t testing.TB, m *scribe, window int32) *bench {
 	return b
 }
 
-// TestEngine_Build_SpanOfPieces_WaitsForTwoCalls: a span that takes more calls than two is not begun and not waited for: the extract
-// serves, and the answer says so (behaviour §5).
+// TestEngine_Build_SpanOfPieces_WaitsForTwoCalls: a summary that takes more than two calls is neither started nor waited for. An
+// extract is used, and the answer says so (behaviour §5).
 func TestEngine_Build_SpanOfPieces_WaitsForTwoCalls(t *testing.T) {
 	for window, want := range map[int32]int{20_000: 1, 10_000: 2, 8000: 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -51,8 +51,8 @@ func TestEngine_Build_SpanOfPieces_WaitsForTwoCalls(t *testing.T) {
 	}
 }
 
-// TestEngine_Compact_SpanOfPieces_WaitsForAll: who asks for a compaction waits for all pieces together as long as one summary may
-// take, and then takes the extract.
+// TestEngine_Compact_SpanOfPieces_WaitsForAll: a requested compaction waits for all pieces together as long as one summary may take,
+// and then uses the extract.
 func TestEngine_Compact_SpanOfPieces_WaitsForAll(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -86,7 +86,7 @@ func TestEngine_Compact_SpanOfPieces_WaitsForAll(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Waiting_StandsAroundEachWait: and its failure is the build's, which has done nothing.
+// TestEngine_Build_Waiting_StandsAroundEachWait: if it fails, the build fails and has done nothing.
 func TestEngine_Build_Waiting_StandsAroundEachWait(t *testing.T) {
 	for _, refuse := range []error{nil, conversation.Errorf(conversation.Overloaded, "full")} {
 		synctest.Test(t, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestEngine_Append_WeighsByKind holds counts to behaviour §12: content, 4 for a message, 6 for a call with its name and
-// arguments, media flat, opaque blocks by their JSON.
+// TestEngine_Append_WeighsByKind checks counts against behaviour §12: the content, 4 for a message, 6 for a call with its name
+// and arguments, a flat weight for media, and opaque blocks by their JSON.
 func TestEngine_Append_WeighsByKind(t *testing.T) {
 	inline := func(tokens int) conversation.Content { return conversation.Content{Inline: words(tokens)} }
 	image := &conversation.Media{MIMEType: "image/png", Data: inline(999)}
@@ -45,8 +45,8 @@ func TestEngine_Append_WeighsByKind(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_EverythingNewIsHidden: what stays is shown, however little of it the window had; what is over the budget is
-// refused as such, and nothing fails.
+// TestEngine_Build_EverythingNewIsHidden: what is left is shown, however little of it the window had. What exceeds the budget
+// is refused for that reason, and nothing else fails.
 func TestEngine_Build_EverythingNewIsHidden(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -80,7 +80,8 @@ func TestEngine_Build_EverythingNewIsHidden(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_MaskedResultIsClippedInItsPlace: a mask moves the shown parts, not the parts that an edit is about.
+// TestEngine_Build_MaskedResultIsClippedInItsPlace: a mask changes the positions of shown parts, but not which part an edit is
+// about.
 func TestEngine_Build_MaskedResultIsClippedInItsPlace(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("go"), call("a", "b"), results("a", "b"))

@@ -18,8 +18,8 @@ func (b *bench) rewound(t testing.TB, id string, from int32) *engine.RewindResul
 	return r
 }
 
-// TestEngine_Rewind_LateResult_CallWaitsAgain: hidden messages are invisible to placement, late results among them; a copy of the
-// conversation knows it too.
+// TestEngine_Rewind_LateResult_CallWaitsAgain: placement ignores hidden messages, including late results, also in a copy of the
+// conversation.
 func TestEngine_Rewind_LateResult_CallWaitsAgain(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", call("k"), user("never mind"), result("k", "late"), user("and?"))
@@ -35,7 +35,7 @@ func TestEngine_Rewind_LateResult_CallWaitsAgain(t *testing.T) {
 	}
 }
 
-// TestEngine_Rewind_OfResults_CallsWaitAgain: however long the record is, and whatever edits of it are read on the way.
+// TestEngine_Rewind_OfResults_CallsWaitAgain: this holds however long the record is, and whatever edits are read on the way.
 func TestEngine_Rewind_OfResults_CallsWaitAgain(t *testing.T) {
 	for _, before := range []int32{1, 60, 64, 65, 66, 130, 200} {
 		b := newBench(0)
@@ -55,7 +55,7 @@ func TestEngine_Rewind_OfResults_CallsWaitAgain(t *testing.T) {
 	}
 }
 
-// TestEngine_Import_RewindAfterRewind: a rewind to where an earlier one ended goes back to what that one left.
+// TestEngine_Import_RewindAfterRewind: a rewind to the end of an earlier rewind goes back to the state that the earlier one left.
 func TestEngine_Import_RewindAfterRewind(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", call("k"), user("never mind"), result("k", "late"))
@@ -71,8 +71,7 @@ func TestEngine_Import_RewindAfterRewind(t *testing.T) {
 	}
 }
 
-// TestEngine_Rewind_OwnBudgetIsRemembered: a build for a smaller budget than was built for before makes no summary, whatever was
-// taken back in between.
+// TestEngine_Rewind_OwnBudgetIsRemembered: a build with a smaller budget than before makes no summary, whatever was taken back in between.
 func TestEngine_Rewind_OwnBudgetIsRemembered(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
 	b.append(t, "c", user("Read the parts."))
@@ -89,7 +88,7 @@ func TestEngine_Rewind_OwnBudgetIsRemembered(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_NothingToSummarize_Hierarchy: where nothing may enter a summarizer, nothing is planned.
+// TestEngine_Build_NothingToSummarize_Hierarchy: if no message may be given to a summarizer, nothing is planned.
 func TestEngine_Build_NothingToSummarize_Hierarchy(t *testing.T) {
 	b := drafting(t, writes(gist, 0), conversation.StrategyHierarchical)
 	b.append(t, "c", pinned(user("go")))
@@ -132,7 +131,7 @@ func TestEngine_Build_WhatLiesBeforeASummary_IsExplained(t *testing.T) {
 	}
 }
 
-// TestEngine_Compact_GapBetweenSummaries: a summary takes up those that it follows on, and none behind which messages were left out.
+// TestEngine_Compact_GapBetweenSummaries: a summary replaces those directly before it, but none after which messages were left out.
 func TestEngine_Compact_GapBetweenSummaries(t *testing.T) {
 	for _, strategy := range []conversation.Strategy{conversation.StrategySummarize, conversation.StrategyHierarchical} {
 		b := summarizes(strategy)
@@ -176,7 +175,7 @@ func TestEngine_Compact_Sliding_OldAnchorLeaves(t *testing.T) {
 	}
 }
 
-// TestEngine_Rewind_LateResults_CallsWaitInTheirOrder: where results of several units are taken back, their calls wait in the order in which
+// TestEngine_Rewind_LateResults_CallsWaitInTheirOrder: if results of several units are taken back, their calls wait in the order in which
 // they were made.
 func TestEngine_Rewind_LateResults_CallsWaitInTheirOrder(t *testing.T) {
 	b := summarizes(conversation.StrategySummarize)
@@ -197,7 +196,7 @@ func TestEngine_Rewind_LateResults_CallsWaitInTheirOrder(t *testing.T) {
 	}
 }
 
-// TestEngine_Compact_Sliding_RetrySaysWhatItSaved: what a start that moved has saved is remembered for who asks again.
+// TestEngine_Compact_Sliding_RetrySaysWhatItSaved: a retry reports what moving the start saved.
 func TestEngine_Compact_Sliding_RetrySaysWhatItSaved(t *testing.T) {
 	b := summarizes(conversation.StrategySlidingWindow)
 	b.append(t, "c", user("Read the parts."))

@@ -40,8 +40,7 @@ func TestEngine_Build_WindowsPerBudget(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_BudgetInUseIsNotForgotten: a budget that is built for all the time stays among the last 4 however many others
-// come and go.
+// TestEngine_Build_BudgetInUseIsNotForgotten: a budget that is used all the time stays among the last 4, however many others come and go.
 func TestEngine_Build_BudgetInUseIsNotForgotten(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", user("go"))
@@ -143,7 +142,7 @@ func TestEngine_Build_FixedInputCountedAndHashed(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Breakpoints: after the system messages, before the tail, at the end of what is on record.
+// TestEngine_Build_Breakpoints: they follow the system messages, the block before the tail, and the last recorded block.
 func TestEngine_Build_Breakpoints(t *testing.T) {
 	b := newBench(0)
 	b.append(t, "c", text(conversation.RoleSystem, "s1"), text(conversation.RoleSystem, "s2"), pinned(user("p")), answer("a"))
@@ -163,7 +162,7 @@ func TestEngine_Build_Breakpoints(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_DecisionsAddUp: what is on record is shown, or one decision says that it is before the window (behaviour §4).
+// TestEngine_Build_DecisionsAddUp: every recorded message is shown, or one decision says that it is before the window (behaviour §4).
 func TestEngine_Build_DecisionsAddUp(t *testing.T) {
 	b := newBench(1 << 20)
 	b.append(t, "c", text(conversation.RoleSystem, "s"), pinned(user("p")), user("q"))
@@ -196,7 +195,7 @@ func TestEngine_Build_DecisionsAddUp(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_WarmIsCold: a warm window answers what a cold one does, after edits from elsewhere too.
+// TestEngine_Build_WarmIsCold: a window in memory gives the same answers as a newly loaded one, also after edits by others.
 func TestEngine_Build_WarmIsCold(t *testing.T) {
 	warm := newBench(1 << 20)
 	cold := newBenchOn(warm.store, 0)
@@ -221,8 +220,8 @@ func TestEngine_Build_WarmIsCold(t *testing.T) {
 	warm.rebuildsAll(t, "c", 80)
 }
 
-// TestEngine_Build_WarmWindowsAreBounded: windows that do not fit, or were not used for five minutes, leave, and nothing but
-// the number of reads tells.
+// TestEngine_Build_WarmWindowsAreBounded: windows that do not fit, or were not used for a while, are dropped. Only the number of reads
+// shows it.
 func TestEngine_Build_WarmWindowsAreBounded(t *testing.T) {
 	f := newFaulty()
 	reads := func(b *bench, id string) int {
@@ -248,8 +247,7 @@ func TestEngine_Build_WarmWindowsAreBounded(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_CutShort_LeavesNoGap: a build that a failing read ends anywhere on its way leaves a warm window in which
-// later builds miss nothing.
+// TestEngine_Build_CutShort_LeavesNoGap: after a failing read ends a build at any point, later builds with the same window miss nothing.
 func TestEngine_Build_CutShort_LeavesNoGap(t *testing.T) {
 	for fail := 1; fail < 12; fail++ {
 		f := newFaulty()
@@ -279,8 +277,8 @@ func TestEngine_Build_CutShort_LeavesNoGap(t *testing.T) {
 	}
 }
 
-// TestEngine_Build_Refused_LeavesTheWindowWarm: a call for another actor, and one whose read fails, cost nobody their window; what is gone is
-// not kept.
+// TestEngine_Build_Refused_LeavesTheWindowWarm: calls for another actor, and calls whose read fails, do not drop the window. The window of
+// a conversation that is gone is not kept.
 func TestEngine_Build_Refused_LeavesTheWindowWarm(t *testing.T) {
 	t.Parallel()
 	f := newFaulty()
@@ -325,7 +323,7 @@ func TestEngine_Build_Refused_LeavesTheWindowWarm(t *testing.T) {
 	}
 }
 
-// TestEngine_Delete_WarmWindow_IsLetGo: of a deleted conversation nothing stays in memory until its time is up.
+// TestEngine_Delete_WarmWindow_IsLetGo: nothing of a deleted conversation stays in memory.
 func TestEngine_Delete_WarmWindow_IsLetGo(t *testing.T) {
 	t.Parallel()
 	b := newBench(1 << 20)

@@ -10,8 +10,8 @@ import (
 
 const low, normal, high = conversation.ImportanceLow, conversation.ImportanceNormal, conversation.ImportanceHigh
 
-// TestOrigin_Importance_WhereItComesFrom: the result's, the message's, that of the agent's action, the action's, the tool's; of several
-// actions the highest.
+// TestOrigin_Importance_WhereItComesFrom: it is that of the result, the message, the agent's action, the action, or the tool, in this
+// order. Of several actions the highest counts.
 func TestOrigin_Importance_WhereItComesFrom(t *testing.T) {
 	const unset = conversation.ImportanceUnspecified
 	is := func(key conversation.ActionKey, i conversation.Importance) conversation.ActionPolicy {
@@ -44,7 +44,8 @@ func TestOrigin_Importance_WhereItComesFrom(t *testing.T) {
 	}
 }
 
-// TestPlan_Importance_MovesThePolicysTurns, and no others: half for what is low, none for what is high. What is shown as in force says so.
+// TestPlan_Importance_MovesThePolicysTurns: low importance halves the policy's turns, high importance means never, and no other turns
+// change. What is shown as in force says the same.
 func TestPlan_Importance_MovesThePolicysTurns(t *testing.T) {
 	own, half := life(4, shorten), conversation.Expiration{Mode: remove}
 	five, one := life(5, shorten), life(1, shorten)
@@ -89,7 +90,7 @@ func TestPlan_Importance_MovesThePolicysTurns(t *testing.T) {
 			t.Errorf("%s: shown as %s", tt.name, shown)
 		}
 	}
-	// What an action gave back in words has the policy's turns too, by the importance of its message.
+	// An action's result that is written as text has the policy's turns too, by the importance of its message.
 	words := message(user, nil, said("x"))
 	words.Type, words.Importance = conversation.TypeActionResult, low
 	if got := plan(3, unit(0, 0, words), func(in *expiry.Input) { in.Policy = five }); got != "compact 0 words since 3" {

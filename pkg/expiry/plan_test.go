@@ -61,7 +61,7 @@ func plan(turn int32, u conversation.Unit, change ...func(*expiry.Input)) string
 
 const user, assistant, tool1 = conversation.RoleUser, conversation.RoleAssistant, conversation.RoleTool
 
-// TestPlan_Age: due when age > turns; as far as turns go (behaviour §5).
+// TestPlan_Age: a text is due when age > turns, for all values of turns (behaviour §5).
 func TestPlan_Age(t *testing.T) {
 	for _, tt := range []struct {
 		added, turns, turn int32
@@ -82,7 +82,7 @@ func TestPlan_Age(t *testing.T) {
 	}
 }
 
-// TestPlan_Units: what of a unit is due together, and what for itself.
+// TestPlan_Units: what is due together in a unit, and what separately.
 func TestPlan_Units(t *testing.T) {
 	gone, later, short := life(0, remove), life(5, remove), life(0, shorten)
 	erased := life(0, remove)
@@ -114,14 +114,14 @@ func TestPlan_Units(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	// The whole is due since the last of it is.
+	// The whole unit is due since the last part of it is.
 	if got := plan(9, unit(3, 0, message(assistant, nil, called()), message(tool1, nil, found(&gone)), message(tool1, nil, found(&later)))); got != "remove 3 words since 6" {
 		t.Error(got)
 	}
 }
 
-// TestPlan_Overrides: an override in a build applies to tool results, and to messages of the types that carry results (behaviour §5); policy
-// is for those of which nothing else says how long they live; disable ends it all.
+// TestPlan_Overrides: an override in a build applies to tool results, and to messages of the types that carry results (behaviour §5). The
+// policy applies to those for which nothing else sets a lifetime. disable turns everything off.
 func TestPlan_Overrides(t *testing.T) {
 	over := func(o conversation.ExpirationOverride) func(*expiry.Input) {
 		return func(in *expiry.Input) { in.Override = &o }
@@ -167,7 +167,8 @@ func TestPlan_Overrides(t *testing.T) {
 	}
 }
 
-// TestPlan_Once: what has expired at its level or above is not due again, what is shown at a lower one is; an expansion restarts the clock.
+// TestPlan_Once: a text that has expired at its level or above is not due again; one shown at a lower level is. An expansion restarts the
+// clock.
 func TestPlan_Once(t *testing.T) {
 	short, gone := life(0, shorten), life(0, remove)
 	edit := func(level conversation.Level, why conversation.Reason) conversation.Edit {
@@ -248,7 +249,7 @@ func TestEraseTurn_OfWhatErases(t *testing.T) {
 	}
 }
 
-// TestEraseTurn_Half_IsTheFirstThatMayBe: what is left open is the conversation's policy's to say, at any later build.
+// TestEraseTurn_Half_IsTheFirstThatMayBe: fields that are not set may be set by the conversation's policy at any later build.
 func TestEraseTurn_Half_IsTheFirstThatMayBe(t *testing.T) {
 	for _, tt := range []struct {
 		e    conversation.Expiration

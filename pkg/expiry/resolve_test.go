@@ -54,8 +54,9 @@ var (
 	shorten = conversation.ExpirationCompact
 )
 
-// TestOrigin_Resolve_WhereItComesFrom: explicit; else the agent's action, the action, the tool; overrides above all, field by field;
-// the first level that says both when and what counts as a whole; what says half is merged with the next (behaviour §5).
+// TestOrigin_Resolve_WhereItComesFrom: explicit settings come first, then the agent's action, the action, and the tool. Overrides
+// apply to single fields. The first level with both turns and a mode counts as a whole; a level with only one of them is completed by
+// the next (behaviour §5).
 func TestOrigin_Resolve_WhereItComesFrom(t *testing.T) {
 	all := policies(
 		conversation.ActionPolicy{Key: agent, Expiration: life(1, remove)}, conversation.ActionPolicy{Key: act, Expiration: life(2, remove)},
@@ -104,8 +105,8 @@ func TestOrigin_Resolve_WhereItComesFrom(t *testing.T) {
 	}
 }
 
-// TestOrigin_Resolve_Prompts: by override, then agent action, then action default; what is left open is the system's default.
-// The other settings of a policy do not leak with it (behaviour §5; seed 000, 5.5).
+// TestOrigin_Resolve_Prompts: the prompt comes from the override, then from the agent's action, then from the action's default;
+// otherwise the server's default is used. No other settings of a policy come with it (behaviour §5).
 func TestOrigin_Resolve_Prompts(t *testing.T) {
 	sum := compact(2, conversation.CompactSummary, 300)
 	named := sum
@@ -147,8 +148,8 @@ func TestOrigin_Resolve_Prompts(t *testing.T) {
 	}
 }
 
-// TestMostAggressive_AnyOrder: of several actions behind one text, the one that leaves least counts, whole: fewest turns, REMOVE over
-// COMPACT, first characters over a summary, the smallest length; those that never expire do not count (behaviour §5).
+// TestMostAggressive_AnyOrder: of several actions behind one text, the one that leaves least counts, as a whole: fewest turns, REMOVE
+// over COMPACT, first characters over a summary, the smallest length. Actions that never expire do not count (behaviour §5).
 func TestMostAggressive_AnyOrder(t *testing.T) {
 	first, sum := conversation.CompactFirstChars, conversation.CompactSummary
 	// From the most to the least aggressive.
@@ -215,7 +216,7 @@ func TestOrigin_Resolve_SeveralActions(t *testing.T) {
 	}
 }
 
-// TestOrigin_Resolve_TheServersTools stand below what is put for the tool, field by field.
+// TestOrigin_Resolve_TheServersTools: they fill single fields that the policy put for the tool does not set.
 func TestOrigin_Resolve_TheServersTools(t *testing.T) {
 	turns := func(n int32) *int32 { return &n }
 	server := conversation.ActionPolicy{Expiration: conversation.Expiration{Turns: turns(2), Mode: conversation.ExpirationCompact, CompactPromptID: "logs"}}

@@ -6,8 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// ShowInForce replaces what is stored of how long a message and its results live by what is in force under the conversation's policy, with
-// defaults for what nobody has set.
+// ShowInForce replaces the stored lifetimes of a message and its results by those in force under the conversation's policy. Fields that
+// nobody set get their defaults.
 func ShowInForce(m *conversation.Message, policy conversation.Expiration) {
 	if policy != (conversation.Expiration{}) {
 		policy.Source = conversation.SourcePolicy

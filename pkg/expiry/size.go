@@ -6,13 +6,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Erases says whether something is erased by what is due: a text that is no longer than what compaction leaves is not.
+// Erases reports whether the due edit erases anything: a text no longer than what compaction leaves is not erased.
 func (d *Due) Erases() bool {
 	o := d.size()
 	return len(d.Erase) > 0 && (d.Kind != Compact || o.chars > int64(d.Expiration.Length()) || o.mediaLines > 0)
 }
 
-// Tokens is what the view shows now for what is due, in tokens.
+// Tokens is the weight of what the view shows now, in tokens.
 func (d *Due) Tokens() int64 {
 	if d.Kind == Remove {
 		return d.Unit.Tokens()
@@ -33,7 +33,7 @@ func (d *Due) Tokens() int64 {
 	return n
 }
 
-// Positions are the parts that expire together as what is due.
+// Positions returns the parts that expire together.
 func (d *Due) Positions() []int32 {
 	if d.Part == MessageText {
 		return TextParts(d.Message())
@@ -41,7 +41,7 @@ func (d *Due) Positions() []int32 {
 	return []int32{d.Part}
 }
 
-// Recall is the call of a tool that brings what is due back.
+// Recall returns the tool call that brings the text back.
 func (d *Due) Recall() string {
 	if d.Part == MessageText {
 		return conversation.ExpandCall(d.Index)
@@ -49,13 +49,13 @@ func (d *Due) Recall() string {
 	return d.Message().Parts[d.Part].Result.Recall(d.Index)
 }
 
-// placeholderTokens is about what a placeholder weighs, and annotationTokens what stands beside a shortened text.
+// placeholderTokens is the approximate weight of a placeholder, and annotationTokens that of the annotation of a shortened text.
 const (
 	placeholderTokens = 20
 	annotationTokens  = 25
 )
 
-// Gain is about how many tokens it frees to let go what is due.
+// Gain is the approximate number of tokens that the due edit frees.
 func (d *Due) Gain() int64 {
 	now := d.Tokens()
 	switch d.Kind {
@@ -69,10 +69,10 @@ func (d *Due) Gain() int64 {
 	if length := int64(d.Expiration.Length()); o.chars > length {
 		freed += o.text - o.text*length/o.chars - annotationTokens
 	}
-	return freed - (o.text + o.media - now) // a part of it may have been shortened before
+	return freed - (o.text + o.media - now) // part of it may have been shortened earlier
 }
 
-// LongestText is how many characters the text of what is due has at most as a summary is made of it: with lines for its media, and what stands
+// LongestText is the greatest length in characters of the text from which a summary is made: with a line for each medium, and separators
 // between pieces.
 func (d *Due) LongestText() int64 {
 	o := d.size()
@@ -81,7 +81,7 @@ func (d *Due) LongestText() int64 {
 
 const mediaLineChars = 300
 
-// originalSize is what the original of a tool result, or of a message's words, weighs and how long its text is.
+// originalSize describes the original of a tool result, or of a message's words: its weight and its length.
 type originalSize struct {
 	chars, text       int64 // its text: characters, tokens
 	media, mediaLines int64 // its media: tokens, pieces
@@ -104,7 +104,8 @@ func (d *Due) size() (o originalSize) {
 	return o
 }
 
-// addResult adds a tool result. What its text weighs beside its media is not on record: about a token for four characters.
+// addResult adds a tool result. The weight of its text without its media is not recorded: it is estimated as a token for every four
+// characters.
 func (o *originalSize) addResult(p *conversation.Part) {
 	chars, media := p.Result.Text.Chars(), int64(0)
 	o.pieces += int64(len(p.Result.Parts))

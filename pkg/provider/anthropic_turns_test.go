@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// claudeSteps are a conversation in Anthropic's JSON: each step a message as it is sent, or an answer.
+// claudeSteps is a conversation in Anthropic's JSON. Each step is a message as it is sent, or an answer.
 type claudeSteps struct {
 	by, called string // the models that wrote it and that is called; the same if called is empty
 	steps      []string
@@ -71,7 +71,7 @@ const (
 	byCode2      = `{"type":"tool_use","id":"toolu_2","name":"get","input":{},"caller":{"type":"code_execution_20250825","tool_id":"srvtoolu_9"}}`
 )
 
-// sequence is what comes in step by step, and what goes out; empty for the steps themselves.
+// sequence holds the steps that are read one by one, and what must be written; empty if it equals the steps.
 type sequence struct{ steps, want []string }
 
 func anthropicSequences() map[string]sequence {
@@ -133,7 +133,8 @@ func TestAnthropic_Turns_GoBackAsTheyCame(t *testing.T) {
 	}
 }
 
-// TestAnthropic_OtherModels_GetWhatTheirPlatformDrops: on Anthropic's own platform everything goes along, elsewhere only what the model wrote.
+// TestAnthropic_OtherModels_GetWhatTheirPlatformDrops: on Anthropic's own platform everything is sent; elsewhere only what the called model
+// wrote.
 func TestAnthropic_OtherModels_GetWhatTheirPlatformDrops(t *testing.T) {
 	t.Parallel()
 	steps := []string{ask, ofModel(thoughtA + "," + redacted + "," + look + "," + use1), ofUser(res1)}
@@ -161,7 +162,7 @@ func TestAnthropic_OtherModels_GetWhatTheirPlatformDrops(t *testing.T) {
 	}
 }
 
-// TestAnthropic_SystemMessages_StayWhereTheModelTakesThem: in place with what stands beside them, else as the user's text.
+// TestAnthropic_SystemMessages_StayWhereTheModelTakesThem: they stay in place with their other members; otherwise they become user text.
 func TestAnthropic_SystemMessages_StayWhereTheModelTakesThem(t *testing.T) {
 	t.Parallel()
 	const once = `{"role":"system","clear_at":"next_user_message","content":[{"type":"text","text":"Hurry."}]}`
@@ -195,7 +196,7 @@ func TestAnthropic_SystemMessages_StayWhereTheModelTakesThem(t *testing.T) {
 	}
 }
 
-// TestAnthropic_Assembly_OfHeads_IsTheSameStepByStep: blocks of two heads are two messages, whatever was hashed before.
+// TestAnthropic_Assembly_OfHeads_IsTheSameStepByStep: blocks with two different heads are two messages, whatever was hashed before.
 func TestAnthropic_Assembly_OfHeads_IsTheSameStepByStep(t *testing.T) {
 	t.Parallel()
 	tr := doorOf(conversation.FormatAnthropic).Traits()
@@ -235,7 +236,7 @@ func TestAnthropic_Reader_TagsWhatWasPaused(t *testing.T) {
 	}
 }
 
-// TestAnthropic_Residue_BesideABlock_StandsInForNothing: what is kept beside a block is none of what the block itself says.
+// TestAnthropic_Residue_BesideABlock_StandsInForNothing: members kept for a block never replace what the block itself says.
 func TestAnthropic_Residue_BesideABlock_StandsInForNothing(t *testing.T) {
 	t.Parallel()
 	hostile := call("get", "{}")

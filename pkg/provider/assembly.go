@@ -27,7 +27,7 @@ func assembleSystem(t Traits, blocks []Block) []byte {
 	return append(out, t.SystemSuffix...)
 }
 
-// Messages are blocks as a JSON array of messages, apart from all others.
+// Messages returns blocks as a JSON array of messages, independent of other blocks.
 func (t Traits) Messages(blocks []Block) []byte { return assembleMessages(t, blocks) }
 
 func assembleMessages(t Traits, blocks []Block) []byte {
@@ -48,17 +48,17 @@ func assembleMessages(t Traits, blocks []Block) []byte {
 	return append(out, closing(t, before)...)
 }
 
-// sender is whose message a block is of.
+// sender identifies the message that a block belongs to.
 type sender struct{ role, head string }
 
 func (b *Block) sender() sender { return sender{b.Role, b.Head} }
 
-// joins reports whether a block is of the message that the one before it is of.
-func (s sender) joins(before sender) bool {
+// sameMessage reports whether a block belongs to the same message as the block before it.
+func (s sender) sameMessage(before sender) bool {
 	return s.role == before.role && (s.role != "system" || s.head == before.head)
 }
 
-// appendJoint appends what separates two blocks, given whose they are; before is empty for the first block.
+// appendJoint appends what separates two blocks, given their senders. before is zero for the first block.
 func appendJoint(dst []byte, t Traits, before, next sender) []byte {
 	if !t.Merge {
 		if before.role != "" {
@@ -67,7 +67,7 @@ func appendJoint(dst []byte, t Traits, before, next sender) []byte {
 		return dst
 	}
 	switch {
-	case next.joins(before):
+	case next.sameMessage(before):
 		return append(dst, ',')
 	case before.role != "":
 		dst = append(dst, "]},"...)
@@ -94,8 +94,8 @@ type Assembly struct {
 	traits Traits
 	blocks []Block
 	system []byte
-	open   hash.Hash // over all but the closing; only ever cloned
-	last   sender    // of the last message
+	open   hash.Hash // over everything but the closing brackets; it is only ever cloned
+	last   sender    // sender of the last block
 	sum    [sha256.Size]byte
 	// base is the assembly before the last block, because a fixed last block comes and goes while what precedes it stays.
 	base *Assembly
@@ -114,8 +114,8 @@ func startAssembly(t Traits, blocks []Block) *Assembly {
 	return a
 }
 
-// With returns the assembly of the blocks, which are all of the context's, and reuses what it already knows of them. The assembly owns the
-// blocks from then on: nobody may modify them.
+// With returns the assembly of the blocks, which are all blocks of the context. It reuses what it has for leading blocks that are equal.
+// The assembly owns the blocks from then on: nobody may modify them.
 func (a *Assembly) With(blocks []Block) *Assembly {
 	from := a.start(blocks)
 	if len(from.blocks) == len(blocks) {
@@ -123,12 +123,12 @@ func (a *Assembly) With(blocks []Block) *Assembly {
 			return from
 		}
 		same := *from
-		same.blocks = blocks // equal bytes, and other messages'
+		same.blocks = blocks // the bytes are equal, but the blocks belong to other messages
 		return &same
 	}
 	last := len(blocks) - 1
 	if blocks[last].System {
-		return from.extend(blocks) // a base would lack this block, and system_json has it
+		return from.extend(blocks) // no base, because system_json already holds the block
 	}
 	base := from.extend(blocks[:last:last])
 	next := base.extend(blocks[:len(blocks):len(blocks)])
@@ -150,7 +150,7 @@ func (a *Assembly) start(blocks []Block) *Assembly {
 	return startAssembly(a.traits, blocks)
 }
 
-// extend always makes a new assembly, because With modifies its base.
+// extend always returns a new assembly, because With modifies the base of its result.
 func (a *Assembly) extend(blocks []Block) *Assembly {
 	next := &Assembly{traits: a.traits, blocks: blocks, system: a.system, open: clone(a.open), last: a.last}
 	var joint []byte

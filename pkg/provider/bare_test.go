@@ -115,8 +115,8 @@ func bareItems() map[conversation.Format][]bareItem {
 	}
 }
 
-// TestReader_Read_BareItem_IsWhatItIs: an object by itself is read as what its provider means by it, or refused by a name; by itself and in a list,
-// what a tool is given and what a model writes are never a user's words.
+// TestReader_Read_BareItem_IsWhatItIs: a single object is read as its provider means it, or refused by name. By itself and in a list, text
+// from tools and models is never taken for a user's words.
 func TestReader_Read_BareItem_IsWhatItIs(t *testing.T) {
 	t.Parallel()
 	for _, reader := range readers() {

@@ -203,7 +203,7 @@ func deep(n int) string {
 	return `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`
 }
 
-// TestFormats_EveryFolder_IsHeldToTheTable: a format that these tests do not know would be legal by nobody's judgment.
+// TestFormats_EveryFolder_IsHeldToTheTable: without this, nothing would check whether a new format is legal.
 func TestFormats_EveryFolder_IsHeldToTheTable(t *testing.T) {
 	folders, err := os.ReadDir(".")
 	if err != nil {

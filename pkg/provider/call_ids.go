@@ -8,13 +8,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// IDForm is what a provider takes as a call's id: so many characters at most, of these.
+// IDForm is the form of call ids that a provider accepts: a length in characters, and a pattern.
 type IDForm struct {
 	Max  int
 	Only *regexp.Regexp
 }
 
-// The forms of ids, each as its provider says or refuses.
+// The forms of ids, as providers document them or name them in refusals.
 var (
 	// WordID is letters, digits, _ and -, up to 64 of them: what Anthropic names in its refusals ("String should match pattern
 	// '^[a-zA-Z0-9_-]+$'"), Bedrock's Converse API as toolUseId, and OpenAI's Responses as call_id ("string too long. Expected ... 64").
@@ -30,7 +30,7 @@ var (
 // takes reports whether a provider takes an id as it is.
 func (f IDForm) takes(id string) bool { return len(id) <= f.Max && f.Only.MatchString(id) }
 
-// ChatIDForm is the form of ids for a model that is called by chat completions.
+// ChatIDForm is the form of ids for a model called through chat completions.
 func ChatIDForm(model string) IDForm {
 	if mistrals.MatchString(BareModel(model)) {
 		return MistralID
@@ -38,8 +38,9 @@ func ChatIDForm(model string) IDForm {
 	return ChatID
 }
 
-// CallID returns the id that a call is rendered with: its own, if no other call of the conversation has it and the provider takes it; else one
-// of nine letters and digits, which all take. It is a function of the record, never of the window.
+// CallID returns the id with which a call is rendered. It is the call's own id if that is unique in the conversation and the provider
+// accepts it. Otherwise it is a made id of nine letters and digits, which all providers accept. It depends on the record alone and not on
+// the window.
 func (c *UnitContext) CallID(t *Traits, call *conversation.ToolCall) string {
 	if call.Unique && (t.IDs == nil || t.IDs(c.Model).takes(call.CallID)) {
 		return call.CallID
@@ -52,17 +53,17 @@ func (s *UnitWriter) AppendCallID(dst []byte, call *conversation.ToolCall) []byt
 	return AppendString(dst, s.Context.CallID(&s.Traits, call))
 }
 
-// madeIDs begin all ids that are made up: no id of a caller's that begins so is rendered, so that none is met twice.
+// madeIDs is the prefix of made ids. A caller's id with this prefix is never rendered, so that no id occurs twice.
 const (
 	madeIDs   = "pal"
 	madeChars = 9
 )
 
-// MadeID makes an id from a call's number.
+// MadeID makes an id from a call's ordinal.
 func MadeID(ordinal int32) string {
 	digits := strconv.FormatInt(int64(ordinal), 36)
 	return madeIDs + strings.Repeat("0", madeChars-len(madeIDs)-len(digits)) + digits
 }
 
-// IsMadeID reports whether an id has the form of those that are made up.
+// IsMadeID reports whether an id has the form of a made id.
 func IsMadeID(id string) bool { return len(id) == madeChars && strings.HasPrefix(id, madeIDs) }

@@ -48,7 +48,7 @@ func TestReader_Arguments_OfNone_AreAnEmptyObject(t *testing.T) {
 	}
 }
 
-// TestFormat_Arguments_HalfASurrogatePair_IsReplacedByItself: a model wrote half of an emoji; the rest of what it wrote stands.
+// TestFormat_Arguments_HalfASurrogatePair_IsReplacedByItself: if a model wrote half of an emoji, everything else that it wrote stays.
 func TestFormat_Arguments_HalfASurrogatePair_IsReplacedByItself(t *testing.T) {
 	t.Parallel()
 	for came, want := range map[string]string{
@@ -77,7 +77,7 @@ func TestFormat_Arguments_HalfASurrogatePair_IsReplacedByItself(t *testing.T) {
 	}
 }
 
-// TestReader_Residue_HalfASurrogatePair_IsReplacedByItself: it costs nothing else of what a provider's JSON holds.
+// TestReader_Residue_HalfASurrogatePair_IsReplacedByItself: everything else in the provider's JSON stays.
 func TestReader_Residue_HalfASurrogatePair_IsReplacedByItself(t *testing.T) {
 	out, _ := context(t, chat, chat, `[{"role":"user","content":"q"},{"role":"assistant","content":"a","reasoning_details":[{"text":"\ud83d.","signature":"s"}]}]`, "openrouter/auto", "openrouter/auto")
 	if !strings.Contains(out, `"reasoning_details":[{"text":"�.","signature":"s"}]`) {
@@ -85,7 +85,7 @@ func TestReader_Residue_HalfASurrogatePair_IsReplacedByItself(t *testing.T) {
 	}
 }
 
-// TestChat_Shapes_OfOtherServers_AreTaken: what is not OpenAI's, and what was once.
+// TestChat_Shapes_OfOtherServers_AreTaken: this covers shapes that are not OpenAI's, and those that once were.
 func TestChat_Shapes_OfOtherServers_AreTaken(t *testing.T) {
 	t.Parallel()
 	const begins = `[{"role":"user","content":"q"},`
@@ -146,7 +146,7 @@ func TestChat_Shapes_OfOtherServers_AreTaken(t *testing.T) {
 	}
 }
 
-// TestChat_Native_Answer_IsTaken: Ollama's own API answers with one message, and counts beside it.
+// TestChat_Native_Answer_IsTaken: Ollama's own API answers with one message, and has counts next to it.
 func TestChat_Native_Answer_IsTaken(t *testing.T) {
 	in, err := doorOf(chat).reader.Read(&provider.ReadRequest{JSON: `{"model":"qwen3:8b","created_at":"x","message":{"role":"assistant","content":"a","thinking":"hm"},"done":true,"done_reason":"stop","prompt_eval_count":30,"eval_count":7}`})
 	if err != nil || in.Shape != provider.ShapeResponse || in.Model != "qwen3:8b" || in.Usage == nil || *in.Usage != (provider.Usage{Input: 30, Output: 7}) || len(in.Messages[0].Parts) != 2 {
@@ -154,7 +154,8 @@ func TestChat_Native_Answer_IsTaken(t *testing.T) {
 	}
 }
 
-// TestChat_History_OfAnotherModel_IsTakenByADialect: what a dialect demands on calls stands on those of other models too; what they thought does not.
+// TestChat_History_OfAnotherModel_IsTakenByADialect: members that a dialect requires on calls are also added to calls of other models. The
+// other models' reasoning is not.
 func TestChat_History_OfAnotherModel_IsTakenByADialect(t *testing.T) {
 	t.Parallel()
 	const list = `[{"role":"user","content":"q"},{"role":"assistant","content":"Look.","reasoning_content":"secret","tool_calls":[{"id":"call_1","type":"function","function":{"name":"get","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_1","content":"1"},{"role":"assistant","content":"So.","x_new":1},{"role":"user","content":"q"}]`
@@ -202,7 +203,7 @@ func TestChat_Signature_OfGemini_IsTheSameInItsOwnAPI(t *testing.T) {
 	}
 }
 
-// TestReader_Read_Aborted_HalfACall_IsCounted: its words are kept, and the caller is told that a call is not.
+// TestReader_Read_Aborted_HalfACall_IsCounted: the words are kept, and the caller is told that a call is not.
 func TestReader_Read_Aborted_HalfACall_IsCounted(t *testing.T) {
 	t.Parallel()
 	for f, message := range map[conversation.Format]string{

@@ -6,39 +6,41 @@ import (
 	"strings"
 )
 
-// ChatDialect is what an API that calls itself compatible with OpenAI's chat completions has of its own. What no row says of a model is the
-// rule: what came goes back to the same model, in all later turns.
+// ChatDialect describes how an API that is compatible with OpenAI's chat completions differs from them. Where a row says nothing, reasoning
+// goes back to the model that it came from, in all later turns.
 type ChatDialect struct {
 	Name   string
-	Models *regexp.Regexp // that speak it, by their bare names
-	Not    *regexp.Regexp // of those, which do not; nil for none
-	Server *regexp.Regexp // that speaks it, by the front of a name that a router takes; nil if the model alone decides
-	// Gives are the members in which an assistant's message says what it thought: of the message, of its content or of its calls.
+	Models *regexp.Regexp // models that speak it, by bare name
+	Not    *regexp.Regexp // exceptions among these; nil for none
+	Server *regexp.Regexp // router or server that speaks it, by the start of the model's full name; nil if the bare name alone decides
+	// Gives are the members that hold the model's reasoning: in the message, in a chunk of its content, or in its calls.
 	Gives []string
-	// Needs says on which messages of the assistant's, whoever wrote them, reasoning_content must be, and Missing what stands there on one
-	// that had none.
+	// Needs says which assistant messages, from whatever model, must have reasoning_content. Missing is the text for messages that have
+	// none.
 	Needs   ReasoningNeed
 	Missing string
-	// Refused are members of the assistant's messages that the API refuses; with RefusesOthers, all but Takes and those that OpenAI has.
+	// Refused are members of assistant messages that the API refuses. With RefusesOthers, it refuses all but those in Takes and those that
+	// OpenAI has.
 	Refused, Takes []string
 	RefusesOthers  bool
-	// Signs: calls carry Gemini's signatures. NeedsSignature: and a message whose first call has none is refused, in Gemini's own API too.
+	// Signs: calls carry Gemini's signatures. NeedsSignature: a message whose first call has no signature is refused, also by Gemini's own
+	// API.
 	Signs, NeedsSignature bool
-	// Source is where the row was read.
+	// Source says where this was documented.
 	Source string
 }
 
-// ReasoningNeed says which messages of the assistant's must have reasoning_content.
+// ReasoningNeed says which assistant messages must have reasoning_content.
 type ReasoningNeed int8
 
 // The needs.
 const (
 	ReasoningFree    ReasoningNeed = iota
-	ReasoningOnCalls               // where tools are called
+	ReasoningOnCalls               // messages that call tools
 	ReasoningOnAll
 )
 
-// The members of a message, a chunk of content and a call that hold what a model thought.
+// The members that hold reasoning, in a message, a chunk of content or a call.
 const (
 	ReasoningContent = "reasoning_content"
 	ReasoningPlain   = "reasoning"
@@ -48,12 +50,12 @@ const (
 	ExtraContent     = "extra_content"
 )
 
-// ChatMembers are those of a message that are written of what the record has.
+// ChatMembers are the members of a message that are written from the record's fields.
 func ChatMembers() []string {
 	return []string{"role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call"}
 }
 
-// ReasoningMembers are those of a message that hold reasoning: the first two as a text.
+// ReasoningMembers are the members of a message that hold reasoning. In the first two it is a text.
 func ReasoningMembers() []string {
 	return []string{ReasoningContent, ReasoningPlain, ReasoningDetails, ThinkingBlocks}
 }
@@ -62,11 +64,11 @@ func ReasoningMembers() []string {
 // 2026-11-26).
 const SkippedSignature = "skip_thought_signature_validator"
 
-// chatDialects: the first row that fits a model is its own. Each was read on 2026-11-26.
+// chatDialects are tried in order: the first row that fits a model applies. All were read on 2026-11-26.
 var chatDialects = []ChatDialect{
 	{
 		Name: "OpenAI", Models: regexp.MustCompile(`^(?:gpt-\d|chatgpt-|o\d|ft:|codex-|computer-use-)`),
-		// Chat completions give no reasoning. A router that calls these models gives encrypted details, and wants them back.
+		// Chat completions return no reasoning. A router to these models returns it encrypted, and requires it back.
 		Gives:  []string{ReasoningDetails},
 		Source: "developers.openai.com/api/reference/resources/chat; openrouter.ai/docs/guides/best-practices/reasoning-tokens",
 	},
@@ -137,7 +139,7 @@ var chatDialects = []ChatDialect{
 		Source: "docs.x.ai/developers/model-capabilities/text/reasoning",
 	},
 	{
-		// For Anthropic's models: their blocks, with signatures.
+		// Blocks of Anthropic's models, with signatures.
 		Name: "LiteLLM", Models: regexp.MustCompile(`^claude-`), Server: regexp.MustCompile(`^litellm(?:_proxy)?/`),
 		Gives: []string{ReasoningContent, ThinkingBlocks}, Source: "docs.litellm.ai/docs/reasoning_content",
 	},
@@ -152,10 +154,10 @@ var chatDialects = []ChatDialect{
 	},
 }
 
-// ChatDialects returns the rows of the table.
+// ChatDialects returns all rows of the table.
 func ChatDialects() []ChatDialect { return slices.Clone(chatDialects) }
 
-// ChatDialectOf returns what is known of the API by which a model is called. A model of a maker's behind a router is the maker's.
+// ChatDialectOf returns the dialect of the API through which a model is called. For a maker's model behind a router, it is the maker's.
 func ChatDialectOf(model string) ChatDialect {
 	bare, full := BareModel(model), strings.ToLower(model)
 	for _, by := range []func(*ChatDialect) bool{

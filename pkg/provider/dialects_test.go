@@ -17,7 +17,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// speaker is how a dialect says things: its model, the members of a message, of a chunk and of a call in which it thinks.
+// speaker holds how a dialect says things: its model, and the members with its reasoning in a message, a chunk and a call.
 type speaker struct {
 	model string
 	// thinks stands in a message that calls, chunk before its text, and signs in its first call.
@@ -27,7 +27,7 @@ type speaker struct {
 	answers              string // of a result, before the comma
 	image                string // the user's message
 	refuses              bool   // it has refusals
-	// wants is what an SDK's words become where the table says so: other members, another form.
+	// wants lists, as pairs, what an SDK's text becomes according to the table: other members, or another form.
 	wants [][2]string
 }
 
@@ -115,7 +115,7 @@ func (s *speaker) result(i int, name string) string {
 
 const userSays = `{"role":"user","content":"q"}`
 
-// says are the conversations of the matrix: in one, the message that is the model's answer is marked by its place.
+// says returns a conversation of the matrix, and the index of the message that is the model's answer.
 func (s *speaker) says(kind string) (messages []string, answer int) {
 	assistant := func(content, rest string) string { return `{"role":"assistant","content":` + content + rest + `}` }
 	calls := func(calls ...string) string { return `,"tool_calls":[` + strings.Join(calls, ",") + `]` }
@@ -151,7 +151,7 @@ func matrixKinds() []string {
 	return []string{"text", "call", "parallel calls", "reasoning and a call", "image", "refusal", "empty", "cut"}
 }
 
-// wanted is what the table makes of messages: as they came, but for what the row says.
+// wanted returns what the table makes of messages: unchanged, except for what the row says.
 func (s *speaker) wanted(t *testing.T, d *provider.ChatDialect, kind string, messages []string) (out []any) {
 	t.Helper()
 	for _, m := range messages {
@@ -237,8 +237,9 @@ func renderedTo(t rapid.TB, f provider.Format, messages []provider.InputMessage,
 	return compose(f, r.units(), model, chars4)
 }
 
-// TestChatDialects_Matrix_GoesBack: every dialect of the table × what a model may say × how it is appended comes out in the same dialect as it
-// came in, but for what the row says, is taken by the dialect's provider, and is legal in all five formats, and for the models of all rows.
+// TestChatDialects_Matrix_GoesBack: every dialect × everything a model may say × every way to append it is written in the same dialect as
+// it came, except for what the row says. The dialect's provider accepts it, and it is legal in all five formats and for the models of all
+// rows.
 func TestChatDialects_Matrix_GoesBack(t *testing.T) {
 	t.Parallel()
 	all := speakers()
@@ -305,8 +306,8 @@ func takenByProvider(t rapid.TB, f provider.Format, v view, model string) {
 	}
 }
 
-// written writes JSON as another tool does: members in any order, any character as an escape, other spacing, and, if more, members that nobody
-// knows in each object of the assistant's.
+// written writes JSON as another tool would: members in any order, any character escaped, other spacing and, with more, unknown members in
+// each object of the assistant's messages.
 func written(t *rapid.T, v any, more bool) string {
 	var b strings.Builder
 	space := func() { b.WriteString(rapid.SampledFrom([]string{"", " ", "\n\t"}).Draw(t, "space")) }
@@ -361,8 +362,8 @@ func written(t *rapid.T, v any, more bool) string {
 	return b.String()
 }
 
-// TestChatDialects_OtherWriters_ReadTheSame: members in another order, characters as escapes, spacing: the same context. What nobody knows, in
-// each object of a message of the assistant's, goes back with it.
+// TestChatDialects_OtherWriters_ReadTheSame: another order of members, escapes and spacing give the same context. Unknown members in
+// objects of an assistant message are written back.
 func TestChatDialects_OtherWriters_ReadTheSame(t *testing.T) {
 	all := speakers()
 	names := rapid.SampledFrom(slices.Sorted(maps.Keys(all)))

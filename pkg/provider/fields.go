@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Fields are the members of a JSON object by name, as they are written.
+// Fields are the members of a JSON object, by name, with their values as they are written.
 type Fields map[string]json.RawMessage
 
 // ReadFields returns the members of an object. It is false if the text is not an object that can be embedded.
@@ -19,13 +19,13 @@ func ReadFields(object string) (Fields, bool) {
 	return fields, err == nil
 }
 
-// Object returns the members of a member that is an object; nil if it is none.
+// Object returns the members of the object under a key; nil if there is no object.
 func (f Fields) Object(key string) Fields {
 	fields, _ := ReadFields(string(f[key]))
 	return fields
 }
 
-// Text returns a member that is a string, or empty.
+// Text returns the string under a key; empty if there is none.
 func (f Fields) Text(key string) string {
 	var s string
 	if json.Unmarshal(f[key], &s) != nil {
@@ -34,7 +34,7 @@ func (f Fields) Text(key string) string {
 	return s
 }
 
-// Texts returns the strings of a member that is a list; none of anything else.
+// Texts returns the strings in the list under a key; none if there is no such list.
 func (f Fields) Texts(key string) (texts []string) {
 	if json.Unmarshal(f[key], &texts) != nil {
 		return nil
@@ -42,7 +42,7 @@ func (f Fields) Texts(key string) (texts []string) {
 	return texts
 }
 
-// Without returns an object without some of its members.
+// Without returns the object without the members for which leave is true.
 func (f Fields) Without(leave func(key string) bool) []byte {
 	out := []byte("{}")
 	for _, key := range slices.Sorted(maps.Keys(f)) {
@@ -53,7 +53,7 @@ func (f Fields) Without(leave func(key string) bool) []byte {
 	return out
 }
 
-// Is reports whether a member is there and of a kind: { [ " or 0 for numbers.
+// Is reports whether the value under a key is of a kind: { for objects, [ for lists, " for strings, 0 for numbers.
 func (f Fields) Is(key string, kind byte) bool {
 	value := f[key]
 	if len(value) == 0 {
@@ -62,10 +62,10 @@ func (f Fields) Is(key string, kind byte) bool {
 	return value[0] == kind || kind == '0' && '0' < value[0] && value[0] <= '9'
 }
 
-// IsNull reports whether a member is not there, or null.
+// IsNull reports whether a member is missing or null.
 func (f Fields) IsNull(key string) bool { return len(f[key]) == 0 || string(f[key]) == "null" }
 
-// Only reports whether there are no other members than keys, because providers refuse requests with unknown ones.
+// Only reports whether the object has no members other than keys. Providers refuse unknown members.
 func (f Fields) Only(keys ...string) bool {
 	for key := range f {
 		if !slices.Contains(keys, key) {
@@ -75,7 +75,7 @@ func (f Fields) Only(keys ...string) bool {
 	return true
 }
 
-// List returns the objects of a member that is a list of them; none of anything else.
+// List returns the objects in the list under a key; none if there is no such list.
 func (f Fields) List(key string) (objects []Fields) {
 	if json.Unmarshal(f[key], &objects) != nil {
 		return nil
@@ -83,13 +83,13 @@ func (f Fields) List(key string) (objects []Fields) {
 	return objects
 }
 
-// Blocks reports whether a member is a list of blocks, at least one, each of which says its type.
+// Blocks reports whether the value under a key is a non-empty list of blocks, each with a type.
 func (f Fields) Blocks(key string) bool {
 	blocks := f.List(key)
 	return len(blocks) > 0 && !slices.ContainsFunc(blocks, func(b Fields) bool { return b.Text("type") == "" })
 }
 
-// Append puts members behind those of an object, if they are of a kind.
+// Append adds the members under the keys to an object, if their values are of a kind.
 func (f Fields) Append(object []byte, kind byte, keys ...string) []byte {
 	for _, key := range keys {
 		if !f.Is(key, kind) {
@@ -100,7 +100,7 @@ func (f Fields) Append(object []byte, kind byte, keys ...string) []byte {
 	return object
 }
 
-// AppendUnread puts the members of a member that is an object behind those of an object, but for those that it has already, or not take.
+// AppendUnread adds the members of the object under a key to another object, except those in but and those that it has already.
 func (f Fields) AppendUnread(object []byte, key string, but ...string) []byte {
 	if !f.Is(key, '{') {
 		return object
@@ -123,13 +123,13 @@ func (f Fields) AppendUnread(object []byte, key string, but ...string) []byte {
 	return object
 }
 
-// Head are the members of a member that is an object, as they stand in one, but for some; empty if there are none.
+// Head returns the members of the object under a key as JSON text without braces, except those in but; empty if there are none.
 func (f Fields) Head(key string, but ...string) string {
 	head := f.AppendUnread([]byte("{}"), key, but...)
 	return string(head[1 : len(head)-1])
 }
 
-// WithoutNulls is an object without the members that are null: SDKs print what an API left out as null, and the API refuses it.
+// WithoutNulls returns an object without members that are null: SDKs print a missing member as null, and the API refuses that.
 func WithoutNulls(object string) []byte {
 	out := []byte("{}")
 	members(object, func(quoted, value string) bool {
@@ -141,7 +141,7 @@ func WithoutNulls(object string) []byte {
 	return out
 }
 
-// appendMember puts a member behind those of an object.
+// appendMember adds a member to an object.
 func appendMember(object []byte, name, value string) []byte {
 	object = object[:len(object)-1]
 	if object[len(object)-1] != '{' {

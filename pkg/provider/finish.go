@@ -8,17 +8,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// Opener returns the user block that precedes a context which another role opens.
+// Opener returns the user block that is put before a context which begins with another role.
 func Opener(t Traits, count func(string) int) Block {
 	return fixedBlock(t, OpenerText, count)
 }
 
-// Continue returns the user block that follows a context which another role ends.
+// Continue returns the user block that is put after a context which ends with another role.
 func Continue(t Traits, count func(string) int) Block {
 	return fixedBlock(t, ContinueText, count)
 }
 
-// UserText returns a user block that follows a context and was never appended.
+// UserText returns a user block for the end of a context. Its text is not on record.
 func UserText(t Traits, text string) Block {
 	return Block{Role: "user", JSON: t.AppendText(nil, text), Index: -1}
 }
@@ -35,8 +35,8 @@ func (t *Traits) AppendText(dst []byte, text string) []byte {
 	return append(dst, t.TextSuffix...)
 }
 
-// Finish adds what the provider requires before and after the blocks of all units. A context without messages is returned unchanged,
-// because nothing can make it legal.
+// Finish adds what the provider requires before and after the blocks of all units. A context without messages is returned unchanged:
+// nothing can make it legal.
 func Finish(t Traits, blocks []Block, count func(string) int) ([]Block, []Repair) {
 	first := slices.IndexFunc(blocks, func(b Block) bool { return !b.System })
 	if first < 0 {
@@ -56,7 +56,7 @@ func Finish(t Traits, blocks []Block, count func(string) int) ([]Block, []Repair
 	return blocks, repairs
 }
 
-// count weighs synthetic text; without a counter a byte weighs a token.
+// count returns the weight of a synthetic text. Without a counter, each byte weighs one token.
 func (c UnitContext) count(text string) int32 {
 	if c.Count == nil {
 		return int32(len(text))
@@ -64,10 +64,10 @@ func (c UnitContext) count(text string) int32 {
 	return int32(c.Count(text))
 }
 
-// growth is how many more tokens a line and the text behind it are together than each by itself: a line feed and a slash make one byte
-// pair of their own.
+// growth is by how many tokens a line and the text behind it weigh more together than apart: a line feed and a slash form a byte pair
+// of their own.
 func (c UnitContext) growth(line, text string) int32 {
-	const border = 64 // bytes of the text that can make pairs with the line
+	const border = 64 // only this many bytes of the text can form pairs with the line
 	if len(text) > border {
 		text = strings.ToValidUTF8(text[:border], "")
 	}

@@ -81,7 +81,7 @@ func TestGemini_HistoryOfAnother_HasThePlaceholderWhereItIsDemanded(t *testing.T
 	}
 }
 
-// TestGemini_IDs_GoBackWhereTheyCame: and a result that came without goes with its call's only where nobody says that it had none.
+// TestGemini_IDs_GoBackWhereTheyCame: a result that came without an id gets its call's id only if nothing says that it had none.
 func TestGemini_IDs_GoBackWhereTheyCame(t *testing.T) {
 	f := doorOf(conversation.FormatGemini)
 	list := func(call, response string) string {
@@ -130,7 +130,7 @@ func TestGemini_UnknownMembersOfTheUsers_GoBack(t *testing.T) {
 	}
 }
 
-// TestGemini_MediaInResults_StandBesideTheResponse: from version 3 on, what it takes there; the rest is lines.
+// TestGemini_MediaInResults_StandBesideTheResponse: from version 3 on, accepted media are attached; others become lines.
 func TestGemini_MediaInResults_StandBesideTheResponse(t *testing.T) {
 	f := door{doorOf(conversation.FormatGemini).Format, doorOf(conversation.FormatAnthropic).reader}
 	image := func(mime string) string {

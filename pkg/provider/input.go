@@ -2,60 +2,61 @@ package provider
 
 import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 
-// Reader reads one provider's JSON: messages, answers, whole lists and usage. It is the way back from what its Format writes: what is read
-// and written again is the same, but for null, members that providers only ever answer with, ids, and neighbors that were merged.
+// Reader reads one provider's JSON: messages, answers, whole lists and usage. It reverses what the provider's Format writes: what is read
+// and written again is the same, except for nulls, members that only answers have, ids, and neighbors that were merged.
 type Reader interface {
 	Format() conversation.Format
-	// Read makes messages of JSON. What is wrong with it is an error of kind InvalidField whose violations name places in the JSON,
-	// such as choices[0].message.tool_calls[1].function.name, and never what stands there.
+	// Read makes messages from JSON. If the JSON is wrong, it returns an error of kind InvalidField. The violations name places in the
+	// JSON, such as choices[0].message.tool_calls[1].function.name, but never its values.
 	Read(in *ReadRequest) (*Input, error)
 }
 
-// Shape says what JSON of a provider is. The numbers are those of the API.
+// Shape says what a provider's JSON holds. The numbers are those of the API.
 type Shape int8
 
 // The shapes.
 const (
-	ShapeAuto     Shape = iota // as the JSON says itself: what a provider answers, a list, or a message
-	ShapeMessage               // a message or an item as it is sent, or an array of them
-	ShapeResponse              // what a provider answers
-	ShapeHistory               // all messages of a conversation: an array, or the object that is sent
+	ShapeAuto     Shape = iota // decided by the JSON itself: an answer, a list, or a message
+	ShapeMessage               // a message or an item as it is sent, or an array of these
+	ShapeResponse              // an answer of the provider
+	ShapeHistory               // all messages of a conversation: an array, or the whole request object
 )
 
 // ReadRequest is JSON to read.
 type ReadRequest struct {
 	JSON  string
 	Shape Shape
-	// Model wrote the assistant's messages, where the JSON does not say.
+	// Model is the model that wrote the assistant messages, where the JSON does not say.
 	Model string
-	// Tail: what the list begins with was left out, so that no system message in it leads the conversation.
+	// Tail is set if the beginning of the list was left out, so that no system message in it leads the conversation.
 	Tail bool
-	// Aborted: the reply was cut off, and its message, the last, is tagged so. Calls whose arguments are no whole JSON, and reasoning without its signature, are left out.
+	// Aborted is set if the reply was cut off. Its message, the last one, is tagged. Calls with incomplete arguments, and reasoning without
+	// its signature, are left out.
 	Aborted bool
 }
 
 // Input is what was read.
 type Input struct {
-	Shape    Shape // as which it was read, never ShapeAuto
+	Shape    Shape // the shape as which it was read; never ShapeAuto
 	Messages []InputMessage
-	// Elements are those of a list, byte for byte as they were sent, without the space between them.
+	// Elements are the elements of a list, byte for byte as they were sent, without the white space between them.
 	Elements []string
-	// System is what stands beside the list, in an object that is sent, or leads it: the texts, one after the other.
+	// System holds, in order, the texts of the system prompt: those next to the list in a request object, or those that lead the list.
 	System []string
-	// Leads: some of System are elements of the list, so that a tail of it is without them.
+	// Leads is set if some of System are elements of the list, so that a tail of the list lacks them.
 	Leads bool
-	// LeftOut is how many calls of a reply that was cut off are not among its messages, because their input is not whole.
+	// LeftOut is the number of calls left out of a reply that was cut off, because their input is incomplete.
 	LeftOut int
-	// Usage and Model come with a response; nil and empty where it does not say.
+	// Usage and Model come with a response; nil and empty if it does not have them.
 	Usage *Usage
 	Model string
 }
 
-// InputMessage is a message as the record may have it, content inline, without index, ids, times and tokens. A result without the id of its
-// call answers the first open call of the tool that it names.
+// InputMessage is a message in the form of the record, with inline contents, but without index, ids, times and tokens. A result without the
+// id of its call answers the first open call of its tool.
 type InputMessage struct {
 	conversation.Message
-	// First and End are the elements of the list that it was made of, half-open.
+	// First and End are the range of list elements that it was made from; End is exclusive.
 	First, End int
 }
 
@@ -64,5 +65,5 @@ type Usage struct {
 	Input, CacheRead, CacheWrite, Output, Reasoning int32
 }
 
-// Context is the input side: everything that was sent.
+// Context is the number of tokens that were sent.
 func (u *Usage) Context() int64 { return int64(u.Input) + int64(u.CacheRead) + int64(u.CacheWrite) }

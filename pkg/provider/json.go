@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth limits the nesting of embedded caller JSON: parsers of providers give up at 100 (protobuf) or 128 (serde) levels, and a context
-// that cannot be parsed bricks the session.
+// maxDepth limits the nesting of JSON from callers that is embedded. Providers' parsers give up at 100 (protobuf) or 128 (serde) levels,
+// and a context that cannot be parsed ends the session.
 const maxDepth = 64
 
 const hexDigits = "0123456789abcdef"
@@ -150,7 +150,8 @@ func codeUnit(s string, i int) uint64 {
 
 func numberLength(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789+-.eE")) }
 
-// mendSurrogates replaces halves of surrogate pairs in JSON by U+FFFD, each by itself: parsers of providers refuse all of a text for one.
+// mendSurrogates replaces each half of a surrogate pair that stands alone with U+FFFD: providers' parsers refuse the whole text because of
+// one.
 func mendSurrogates(s string) string {
 	if !strings.Contains(s, `\u`) {
 		return s

@@ -15,8 +15,8 @@ var (
 	legalName    = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 )
 
-// checker is a small reading of the table of behaviour §11: it decodes what was rendered, notes what is illegal, and gathers
-// what an independent count would count.
+// checker is a small reading of the table of behaviour §11. It decodes what was rendered, records what is illegal, and
+// collects the text that an independent count needs.
 type checker struct {
 	faults []string
 	texts  []string
@@ -214,7 +214,7 @@ func (c *checker) responses(messages []byte) {
 	}
 }
 
-// loose is a text, or nothing where something else stands.
+// loose is a text; empty if something else is there.
 type loose string
 
 func (l *loose) UnmarshalJSON(data []byte) error {

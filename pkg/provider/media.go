@@ -27,12 +27,12 @@ func IsWeb(m *conversation.Media) bool {
 // IsReachable reports whether a provider gets the media's bytes with the request, or can fetch them from the web.
 func IsReachable(m *conversation.Media) bool { return HasData(m) || IsWeb(m) }
 
-// IsImageOrPDF reports whether media is of a type that models read as they see it, and reachable.
+// IsImageOrPDF reports whether media is an image or a PDF that the provider can get.
 func IsImageOrPDF(m *conversation.Media) bool {
 	return (IsImage(m.MIMEType) || m.MIMEType == PDF) && IsReachable(m)
 }
 
-// AppendURL appends the location of the media as a JSON string: their address, or a data: URL.
+// AppendURL appends the location of media as a JSON string: its address, or a data: URL.
 func AppendURL(dst []byte, m *conversation.Media) []byte {
 	if HasData(m) {
 		return AppendDataURL(dst, m.MIMEType, m.Data.Inline)

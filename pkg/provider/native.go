@@ -18,7 +18,7 @@ func (s *UnitWriter) Native(l *Line, p *conversation.Part) bool {
 	}
 }
 
-// Reads reports whether what a model wrote for itself may be sent to the one that is called.
+// Reads reports whether private blocks of one model, such as reasoning, may be sent to the model that is called.
 func (s *UnitWriter) Reads(writer string) bool {
 	return SameModel(s.Context.Model, writer) || s.Traits.Reads != nil && s.Traits.Reads(s.Context.Model, writer)
 }

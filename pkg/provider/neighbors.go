@@ -5,39 +5,39 @@ import (
 	"strings"
 )
 
-// Neighbors are what the units around one say of it. Most units have none.
+// Neighbors is what a unit must know of the units around it to be written. It is empty for most units.
 type Neighbors struct {
-	// Asked are calls of the provider's own tools, by id, that earlier units ask and nothing has answered when the unit begins.
+	// Asked are ids of calls of the provider's own tools that earlier units hold and that are not answered when the unit begins.
 	Asked []string
-	// Awaited are calls of the provider's own tools, by id, that the unit asks and others answer, or that may still be answered.
+	// Awaited are ids of calls of the provider's own tools in this unit that later units answer, or that may still be answered.
 	Awaited []string
-	// GoesOn: the model goes on in the next unit, so that its thinking may end this one.
+	// GoesOn is set if the model's turn goes on in the next unit, so that this one may end with thinking.
 	GoesOn bool
 }
 
-// Ties are what a unit has to do with its neighbors, written as if it had none.
+// Ties is what a unit has to do with its neighbors. It is found by writing the unit as if it had none.
 type Ties struct {
-	// Asks and Answers are calls of the provider's own tools, by id, whose other half the unit lacks.
+	// Asks and Answers are ids of calls of the provider's own tools of which the unit holds only the call, or only the answer.
 	Asks, Answers []string
-	// Thinks: what the unit holds of the model's thinking stands last in its turn, where only a further turn of the model's lets it stay.
+	// Thinks is set if the unit ends with thinking, which may only stay if the model's turn goes on.
 	Thinks bool
-	// Spoken: somebody besides the model and the caller's tools says something.
+	// Spoken is set if somebody other than the model and the caller's tools says something.
 	Spoken bool
-	// Serves: blocks of the provider's own tools stand in the model's turn.
+	// Serves is set if the model's turn has blocks of the provider's own tools.
 	Serves bool
-	// Paused: the unit ends with a turn of the model's that was paused at the provider's own tools.
+	// Paused is set if the unit ends with a turn that was paused at the provider's own tools.
 	Paused bool
 }
 
-// maxOpenCalls bounds how many calls of the provider's own tools are open at a time: models have a few.
+// maxOpenCalls is how many calls of the provider's own tools may be open at a time: models have only a few.
 const maxOpenCalls = 32
 
-// FindNeighbors says what each unit of a view has in its neighbors, given the units as they are written without any. A call of the provider's
-// own tools stays from the unit that asks to the one that answers, if nobody else speaks between. One that nothing has answered yet stays
+// FindNeighbors returns the neighbors of each unit of a view, given the units as they are written without any. A call of the provider's own
+// tools stays open from the unit that asks to the one that answers, if nobody else speaks in between. A call without an answer stays open
 // while the model's turn is paused, or waits for the caller's tools.
 func FindNeighbors(units []UnitBlocks) []Neighbors {
 	out := make([]Neighbors, len(units))
-	open := map[string]int{} // where a call is asked
+	open := map[string]int{} // by id: the unit that holds the call
 	stays := func(id string, to int) {
 		from := open[id]
 		out[from].Awaited = append(out[from].Awaited, id)
@@ -86,19 +86,19 @@ func FindNeighbors(units []UnitBlocks) []Neighbors {
 	return out
 }
 
-// waits reports whether the model goes on behind the unit without anybody's words: its turn is paused, or has results alone.
+// waits reports whether the model's turn goes on after the unit without anybody else's words: it is paused, or only results follow.
 func (u *UnitBlocks) waits() bool {
 	n := len(u.Blocks)
 	return u.Ties.Paused || n > 0 && u.Blocks[n-1].Role == "user" && !u.Ties.Spoken
 }
 
-// byModel reports whether the model says it, as a message or as an item that its reasoning may precede.
+// byModel reports whether the block is the model's: a message, or an item that its reasoning may precede.
 func (b *Block) byModel() bool {
 	return b.Role == "assistant" || b.Role == "reasoning" || strings.HasSuffix(b.Role, "_call")
 }
 
-// Empty reports whether the neighbors say nothing.
+// Empty reports whether there is nothing to know.
 func (n *Neighbors) Empty() bool { return len(n.Asked)+len(n.Awaited) == 0 && !n.GoesOn }
 
-// Ties are what the unit that is written has to do with its neighbors.
+// Ties returns the ties of the unit that is being written.
 func (s *UnitWriter) Ties() *Ties { return &s.out.Ties }

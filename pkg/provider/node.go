@@ -13,7 +13,7 @@ import (
 // maxNesting limits how deep a document may nest.
 const maxNesting = 1000
 
-// isDocument reports whether a text is one JSON value in UTF-8. It reads whole lists at each step of an agent.
+// isDocument reports whether a text is one JSON value in UTF-8. It must be fast: it reads whole lists at every step of an agent.
 func isDocument(text string) bool {
 	if !utf8.ValidString(text) {
 		return false
@@ -31,21 +31,21 @@ func isDocument(text string) bool {
 	return scanner.IsComplete()
 }
 
-// Node is a value of a JSON document that was found valid, and where it stands. What is absent is a node too, so that faults can name it.
+// Node is a value of a valid JSON document, with its place. A missing value is a node too, so that an error can name its place.
 type Node struct {
-	JSON  string // as it was sent, without the space around it; empty if it is absent, or null
+	JSON  string // as it was sent, without surrounding white space; empty if it is missing or null
 	up    *Node
-	key   string // in an object; empty in a list
+	key   string // name in its object; empty in a list
 	index int
 }
 
 // Missing reports whether the value is absent or null.
 func (n *Node) Missing() bool { return n.JSON == "" }
 
-// Is reports which kind of value it is, by the first byte: { [ " t f or a digit.
+// Is reports whether the value begins with a byte, which tells its kind: { [ " t f or a digit.
 func (n *Node) Is(first byte) bool { return n.JSON != "" && n.JSON[0] == first }
 
-// Says reports whether the value is a text, and this one, whoever escaped which of its letters.
+// Says reports whether the value is the given string. Escapes do not matter.
 func (n *Node) Says(text string) bool { return n.Is('"') && unquote(n.JSON) == text }
 
 // place names where the value stands, such as choices[0].message; empty for the document.
@@ -62,7 +62,7 @@ func (n *Node) place() string {
 	return n.key
 }
 
-// present makes null absent.
+// present turns null into a missing value.
 func present(json string) string {
 	if json == "null" {
 		return ""
@@ -76,7 +76,7 @@ type Object struct {
 	members []Node
 }
 
-// Get returns a member; one that is missing if the object has none of the name.
+// Get returns the member with a name; a missing node if there is none.
 func (o *Object) Get(key string) Node {
 	for i := range o.members {
 		if o.members[i].key == key {
@@ -95,12 +95,12 @@ func (o *Object) Has(key string) bool {
 // Len is the number of members that are not null.
 func (o *Object) Len() int { return len(o.members) }
 
-// Others reports whether an object has members besides these.
+// Others reports whether an object has members other than keys.
 func (o *Object) Others(keys ...string) bool {
 	return slices.ContainsFunc(o.members, func(n Node) bool { return !slices.Contains(keys, n.key) })
 }
 
-// elements calls f with each value of a list, as it stands.
+// elements calls f with each value of a list, as it is written.
 func elements(list string, f func(i int, json string)) {
 	for i, n := content.SkipSpace(list, 1), 0; list[i] != ']'; n++ {
 		end := content.JSONValueEnd(list, i)
@@ -111,7 +111,7 @@ func elements(list string, f func(i int, json string)) {
 	}
 }
 
-// members calls f with each name, in its quotes, and value of an object, as they stand, until f says to stop.
+// members calls f with each quoted name and value of an object, as they are written, until f returns false.
 func members(object string, f func(key, json string) bool) {
 	for i := content.SkipSpace(object, 1); object[i] != '}'; {
 		keyEnd := content.JSONStringEnd(object, i)
@@ -126,7 +126,7 @@ func members(object string, f func(key, json string) bool) {
 	}
 }
 
-// unquote returns what a JSON string says. It shares no memory with the document, which may be much larger.
+// unquote returns the text of a JSON string. The result shares no memory with the document, which may be much larger.
 func unquote(quoted string) string {
 	s := quoted[1 : len(quoted)-1]
 	i := strings.IndexByte(s, '\\')
@@ -162,8 +162,8 @@ func appendUnescaped(dst []byte, s string) (out []byte, length int) {
 	return utf8.AppendRune(dst, utf8.RuneError), 6
 }
 
-// memberKey is the name of a member as the API has it. Python's SDKs print names that are words of the language with a stroke behind, and
-// send them without.
+// memberKey returns the name of a member as the API spells it. Python's SDKs print names that are keywords of the language with an
+// underscore at the end, and send them without it.
 func memberKey(quoted string, camel bool) string {
 	key := unquote(quoted)
 	if key == "from_" || key == "async_" {

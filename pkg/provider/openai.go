@@ -9,20 +9,20 @@ import (
 
 // What OpenAI's two APIs share.
 
-// The version of GPT from which on reusable instructions belong into the first developer item of Responses' input: what
-// stands in instructions is of that request alone, comes behind the input, and is billed as uncached
+// From this GPT version on, reusable instructions belong in the first developer item of Responses' input. Text in the
+// instructions member belongs to that request only, comes after the input, and is billed as uncached
 // (developers.openai.com/api/docs/guides/latest-model/gpt-6.2-astra, read 2026-11-26).
 const developersMajor, developersMinor = 6, 2
 
 var versionOfGPT = regexp.MustCompile(`^gpt-(\d+)(?:\.(\d+))?(?:-|$)`)
 
-// PromptIsDevelopers reports whether a model's system prompt stands in the first developer item of Responses' input.
+// PromptIsDevelopers reports whether a model's system prompt belongs in the first developer item of Responses' input.
 func PromptIsDevelopers(model string) bool {
 	m := versionOfGPT.FindStringSubmatch(BareModel(model))
 	if m == nil {
 		return false
 	}
-	major, _ := strconv.Atoi(m[1]) // digits, or none
+	major, _ := strconv.Atoi(m[1]) // the pattern matches digits only
 	minor, _ := strconv.Atoi(m[2])
 	return major > developersMajor || major == developersMajor && minor >= developersMinor
 }

@@ -12,16 +12,16 @@ const neverAnswered = "CALL_NEVER_ANSWERED"
 // assistant's lines before it, and other roles hold none.
 type Line struct {
 	Message
-	Model   string                 // that wrote it, empty if unknown
-	Paused  bool                   // the model's turn goes on behind it
-	Aborted bool                   // it was cut off
-	Call    *conversation.ToolCall // that a tool line answers
-	written bool                   // a block holds something of it
+	Model   string                 // model that wrote it; empty if unknown
+	Paused  bool                   // the model's turn goes on after it
+	Aborted bool                   // the message was cut off
+	Call    *conversation.ToolCall // call that a tool line answers
+	written bool                   // a block holds some of it
 }
 
-// Pair writes a unit as lines in the order that every provider accepts: the message, or those of the assistant; one tool line per call, in
-// the order of the calls, with a fixed result if the unit has none; then as the user's text what else the tool messages hold, including
-// late results.
+// Pair turns a unit into lines in the order that every provider accepts: the message, or those of the assistant; then one tool line per
+// call, in the order of the calls, with a fixed text if the unit has no result; then the other content of the tool messages, including late
+// results, as user text.
 func Pair(t Traits, u *conversation.Unit, c UnitContext) ([]Line, []Repair) {
 	p := pairer{traits: t, context: c, charged: make([]bool, len(u.Items))}
 	if u.Summary != nil {
@@ -45,16 +45,16 @@ type pairer struct {
 	leftovers []Line
 	repairs   []Repair
 	answers   []callAnswer
-	charged   []bool // by item: a line carries its overhead
+	charged   []bool // by item: a line already carries its overhead
 }
 
-// callAnswer is a call and the result that answers it; nil if none does.
+// callAnswer is a call with the result that answers it; nil for none.
 type callAnswer struct {
 	call   *conversation.ToolCall
-	asked  int32 // the message that asks
+	asked  int32 // index of the message with the call
 	result *conversation.Part
 	item   *conversation.Item
-	number int // of the item in the unit
+	number int // index of the item in the unit
 }
 
 // message writes a message whose role is not tool. Results in it answer nothing, because they are not in a tool message.
@@ -109,7 +109,7 @@ func (p *pairer) weigh(it *conversation.Item, number int, parts []conversation.P
 	return n
 }
 
-// match gives each call the first result in the unit that names it; the rest is left over.
+// match gives each call the first result in the unit that names it. Other results are left over.
 func (p *pairer) match(tools []conversation.Item, number int) {
 	open := make(map[int32]int, len(p.answers))
 	for i := range p.answers {
@@ -165,7 +165,7 @@ func (p *pairer) closeUnanswered(a *callAnswer) {
 	p.repair(a.asked, conversation.ReasonCallNeverAnswered, weight+tokens.PerMessage)
 }
 
-// addLeftover writes as the user's text what a message holds besides results that answer calls.
+// addLeftover writes, as user text, the content of a tool message other than results that answer calls.
 func (p *pairer) addLeftover(it *conversation.Item, number int, rest []*conversation.Part) {
 	line := Line{Message: Message{Role: conversation.RoleUser, EditSeq: it.EditSeq, Index: it.Message.Index}, Model: it.Message.Model}
 	for _, part := range rest {

@@ -146,7 +146,7 @@ func legal(t rapid.TB, f provider.Format, v view, count func(string) int) {
 	}
 }
 
-// legalToo asks the validator of the end-to-end tests, which was written without sight of the renderers.
+// legalToo asks the validator of the end-to-end tests, which was written independently of the renderers.
 func legalToo(t rapid.TB, f provider.Format, v view, count func(string) int) {
 	name := validate.Format(f.Traits().Name)
 	system, messages := provider.Assemble(f.Traits(), v.blocks)
@@ -210,8 +210,8 @@ func TestFormat_Unit_LineOfTheSpeaker_CountsWhatTheyGrowBy(t *testing.T) {
 	}
 }
 
-// TestFormat_Unit_SplitTurn_SameBytes: what an adapter appends as one message of the assistant's, or as one for each call, is the
-// same context; so is one tool message, or one for each result.
+// TestFormat_Unit_SplitTurn_SameBytes: one assistant message, or one for each call, gives the same context. So does one tool
+// message, or one for each result.
 func TestFormat_Unit_SplitTurn_SameBytes(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		turn, results := drawTurn(t)
@@ -272,7 +272,7 @@ func drawTurn(t *rapid.T) (turn, results []conversation.Part) {
 	return turn, results
 }
 
-// Blocks of a unit depend on the unit alone, so a window that starts later shows a suffix of the same blocks.
+// The blocks of a unit depend on the unit alone, so a window that starts later shows the same blocks from there on.
 func TestFormat_Unit_SameUnitSameBytes(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		units := drawRecord(t, chars4)

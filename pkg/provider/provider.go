@@ -11,7 +11,7 @@ import "github.com/palimpsest-context/palimpsest/pkg/conversation"
 // RendererVersion increases whenever any format writes different bytes for the same view.
 const RendererVersion int32 = 5
 
-// OldestRebuildable is the earliest version whose bytes this one can write again. Before version 5 every call had a number as its id.
+// OldestRebuildable is the oldest version whose bytes this one can write again. Before version 5, calls had numbers as ids.
 const OldestRebuildable int32 = 5
 
 // Format writes units for one provider.
@@ -36,23 +36,23 @@ type Traits struct {
 	// TextPrefix and TextSuffix enclose a JSON string to make it the user's text: a block, or a piece of system_json.
 	TextPrefix, TextSuffix string
 	NoBlank                bool // text of white space alone is as forbidden as empty text
-	// Pauses: the model's turn may be paused, and goes on where it stands; what the provider's own tools answer may come in later turns.
+	// Pauses is set if the model's turn may be paused and goes on later; answers of the provider's own tools may come in later turns.
 	Pauses bool
-	// Precedes: what the model thought precedes what it said, also where each was appended by itself.
+	// Precedes is set if the model's reasoning must come before its text even if the two were appended separately.
 	Precedes bool
-	// Reads reports whether the model that is called may be sent what another of the provider's wrote; nil if never.
+	// Reads reports whether one model of the provider may be sent private blocks of another; nil if never.
 	Reads func(called, writer string) bool
-	// SystemInside reports whether a model takes system messages among the others, and SystemAfter whether one may follow a block of the
-	// assistant's; nil if never. They may always follow a user's.
+	// SystemInside reports whether a model takes system messages among the others. SystemAfter reports whether one may follow a block of
+	// the assistant. Nil means never. A system message may always follow a user message.
 	SystemInside func(model string) bool
 	SystemAfter  func(b *Block) bool
-	// Residue are the members of residue that the format merges back.
+	// Residue lists the members of residue that the format writes back.
 	Residue []string
 	// NameField is true if messages have a field for the speaker; without one, a user's name precedes the text.
 	NameField bool
-	// IDs is the form of calls' ids for a model; nil if the format takes any.
+	// IDs returns the form of call ids for a model; nil if the format takes any id.
 	IDs func(model string) IDForm
-	// Request is how a request holds the context; without Messages, the format is no provider's.
+	// Request says how a request holds the context. Without Messages, the format belongs to no provider.
 	Request RequestShape
 }
 
@@ -60,25 +60,26 @@ type Traits struct {
 type UnitContext struct {
 	Model     string                // the model that will be called; empty means any
 	Leading   bool                  // a system message of the unit belongs to those that lead the conversation
-	Severed   bool                  // the unit begins with the assistant, and what came directly before it is not shown
-	Neighbors Neighbors             // what other units say of this one
-	Count     func(text string) int // weighs synthetic text
+	Severed   bool                  // the unit begins with the assistant, and the message directly before it is not shown
+	Neighbors Neighbors             // what the unit must know of other units
+	Count     func(text string) int // counts the tokens of synthetic text
 }
 
 // Block is a part of a context that the provider's prompt cache can cache as a whole.
 type Block struct {
 	System bool   // belongs into system_json
-	Role   string // as the provider writes it: system, user, assistant, model, tool, or an item's type
+	Role   string // as the provider writes it: system, user, assistant, model, tool, or the type of an item
 	JSON   []byte
-	Tokens int32 // before the factor
+	Tokens int32 // before the calibration factor
 	Index  int32 // message it comes from; -1 for a synthetic one
-	// Head are members of the message that the block begins, beside its role. System messages of different heads stay apart.
+	// Head holds other members of the message that the block begins, as JSON. System messages with different heads stay separate.
 	Head string
-	// Summary is what the block says, if it is one; 0 for none.
+	// Summary is the number of the summary that the block shows; 0 for none.
 	Summary int64
-	// Paused: the block ends a turn of the model's that was paused, so that nothing need follow it.
+	// Paused is set if the block ends a turn that was paused, so that nothing need follow it.
 	Paused bool
-	// AsUser is a system message among the others as the user's text, for places where the provider takes none; nil of all other blocks.
+	// AsUser is the block of a system message rewritten as user text, for places where the provider takes no system message; nil for other
+	// blocks.
 	AsUser *Block
 }
 
@@ -86,29 +87,29 @@ type Block struct {
 type UnitBlocks struct {
 	Blocks  []Block
 	Repairs []Repair
-	// Messages is the neutral form, filled by the neutral format alone.
+	// Messages is the neutral form. Only the neutral format sets it.
 	Messages []Message
-	// Ties are what the unit has to do with its neighbors.
+	// Ties is what the unit has to do with its neighbors.
 	Ties Ties
 }
 
 // Message is a message of the neutral form.
 type Message struct {
-	Name      string // who of several in the role speaks
+	Name      string // which of several speakers in the role
 	Role      conversation.Role
 	Parts     []conversation.Part
 	Tokens    int32
 	EditSeq   int64
 	Index     int32  // -1 for a synthetic one
-	Last      int32  // the last message that it shows, where it shows several; 0 otherwise
-	Summary   int64  // 0 if it is no summary
-	Synthetic string // why it was made up
-	Shortened bool   // the window shows a part of it
+	Last      int32  // the last message that it shows, if it shows several; otherwise 0
+	Summary   int64  // 0 if it is not a summary
+	Synthetic string // why it was added; empty for a recorded message
+	Shortened bool   // the window shows only part of it
 }
 
 // Repair is a change that was made to render a legal context. The record is unchanged.
 type Repair struct {
 	Index  int32 // message; -1 for a synthetic one
 	Reason conversation.Reason
-	Tokens int64 // that it added (or took, if negative)
+	Tokens int64 // tokens that it added; negative if it removed some
 }

@@ -48,7 +48,8 @@ func TestReader_Read_Answer_TellsModelAndUsage(t *testing.T) {
 	}
 }
 
-// TestReader_Read_Aborted_LeavesWholeThings: half calls and thoughts without their signature go, and the message is tagged.
+// TestReader_Read_Aborted_LeavesWholeThings: incomplete calls, and thoughts without their signature, are dropped, and the
+// message is tagged.
 func TestReader_Read_Aborted_LeavesWholeThings(t *testing.T) {
 	t.Parallel()
 	want := map[conversation.Format]string{
@@ -72,7 +73,7 @@ func TestReader_Read_Aborted_LeavesWholeThings(t *testing.T) {
 	}
 }
 
-// TestReader_Read_Fault_NamesItsPlace: and never what stands there.
+// TestReader_Read_Fault_NamesItsPlace: an error never contains the value.
 func TestReader_Read_Fault_NamesItsPlace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -138,7 +139,8 @@ func TestReader_Read_Auto_IsWhatTheJSONSays(t *testing.T) {
 	}
 }
 
-// TestReader_Read_Tail_LeadsNothing: of a list whose beginning was left out, no system message is the conversation's own.
+// TestReader_Read_Tail_LeadsNothing: if the beginning of a list was left out, none of its system messages leads the
+// conversation.
 func TestReader_Read_Tail_LeadsNothing(t *testing.T) {
 	t.Parallel()
 	in, err := doorOf(conversation.FormatOpenAIChat).reader.Read(&provider.ReadRequest{JSON: `[{"role":"system","content":"S"}]`, Tail: true})
@@ -179,7 +181,7 @@ func TestReadUsage_Hostile_IsRefusedOrBounded(t *testing.T) {
 	}
 }
 
-// TestReader_Read_AnswerWithOddUsage_IsReadWithoutIt: what was counted is no reason to leave a reply off the record.
+// TestReader_Read_AnswerWithOddUsage_IsReadWithoutIt: a faulty usage must not keep a reply off the record.
 func TestReader_Read_AnswerWithOddUsage_IsReadWithoutIt(t *testing.T) {
 	for _, odd := range []string{`{"prompt_tokens":1.5}`, `{"prompt_tokens":"12"}`, `{"prompt_tokens":-1,"completion_tokens":3}`, `[]`, `7`} {
 		in, err := doorOf(conversation.FormatOpenAIChat).reader.Read(&provider.ReadRequest{JSON: `{"object":"chat.completion","choices":[{"message":{"role":"assistant","content":"Done."}}],"usage":` + odd + `}`})

@@ -12,7 +12,7 @@ func Text(text string) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 }
 
-// Content reads a text, or a list of pieces, of which read makes parts; none if it is missing.
+// Content reads a text, or a list of pieces from which read makes parts; none if the content is missing.
 func (r *Reading) Content(n Node, read func(*Reading, *Object) (conversation.Part, bool)) (parts []conversation.Part) {
 	if n.Is('"') {
 		return []conversation.Part{Text(r.Text(n))}
@@ -25,7 +25,7 @@ func (r *Reading) Content(n Node, read func(*Reading, *Object) (conversation.Par
 	return parts
 }
 
-// RequiredContent reads content that must be there.
+// RequiredContent reads content that must be present.
 func (r *Reading) RequiredContent(n Node, read func(*Reading, *Object) (conversation.Part, bool)) []conversation.Part {
 	if n.Missing() {
 		r.Fail(&n, "is required")
@@ -33,7 +33,7 @@ func (r *Reading) RequiredContent(n Node, read func(*Reading, *Object) (conversa
 	return r.Content(n, read)
 }
 
-// Call makes a part of a call. What is not whole in a reply that was cut off is none: ok is false then.
+// Call makes a part from a call. It is false for an incomplete call of a reply that was cut off.
 func (r *Reading) Call(id, name, arguments string) (p conversation.Part, ok bool) {
 	if r.Request.Aborted && !IsJSON(arguments) {
 		r.Input.LeftOut++
@@ -44,7 +44,7 @@ func (r *Reading) Call(id, name, arguments string) (p conversation.Part, ok bool
 	return conversation.Part{Kind: conversation.PartToolCall, Call: call}, true
 }
 
-// Reasoning makes a part of reasoning. In a reply that was cut off it is none without its signature: ok is false then.
+// Reasoning makes a part from reasoning. It is false for reasoning without a signature in a reply that was cut off.
 func (r *Reading) Reasoning(from, text, signature string) (p conversation.Part, ok bool) {
 	if text+signature == "" || r.Request.Aborted && signature == "" {
 		return p, false
@@ -54,7 +54,7 @@ func (r *Reading) Reasoning(from, text, signature string) (p conversation.Part, 
 	return conversation.Part{Kind: conversation.PartReasoning, Reasoning: reasoning}, true
 }
 
-// CallOfText makes a part of a call whose input is no JSON: nobody can tell whether one in a reply that was cut off is whole.
+// CallOfText makes a part from a call whose input is not JSON. It is false in a reply that was cut off: such a call may be incomplete.
 func (r *Reading) CallOfText(id, name, input string) (p conversation.Part, ok bool) {
 	if r.Request.Aborted {
 		r.Input.LeftOut++
@@ -63,11 +63,11 @@ func (r *Reading) CallOfText(id, name, input string) (p conversation.Part, ok bo
 	return r.Call(id, name, input)
 }
 
-// noArguments are those of a call that has none.
+// noArguments are the arguments of a call without any.
 const noArguments = "{}"
 
-// Arguments reads the arguments of a call: a text of JSON, or, as some servers write them, the JSON itself. Servers write null and no text for
-// none; in a reply that was cut off, no text is what had not come yet.
+// Arguments reads the arguments of a call: a text of JSON or, from some servers, the JSON itself. Servers send null or an empty text for no
+// arguments; in a reply that was cut off, an empty text means that the arguments had not come yet.
 func (r *Reading) Arguments(n Node) string {
 	if n.Is('{') {
 		return strings.Clone(n.JSON)
@@ -85,8 +85,8 @@ func (r *Reading) Arguments(n Node) string {
 	}
 }
 
-// ObjectArguments reads the arguments of a call whose provider has them as an object. In a reply that was cut off they may be the text that
-// had come of it.
+// ObjectArguments reads the arguments of a call whose provider has them as an object. In a reply that was cut off, they may be the text
+// that had come so far.
 func (r *Reading) ObjectArguments(n Node) string {
 	switch {
 	case n.Missing():
@@ -98,7 +98,7 @@ func (r *Reading) ObjectArguments(n Node) string {
 	return noArguments
 }
 
-// StoredFile makes media of a file that the provider keeps: others are told its id alone.
+// StoredFile makes media from a file that the provider stores. Other providers are told only its id.
 func (r *Reading) StoredFile(id Node, mime string) conversation.Part {
 	return r.mediaPart(&id, mime, conversation.Media{URI: "file:" + r.Required(id, maxReadCallID)})
 }
@@ -121,7 +121,7 @@ func ResultPart(result conversation.ToolResult) conversation.Part {
 	return conversation.Part{Kind: conversation.PartToolResult, Result: &result}
 }
 
-// maxSought bounds how many open calls of one tool are compared: more than a message can hold.
+// maxSought is how many open calls of a tool are compared: more than a message can hold.
 const maxSought = maxReadCalls
 
 func (r *Reading) open(id, name string) {
@@ -132,7 +132,7 @@ func (r *Reading) open(id, name string) {
 	r.tools[id] = name
 }
 
-// Answered notes that a result answers the call with an id, so that one without an id answers another.
+// Answered records that a result answers the call with an id, so that a result without an id answers another call.
 func (r *Reading) Answered(id string) string {
 	if name, ok := r.tools[id]; ok {
 		return r.AnsweredCall(name, id)
@@ -140,8 +140,8 @@ func (r *Reading) Answered(id string) string {
 	return id
 }
 
-// AnsweredCall returns the id of the call that a result answers whose provider pairs by name: its own, else that of the first open call of the
-// tool in the list. It is empty if the list has none: then the record's is meant.
+// AnsweredCall returns the id of the call that a result answers, for providers that pair by name: the result's own id or else that of the
+// first open call of the tool in the list. If it is empty, the call is on record.
 func (r *Reading) AnsweredCall(name, id string) string {
 	ids := r.opened[name]
 	at := 0
@@ -152,12 +152,12 @@ func (r *Reading) AnsweredCall(name, id string) string {
 		return id
 	}
 	answered := ids[at]
-	copy(ids[1:at+1], ids[:at]) // what is before it moves, because behind it many may be
+	copy(ids[1:at+1], ids[:at]) // moves the ids before it, because there may be many behind it
 	r.opened[name] = ids[1:]
 	return answered
 }
 
-// OnlyMember returns the only member of an object, a null one counted too: where nothing else may be lost.
+// OnlyMember returns the only member of an object. It counts null members too, so that nothing is lost.
 func (r *Reading) OnlyMember(n Node) (member Node, ok bool) {
 	count := 0
 	if n.Is('{') {
@@ -170,10 +170,10 @@ func (r *Reading) OnlyMember(n Node) (member Node, ok bool) {
 	return member, count == 1
 }
 
-// Key is the name of the value in its object.
+// Key returns the name of the value in its object.
 func (n *Node) Key() string { return n.key }
 
-// OptionalOr reads a string, or takes another where it is missing.
+// OptionalOr reads a string; other if it is missing.
 func (r *Reading) OptionalOr(n Node, other string) string {
 	if n.Missing() {
 		return other
@@ -181,7 +181,7 @@ func (r *Reading) OptionalOr(n Node, other string) string {
 	return r.Required(n, maxReadName)
 }
 
-// AddSystem adds a text that stands beside the list.
+// AddSystem adds a text of the system prompt next to the list.
 func (r *Reading) AddSystem(text string) {
 	if text != "" {
 		r.Input.System = append(r.Input.System, text)

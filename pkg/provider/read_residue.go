@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// WithResidue gives a part the members that its fields do not hold; none if there are none.
+// WithResidue gives a part the members that its fields do not hold; nothing if there are none.
 func (r *Reading) WithResidue(p conversation.Part, from string, kept Members) conversation.Part {
 	if len(kept) > 0 {
 		p.Residue = &conversation.Residue{Provider: from, JSON: mendSurrogates(kept.JSON())}
@@ -15,7 +15,7 @@ func (r *Reading) WithResidue(p conversation.Part, from string, kept Members) co
 	return p
 }
 
-// MoreResidue puts members before those that a part has already.
+// MoreResidue adds members before those that a part already has.
 func (r *Reading) MoreResidue(p conversation.Part, from string, kept Members) conversation.Part {
 	if p.Residue != nil {
 		members(p.Residue.JSON, func(quoted, value string) bool {
@@ -67,16 +67,16 @@ func (m Members) JSON() string {
 	return b.String()
 }
 
-// Rewriting says how a block of the provider's own is kept.
+// Rewriting says how a provider's own block is kept.
 type Rewriting struct {
-	Nulls []string // members that are null are left out, but for these, which the provider demands
-	Free  []string // what is in these is nobody's but the caller's, and stays as it is
-	Drop  []string // members that are left out, such as marks for a cache
-	Top   bool     // only the block's own members are looked at
+	Nulls []string // members that may be null, because the provider requires them; other nulls are dropped
+	Free  []string // members whose values belong to the caller and are kept unchanged
+	Drop  []string // members that are dropped, such as cache marks
+	Top   bool     // only the block's own members are rewritten, and not nested ones
 	Camel bool     // names in snake_case become camelCase
 }
 
-// Block writes a block without what its provider would refuse.
+// Block returns a block without what its provider would refuse.
 func (r *Reading) Block(w *Rewriting, n Node) string {
 	if !n.Is('{') {
 		r.Fail(&n, "must be an object")
@@ -131,7 +131,7 @@ func (m *Members) AddObject(r *Reading, w *Rewriting, n Node) {
 	}
 }
 
-// Unread keeps under a key the members of an object that are not read otherwise; nothing if there are none.
+// Unread keeps, under a key, the members of an object that nothing else reads; nothing if there are none.
 func (m *Members) Unread(w *Rewriting, key string, o *Object, read ...string) {
 	var rest Members
 	for i := range o.members {

@@ -8,19 +8,19 @@ import (
 
 // Dialect reads one provider's JSON for a Reader.
 type Dialect interface {
-	// IsResponse reports whether an object is what the provider answers.
+	// IsResponse reports whether an object is an answer of the provider.
 	IsResponse(o *Object) bool
-	// Response reads what the provider answers: its messages, the model, and the object of usage.
+	// Response reads an answer: its messages and the model. It returns the object with the usage.
 	Response(r *Reading, o *Object) (usage Node)
-	// List returns the whole list in an object that is sent, missing if it is none.
+	// List returns the whole list in a request object; missing if the object is not a request.
 	List(o *Object) Node
-	// System reads what stands beside the list.
+	// System reads the system prompt next to the list.
 	System(r *Reading, o *Object)
 	// Element reads a message or an item.
 	Element(r *Reading, n Node)
 }
 
-// NewReader returns a reader of a dialect. camel says that keys in snake_case are those in camelCase.
+// NewReader returns a reader of a dialect. With camel, keys in snake_case are read as camelCase.
 func NewReader(id conversation.Format, camel bool, d Dialect) Reader { return reader{id, camel, d} }
 
 type reader struct {
@@ -70,7 +70,7 @@ func (rd reader) read(r *Reading, root Node) {
 	}
 }
 
-// shapeOf says what an object is by itself.
+// shapeOf returns the shape that an object has by itself.
 func (rd reader) shapeOf(o *Object, list bool) Shape {
 	switch {
 	case rd.dialect.IsResponse(o):
@@ -90,7 +90,7 @@ func (rd reader) list(r *Reading, list Node) {
 	case r.Input.Shape == ShapeResponse:
 		r.Fail(&list, "must be an object: what the provider answered")
 		return
-	case list.Is('"'): // the short form of one message of the user's
+	case list.Is('"'): // the short form of a single user message
 		r.keep(list)
 		rd.element(r, list, 0)
 		return
@@ -127,14 +127,14 @@ func (rd reader) response(r *Reading, o *Object) {
 	}
 }
 
-// refusal is the error that names all places.
+// refusal is an error that names all violations.
 func (r *Reading) refusal(text string) error {
 	err := conversation.Errorf(conversation.InvalidField, "%s", text)
 	err.Violations = r.faults
 	return err
 }
 
-// Add puts a message behind those that were read. What says nothing is no message.
+// Add appends a message. A message without content is skipped.
 func (r *Reading) Add(n Node, role conversation.Role, name string, parts []conversation.Part) {
 	parts = slices.DeleteFunc(parts, func(p conversation.Part) bool {
 		return p.Kind == conversation.PartText && p.Text.Inline == "" && p.Residue == nil
@@ -158,7 +158,7 @@ func (r *Reading) Add(n Node, role conversation.Role, name string, parts []conve
 	r.check(n, &r.Input.Messages[len(r.Input.Messages)-1])
 }
 
-// AddInput puts results behind as messages of the tools, and what is between them as the user's, in order.
+// AddInput appends results as tool messages and other parts as user messages, in order.
 func (r *Reading) AddInput(n Node, parts []conversation.Part) {
 	start := 0
 	for i := 1; i <= len(parts); i++ {
@@ -175,9 +175,9 @@ func (r *Reading) AddInput(n Node, parts []conversation.Part) {
 
 func isResult(p *conversation.Part) bool { return p.Kind == conversation.PartToolResult }
 
-// Join adds to the assistant's message if one directly precedes, else puts a message of its own behind: to the model neighbors are one turn.
+// Join adds to the assistant message directly before, or appends a new one: to the model, neighbors are one turn.
 func (r *Reading) Join(n Node, parts []conversation.Part) {
-	m := r.joined()
+	m := r.assistantBefore()
 	if m == nil {
 		r.Add(n, conversation.RoleAssistant, "", parts)
 		return
@@ -187,8 +187,8 @@ func (r *Reading) Join(n Node, parts []conversation.Part) {
 	r.check(n, m)
 }
 
-// joined is the assistant's message that directly precedes the element that is read; nil if none does.
-func (r *Reading) joined() *InputMessage {
+// assistantBefore returns the assistant message directly before the current element; nil if there is none.
+func (r *Reading) assistantBefore() *InputMessage {
 	last := len(r.Input.Messages) - 1
 	if last < 0 || r.Input.Messages[last].Role != conversation.RoleAssistant {
 		return nil
@@ -196,9 +196,9 @@ func (r *Reading) joined() *InputMessage {
 	return &r.Input.Messages[last]
 }
 
-// Calls returns how many calls the assistant's message has that the next would join.
+// Calls returns the number of calls in the assistant message that the next element would join.
 func (r *Reading) Calls() int {
-	m := r.joined()
+	m := r.assistantBefore()
 	if m == nil {
 		return 0
 	}
@@ -214,12 +214,12 @@ func countCalls(m *InputMessage) (n int) {
 	return n
 }
 
-// leads reports whether a system message that comes now is among those that lead the list.
+// leads reports whether a system message read now is one of those that lead the list.
 func (r *Reading) leads() bool {
 	return r.Input.Shape == ShapeHistory && !r.Request.Tail && len(r.Input.Messages) == 0
 }
 
-// check holds a message to what the API takes.
+// check checks a message against the limits of the API.
 func (r *Reading) check(n Node, m *InputMessage) {
 	if len(m.Parts) > maxReadParts {
 		r.Fail(&n, "must have at most %d parts", maxReadParts)
@@ -234,7 +234,7 @@ func (r *Reading) check(n Node, m *InputMessage) {
 	}
 }
 
-// tagAborted marks the reply that was cut off: nobody waits for its calls.
+// tagAborted tags the reply that was cut off: its calls are never answered.
 func (r *Reading) tagAborted() {
 	last := len(r.Input.Messages) - 1
 	if r.Request.Aborted && last >= 0 && r.Input.Messages[last].Role == conversation.RoleAssistant {
@@ -242,7 +242,7 @@ func (r *Reading) tagAborted() {
 	}
 }
 
-// Last are the parts of the last message; none if there is none.
+// Last returns the parts of the last message; none if there is none.
 func (r *Reading) Last() []conversation.Part {
 	if last := len(r.Input.Messages) - 1; last >= 0 {
 		return r.Input.Messages[last].Parts

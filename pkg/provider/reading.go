@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// What the API takes of a message (its rules say the same of messages that come as fields), and what faults of one reading are remembered.
+// The API's limits for a message (also enforced for messages that come as fields), and the number of faults that are reported.
 const (
 	maxReadParts   = 1024
 	maxReadCalls   = 512
@@ -23,18 +23,18 @@ const (
 	maxReadMembers = 256
 )
 
-// Reading is JSON while it is read: what was found, and what is wrong with it.
+// Reading is the reading of one JSON document: what was found, and what is wrong.
 type Reading struct {
 	Request *ReadRequest
 	Input   Input
-	camel   bool // snake_case keys are those in camelCase
+	camel   bool // keys in snake_case are read as camelCase
 	faults  []conversation.Violation
-	opened  map[string][]string // by the name of a tool: ids of calls in the list that nothing has answered
-	tools   map[string]string   // by the id of a call in the list: the name of its tool
-	element int                 // that is read
+	opened  map[string][]string // by tool name: ids of calls in the list that are not answered yet
+	tools   map[string]string   // by id of a call in the list: the name of its tool
+	element int                 // index of the current element
 }
 
-// Fail notes what is wrong with a value. The text never says what stands there.
+// Fail records what is wrong with a value. The text never contains the value.
 func (r *Reading) Fail(n *Node, format string, args ...any) {
 	if len(r.faults) == maxReadFaults {
 		return
@@ -111,7 +111,7 @@ func (r *Reading) Text(n Node) string {
 	return unquote(n.JSON)
 }
 
-// Required reads a string of so many bytes that must be there.
+// Required reads a string of at most the given number of bytes, which must be present.
 func (r *Reading) Required(n Node, most int) string {
 	s := r.Text(n)
 	switch {
@@ -123,7 +123,7 @@ func (r *Reading) Required(n Node, most int) string {
 	return s
 }
 
-// Optional reads a string of at most so many bytes.
+// Optional reads a string of at most the given number of bytes.
 func (r *Reading) Optional(n Node, most int) string {
 	s := r.Text(n)
 	if len(s) > most {
@@ -132,7 +132,7 @@ func (r *Reading) Optional(n Node, most int) string {
 	return s
 }
 
-// Name reads the optional name of who speaks.
+// Name reads the optional name of the speaker.
 func (r *Reading) Name(n Node) string {
 	s := r.Optional(n, maxReadName)
 	if strings.ContainsFunc(s, unicode.IsControl) {
@@ -149,7 +149,7 @@ func (r *Reading) True(n Node) bool {
 	return n.JSON == "true"
 }
 
-// decode reads base64, of either alphabet, padded or not.
+// decode decodes base64 of either alphabet, with or without padding.
 func (r *Reading) decode(n *Node, text string) string {
 	text = strings.TrimRight(text, "=")
 	encoding := base64.RawStdEncoding
@@ -163,7 +163,7 @@ func (r *Reading) decode(n *Node, text string) string {
 	return string(data)
 }
 
-// Media reads an address, or the bytes of a data: URL, in which case it says its own type.
+// Media reads an address or a data: URL. A data: URL has a type of its own.
 func (r *Reading) Media(n Node, mime string) conversation.Part {
 	address := r.Text(n)
 	if own, data, ok := strings.Cut(address, ";base64,"); ok && strings.HasPrefix(own, "data:") {
@@ -189,7 +189,7 @@ func (r *Reading) mediaPart(n *Node, mime string, m conversation.Media) conversa
 	return conversation.Part{Kind: conversation.PartMedia, Media: &m}
 }
 
-// ImageType guesses the type of an image from its address; JPEG where that does not tell.
+// ImageType guesses the type of an image from its address; JPEG if the address does not tell.
 func ImageType(address string) string {
 	path, _, _ := strings.Cut(address, "?")
 	for _, mime := range imageTypes {
@@ -205,7 +205,7 @@ func (r *Reading) Result(id, text string) conversation.ToolResult {
 	return conversation.ToolResult{CallID: id, State: conversation.ResultCompleted, Text: conversation.Content{Inline: text}}
 }
 
-// SetOutput makes a result's output of texts and media: one text is a text.
+// SetOutput sets a result's output from texts and media. A single text becomes a text output.
 func (r *Reading) SetOutput(n Node, result *conversation.ToolResult, parts []conversation.Part) {
 	switch {
 	case len(parts) == 0:
@@ -228,5 +228,5 @@ func (r *Reading) CallID(n Node) string { return r.Required(n, maxReadCallID) }
 // ToolName reads the required name of a tool.
 func (r *Reading) ToolName(n Node) string { return r.Required(n, maxReadName) }
 
-// GeneratedID is the id of the call at a place in its message, for providers that give none.
+// GeneratedID makes an id from a call's position in its message, for providers that give none.
 func GeneratedID(number int) string { return "call_" + strconv.Itoa(number+1) }

@@ -6,37 +6,37 @@ import (
 	"slices"
 )
 
-// RequestShape says how a provider's request holds a context. Keys that a provider does not have are empty.
+// RequestShape says how a provider's request holds a context. A key is empty if the provider does not have it.
 type RequestShape struct {
-	System       string // of system_json
-	Instructions string // of a system prompt that stands in no block
-	Messages     string // of messages_json
-	// Rest are members that every request has, from the comma on.
+	System       string // key of system_json
+	Instructions string // key of a system prompt that is not part of a block
+	Messages     string // key of messages_json
+	// Rest holds the members of every request, beginning with a comma.
 	Rest string
-	// CacheKey is the key of the name by which the provider finds its cache, CacheMark the member that marks a block for it.
+	// CacheKey is the key of the name under which the provider finds its cache. CacheMark is the member that marks a block for the cache.
 	CacheKey, CacheMark string
-	// CacheLookback is how many blocks from a mark on, itself among them, the provider looks at for what an earlier request marked; 0 if it
-	// needs no marks.
+	// CacheLookback is how many blocks before a mark, including the marked one, the provider searches for an earlier request's mark; 0 if
+	// it needs no marks.
 	CacheLookback int
 }
 
-// maxCacheMarks is how many blocks of a request Anthropic takes a mark of.
+// maxCacheMarks is how many marked blocks Anthropic accepts in a request.
 const maxCacheMarks = 4
 
-// Completion is what a request holds beside the context.
+// Completion holds what a request has in addition to the context.
 type Completion struct {
 	Instructions string
 	Tools        []json.RawMessage
 	CacheKey     string  // empty for none
-	Marks        []int32 // blocks to mark for the cache, ascending; none where nothing is to be marked
+	Marks        []int32 // blocks to mark for the cache, ascending
 }
 
-// Request writes the arguments of a provider's call: but for cache marks, with the bytes of the context as they are.
+// Request writes a complete request. Apart from cache marks, the bytes of the context are unchanged.
 func (a *Assembly) Request(c *Completion) []byte {
 	shape := &a.traits.Request
 	tools, blocks := c.Tools, a.blocks
 	if shape.CacheMark != "" && len(c.Marks) > 0 {
-		marked := a.marked(c)
+		marked := a.markForCache(c)
 		tools, blocks = marked.tools, marked.blocks
 	}
 	system, messages := assembleSystem(a.traits, blocks), assembleMessages(a.traits, blocks)
@@ -92,7 +92,7 @@ func AppendArray(dst []byte, elements []json.RawMessage) []byte {
 	return append(dst, ']')
 }
 
-// markedRequest is what is marked for the provider's cache.
+// markedRequest is a request while cache marks are set.
 type markedRequest struct {
 	tools  []json.RawMessage
 	blocks []Block
@@ -100,9 +100,9 @@ type markedRequest struct {
 	left   int
 }
 
-// marked marks from the end of the record backward, then the last system block, at last the last tool: what stands later in a request holds
-// what stands before it. Marks of the caller's own stay, and count.
-func (a *Assembly) marked(c *Completion) *markedRequest {
+// markForCache sets marks in the blocks from the end backward, then on the last system block, and then on the last tool: a mark that comes later
+// in a request covers everything before it. The caller's own marks stay, and count.
+func (a *Assembly) markForCache(c *Completion) *markedRequest {
 	m := &markedRequest{tools: slices.Clone(c.Tools), blocks: slices.Clone(a.blocks), mark: a.traits.Request.CacheMark, left: maxCacheMarks}
 	for _, t := range m.tools {
 		if hasMember(t, "cache_control") {
@@ -124,25 +124,26 @@ func (a *Assembly) marked(c *Completion) *markedRequest {
 		}
 	}
 	if n := len(m.tools); n > 0 && m.left > 0 {
-		m.tools[n-1] = m.with(m.tools[n-1])
+		m.tools[n-1] = m.withMark(m.tools[n-1])
 	}
 	return m
 }
 
-// markBlock marks a block, or the last one before it in the same part of the request that takes a mark: thinking does not.
+// markBlock marks a block. If the block takes no mark, as thinking, it marks the last one before it in the same part of the request that
+// does.
 func (m *markedRequest) markBlock(at int32) {
 	for i := int(at); i >= 0 && i < len(m.blocks) && m.left > 0 && m.blocks[i].System == m.blocks[at].System; i-- {
 		b := &m.blocks[i]
 		if bytes.HasPrefix(b.JSON, []byte(`{"type":"thinking"`)) || bytes.HasPrefix(b.JSON, []byte(`{"type":"redacted_thinking"`)) {
 			continue
 		}
-		b.JSON = m.with(b.JSON)
+		b.JSON = m.withMark(b.JSON)
 		return
 	}
 }
 
-// with is an object with the mark as its last member, or as it is if it has one.
-func (m *markedRequest) with(object []byte) []byte {
+// withMark returns an object with the mark as its last member, or unchanged if it has one.
+func (m *markedRequest) withMark(object []byte) []byte {
 	object = bytes.TrimSpace(object)
 	if len(object) < 2 || object[len(object)-1] != '}' || hasMember(object, "cache_control") {
 		return object
@@ -155,7 +156,7 @@ func (m *markedRequest) with(object []byte) []byte {
 	return append(append(out, m.mark...), '}')
 }
 
-// hasMember says whether an object has a member by this name, looked at only where its bytes hold the name at all.
+// hasMember reports whether an object has a member with a name. It only parses objects whose bytes contain the name.
 func hasMember(object []byte, name string) bool {
 	if !bytes.Contains(object, []byte(`"`+name+`"`)) {
 		return false

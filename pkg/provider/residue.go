@@ -6,7 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Kept returns the members of a part's residue that the provider takes back; nil for most parts. Lines have no residue of others.
+// Kept returns the members of a part's residue that the provider takes back; nil for most parts. Lines hold no other provider's residue.
 func (s *UnitWriter) Kept(p *conversation.Part) Fields {
 	if p.Residue == nil {
 		return nil
@@ -25,12 +25,12 @@ func (t *Traits) kept(r *conversation.Residue) Fields {
 	return fields
 }
 
-// unweighed are members that no model reads: ids, how an answer was parted, and in which member of which form what a part holds came.
+// unweighed are members that no model reads: ids, how an answer was divided, and in which members the content came.
 func unweighed() []string {
 	return []string{"id", "status", "item", "continues", "as", "empty", "named"}
 }
 
-// WeighedResidue is what of a residue weighs tokens: nothing of most.
+// WeighedResidue returns the part of a residue that weighs tokens; empty for most.
 func WeighedResidue(object string) string {
 	if !IsObject(object) {
 		return object
@@ -48,14 +48,14 @@ func WeighedResidue(object string) string {
 	return weighed.JSON()
 }
 
-// isFile reports whether a medium is a file that the provider keeps under an id, or that has a name, so that it may be of any type.
+// isFile reports whether a medium is a file with an id at the provider or with a name, so that it may be of any type.
 func (f Fields) isFile(m *conversation.Media) bool {
 	return f.Text("file_id") != "" || f.Text("filename") != "" && IsReachable(m)
 }
 
-// takeResidue leaves in the lines what the format may merge back: residue of its provider, by the model that is called, of which it knows a
-// member. All other residue is left out, and what it weighs.
-func (s *UnitWriter) takeResidue(lines []Line) {
+// keepOwnResidue leaves in the lines only residue that the format may write back: with a member that it knows, from its provider, and from a
+// model whose blocks may be sent. Other residue is dropped with its weight.
+func (s *UnitWriter) keepOwnResidue(lines []Line) {
 	for i := range lines {
 		l := &lines[i]
 		copied := false
@@ -65,12 +65,12 @@ func (s *UnitWriter) takeResidue(lines []Line) {
 				s.residue = s.residue || p.Residue != nil
 				continue
 			}
-			if !copied { // the record's own must not change
+			if !copied { // the record's parts must not change
 				l.Parts, copied = slices.Clone(l.Parts), true
 				p = &l.Parts[j]
 			}
 			n := int32(0)
-			if weighed := WeighedResidue(p.Residue.JSON); weighed != "" { // an id of an item says nothing to anybody else
+			if weighed := WeighedResidue(p.Residue.JSON); weighed != "" { // the dropped residue weighed something, unlike an id
 				n = min(s.Context.count(weighed), p.Tokens)
 				s.Repair(l.Index, conversation.ReasonResidueDropped, -int64(n))
 			}
@@ -79,7 +79,7 @@ func (s *UnitWriter) takeResidue(lines []Line) {
 	}
 }
 
-// takes reports whether residue in a line may go back. What the assistant's has may refer to blocks that not every model takes.
+// takes reports whether the residue of a line may be sent back. Residue of the assistant may refer to blocks that not every model takes.
 func (s *UnitWriter) takes(l *Line, r *conversation.Residue) bool {
 	if r.Provider != s.Traits.Provider || l.Role == conversation.RoleAssistant && !s.Reads(l.Model) {
 		return false
@@ -87,8 +87,8 @@ func (s *UnitWriter) takes(l *Line, r *conversation.Residue) bool {
 	return len(s.Traits.kept(r)) > 0
 }
 
-// CallOf returns the call that a result answers and ResultOf the result of a call; nil if the unit has none. They are looked for where calls
-// or results have residue, which is rare.
+// CallOf returns the call that a result answers; nil if the unit does not have it. It searches, but is only called if calls or results have
+// residue, which is rare.
 func (s *UnitWriter) CallOf(ordinal int32) *conversation.Part {
 	return s.find(func(p *conversation.Part) bool {
 		return p.Kind == conversation.PartToolCall && p.Call.Ordinal == ordinal

@@ -6,7 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// TestFormat_Unit_AnyResidue_IsLegal: what callers say of a part, in its place or out of it, and of whatever kind, makes no illegal context.
+// TestFormat_Unit_AnyResidue_IsLegal: whatever residue callers give for a part, of whatever kind and place, the context is legal.
 func TestFormat_Unit_AnyResidue_IsLegal(t *testing.T) {
 	t.Parallel()
 	for _, said := range hostileResidue() {

@@ -22,7 +22,7 @@ func rendered(t *testing.T, d door, list, by, called string) (string, []provider
 	return string(out), v.repairs
 }
 
-// TestResponses_ItemIDs_GoWithTheirReasoning: OpenAI refuses an item under its id whose reasoning is not there.
+// TestResponses_ItemIDs_GoWithTheirReasoning: OpenAI refuses an item with an id if its reasoning is missing.
 func TestResponses_ItemIDs_GoWithTheirReasoning(t *testing.T) {
 	d := doorOf(conversation.FormatOpenAIResponses)
 	list := func(reasoning string) string {
@@ -55,7 +55,7 @@ func TestResponses_ItemIDs_GoWithTheirReasoning(t *testing.T) {
 	}
 }
 
-// TestResponses_ItemIDs_OfASeveredTurn_AreLeftOut: the reasoning before the turn may have been a message of its own, which is not shown.
+// TestResponses_ItemIDs_OfASeveredTurn_AreLeftOut: the reasoning before the turn may be in a message of its own that is not shown.
 func TestResponses_ItemIDs_OfASeveredTurn_AreLeftOut(t *testing.T) {
 	const list = `[{"role":"user","content":"q"},{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Look.","annotations":[]}]},` +
 		`{"type":"function_call","id":"fc_1","status":"completed","call_id":"call_9","name":"get","arguments":"{}"},{"type":"function_call_output","call_id":"call_9","output":"1"}]`

@@ -82,7 +82,8 @@ func there(t rapid.TB, d door, list string) (out []byte) {
 	return out
 }
 
-// backAgain holds a list to the law: what comes in goes out, but for what canonical takes away from both.
+// backAgain checks the law of the round trip on a list: what is written equals what was read, after both are made
+// canonical.
 func backAgain(t rapid.TB, d door, list string) {
 	t.Helper()
 	out := there(t, d, list)
@@ -97,7 +98,8 @@ func indented(v any) string {
 	return string(b)
 }
 
-// canon rewrites JSON to what a provider takes it for: null is absent, one text is a text, neighbors are one.
+// canon rewrites JSON to its meaning for a provider: null is absent, a list with one text is a text, and neighbors are
+// joined.
 type canon struct {
 	format conversation.Format
 	ids    map[string]string
@@ -172,7 +174,7 @@ func camel(s string) string {
 	return strings.Join(words, "")
 }
 
-// object makes what stands for the same the same.
+// object makes members with the same meaning equal.
 func (c *canon) object(key string, m map[string]any) map[string]any {
 	switch c.format {
 	case conversation.FormatOpenAIChat:
@@ -225,7 +227,7 @@ func (c *canon) object(key string, m map[string]any) map[string]any {
 	return m
 }
 
-// items parts what Responses has in one message without an id, and the sidecar in several.
+// items splits a message without an id, which Responses has as one item and the sidecar as several.
 func (c *canon) items(m map[string]any) []any {
 	if m["type"] == nil {
 		m["type"] = "message"

@@ -8,14 +8,14 @@ import (
 
 // Fixed texts for what the record does not contain.
 const (
-	OpenerText     = "[Conversation continues.]"                 // the user's, before a context that another role opens
-	ContinueText   = "Continue."                                 // the user's, behind a context that another role ends
+	OpenerText     = "[Conversation continues.]"                 // user text before a context that another role begins
+	ContinueText   = "Continue."                                 // user text after a context that another role ends
 	UnansweredText = "[No result: the call was never answered.]" // in place of a call's result
-	SystemHeader   = "[System message]\n"                        // before a system message that is shown as the user's text
-	SilentError    = "[The call failed without a message.]"      // in an error that says nothing: Anthropic wants a text in it
+	SystemHeader   = "[System message]\n"                        // before a system message that is shown as user text
+	SilentError    = "[The call failed without a message.]"      // in an error without a text: Anthropic requires one
 )
 
-// LateHeader precedes a result that is shown as the user's text, because it answers no call of its unit.
+// LateHeader is put before a result that is shown as user text, because it answers no call of its unit.
 func LateHeader(r *conversation.ToolResult) string {
 	call := CleanName(r.Name)
 	switch id := WordID.takes(r.CallID); {
@@ -29,7 +29,7 @@ func LateHeader(r *conversation.ToolResult) string {
 	return "[Late result of " + call + "]\n"
 }
 
-// SummaryHeader precedes the text of a summary.
+// SummaryHeader is put before the text of a summary.
 func SummaryHeader(e *conversation.Edit) string {
 	return fmt.Sprintf("[Summary of messages %d-%d. What it stands for: expand_message(\"s%d\")]\n\n", e.Range.First, e.Range.End-1, e.Summary.ID)
 }

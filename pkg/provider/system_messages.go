@@ -6,8 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// systemApart writes a system message for a provider that has a place of its own for those that lead: there if it leads, else among the others
-// if the model takes it, else as the user's.
+// systemApart writes a system message for a provider with a separate place for leading ones: there if it leads; otherwise among the other
+// messages if the model takes that, or else as user text.
 func (s *UnitWriter) systemApart(l *Line) {
 	contents := s.contents(l, func(*conversation.Media) bool { return false })
 	if len(contents) == 0 {
@@ -37,12 +37,12 @@ func (s *UnitWriter) systemApart(l *Line) {
 	}
 }
 
-// systemInside reports whether a system message stays one among the others.
+// systemInside reports whether a system message may stay among the other messages.
 func (s *UnitWriter) systemInside(l *Line) bool {
 	return l.Role == conversation.RoleSystem && !s.Context.Leading && s.Traits.SystemInside != nil && s.Traits.SystemInside(s.Context.Model)
 }
 
-// headOf are the members of a message beside its role and content, as they stand in it; empty if it has none.
+// headOf returns the members of a message besides role and content, as JSON text; empty if it has none.
 func (s *UnitWriter) headOf(l *Line) string {
 	for i := range l.Parts {
 		if kept := s.Kept(&l.Parts[i]); kept.Is("message", '{') {
@@ -52,7 +52,7 @@ func (s *UnitWriter) headOf(l *Line) string {
 	return ""
 }
 
-// systemJSON is a content of a system message: a text, or a block of the provider's own.
+// systemJSON returns the JSON of a system message's content: a text, or a block of the provider's own.
 func (c *Content) systemJSON(t *Traits) []byte {
 	if c.Own != "" {
 		return []byte(c.Own)
@@ -60,7 +60,8 @@ func (c *Content) systemJSON(t *Traits) []byte {
 	return c.Kept.AppendUnread(t.AppendText(nil, c.Text), "members", "cache_control")
 }
 
-// systemAsUser is a block of a system message as the user's, the first with a line that says what it is, and the weight of that line.
+// systemAsUser rewrites a block of a system message as user text, and returns the added weight. The first block gets a line that says what
+// it is.
 func (s *UnitWriter) systemAsUser(b *Block, c *Content, first bool) (Block, int32) {
 	out, text, more := *b, c.Text+c.Own, int32(0)
 	if first {
@@ -71,8 +72,8 @@ func (s *UnitWriter) systemAsUser(b *Block, c *Content, first bool) (Block, int3
 	return out, more
 }
 
-// placeSystems leaves system messages among the others where the provider takes them: behind the user's words or results, and before the model's
-// turn or at the end. Others become the user's text. The caller's blocks stay as they are.
+// placeSystems leaves system messages among the others where the provider takes them: after a user message or results, and before the
+// model's turn or at the end. It replaces the others by user text. It does not change blocks in place.
 func placeSystems(t Traits, blocks []Block) ([]Block, []Repair) {
 	var repairs []Repair
 	for at := 0; at < len(blocks); at++ {
@@ -102,7 +103,7 @@ func takesSystem(t *Traits, blocks []Block, at, end int) bool {
 	return before.Role == "user" || before.Role == "assistant" && t.SystemAfter != nil && t.SystemAfter(before)
 }
 
-// asUser makes blocks of system messages the user's, with a repair for each message.
+// asUser replaces blocks of system messages by user text, with one repair per message.
 func asUser(blocks []Block) (repairs []Repair) {
 	for i := range blocks {
 		b := *blocks[i].AsUser

@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// Tool is the definition of a tool: an element of a request's tools, for Gemini of functionDeclarations.
+// Tool is the definition of a tool: an element of a request's tools or, for Gemini, of functionDeclarations.
 type Tool struct {
 	Name string
 	JSON json.RawMessage
@@ -17,7 +17,7 @@ type Tool struct {
 
 var errNoTools = errors.New("provider: tools are an array of objects")
 
-// ReadTools are the elements of a request's tools; none for an empty text.
+// ReadTools returns the elements of a request's tools; none for an empty text.
 func ReadTools(text string) ([]json.RawMessage, error) {
 	if text == "" {
 		return nil, nil
@@ -34,7 +34,7 @@ func ReadTools(text string) ([]json.RawMessage, error) {
 	return tools, nil
 }
 
-// toolNames is where formats name a tool.
+// toolNames holds the members in which formats name a tool.
 type toolNames struct {
 	Name     string `json:"name"`
 	Function struct {
@@ -50,7 +50,7 @@ type toolName struct {
 
 func namesOf(tool json.RawMessage) []string {
 	var n toolNames
-	_ = json.Unmarshal(tool, &n) // what has another form has no name that is ours
+	_ = json.Unmarshal(tool, &n) // a tool of another form has no name that could be ours
 	names := make([]string, 0, 2+len(n.Declarations)+len(n.SnakeDeclarations))
 	names = append(names, n.Name, n.Function.Name)
 	for _, d := range slices.Concat(n.Declarations, n.SnakeDeclarations) {
@@ -59,7 +59,7 @@ func namesOf(tool json.RawMessage) []string {
 	return names
 }
 
-// WithTools adds tools behind those of a request, but for those whose names it has.
+// WithTools adds tools to those of a request, except those with a name that the request already has.
 func WithTools(f conversation.Format, tools []json.RawMessage, more []Tool) []json.RawMessage {
 	known := make([]string, 0, 2*len(tools))
 	for _, t := range tools {
@@ -81,7 +81,8 @@ func WithTools(f conversation.Format, tools []json.RawMessage, more []Tool) []js
 	}
 }
 
-// withDeclarations adds functions to the first of Gemini's tools that declares any: some of its models refuse two that do.
+// withDeclarations adds functions to the first of Gemini's tools that declares any: some Gemini models refuse two such
+// tools.
 func withDeclarations(tools, added []json.RawMessage) []json.RawMessage {
 	out := slices.Clone(tools)
 	for i, t := range out {

@@ -19,14 +19,14 @@ type Writer interface {
 	Result(s *UnitWriter, l *Line, r *conversation.ToolResult)
 }
 
-// Content is something that the user or the system says: media if set, else text.
+// Content is something that the user or the system says: media if Media is set, otherwise text.
 type Content struct {
 	Text   string
 	Media  *conversation.Media
-	Own    string // a block of the provider's own, in a system message
-	Kept   Fields // what the provider takes back beside it
+	Own    string // a block of the provider's own in a system message
+	Kept   Fields // other members that the provider takes back
 	Tokens int32
-	// Recalled is true for memories that stand before the message's own words.
+	// Recalled is set for memories, which come before the message's own words.
 	Recalled bool
 }
 
@@ -36,7 +36,7 @@ type UnitWriter struct {
 	Context UnitContext
 	out     UnitBlocks
 	lines   []Line
-	residue bool // a line has some that may be merged back
+	residue bool // some line has residue that may be written back
 }
 
 // NewFormat returns a format whose units the writer writes.
@@ -56,7 +56,7 @@ func (f format) Traits() Traits { return f.traits }
 func (f format) Unit(u *conversation.Unit, c UnitContext) UnitBlocks {
 	lines, repairs := Pair(f.traits, u, c)
 	s := &UnitWriter{Traits: f.traits, Context: c, out: UnitBlocks{Repairs: repairs, Blocks: make([]Block, 0, len(lines))}, lines: lines}
-	s.takeResidue(lines)
+	s.keepOwnResidue(lines)
 	turn := 0
 	for turn < len(lines) && lines[turn].Role == conversation.RoleAssistant {
 		turn++
@@ -75,7 +75,7 @@ func (f format) Unit(u *conversation.Unit, c UnitContext) UnitBlocks {
 	return s.out
 }
 
-// tie says what follows from how the unit ends.
+// tie sets the ties that follow from how the unit ends.
 func (s *UnitWriter) tie(u *conversation.Unit, lines []Line, turn int) {
 	ties := &s.out.Ties
 	ties.Spoken = ties.Spoken || u.Summary != nil
@@ -113,10 +113,10 @@ func (s *UnitWriter) line(w Writer, l *Line) {
 	s.reportMissing(l, repairs)
 }
 
-// withSpeaker puts a line that names the speaker before what a user says, if messages have no field for it. The message's own weight
-// includes it, but for what the two grow by together.
+// withSpeaker adds a line that names the speaker before a user's words, if messages have no field for the name. The message's weight
+// already includes the line; only the growth from joining both is added.
 func (s *UnitWriter) withSpeaker(l *Line, contents []Content) []Content {
-	own := slices.IndexFunc(contents, func(c Content) bool { return !c.Recalled }) // what was recalled is nobody's words
+	own := slices.IndexFunc(contents, func(c Content) bool { return !c.Recalled }) // recalled memories have no speaker
 	switch {
 	case own < 0 || l.Name == "" || l.Role != conversation.RoleUser || s.Traits.NameField:
 	case contents[own].Media == nil && contents[own].Kept == nil:
@@ -192,8 +192,8 @@ func (s *UnitWriter) Add(l *Line, role string, json []byte, tokens int32) {
 	s.add(Block{Role: role, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
 }
 
-// AddIn writes a block of a line with the members of the message that it began where it came from: they are the message's again where the block
-// begins it.
+// AddIn writes a block of a line with the members of the message that it came from. They become the message's members if the block begins
+// its message.
 func (s *UnitWriter) AddIn(l *Line, role, head string, json []byte, tokens int32) {
 	s.add(Block{Role: role, Head: head, JSON: json, Tokens: s.Charge(l, tokens), Index: l.Index})
 }

@@ -4,10 +4,10 @@ import (
 	"strconv"
 )
 
-// maxUsage is the greatest count of tokens that the API takes.
+// maxUsage is the greatest count of tokens that the API accepts.
 const maxUsage = 1_000_000_000
 
-// ReadUsage reads the object in which a provider reports what a call took. Its keys tell whose it is.
+// ReadUsage reads the object in which a provider reports the usage of a call. Its keys tell which provider it is.
 func ReadUsage(json string) (*Usage, error) {
 	r := &Reading{camel: true}
 	var usage *Usage
@@ -20,7 +20,7 @@ func ReadUsage(json string) (*Usage, error) {
 	return usage, nil
 }
 
-// usageIfAny is the usage of an answer, or nil if it cannot be read: a reply whose tools have effects goes on record whatever was counted of it.
+// usageIfAny reads the usage of an answer; nil if it cannot be read. A reply whose tools have had effects must be recorded even then.
 func (r *Reading) usageIfAny(n Node) *Usage {
 	before := len(r.faults)
 	u := r.usage(r.Object(n))
@@ -31,16 +31,17 @@ func (r *Reading) usageIfAny(n Node) *Usage {
 	return u
 }
 
-// usageKeys say where a provider's counts stand. Those of the input and of the output hold the others, or do not.
+// usageKeys says where a provider's counts are, and whether the totals include the others.
 type usageKeys struct {
 	input, cacheRead, cacheWrite, output, reasoning, details, outputDetails string
 
-	extraInput     string // counted beside the input
-	inputIsFresh   bool   // the input does not hold what was read from the cache and written to it
-	outputIsSpoken bool   // the output does not hold the reasoning
+	extraInput     string // counted in addition to the input
+	inputIsFresh   bool   // the input does not include tokens read from or written to the cache
+	outputIsSpoken bool   // the output does not include reasoning
 }
 
-// usageOf tells whose usage it is: of Chat Completions, Ollama, Gemini, Responses or Anthropic, whose names of input and output Responses shares.
+// usageOf recognizes the usage of Chat Completions, Ollama, Gemini, Responses or Anthropic. Responses and Anthropic have the same names for
+// input and output.
 func usageOf(has func(string) bool) usageKeys {
 	switch {
 	case has("promptTokens") || has("completionTokens"):
@@ -77,7 +78,7 @@ func (r *Reading) usage(o *Object) *Usage {
 	return u
 }
 
-// details returns the object in which details stand: the usage itself, if it has no place of their own.
+// details returns the object that holds the details; the usage itself if it has no separate object for them.
 func (r *Reading) details(o *Object, key string) *Object {
 	if key == "" {
 		return o
@@ -89,7 +90,7 @@ func (r *Reading) details(o *Object, key string) *Object {
 	return r.Object(n)
 }
 
-// member returns a member by its name in camelCase, which stands in snake_case where the provider writes so.
+// member returns a member by its name in camelCase. Providers that use snake_case have it under that name.
 func (r *Reading) member(o *Object, key string) Node {
 	if n := o.Get(key); !n.Missing() || key == "" {
 		return n

@@ -43,8 +43,8 @@ func (s *UnitWriter) ResultText(r *conversation.ToolResult, index int32) (out st
 	return b.String(), extra
 }
 
-// ResultMediaAsText returns the line that replaces media of a result, and its weight. It is empty where the result's words have one in the
-// media's place, as they have for bytes in base64: then the result weighs less by the media.
+// ResultMediaAsText returns the line that replaces media of a result, and its weight. The line is empty if the result's words already have
+// one in the media's place, as for base64 bytes; the result then weighs less by the media.
 func (s *UnitWriter) ResultMediaAsText(r *conversation.ToolResult, m *conversation.Media, index int32) (line string, tokens int32) {
 	line = m.Line()
 	named := strings.TrimSuffix(line, "]") + ", sha256 "
@@ -57,7 +57,7 @@ func (s *UnitWriter) ResultMediaAsText(r *conversation.ToolResult, m *conversati
 	return line, tokens
 }
 
-// mediaWeight is what one medium of a result was counted as: what its words leave of its weight, by the number of media.
+// mediaWeight is the counted weight of one medium of a result: the result's weight without its words, divided by the number of media.
 func (s *UnitWriter) mediaWeight(r *conversation.ToolResult) int32 {
 	at := slices.IndexFunc(s.lines, func(l Line) bool { return len(l.Parts) > 0 && l.Parts[0].Result == r })
 	if at < 0 {
@@ -78,12 +78,13 @@ func (s *UnitWriter) mediaWeight(r *conversation.ToolResult) int32 {
 type ResultList struct {
 	Role       string
 	Prefix     string // before the call's id
-	Key        string // of the list, after it
+	Key        string // of the list, which comes after the call's id
 	TextPrefix string
-	// Media writes media that the provider takes here; all others become lines of text. Nil if it takes none.
+	// Takes reports whether the provider takes media here, and Media writes it; other media become lines of text. Both are nil if it takes
+	// none.
 	Takes func(*conversation.Media) bool
 	Media func([]byte, *Content) []byte
-	Kept  []Fields // what the pieces are kept with, in their order; nil if nothing
+	Kept  []Fields // what was kept for each piece, in order; nil for nothing
 }
 
 // AddPieces writes a result of several pieces as a list. It is false, and nothing is written, if there is nothing to list.
@@ -113,7 +114,7 @@ func (s *UnitWriter) AddPieces(l *Line, r *conversation.ToolResult, p ResultList
 	return true
 }
 
-// besideResult puts behind a result what its fields do not hold.
+// besideResult adds to a result the members that were kept for it.
 func (f Fields) besideResult(result []byte) []byte {
 	result = f.AppendUnread(f.Append(result, '"', "id", "status"), "members")
 	return f.AppendUnread(result, "message", ChatMembers()...)

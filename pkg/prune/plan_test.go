@@ -21,7 +21,7 @@ func said(tokens int) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Tokens: weighed(tokens)}
 }
 
-// found returns a result that names no tool: its call does.
+// found returns a result that does not name its tool; its call does.
 func found(tokens int, ordinal int32) conversation.Part {
 	return conversation.Part{
 		Kind: conversation.PartToolResult, Tokens: weighed(tokens),
@@ -76,7 +76,7 @@ func planned(in prune.Input) string {
 	return strings.Join(out, " ")
 }
 
-// TestPlan_Figures are seed 001's (behaviour §7).
+// TestPlan_Figures checks the example figures of behaviour §7.
 func TestPlan_Figures(t *testing.T) {
 	one := calls("read")
 	for _, tt := range []struct {
@@ -109,7 +109,8 @@ func of(importance conversation.Importance, p conversation.Part) conversation.Pa
 	return p
 }
 
-// TestPlan_Importance: what is low is cleared with the next batch wherever it stands, what is high never is, and both count as what is newer.
+// TestPlan_Importance: results of low importance are cleared with the next batch wherever they are, those of high importance never are, and
+// both count as newer parts.
 func TestPlan_Importance(t *testing.T) {
 	const low, normal, high = conversation.ImportanceLow, conversation.ImportanceNormal, conversation.ImportanceHigh
 	one := calls("read")
@@ -157,7 +158,7 @@ func TestPlan_LargePart_CountsItsMaximum(t *testing.T) {
 	}
 }
 
-// TestPlan_Tool_Protected: by its own name, or that of its call; by name, or by the beginning of it.
+// TestPlan_Tool_Protected: a tool is recognized by the result's name or by that of its call, as a whole or by its prefix.
 func TestPlan_Tool_Protected(t *testing.T) {
 	for _, tt := range []struct {
 		call, result string
@@ -181,7 +182,7 @@ func TestPlan_Tool_Protected(t *testing.T) {
 	}
 }
 
-// TestPlan_State: a result that does not say how it ended has completed, as the API says.
+// TestPlan_State: a result without a state counts as completed, as the API says.
 func TestPlan_State(t *testing.T) {
 	for state, pruned := range map[conversation.ResultState]bool{
 		conversation.ResultUnspecified: true, conversation.ResultCompleted: true, conversation.ResultError: true, conversation.ResultError + 1: false,
@@ -207,7 +208,7 @@ func expired(e conversation.Edit) conversation.Edit {
 	return e
 }
 
-// TestPlan_Level: what counts is what is shown of each part, not of the message, in the place where it stands in the original.
+// TestPlan_Level: what counts is what is shown of each part and not of the message, at the part's position in the original.
 func TestPlan_Level(t *testing.T) {
 	messages := chat(calls("a", "b"), parts(found(30_000, 1), found(30_000, 2)), parts(said(40_000)))
 	mask := conversation.Edit{Seq: 1, Kind: conversation.EditMask, Range: conversation.Range{First: 1, End: 2}, Mask: []int32{0}}
@@ -237,7 +238,7 @@ func TestPlan_Level(t *testing.T) {
 	}
 }
 
-// TestPlan_Kept_CountsAndStays: what is pinned or expanded lately is shown, so it counts, and none of it is cleared.
+// TestPlan_Kept_CountsAndStays: pinned and recently expanded units are shown, so they count, but nothing of them is cleared.
 func TestPlan_Kept_CountsAndStays(t *testing.T) {
 	in := seed(chat(calls("a"), parts(found(20_000, 1)), calls("a"), parts(found(40_000, 1))))
 	in.Keep = func(first int32) bool { return first == 2 }
@@ -264,7 +265,7 @@ func TestPlan_Summaries_AreSkipped(t *testing.T) {
 	}
 }
 
-// TestPlan_Order: units come in the view's order, which shows pinned ones and summaries first.
+// TestPlan_Order: units come in the view's order, in which pinned units and summaries are first.
 func TestPlan_Order(t *testing.T) {
 	in := seed(chat(calls("a"), parts(found(20_000, 1)), calls("a"), parts(found(20_000, 1)), parts(said(40_000))))
 	slices.Reverse(in.Units)

@@ -102,7 +102,7 @@ func drawWorld(t *rapid.T) *world {
 	return w
 }
 
-// naive says for each part anew what is newer than it.
+// naive computes for each part separately what is newer.
 func (w *world) naive(in prune.Input) []prune.Target {
 	var out []prune.Target
 	sum := int64(0)
@@ -124,7 +124,7 @@ func (w *world) naive(in prune.Input) []prune.Target {
 	return out
 }
 
-// TestPlan_AnyView_AgreesWithReference, and once it is carried out there is nothing left to do.
+// TestPlan_AnyView_AgreesWithReference: after a plan is carried out, there is nothing left to do.
 func TestPlan_AnyView_AgreesWithReference(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)

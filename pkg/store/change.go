@@ -12,7 +12,7 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
 }
 
-// Check says whether the names are short enough. Every method of every back end begins with it.
+// Check reports an error if a name is too long. Every method of every back end begins with it.
 func (k Key) Check() error {
 	if len(k.Namespace) > MaxName || len(k.Conversation) > MaxName {
 		return invalid("a name is longer than %d bytes", MaxName)
@@ -20,7 +20,7 @@ func (k Key) Check() error {
 	return nil
 }
 
-// Check says whether the change is one that could be committed at all. Every back end asks it before anything else.
+// Check reports an error if the change could never be committed. Every back end calls it before anything else.
 func (c *Change) Check() error {
 	if c.Head.Incarnation.IsZero() {
 		return invalid("a change without an incarnation")
@@ -42,7 +42,7 @@ func (c *Change) Check() error {
 	return c.checkLogs()
 }
 
-// checkAside compares what an aside may set with what is set.
+// checkAside reports an error if an aside sets something that an aside may not set.
 func (c *Change) checkAside() error {
 	if c.Erases || c.Info != nil || c.Outcome != nil || c.Manifest != nil || len(c.Messages)+len(c.Edits)+len(c.Uploads)+len(c.Release)+
 		len(c.ReplaceMessages)+len(c.ReplaceEdits)+len(c.ReplaceManifests) > 0 || c.DropManifests != 0 || !c.DropOutcomes.IsZero() {
@@ -82,7 +82,7 @@ func (c *Change) checkReplacements() error {
 	return nil
 }
 
-// Against says whether the change may be committed on top of the head that the name leads to, or of nothing (nil), and
+// Against reports whether the change may be committed on top of the head that the name leads to (nil if it leads nowhere), and
 // whether it begins an incarnation.
 func (c *Change) Against(head *Head) (begins bool, err error) {
 	switch {
@@ -110,7 +110,7 @@ func (c *Change) besideOf(head *Head) error {
 	return nil
 }
 
-// follows guards what is immutable: new records come after those on record, and never over them.
+// follows protects what is immutable: new records must come after those on record, and not replace any.
 func (c *Change) follows(head *Head) error {
 	switch {
 	case c.Head.Version != c.Expect+1:
@@ -124,7 +124,8 @@ func (c *Change) follows(head *Head) error {
 	}
 }
 
-// AgainstSlots says whether the slots have what the change expects of them. have is what one holds, nil if it is not there.
+// AgainstSlots reports an error if a slot does not have the value that the change expects. have returns the value of a slot; nil
+// if the slot does not exist.
 func (c *Change) AgainstSlots(have func(name string) ([]byte, error)) error {
 	for name, want := range c.ExpectSlots {
 		value, err := have(name)
@@ -138,7 +139,7 @@ func (c *Change) AgainstSlots(have func(name string) ([]byte, error)) error {
 	return nil
 }
 
-// DueReplaced is when what is left of a replaced incarnation is due: now, at the latest.
+// DueReplaced is when the rest of a replaced incarnation is due: now at the latest.
 func (h *Head) DueReplaced(now time.Time) time.Time {
 	if h.NextDue.IsZero() || h.NextDue.After(now) {
 		return now
@@ -146,12 +147,12 @@ func (h *Head) DueReplaced(now time.Time) time.Time {
 	return h.NextDue
 }
 
-// Staged says whether the change begins an incarnation on records that were staged: then they must be there. A tombstone has none.
+// Staged reports whether the change begins an incarnation on staged records, which must exist then. A tombstone has none.
 func (c *Change) Staged() bool {
 	return c.Head.State != Deleted && int(c.Head.Messages) > len(c.Messages)
 }
 
-// Frees says whether the change makes the store smaller, or erases: a full store is no reason to refuse it.
+// Frees reports whether the change makes the store smaller, or erases something: a full store must not refuse it.
 func (c *Change) Frees() bool {
 	switch {
 	case c.Head.State == Deleted:
@@ -165,7 +166,7 @@ func (c *Change) Frees() bool {
 	}
 }
 
-// Check says whether the upload is one that could be staged at all.
+// Check reports an error if the upload could never be staged.
 func (u *Upload) Check() error {
 	switch {
 	case u.Incarnation.IsZero():
@@ -199,12 +200,12 @@ func checkSlots(slots map[string][]byte) error {
 	return nil
 }
 
-// Records says whether the upload holds records of an import.
+// Records reports whether the upload holds records of an import.
 func (u *Upload) Records() bool {
 	return len(u.Messages)+len(u.Edits)+len(u.Manifests)+len(u.Outcomes)+len(u.Slots) > 0
 }
 
-// AboutRange says whether an edit of this kind comes with every answer, whatever messages were asked for.
+// AboutRange reports whether edits of this kind are part of every answer, whatever messages it is about.
 func AboutRange(k conversation.EditKind) bool {
 	switch k {
 	case conversation.EditSummarize, conversation.EditHide, conversation.EditUnhide, conversation.EditRestore, conversation.EditCorrect,
@@ -215,7 +216,7 @@ func AboutRange(k conversation.EditKind) bool {
 	}
 }
 
-// Wants says whether the edit is among those that the range asks for.
+// Wants reports whether the range asks for the edit.
 func (r *EditRange) Wants(e *conversation.Edit) bool {
 	if !r.Holds(e.Seq) {
 		return false
@@ -231,5 +232,5 @@ func (r *EditRange) Wants(e *conversation.Edit) bool {
 	return false
 }
 
-// Holds says whether the sequence number lies in the range.
+// Holds reports whether the sequence number is in the range.
 func (r *EditRange) Holds(seq int64) bool { return seq > r.After && (r.Upto == 0 || seq <= r.Upto) }

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// Gate lets calls in until it is closed, and knows when the last of them has ended. The zero value is ready.
+// Gate admits calls until it is closed, and knows when the last of them has ended. The zero value is ready for use.
 type Gate struct {
 	mu     sync.RWMutex
 	closed bool
 	calls  sync.WaitGroup
 }
 
-// Enter lets in a call about keys, which ends with Leave; with an error it is not let in.
+// Enter admits a call about keys, which must end with Leave. If it returns an error, the call is not admitted.
 func (g *Gate) Enter(ctx context.Context, keys ...Key) error {
 	for _, key := range keys {
 		if err := key.Check(); err != nil {
@@ -34,7 +34,7 @@ func (g *Gate) Enter(ctx context.Context, keys ...Key) error {
 // Leave ends a call.
 func (g *Gate) Leave() { g.calls.Done() }
 
-// Close lets nobody in from now on. It is false if that was so before.
+// Close makes the gate admit no more calls. It returns false if the gate was closed already.
 func (g *Gate) Close() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -43,5 +43,5 @@ func (g *Gate) Close() bool {
 	return closes
 }
 
-// Wait waits for the calls that are in. It comes after Close.
+// Wait waits for the admitted calls to end. It is called after Close.
 func (g *Gate) Wait() { g.calls.Wait() }

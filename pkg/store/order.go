@@ -16,7 +16,7 @@ func (k RequestKey) Compare(o RequestKey) int {
 	return cmp.Or(strings.Compare(k.RPC, o.RPC), strings.Compare(k.ID, o.ID))
 }
 
-// Compare orders tasks by time, the oldest first, and those of one time by incarnation and upload.
+// Compare orders tasks by time, oldest first. Tasks with the same time are ordered by incarnation and upload.
 func (t Task) Compare(o Task) int {
 	return cmp.Or(t.Time.Compare(o.Time), bytes.Compare(t.Incarnation[:], o.Incarnation[:]), bytes.Compare(t.Upload[:], o.Upload[:]))
 }

@@ -14,8 +14,8 @@ func (s *Snapshot) SetSlot(name string, data []byte) {
 	s.Slots[name] = data
 }
 
-// Answer puts whole commits into a snapshot, oldest first, as long as they are within the limit. It is given the messages and the edits of
-// commits after the version, each in their order, at least up to the limit and to the end of the commit there.
+// Answer adds whole commits to a snapshot, oldest first, up to the limit. Its arguments are the messages and the edits of commits after
+// the version, each in order, at least up to the limit and to the end of the commit there.
 func (q *Since) Answer(snap *Snapshot, messages []conversation.Message, edits []conversation.Edit) {
 	for taken := 0; len(messages)+len(edits) > 0; {
 		commit := oldest(messages, edits)

@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// Turns lets callers of one process take turns on a conversation, so that they do not make each other try again, nor all wait for a server.
-// Correctness never rests on it: a commit compares versions. The zero value is ready.
+// Turns lets callers in one process take turns on a conversation, so that they do not cause conflicts for each other, and do not all wait
+// for a server. Correctness does not depend on it: a commit compares versions. The zero value is ready for use.
 type Turns struct {
 	mu    sync.Mutex
 	lines map[Key]*line
 }
 
 type line struct {
-	turn  chan struct{} // holds one token while somebody has the turn
+	turn  chan struct{} // holds one token while a caller has the turn
 	users int
 }
 
-// Wait waits for the turn of the key, and returns what gives it to the next.
+// Wait waits for the turn of the key, and returns a function that passes the turn on.
 func (q *Turns) Wait(ctx context.Context, key Key) (done func(), err error) {
 	l := q.join(key)
 	select {
@@ -29,7 +29,7 @@ func (q *Turns) Wait(ctx context.Context, key Key) (done func(), err error) {
 	}
 }
 
-// Try takes the turn if nobody has it.
+// Try takes the turn if it is free.
 func (q *Turns) Try(key Key) (done func(), ok bool) {
 	l := q.join(key)
 	select {
@@ -41,7 +41,7 @@ func (q *Turns) Try(key Key) (done func(), ok bool) {
 	}
 }
 
-// Users is how many have the turn of the key, or wait for it.
+// Users is the number of callers who have the turn of the key or wait for it.
 func (q *Turns) Users(key Key) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

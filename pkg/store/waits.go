@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Waits are the conversations that callers of Wait wait for, so that one poller of the process looks for all of them. The zero value is
-// ready.
+// Waits holds the conversations that callers of Wait wait for, so that one poller per process can check all of them. The zero value is
+// ready for use.
 type Waits struct {
 	mu       sync.Mutex
-	versions map[Key]map[uint64]int // how many wait for the key to be past the version
-	more     chan struct{}          // closed when a key comes that was not waited for
+	versions map[Key]map[uint64]int // number of callers that wait for the key to be past the version
+	more     chan struct{}          // closed when a key is added that was not waited for
 }
 
-// Join has the key looked for until leave is called.
+// Join adds the key until leave is called.
 func (w *Waits) Join(key Key, version uint64) (leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (w *Waits) leave(key Key, version uint64) {
 	}
 }
 
-// Keys are those waited for, each with the lowest version, and what is closed when there are more.
+// Keys returns the keys that are waited for, each with the lowest version, and a channel that is closed when there are more.
 func (w *Waits) Keys() (map[Key]uint64, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,7 @@ func (w *Waits) Keys() (map[Key]uint64, <-chan struct{}) {
 	return out, w.more
 }
 
-// Each has somebody look at what is waited for, again and again while anybody waits, until ctx is done.
+// Each calls look with what is waited for, again and again while anybody waits, until ctx is done.
 func (w *Waits) Each(ctx context.Context, look func(map[Key]uint64)) {
 	for ctx.Err() == nil {
 		keys, more := w.Keys()
@@ -76,7 +76,7 @@ func (w *Waits) Each(ctx context.Context, look func(map[Key]uint64)) {
 	}
 }
 
-// Pause waits as long as it says, or until ctx is done, and gives its error then.
+// Pause waits for d, or until ctx is done; it returns the error of ctx then.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -88,8 +88,9 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// CutShort waits for the end of ctx, and gives its error, if that is so near that a look at a server had no time to succeed: connections
-// notice a deadline a little before the context does.
+// CutShort returns the error to report for err. If err is ErrUnavailable and the deadline of ctx is so near that a look at a server had
+// no time to succeed, it waits for the deadline and returns the error of ctx: connections notice a deadline a little earlier than the
+// context does. Otherwise it returns err.
 func CutShort(ctx context.Context, err error) error {
 	const early = 20 * time.Millisecond
 	deadline, ok := ctx.Deadline()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Wakes lets callers of Wait sleep until a commit of this process. The zero value is ready.
+// Wakes lets callers of Wait sleep until this process makes a commit. The zero value is ready for use.
 type Wakes struct {
 	mu      sync.Mutex
 	waiting map[Key]*wake
@@ -17,8 +17,8 @@ type wake struct {
 	waiters int
 }
 
-// Wait returns when past says yes, which it asks before it sleeps and after every commit of the key; or with its error, or
-// that of ctx, or ErrClosed.
+// Wait returns when past returns true. It calls past before it sleeps and after every commit of the key. It also returns
+// with the error of past or of ctx, or with ErrClosed.
 func (w *Wakes) Wait(ctx context.Context, key Key, past func() (bool, error)) error {
 	for {
 		k, err := w.join(key)
@@ -65,7 +65,7 @@ func (w *Wakes) leave(key Key, k *wake) {
 	}
 }
 
-// Wake wakes who waits for the key.
+// Wake wakes those who wait for the key.
 func (w *Wakes) Wake(key Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +75,7 @@ func (w *Wakes) Wake(key Key) {
 	}
 }
 
-// Close ends all waiting, for ever.
+// Close ends all waiting for good.
 func (w *Wakes) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -117,9 +117,9 @@ const (
 	PrefixBreak_PREFIX_BREAK_SUMMARIZED PrefixBreak = 11
 	// RewindConversation took messages back.
 	PrefixBreak_PREFIX_BREAK_REWOUND PrefixBreak = 12
-	// CorrectMessage gave a message other words, or dissolved a summary of its old ones.
+	// CorrectMessage gave a message other words, or dissolved a summary of its old words.
 	PrefixBreak_PREFIX_BREAK_CORRECTED PrefixBreak = 13
-	// Recalled memories were forgotten, or had no room any more.
+	// Recalled memories were forgotten, or there was no room left for them.
 	PrefixBreak_PREFIX_BREAK_MEMORY PrefixBreak = 14
 )
 
@@ -241,8 +241,8 @@ func (CompactionState) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_context_proto_rawDescGZIP(), []int{2}
 }
 
-// FixedInput is what the caller sends to the model beside the messages: the system prompt and the tools. It is counted and hashed, and
-// never stored.
+// FixedInput is what the caller sends to the model in addition to the messages: the system prompt and the tools. It is counted and hashed,
+// and never stored.
 type FixedInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The system prompt; at most 16 MiB.
@@ -628,8 +628,8 @@ type Rendered struct {
 	// Output only. The SHA-256 over system_json, one zero byte and messages_json, in lower-case hexadecimal. For format NEUTRAL, it is
 	// taken over the canonical JSON of the messages.
 	ContentSha256 string `protobuf:"bytes,3,opt,name=content_sha256,json=contentSha256,proto3" json:"content_sha256,omitempty"`
-	// Output only. The positions of the blocks, counted from 0, at which a cache breakpoint is worth its price; at most three. One is where
-	// the build before ended, if that is further back than the provider looks.
+	// Output only. The positions of the blocks, counted from 0, at which a cache breakpoint is worth its price; at most three. One of them is
+	// the end of the previous build, if that is further back than the provider looks.
 	CacheBreakpoints []int32 `protobuf:"varint,4,rep,packed,name=cache_breakpoints,json=cacheBreakpoints,proto3" json:"cache_breakpoints,omitempty"`
 	// Output only. The number of blocks of the context. A block is a role and its bytes; system blocks come first.
 	Blocks int32 `protobuf:"varint,5,opt,name=blocks,proto3" json:"blocks,omitempty"`
@@ -726,7 +726,7 @@ type TokenReport struct {
 	Total int64 `protobuf:"varint,4,opt,name=total,proto3" json:"total,omitempty"`
 	// Output only. The budget: the largest value that total may have.
 	Budget int64 `protobuf:"varint,5,opt,name=budget,proto3" json:"budget,omitempty"`
-	// Output only. The tokens that clipping keeps out of this context, and lines and images in the place of bytes in base64.
+	// Output only. The tokens that clipping keeps out of this context, and those saved by lines and images that replace bytes in base64.
 	SavedByClipping int64 `protobuf:"varint,6,opt,name=saved_by_clipping,json=savedByClipping,proto3" json:"saved_by_clipping,omitempty"`
 	// Output only. The tokens of messages before the window's start, and of what is cut off the newest user message and the opening.
 	SavedByFit int64 `protobuf:"varint,7,opt,name=saved_by_fit,json=savedByFit,proto3" json:"saved_by_fit,omitempty"`
@@ -736,8 +736,8 @@ type TokenReport struct {
 	SavedByRetention int64 `protobuf:"varint,9,opt,name=saved_by_retention,json=savedByRetention,proto3" json:"saved_by_retention,omitempty"`
 	// Output only. The tokens of tool results that pruning keeps out of this context.
 	SavedByPruning int64 `protobuf:"varint,10,opt,name=saved_by_pruning,json=savedByPruning,proto3" json:"saved_by_pruning,omitempty"`
-	// Output only. The tokens of the messages that summaries stand for, as they were appended, without those that are shown all the same,
-	// minus the tokens of the summaries; below 0 where these weigh more.
+	// Output only. The tokens of the messages that summaries stand for, as they were appended, without those that are shown nevertheless,
+	// minus the tokens of the summaries; below 0 if the summaries weigh more.
 	SavedByCompaction int64 `protobuf:"varint,11,opt,name=saved_by_compaction,json=savedByCompaction,proto3" json:"saved_by_compaction,omitempty"`
 	// Output only. The tokens that citations keep out of this context.
 	SavedByCiting int64 `protobuf:"varint,12,opt,name=saved_by_citing,json=savedByCiting,proto3" json:"saved_by_citing,omitempty"`
@@ -919,7 +919,7 @@ type PrefixReport struct {
 	// Output only. The number of blocks of the previous build.
 	PreviousBlocks int32 `protobuf:"varint,5,opt,name=previous_blocks,json=previousBlocks,proto3" json:"previous_blocks,omitempty"`
 	// Output only. What the change costs and saves, if text was changed that the previous build had shown. Not set if nothing broke the
-	// prefix, for a first build, and where only a synthetic message at the end gave way.
+	// prefix, for a first build, and if only a synthetic message at the end was replaced.
 	Rewrite       *RewriteReport `protobuf:"bytes,6,opt,name=rewrite,proto3" json:"rewrite,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -516,7 +516,7 @@ func (x *BatchAppendMessagesResponse) GetLeftOutCalls() int32 {
 	return 0
 }
 
-// BuildAppend is what a build puts on record before it builds, in one commit with it.
+// BuildAppend is what a build puts on record first, in the same commit.
 type BuildAppend struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The messages in order; at most 1,000. Required unless provider_input is set; not together with it.
@@ -619,9 +619,9 @@ type BuildContextRequest struct {
 	// never answered.]". Results that are appended directly after the build replace it in later builds; further calls begin a unit of
 	// their own. False by default: the build is refused with PENDING_TOOL_CALLS.
 	CloseOpenCalls bool `protobuf:"varint,14,opt,name=close_open_calls,json=closeOpenCalls,proto3" json:"close_open_calls,omitempty"`
-	// Optional. What to append first. The append and the build are one commit, under one request_id: a build that is refused puts nothing on
-	// record, and neither does a dry run, which answers as if it had. A conversation that does not exist is created. Such a build waits for
-	// no model: if a summary is not ready, the sidecar's own extract is used.
+	// Optional. What to append first. The append and the build are one commit, under one request_id. A build that is refused puts nothing on
+	// record. Neither does a dry run, which answers as if the messages were on record. A conversation that does not exist is created. Such a
+	// build waits for no model: if a summary is not ready, the sidecar's own extract is used.
 	Append *BuildAppend `protobuf:"bytes,15,opt,name=append,proto3" json:"append,omitempty"`
 	// Optional. True to fill rendered.request_json: system prompt, context and tools, as the provider's SDK takes them. Then system_prompt
 	// and tools_json of fixed_input are part of it. Not for NEUTRAL. False by default.
@@ -634,7 +634,7 @@ type BuildContextRequest struct {
 	LastUsageJson string `protobuf:"bytes,18,opt,name=last_usage_json,json=lastUsageJson,proto3" json:"last_usage_json,omitempty"`
 	// Optional. True to mark request_json for the provider's prompt cache: cache_control for Anthropic, on the last tool, the last system
 	// block and at cache_breakpoints, never more than four with those of the caller; prompt_cache_key for OpenAI, a keyed hash of the
-	// conversation. Gemini needs none: it caches by itself. Requires complete. False by default.
+	// conversation. Gemini needs no marks: it caches by itself. Requires complete. False by default.
 	PromptCache   bool `protobuf:"varint,19,opt,name=prompt_cache,json=promptCache,proto3" json:"prompt_cache,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -166,8 +166,8 @@ type Conversation struct {
 	// Output only. The bytes that count for the namespace's quota: contents and metadata of messages, corrections, and stored contents that
 	// have not expired. Erased bytes do not count.
 	StoredBytes int64 `protobuf:"varint,16,opt,name=stored_bytes,json=storedBytes,proto3" json:"stored_bytes,omitempty"`
-	// Output only. The id of the conversation that this one continues: a whole list with another first message began it there, with
-	// ON_DIVERGENCE_NEW. Empty for all others. The one that it names may be deleted.
+	// Output only. The id of the conversation that this one continues: a whole list sent to that one, with ON_DIVERGENCE_NEW, had another
+	// first message and began this one. Empty for all others. The conversation it names may be deleted.
 	Continues     string `protobuf:"bytes,17,opt,name=continues,proto3" json:"continues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -53,8 +53,8 @@ const (
 	ErrorReason_ERROR_REASON_RESULT_WITHOUT_CALL ErrorReason = 11
 	// FAILED_PRECONDITION. Tool calls at the end of the conversation wait for their results. The error names the id of each call in a violation.
 	ErrorReason_ERROR_REASON_PENDING_TOOL_CALLS ErrorReason = 12
-	// FAILED_PRECONDITION. The conversation has messages, and none that a model could answer: system messages alone, or none that has
-	// anything to show. The error message says which.
+	// FAILED_PRECONDITION. The conversation has messages, but none that a model could answer: it has system messages only, or nothing that
+	// can be shown. The error message says which.
 	ErrorReason_ERROR_REASON_EMPTY_CONTEXT ErrorReason = 13
 	// FAILED_PRECONDITION. Fixed input, leading system messages, pinned messages and the newest unit do not fit into the budget, even
 	// with tool results clipped as far as possible. The error message has the weight of each.
@@ -137,7 +137,7 @@ const (
 	ErrorReason_ERROR_REASON_MEMORY_UNAVAILABLE ErrorReason = 48
 	// NOT_FOUND. No ForgetActor has this id, or it was too long ago.
 	ErrorReason_ERROR_REASON_FORGET_NOT_FOUND ErrorReason = 49
-	// FAILED_PRECONDITION. The caller's whole list differs from the record, or its first message does with REWIND: set on_divergence to REWIND
+	// FAILED_PRECONDITION. The caller's whole list differs from the record; with REWIND, its first message does. Set on_divergence to REWIND
 	// or NEW. The error's metadata names the place in the list (list_index) and the message on record (message_index), both counted from 0.
 	ErrorReason_ERROR_REASON_HISTORY_DIVERGED ErrorReason = 50
 	// FAILED_PRECONDITION. The front of the caller's list was cut off, and the rest matches the end of the record in several places. Send

@@ -158,13 +158,13 @@ type Importance int32
 const (
 	// The importance is not set; NORMAL is used.
 	Importance_IMPORTANCE_UNSPECIFIED Importance = 0
-	// It goes first. It has half of the turns that the conversation's or the server's policy sets, rounded down. A tool result is pruned
-	// with the next batch, however new it is, unless it is in the newest unit; a summary is made from one line of it.
+	// It leaves the view first. It has half of the turns that the conversation's or the server's policy sets, rounded down. A tool result is
+	// pruned with the next batch, no matter how new it is, unless it is in the newest unit. A summary is made from one line of it.
 	Importance_IMPORTANCE_LOW Importance = 1
 	// It is treated as any other.
 	Importance_IMPORTANCE_NORMAL Importance = 2
 	// It is kept. The turns of the conversation's or the server's policy do not let it expire. A tool result is never pruned. Its whole unit
-	// stays beside summaries as the view shows it; all such units together take up to a tenth of the budget, the newest first.
+	// stays next to summaries as the view shows it. All such units together take up to a tenth of the budget, the newest first.
 	Importance_IMPORTANCE_HIGH Importance = 3
 )
 
@@ -456,21 +456,22 @@ type Message struct {
 	MessageType MessageType `protobuf:"varint,5,opt,name=message_type,json=messageType,proto3,enum=palimpsest.v1.MessageType" json:"message_type,omitempty"`
 	// Optional. The actions whose results the message carries as text; at most 64.
 	Actions []*ActionRef `protobuf:"bytes,6,rep,name=actions,proto3" json:"actions,omitempty"`
-	// Optional. How long the message's text is shown, and its tool results that have no expiration of their own. By default, action policies
-	// decide, then, for results, the policy. On replies, the expiration in force with its source.
+	// Optional. How long the message's text is shown, and those of its tool results that have no expiration of their own. By default, action
+	// policies decide, then, for results, the policy. On replies, the expiration in force with its source.
 	Expiration *Expiration `protobuf:"bytes,7,opt,name=expiration,proto3" json:"expiration,omitempty"`
-	// Optional. True to keep the message in every view, even before the window's start. False by default. At most 128 pinned messages a
-	// conversation.
+	// Optional. True to keep the message in every view, even before the window's start. False by default. No more than 128 messages of a
+	// conversation can be pinned.
 	Pinned bool `protobuf:"varint,8,opt,name=pinned,proto3" json:"pinned,omitempty"`
-	// Optional. The model that wrote the message, for role assistant; at most 256 bytes. Reasoning and opaque blocks are rendered only
-	// for the model that wrote them, by whatever platform's name, and for others of Anthropic's where its API drops what they cannot read.
+	// Optional. The model that wrote the message, for role assistant; at most 256 bytes. Reasoning and opaque blocks are rendered only for
+	// the model that wrote them, under whatever name a platform gives it, and for other models of Anthropic where its API drops what they
+	// cannot read.
 	Model string `protobuf:"bytes,9,opt,name=model,proto3" json:"model,omitempty"`
 	// Optional. The run that the message belongs to, a stretch of work that the caller names; at most 256 bytes. EndRun ends it.
 	RunId string `protobuf:"bytes,10,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// Optional. The step of the run that the message belongs to; at most 256 bytes.
 	StepId string `protobuf:"bytes,11,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
 	// Optional. Labels to filter messages by; at most 64, each 1 to 256 bytes. The tag "aborted" marks an assistant's message that was cut
-	// off: its calls wait for no results, and no later message joins its unit. The tag "paused" marks one at which Anthropic paused the
+	// off: its calls wait for no results, and no later message joins its unit. The tag "paused" marks a message at which Anthropic paused the
 	// model's turn (pause_turn): a build may end with it. The tag "no-memory" keeps a message from being remembered.
 	Tags []string `protobuf:"bytes,12,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Optional. A JSON object of the caller's own, kept byte for byte and never shown to a model; at most 65,536 bytes.
@@ -746,7 +747,7 @@ type Part struct {
 	// Output only. The lengths of the part's content, if it was erased. Where a tool result or text was deleted with its run, its citation
 	// stands in its place.
 	Erasure *Erasure `protobuf:"bytes,11,opt,name=erasure,proto3" json:"erasure,omitempty"`
-	// Optional. What a provider's JSON says of the part and no other field holds. Only that provider's formats use it.
+	// Optional. What a provider's JSON says about the part that no other field holds. Only that provider's formats use it.
 	Residue       *Residue `protobuf:"bytes,13,opt,name=residue,proto3" json:"residue,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -956,8 +957,8 @@ func (*Part_Opaque) isPart_Content() {}
 
 func (*Part_Recalled) isPart_Content() {}
 
-// Residue is what a provider's JSON says of a part beyond what the part's fields hold, such as citations of a text or the kind of a call.
-// It is merged back where the part is rendered in full for that provider (a part of the assistant's: for the model that wrote it), as far
+// Residue is what a provider's JSON says about a part beyond what the part's fields hold, such as citations of a text or the kind of a
+// call. It is merged back if the part is rendered in full for that provider (for an assistant's part: for the model that wrote it), as far
 // as the provider takes it back. Otherwise it is left out, with a decision. It counts as content: in tokens, in bytes, and when it is
 // erased.
 type Residue struct {
@@ -2005,8 +2006,8 @@ type MessageView struct {
 	SummaryId string `protobuf:"bytes,9,opt,name=summary_id,json=summaryId,proto3" json:"summary_id,omitempty"`
 	// Output only. True if RewindConversation took the message back.
 	Hidden bool `protobuf:"varint,10,opt,name=hidden,proto3" json:"hidden,omitempty"`
-	// Output only. True if the caller's whole list (HISTORY) no longer held the message, and on_cut was HIDE. The view does not show it, unless
-	// ExpandMessage brought it back since.
+	// Output only. True if the caller's whole list (HISTORY) no longer held the message, and on_cut was HIDE. The view does not show it,
+	// unless ExpandMessage has brought it back.
 	RemovedByCaller bool `protobuf:"varint,11,opt,name=removed_by_caller,json=removedByCaller,proto3" json:"removed_by_caller,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache

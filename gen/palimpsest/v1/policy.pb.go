@@ -301,7 +301,7 @@ func (RewriteMode) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_policy_proto_rawDescGZIP(), []int{4}
 }
 
-// ReasoningBinding says what a provider does with a model's reasoning that stands behind other text than it was produced behind.
+// ReasoningBinding says what a provider does with a model's reasoning that comes after other text than it was produced after.
 type ReasoningBinding int32
 
 const (
@@ -309,7 +309,7 @@ const (
 	ReasoningBinding_REASONING_BINDING_UNSPECIFIED ReasoningBinding = 0
 	// The reasoning is taken.
 	ReasoningBinding_REASONING_BINDING_NONE ReasoningBinding = 1
-	// The reasoning is left out without a word, and the model goes on without it.
+	// The reasoning is dropped without an error, and the model goes on without it.
 	ReasoningBinding_REASONING_BINDING_DROPS ReasoningBinding = 2
 	// The request is refused, unless it asks for the reasoning to be left out.
 	ReasoningBinding_REASONING_BINDING_REFUSES ReasoningBinding = 3
@@ -366,7 +366,7 @@ type Policy struct {
 	Fit *FitPolicy `protobuf:"bytes,1,opt,name=fit,proto3" json:"fit,omitempty"`
 	// Optional. How long the conversation lives after its last append; 1 minute to 10 years, or 0 for no end. No end by default.
 	Ttl *durationpb.Duration `protobuf:"bytes,2,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// Optional. When results expire that have no expiration of their own. They never expire by default.
+	// Optional. When results without an expiration of their own expire. They never expire by default.
 	Expiration *ExpirationPolicy `protobuf:"bytes,3,opt,name=expiration,proto3" json:"expiration,omitempty"`
 	// Optional. How long the blocks that plugins add stay in view.
 	Retention *RetentionPolicy `protobuf:"bytes,4,opt,name=retention,proto3" json:"retention,omitempty"`
@@ -1178,7 +1178,7 @@ type CompactionPolicy struct {
 	// Optional. The largest share of the budget that the messages of keep_recent may take, in percent; 1 to 90; 25 by default.
 	TailPercent *int32 `protobuf:"varint,5,opt,name=tail_percent,json=tailPercent,proto3,oneof" json:"tail_percent,omitempty"`
 	// Optional. The largest share of the budget that the view should take after a compaction, in percent; 10 to 90; 50 by default. If it is
-	// not set, fit.target_percent counts, if that is set.
+	// not set but fit.target_percent is, that value is used.
 	TargetPercent *int32 `protobuf:"varint,6,opt,name=target_percent,json=targetPercent,proto3,oneof" json:"target_percent,omitempty"`
 	// Optional. The least share by which the view must shrink for a summary to be used, in percent; 1 to 90; 10 by default.
 	MinShrinkPercent *int32 `protobuf:"varint,7,opt,name=min_shrink_percent,json=minShrinkPercent,proto3,oneof" json:"min_shrink_percent,omitempty"`
@@ -1452,11 +1452,11 @@ type RewritePolicy struct {
 	// model's profile says (cache_lifetime), else 5 minutes. A view that then takes more than cold_cut_percent of its budget is compacted, if
 	// the strategy makes summaries and if that pays.
 	ColdAfter *durationpb.Duration `protobuf:"bytes,4,opt,name=cold_after,json=coldAfter,proto3" json:"cold_after,omitempty"`
-	// Optional. The number of turns for which the conversation is expected to go on; 0 to 100,000; 30 by default. After a pause
-	// (cold_after), the view is compacted only if what the model's summary costs is saved within these turns; for 0, at once.
+	// Optional. The number of turns for which the conversation is expected to go on; 0 to 100,000; 30 by default. After a pause (cold_after),
+	// the view is compacted only if these turns save what the model's summary costs; for 0, this turn alone must save it.
 	ExpectTurns *int32 `protobuf:"varint,5,opt,name=expect_turns,json=expectTurns,proto3,oneof" json:"expect_turns,omitempty"`
 	// Optional. The percentage of the budget that a view must exceed to be compacted after a pause (cold_after); 1 to 100; 50 by default.
-	// With 100, no view is: it is compacted when it overflows.
+	// With 100, a pause compacts no view; an overflow still does.
 	ColdCutPercent *int32 `protobuf:"varint,6,opt,name=cold_cut_percent,json=coldCutPercent,proto3,oneof" json:"cold_cut_percent,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1542,8 +1542,8 @@ type FitPolicy struct {
 	MaxContextTokens *int32 `protobuf:"varint,1,opt,name=max_context_tokens,json=maxContextTokens,proto3,oneof" json:"max_context_tokens,omitempty"`
 	// Optional. The context window of the model in tokens; 1 to 100,000,000. By default, that of the model profile, else 128,000.
 	ContextWindowTokens *int32 `protobuf:"varint,2,opt,name=context_window_tokens,json=contextWindowTokens,proto3,oneof" json:"context_window_tokens,omitempty"`
-	// Optional. The tokens of the window that are left for the answer; 0 to 100,000,000, less than the window. By default, those of the
-	// model profile, else 16,384. If the window is set at a higher level than the reserve (a build, the conversation, the server, the model
+	// Optional. The tokens of the window that are left for the answer; 0 to 100,000,000, less than the window. By default, those of the model
+	// profile, else 16,384. If the window is set at a more specific level than the reserve (a build, the conversation, the server, the model
 	// profile), the reserve is at most a quarter of the window.
 	ReservedOutputTokens *int32 `protobuf:"varint,3,opt,name=reserved_output_tokens,json=reservedOutputTokens,proto3,oneof" json:"reserved_output_tokens,omitempty"`
 	// Optional. The share of the budget that the view should take after the window's start has moved, in percent; 10 to 90; 50 by default. A
@@ -1633,8 +1633,8 @@ func (x *FitPolicy) GetKeepOpening() bool {
 }
 
 // Budget sets the tokens for one build. Fields that are not set come from the policy, then from the model profile, then from the defaults.
-// If the window is set at a higher level than the reserve (a build, the conversation, the server, the model profile), the reserve is at
-// most a quarter of the window.
+// If the window is set at a more specific level than the reserve (a build, the conversation, the server, the model profile), the reserve is
+// at most a quarter of the window.
 type Budget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional. The context window of the model in tokens; 1 to 100,000,000.
@@ -1728,11 +1728,11 @@ type ModelProfile struct {
 	// Optional. True to allow compaction.live_prefix for the model: the server may send it whole contexts, with the system prompt and the
 	// tools, to have them summarized. False by default, in profiles that come with the sidecar too.
 	LivePrefix *bool `protobuf:"varint,11,opt,name=live_prefix,json=livePrefix,proto3,oneof" json:"live_prefix,omitempty"`
-	// Optional. The time for which the provider keeps a prefix that nothing reads in its prompt cache; 0 to 24 hours. It serves where no
-	// policy sets rewrite.cold_after. Default 5 minutes.
+	// Optional. The time for which the provider keeps a prefix that nothing reads in its prompt cache; 0 to 24 hours. It is used if no policy
+	// sets rewrite.cold_after. Default 5 minutes.
 	CacheLifetime *durationpb.Duration `protobuf:"bytes,12,opt,name=cache_lifetime,json=cacheLifetime,proto3" json:"cache_lifetime,omitempty"`
-	// Optional. What the provider does with reasoning that is sent back behind other text than it was produced behind, as it is after every
-	// change of old messages. It is for whoever chooses a policy: nothing is decided by it.
+	// Optional. What the provider does with reasoning that is sent back after other text than it was produced after, as happens after every
+	// change of old messages. It informs whoever chooses a policy: the sidecar decides nothing by it.
 	ReasoningBinding ReasoningBinding `protobuf:"varint,13,opt,name=reasoning_binding,json=reasoningBinding,proto3,enum=palimpsest.v1.ReasoningBinding" json:"reasoning_binding,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

@@ -26,8 +26,8 @@ type ProviderInputShape int32
 
 const (
 	// The shape is not set, and is detected: a provider's whole answer is a RESPONSE, an array or an object with the list of a request a
-	// HISTORY, and any other object a MESSAGE. What only the model makes, such as a call or a choice, is read as that by itself too; a piece
-	// that does not say whose it is, and a piece of a stream, are refused.
+	// HISTORY, and any other object a MESSAGE. Something that only the model makes, such as a call or a choice, is also read if it is sent by
+	// itself. A piece that does not say whose words it holds is refused, and so is a piece of a stream.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_UNSPECIFIED ProviderInputShape = 0
 	// One message or item as the provider's API takes it, or an array of these, to append in order.
 	ProviderInputShape_PROVIDER_INPUT_SHAPE_MESSAGE ProviderInputShape = 1
@@ -89,13 +89,13 @@ const (
 	OnDivergence_ON_DIVERGENCE_UNSPECIFIED OnDivergence = 0
 	// The call is refused with HISTORY_DIVERGED.
 	OnDivergence_ON_DIVERGENCE_REFUSE OnDivergence = 1
-	// The record is rewound to the first message that differs, and the rest of the list is appended. The first message must agree:
-	// a list never takes the place of all of the record.
+	// The record is rewound to the first message that differs, and the rest of the list is appended. The first message must agree: a list
+	// never replaces the whole record.
 	OnDivergence_ON_DIVERGENCE_REWIND OnDivergence = 2
-	// As REWIND where the first message agrees. A list that begins with other messages, and of which nothing was left out, begins another
-	// conversation, which continues this one, has its actor, agent, title, metadata, policy and counter, and is named in HistoryResult. This
-	// one stays as it is. A later list under its id that begins as one of those that it began goes on there: of the last 32 of them, and of
-	// those that they began, the newest first.
+	// As REWIND if the first message agrees. A complete list that begins with other messages begins another conversation, which continues
+	// this one. The new conversation has the actor, agent, title, metadata, policy and counter of this one, and HistoryResult names it. This
+	// conversation stays as it is. A later list that is sent with this conversation's id, and begins as a conversation that was begun like
+	// this does, goes on there. The last 32 of these conversations are known, and those that they began; the newest comes first.
 	OnDivergence_ON_DIVERGENCE_NEW OnDivergence = 3
 )
 
@@ -142,20 +142,21 @@ func (OnDivergence) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{1}
 }
 
-// OnCut says what happens to messages that a whole list (HISTORY) no longer holds, at its front or between others that it holds. A list that is
-// a view which a build has shown lacks nothing.
+// OnCut says what happens to messages that a whole list (HISTORY) no longer holds, at its front or between others that it holds. A list
+// that repeats the view of a build lacks nothing.
 type OnCut int32
 
 const (
 	// Nothing is set; KEEP is used.
 	OnCut_ON_CUT_UNSPECIFIED OnCut = 0
-	// A front that was cut off stays in the view: callers cut to save tokens. A gap between others is a difference (on_divergence).
+	// A front that was cut off stays in the view, because callers cut it to save tokens. A gap between other messages is a difference
+	// (on_divergence).
 	OnCut_ON_CUT_KEEP OnCut = 1
-	// What is missing leaves the view: a person took it out, and it must not come back. It stays on record, where ListMessages, searches and
-	// ExpandMessage find it; the decision is REMOVED_BY_CALLER. Calls and their results go together: where the list holds one of them, all
-	// stay. The list must begin with a message on record, and hold the last of them; else it differs (on_divergence), as it does where a
-	// rewind would leave as much. Of equal messages, the newest are held. Whatever on_cut says then, a later list that holds them again puts
-	// them back.
+	// Missing messages leave the view: a person took them out, and they must not come back. They stay on record, where ListMessages, searches
+	// and ExpandMessage find them; the decision is REMOVED_BY_CALLER. Calls and their results leave together: if the list holds one of them,
+	// all stay. The list must begin with a message on record, and hold the last one on record. Otherwise it differs (on_divergence), and so
+	// does a list for which a rewind would leave as much of the record. Of several equal messages, the list is taken to hold the newest. A
+	// later list that holds missing messages again puts them back, whatever its on_cut.
 	OnCut_ON_CUT_HIDE OnCut = 2
 )
 
@@ -200,22 +201,22 @@ func (OnCut) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{2}
 }
 
-// ViewPieceKind says what a piece of a view is to the caller's list.
+// ViewPieceKind says how a piece of a view relates to the caller's list.
 type ViewPieceKind int32
 
 const (
 	// Never sent.
 	ViewPieceKind_VIEW_PIECE_KIND_UNSPECIFIED ViewPieceKind = 0
-	// The elements are shown whole: the caller sends its own objects, which may hold more than the record.
+	// The elements are shown in full: the caller sends its own objects, which may hold more than the record.
 	ViewPieceKind_VIEW_PIECE_KIND_WHOLE ViewPieceKind = 1
-	// The elements are shown otherwise than they stand in the list: cited, shortened, cleared, behind recalled memories, or with calls that
-	// the record knows by other ids. json is what is shown.
+	// The elements are shown differently from the list: cited, shortened, cleared, behind recalled memories, or with other ids of calls. json
+	// holds what is shown.
 	ViewPieceKind_VIEW_PIECE_KIND_CHANGED ViewPieceKind = 2
-	// A summary. json is what is shown.
+	// A summary. json holds what is shown.
 	ViewPieceKind_VIEW_PIECE_KIND_SUMMARY ViewPieceKind = 3
-	// Something that providers demand and nobody said, such as a result for a call that was never answered. json is what is shown.
+	// Something that providers require and nobody said, such as a result for a call that was never answered. json holds what is shown.
 	ViewPieceKind_VIEW_PIECE_KIND_MADE_UP ViewPieceKind = 4
-	// Messages of the record that the caller's list does not hold, such as a front that was cut off. json is what is shown.
+	// Messages of the record that the caller's list does not hold, such as a front that was cut off. json holds what is shown.
 	ViewPieceKind_VIEW_PIECE_KIND_RECORDED ViewPieceKind = 5
 )
 
@@ -266,22 +267,22 @@ func (ViewPieceKind) EnumDescriptor() ([]byte, []int) {
 	return file_palimpsest_v1_provider_input_proto_rawDescGZIP(), []int{3}
 }
 
-// HistoryOptions says how a whole list (HISTORY) is read. A caller that sends the list again and again can leave out its front with
-// known_count and known_sha256, which the last answer gave.
+// HistoryOptions says how a whole list (HISTORY) is read. A caller that sends the list again and again can leave out its front by setting
+// known_count and known_sha256 from the last answer.
 type HistoryOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional. The number of elements at the front of the list that an earlier call had and json leaves out; 0 to 2,147,483,647; 0 by
+	// Optional. The number of elements at the front of the list that an earlier call sent and json leaves out; 0 to 2,147,483,647; 0 by
 	// default.
 	KnownCount int32 `protobuf:"varint,1,opt,name=known_count,json=knownCount,proto3" json:"known_count,omitempty"`
 	// Optional. The hash over these elements, as HistoryResult gave it: 64 lower-case hexadecimal digits. Required with known_count. If
 	// the server does not know it, the call is refused with HISTORY_PREFIX_UNKNOWN: send the whole list.
 	KnownSha256 string `protobuf:"bytes,2,opt,name=known_sha256,json=knownSha256,proto3" json:"known_sha256,omitempty"`
-	// Optional. What to do where the list differs from the record. REFUSE by default.
+	// Optional. What to do if the list differs from the record. REFUSE by default.
 	OnDivergence OnDivergence `protobuf:"varint,3,opt,name=on_divergence,json=onDivergence,proto3,enum=palimpsest.v1.OnDivergence" json:"on_divergence,omitempty"`
 	// Optional. What to do about messages that the list no longer holds. KEEP by default.
 	OnCut OnCut `protobuf:"varint,4,opt,name=on_cut,json=onCut,proto3,enum=palimpsest.v1.OnCut" json:"on_cut,omitempty"`
-	// Optional. With BuildContext, true asks for the view by place: HistoryResult.view says of each piece which elements of the list it is, and
-	// the answer has neither messages_json nor request_json. The build's format must be the list's. False by default.
+	// Optional. With BuildContext, true asks for the view by place: HistoryResult.view names the list elements of each piece, and the answer
+	// has neither messages_json nor request_json. The build's format must be the list's. False by default.
 	ByPlace       bool `protobuf:"varint,5,opt,name=by_place,json=byPlace,proto3" json:"by_place,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -541,12 +542,13 @@ type ViewPiece struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Output only. What the piece is.
 	Kind ViewPieceKind `protobuf:"varint,1,opt,name=kind,proto3,enum=palimpsest.v1.ViewPieceKind" json:"kind,omitempty"`
-	// Output only. The elements of the list, counted from 0 over all of it, in order, for WHOLE and CHANGED. An element stands in one piece.
+	// Output only. The elements of the list, counted from 0 over all of it, in order, for WHOLE and CHANGED. Each element is part of only one
+	// piece.
 	ListIndexes []int32 `protobuf:"varint,2,rep,packed,name=list_indexes,json=listIndexes,proto3" json:"list_indexes,omitempty"`
-	// Output only. A JSON array of what is shown, as elements of the build's format; empty for WHOLE. Pieces of one role may follow each
-	// other, also where the provider demands that roles alternate.
+	// Output only. A JSON array of what is shown, as elements of the build's format; empty for WHOLE. Pieces of the same role may follow each
+	// other, even if the provider requires that roles alternate.
 	Json string `protobuf:"bytes,3,opt,name=json,proto3" json:"json,omitempty"`
-	// Output only. Why a CHANGED piece differs from the list, as far as decisions tell; each reason once.
+	// Output only. The reasons of the decisions by which a CHANGED piece differs from the list, each once.
 	Reasons []DecisionReason `protobuf:"varint,4,rep,packed,name=reasons,proto3,enum=palimpsest.v1.DecisionReason" json:"reasons,omitempty"`
 	// Output only. The messages that the piece shows or, for SUMMARY, stands for; unset for MADE_UP.
 	Messages      *MessageRange `protobuf:"bytes,5,opt,name=messages,proto3" json:"messages,omitempty"`
@@ -622,20 +624,21 @@ func (x *ViewPiece) GetMessages() *MessageRange {
 // HistoryResult says how a whole list was read.
 type HistoryResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Output only. The number of elements of the list, those that were left out included. The next call may leave them all out.
+	// Output only. The number of elements of the list, including those that were left out. The next call may leave them all out.
 	KnownCount int32 `protobuf:"varint,1,opt,name=known_count,json=knownCount,proto3" json:"known_count,omitempty"`
 	// Output only. The hash over these elements: 64 lower-case hexadecimal digits. It begins as 32 zero bytes; with each element, it
 	// becomes the SHA-256 of itself and the element's bytes as sent.
 	KnownSha256 string `protobuf:"bytes,2,opt,name=known_sha256,json=knownSha256,proto3" json:"known_sha256,omitempty"`
-	// Output only. The number of elements that the record had already, or that the rendering had added, such as a first user message.
+	// Output only. The number of elements that were already on record, or that the rendering had added, such as a first user message.
 	MatchedCount int32 `protobuf:"varint,3,opt,name=matched_count,json=matchedCount,proto3" json:"matched_count,omitempty"`
 	// Output only. The messages that were taken back; unset if none were.
 	Rewound *MessageRange `protobuf:"bytes,4,opt,name=rewound,proto3" json:"rewound,omitempty"`
-	// Output only. The conversation in which the list stands: the request's, or with NEW one that continues it. Later calls take this id.
+	// Output only. The id of the conversation that holds the list: the request's or, with NEW, one that continues it. Use this id in later
+	// calls.
 	ConversationId string `protobuf:"bytes,5,opt,name=conversation_id,json=conversationId,proto3" json:"conversation_id,omitempty"`
 	// Output only. The messages that left the view with this call, because the list no longer holds them (HIDE).
 	Removed []*MessageRange `protobuf:"bytes,6,rep,name=removed,proto3" json:"removed,omitempty"`
-	// Output only. The view by place, in its order, without a system prompt that stands outside of the list; empty unless by_place was set.
+	// Output only. The view by place, in order, without a system prompt outside of the list; empty unless by_place was set.
 	View          []*ViewPiece `protobuf:"bytes,7,rep,name=view,proto3" json:"view,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

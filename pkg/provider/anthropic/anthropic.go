@@ -26,16 +26,17 @@ func New() provider.Format {
 	}, writer{})
 }
 
-// cacheLookback is the window that https://platform.claude.com/docs/en/build-with-claude/prompt-caching names, read on 2026-11-26: 20
-// positions for each mark, the marked block among them. Its own platform counts a run of calls, or of results, as one; others do not.
+// cacheLookback is the number of positions before each mark, including the marked block, in which the provider looks for a cached
+// prefix: 20, from https://platform.claude.com/docs/en/build-with-claude/prompt-caching, read on 2026-11-26. Anthropic's own platform
+// counts a run of calls, or of results, as one position; other platforms do not.
 const cacheLookback = 20
 
 type writer struct{}
 
-// Takes images and PDF.
+// Takes reports true for images and PDF.
 func (writer) Takes(m *conversation.Media) bool { return provider.IsImageOrPDF(m) }
 
-// Text writes blocks of the user's.
+// Text writes blocks of the user.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
 	for i := range contents {
 		s.Add(l, "user", appendContent(nil, s, &contents[i]), contents[i].Tokens)
@@ -65,22 +66,22 @@ func appendContent(dst []byte, s *provider.UnitWriter, p *provider.Content) []by
 	}
 	out := appendSource([]byte(`{"type":"`+kind+`","source":`), append(source, '}'), p.Kept)
 	if kind == "document" {
-		out = describe(out, p.Kept)
+		out = withTitle(out, p.Kept)
 	}
 	return append(dst, besideBlock(out, p.Kept)...)
 }
 
-// appendSource ends a block with its source, and what that holds beside.
+// appendSource ends a block with its source, and adds the members that were kept for the source.
 func appendSource(block, source []byte, kept provider.Fields) []byte {
 	return append(append(block, kept.AppendUnread(source, "source_members", known()...)...), '}')
 }
 
-// besideBlock puts behind a block what else it came with.
+// besideBlock adds the members that were kept for a block.
 func besideBlock(block []byte, kept provider.Fields) []byte {
 	return kept.AppendUnread(block, "members", known()...)
 }
 
-// known are members of blocks and sources that are written by what they say, or not at all.
+// known lists the members of blocks and sources that are written from the record's fields, or never.
 func known() []string {
 	return []string{
 		"type", "text", "citations", "source", "title", "context", "id", "name", "input", "caller", "toolset_name", "tool_use_id", "content", "is_error",
@@ -88,8 +89,8 @@ func known() []string {
 	}
 }
 
-// describe says of a document what it is called and whether it is to be cited.
-func describe(document []byte, kept provider.Fields) []byte {
+// withTitle adds a document's title and context, and whether it may be cited.
+func withTitle(document []byte, kept provider.Fields) []byte {
 	return kept.Append(kept.Append(document, '"', "title", "context"), '{', "citations")
 }
 
@@ -104,7 +105,7 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 			text := provider.AppendField(nil, `{"type":"text","media_type":"text/plain","data":`, p.Text)
 			out = appendSource([]byte(`{"type":"document","source":`), append(text, '}'), p.Kept)
 		}
-		return append(dst, besideBlock(describe(out, p.Kept), p.Kept)...)
+		return append(dst, besideBlock(withTitle(out, p.Kept), p.Kept)...)
 	case "search_result":
 		if p.Kept.Text("source") == "" || p.Kept.Text("title") == "" {
 			break
@@ -118,11 +119,11 @@ func appendText(dst []byte, s *provider.UnitWriter, p *provider.Content) []byte 
 		}
 		return append(dst, besideBlock(p.Kept.Append(out, '{', "citations"), p.Kept)...)
 	}
-	return append(dst, cited(s, p.Text, p.Kept)...)
+	return append(dst, textWithCitations(s, p.Text, p.Kept)...)
 }
 
-// cited writes a text with what it cites.
-func cited(s *provider.UnitWriter, text string, kept provider.Fields) []byte {
+// textWithCitations writes a text with its citations.
+func textWithCitations(s *provider.UnitWriter, text string, kept provider.Fields) []byte {
 	out := s.Traits.AppendText(nil, text)
 	if kept.Blocks("citations") {
 		out = kept.Append(out, '[', "citations")
@@ -144,7 +145,7 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part, own *o
 	s.Add(l, "assistant", besideBlock(kept.Append(out, '"', "toolset_name"), kept), tokens)
 }
 
-// Result writes a result; blank text in it is left out, and with it the content if there is no other.
+// Result writes a result. It leaves out blank texts, and the whole content if nothing else is in it.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	out := make([]byte, 0, len(r.Text.Inline)+len(r.Text.Inline)/16+96)
 	out = append(out, `{"type":"tool_result","tool_use_id":`...)
@@ -177,7 +178,7 @@ func appendParts(dst []byte, s *provider.UnitWriter, l *provider.Line, r *conver
 		case p.Media == nil && s.Blank(p.Text):
 			continue
 		case p.Media != nil && !provider.IsImageOrPDF(p.Media):
-			// The stored count knows only the whole result, so that the line weighs on top.
+			// The stored count only covers the whole result, so the line's weight is added.
 			line, tokens := s.MediaAsText(l.Index, &conversation.Part{Media: p.Media})
 			p, more = provider.Content{Text: line}, more+tokens
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// readBare reads a block that stands where a message should, and that only one side sends. It is false for what is no block.
+// readBare reads a block that stands where a message should, if only one side can have sent it. It is false for anything
+// that is not a block.
 func readBare(r *provider.Reading, o *provider.Object) bool {
 	kind := o.Get("type")
 	switch text := r.Text(kind); {

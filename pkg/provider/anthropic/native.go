@@ -8,21 +8,21 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// ownBlock is a block of Anthropic's own in a turn of the model's.
+// ownBlock is a block of a type only Anthropic has, in a turn of the model.
 type ownBlock struct {
 	part    *conversation.Part
-	kind    string // empty of what may not be sent
-	id      string // of a call of Anthropic's own tools
-	answers string // the id of the call whose result it is
+	kind    string // empty for a block that may not be sent
+	id      string // id of a call of one of Anthropic's own tools
+	answers string // id of the call that it is the result of
 	caller  string // the id of the call that made it
 	aborted bool   // its message was cut off
 }
 
-// ownKinds are blocks that stand by themselves, wherever the model put them.
+// ownKinds are blocks that are sent back wherever the model put them, without a counterpart.
 // https://platform.claude.com/docs/en/api/messages, and the types of anthropic 2.14.0 for Python, read 2026-11-26.
 var ownKinds = []string{"container_upload", "compaction", "fallback", "mcp_tool_listing", "tool_addition", "tool_removal"}
 
-// ownResults are what Anthropic's own tools gave.
+// ownResults are the types of results of Anthropic's own tools.
 var ownResults = []string{
 	"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
 	"text_editor_code_execution_tool_result", "mcp_tool_result", "tool_search_tool_result", "advisor_tool_result",
@@ -46,14 +46,14 @@ func readOwn(p *conversation.Part, aborted bool) ownBlock {
 	return b
 }
 
-// ownBlocks are the blocks of Anthropic's own that stay in a turn, by their kind, and the calls of its tools that are there or open.
+// ownBlocks holds the types of Anthropic's own blocks that stay in a turn, and the calls of its tools that are in the turn or open.
 type ownBlocks struct {
 	kinds map[*conversation.Part]string
 	calls map[string]bool
 }
 
-// readOwnBlocks finds the blocks that stay in a turn. Calls of Anthropic's own tools do with their results, wherever in the turn both stand, or
-// in neighboring units.
+// readOwnBlocks finds the blocks that stay in a turn. A call of Anthropic's own tools stays if its result is in the same turn or in a
+// neighboring unit.
 func readOwnBlocks(s *provider.UnitWriter, turn []provider.Line) ownBlocks {
 	var blocks []ownBlock
 	for i := range turn {
@@ -68,7 +68,7 @@ func readOwnBlocks(s *provider.UnitWriter, turn []provider.Line) ownBlocks {
 	for _, id := range near.Asked {
 		o.calls[id] = true
 	}
-	if len(blocks) == 0 { // as in most turns
+	if len(blocks) == 0 { // the usual case
 		return o
 	}
 	o.kinds = map[*conversation.Part]string{}
@@ -114,7 +114,7 @@ func (o *ownBlocks) keep(b *ownBlock) {
 	}
 }
 
-// dropCalledByNone leaves out what a call made that is not there.
+// dropCalledByNone drops blocks that were made by a call which is not there.
 func (o *ownBlocks) dropCalledByNone(blocks []ownBlock) {
 	for i := range blocks {
 		b := &blocks[i]
@@ -123,7 +123,7 @@ func (o *ownBlocks) dropCalledByNone(blocks []ownBlock) {
 			delete(o.calls, b.id)
 		}
 	}
-	for i := range blocks { // results of calls that were left out
+	for i := range blocks { // results of dropped calls
 		if b := &blocks[i]; b.answers != "" && !o.calls[b.answers] {
 			delete(o.kinds, b.part)
 		}
@@ -146,7 +146,8 @@ func thinkingJSON(s *provider.UnitWriter, p *conversation.Part) []byte {
 	return besideBlock(append(out, '}'), s.Kept(p))
 }
 
-// mayCall reports whether what made a call is there: the model itself, or a call of Anthropic's own tools, in its turn or still open.
+// mayCall reports whether the caller of a call is there: the model itself, or a call of one of Anthropic's own tools that is in the turn or
+// still open.
 func (o *ownBlocks) mayCall(kept provider.Fields) bool {
 	caller := kept.Object("caller")
 	if id := caller.Text("tool_id"); id != "" {

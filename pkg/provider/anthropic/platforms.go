@@ -7,16 +7,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// platform is where Claude is called, as the model's name tells.
+// platform is a platform that serves Claude, recognized by the form of the model's name.
 type platform struct {
 	names *regexp.Regexp
-	// drops: what a model cannot read of another's thinking is dropped from the request without an error, so that all may be sent.
+	// drops: the platform drops thinking that the model cannot read instead of refusing the request, so all thinking may be sent.
 	drops bool
-	// systemInside: models that take system messages among the others do so here.
+	// systemInside: models that take system messages among the others do so on this platform.
 	systemInside bool
 }
 
-// platforms are looked at in order; of names that none has, nothing is known. Read 2026-11-26.
+// platforms are tried in order. Nothing is known about a model whose name fits none. Read 2026-11-26.
 var platforms = []platform{
 	// Bedrock: us.anthropic.claude-sonnet-4-6-20260217-v1:0. Its page tells a drop of some models alone.
 	// https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html
@@ -33,7 +33,7 @@ var platforms = []platform{
 // https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, read 2026-11-26.
 var systemModels = regexp.MustCompile(`^claude-(?:opus-(?:4-8|[5-9])|(?:fable|mythos)-[5-9]|(?:sonnet|haiku)-(?:5-5|[6-9]))(?:-|$)`)
 
-// thinkers are models whose thinking is signed for others to read: those whose version stands behind their family's name.
+// thinkers are the models whose signed thinking other models can read: those with the version after the family's name.
 var thinkers = regexp.MustCompile(`^claude-[a-z]+-[0-9]`)
 
 func platformOf(model string) platform {
@@ -46,7 +46,7 @@ func platformOf(model string) platform {
 	return platform{}
 }
 
-// reads reports whether what another model of Anthropic's wrote may be sent to the one that is called.
+// reads reports whether thinking of one Anthropic model may be sent to another.
 func reads(called, writer string) bool {
 	return platformOf(called).drops && thinkers.MatchString(provider.BareModel(writer))
 }

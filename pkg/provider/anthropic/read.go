@@ -7,20 +7,20 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// NewReader returns the reader of Anthropic's messages and of what is sent for them.
+// NewReader returns the reader of Anthropic's answers, and of requests to Anthropic.
 func NewReader() provider.Reader {
 	return provider.NewReader(conversation.FormatAnthropic, false, dialect{})
 }
 
 type dialect struct{}
 
-// IsResponse reports whether an object is a message with what only the API says of it.
+// IsResponse reports whether an object is a message with members that only an answer has.
 func (dialect) IsResponse(o *provider.Object) bool {
 	kind, role := o.Get("type"), o.Get("role")
 	return kind.Says("message") && role.Says("assistant") && (o.Has("id") || o.Has("usage") || o.Has("stop_reason"))
 }
 
-// Response reads a message of the model's.
+// Response reads the model's message.
 func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
 	r.SetModel(o.Get("model"))
 	role := o.Get("role")
@@ -51,7 +51,8 @@ func (dialect) System(r *provider.Reading, o *provider.Object) {
 	}
 }
 
-// Element reads a message. One of the assistant's that waits for Anthropic's own tools was paused there, as no other reason leaves it so.
+// Element reads a message. An assistant message that waits for Anthropic's own tools is marked as paused: only a pause leaves it like
+// that.
 func (d dialect) Element(r *provider.Reading, n provider.Node) {
 	o := r.Object(n)
 	if !o.Has("role") && readBare(r, o) {
@@ -80,7 +81,7 @@ func (dialect) message(r *provider.Reading, o *provider.Object) {
 	}
 }
 
-// besideSystem gives the first part of a system message what stands beside its content, such as clear_at.
+// besideSystem keeps, with the first part of a system message, the members next to its content, such as clear_at.
 func besideSystem(r *provider.Reading, o *provider.Object, parts []conversation.Part) []conversation.Part {
 	var kept provider.Members
 	if kept.Unread(rewriting(), "message", o, "role", "content"); len(parts) > 0 {
@@ -89,7 +90,7 @@ func besideSystem(r *provider.Reading, o *provider.Object, parts []conversation.
 	return parts
 }
 
-// readSystem reads a block of a system message. Changes of tools stay as they are.
+// readSystem reads a block of a system message. Blocks that change tools are kept unchanged.
 func readSystem(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	kind := o.Get("type")
 	switch r.Text(kind) {
@@ -103,8 +104,8 @@ func readSystem(r *provider.Reading, o *provider.Object) (p conversation.Part, o
 	return p, false
 }
 
-// rest keeps the members of a block that nothing else of it holds.
-func rest(r *provider.Reading, p conversation.Part, o *provider.Object, read ...string) conversation.Part {
+// keepRest keeps the members of a block that no field of the part holds.
+func keepRest(r *provider.Reading, p conversation.Part, o *provider.Object, read ...string) conversation.Part {
 	var kept provider.Members
 	kept.Unread(rewriting(), "members", o, append(read, "type")...)
 	return r.MoreResidue(p, "anthropic", kept)
@@ -113,7 +114,7 @@ func rest(r *provider.Reading, p conversation.Part, o *provider.Object, read ...
 // containerUpload is a file for the container in which Anthropic runs code.
 const containerUpload = "container_upload"
 
-// readUsers reads a block of a user's message.
+// readUsers reads a block of a user message.
 func readUsers(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	if kind := o.Get("type"); !kind.Says(containerUpload) {
 		return readGiven(r, o)
@@ -144,7 +145,7 @@ func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 
 // readText reads a text with its citations.
 func readText(r *provider.Reading, o *provider.Object) conversation.Part {
-	p := rest(r, provider.Text(r.Text(o.Get("text"))), o, "text", "citations")
+	p := keepRest(r, provider.Text(r.Text(o.Get("text"))), o, "text", "citations")
 	citations := o.Get("citations")
 	list := r.List(citations)
 	if len(list) == 0 {
@@ -152,7 +153,7 @@ func readText(r *provider.Reading, o *provider.Object) conversation.Part {
 	}
 	out := []byte{'['}
 	for i := range list {
-		// The id of a file is told with a citation, and refused in one.
+		// Citations in an answer hold the id of a file; in a request, the API refuses it.
 		w := provider.Rewriting{Nulls: []string{"title", "document_title"}, Drop: []string{"file_id"}, Top: true}
 		if i > 0 {
 			out = append(out, ',')
@@ -162,7 +163,7 @@ func readText(r *provider.Reading, o *provider.Object) conversation.Part {
 	return r.MoreResidue(p, "anthropic", provider.Members{{Key: "citations", JSON: string(append(out, ']'))}})
 }
 
-// rewriting is how what is kept of a block is written: without what is null, but for what must be there, and without marks for a cache.
+// rewriting says how members of a block are kept: without nulls, except in members that must be present, and without cache marks.
 func rewriting() *provider.Rewriting {
 	return &provider.Rewriting{Nulls: []string{"title", "document_title"}, Free: []string{"input"}, Drop: []string{"cache_control"}}
 }
@@ -203,10 +204,10 @@ func readSource(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	default:
 		r.Fail(&kind, "must be base64, url, file, text or content")
 	}
-	return rest(r, r.WithResidue(p, "anthropic", kept), o, "source", "title", "context", "citations")
+	return keepRest(r, r.WithResidue(p, "anthropic", kept), o, "source", "title", "context", "citations")
 }
 
-// join puts the texts of pieces below each other.
+// join joins the texts of the parts, separated by newlines.
 func join(parts []conversation.Part) string {
 	var texts []string
 	for i := range parts {
@@ -228,10 +229,10 @@ func readSearchResult(r *provider.Reading, o *provider.Object) conversation.Part
 	if len(texts) != 1 || texts[0].Residue != nil {
 		kept.AddObject(r, rewriting(), o.Get("content"))
 	}
-	return rest(r, r.WithResidue(provider.Text(join(texts)), "anthropic", kept), o, "source", "title", "content", "citations")
+	return keepRest(r, r.WithResidue(provider.Text(join(texts)), "anthropic", kept), o, "source", "title", "content", "citations")
 }
 
-// readResult reads a result. Pieces that are neither text nor media stay as they are beside what they say.
+// readResult reads a result. Pieces that are neither text nor media are kept unchanged, in addition to their text.
 func readResult(r *provider.Reading, o *provider.Object) conversation.Part {
 	result := r.Result(r.CallID(o.Get("tool_use_id")), "")
 	if r.True(o.Get("is_error")) {
@@ -245,10 +246,10 @@ func readResult(r *provider.Reading, o *provider.Object) conversation.Part {
 		kept.AddObject(r, rewriting(), content)
 	}
 	kept.AddText(r, o.Get("toolset_name"))
-	return rest(r, r.WithResidue(provider.ResultPart(result), "anthropic", kept), o, "tool_use_id", "content", "is_error", "toolset_name")
+	return keepRest(r, r.WithResidue(provider.ResultPart(result), "anthropic", kept), o, "tool_use_id", "content", "is_error", "toolset_name")
 }
 
-// readPieces reads the pieces of a result; whole reports whether they hold all of it.
+// readPieces reads the pieces of a result. whole reports whether the parts hold everything in it.
 func readPieces(r *provider.Reading, content provider.Node) (parts []conversation.Part, whole bool) {
 	if !content.Is('[') {
 		return []conversation.Part{provider.Text(r.Text(content))}, true
@@ -271,7 +272,7 @@ func readPieces(r *provider.Reading, content provider.Node) (parts []conversatio
 	return parts, whole
 }
 
-// readBlock reads a block of the model's. Those of Anthropic's own tools stay as they are.
+// readBlock reads a block of the model. Blocks of Anthropic's own tools are kept unchanged.
 func readBlock(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	kind := o.Get("type")
 	switch r.Required(kind, 256) {
@@ -279,7 +280,7 @@ func readBlock(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 		return readText(r, o), true
 	case "thinking":
 		p, ok := r.Reasoning("anthropic", r.Text(o.Get("thinking")), r.Text(o.Get("signature")))
-		return rest(r, p, o, "thinking", "signature"), ok
+		return keepRest(r, p, o, "thinking", "signature"), ok
 	case "tool_use":
 		return readCall(r, o)
 	case "image", "document", "search_result", "tool_result":
@@ -288,7 +289,7 @@ func readBlock(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 	default:
 		w := provider.Rewriting{Drop: []string{"cache_control"}, Free: []string{"input"}, Top: true}
 		block := r.Block(&w, o.Node)
-		if strings.HasSuffix(r.Text(kind), "_tool_use") && !o.Has("input") { // which must be there, as in a call
+		if strings.HasSuffix(r.Text(kind), "_tool_use") && !o.Has("input") { // a call must have it
 			block = block[:len(block)-1] + `,"input":{}}`
 		}
 		return provider.Opaque("anthropic", block), true
@@ -300,10 +301,10 @@ func readCall(r *provider.Reading, o *provider.Object) (conversation.Part, bool)
 	kept.AddObject(r, rewriting(), o.Get("caller"))
 	kept.AddText(r, o.Get("toolset_name"))
 	p, ok := r.Call(r.CallID(o.Get("id")), r.ToolName(o.Get("name")), r.ObjectArguments(o.Get("input")))
-	return rest(r, r.WithResidue(p, "anthropic", kept), o, "id", "name", "input", "caller", "toolset_name"), ok
+	return keepRest(r, r.WithResidue(p, "anthropic", kept), o, "id", "name", "input", "caller", "toolset_name"), ok
 }
 
-// waits reports whether a message waits for Anthropic's own tools, and for none of the caller's.
+// waits reports whether a message waits for Anthropic's own tools, and not for any of the caller's.
 func waits(parts []conversation.Part) bool {
 	open := map[string]bool{}
 	for i := range parts {

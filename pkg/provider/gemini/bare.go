@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// readUnnamed reads a content without a role, which is the user's unless it holds what only the model makes; or a candidate or a part, which stand
-// where a content should.
+// readUnnamed reads a content without a role. It is the user's unless it holds something that only the model makes. It also reads a
+// candidate or a part that stands where a content should.
 func readUnnamed(r *provider.Reading, o *provider.Object) {
 	switch {
 	case o.Has("parts"):
@@ -35,7 +35,7 @@ func readUnnamed(r *provider.Reading, o *provider.Object) {
 	}
 }
 
-// isMade says whether only the model makes such a part.
+// isMade reports whether only the model makes such a part.
 func isMade(o *provider.Object) bool {
 	thought := o.Get("thought")
 	return thought.JSON == "true" || slices.ContainsFunc(append(nativeKeys(), "functionCall", "thoughtSignature"), o.Has)

@@ -24,7 +24,7 @@ func New() provider.Format {
 
 type writer struct{}
 
-// Takes images, audio, video and PDF, inline or where Google can fetch them.
+// Takes reports true for images, audio, video and PDF, sent inline or stored where Google can fetch them.
 func (writer) Takes(m *conversation.Media) bool {
 	return known(m.MIMEType) && (provider.HasData(m) || strings.HasPrefix(m.URI, "https://") || strings.HasPrefix(m.URI, "gs://"))
 }
@@ -40,7 +40,7 @@ func known(mime string) bool {
 	}
 }
 
-// Text writes parts of the user's.
+// Text writes parts of the user.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
 	for i := range contents {
 		p := &contents[i]
@@ -52,10 +52,10 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 	}
 }
 
-// content are the members of the content that a part opened, but for those that every content has.
+// content returns the kept members of the content that began with this part, except those that every content has.
 func content(kept provider.Fields) string { return kept.Head("content", "role", "parts") }
 
-// beside puts behind what a part holds what stood beside it.
+// beside adds to a part the members that were kept for it.
 func beside(part []byte, kept provider.Fields) []byte {
 	return kept.AppendUnread(kept.Append(part, '{', besideKeys()...), "members", append(dataKeys(), "thoughtSignature")...)
 }
@@ -69,10 +69,10 @@ func media(m *conversation.Media, kept provider.Fields) []byte {
 		inner = provider.AppendField(inner, `"fileUri":`, m.URI)
 	}
 	inner = kept.AppendUnread(kept.Append(append(inner, '}'), '"', "displayName"), "data")
-	return beside(holding(key, inner), kept)
+	return beside(wrapObject(key, inner), kept)
 }
 
-// Assistant writes the parts of a model's content.
+// Assistant writes the parts of a content of the model.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	w := turnWriter{unit: s}
 	for i := range turn {
@@ -87,13 +87,13 @@ func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 // turnWriter writes a model's content.
 type turnWriter struct {
 	unit      *provider.UnitWriter
-	signature *conversation.Part // of the next part: reasoning that has no text of its own
-	line      *provider.Line     // that holds it
-	called    bool               // a call stands in the content
+	signature *conversation.Part // signature that belongs to the next part: reasoning without text
+	line      *provider.Line     // the line of that signature
+	called    bool               // the content has a call
 }
 
 func (w *turnWriter) part(l *provider.Line, p *conversation.Part) {
-	json, tokens := part(w.unit, l, p)
+	json, tokens := writePart(w.unit, l, p)
 	switch {
 	case isSignature(w.unit, l, p):
 		w.flush()
@@ -119,7 +119,7 @@ func (w *turnWriter) part(l *provider.Line, p *conversation.Part) {
 	}
 }
 
-// flush writes a signature that no part has taken as Gemini gives such: on an empty text.
+// flush writes a signature that no part has taken. It writes it with an empty text, as Gemini returns such a signature.
 func (w *turnWriter) flush() {
 	if w.signature != nil {
 		w.unit.AddIn(w.line, "model", content(w.unit.Kept(w.signature)), sign([]byte(`{"text":""}`), w.signature.Reasoning.Signature.Inline), w.signature.Tokens)
@@ -127,8 +127,8 @@ func (w *turnWriter) flush() {
 	}
 }
 
-// part gives one part and what it weighs; nil if there is nothing to show.
-func part(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
+// writePart returns a part and its weight; nil if nothing of it is shown.
+func writePart(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byte, int32) {
 	switch {
 	case p.Kind == conversation.PartText && s.Blank(p.Text.Inline), isSignature(s, l, p):
 		return nil, 0
@@ -161,18 +161,18 @@ func call(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) ([]byt
 		out = s.AppendCallID(append(out, `,"id":`...), p.Call)
 	}
 	out = kept.AppendUnread(append(out, '}'), "data", "id")
-	return beside(holding(`{"functionCall":`, out), kept), tokens
+	return beside(wrapObject(`{"functionCall":`, out), kept), tokens
 }
 
-// holding is a part that holds an object, behind its name.
-func holding(name string, object []byte) []byte {
+// wrapObject returns a part with an object under a name.
+func wrapObject(name string, object []byte) []byte {
 	return append(append(append(make([]byte, 0, len(name)+len(object)+64), name...), object...), '}')
 }
 
-// hasID reports whether a call came with an id: most have none.
+// hasID reports whether a call came with an id. Most have none.
 func hasID(call provider.Fields) bool { return call.Text("id") != "" }
 
-// cleanName allows what Gemini allows more than others, and demands a letter or '_' in front.
+// cleanName makes a name legal: Gemini allows more characters than other providers, and requires a letter or '_' first.
 func cleanName(name string) string {
 	clean := provider.CleanNameWith(name, ".:")
 	if strings.IndexByte("0123456789-.:", clean[0]) >= 0 {
@@ -181,19 +181,19 @@ func cleanName(name string) string {
 	return clean
 }
 
-// sign puts a signature behind the last member of a part.
+// sign adds a signature to a part.
 func sign(part []byte, signature string) []byte {
 	part = append(part[:len(part)-1], `,"thoughtSignature":`...)
 	part = provider.AppendString(part, signature)
 	return append(part, '}')
 }
 
-// isSignature reports whether reasoning has only a signature, as Gemini gives it for the part that follows.
+// isSignature reports whether reasoning consists of a signature only, which Gemini returns for the part that follows.
 func isSignature(s *provider.UnitWriter, l *provider.Line, p *conversation.Part) bool {
 	return p.Kind == conversation.PartReasoning && p.Reasoning.Text.Inline == "" && s.Native(l, p) && isBase64(p.Reasoning.Signature.Inline)
 }
 
-// isBase64 reports whether a signature can be read: one that cannot makes Gemini refuse the request.
+// isBase64 reports whether a signature can be decoded. Gemini refuses a request with one that cannot.
 func isBase64(s string) bool {
 	s = strings.TrimRight(s, "=")
 	if strings.ContainsAny(s, "-_") {
@@ -204,7 +204,8 @@ func isBase64(s string) bool {
 	return err == nil && s != ""
 }
 
-// isBlock reports whether an opaque block is a thought, a signature on an empty text, or one of what Gemini's own tools leave.
+// isBlock reports whether an opaque block is a thought, a signature with an empty text, or a block of one of Gemini's own
+// tools.
 func isBlock(json string) bool {
 	fields, _ := provider.ReadFields(json)
 	_, signed := fields["thoughtSignature"]

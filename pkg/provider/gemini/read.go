@@ -8,19 +8,19 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// NewReader returns the reader of Gemini's answers and of what is sent for them. Its SDKs write keys in snake_case or in camelCase.
+// NewReader returns the reader of Gemini's answers and of requests to Gemini. Its SDKs write keys in snake_case or in camelCase.
 func NewReader() provider.Reader {
 	return provider.NewReader(conversation.FormatGemini, true, dialect{})
 }
 
 type dialect struct{}
 
-// IsResponse reports whether an object has candidates, or says why it has none.
+// IsResponse reports whether an object is an answer: it has candidates, or members that explain why there are none.
 func (dialect) IsResponse(o *provider.Object) bool {
 	return o.Has("candidates") || o.Has("usageMetadata") || o.Has("promptFeedback")
 }
 
-// Response reads the one candidate.
+// Response reads the only candidate.
 func (d dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
 	r.SetModel(o.Get("modelVersion"))
 	candidates := r.List(o.Get("candidates"))
@@ -63,7 +63,7 @@ func (dialect) System(r *provider.Reading, o *provider.Object) {
 	}
 }
 
-// Element reads a content, or a text of the user's.
+// Element reads a content, or a text of the user.
 func (dialect) Element(r *provider.Reading, n provider.Node) {
 	if n.Is('"') {
 		r.Add(n, conversation.RoleUser, "", []conversation.Part{provider.Text(r.Text(n))})
@@ -95,7 +95,7 @@ func readSystem(r *provider.Reading, o *provider.Object) {
 	r.Add(o.Node, conversation.RoleSystem, "", parts)
 }
 
-// readUser reads responses as messages of the tools, and what is between them as the user's.
+// readUser reads responses as tool messages, and what is between them as user messages.
 func readUser(r *provider.Reading, o *provider.Object) {
 	var parts []conversation.Part
 	for _, n := range r.List(o.Get("parts")) {
@@ -106,7 +106,7 @@ func readUser(r *provider.Reading, o *provider.Object) {
 	r.AddInput(o.Node, inContent(r, o, parts))
 }
 
-// inContent keeps with the first part of a content what else the content had.
+// inContent keeps, with the first part of a content, the content's other members.
 func inContent(r *provider.Reading, o *provider.Object, parts []conversation.Part) []conversation.Part {
 	var kept provider.Members
 	if kept.Unread(rewriting(), "content", o, "role", "parts"); len(kept) > 0 && len(parts) > 0 {
@@ -128,10 +128,10 @@ func readGiven(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 	return p, false
 }
 
-// besideKeys are the members that may stand beside what a part holds.
+// besideKeys are the members of a part besides the one that holds its data.
 func besideKeys() []string { return []string{"partMetadata", "videoMetadata", "mediaResolution"} }
 
-// readBeside reads what stands beside what a part holds, but for what is read otherwise.
+// readBeside keeps the members of a part that nothing else reads.
 func readBeside(r *provider.Reading, o *provider.Object, otherwise ...string) (kept provider.Members) {
 	for _, key := range besideKeys() {
 		if n := o.Get(key); !n.Missing() {
@@ -147,12 +147,12 @@ func readBeside(r *provider.Reading, o *provider.Object, otherwise ...string) (k
 	return kept
 }
 
-// dataKeys are the members of which a part has one: what it holds.
+// dataKeys are the members that hold a part's data: each part has one of them.
 func dataKeys() []string {
 	return append(nativeKeys(), "text", "functionCall", "functionResponse", "inlineData", "fileData")
 }
 
-// rewriting is how blocks of Gemini's own are kept: with the names that its API documents.
+// rewriting says how Gemini's own blocks are kept: with the names that its API documents.
 func rewriting() *provider.Rewriting {
 	return &provider.Rewriting{Free: []string{"args", "response", "partMetadata"}, Camel: true}
 }
@@ -174,7 +174,7 @@ func readMedia(r *provider.Reading, o *provider.Object) (p conversation.Part) {
 	return r.WithResidue(p, "gemini", kept)
 }
 
-// readModel reads the parts of a content of the model's.
+// readModel reads the parts of a content of the model.
 func readModel(r *provider.Reading, o *provider.Object) (parts []conversation.Part) {
 	made := r.Calls()
 	for _, n := range r.List(o.Get("parts")) {
@@ -189,8 +189,8 @@ func readModel(r *provider.Reading, o *provider.Object) (parts []conversation.Pa
 	return parts
 }
 
-// readPart reads a part. A signature of anything but a thought stands before it, as reasoning of its own; on an empty text, with which a stream
-// ends, it is a block.
+// readPart reads a part. A signature on anything but a thought becomes reasoning of its own before it. With an empty text, as at the end of
+// a stream, it is kept as a block.
 func readPart(r *provider.Reading, parts []conversation.Part, o *provider.Object, made int) []conversation.Part {
 	signature, text := r.Text(o.Get("thoughtSignature")), r.Text(o.Get("text"))
 	thought := r.True(o.Get("thought"))
@@ -213,7 +213,7 @@ func readPart(r *provider.Reading, parts []conversation.Part, o *provider.Object
 	return append(parts, p)
 }
 
-// emptyText is a part that holds a signature alone, with the text that Gemini demands.
+// emptyText returns a part with a signature only, and the empty text that Gemini requires.
 func emptyText(r *provider.Reading, o *provider.Object) string {
 	block := r.Block(rewriting(), o.Node)
 	if o.Has("text") {
@@ -222,12 +222,12 @@ func emptyText(r *provider.Reading, o *provider.Object) string {
 	return `{"text":"",` + block[1:]
 }
 
-// nativeKeys are the members that hold what only Gemini can read.
+// nativeKeys are the members that hold data which only Gemini can read.
 func nativeKeys() []string {
 	return []string{"executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
 }
 
-// readMade reads what the model made. A part that holds nothing is none.
+// readMade reads a part that the model made. A part without data is skipped.
 func readMade(r *provider.Reading, o *provider.Object, made int) (p conversation.Part, ok bool) {
 	switch {
 	case o.Has("functionCall"):
@@ -247,7 +247,8 @@ func readMade(r *provider.Reading, o *provider.Object, made int) (p conversation
 	}
 }
 
-// readCall reads a call. The id that is made for one without is its place among the calls of its turn: the same wherever it is read.
+// readCall reads a call. A call without an id gets one made from its position among the calls of its turn, which is the same wherever it is
+// read.
 func readCall(r *provider.Reading, o *provider.Object, made int) (conversation.Part, bool) {
 	call := r.Object(o.Get("functionCall"))
 	id := r.Optional(call.Get("id"), 512)
@@ -261,7 +262,7 @@ func readCall(r *provider.Reading, o *provider.Object, made int) (conversation.P
 	return r.WithResidue(p, "gemini", kept), ok
 }
 
-// readResponse reads a response. One without an id answers the first open call of the name, and goes back without one.
+// readResponse reads a response. A response without an id answers the first open call of its name, and is written without an id again.
 func readResponse(r *provider.Reading, part *provider.Object) conversation.Part {
 	o := r.Object(part.Get("functionResponse"))
 	name, id := r.ToolName(o.Get("name")), r.Optional(o.Get("id"), 512)
@@ -279,7 +280,7 @@ func readResponse(r *provider.Reading, part *provider.Object) conversation.Part 
 	return r.WithResidue(provider.ResultPart(result), "gemini", kept)
 }
 
-// readOutput takes the text out of a response that holds nothing else, by the names that Google gives it.
+// readOutput takes the text out of a response that holds nothing else. Google documents the names under which it may stand.
 func readOutput(r *provider.Reading, n provider.Node, result *conversation.ToolResult) (kept provider.Members) {
 	if n.Missing() {
 		return nil
@@ -305,7 +306,7 @@ func readOutput(r *provider.Reading, n provider.Node, result *conversation.ToolR
 	return kept
 }
 
-// readAttached reads the media of a response: they are pieces behind its text. What stood beside each is kept in their order.
+// readAttached reads the media of a response, as pieces behind its text. Other members of each are kept in order.
 func readAttached(r *provider.Reading, n provider.Node, result *conversation.ToolResult) (kept provider.Members) {
 	list := r.List(n)
 	if len(list) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// Result writes the response to a call. Gemini pairs by name, so it carries the call's name, not its own.
+// Result writes the response to a call. Gemini pairs by name, so the response has the name of the call.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	kept := s.Kept(&l.Parts[0])
 	var text, wrapper string
@@ -18,7 +18,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	var attached []byte
 	shown := *r
 	if r.Output == conversation.OutputParts && (kept.Is("parts", '[') || takesMediaInResponses(s.Context.Model)) {
-		text, more, attached, shown.Output = apart(s, l, r, kept)
+		text, more, attached, shown.Output = splitMedia(s, l, r, kept)
 	}
 	if attached == nil {
 		shown.Output = r.Output
@@ -34,21 +34,21 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 		out = s.AppendCallID(append(out, `,"id":`...), l.Call)
 	}
 	out = kept.Append(append(out, '}'), '"', "scheduling")
-	if goesOn := string(kept["willContinue"]); goesOn == "true" || goesOn == "false" { // which ends it
+	if goesOn := string(kept["willContinue"]); goesOn == "true" || goesOn == "false" { // it ends the response
 		out = append(out[:len(out)-1], `,"willContinue":`+goesOn+`}`...)
 	}
 	out = kept.AppendUnread(out, "data", "id", "parts", "scheduling", "willContinue")
-	s.AddIn(l, "user", content(kept), beside(holding(`{"functionResponse":`, out), kept), l.Parts[0].Tokens+more)
+	s.AddIn(l, "user", content(kept), beside(wrapObject(`{"functionResponse":`, out), kept), l.Parts[0].Tokens+more)
 }
 
-// answersByID reports whether a response names its call by the call's id: it does where the call has one, unless it came without.
+// answersByID reports whether a response has the id of its call. It does if the call has one, unless the response came without.
 func answersByID(s *provider.UnitWriter, r *conversation.ToolResult, kept provider.Fields) bool {
 	call := s.CallOf(r.Ordinal)
 	return call != nil && hasID(s.Kept(call)) && kept["id"] == nil
 }
 
-// apart parts a result into its words and the media beside them. Nothing is attached if no media can be, or not all that came so.
-func apart(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, kept provider.Fields) (text string, more int32, attached []byte, output conversation.OutputKind) {
+// splitMedia splits a result into its text and its attached media. Nothing is attached if no media may be, or if not all media came attached.
+func splitMedia(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, kept provider.Fields) (text string, more int32, attached []byte, output conversation.OutputKind) {
 	came := kept.Is("parts", '[')
 	attaches := func(p conversation.ResultPart) bool { return p.Media != nil && isAttached(p.Media, came) }
 	refused := func(p conversation.ResultPart) bool { return p.Media != nil && !isAttached(p.Media, came) }
@@ -78,20 +78,21 @@ func apart(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult,
 	return strings.Join(words, "\n"), more, attached, output
 }
 
-// newest are models of version 3 and later, by number or by an alias of the newest (ai.google.dev/gemini-api/docs/models,
+// newest are models of version 3 and later, by number or by an alias for the newest (ai.google.dev/gemini-api/docs/models,
 // github.com/google-gemini/gemini-cli/issues/20588, read 2026-11-26).
 var newest = regexp.MustCompile(`^gemini-(?:(?:[3-9]|\d\d)(?:[.-]|$)|(?:pro|flash|flash-lite)-latest$)`)
 
-// takesMediaInResponses reports whether a model takes media beside a function's response, as those from version 3 on do
-// (ai.google.dev/gemini-api/docs/function-calling, "Multimodal function responses"). Of a model without a name it is not known.
+// takesMediaInResponses reports whether a model takes media in a function's response, as models from version 3 on do
+// (ai.google.dev/gemini-api/docs/function-calling, "Multimodal function responses"). It is false for a model without a name.
 func takesMediaInResponses(model string) bool { return newest.MatchString(provider.BareModel(model)) }
 
-// isAttached reports whether media go beside a response: those that came so and can be sent, else images and PDF that go with the request.
+// isAttached reports whether a medium is attached to a response: one that came attached and can be sent, or else an image or PDF sent with
+// the request.
 func isAttached(m *conversation.Media, came bool) bool {
 	return (writer{}).Takes(m) && (came || provider.HasData(m) && provider.IsImageOrPDF(m))
 }
 
-// besidePiece is what stood beside a piece of a response: the text is the first of them, and has nothing beside it.
+// besidePiece returns what was kept for a piece of a response. The text is the first piece, and nothing is kept for it.
 func besidePiece(kept provider.Fields, i int) provider.Fields {
 	var pieces []provider.Fields
 	if json.Unmarshal(kept["parts"], &pieces) != nil || i == 0 || i > len(pieces) {
@@ -100,8 +101,8 @@ func besidePiece(kept provider.Fields, i int) provider.Fields {
 	return pieces[i-1]
 }
 
-// appendResponse writes a result as an object. A text in a wrapper weighs as text; around JSON the wrapper is JSON that the
-// stored count does not know.
+// appendResponse writes a result as an object. A text is wrapped without extra weight; for JSON, the wrapper's weight is not in the stored
+// count.
 func appendResponse(dst []byte, r *conversation.ToolResult, text string, kept provider.Fields) (out []byte, wrapper string) {
 	key := `{"result":`
 	switch {

@@ -1,4 +1,5 @@
-// Package neutral writes contexts in no provider's shape: the messages as they are recorded, with calls and results paired.
+// Package neutral writes contexts in a form of its own that belongs to no provider: the messages as they are recorded, with calls and
+// results paired.
 package neutral
 
 import (
@@ -17,7 +18,7 @@ type format struct{}
 // Format is NEUTRAL.
 func (format) Format() conversation.Format { return conversation.FormatNeutral }
 
-// Traits: anything may stand anywhere, and every block is a whole message.
+// Traits allow anything anywhere. Every block is a whole message.
 func (format) Traits() provider.Traits {
 	return provider.Traits{
 		Name: "neutral", NameField: true,
@@ -25,7 +26,7 @@ func (format) Traits() provider.Traits {
 	}
 }
 
-// Unit writes one unit as messages. The blocks are the same messages as JSON: what the hash is made of.
+// Unit writes a unit as messages. Its blocks are the same messages as JSON, which is hashed.
 func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.UnitBlocks {
 	traits := f.Traits()
 	lines, repairs := provider.Pair(traits, u, c)
@@ -51,7 +52,7 @@ func (f format) Unit(u *conversation.Unit, c provider.UnitContext) provider.Unit
 	return out
 }
 
-// recorded puts tool messages, which stand together, back into the order of the record, made up ones behind; pairs are found by their ids.
+// recorded puts adjacent tool messages back into the order of the record, synthetic ones last. Calls and results are paired by id.
 func recorded(lines []provider.Line) {
 	first := 0
 	for first < len(lines) && lines[first].Role != conversation.RoleTool {
@@ -62,11 +63,11 @@ func recorded(lines []provider.Line) {
 		end++
 	}
 	slices.SortStableFunc(lines[first:end], func(a, b provider.Line) int {
-		return cmp.Compare(uint32(a.Index), uint32(b.Index)) // -1 is the greatest
+		return cmp.Compare(uint32(a.Index), uint32(b.Index)) // as uint32, -1 is the greatest
 	})
 }
 
-// together reports whether two messages are one: tool messages that were one in the record, and all of the assistant's in a unit.
+// together reports whether two lines are one message: tool lines of one recorded message, or assistant lines of one unit.
 func together(a, b *provider.Message) bool {
 	if a.Role == conversation.RoleAssistant {
 		return b.Role == conversation.RoleAssistant
@@ -74,11 +75,11 @@ func together(a, b *provider.Message) bool {
 	return a.Role == conversation.RoleTool && b.Role == conversation.RoleTool && a.Index == b.Index && a.Index >= 0
 }
 
-// join puts a message behind another. Lines of one tool message weigh the message once.
+// join appends a message to another. The lines of one tool message carry its overhead only once.
 func join(a, b *provider.Message) {
 	a.Parts = append(slices.Clip(a.Parts), b.Parts...)
 	a.EditSeq = max(a.EditSeq, b.EditSeq)
-	if a.Name != b.Name { // what several say is nobody's alone
+	if a.Name != b.Name { // a message of several speakers has no name
 		a.Name = ""
 	}
 	if a.Role == conversation.RoleAssistant {
@@ -90,7 +91,7 @@ func join(a, b *provider.Message) {
 	}
 }
 
-// withIDs gives the calls and the result of a line the ids that they are rendered with; parts without either stay as they are.
+// withIDs returns the parts of a line with call ids as they are rendered.
 func withIDs(t *provider.Traits, c *provider.UnitContext, l *provider.Line) []conversation.Part {
 	var out []conversation.Part
 	for i := range l.Parts {

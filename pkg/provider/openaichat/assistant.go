@@ -7,13 +7,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// Assistant writes texts, calls, and what the model thought, in one message.
+// Assistant writes texts, calls and reasoning as one message.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	m := assistantTurn{unit: s, dialect: provider.ChatDialectOf(s.Context.Model)}
 	for i := range turn {
 		m.take(&turn[i])
 	}
-	if m.size() == 0 {
+	if m.standAlone() == 0 {
 		m.drop(append(m.thoughts, m.signature)...)
 		return
 	}
@@ -22,39 +22,42 @@ func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	s.Add(&turn[0], "assistant", out, m.tokens)
 }
 
-// assistantTurn is what the assistant says and asks for in one turn.
+// assistantTurn collects the assistant's text and calls of a turn.
 type assistantTurn struct {
 	unit      *provider.UnitWriter
 	dialect   provider.ChatDialect
-	name      string // of all who say something; none if they differ
+	name      string // name of the speaker; empty if there are several
 	pieces    []piece
-	chunks    int    // pieces of what the model thought
-	audio     []byte // what was said aloud, by its id
+	chunks    int    // number of pieces that are reasoning
+	audio     []byte // id of what was said aloud
 	calls     []byte
-	reasoning provider.Members // members that hold what the model thought, as texts
-	thoughts  []thought        // that are lost if nothing is said
-	signature thought          // Gemini's, of the part that follows
-	signed    string           // the signature of what is said
+	reasoning provider.Members // members that hold reasoning as texts
+	thoughts  []thought        // thoughts that are lost if the message has nothing else
+	signature thought          // Gemini's signature for the next part
+	signed    string           // signature of the text
 	kept      []provider.Fields
 	tokens    int32
 }
 
-// piece is one of what is said.
+// piece is one piece of the content.
 type piece struct {
 	text    string
 	refusal bool
-	json    []byte // as it stands in a list
-	bare    bool   // a text without anything beside it
+	json    []byte // as it is written in a list
+	bare    bool   // a text without other members
 }
 
-// thought is a part that says nothing by itself.
+// thought is a part that cannot stand alone.
 type thought struct {
 	line *provider.Line
 	part *conversation.Part
 }
 
-// size is how much is written that can stand alone.
-func (m *assistantTurn) size() int { return len(m.pieces) - m.chunks + len(m.calls) + len(m.audio) }
+// standAlone is the number of pieces, without reasoning, plus the sizes of calls and audio; 0 if there is nothing that can stand
+// alone.
+func (m *assistantTurn) standAlone() int {
+	return len(m.pieces) - m.chunks + len(m.calls) + len(m.audio)
+}
 
 func (m *assistantTurn) drop(thoughts ...thought) {
 	for _, t := range thoughts {
@@ -65,29 +68,29 @@ func (m *assistantTurn) drop(thoughts ...thought) {
 }
 
 func (m *assistantTurn) take(l *provider.Line) {
-	before, thoughts := m.size(), len(m.thoughts)
+	before, thoughts := m.standAlone(), len(m.thoughts)
 	tokens := int32(0)
 	for i := range l.Parts {
 		p := &l.Parts[i]
 		if kept := m.unit.Kept(p); kept["message"] != nil || kept["empty"] != nil {
-			m.kept = append(m.kept, m.taken(l, kept))
+			m.kept = append(m.kept, m.withoutRefused(l, kept))
 		}
 		tokens += m.part(l, p)
 	}
-	if m.size() > before {
+	if m.standAlone() > before {
 		if before == 0 {
 			m.name = l.Name
 		} else if m.name != l.Name {
 			m.name = ""
 		}
 	}
-	if m.size() > before || len(m.thoughts) > thoughts {
+	if m.standAlone() > before || len(m.thoughts) > thoughts {
 		m.tokens += m.unit.Charge(l, tokens)
 	}
 }
 
-// taken leaves out what the API refuses of what a message has besides.
-func (m *assistantTurn) taken(l *provider.Line, kept provider.Fields) provider.Fields {
+// withoutRefused returns a message's kept members without those that the API refuses.
+func (m *assistantTurn) withoutRefused(l *provider.Line, kept provider.Fields) provider.Fields {
 	message := kept.Object("message")
 	for key := range message {
 		if m.dialect.Refuses(key) {
@@ -98,7 +101,7 @@ func (m *assistantTurn) taken(l *provider.Line, kept provider.Fields) provider.F
 	return kept
 }
 
-// part takes a part, and returns its weight.
+// part adds a part, and returns its weight.
 func (m *assistantTurn) part(l *provider.Line, p *conversation.Part) (tokens int32) {
 	switch p.Kind {
 	case conversation.PartText:
@@ -130,7 +133,7 @@ func (m *assistantTurn) part(l *provider.Line, p *conversation.Part) (tokens int
 	return 0
 }
 
-// isWhole reports whether a chunk of Mistral's has what its type demands.
+// isWhole reports whether a chunk of a Mistral model has everything that its type requires.
 func isWhole(chunk provider.Fields) bool {
 	switch chunk.Text("type") {
 	case provider.ThinkingChunk:
@@ -142,25 +145,25 @@ func isWhole(chunk provider.Fields) bool {
 	}
 }
 
-// own reports whether the model that is called thought something.
-func (m *assistantTurn) own(l *provider.Line, r *conversation.Reasoning) bool {
+// isOwn reports whether reasoning comes from the model that is called.
+func (m *assistantTurn) isOwn(l *provider.Line, r *conversation.Reasoning) bool {
 	if r.Model != "" {
 		return provider.SameModel(m.unit.Context.Model, r.Model)
 	}
 	return provider.SameModel(m.unit.Context.Model, l.Model)
 }
 
-// isSignature reports whether reasoning is a signature of Gemini's, for the part that follows.
+// isSignature reports whether reasoning is a Gemini signature for the part that follows.
 func (m *assistantTurn) isSignature(l *provider.Line, p *conversation.Part) bool {
 	r := p.Reasoning
-	return r.Provider == "gemini" && r.Text.Inline == "" && r.Signature.Inline != "" && m.own(l, r) &&
+	return r.Provider == "gemini" && r.Text.Inline == "" && r.Signature.Inline != "" && m.isOwn(l, r) &&
 		(m.dialect.Signs || slices.Contains(m.unit.Kept(p).Texts("as"), provider.ExtraContent))
 }
 
-// think takes what the model that is called thought, into the members in which it came.
+// think adds reasoning of the model that is called, in the members in which it came.
 func (m *assistantTurn) think(l *provider.Line, p *conversation.Part) bool {
 	r := p.Reasoning
-	if r.Provider != "openai" || r.Text.Inline == "" || !m.own(l, r) {
+	if r.Provider != "openai" || r.Text.Inline == "" || !m.isOwn(l, r) {
 		return false
 	}
 	as := m.unit.Kept(p).Texts("as")
@@ -172,7 +175,7 @@ func (m *assistantTurn) think(l *provider.Line, p *conversation.Part) bool {
 		if !slices.Contains(as, key) || m.dialect.Refuses(key) {
 			continue
 		}
-		if m.reason(key, r.Text.Inline); took { // the record has it once
+		if m.reason(key, r.Text.Inline); took { // the record counts it once
 			m.tokens += p.Tokens
 		}
 		took = true
@@ -186,7 +189,7 @@ func (m *assistantTurn) think(l *provider.Line, p *conversation.Part) bool {
 // reasoningTexts are the members of a message that hold reasoning as a text.
 func reasoningTexts() []string { return provider.ReasoningMembers()[:2] }
 
-// reason puts a text into a member, below what an earlier message of the turn has there.
+// reason adds a text to a member, behind the text of earlier messages of the turn.
 func (m *assistantTurn) reason(key, text string) {
 	for i := range m.reasoning {
 		if m.reasoning[i].Key == key {
@@ -198,7 +201,7 @@ func (m *assistantTurn) reason(key, text string) {
 	m.reasoning = append(m.reasoning, provider.Member{Key: key, JSON: text})
 }
 
-// say takes a text, and returns its weight.
+// say adds a text, and returns its weight.
 func (m *assistantTurn) say(p *conversation.Part) int32 {
 	kept := m.unit.Kept(p)
 	audio := kept.Object("audio")
@@ -223,7 +226,7 @@ func (m *assistantTurn) words(text string, kept provider.Fields) {
 	m.pieces = append(m.pieces, piece{text: text, refusal: kind == "refusal", json: json, bare: kept["part"] == nil})
 }
 
-// sign gives what follows the signature that waits for it, and returns its weight.
+// sign gives the waiting signature to what follows it, and returns its weight.
 func (m *assistantTurn) sign(signed *string) (tokens int32) {
 	p := m.signature.part
 	if p == nil || *signed != "" {
@@ -233,7 +236,7 @@ func (m *assistantTurn) sign(signed *string) (tokens int32) {
 	return p.Tokens
 }
 
-// call writes a call behind others, and returns what it weighs.
+// call writes a call behind the others, and returns its weight.
 func (m *assistantTurn) call(index int32, p *conversation.Part) int32 {
 	s, kept := m.unit, m.unit.Kept(p)
 	first := len(m.calls) == 0
@@ -266,13 +269,13 @@ func (m *assistantTurn) call(index int32, p *conversation.Part) int32 {
 	return tokens
 }
 
-// appendSignature puts a signature of Gemini's behind the members of an object.
+// appendSignature adds a Gemini signature to an object.
 func appendSignature(object []byte, signature string) []byte {
 	object = provider.AppendField(object[:len(object)-1], `,"`+provider.ExtraContent+`":{"google":{"thought_signature":`, signature)
 	return append(object, "}}}"...)
 }
 
-// message closes a message. A refusal that stands alone is the message's own.
+// message completes a message. A refusal that is the only piece becomes the message's refusal.
 func (m *assistantTurn) message(out []byte) []byte {
 	out = m.appendContent(out)
 	for _, r := range m.reasoning {
@@ -294,7 +297,7 @@ func (m *assistantTurn) message(out []byte) []byte {
 	return m.withReasoning(out)
 }
 
-// appendContent writes what is said. What came as an empty text beside calls stays one: some servers refuse null.
+// appendContent writes the content. An empty text that came with calls stays an empty text, because some servers refuse null.
 func (m *assistantTurn) appendContent(out []byte) []byte {
 	switch {
 	case len(m.pieces) == 0 && m.cameEmpty("content"):
@@ -316,7 +319,7 @@ func (m *assistantTurn) cameEmpty(key string) bool {
 	return slices.ContainsFunc(m.kept, func(f provider.Fields) bool { return slices.Contains(f.Texts("empty"), key) })
 }
 
-// keeps reports whether what the message has besides holds a member.
+// keeps reports whether the kept members of the message include a key.
 func (m *assistantTurn) keeps(key string) bool {
 	return slices.ContainsFunc(m.kept, func(f provider.Fields) bool { return f.Object("message")[key] != nil })
 }
@@ -325,7 +328,7 @@ func (m *assistantTurn) reasons(key string) bool {
 	return slices.ContainsFunc(m.reasoning, func(r provider.Member) bool { return r.Key == key }) || m.keeps(key)
 }
 
-// withReasoning puts into a message without reasoning the text that the API demands there, or the empty one with which it came.
+// withReasoning adds to a message without reasoning the text that the API requires there, or the empty one that it came with.
 func (m *assistantTurn) withReasoning(message []byte) []byte {
 	needs := m.dialect.Needs == provider.ReasoningOnAll || m.dialect.Needs == provider.ReasoningOnCalls && m.calls != nil
 	if needs && !slices.ContainsFunc(provider.ReasoningMembers(), m.reasons) {

@@ -2,8 +2,8 @@ package openaichat
 
 import "github.com/palimpsest-context/palimpsest/pkg/provider"
 
-// readBare reads what stands where a message should, and says itself whose it is: a choice of an answer, or a call. It is false for what is none
-// of these.
+// readBare reads something that stands where a message should and whose speaker is clear: a choice of an answer, or a call. It is false for
+// anything else.
 func readBare(r *provider.Reading, o *provider.Object) bool {
 	kind, object := o.Get("type"), o.Get("object")
 	isCall := o.Has("id") && o.Has("function") || kind.Says("custom") && o.Has("custom")

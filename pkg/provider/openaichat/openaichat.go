@@ -1,4 +1,4 @@
-// Package openaichat writes contexts for OpenAI's chat completions and the many servers that speak the same.
+// Package openaichat writes contexts for OpenAI's chat completions, and for the many servers with the same API.
 package openaichat
 
 import (
@@ -21,7 +21,7 @@ func New() provider.Format {
 
 type writer struct{}
 
-// Takes images, audio and PDF.
+// Takes reports true for images, audio and PDF.
 func (writer) Takes(m *conversation.Media) bool {
 	if provider.IsImage(m.MIMEType) {
 		return provider.IsReachable(m)
@@ -40,7 +40,7 @@ func audio(mime string) string {
 	}
 }
 
-// Text writes a message of the system's or the user's.
+// Text writes a message of the system or the user.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
 	role := provider.OpenAIRole(l, contents)
 	out := append(appendContent(appendRole(s, l.Index, role, l.Name), contents), '}')
@@ -50,7 +50,7 @@ func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider
 	s.Add(l, role, out, provider.Weigh(contents))
 }
 
-// appendRole begins a message: with its role, and with who speaks if that is known.
+// appendRole begins a message with its role and, if it is known, the name of the speaker.
 func appendRole(s *provider.UnitWriter, index int32, role, name string) []byte {
 	out := []byte(`{"role":"` + role + `",`)
 	if name != "" {
@@ -64,7 +64,8 @@ func appendRole(s *provider.UnitWriter, index int32, role, name string) []byte {
 	return append(out, `"content":`...)
 }
 
-// appendContent writes one text as a string and everything else as a list, so that parts stay apart as they were appended.
+// appendContent writes a single text as a string, and anything else as a list, so that parts stay separate as they were
+// appended.
 func appendContent(dst []byte, contents []provider.Content) []byte {
 	if len(contents) == 1 && contents[0].Media == nil && contents[0].Kept["part"] == nil {
 		return provider.AppendString(dst, contents[0].Text)
@@ -104,7 +105,7 @@ func appendMedia(dst []byte, c *provider.Content) []byte {
 	return append(append(dst, c.Kept.AppendUnread(inner, "inner", "url", "detail", "data", "format", "filename", "file_id", "file_data")...), '}')
 }
 
-// file is a file as OpenAI keeps it, or with the name that it has.
+// file returns a file by the id under which OpenAI keeps it, or with its name.
 func file(c *provider.Content) []byte {
 	file := []byte("{}")
 	if c.Kept.Text("file_id") == "" {
@@ -113,7 +114,7 @@ func file(c *provider.Content) []byte {
 	return c.Kept.Append(file, '"', "file_id", "filename")
 }
 
-// Result writes a tool message: its content is a list if that is how it came, and it names the tool if it did.
+// Result writes a tool message. Its content is a list, and it names the tool, if it came like that.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	kept := s.Kept(&l.Parts[0])
 	prefix := []byte(`{"role":"tool",`)
@@ -133,7 +134,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	}
 }
 
-// saysAsMuch reports whether the pieces that were kept of a result are texts, and those that it has.
+// saysAsMuch reports whether the kept pieces of a result are texts with the same words as the result.
 func saysAsMuch(kept provider.Fields, r *conversation.ToolResult) bool {
 	pieces := kept.List("content")
 	texts := r.Parts

@@ -8,24 +8,24 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// NewReader returns the reader of chat completions and of what is sent to them.
+// NewReader returns the reader of chat completions, and of requests for them.
 func NewReader() provider.Reader {
 	return provider.NewReader(conversation.FormatOpenAIChat, false, dialect{})
 }
 
 type dialect struct{}
 
-// IsResponse reports whether an object has choices, or, as Ollama answers, one message that is done.
+// IsResponse reports whether an object has choices or is an answer of Ollama: a single message that is done.
 func (dialect) IsResponse(o *provider.Object) bool { return o.Has("choices") || isNative(o) }
 
 func isNative(o *provider.Object) bool { return o.Has("message") && o.Has("done") }
 
-// Response reads the one choice.
+// Response reads the only choice.
 func (dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
 	r.SetModel(o.Get("model"))
 	if isNative(o) {
 		readMessage(r, r.Object(o.Get("message")), true)
-		return o.Node // which holds the counts
+		return o.Node // the answer itself holds the counts
 	}
 	choices := r.List(o.Get("choices"))
 	if len(choices) > 1 {
@@ -47,7 +47,7 @@ func (dialect) Response(r *provider.Reading, o *provider.Object) provider.Node {
 // List returns the messages of a request.
 func (dialect) List(o *provider.Object) provider.Node { return o.Get("messages") }
 
-// System reads nothing: system messages stand among the others.
+// System reads nothing: system messages are elements of the list.
 func (dialect) System(*provider.Reading, *provider.Object) {}
 
 // Element reads a message.
@@ -76,18 +76,18 @@ func readMessage(r *provider.Reading, o *provider.Object, answer bool) {
 	}
 }
 
-// rewriting is how members that nobody here knows are kept: as they are, but for null, marks for a cache, and what says how likely an answer was.
+// rewriting says how unknown members are kept: as they are, but without nulls, cache marks, and log probabilities.
 func rewriting() *provider.Rewriting {
 	return &provider.Rewriting{Drop: []string{"logprobs", "parsed", "parsed_arguments", "cache_control", "prompt_cache_breakpoint"}, Top: true}
 }
 
-// unread keeps the members of a message that are read nowhere else.
+// unread keeps the members of a message that nothing else reads.
 func unread(o *provider.Object, read ...string) (kept provider.Members) {
 	kept.Unread(rewriting(), "message", o, append(read, "role", "content", "name")...)
 	return kept
 }
 
-// withMessage keeps what a message says of itself with its first part.
+// withMessage keeps the members of a message with its first part.
 func withMessage(r *provider.Reading, parts []conversation.Part, kept provider.Members) []conversation.Part {
 	at := slices.IndexFunc(parts, func(p conversation.Part) bool { return p.Kind != conversation.PartText || p.Text.Inline != "" })
 	if at >= 0 && len(kept) > 0 {
@@ -96,7 +96,7 @@ func withMessage(r *provider.Reading, parts []conversation.Part, kept provider.M
 	return parts
 }
 
-// readTexts reads content of text alone.
+// readTexts reads content that must consist of texts.
 func readTexts(r *provider.Reading, n provider.Node) []conversation.Part {
 	parts := r.RequiredContent(n, readPiece)
 	for i := range parts {
@@ -142,7 +142,7 @@ func readRefusal(r *provider.Reading, n provider.Node) conversation.Part {
 	return r.WithResidue(provider.Text(r.Text(n)), "openai", kept)
 }
 
-// besideMedia is what a piece of media says that is read nowhere else: beside its object, and in it.
+// besideMedia keeps the members of a media piece that nothing else reads, next to its object and inside it.
 func besideMedia(piece, inner *provider.Object, read ...string) (kept provider.Members) {
 	kept.Unread(rewriting(), "part", piece, "type", inner.Node.Key())
 	kept.Unread(rewriting(), "inner", inner, read...)
@@ -151,7 +151,7 @@ func besideMedia(piece, inner *provider.Object, read ...string) (kept provider.M
 
 func readImage(r *provider.Reading, o *provider.Object) conversation.Part {
 	n := o.Get("image_url")
-	if n.Is('"') { // as some servers take it
+	if n.Is('"') { // some servers accept this form
 		return r.Media(n, provider.ImageType(r.Text(n)))
 	}
 	image := r.Object(n)
@@ -161,7 +161,7 @@ func readImage(r *provider.Reading, o *provider.Object) conversation.Part {
 	return r.WithResidue(p, "openai", besideMedia(o, image, "url", "detail"))
 }
 
-// readImages reads images as Ollama takes them beside the content: in base64, whose beginning tells the type.
+// readImages reads images in the form of Ollama, which has them next to the content in base64. The first bytes tell the type.
 func readImages(r *provider.Reading, n provider.Node) (parts []conversation.Part) {
 	for _, image := range r.List(n) {
 		mime, text := "image/jpeg", r.Text(image)
@@ -201,7 +201,7 @@ func readFile(r *provider.Reading, o *provider.Object) conversation.Part {
 	return r.WithResidue(p, "openai", kept)
 }
 
-// readResult reads what a tool answered: nothing, text, pieces of text, or JSON in place of a text.
+// readResult reads a tool's answer: nothing, a text, pieces of text, or JSON in place of a text.
 func readResult(r *provider.Reading, o *provider.Object) {
 	result := r.Result("", "")
 	name := o.Get("tool_name") // Ollama's
@@ -238,7 +238,7 @@ func readResult(r *provider.Reading, o *provider.Object) {
 
 func hasMore(p conversation.Part) bool { return p.Residue != nil }
 
-// pieces is the list of a result's pieces, where they hold more than the result: without them where they do not.
+// pieces returns the list of a result's pieces if it holds more than the result does; empty otherwise.
 func pieces(r *provider.Reading, list provider.Node, whole bool) string {
 	if !whole {
 		return "[]"

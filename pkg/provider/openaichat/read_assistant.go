@@ -8,14 +8,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// readAssistant reads reasoning, what is said, and calls.
+// readAssistant reads reasoning, content, and calls.
 func readAssistant(r *provider.Reading, o *provider.Object) []conversation.Part {
 	m := assistant{reading: r, message: o, read: []string{
 		"refusal", "audio", "tool_calls", "function_call", provider.ThinkingChunk,
 	}}
 	m.think()
 	m.say()
-	if old := o.Get("function_call"); !old.Missing() { // how tools were called before tool_calls
+	if old := o.Get("function_call"); !old.Missing() { // the form of calls before tool_calls existed
 		m.call(r.Object(old), "", nil)
 	}
 	for _, n := range r.List(o.Get("tool_calls")) {
@@ -24,16 +24,16 @@ func readAssistant(r *provider.Reading, o *provider.Object) []conversation.Part 
 	return withMessage(r, m.parts, m.beside())
 }
 
-// assistant is a message of the assistant's that is read.
+// assistant is an assistant message that is being read.
 type assistant struct {
 	reading *provider.Reading
 	message *provider.Object
 	parts   []conversation.Part
 	calls   int
-	read    []string // the members that are read by themselves
+	read    []string // the members that have code of their own
 }
 
-// think reads reasoning as a text. It is kept in which members it stood: routers give it in two.
+// think reads reasoning that is a text. It also keeps which members held it, because routers send it in two.
 func (m *assistant) think() {
 	var text string
 	var as []string
@@ -43,7 +43,7 @@ func (m *assistant) think() {
 			continue
 		}
 		text, m.read = m.reading.Text(n), append(m.read, key)
-		if key == provider.ThinkingChunk { // Ollama's own name for it
+		if key == provider.ThinkingChunk { // Ollama's own name
 			key = provider.ReasoningPlain
 		}
 		if !slices.Contains(as, key) {
@@ -55,7 +55,7 @@ func (m *assistant) think() {
 	}
 }
 
-// list is a member that is a list of texts.
+// list returns a member whose value is a list of texts.
 func list(key string, texts []string) provider.Member {
 	var out []byte
 	for i, text := range texts {
@@ -64,7 +64,7 @@ func list(key string, texts []string) provider.Member {
 	return provider.Member{Key: key, JSON: string(append(out, ']'))}
 }
 
-// say reads what is said, in text and aloud.
+// say reads the content, as text or audio.
 func (m *assistant) say() {
 	r, o := m.reading, m.message
 	before := len(m.parts)
@@ -88,7 +88,7 @@ func (m *assistant) say() {
 	}
 }
 
-// readSaid reads a piece of what the assistant said. What Mistral's models think, and what they refer to, stands among it.
+// readSaid reads a piece of the assistant's content. With Mistral's models, reasoning and references are pieces too.
 func readSaid(r *provider.Reading, o *provider.Object) (p conversation.Part, ok bool) {
 	kind := o.Get("type")
 	text := r.Text(kind)
@@ -101,12 +101,12 @@ func readSaid(r *provider.Reading, o *provider.Object) (p conversation.Part, ok 
 	return provider.Opaque("openai", r.Block(rewriting(), o.Node)), true
 }
 
-// isChunk reports whether a piece of content is Mistral's own.
+// isChunk reports whether a piece of content is one that only Mistral has.
 func isChunk(kind string) bool {
 	return slices.Contains([]string{provider.ThinkingChunk, "reference", "tool_reference"}, kind)
 }
 
-// readSpeech reads what the model said aloud: its words, which OpenAI gets back by the id of the audio.
+// readSpeech reads audio of the model: its transcript, and the id by which OpenAI takes the audio back.
 func readSpeech(r *provider.Reading, o *provider.Object) conversation.Part {
 	var id provider.Members
 	r.Required(o.Get("id"), 512)
@@ -137,7 +137,7 @@ func (m *assistant) toolCall(o *provider.Object) {
 	}
 }
 
-// id is that of a call, or one by its place: some servers give none.
+// id returns the id of a call, or one made from its position: some servers give none.
 func (m *assistant) id(id string) string {
 	if id == "" {
 		return provider.GeneratedID(m.calls - 1)
@@ -145,7 +145,7 @@ func (m *assistant) id(id string) string {
 	return id
 }
 
-// call reads the call of a function. Its place in a stream, index, is of the answer alone.
+// call reads the call of a function. It drops index, the position in a stream, which only answers have.
 func (m *assistant) call(f *provider.Object, id string, around *provider.Object) {
 	r := m.reading
 	var kept provider.Members
@@ -172,13 +172,13 @@ func (m *assistant) add(p conversation.Part, ok bool) {
 	}
 }
 
-// readSignature makes a part of a signature of Gemini's, as its own API has it: before what it signs.
+// readSignature makes a part from a Gemini signature. As in Gemini's own API, it comes before what it signs.
 func readSignature(r *provider.Reading, signature string) (conversation.Part, bool) {
 	p, ok := r.Reasoning("gemini", "", signature)
 	return r.WithResidue(p, "openai", provider.Members{list("as", []string{provider.ExtraContent})}), ok
 }
 
-// signatureOf returns Gemini's signature in extra_content, and whether nothing else stands there.
+// signatureOf returns the Gemini signature in extra_content, and whether that is all it holds.
 func signatureOf(r *provider.Reading, n provider.Node) (signature string, alone bool) {
 	if !n.Is('{') {
 		return "", false
@@ -194,7 +194,7 @@ func signatureOf(r *provider.Reading, n provider.Node) (signature string, alone 
 	return r.Text(n), extra.Len() == 1 && google.Len() == 1
 }
 
-// beside keeps what a message has besides, and which of its members came as an empty text: the answer of a model that thought nothing.
+// beside keeps other members of a message, and the names of members that came as empty texts: a model answers so if it did not think.
 func (m *assistant) beside() (kept provider.Members) {
 	var empty []string
 	for _, key := range append(provider.ReasoningMembers()[:2], "content") {
@@ -208,8 +208,8 @@ func (m *assistant) beside() (kept provider.Members) {
 	return append(kept, unread(m.message, append(m.read, unsaid(m.message)...)...)...)
 }
 
-// unsaid are members that are of the answer alone: citations, whose published type no request has, but for files that a router has parsed and
-// wants back (openrouter.ai/docs/guides/overview/multimodal/pdfs, read 2026-11-26).
+// unsaid lists members that only answers have. Among them are citations, whose published type no request has. The exception is files that a
+// router has parsed and wants back (openrouter.ai/docs/guides/overview/multimodal/pdfs, read 2026-11-26).
 func unsaid(o *provider.Object) []string {
 	if n := o.Get("annotations"); strings.Contains(n.JSON, `"file"`) {
 		return nil

@@ -7,12 +7,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// isItem says of an object that it is an item, or what stands in one: the input of a call is no request's.
+// isItem reports whether an object is an item, or a part of one. Then its member "input" belongs to a call and is not the
+// input of a request.
 func isItem(o *provider.Object) bool {
 	return o.Has("type") || o.Has("role") || o.Has("call_id") || o.Has("name")
 }
 
-// readBare reads what stands where an item should and is none, by its type. It is false for what may be an item.
+// readBare reads, by type, something that stands where an item should and is none. It is false for what may be an item.
 func readBare(r *provider.Reading, o *provider.Object, kind string) bool {
 	switch kind {
 	case "output_text", "refusal":
@@ -27,7 +28,7 @@ func readBare(r *provider.Reading, o *provider.Object, kind string) bool {
 	case "error", "keepalive":
 		r.Streamed(o.Node)
 	default:
-		if !strings.Contains(kind, ".") { // as events have it, and no item has
+		if !strings.Contains(kind, ".") { // types of events have a dot, types of items do not
 			return false
 		}
 		r.Streamed(o.Node)

@@ -15,7 +15,7 @@ func residueKeys() []string {
 	}
 }
 
-// The kinds of calls beside those of functions: of a tool that takes text, and of tools that OpenAI defines and the caller runs.
+// The kinds of calls other than function calls: calls of tools that take text, and of tools that OpenAI defines and the caller runs.
 const (
 	custom     = "custom"
 	computer   = "computer_call"
@@ -24,7 +24,7 @@ const (
 	applyPatch = "apply_patch_call"
 )
 
-// kindOf says which kind of call a part is; empty for a function's, and for one whose result cannot be shown as that kind's.
+// kindOf returns the kind of a call; empty for a function call, and for a call whose result cannot be written in its kind's form.
 func (w *items) kindOf(p *conversation.Part) string { return kindOf(w.unit, p) }
 
 func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
@@ -78,8 +78,8 @@ func (w *items) function(p *conversation.Part, kept provider.Fields) {
 	w.item("function_call", w.withID(out, kept), tokens)
 }
 
-// withID puts behind a call what its fields do not hold. An item that came behind reasoning is refused under its id without it ("was provided
-// without its required 'reasoning' item"), and taken without an id.
+// withID adds the members that were kept for a call. If an item came after reasoning, OpenAI refuses its id without that reasoning ("was
+// provided without its required 'reasoning' item"), but accepts the item without an id.
 func (w *items) withID(call []byte, kept provider.Fields) []byte {
 	if !w.orphaned {
 		call = kept.Append(call, '"', "id")
@@ -87,7 +87,7 @@ func (w *items) withID(call []byte, kept provider.Fields) []byte {
 	return kept.AppendUnread(kept.Append(call, '"', "status"), "members")
 }
 
-// action writes a call of a tool that OpenAI defines: what it does stands in its arguments.
+// action writes a call of a tool that OpenAI defines. The record has its action as arguments.
 func action(s *provider.UnitWriter, kind string, p *conversation.Part, kept provider.Fields) []byte {
 	out := append(s.AppendCallID([]byte(`{"type":"`+kind+`","call_id":`), p.Call), '}')
 	if kind != shell && kept.Text("status") == "" {
@@ -102,7 +102,7 @@ func action(s *provider.UnitWriter, kind string, p *conversation.Part, kept prov
 	return does.Append(does.Append(out, '{', "action", "operation"), '[', "actions")
 }
 
-// Result writes a call's output, as its kind has it.
+// Result writes the output of a call, in the form of the call's kind.
 func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult) {
 	switch kind := kindOf(s, s.CallOf(r.Ordinal)); kind {
 	case "":
@@ -114,7 +114,7 @@ func (writer) Result(s *provider.UnitWriter, l *provider.Line, r *conversation.T
 	}
 }
 
-// output writes the output of a caller's tool: a list if that is how it came, or if it holds media that OpenAI takes.
+// output writes the output of a caller's tool: as a list if it came as one, or if it holds media that OpenAI takes.
 func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, name string) {
 	list := provider.ResultList{
 		Role: name, Prefix: `{"type":"` + name + `","call_id":`, Key: `,"output":`, TextPrefix: `{"type":"input_text","text":`,
@@ -122,13 +122,13 @@ func output(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult
 	}
 	takes := func(p conversation.ResultPart) bool { return p.Media != nil && list.Takes(p.Media) }
 	kept := s.Kept(&l.Parts[0])
-	_ = json.Unmarshal(kept["output"], &list.Kept) // what is no such list says nothing of pieces
+	_ = json.Unmarshal(kept["output"], &list.Kept) // anything but such a list holds nothing about pieces
 	if !kept.Is("output", '[') && !slices.ContainsFunc(r.Parts, takes) || !s.AddPieces(l, r, list, kept) {
 		s.AddResult(l, r, name, list.Prefix, list.Key, kept)
 	}
 }
 
-// outcome writes what came of a call of a tool that OpenAI defines.
+// outcome writes the output of a tool that OpenAI defines.
 func outcome(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResult, kind string) {
 	p, name, id := &l.Parts[0], kind+"_output", "call_id"
 	if kind == localShell {
@@ -145,13 +145,13 @@ func outcome(s *provider.UnitWriter, l *provider.Line, r *conversation.ToolResul
 		var text string
 		if text, more = s.ResultText(r, l.Index); kind == shell {
 			out = append(append(out, `,"output":`...), shellOutput(text)...)
-		} else if kind != applyPatch || text != "" { // which need say nothing
+		} else if kind != applyPatch || text != "" { // an empty output may be left out
 			out = provider.AppendField(out, `,"output":`, text)
 		}
 	}
 	kept := s.Kept(p)
 	out = append(out, '}')
-	if kind != applyPatch { // which says by it whether it was done
+	if kind != applyPatch { // only for apply_patch does the status say whether the call succeeded
 		out = kept.Append(out, '"', "status")
 	}
 	if kind != localShell {
@@ -181,7 +181,7 @@ func screenshot(s *provider.UnitWriter, p *conversation.Part) []byte {
 	return nil
 }
 
-// shellOutput gives what a shell printed: as it came, or as what a command printed that ended well.
+// shellOutput returns the output of a shell: as it came or as the output of a single command that succeeded.
 func shellOutput(text string) []byte {
 	if strings.HasPrefix(text, "[{") && provider.IsValue(text) {
 		return []byte(text)

@@ -8,8 +8,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// hosted are the members that items of OpenAI's own tools must have, by the item's type, and those of others that a conversation takes back
-// as they came.
+// hosted returns, for an item type, the members that the item must have. It covers items of OpenAI's own tools, and other items that OpenAI
+// accepts back unchanged.
 func hosted(kind string) (required []string, ok bool) {
 	switch kind {
 	case "configuration_update":
@@ -45,14 +45,14 @@ func hosted(kind string) (required []string, ok bool) {
 	}
 }
 
-// isHosted reports whether an item is one of those, with what it must have.
+// isHosted reports whether an item is of such a type and has the members it must have.
 func isHosted(kind string, fields provider.Fields) bool {
 	required, ok := hosted(kind)
 	return ok && !slices.ContainsFunc(required, fields.IsNull)
 }
 
-// readOpaque gives a part as an item, and the item's type; the type is empty if no such item may stand in an input. A part of reasoning is
-// no item: it has no id, and OpenAI binds encrypted reasoning to the id that it gave it, so that none can be made up.
+// readOpaque returns a part as an item, with the item's type. The type is empty if the item may not be part of an input. Reasoning in a
+// part of its own is no item: it has no id, and OpenAI binds encrypted reasoning to the id it gave, so no id can be made up.
 func readOpaque(p *conversation.Part) (item []byte, kind string) {
 	if p.Kind != conversation.PartOpaque {
 		return nil, ""
@@ -70,7 +70,7 @@ func readOpaque(p *conversation.Part) (item []byte, kind string) {
 	}
 }
 
-// isReasoning reports whether an item is a ResponseReasoningItemParam, but for members that are null.
+// isReasoning reports whether an item is a ResponseReasoningItemParam, where null members are allowed.
 func isReasoning(fields provider.Fields) bool {
 	return fields.Text("id") != "" &&
 		isTexts(fields["summary"], "summary_text") &&

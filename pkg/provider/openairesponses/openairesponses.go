@@ -19,17 +19,17 @@ func New() provider.Format {
 		IDs: func(string) provider.IDForm { return provider.WordID },
 		Request: provider.RequestShape{
 			Instructions: "instructions", Messages: "input", CacheKey: "prompt_cache_key",
-			Rest: `,"store":false,"include":["reasoning.encrypted_content"]`, // nothing is kept there, so reasoning must come along
+			Rest: `,"store":false,"include":["reasoning.encrypted_content"]`, // nothing is stored at OpenAI, so answers must include the reasoning
 		},
 	}, writer{})
 }
 
 type writer struct{}
 
-// Takes images and PDF.
+// Takes reports true for images and PDF.
 func (writer) Takes(m *conversation.Media) bool { return provider.IsImageOrPDF(m) }
 
-// Text writes a message item of the system's or the user's.
+// Text writes a message item of the system or the user.
 func (writer) Text(s *provider.UnitWriter, l *provider.Line, contents []provider.Content) {
 	role := provider.OpenAIRole(l, contents)
 	s.Add(l, role, message(role, contents), provider.Weigh(contents))
@@ -68,7 +68,7 @@ func appendMedia(dst []byte, c *provider.Content) []byte {
 	return append(dst, '}')
 }
 
-// detail returns how closely the model looks at an image. The published type demands one; what it takes for absent is auto.
+// detail returns how closely the model looks at an image. The published type requires a value; auto is the API's default.
 func detail(c *provider.Content) string {
 	switch {
 	case c.Kept.Text("detail") == "original":
@@ -80,7 +80,7 @@ func detail(c *provider.Content) string {
 	}
 }
 
-// Assistant writes texts, calls and reasoning as items of their own, in their order.
+// Assistant writes texts, calls and reasoning as separate items, in order.
 func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	w := items{unit: s, severed: s.Context.Severed}
 	for i := range turn {
@@ -89,7 +89,8 @@ func (writer) Assistant(s *provider.UnitWriter, turn []provider.Line) {
 	w.endTurn()
 }
 
-// endTurn leaves out reasoning that nothing follows, unless the model's next item is a unit of its own, as where items are appended one by one.
+// endTurn drops reasoning that nothing follows, unless the model's next item is in the next unit, as it is if items are appended one by
+// one.
 func (w *items) endTurn() {
 	w.unit.Ties().Thinks = len(w.reasoning) > 0
 	if !w.unit.Context.Neighbors.GoesOn {
@@ -129,12 +130,12 @@ func (w *items) take(l *provider.Line) {
 // items writes the items of a turn.
 type items struct {
 	unit      *provider.UnitWriter
-	line      *provider.Line       // the message that is being written
-	written   bool                 // an item of the message stands already
-	orphaned  bool                 // reasoning of the message was left out: what came behind it has no id
-	severed   bool                 // reasoning that came before the turn may have been
-	message   []*conversation.Part // the texts of a message item that is being written
-	reasoning []pendingReasoning   // before the next item
+	line      *provider.Line       // message that is being written
+	written   bool                 // the message has an item already
+	orphaned  bool                 // reasoning of the message was dropped: items after it have no id
+	severed   bool                 // reasoning before the turn may have been dropped
+	message   []*conversation.Part // texts of the message item that is being written
+	reasoning []pendingReasoning   // waits for the next item
 }
 
 type pendingReasoning struct {
@@ -143,8 +144,8 @@ type pendingReasoning struct {
 	json []byte
 }
 
-// endMessage writes the texts that came in one message: as the output message that they were, with the id that OpenAI gave it; or each as a
-// message of its own, where there is no id, which that shape demands.
+// endMessage writes the texts of a message. They become the output message that they were, with the id that OpenAI gave it; without an id,
+// which that form requires, each text becomes a message of its own.
 func (w *items) endMessage() {
 	texts := w.message
 	if w.message = nil; len(texts) == 0 {
@@ -184,11 +185,11 @@ func (w *items) output(texts []*conversation.Part, first provider.Fields) {
 	w.item("assistant", out, weight)
 }
 
-// text writes one text as a message of its own, which holds a string.
+// text writes a text as a message of its own, with a string as its content.
 func (w *items) text(text string, weight int32, item provider.Fields) {
 	out := provider.AppendField(nil, `{"type":"message","role":"assistant","content":`, text)
 	out = append(out, '}')
-	if kept := item.Object("item"); kept["id"] != nil { // a message of the model's: what else it had goes with its id
+	if kept := item.Object("item"); kept["id"] != nil { // it was a message of the model, whose other members go with its id
 		out = kept.Append(out, '"', "phase")
 	} else {
 		out = item.AppendUnread(out, "item", "id", "status")
@@ -196,7 +197,7 @@ func (w *items) text(text string, weight int32, item provider.Fields) {
 	w.item("assistant", out, weight+w.overhead())
 }
 
-// overhead is what a message weighs beside its texts, where the record has one message and the items are more.
+// overhead is the weight of a message besides its parts. If the message becomes several items, only the first carries it.
 func (w *items) overhead() int32 {
 	if w.written || len(w.reasoning) > 0 {
 		return tokens.PerMessage
@@ -204,7 +205,7 @@ func (w *items) overhead() int32 {
 	return 0
 }
 
-// item writes an item behind the reasoning that precedes it.
+// item writes an item, after the reasoning that waits for it.
 func (w *items) item(role string, json []byte, tokens int32) {
 	for _, r := range w.reasoning {
 		w.unit.Add(r.line, "reasoning", r.json, r.part.Tokens)
@@ -213,7 +214,7 @@ func (w *items) item(role string, json []byte, tokens int32) {
 	w.unit.Add(w.line, role, json, tokens)
 }
 
-// dropReasoning leaves out reasoning whose item is not there.
+// dropReasoning drops reasoning whose item is missing.
 func (w *items) dropReasoning() {
 	for _, r := range w.reasoning {
 		w.unit.Drop(r.line.Index, r.part)
@@ -222,7 +223,8 @@ func (w *items) dropReasoning() {
 	w.reasoning = nil
 }
 
-// native takes what only OpenAI can read: reasoning waits for the item behind it, a compaction stands for itself and is no such item.
+// native writes what only OpenAI can read. Reasoning waits for the item behind it. A compaction needs no item behind it, and is no such
+// item itself.
 func (w *items) native(p *conversation.Part) {
 	item, kind := readOpaque(p)
 	if kind == "" || !w.unit.Native(w.line, p) {

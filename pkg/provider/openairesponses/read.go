@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// NewReader returns the reader of responses and of what is sent for them.
+// NewReader returns the reader of responses, and of requests for them.
 func NewReader() provider.Reader {
 	return provider.NewReader(conversation.FormatOpenAIResponses, false, dialect{})
 }
@@ -103,7 +103,7 @@ func readMessage(r *provider.Reading, o *provider.Object) {
 	}
 }
 
-// inItem keeps with the texts of a message that it was one, and what else it had: its id, its status, when it was said.
+// inItem keeps with the texts of a message that they were one item, and its other members: id, status, phase.
 func inItem(r *provider.Reading, o *provider.Object, parts []conversation.Part) []conversation.Part {
 	var item provider.Members
 	item.Unread(rewriting(), "item", o, "type", "role", "content")
@@ -137,7 +137,7 @@ func readPiece(r *provider.Reading, o *provider.Object) (p conversation.Part, ok
 	return p, false
 }
 
-// besideText is what a text comes with. That it cites nothing is written of every text.
+// besideText keeps the other members of a text. An empty list of citations is not kept: it is written for every text.
 func besideText(o *provider.Object) (kept provider.Members) {
 	read := []string{"type", "text"}
 	if list := o.Get("annotations"); list.JSON == "[]" {
@@ -202,10 +202,10 @@ func readCall(r *provider.Reading, o *provider.Object, kind string) {
 	}
 }
 
-// actionKeys are the members in which a call of a tool that OpenAI defines says what to do.
+// actionKeys are the members in which a call of a tool that OpenAI defines holds its action.
 func actionKeys() []string { return []string{"action", "actions", "operation"} }
 
-// readAction reads a call of a tool that OpenAI defines and the caller runs: it is answered like any other.
+// readAction reads a call of a tool that OpenAI defines and the caller runs. It is answered like any other call.
 func readAction(r *provider.Reading, o *provider.Object, kind string) {
 	var arguments, kept provider.Members
 	for _, key := range actionKeys() {
@@ -258,7 +258,7 @@ func readResult(r *provider.Reading, o *provider.Object, kind string) {
 	r.Add(o.Node, conversation.RoleTool, "", []conversation.Part{r.WithResidue(provider.ResultPart(result), "openai", kept)})
 }
 
-// besidePieces lists what the pieces of an output are kept with: an empty list where none has anything.
+// besidePieces lists what was kept for each piece of an output; an empty list if nothing was kept for any.
 func besidePieces(parts []conversation.Part) string {
 	if !slices.ContainsFunc(parts, func(p conversation.Part) bool { return p.Residue != nil }) {
 		return "[]"
@@ -280,7 +280,7 @@ func keepItem(r *provider.Reading, kept *provider.Members, o *provider.Object) {
 	kept.AddText(r, o.Get("status"))
 }
 
-// readItem reads an item that only OpenAI can read, in its place.
+// readItem keeps an item that only OpenAI can read, in its place.
 func readItem(r *provider.Reading, o *provider.Object) {
 	status := o.Get("status")
 	unfinished := []string{"in_progress", "incomplete", "searching", "generating", "interpreting", "calling"}
@@ -291,8 +291,8 @@ func readItem(r *provider.Reading, o *provider.Object) {
 	r.Join(o.Node, []conversation.Part{provider.Opaque("openai", r.Block(rewriting(), o.Node))})
 }
 
-// rewriting is how blocks of OpenAI's own are kept: without what is null, which SDKs print and the API refuses, but for what must be there;
-// without what only says how likely an answer was, and marks for a cache.
+// rewriting says how OpenAI's own blocks are kept: without nulls, which SDKs print and the API refuses, except in members that must be
+// present; and without log probabilities and cache marks.
 func rewriting() *provider.Rewriting {
 	return &provider.Rewriting{
 		Nulls: []string{"code", "outputs", "result", "param", "keys"}, Drop: []string{"logprobs", "parsed", "parsed_arguments", "prompt_cache_breakpoint"}, Free: []string{"arguments", "tools", "input_schema", "attributes"},

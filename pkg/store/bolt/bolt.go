@@ -1,34 +1,34 @@
-// Package bolt keeps conversations in one file, with go.etcd.io/bbolt: for one process, without anything to install.
+// Package bolt keeps conversations in one file, with go.etcd.io/bbolt. It serves one process and needs no installation.
 //
-// Callers encode what they write; one goroutine commits what has gathered while the last commit was made durable. Nothing
+// Callers encode what they write. One goroutine commits everything that has gathered while the previous commit became durable. Nothing
 // calls back while a transaction is open. Keys are laid out so that an append changes one page (keys.go).
 //
 // # Erasure
 //
-// What a commit erases (ReplaceMessages, ReplaceEdits, Release) or Delete removes does not stay in the file: once the commit is
-// acknowledged, the writer goes round the file and writes zeros over every page that is in no tree (internal/wipe). Nothing waits for
-// that, and commits that erase nothing have no part in it:
+// What a commit erases (ReplaceMessages, ReplaceEdits, Release), and what Delete removes, does not stay in the file. Once the commit is
+// acknowledged, the writer goes through the file and writes zeros over every page that is in no tree (internal/wipe). Nothing waits for
+// that, and commits that erase nothing are not affected by it:
 //   - It begins at once and takes at most a fifth of the writer's time. A commit that comes meanwhile waits for one piece of it:
 //     three syncs and about two milliseconds.
-//   - It is over after some milliseconds in a file of a few MiB. In a larger one, each GiB of small records that has to be looked at
-//     takes up to a second, of contents a tenth of that, and each GiB that was freed about six; more, where the file is not in
-//     memory or the disk is slow: five times as long as the disk needs.
-//   - Pages that a read which has begun can still see are left until it ends, and the whole is put off for it; after a second the
-//     writer waits for such a read.
-//   - Close goes on with it for at most a second. Open begins again, so that a crash delays it and no more.
-//   - If the disk refuses, the store goes on, and it is tried again after a second, two, four, up to a minute. If it was a commit
-//     that failed (each round makes one or two that change nothing), the file is rewritten, as after any other (recover.go).
-//   - A full store or disk is no reason to keep anything: deletions and erasures have a reserve (reserve.go).
+//   - In a file of a few MiB it ends after some milliseconds. In a larger one, each GiB of small records to be looked at takes up
+//     to a second, each GiB of contents a tenth of that, and each GiB that was freed about six seconds. If the file is not in
+//     memory or the disk is slow, it takes longer: five times as long as the disk needs.
+//   - Pages that a read in progress can still see are left until that read ends, and the whole process is put off for it. After a
+//     second, the writer waits for such a read.
+//   - Close continues it for at most a second. Open begins it again, so a crash only delays it.
+//   - If the disk refuses, the store goes on and tries again after a second, then two, four, and up to a minute. If a commit failed
+//     (each round makes one or two that change nothing), the file is rewritten, as after any other failed commit (recover.go).
+//   - A full store or disk does not prevent it: deletions and erasures have a reserve (reserve.go).
 //
 // # Damage
 //
-// bbolt believes its file. Open reads all pages in use without it first (internal/pages), and holds the newest meta page against a mark
-// that lies beside the file (mark.go). Check says what is damaged in a file, Salvage copies what can be read of it. A page that goes
-// bad later is ErrCorrupt for the call that meets it (guard.go).
+// bbolt trusts its file. So Open first reads all pages in use without bbolt (internal/pages), and compares the newest meta page with a
+// mark in a file next to it (mark.go). Check reports what is damaged in a file, and Salvage copies what can be read of it. If a page
+// goes bad later, the call that reads it returns ErrCorrupt (guard.go).
 //
-// What the file system, a disk that moves its sectors, a snapshot, or a backup keeps of earlier contents of the file is beyond
-// that; so is the old file after a rewrite. Pages in use may keep names of conversations and request ids that are gone, never
-// text: bbolt keeps keys as signposts.
+// All this does not cover earlier contents of the file that the file system, a disk that moves its sectors, a snapshot or a backup
+// keeps, nor the old file after a rewrite. Pages in use may keep names of conversations and request ids that are gone, but no text:
+// bbolt keeps keys as separators.
 package bolt
 
 import (
@@ -47,26 +47,26 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// Options are the settings of a store. The zero value is good for production.
+// Options are the settings of a store. The zero value is suitable for production.
 type Options struct {
-	// MaxSize bounds the file, in bytes; 0 does not. bbolt grows the file in steps of 16 MiB and stays one step below it.
+	// MaxSize bounds the file, in bytes; 0 means no bound. bbolt grows the file in steps of 16 MiB and stays one step below the bound.
 	MaxSize int64
-	// LockTimeout is how long Open waits for another process to let go of the file. 0: five seconds.
+	// LockTimeout is how long Open waits for another process to release the file; 0 means five seconds.
 	LockTimeout time.Duration
-	// MapBytes is how much address space is mapped at first, so that growing up to it does not wait for readers. It takes no
-	// memory and no disk. 0: 4 GiB, or 1 GiB where pointers have 32 bits.
+	// MapBytes is how much address space is mapped at first, so that growing up to that size does not wait for readers. It uses no
+	// memory and no disk. 0 means 4 GiB, or 1 GiB with 32-bit pointers.
 	MapBytes int64
-	// OnState, if set, is called with the reason when the store cannot write any more, and with nil when it can again. It must
-	// not call the store.
+	// OnState, if set, is called with the reason when the store can no longer write, and with nil when it can again. It must not call
+	// the store.
 	OnState func(reason error)
-	// OnCommit, if set, is called after each group of changes that was committed together, with how many they were and how long it took,
-	// on the writer's goroutine: it must not wait.
+	// OnCommit, if set, is called after each group of changes that was committed together, with the number of changes and the time it
+	// took. It is called on the writer's goroutine and must not block.
 	OnCommit func(changes int, took time.Duration)
-	// Statistics has bbolt count, for the free bytes of [Stats]. Each transaction costs some 100 ns more.
+	// Statistics makes bbolt count pages, for the free bytes of [Stats]. Each transaction then takes some 100 ns longer.
 	Statistics bool
-	// Commit, if set, is called with what makes a batch durable, and its error counts: how tests make a disk fail.
+	// Commit, if set, is called with the function that makes a batch durable, and its error is used: tests make a disk fail with it.
 	Commit func(commit func() error) error
-	// Wipe, if set, is called with each step of writing over what was erased (internal/wipe), and its error counts: for tests, too.
+	// Wipe, if set, is called with each step of writing over erased pages (internal/wipe), and its error is used: also for tests.
 	Wipe func(step func() error) error
 }
 
@@ -79,31 +79,31 @@ type Store struct {
 
 	queue   chan *request
 	stopped chan struct{} // closed when the writer has ended
-	began   atomic.Int64  // when the writer's commit began, in Unix nanoseconds; 0 between commits
+	began   atomic.Int64  // when the writer's current commit began, in Unix nanoseconds; 0 between commits
 
-	// gate is held to send to the queue, so that Close can close it.
+	// gate is held while sending to the queue, so that Close can close the queue.
 	gate   sync.RWMutex
 	closed bool
 
-	// open is held to use db. The writer alone replaces it, after a disk failed.
+	// open is held while using db. Only the writer replaces db, after a disk failure.
 	open sync.RWMutex
 	db   *bbolt.DB
 
-	// The writer's own.
-	file   *os.File // of db
+	// Used by the writer only.
+	file   *os.File // the file of db
 	mark   *mark
-	wiper  *wipe.Wiper // its Readers are for all
+	wiper  *wipe.Wiper // its Readers are used by all
 	outage outage
 	sealed bool
-	// reserve is the size of the reserve (reserve.go), 0 after it was spent; largest that of the largest value, so far as known; tight
-	// says that a deletion has no room.
+	// reserve is the size of the reserve (reserve.go); 0 after it was spent. largest is the size of the largest value known. tight is
+	// set if a deletion has no room.
 	reserve, largest int
 	tight            bool
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the file, or makes it. One process at a time can have it open.
+// Open opens the file, or creates it. Only one process at a time can have it open.
 func Open(path string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	if err := create(path, o); err != nil {
@@ -125,7 +125,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	_ = os.Remove(path + rewriting) // of a process that crashed: it holds what may have been erased since
+	_ = os.Remove(path + rewriting) // left by a process that crashed: it may hold what has been erased since
 	s := &Store{
 		path: path, options: o, codec: record.New(), db: db, file: file, mark: last, reserve: reserve, largest: largest,
 		queue: make(chan *request, maxBatch), stopped: make(chan struct{}),
@@ -156,7 +156,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Durability implements store.Store: what is acknowledged has been synced.
+// Durability implements store.Store: an acknowledged commit is synced.
 func (s *Store) Durability() store.Durability { return store.DurabilityFsync }
 
 // Close implements store.Store.
@@ -183,7 +183,7 @@ func (s *Store) isClosed() bool {
 	return s.closed
 }
 
-// view runs one read transaction.
+// view runs a read transaction.
 func (s *Store) view(ctx context.Context, run func(*tx) error) error {
 	if s.isClosed() {
 		return store.ErrClosed

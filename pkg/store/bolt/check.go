@@ -14,22 +14,22 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// Progress is told how many of the file's pages have been read. Free pages are not, so that it need not come to the end.
+// Progress is told how many of the file's pages have been read. Free pages are not read, so pages may not reach of.
 type Progress func(pages, of uint64)
 
-// Report is what was found in a file. It names pages, conversations and kinds of records, never what they say.
+// Report says what was found in a file. It names pages, conversations and kinds of records, but never their contents.
 type Report struct {
-	// Pages are those in use, Records the entries of all kinds, and Conversations those that a name leads to.
+	// Pages are the pages in use, Records the entries of all kinds, and Conversations those that a name leads to.
 	Pages, Records, Conversations uint64
-	// Damages are sentences, one for each thing that is damaged, at most maxDamages. Unlisted are those beyond.
+	// Damages has a sentence for each damage, at most maxDamages. Unlisted is the number of further ones.
 	Damages  []string
 	Unlisted int
 }
 
-// maxDamages bounds a report: of a file that is no store any more nobody reads more.
+// maxDamages bounds a report: nobody reads more about a file that is beyond repair.
 const maxDamages = 1000
 
-// OK says whether nothing is damaged.
+// OK reports whether nothing is damaged.
 func (r *Report) OK() bool { return len(r.Damages) == 0 }
 
 func (r *Report) add(format string, args ...any) {
@@ -40,7 +40,7 @@ func (r *Report) add(format string, args ...any) {
 	r.Damages = append(r.Damages, fmt.Sprintf(format, args...))
 }
 
-// inspection reads a file that nobody has open.
+// inspection reads a file that no process has open.
 type inspection struct {
 	db       *bbolt.DB
 	file     *os.File
@@ -65,7 +65,7 @@ func inspect(path string, o Options, progress Progress) (*inspection, error) {
 func (i *inspection) checkMark(path string) error {
 	file, err := os.Open(path + marking)
 	if err != nil {
-		return nil //nolint:nilerr // it need not be there
+		return nil //nolint:nilerr // the mark is optional
 	}
 	if last, ok := readMark(file); ok && last > i.meta.Tx {
 		i.report.add("transaction %d was acknowledged, and the newest that can be found is %d: the last commits are lost", last, i.meta.Tx)
@@ -73,7 +73,7 @@ func (i *inspection) checkMark(path string) error {
 	return file.Close()
 }
 
-// walk goes over the file with all damage noted, and calls record with every entry.
+// walk goes through the file. It records all damage, and calls record with every entry.
 func (i *inspection) walk(damaged func(pages.Error) error, record func(bucket string, e pages.Entry) error) error {
 	w := &pages.Walk{File: i.file, Meta: i.meta, Damaged: damaged, Record: record}
 	w.Passed = func(*pages.Page) {
@@ -89,19 +89,19 @@ func (i *inspection) walk(damaged func(pages.Error) error, record func(bucket st
 	return err
 }
 
-// Check reads a file that no process has open, and all that is in it: its structure by itself and with bbolt's own check, each
-// record by its checksum and its key, and whether the records belong together. The error is for a file that cannot be read at all.
+// Check reads all of a file that no process has open: its structure, also with bbolt's own check; each record, with its checksum
+// and its key; and whether the records belong together. It returns an error if the file cannot be read at all.
 func Check(path string, o Options, progress Progress) (*Report, error) {
 	i, err := inspect(path, o, progress)
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{inspection: i, talks: map[conversation.ID]*talk{}}
+	c := &checker{inspection: i, incarnations: map[conversation.ID]*foundIncarnation{}}
 	if err := i.walk(c.page, c.record); err != nil {
 		return nil, errors.Join(err, i.db.Close())
 	}
 	c.together()
-	if c.sound { // it ends the process for most of what walk finds
+	if c.sound { // bbolt's check ends the process at most of the damage that walk finds
 		c.byBbolt()
 	}
 	return i.report, i.db.Close()
@@ -109,24 +109,26 @@ func Check(path string, o Options, progress Progress) (*Report, error) {
 
 type checker struct {
 	*inspection
-	talks map[conversation.ID]*talk
-	sound bool
+	incarnations map[conversation.ID]*foundIncarnation
+	sound        bool
 }
 
-// talk is what was seen of an incarnation.
-type talk struct {
-	key                   *store.Key // if a name leads to it
+// foundIncarnation is what was found of an incarnation.
+type foundIncarnation struct {
+	key                   *store.Key // set if a name leads to it
 	head                  *store.Head
 	messages, edits, rows int64
 	lost                  map[kind]int
 }
 
-func (c *checker) talk(id conversation.ID) *talk { return talkOf(c.talks, id) }
+func (c *checker) incarnation(id conversation.ID) *foundIncarnation {
+	return foundOf(c.incarnations, id)
+}
 
-func talkOf(talks map[conversation.ID]*talk, id conversation.ID) *talk {
+func foundOf(talks map[conversation.ID]*foundIncarnation, id conversation.ID) *foundIncarnation {
 	t := talks[id]
 	if t == nil {
-		t = &talk{lost: map[kind]int{}}
+		t = &foundIncarnation{lost: map[kind]int{}}
 		talks[id] = t
 	}
 	return t
@@ -140,7 +142,7 @@ func (c *checker) page(d pages.Error) error {
 func (c *checker) record(bucket string, e pages.Entry) error {
 	c.report.Records++
 	s, err := verify(c.codec, c.file, bucket, e)
-	t := c.talk(s.id)
+	t := c.incarnation(s.id)
 	switch {
 	case errors.Is(err, errKey) || s.kind == "":
 		c.report.add("an entry of the bucket %s: %v", bucket, err)
@@ -151,8 +153,8 @@ func (c *checker) record(bucket string, e pages.Entry) error {
 	return nil
 }
 
-// note counts an entry, be it damaged or not.
-func (t *talk) note(s *stored) {
+// note counts an entry, damaged or not.
+func (t *foundIncarnation) note(s *stored) {
 	switch s.kind {
 	case isName:
 		if key, ok := nameOf(s.key); ok {
@@ -169,9 +171,9 @@ func (t *talk) note(s *stored) {
 	}
 }
 
-// together checks that the records of each conversation are those that its head speaks of.
+// together checks that each conversation has exactly the records that its head tells of.
 func (c *checker) together() {
-	for id, t := range c.talks {
+	for id, t := range c.incarnations {
 		if t.key != nil {
 			c.report.Conversations++
 		}
@@ -190,7 +192,7 @@ func (c *checker) together() {
 	c.sound = c.report.OK()
 }
 
-func (c *checker) complete(who string, t *talk) {
+func (c *checker) complete(who string, t *foundIncarnation) {
 	if t.messages != int64(t.head.Messages) {
 		c.report.add("%s: %d messages of %d", who, t.messages, t.head.Messages)
 	}
@@ -199,8 +201,8 @@ func (c *checker) complete(who string, t *talk) {
 	}
 }
 
-// name is how reports speak of a conversation.
-func (t *talk) name(id conversation.ID) string {
+// name is the name of a conversation in reports.
+func (t *foundIncarnation) name(id conversation.ID) string {
 	switch {
 	case t.key == nil:
 		return "incarnation " + id.String() + " without a name"

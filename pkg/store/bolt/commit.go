@@ -14,12 +14,12 @@ import (
 // pair is a key and its value; a nil value deletes the key.
 type pair struct{ key, value []byte }
 
-// commit is a change, encoded before it is queued.
+// commit is a change that was encoded before it was queued.
 type commit struct {
 	key  store.Key
 	c    *store.Change
 	head []byte
-	// rest are the records beside the head. The head is written last, next to the newest message.
+	// rest holds the records other than the head. The head is written last, next to the newest message.
 	rest []pair
 }
 
@@ -86,8 +86,8 @@ func appendRecords(out []pair, codec *record.Codec, id conversation.ID, ms []con
 	return out
 }
 
-// indexKey is how an edit is found by the messages that it is about. One about no message (a content that came between two) lies
-// with the message after it: among the wide ones, every answer would pay for it.
+// indexKey is the key under which an edit is found by its messages. An edit about no message (a content that was stored between
+// two messages) is filed under the next message: among the wide edits, every answer would include it.
 func indexKey(id conversation.ID, e *conversation.Edit) []byte {
 	if store.AboutRange(e.Kind) || e.Range.Len() > 1 {
 		return editKey(id, kindWide, e.Seq)
@@ -95,7 +95,7 @@ func indexKey(id conversation.ID, e *conversation.Edit) []byte {
 	return narrowKey(id, e.Range.First, e.Seq)
 }
 
-// apply makes the change, inside the writer's transaction.
+// apply makes the change within the writer's transaction.
 func (p *commit) apply(t *tx) error {
 	head, err := t.current(p.key)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *commit) apply(t *tx) error {
 	return p.write(t)
 }
 
-// admit checks what the change demands beside the version.
+// admit checks what the change requires besides the version.
 func (p *commit) admit(t *tx, begins bool) error {
 	id := p.c.Head.Incarnation
 	if begins {
@@ -159,7 +159,7 @@ func (p *commit) admitIncarnation(t *tx, id conversation.ID) error {
 	}
 }
 
-// slot reads the value of one, nil if it is not there.
+// slot returns the value of a slot; nil if the slot does not exist.
 func (t *tx) slot(value []byte) ([]byte, error) {
 	if value == nil {
 		return nil, nil
@@ -167,7 +167,7 @@ func (t *tx) slot(value []byte) ([]byte, error) {
 	return t.codec.DecodeSlot(value)
 }
 
-// begin leads the name to the new incarnation; old is the deleted head that it led to, or nil.
+// begin makes the name lead to the new incarnation. old is the deleted head that the name led to; nil if there was none.
 func (p *commit) begin(t *tx, old *store.Head) error {
 	id := p.c.Head.Incarnation
 	if err := t.name().Put(nameKey(p.key), t.codec.EncodeLink(id)); err != nil {
@@ -188,7 +188,7 @@ func (p *commit) begin(t *tx, old *store.Head) error {
 	return p.replace(t, *old)
 }
 
-// replace makes what is left of the old incarnation due now, at the latest.
+// replace makes the rest of the old incarnation due, now at the latest.
 func (p *commit) replace(t *tx, old store.Head) error {
 	was := old.NextDue
 	old.NextDue = old.DueReplaced(p.c.Head.UpdateTime)
@@ -215,7 +215,7 @@ func (p *commit) write(t *tx) error {
 			return err
 		}
 	}
-	if err := p.drop(t, id); err != nil {
+	if err := p.dropOld(t, id); err != nil {
 		return err
 	}
 	if err := t.putAll(p.rest); err != nil {
@@ -236,8 +236,8 @@ func (p *commit) release(t *tx, upload conversation.ID) error {
 	return t.pending().Put(dyingKey(id, upload), []byte{})
 }
 
-// drop removes the manifests and request ids that the change has no more use for.
-func (p *commit) drop(t *tx, id conversation.ID) error {
+// dropOld removes the manifests and request ids that the change drops.
+func (p *commit) dropOld(t *tx, id conversation.ID) error {
 	if p.c.DropManifests > 0 {
 		_, err := deleteUnder(t.record(), recordKey(id, kindManifest, 0), int(p.c.Head.ManifestSeq)+1, func(k, _ []byte) bool {
 			return lastSeq(k) < p.c.DropManifests

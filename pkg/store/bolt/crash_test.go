@@ -54,7 +54,7 @@ func appendForEver(path string) {
 	select {}
 }
 
-// TestStore_Crash_KeepsWhatWasAcknowledged kills the process at a moment that nobody chose.
+// TestStore_Crash_KeepsWhatWasAcknowledged kills the process at a random moment.
 func TestStore_Crash_KeepsWhatWasAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	child := exec.Command(os.Args[0])

@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// deleteStep is how much one call deletes if it does not say: what a transaction can do in some milliseconds.
+// deleteStep is how many records a call without a limit deletes: as many as a transaction can in some milliseconds.
 const deleteStep = 1000
 
 // Delete implements store.Store.
@@ -60,7 +60,8 @@ func (t *tx) remove(key store.Key, d store.Deletion) (bool, error) {
 	return true, t.removeHead(key, d, head, leads)
 }
 
-// markDying keeps commits from what is staged while it goes. What was never staged needs no mark.
+// markDying prevents commits that refer to something staged while it is being deleted. If nothing was staged, no mark is
+// needed.
 func (t *tx) markDying(id, upload conversation.ID) error {
 	if t.pending().Get(pendingKey(id, upload)) == nil {
 		return nil
@@ -94,7 +95,7 @@ func (t *tx) removeUpload(key store.Key, d store.Deletion, head *store.Head, liv
 	return true, t.settle(task)
 }
 
-// orphan makes a content of a dead incarnation one that waits, due when the incarnation is.
+// orphan makes a content of a dead incarnation wait like one that no commit refers to. It is due when the incarnation is.
 func (t *tx) orphan(key store.Key, d store.Deletion, head *store.Head) (*store.Task, error) {
 	task := &store.Task{Key: key, Incarnation: d.Incarnation, Upload: d.Upload}
 	if head != nil {
@@ -107,8 +108,8 @@ func (t *tx) orphan(key store.Key, d store.Deletion, head *store.Head) (*store.T
 	return task, t.setWaits(nil, task)
 }
 
-// removeRecords removes all that hangs under an incarnation but its head, and, of a tombstone, but its outcomes. It returns
-// what is left of the limit.
+// removeRecords removes the records of an incarnation except the head and, for a tombstone, the outcomes. It returns what
+// is left of the limit.
 func (t *tx) removeRecords(id conversation.ID, limit int, tombstone bool) (int, error) {
 	records, err := deleteUnder(t.record(), id[:], limit, func(k, _ []byte) bool {
 		kind := k[idBytes]
@@ -142,7 +143,7 @@ func (t *tx) removeWaiting(id conversation.ID, limit int) (int, error) {
 	return limit - len(keys), nil
 }
 
-// removeHead removes what led to the records that are gone now.
+// removeHead removes the head and the name, now that the records are gone.
 func (t *tx) removeHead(key store.Key, d store.Deletion, head *store.Head, leads bool) error {
 	if head == nil {
 		staged, err := t.waits(d.Incarnation, conversation.ID{})
@@ -151,7 +152,7 @@ func (t *tx) removeHead(key store.Key, d store.Deletion, head *store.Head, leads
 		}
 		return t.settle(staged)
 	}
-	t.erased = true // its names, if nothing else
+	t.erased = true // its names were erased at least
 	if leads {
 		if err := t.name().Delete(nameKey(key)); err != nil {
 			return err

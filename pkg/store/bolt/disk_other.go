@@ -2,5 +2,5 @@
 
 package bolt
 
-// diskFree is unknown.
+// diskFree returns -1: the free space is unknown.
 func diskFree(string) int64 { return -1 }

@@ -85,9 +85,9 @@ func answered() conversation.Message {
 	}}}}
 }
 
-// TestEngine_Append_WritesMessageAndHead: an append of the engine's own writes its messages and the head, and nothing beside them,
-// whatever it appends, before a build and after one; each further record would cost a third of the throughput. A request id adds
-// the outcome, and nothing else may.
+// TestEngine_Append_WritesMessageAndHead: an append of the engine writes its messages and the head, and no other record, whatever
+// it appends, before a build and after one: each further record would cost a third of the throughput. Only a request id adds a
+// record, its outcome.
 func TestEngine_Append_WritesMessageAndHead(t *testing.T) {
 	f := openFlaky(t, Options{})
 	turns := int32(3)
@@ -127,7 +127,7 @@ func TestEngine_Append_WritesMessageAndHead(t *testing.T) {
 	}
 }
 
-// wantWritten fails unless a call writes so many new records and the head over the one before.
+// wantWritten fails unless a call writes the wanted number of new records, and overwrites only the head.
 func wantWritten(t *testing.T, s *Store, want int, call func(context.Context) error) {
 	t.Helper()
 	before := recordsOf(t, s)

@@ -21,7 +21,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// diary is a conversation of messages with a secret each: in the message, in an edit that shows it, and in a content.
+// diary is a conversation with a secret for each message: in the message, in an edit that shows it, and in a content.
 type diary struct {
 	s    *Store
 	conv int
@@ -32,7 +32,7 @@ func newDiary(s *Store, conv int) *diary {
 	return &diary{s: s, conv: conv, head: store.Head{Incarnation: ratioID(conv), Request: -1}}
 }
 
-// secretOf is too short to be compressed, and like nothing else in the file.
+// secretOf returns a secret that is too short to be compressed, and unlike anything else in the file.
 func secretOf(conv int, n int32) string {
 	return fmt.Sprintf("<secret %d of conversation %d: %x>", n, conv, noise(20+conv))
 }
@@ -119,7 +119,7 @@ func (d *diary) erased(t *testing.T, n int32) bool {
 	return message
 }
 
-// TestStore_Erasure_FaultyDisk: an erasure whose outcome nobody knows stands as a whole, or not at all, and can be made again.
+// TestStore_Erasure_FaultyDisk: an erasure with an unknown outcome was made as a whole or not at all, and can be repeated.
 func TestStore_Erasure_FaultyDisk(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fail func(commit func() error) error
@@ -153,8 +153,8 @@ func TestStore_Erasure_FaultyDisk(t *testing.T) {
 	}
 }
 
-// eraseForEver writes messages and erases each second one, and prints each erasure once it is acknowledged. Writing over what was
-// erased is slow, so that the process is often killed in the middle of it.
+// eraseForEver writes messages and erases every second one. It prints each erasure once that is acknowledged. Wiping is slow
+// here, so that the process is often killed in the middle of it.
 func eraseForEver(path, round string) {
 	r := rand.New(rand.NewPCG(1, 1)) // one goroutine wipes
 	s, err := Open(path, Options{Wipe: func(step func() error) error {
@@ -186,9 +186,9 @@ func eraseForEver(path, round string) {
 
 const crashConversations = 4
 
-// TestStore_Crash_ErasureIsWhole kills the process at moments that nobody chose, one after the other in one file: what was
-// acknowledged as erased stays so, nothing is erased in part, all else is there, and soon after the file is opened again nothing
-// that was erased is left in it.
+// TestStore_Crash_ErasureIsWhole kills the process at random moments, several times with one file. What was acknowledged as
+// erased stays erased, nothing is erased in part, and everything else is there. Soon after the file is opened again, nothing of
+// what was erased is left in it.
 func TestStore_Crash_ErasureIsWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	acknowledged := make(map[int]int)
@@ -244,8 +244,8 @@ func crashErasingIn(t *testing.T, path string, round int) map[int]int {
 	return acknowledged
 }
 
-// TestStore_Erasure_NothingLiveKeepsIt: after an erasure and the sweep of its content no record holds the words any more. What
-// is looked at is the file as compaction writes it; that they are not in what is free either is another matter (wipe_test.go).
+// TestStore_Erasure_NothingLiveKeepsIt: after an erasure and the sweep of its content, no record holds the words. The test looks
+// at a compacted copy of the file; free pages are the subject of wipe_test.go.
 func TestStore_Erasure_NothingLiveKeepsIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s, err := Open(path, Options{})

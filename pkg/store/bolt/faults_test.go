@@ -77,8 +77,8 @@ func (f *flaky) count(t *testing.T, conv int) int {
 	return int(snap.Head.Messages)
 }
 
-// TestStore_Commit_FaultyDisk: a commit that fails while it becomes durable may stand or not, and says that nobody knows.
-// Either way the store goes on with a file that holds what it shows.
+// TestStore_Commit_FaultyDisk: a commit that fails while it becomes durable may have been written or not, and reports an
+// unknown outcome. In both cases the store goes on with a file that holds what it shows.
 func TestStore_Commit_FaultyDisk(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fail func(commit func() error) error
@@ -163,13 +163,13 @@ func TestStore_Commit_FaultyDisk_ReadersGoOn(t *testing.T) {
 	wg.Wait()
 }
 
-// TestStore_Commit_FaultyDisk_ThatStaysFaulty: without a good file nothing is written, and it says so; when the disk is back,
-// the store is.
+// TestStore_Commit_FaultyDisk_ThatStaysFaulty: without a good file nothing is written, and the store reports that. It recovers
+// when the disk does.
 func TestStore_Commit_FaultyDisk_ThatStaysFaulty(t *testing.T) {
 	states := make(chan error, 2)
 	f := openFlaky(t, Options{OnState: func(reason error) { states <- reason }})
 	f.mustAppend(t, 1, 0)
-	// A folder in the way of the copy stands for a disk that takes no new files.
+	// A folder at the path of the copy stands for a disk that accepts no new files.
 	if err := os.Mkdir(f.path+".rewrite", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestStore_Commit_FaultyDisk_ThatStaysFaulty(t *testing.T) {
 	f.mustAppend(t, 1, 1)
 }
 
-// TestStore_Commit_FaultyDisk_NoRoomForACopy: a disk that has less room than the store takes is no reason to stay away.
+// TestStore_Commit_FaultyDisk_NoRoomForACopy: the store recovers even if the disk has less room than the store takes.
 func TestStore_Commit_FaultyDisk_NoRoomForACopy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fail func(commit func() error) error
@@ -294,7 +294,7 @@ func noise(n int) []byte {
 	return out
 }
 
-// TestStore_Read_CorruptValues: bbolt has no checksums over its pages; whatever byte of a value is damaged, reading it says so.
+// TestStore_Read_CorruptValues: bbolt has no checksums over its pages. Reading reports damage to any byte of a value.
 func TestStore_Read_CorruptValues(t *testing.T) {
 	f := openFlaky(t, Options{})
 	for n := range int32(3) {
@@ -351,7 +351,7 @@ func damage(t *testing.T, f *flaky, key []byte, how func([]byte)) {
 	}
 }
 
-// TestStore_Batch_SpoilerHarmsNobody: a request that fails in the middle of writing takes only itself away.
+// TestStore_Batch_SpoilerHarmsNobody: a request that fails while it writes affects no other request.
 func TestStore_Batch_SpoilerHarmsNobody(t *testing.T) {
 	f := openFlaky(t, Options{})
 	hold := make(chan struct{})
@@ -457,7 +457,8 @@ func TestOpen_CutFile_IsRefused(t *testing.T) {
 	}
 }
 
-// TestOpen_Creation_IsAllOrNothing: what a crash leaves of a creation is not taken for a store, and many may create at once.
+// TestOpen_Creation_IsAllOrNothing: what a crash leaves of a creation is not taken for a store, and many processes may create
+// at once.
 func TestOpen_Creation_IsAllOrNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	if err := os.WriteFile(path+".new-1", []byte("half"), 0o600); err != nil {
@@ -485,8 +486,8 @@ func TestOpen_Creation_IsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestPublish_ExistingFile_Stays: of two processes that create a store at once, the later must not take away what the earlier
-// one may have written to already.
+// TestPublish_ExistingFile_Stays: if two processes create a store at once, the later one must not replace a file to which the
+// earlier one may have written already.
 func TestPublish_ExistingFile_Stays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	for _, text := range []string{"first", "second"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
-// layout is the version of the buckets and keys. A file with another one is refused.
+// layout is the version of the buckets and keys. A file with another version is refused.
 const layout = "1"
 
 const fileMode = 0o600
@@ -28,7 +28,7 @@ const defaultMap = min(4<<30, math.MaxInt>>1+1)
 func boltOptions(o Options) *bbolt.Options {
 	return &bbolt.Options{
 		Timeout:         o.LockTimeout,
-		NoFreelistSync:  true, // each commit would write the list; opening reads the pages instead
+		NoFreelistSync:  true, // otherwise every commit would write the list; opening reads the pages instead
 		FreelistType:    bbolt.FreelistMapType,
 		InitialMmapSize: int(o.MapBytes),
 		MaxSize:         int(o.MaxSize),
@@ -36,7 +36,7 @@ func boltOptions(o Options) *bbolt.Options {
 	}
 }
 
-// openFile returns the file too that bbolt opened: closing another descriptor of it gives up the lock on some systems.
+// openFile also returns the file that bbolt opened. Closing another descriptor of it would release the lock on some systems.
 func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
 	db, file, err := openBolt(path, boltOptions(o))
 	if err != nil {
@@ -49,7 +49,8 @@ func openFile(path string, o Options) (*bbolt.DB, *os.File, error) {
 	return db, file, nil
 }
 
-// openLocked opens a file for reading alone: no other process writes to it meanwhile, and bbolt looks at its meta pages, no more.
+// openLocked opens a file for reading only. No other process can write to it meanwhile, and bbolt reads nothing but its meta
+// pages.
 func openLocked(path string, o Options) (*bbolt.DB, *os.File, error) {
 	if err := checkPlace(path); err != nil {
 		return nil, nil, fmt.Errorf("open %s: %w", path, err)
@@ -57,10 +58,10 @@ func openLocked(path string, o Options) (*bbolt.DB, *os.File, error) {
 	return openBolt(path, &bbolt.Options{Timeout: o.LockTimeout, ReadOnly: true, NoStatistics: true})
 }
 
-// holding is the name, behind that of a file, of the one that says which process has it open.
+// holding is the suffix of the file that says which process has a store open.
 const holding = ".pid"
 
-// holder is who has a file open, as far as that was said.
+// holder returns which process has a file open; empty if that is unknown.
 func holder(path string) string {
 	said, err := os.ReadFile(path + holding)
 	if pid, failed := strconv.Atoi(strings.TrimSpace(string(said))); err == nil && failed == nil {
@@ -69,7 +70,7 @@ func holder(path string) string {
 	return "another process"
 }
 
-// hold says that this process has a file open. Whoever comes later is only told less if it cannot be said.
+// hold records that this process has a file open. If that fails, another process only gets a less exact error.
 func hold(path string) {
 	_ = os.WriteFile(path+holding, []byte(strconv.Itoa(os.Getpid())+"\n"), fileMode)
 }
@@ -84,13 +85,13 @@ func openBolt(path string, options *bbolt.Options) (_ *bbolt.DB, file *os.File, 
 		return nil, nil, fmt.Errorf("open %s: %s has it open; stop that one, or give this one a file of its own: %w", path, holder(path), err)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("open %s: %w", path, plain(err))
+		return nil, nil, fmt.Errorf("open %s: %w", path, inWords(err))
 	}
 	return db, file, nil
 }
 
-// checkStructure fails if bbolt would meet a page that is not what it should be: it ends the process then, often from a goroutine
-// of its own, where nobody can recover. It says how many bytes the largest value has.
+// checkStructure fails if bbolt would read a page that is not what it should be. bbolt would end the process then, often from a
+// goroutine of its own in which nobody can recover. It returns the size of the largest value in bytes.
 func checkStructure(path string, o Options) (largest int, err error) {
 	db, file, err := openLocked(path, o)
 	if err != nil {
@@ -98,7 +99,7 @@ func checkStructure(path string, o Options) (largest int, err error) {
 	}
 	m := pages.NewestMeta(file)
 	if err := pages.CheckWhole(file, m); err != nil {
-		return 0, errors.Join(fmt.Errorf("open %s: %w; %s", path, err, wayOut), db.Close())
+		return 0, errors.Join(fmt.Errorf("open %s: %w; %s", path, err, remedy), db.Close())
 	}
 	w := &pages.Walk{
 		File: file, Meta: m, Damaged: func(d pages.Error) error { return d },
@@ -114,7 +115,7 @@ func checkStructure(path string, o Options) (largest int, err error) {
 	case errors.Is(err, errBucket):
 		return 0, fmt.Errorf("open %s: %s: %w", path, notOurs, err)
 	case err != nil:
-		return 0, fmt.Errorf("open %s: %w: %w; %s", path, store.ErrCorrupt, err, wayOut)
+		return 0, fmt.Errorf("open %s: %w: %w; %s", path, store.ErrCorrupt, err, remedy)
 	default:
 		return largest, nil
 	}
@@ -131,24 +132,24 @@ func checkLayout(t *bbolt.Tx) error {
 	return nil
 }
 
-// create makes the file if it is not there. It is complete and durable before it has its name, so that no crash leaves half
-// of one behind.
+// create makes the file if it does not exist. The file is complete and durable before it gets its name, so that a crash leaves no
+// partial file.
 func create(path string, o Options) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("open %s: %w", path, plain(err))
+		return fmt.Errorf("open %s: %w", path, inWords(err))
 	}
 	fresh, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
 	if err != nil {
-		return fmt.Errorf("create %s: %w", path, plain(err))
+		return fmt.Errorf("create %s: %w", path, inWords(err))
 	}
 	name := fresh.Name()
 	defer func() { _ = os.Remove(name) }()
 	if err := errors.Join(fresh.Close(), fill(name, o)); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
-	_ = os.Remove(path + marking) // of a store that was here before
+	_ = os.Remove(path + marking) // left by an earlier store at this path
 	if err := publish(name, path); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
@@ -178,8 +179,8 @@ func fill(name string, o Options) error {
 	return errors.Join(err, db.Sync(), db.Close())
 }
 
-// publish gives a file its name, but never takes it from one that another process made meanwhile: a rename would, so it
-// is only for file systems without links.
+// publish gives a file its name without replacing a file that another process made meanwhile. A rename would replace it, so
+// rename is only used on file systems without links.
 func publish(name, path string) error {
 	err := os.Link(name, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -233,7 +234,7 @@ func (s *Store) rewrite() error {
 	}
 	s.open.Lock()
 	defer s.open.Unlock()
-	_ = s.db.Close() // its file is gone, whatever closing says
+	_ = s.db.Close() // its file is gone, so an error does not matter
 	s.db, s.file = db, file
 	s.wiper.Renew(db, file)
 	return nil
@@ -244,7 +245,7 @@ func (s *Store) copyTo(name string) error {
 	if err != nil {
 		return err
 	}
-	kept := &keptError{w: out}
+	kept := &errorKeeper{w: out}
 	err = s.db.View(func(t *bbolt.Tx) error {
 		_, err := t.WriteTo(kept)
 		return err
@@ -255,14 +256,14 @@ func (s *Store) copyTo(name string) error {
 	return errors.Join(err, kept.err, out.Close())
 }
 
-// keptError keeps what writing failed with: of some errors bbolt passes on the words alone.
-type keptError struct {
+// errorKeeper keeps the error of a failed write: bbolt passes on only the text of some errors.
+type errorKeeper struct {
 	w   io.Writer
 	err error
 }
 
 // Write implements io.Writer.
-func (k *keptError) Write(p []byte) (int, error) {
+func (k *errorKeeper) Write(p []byte) (int, error) {
 	n, err := k.w.Write(p)
 	k.err = err
 	return n, err

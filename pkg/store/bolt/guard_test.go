@@ -27,7 +27,7 @@ func damageLeafOf(t *testing.T, path string, conv int) {
 	t.Fatal("the conversation is nowhere")
 }
 
-// TestStore_PageDamagedWhileOpen_IsAnError: bbolt panics. The conversation answers that it is damaged, the others go on.
+// TestStore_PageDamagedWhileOpen_IsAnError: bbolt panics. Calls for this conversation report damage, and others work.
 func TestStore_PageDamagedWhileOpen_IsAnError(t *testing.T) {
 	path := populated(t)
 	s := openAt(t, path, Options{Wipe: neverWipe})
@@ -49,7 +49,7 @@ func TestStore_PageDamagedWhileOpen_IsAnError(t *testing.T) {
 	}
 }
 
-// TestStore_PanicInACommit_EndsWriting, and not the process: it is said, and reading goes on.
+// TestStore_PanicInACommit_EndsWriting: the process does not end. The store reports the failure, and can still be read.
 func TestStore_PanicInACommit_EndsWriting(t *testing.T) {
 	var said error
 	f := openFlaky(t, Options{OnState: func(reason error) { said = reason }})

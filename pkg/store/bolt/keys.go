@@ -8,21 +8,21 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// The buckets. Content chunks are apart from everything else: a large value beside small ones makes every small write copy
-// its page.
+// The buckets. Content chunks are separate from everything else: with a large value next to small ones, every small write
+// would copy the large one's page.
 var (
-	bucketMeta    = []byte("meta")    // "layout" -> the version of all that is in this file; "sealed", if it is
+	bucketMeta    = []byte("meta")    // "layout" -> the version of the file's layout; "sealed", if it is sealed
 	bucketNames   = []byte("names")   // namespace, conversation -> incarnation
 	bucketRecords = []byte("records") // incarnation | kind | ... -> record
 	bucketChunks  = []byte("chunks")  // incarnation | upload | number -> chunk
-	bucketPending = []byte("pending") // incarnation | upload -> what no commit refers to yet; a longer key marks it as dying
+	bucketPending = []byte("pending") // incarnation | upload -> an upload that no commit refers to yet; a longer key marks it as dying
 	bucketDue     = []byte("due")     // time | incarnation | upload -> task
 	bucketReserve = []byte("reserve") // room for deletions (reserve.go)
 	reserveKey    = []byte("zeros")
 )
 
-// The kinds of records, in the order of their keys. The head comes directly after the newest message: an append, which writes
-// those two, then changes one page.
+// The kinds of records, in key order. The head comes directly after the newest message: an append writes these two, and so
+// changes a single page.
 const (
 	kindEdit     = 0x10 // view | seq
 	kindNarrow   = 0x11 // view | message | seq: edits about one message
@@ -35,17 +35,17 @@ const (
 	kindHead     = 0x70 // view
 )
 
-// noView is the id of the one view that there is: its length, and no more. Keys have it so that more views need no new layout.
+// noView is the id of the only view: its length, which is 0. It is part of keys so that further views need no new layout.
 const noView = 0
 
 const idBytes = 16
 
-// appendName prefixes a name with its length, so that names with any bytes in them stay apart.
+// appendName puts a name's length before it, so that names with any bytes do not mix.
 func appendName(b []byte, name string) []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(len(name))), name...)
 }
 
-// nameKey ends with the conversation's id as it is, so that a namespace is listed in byte order of ids.
+// nameKey ends with the conversation's id unchanged, so that a namespace is listed in byte order of ids.
 func nameKey(k store.Key) []byte {
 	b := make([]byte, 0, 2+len(k.Namespace)+len(k.Conversation))
 	return append(appendName(b, k.Namespace), k.Conversation...)
@@ -96,7 +96,7 @@ func chunkKey(id, upload conversation.ID, chunk int32) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(chunk))
 }
 
-// appendTime writes a time so that bytes sort as times do.
+// appendTime writes a time so that its bytes sort in order of time.
 func appendTime(b []byte, t time.Time) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(t.Unix())^1<<63)
 	return binary.BigEndian.AppendUint32(b, uint32(t.Nanosecond()))
@@ -107,5 +107,5 @@ func dueKey(t *store.Task) []byte {
 	return append(b, t.Upload[:]...)
 }
 
-// lastSeq is the sequence number that the keys of edits end with.
+// lastSeq returns the sequence number at the end of an edit's key.
 func lastSeq(key []byte) int64 { return int64(binary.BigEndian.Uint64(key[len(key)-8:])) }

@@ -26,8 +26,8 @@ func keysOf(t *testing.T, s *Store) int {
 	return n
 }
 
-// TestStore_Append_WritesTwoRecords: message and head, where the head was there before; a request id adds its outcome, and a
-// due time that stays adds nothing.
+// TestStore_Append_WritesTwoRecords: these are the message and the head, if there was a head before. A request id adds its
+// outcome, and an unchanged due time adds nothing.
 func TestStore_Append_WritesTwoRecords(t *testing.T) {
 	f := openFlaky(t, Options{})
 	c := appendChange(1, 0, "text")
@@ -62,7 +62,7 @@ func wantKeys(t *testing.T, got, want int) {
 	}
 }
 
-// TestKeys_Head_FollowsNewestMessage: nothing of the conversation may sort between the two, nor behind the head.
+// TestKeys_Head_FollowsNewestMessage: no key of the conversation may sort between the two, or after the head.
 func TestKeys_Head_FollowsNewestMessage(t *testing.T) {
 	id := ratioID(1)
 	message, head := messageKey(id, 1<<31-1), headKey(id)

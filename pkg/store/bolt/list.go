@@ -25,7 +25,7 @@ func (s *Store) List(ctx context.Context, namespace, after string, limit int) ([
 func (t *tx) list(namespace, after string, limit int) ([]store.Entry, error) {
 	var out []store.Entry
 	prefix := nameKey(store.Key{Namespace: namespace})
-	// The smallest key above: this also steps over the namespace's own partition, whose id is empty.
+	// The next greater key: this also skips the namespace's own partition, whose id is empty.
 	from := append(nameKey(store.Key{Namespace: namespace, Conversation: after}), 0)
 	c := t.name().Cursor()
 	for k, v := c.Seek(from); bytes.HasPrefix(k, prefix) && len(out) < limit; k, v = c.Next() {
@@ -59,7 +59,7 @@ func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store
 	err := s.view(ctx, func(t *tx) error {
 		var from []byte
 		if after != nil {
-			from = append(nameKey(*after), 0) // the smallest key above
+			from = append(nameKey(*after), 0) // the next greater key
 		}
 		c := t.name().Cursor()
 		for k, _ := c.Seek(from); k != nil && len(out) < limit; k, _ = c.Next() {

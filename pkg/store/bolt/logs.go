@@ -33,7 +33,8 @@ func (r *reader) edits(q *store.Query) error {
 	return nil
 }
 
-// editsOf finds the edits of some messages by the index, and among those that are about more than one message by looking.
+// editsOf finds the edits of some messages: edits about one message by the index, and edits about more than one by looking
+// at each.
 func (r *reader) editsOf(q *store.EditRange) error {
 	seqs := r.wide(q)
 	for _, of := range q.Of {
@@ -84,16 +85,17 @@ func (r *reader) edit(seq int64) (conversation.Edit, error) {
 	return r.codec.DecodeEdit(value)
 }
 
-// trail walks a log that is ordered by commit.
+// trail reads a log that is ordered by commit.
 type trail[T any] struct {
-	next   int // number of the record at
+	next   int // number of the record in at
 	end    int
 	at     *T // the next record; nil at the end
 	get    func(int) (T, error)
 	commit func(*T) uint64
 }
 
-// from moves to the first record of a commit after the version, by halves: commits never fall along a log.
+// from moves to the first record of a commit after the version. It searches by halving, because commit numbers never fall
+// along a log.
 func (w *trail[T]) from(version uint64) error {
 	var failed error
 	w.next += sort.Search(w.end-w.next, func(i int) bool {
@@ -181,7 +183,7 @@ func (r *reader) trails(version uint64) (*trail[conversation.Message], *trail[co
 	return messages, edits, edits.from(version)
 }
 
-// after is the number after the last one of a log, whose keys end with numbers behind skip bytes.
+// after is the number after the last one of a log. Its keys end with numbers, after skip bytes.
 func (r *reader) after(kind byte, skip int) int {
 	k, _ := seekBefore(r.record().Cursor(), recordKey(r.id, kind+1, 0))
 	if !bytes.HasPrefix(k, recordKey(r.id, kind, 0)) {

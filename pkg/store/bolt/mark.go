@@ -12,12 +12,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// marking ends the name of the file beside the database that holds the number of the last transaction that was acknowledged.
+// marking is the suffix of the file, next to the database, that holds the number of the last acknowledged transaction.
 //
-// bbolt has two meta pages, and begins with the older one if the newer is damaged: the last commit is gone then, and nothing tells
-// that from a commit that a crash cut off. The mark does. It is written after the commit has been synced and before anybody is
-// told, and is never synced itself: that would cost as much as the commit. So it is never ahead of a whole database. It may be
-// behind, or missing, or garbage after a power cut, and then says nothing. If it is ahead, an acknowledged commit is lost.
+// bbolt has two meta pages, and begins with the older one if the newer is damaged. Then the last commit is lost, and it looks like
+// a commit that a crash cut off. The mark tells the two cases apart. It is written after the commit has been synced and before the
+// commit is acknowledged. It is never synced itself, which would cost as much as the commit. So a mark is never ahead of a sound
+// database. After a power cut it may be behind, missing or garbage, and then it says nothing. If it is ahead, an acknowledged
+// commit is lost.
 const marking = ".last"
 
 const (
@@ -25,10 +26,10 @@ const (
 	markBytes = 20                  // magic, transaction, CRC32C of both
 )
 
-// mark is the file. Writing it may fail, on a disk that is full when it is made for example: then nothing is marked.
+// mark is the file of the mark. Creating it may fail, for example on a full disk; then nothing is marked.
 type mark struct{ file *os.File }
 
-// openMark fails if a commit that was acknowledged is missing in the database, which stays as it is.
+// openMark fails if an acknowledged commit is missing in the database, which it does not change.
 func openMark(path string, db *bbolt.DB) (*mark, error) {
 	var tx uint64
 	if err := db.View(func(t *bbolt.Tx) error { tx = uint64(t.ID()); return nil }); err != nil {
@@ -36,7 +37,7 @@ func openMark(path string, db *bbolt.DB) (*mark, error) {
 	}
 	file, err := os.OpenFile(path+marking, os.O_CREATE|os.O_RDWR, fileMode)
 	if err != nil {
-		return &mark{}, nil //nolint:nilerr // without it the store is as good as bbolt alone
+		return &mark{}, nil //nolint:nilerr // without a mark the store is as safe as bbolt alone
 	}
 	if last, ok := readMark(file); ok && last > tx {
 		return nil, errors.Join(rolledBack(path, last, tx), file.Close())
@@ -49,7 +50,7 @@ func openMark(path string, db *bbolt.DB) (*mark, error) {
 func rolledBack(path string, last, tx uint64) error {
 	return fmt.Errorf("open %s: %w: transaction %d was acknowledged, and the newest that can be found is %d. Its meta page is damaged, "+
 		"or an older copy of the file was put in its place: if you did that, remove %s. Otherwise %s",
-		path, store.ErrCorrupt, last, tx, path+marking, wayOut)
+		path, store.ErrCorrupt, last, tx, path+marking, remedy)
 }
 
 func readMark(file *os.File) (tx uint64, ok bool) {

@@ -39,7 +39,7 @@ func loseMeta(t *testing.T, path string) {
 	must(t, os.WriteFile(path, raw, 0o600))
 }
 
-// TestOpen_NewestMetaDamaged_IsNoRollback: bbolt would go on with the commit before, and give the index of the last one again.
+// TestOpen_NewestMetaDamaged_IsNoRollback: bbolt would go on from the commit before, and use the last commit's index again.
 func TestOpen_NewestMetaDamaged_IsNoRollback(t *testing.T) {
 	path := threeAppends(t)
 	loseMeta(t, path)
@@ -63,7 +63,7 @@ func TestOpen_NewestMetaDamaged_IsNoRollback(t *testing.T) {
 	must(t, openAt(t, path, Options{}).Close())
 }
 
-// TestOpen_Mark_ThatSaysNothing: whatever a power cut leaves of it, the store opens, and marks from then on.
+// TestOpen_Mark_ThatSaysNothing: whatever a power cut leaves of the mark, the store opens, and writes marks from then on.
 func TestOpen_Mark_ThatSaysNothing(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, path string, last []byte){
 		"Missing": func(t *testing.T, path string, _ []byte) { must(t, os.Remove(path)) },
@@ -101,7 +101,7 @@ func TestOpen_Mark_ThatSaysNothing(t *testing.T) {
 	}
 }
 
-// TestOpen_TornMeta_AfterAPowerCut: a commit that nobody was told of may go, and does not keep the store from opening.
+// TestOpen_TornMeta_AfterAPowerCut: a commit that was not acknowledged may be lost, and does not keep the store from opening.
 func TestOpen_TornMeta_AfterAPowerCut(t *testing.T) {
 	path := threeAppends(t)
 	newest := read(t, path+marking)

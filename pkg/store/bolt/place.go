@@ -9,14 +9,14 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// checkPlace refuses what bbolt would take for a file of its own. An empty one is never a store that began: create gives a file
-// its name when it is whole. It is what a copy that failed, or a file system after a crash, leaves of a store, and bbolt would
-// begin a new one in it as if nothing had been there.
+// checkPlace refuses an empty file, which bbolt would accept as a new one. An empty file is never a store that was just begun,
+// because create gives a file its name when it is complete. It is what a failed copy, or a file system after a crash, leaves of
+// a store, and bbolt would begin an empty store in it.
 func checkPlace(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return plain(err)
+		return inWords(err)
 	case info.IsDir():
 		return errors.New("it is a folder, and the store is a file")
 	case !info.Mode().IsRegular():
@@ -29,8 +29,8 @@ func checkPlace(path string) error {
 	}
 }
 
-// plain says in words what the system or bbolt refuses a file for.
-func plain(err error) error {
+// inWords says in words why the system or bbolt refuses a file.
+func inWords(err error) error {
 	for _, known := range []struct {
 		is   error
 		says string
@@ -45,25 +45,25 @@ func plain(err error) error {
 		{berrors.ErrVersionMismatch, "it was written by another version of bbolt"},
 	} {
 		if errors.Is(err, known.is) {
-			return &worded{known.says, err}
+			return &wordedError{known.says, err}
 		}
 	}
 	return err
 }
 
-// worded is a sentence in the place of a cause, whose own text says the path again, or the name of a temporary file.
-type worded struct {
+// wordedError is an error with a sentence in place of its cause's text, which repeats the path or names a temporary file.
+type wordedError struct {
 	says  string
 	cause error
 }
 
-// Error is the sentence.
-func (r *worded) Error() string { return r.says }
+// Error returns the sentence.
+func (r *wordedError) Error() string { return r.says }
 
 // Unwrap returns the cause.
-func (r *worded) Unwrap() error { return r.cause }
+func (r *wordedError) Unwrap() error { return r.cause }
 
-const notOurs = "it is a file of another program, or both of its meta pages are damaged; " + wayOut
+const notOurs = "it is a file of another program, or both of its meta pages are damaged; " + remedy
 
-// wayOut is what every sentence about a damaged file ends with.
-const wayOut = "`sidecar store check` says what is damaged, and `sidecar store salvage` copies what can be read"
+// remedy is the end of every sentence about a damaged file.
+const remedy = "`sidecar store check` says what is damaged, and `sidecar store salvage` copies what can be read"

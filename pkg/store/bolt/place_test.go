@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestOpen_EmptyFile_IsLeftAsItIs: bbolt would begin a store in it, and what was lost would look as if it had never been.
+// TestOpen_EmptyFile_IsLeftAsItIs: bbolt would begin a store in it, and what was lost would look as if it had never
+// existed.
 func TestOpen_EmptyFile_IsLeftAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	must(t, os.WriteFile(path, nil, 0o600))
@@ -45,15 +46,15 @@ func TestOpen_WrongPlaces_SayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestPlain_Refusals_AreSentences: some of them cannot be had from every user and file system.
-func TestPlain_Refusals_AreSentences(t *testing.T) {
+// TestInWords_Refusals_AreSentences: some refusals do not occur for every user and file system.
+func TestInWords_Refusals_AreSentences(t *testing.T) {
 	for refusal, want := range map[error]string{
 		fs.ErrPermission: "this user may not read and write there",
 		syscall.EACCES:   "this user may not read and write there",
 		syscall.EROFS:    "the file system is read-only",
 		syscall.ENOSPC:   "the disk is full",
 	} {
-		err := plain(fmt.Errorf("open it: %w", refusal))
+		err := inWords(fmt.Errorf("open it: %w", refusal))
 		if !errors.Is(err, refusal) || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "open it") {
 			t.Errorf("%v: %v", refusal, err)
 		}

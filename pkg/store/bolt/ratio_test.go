@@ -15,8 +15,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// The bar of the design: appends, which read a name and a head and write a message and a head, against bare commits of one
-// value by the same writer. A lone append against a lone bare commit has a bar too: both are dominated by the disk.
+// The bars: appends, which read a name and a head and write a message and a head, compared with bare commits of one value
+// by the same writer. Lone appends and lone bare commits have a bar too; the disk dominates both.
 const (
 	barMany = 0.6
 	barLone = 0.6

@@ -40,7 +40,7 @@ func (t *tx) read(key store.Key, q *store.Query) (*store.Snapshot, error) {
 	return snap, r.answer(q)
 }
 
-// find is the incarnation to read: where the key leads, or one that is staged for it.
+// find returns the incarnation to read: the one that the key leads to, or one that is staged for the key.
 func (t *tx) find(key store.Key, want conversation.ID) (conversation.ID, *store.Head, error) {
 	head, err := t.current(key)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *reader) messages(q *store.MessageRange) error {
 	return nil
 }
 
-// message decodes a message and holds it against its key: a page that was written to a wrong place has good checksums.
+// message decodes a message and compares it with its key: a page written to a wrong place has valid checksums.
 func (r *reader) message(key, value []byte) (conversation.Message, error) {
 	m, err := r.codec.DecodeMessage(value)
 	if err == nil && uint32(m.Index) != binary.BigEndian.Uint32(key[idBytes+1:]) {
@@ -143,7 +143,7 @@ type cursor interface {
 	Last() ([]byte, []byte)
 }
 
-// seekBefore moves to the last key below a key.
+// seekBefore moves to the last key before a key.
 func seekBefore(c cursor, key []byte) ([]byte, []byte) {
 	if k, _ := c.Seek(key); k == nil {
 		return c.Last()
@@ -227,7 +227,7 @@ func (r *reader) contents(q *store.Query) error {
 	return nil
 }
 
-// content is nil if there is none, or no commit refers to it.
+// content returns nil if the content does not exist, or if no commit refers to it.
 func (r *reader) content(want store.ContentRange) ([]byte, error) {
 	if r.pending().Get(pendingKey(r.id, want.ID)) != nil || !r.hasChunks(r.id, want.ID) {
 		return nil, nil
@@ -257,7 +257,7 @@ func (r *reader) outcomes(q *store.Query) error {
 	prefix := recordKey(r.id, kindOutcome, 0)
 	from := prefix
 	if q.Outcomes.After != nil {
-		from = append(outcomeKey(r.id, *q.Outcomes.After), 0) // the smallest key above
+		from = append(outcomeKey(r.id, *q.Outcomes.After), 0) // the next greater key
 	}
 	c := r.record().Cursor()
 	for k, v := c.Seek(from); bytes.HasPrefix(k, prefix) && len(r.snap.Outcomes) < q.Outcomes.Limit; k, v = c.Next() {

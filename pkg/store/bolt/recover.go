@@ -8,16 +8,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
-// outageRetry is how long after a recovery that failed the next one begins, at least.
+// outageRetry is the shortest time between a failed recovery and the next one.
 const outageRetry = time.Second
 
-// outage is why the writer takes nothing, and when it tries to recover. It belongs to the writer.
+// outage says why the writer accepts nothing, and when it tries to recover. Only the writer uses it.
 type outage struct {
 	reason error
 	again  time.Time
 }
 
-// recovered says whether the writer can go on; in an outage it tries first, if it is time.
+// recovered reports whether the writer can go on. In an outage it tries to recover first, if it is time.
 func (s *Store) recovered() bool {
 	if s.outage.reason != nil && !time.Now().Before(s.outage.again) {
 		s.recover()
@@ -25,9 +25,9 @@ func (s *Store) recovered() bool {
 	return s.outage.reason == nil
 }
 
-// recover goes on after a commit that failed while it became durable. After a failed sync the system may hold pages that it
-// believes to be on disk and that are not, so the file is written anew. Where the disk has no room for that, the file that is
-// there is mended. If neither works, the store answers ErrUnavailable, and tries again.
+// recover continues after a commit that failed while it became durable. After a failed sync the system may hold pages in memory
+// which it believes to be on disk and which are not, so the file is rewritten. If the disk has no room for that, the present file
+// is mended. If neither works, the store returns ErrUnavailable, and tries again later.
 func (s *Store) recover() {
 	began := time.Now()
 	err := s.rewrite()
@@ -52,10 +52,10 @@ func (s *Store) recover() {
 	}
 }
 
-// mend goes on in the file whose commit failed. A commit syncs its pages before it writes its meta page, and a page that is in use
-// is never written again. So whichever tree can be seen now, its pages have been synced without an error; only the page that
-// leads to it may be missing on disk. That one is written again first, as it is: while it is written, the other one still leads
-// to the tree before. Then two commits that change nothing write both.
+// mend continues in the file whose commit failed. A commit syncs its pages before it writes its meta page, and a page in use is
+// never written again. So the pages of any tree that can be seen now were synced without an error, and only the meta page that
+// leads to it may be missing on disk. First, mend writes that page again, unchanged: if that fails midway, the other meta page
+// still leads to the earlier tree. Then two commits that change nothing write both meta pages.
 func (s *Store) mend() error {
 	if err := s.rewriteMeta(); err != nil {
 		return fmt.Errorf("write the newest meta page of %s: %w", s.path, err)

@@ -8,17 +8,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// bbolt writes anew every page that it changes before it frees the old one: deleting needs room first. In a store that is full
+// bbolt writes every page that it changes to a new place before it frees the old one, so deleting needs room first. In a full store
 // nothing could ever be deleted. So the file holds a value of zeros, the reserve, in a bucket of its own. A deletion or an erasure
-// that finds no room lets go of it and takes its pages; they are in the file already, so that this works on a full disk too. The next
-// commit that adds something puts it back first, and finds the store full if it cannot.
+// without room frees the reserve and uses its pages. They are already part of the file, so this also works on a full disk. The next
+// commit that adds something restores the reserve first; if it cannot, the store is full.
 //
-// A page of entries has at most four large values (bbolt splits those of more), and changing one entry writes the others again. So
-// the reserve has room for four of the largest value that the store has seen.
+// A page of entries has at most four large values (bbolt splits pages with more), and changing one entry writes the others again. So
+// the reserve has room for four of the largest values that the store has seen.
 const (
 	reserveLeast  = 256 << 10
 	reserveValues = 4
-	reserveBeside = 64 << 10 // for the pages above, and small ones
+	reserveBeside = 64 << 10 // for the pages above, and small pages
 )
 
 func reserveFor(largest int) int { return max(reserveLeast, reserveValues*largest+reserveBeside) }
@@ -36,7 +36,7 @@ func (t *tx) keepReserve(has int) (now int, err error) {
 	return need, b.Put(reserveKey, make([]byte, need))
 }
 
-// spendReserve frees the reserve's pages, if there are any.
+// spendReserve frees the reserve's pages.
 func (s *Store) spendReserve() error {
 	if s.reserve == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (s *Store) commitTight(batch []*request) (sick bool) {
 	return s.commit(batch)
 }
 
-// reserveOf is how many bytes the reserve has.
+// reserveOf is the size of the reserve in bytes.
 func reserveOf(db *bbolt.DB) (n int, err error) {
 	err = db.View(func(t *bbolt.Tx) error {
 		if b := t.Bucket(bucketReserve); b != nil {

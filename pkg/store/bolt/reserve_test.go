@@ -33,8 +33,8 @@ func smallDisk(t *testing.T, mib int) (folder string) {
 	return folder
 }
 
-// TestStore_Full_DeletionFreesAndErases: a store at its limit, and one on a full disk, with values of many sizes. What is deleted goes,
-// from the file too, and there is room again.
+// TestStore_Full_DeletionFreesAndErases: for a store at its limit and one on a full disk, with values of many sizes. What is deleted is
+// removed, from the file too, and there is room again.
 func TestStore_Full_DeletionFreesAndErases(t *testing.T) {
 	sizes := []int{100, 180, 1 << 10, 16 << 10}
 	if testing.Short() { // the wiping goes on beside the appends whatever their size
@@ -118,7 +118,7 @@ func bury(t *testing.T, s *Store, conv int, n int32) {
 	}
 }
 
-// TestStore_Full_ReserveThatCannotBeLetGo: the disk fails just then. Nobody knows the outcome, and the store goes on.
+// TestStore_Full_ReserveThatCannotBeLetGo: the disk fails at that moment. The outcome is unknown, and the store goes on.
 func TestStore_Full_ReserveThatCannotBeLetGo(t *testing.T) {
 	f := openFlaky(t, Options{})
 	f.mustAppend(t, 1, 0)

@@ -14,15 +14,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
-// unreadable stands in a salvaged store for a record that is lost: no envelope begins with it, so that reading the record says that
-// it is damaged. Left out, a lost message or edit would look as if it had never been.
+// unreadable takes the place of a lost record in a salvaged store. No envelope begins with it, so reading the record reports
+// damage. If it were missing, a lost message or edit would look as if it had never existed.
 const unreadable = 0
 
-// maxGap bounds how many such records stand for one hole between two that are there.
+// maxGap is how many such records fill a hole between two records at most.
 const maxGap = 1 << 20
 
-// Salvage copies what can be read of a file that no process has open into a new store at the path to, which must not exist. What
-// is derived of other records is made anew. A conversation is copied if its head can be read; the report says what is lost.
+// Salvage copies what can be read of a file that no process has open into a new store at the path to, which must not exist. What is
+// derived from other records is made anew. A conversation is copied if its head can be read. The report says what is lost.
 func Salvage(from, to string, o Options, progress Progress) (_ *Report, err error) {
 	if _, err := os.Stat(to); err == nil {
 		return nil, fmt.Errorf("salvage to %s: there is a file of that name", to)
@@ -35,7 +35,7 @@ func Salvage(from, to string, o Options, progress Progress) (_ *Report, err erro
 	if i.meta.PageSize == 0 {
 		return nil, fmt.Errorf("salvage %s: neither meta page is sound, and nothing else leads to the records", from)
 	}
-	s := &salvage{inspection: i, talks: map[conversation.ID]*talk{}, staged: map[conversation.ID]bool{}}
+	s := &salvage{inspection: i, incarnations: map[conversation.ID]*foundIncarnation{}, staged: map[conversation.ID]bool{}}
 	if err := i.walk(s.page, s.survey); err != nil {
 		return nil, err
 	}
@@ -45,20 +45,20 @@ func Salvage(from, to string, o Options, progress Progress) (_ *Report, err erro
 	}
 	err = i.walk(func(pages.Error) error { return nil }, s.copy)
 	if err == nil {
-		err = s.fill()
+		err = s.fillEnds()
 	}
-	s.tell()
+	s.reportLosses()
 	return i.report, errors.Join(err, s.out.close())
 }
 
 type salvage struct {
 	*inspection
-	talks  map[conversation.ID]*talk
-	staged map[conversation.ID]bool // incarnations that wait for their commit
-	named  []stored                 // due times, which name their conversation too
-	torn   []pages.Error
-	chunk  []byte // the last one copied
-	out    *copying
+	incarnations map[conversation.ID]*foundIncarnation
+	staged       map[conversation.ID]bool // incarnations that wait for a commit
+	named        []stored                 // entries of due times, which also name their conversation
+	torn         []pages.Error
+	chunk        []byte // key of the last chunk copied
+	out          *copying
 }
 
 func (s *salvage) page(d pages.Error) error {
@@ -67,7 +67,7 @@ func (s *salvage) page(d pages.Error) error {
 	return nil
 }
 
-// survey is the first pass: which conversations there are.
+// survey is the first pass: it finds out which conversations there are.
 func (s *salvage) survey(bucket string, e pages.Entry) error {
 	k, err := kindOf(bucket, e)
 	if err != nil || k != isName && k != isHead && k != isPending && k != isDue {
@@ -83,21 +83,21 @@ func (s *salvage) survey(bucket string, e pages.Entry) error {
 	case k == isPending && v.task.Upload.IsZero():
 		s.staged[v.id] = true
 	case k != isPending:
-		talkOf(s.talks, v.id).note(&v)
+		foundOf(s.incarnations, v.id).note(&v)
 	}
 	return nil
 }
 
-// adopt gives conversations whose name is lost the name by which they are due.
+// adopt gives a conversation whose name is lost the name in its entry of due times.
 func (s *salvage) adopt() {
 	taken := map[store.Key]bool{}
-	for _, t := range s.talks {
+	for _, t := range s.incarnations {
 		if t.key != nil {
 			taken[*t.key] = true
 		}
 	}
 	for _, due := range s.named {
-		t := s.talks[due.task.Incarnation]
+		t := s.incarnations[due.task.Incarnation]
 		if t != nil && t.head != nil && t.key == nil && t.head.State != store.Deleted && !taken[due.task.Key] {
 			t.key = &due.task.Key
 			taken[due.task.Key] = true
@@ -105,45 +105,45 @@ func (s *salvage) adopt() {
 	}
 }
 
-// keeps says whether the records of an incarnation are copied.
+// keeps reports whether the records of an incarnation are copied.
 func (s *salvage) keeps(id conversation.ID) bool {
-	t := s.talks[id]
+	t := s.incarnations[id]
 	return s.staged[id] || t != nil && t.head != nil && t.key != nil
 }
 
-// copy is the second pass.
+// copy is the second pass: it copies the records.
 func (s *salvage) copy(bucket string, e pages.Entry) error {
 	s.report.Records++
 	v, err := verify(s.codec, s.file, bucket, e)
 	if err != nil {
-		return s.lose(bucket, &v, err)
+		return s.putUnreadable(bucket, &v, err)
 	}
 	if !s.keeps(v.id) && v.kind != isDue && v.kind != isLayout && v.kind != isSeal && v.kind != isReserve {
 		return nil
 	}
 	switch v.kind {
-	case isLayout, isIndex, isDue, isName, isReserve: // made anew
+	case isLayout, isIndex, isDue, isName, isReserve: // these are made anew
 		return nil
 	case isMessage, isEdit:
-		return s.logged(bucket, &v)
+		return s.copyLogged(bucket, &v)
 	case isChunk:
-		return s.content(&v)
+		return s.copyChunk(&v)
 	case isPending:
 		return errors.Join(s.due(v.task), s.out.put(bucket, v.key, v.value))
 	case isHead:
-		return s.conversation(&v)
+		return s.copyHead(&v)
 	default:
 		return s.out.put(bucket, v.key, v.value)
 	}
 }
 
-// lose leaves something unreadable in the place of a record that cannot be read.
-func (s *salvage) lose(bucket string, v *stored, err error) error {
+// putUnreadable puts an unreadable record in the place of one that cannot be read.
+func (s *salvage) putUnreadable(bucket string, v *stored, err error) error {
 	if errors.Is(err, errKey) || !s.keeps(v.id) {
 		s.report.add("an entry of the bucket %s is lost: %v", bucket, err)
 		return nil
 	}
-	t := talkOf(s.talks, v.id)
+	t := foundOf(s.incarnations, v.id)
 	switch v.kind {
 	case isMessage, isEdit:
 		return nil // gap counts it
@@ -156,21 +156,21 @@ func (s *salvage) lose(bucket string, v *stored, err error) error {
 	}
 }
 
-// logged copies a message or an edit, and stands something for those that are missing before it.
-func (s *salvage) logged(bucket string, v *stored) error {
-	t := talkOf(s.talks, v.id)
+// copyLogged copies a message or an edit, after unreadable ones for those that are missing before it.
+func (s *salvage) copyLogged(bucket string, v *stored) error {
+	t := foundOf(s.incarnations, v.id)
 	if v.kind == isMessage {
-		err := s.gap(v.id, t, isMessage, int64(binary.BigEndian.Uint32(v.key[idBytes+1:])))
+		err := s.fillGap(v.id, t, isMessage, int64(binary.BigEndian.Uint32(v.key[idBytes+1:])))
 		t.messages++
 		return errors.Join(err, s.out.put(bucket, v.key, v.value))
 	}
-	err := s.gap(v.id, t, isEdit, v.edit.Seq-1)
+	err := s.fillGap(v.id, t, isEdit, v.edit.Seq-1)
 	t.edits++
 	return errors.Join(err, s.out.put(bucket, v.key, v.value), s.out.put(bucket, indexKey(v.id, v.edit), []byte{}))
 }
 
-// gap stands something unreadable for all up to a number. Edits have an entry in the index that every answer looks at.
-func (s *salvage) gap(id conversation.ID, t *talk, k kind, up int64) error {
+// fillGap puts unreadable records for all numbers below up. An edit also gets an entry in the index that every answer looks at.
+func (s *salvage) fillGap(id conversation.ID, t *foundIncarnation, k kind, up int64) error {
 	next := &t.messages
 	if k == isEdit {
 		next = &t.edits
@@ -196,8 +196,8 @@ func (s *salvage) gap(id conversation.ID, t *talk, k kind, up int64) error {
 	return nil
 }
 
-// content copies a chunk, and stands something for those that are missing before it in the same content.
-func (s *salvage) content(v *stored) error {
+// copyChunk copies a chunk, after unreadable ones for those of the same content that are missing before it.
+func (s *salvage) copyChunk(v *stored) error {
 	number := binary.BigEndian.Uint32(v.key[2*idBytes:])
 	next := uint32(0)
 	if bytes.HasPrefix(s.chunk, v.key[:2*idBytes]) {
@@ -205,7 +205,7 @@ func (s *salvage) content(v *stored) error {
 	}
 	s.chunk = v.key
 	for ; next < number && number-next < maxGap; next++ {
-		talkOf(s.talks, v.id).lost[isChunk]++
+		foundOf(s.incarnations, v.id).lost[isChunk]++
 		key := binary.BigEndian.AppendUint32(bytes.Clone(v.key[:2*idBytes]), next)
 		if err := s.out.put(string(bucketChunks), key, []byte{unreadable}); err != nil {
 			return err
@@ -214,9 +214,9 @@ func (s *salvage) content(v *stored) error {
 	return s.out.put(string(bucketChunks), v.key, v.value)
 }
 
-// conversation copies a head, and what leads to it.
-func (s *salvage) conversation(v *stored) error {
-	t := s.talks[v.id]
+// copyHead copies a head and its name.
+func (s *salvage) copyHead(v *stored) error {
+	t := s.incarnations[v.id]
 	s.report.Conversations++
 	return errors.Join(
 		s.out.put(string(bucketRecords), v.key, v.value),
@@ -232,22 +232,22 @@ func (s *salvage) due(t *store.Task) error {
 	return s.out.put(string(bucketDue), dueKey(t), s.codec.EncodeTask(t))
 }
 
-// fill stands something for the messages and edits that are missing at the ends.
-func (s *salvage) fill() error {
-	for id, t := range s.talks {
+// fillEnds puts unreadable records for the messages and edits that are missing at the end.
+func (s *salvage) fillEnds() error {
+	for id, t := range s.incarnations {
 		if !s.keeps(id) || t.head == nil || t.head.State == store.Deleted {
 			continue
 		}
-		if err := errors.Join(s.gap(id, t, isMessage, int64(t.head.Messages)), s.gap(id, t, isEdit, t.head.EditSeq)); err != nil {
+		if err := errors.Join(s.fillGap(id, t, isMessage, int64(t.head.Messages)), s.fillGap(id, t, isEdit, t.head.EditSeq)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tell says what is lost of each conversation.
-func (s *salvage) tell() {
-	for id, t := range s.talks {
+// reportLosses reports what is lost of each conversation.
+func (s *salvage) reportLosses() {
+	for id, t := range s.incarnations {
 		if t.head == nil && t.key != nil {
 			s.report.add("%s is lost: its head cannot be read", t.name(id))
 		}
@@ -263,7 +263,7 @@ func (s *salvage) tell() {
 	}
 }
 
-// touched says whether a damaged page may have held records of an incarnation.
+// touched reports whether a damaged page may have held records of an incarnation.
 func (s *salvage) touched(id conversation.ID) bool {
 	for _, d := range s.torn {
 		low := d.Min == nil || bytes.Compare(d.Min[:min(idBytes, len(d.Min))], id[:]) <= 0
@@ -274,7 +274,7 @@ func (s *salvage) touched(id conversation.ID) bool {
 	return false
 }
 
-// copying writes a new store, in transactions of some size. It is synced at the end: until then it is worth nothing.
+// copying writes a new store, in transactions of limited size. It is synced only at the end: before that it is worthless.
 type copying struct {
 	db    *bbolt.DB
 	tx    *bbolt.Tx

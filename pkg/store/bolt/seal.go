@@ -6,7 +6,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// sealKey lies beside the layout's version while the store is sealed.
+// sealKey exists next to the layout's version while the store is sealed.
 var sealKey = []byte("sealed")
 
 // Seal implements store.Store.

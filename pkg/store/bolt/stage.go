@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// piece is an upload's piece, encoded before it is queued.
+// piece is a piece of an upload that was encoded before it was queued.
 type piece struct {
 	key     store.Key
 	u       *store.Upload
@@ -38,7 +38,7 @@ func (p *piece) apply(t *tx) error {
 	if err != nil {
 		return err
 	}
-	var waiting conversation.ID // what will wait for a commit: the incarnation as a whole, or this content
+	var waiting conversation.ID // what waits for a commit after this: the whole incarnation, or this content
 	if head != nil {
 		waiting = p.u.ID
 		if err := p.admitLive(t, head); err != nil {
@@ -96,7 +96,7 @@ func (p *piece) admitWaiting(t *tx, old *store.Task, waiting conversation.ID) er
 	return nil
 }
 
-// await moves the time when the upload is given up.
+// await moves the time at which the upload is given up.
 func (p *piece) await(t *tx, old *store.Task, waiting conversation.ID, staged bool) error {
 	task := &store.Task{
 		Key: p.key, Incarnation: p.u.Incarnation, Upload: waiting, Staged: staged, Time: p.u.Time.Add(store.UploadGrace).UTC(),

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// Stats is the state of a store at a moment.
+// Stats is the state of a store at one time.
 type Stats struct {
-	// FileBytes is the size of the file, and FreeBytes what of it the next commits may use, without Options.Statistics at least so much.
+	// FileBytes is the size of the file. FreeBytes is how much of it the next commits may use; without Options.Statistics it is a lower
+	// bound.
 	FileBytes, FreeBytes int64
-	// MaxBytes is how large the file may become; 0 if nothing but the disk bounds it.
+	// MaxBytes is the largest size of the file; 0 if only the disk bounds it.
 	MaxBytes int64
-	// DiskFreeBytes is what the file system still has for this user; -1 where the system does not say.
+	// DiskFreeBytes is how many bytes the file system has left for this user; -1 if that is unknown.
 	DiskFreeBytes int64
-	// Queued is how many changes wait for the writer.
+	// Queued is the number of changes that wait for the writer.
 	Queued int
-	// Busy is how long the writer has been in its commit; 0 between commits.
+	// Busy is how long the writer's current commit has taken so far; 0 between commits.
 	Busy time.Duration
 }
 
-// Stats says how the store is. It waits for nothing but a file that is being mapped anew, or replaced after its disk failed.
+// Stats returns the state of the store. It only waits while the file is being mapped again, or replaced after a disk failure.
 func (s *Store) Stats() Stats {
 	out := Stats{MaxBytes: s.options.MaxSize, DiskFreeBytes: diskFree(filepath.Dir(s.path)), Queued: len(s.queue), Busy: s.Busy()}
 	if info, err := os.Stat(s.path); err == nil {
@@ -42,7 +43,7 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
-// Busy is how long the writer has been in its commit; 0 between commits. It waits for nothing.
+// Busy returns how long the writer's current commit has taken so far; 0 between commits. It does not wait.
 func (s *Store) Busy() time.Duration {
 	if began := s.began.Load(); began != 0 {
 		return time.Since(time.Unix(0, began))

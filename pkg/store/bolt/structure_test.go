@@ -76,8 +76,8 @@ func TestWalk_Sound_SeesWhatBboltSees(t *testing.T) {
 	}
 }
 
-// TestOpen_DamagedStructure_IsRefusedInASentence: each number in the header of a page and in its entries, once. bbolt alone ends the
-// process for most of them.
+// TestOpen_DamagedStructure_IsRefusedInASentence: each number in the header of a page and in its entries is damaged once. For most
+// of them, bbolt alone would end the process.
 func TestOpen_DamagedStructure_IsRefusedInASentence(t *testing.T) {
 	testlane.OneCaller(t)
 	path := populated(t)

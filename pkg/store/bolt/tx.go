@@ -12,15 +12,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// tx is a transaction with its buckets, each looked up when it is first needed.
+// tx is a transaction with its buckets. Each bucket is looked up when it is first needed.
 type tx struct {
 	tx      *bbolt.Tx
 	codec   *record.Codec
 	names   *bbolt.Bucket
 	records *bbolt.Bucket
-	// erased says that something was replaced or deleted that must not stay in the file (see internal/wipe).
+	// erased is set if something was replaced or deleted that must not stay in the file (see internal/wipe).
 	erased bool
-	// largest is the size of the largest value written, and tight says that there is little room: deletions go one record at a time.
+	// largest is the size of the largest value written. tight is set if there is little room: deletions then go one record at a
+	// time.
 	largest int
 	tight   bool
 }
@@ -43,7 +44,7 @@ func (t *tx) chunks() *bbolt.Bucket  { return t.tx.Bucket(bucketChunks) }
 func (t *tx) pending() *bbolt.Bucket { return t.tx.Bucket(bucketPending) }
 func (t *tx) due() *bbolt.Bucket     { return t.tx.Bucket(bucketDue) }
 
-// link is the incarnation that the key leads to; zero if it leads nowhere.
+// link returns the incarnation that the key leads to; zero if it leads nowhere.
 func (t *tx) link(key store.Key) (conversation.ID, error) {
 	value := t.name().Get(nameKey(key))
 	if value == nil {
@@ -52,7 +53,7 @@ func (t *tx) link(key store.Key) (conversation.ID, error) {
 	return t.codec.DecodeLink(value)
 }
 
-// current is the head that the key leads to; nil if it leads nowhere.
+// current returns the head that the key leads to; nil if it leads nowhere.
 func (t *tx) current(key store.Key) (*store.Head, error) {
 	id, err := t.link(key)
 	if err != nil || id.IsZero() {
@@ -65,7 +66,7 @@ func (t *tx) current(key store.Key) (*store.Head, error) {
 	return head, err
 }
 
-// head is the head of an incarnation; nil if it has none.
+// head returns the head of an incarnation; nil if it has none.
 func (t *tx) head(id conversation.ID) (*store.Head, error) {
 	value := t.record().Get(headKey(id))
 	if value == nil {
@@ -75,7 +76,7 @@ func (t *tx) head(id conversation.ID) (*store.Head, error) {
 	return &head, err
 }
 
-// waits is the entry of an upload, or of a staged incarnation (zero upload), that no commit refers to; nil if there is none.
+// waits returns the entry of an upload, or of a staged incarnation (zero upload), that no commit refers to; nil if there is none.
 func (t *tx) waits(id, upload conversation.ID) (*store.Task, error) {
 	value := t.pending().Get(pendingKey(id, upload))
 	if value == nil {
@@ -85,7 +86,7 @@ func (t *tx) waits(id, upload conversation.ID) (*store.Task, error) {
 	return &task, err
 }
 
-// dying says whether Delete has begun on an upload, or on a staged incarnation.
+// dying reports whether Delete has begun on an upload, or on a staged incarnation.
 func (t *tx) dying(id, upload conversation.ID) bool {
 	return t.pending().Get(dyingKey(id, upload)) != nil
 }
@@ -96,7 +97,7 @@ func (t *tx) hasChunks(id, upload conversation.ID) bool {
 	return bytes.HasPrefix(k, prefix)
 }
 
-// setWaits makes an upload one that no commit refers to, due at task.Time (zero: never).
+// setWaits records that no commit refers to an upload, and that it is due at task.Time (zero: never).
 func (t *tx) setWaits(old, task *store.Task) error {
 	if err := t.pending().Put(pendingKey(task.Incarnation, task.Upload), t.codec.EncodeTask(task)); err != nil {
 		return err
@@ -104,7 +105,7 @@ func (t *tx) setWaits(old, task *store.Task) error {
 	return t.moveDue(old, task)
 }
 
-// settle ends an upload's waiting: a commit refers to it, or it is gone.
+// settle ends an upload's waiting, because a commit refers to it or it is deleted.
 func (t *tx) settle(task *store.Task) error {
 	if err := t.pending().Delete(pendingKey(task.Incarnation, task.Upload)); err != nil {
 		return err
@@ -115,7 +116,7 @@ func (t *tx) settle(task *store.Task) error {
 	return t.moveDue(task, nil)
 }
 
-// moveDue replaces one entry of what is due by another, either of which may be nil or without a time.
+// moveDue replaces an entry of what is due. Either entry may be nil or have no time.
 func (t *tx) moveDue(from, to *store.Task) error {
 	had, has := from != nil && !from.Time.IsZero(), to != nil && !to.Time.IsZero()
 	if had && has && from.Time.Equal(to.Time) {
@@ -132,7 +133,7 @@ func (t *tx) moveDue(from, to *store.Task) error {
 	return nil
 }
 
-// moveHeadDue does it for a conversation: only when the time changes is anything written.
+// moveHeadDue does the same for a conversation. It writes only if the time changes.
 func (t *tx) moveHeadDue(key store.Key, id conversation.ID, from, to time.Time) error {
 	if from.Equal(to) {
 		return nil
@@ -140,7 +141,7 @@ func (t *tx) moveHeadDue(key store.Key, id conversation.ID, from, to time.Time) 
 	return t.moveDue(&store.Task{Key: key, Incarnation: id, Time: from}, &store.Task{Key: key, Incarnation: id, Time: to})
 }
 
-// keysUnder collects keys with a prefix, at most limit: deleting while a cursor walks skips keys.
+// keysUnder collects at most limit keys with a prefix, because deleting while a cursor walks skips keys.
 func keysUnder(b *bbolt.Bucket, prefix []byte, limit int, wanted func(key, value []byte) bool) [][]byte {
 	var keys [][]byte
 	c := b.Cursor()
@@ -152,7 +153,7 @@ func keysUnder(b *bbolt.Bucket, prefix []byte, limit int, wanted func(key, value
 	return keys
 }
 
-// deleteUnder deletes those that keysUnder collects, and says how many they were.
+// deleteUnder deletes the keys that keysUnder collects, and returns their number.
 func deleteUnder(b *bbolt.Bucket, prefix []byte, limit int, wanted func(key, value []byte) bool) (int, error) {
 	keys := keysUnder(b, prefix, limit, wanted)
 	for _, k := range keys {

@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// kind is what an entry of the file holds, in the words of the reports of Check and Salvage.
+// kind is the kind of an entry, as reports of Check and Salvage name it.
 type kind string
 
 const (
@@ -40,7 +40,7 @@ var (
 	errBucket = errors.New("it has a bucket that no store has")
 )
 
-// kindOf says what an entry holds by its key alone, and fails for a key that no store writes.
+// kindOf returns the kind of an entry by its key alone. It fails for a key that no store writes.
 func kindOf(bucket string, e pages.Entry) (kind, error) {
 	n := len(e.Key)
 	var k kind
@@ -108,18 +108,18 @@ func recordKind(e pages.Entry) (kind, error) {
 	}
 }
 
-// stored is an entry that was read and is what it should be.
+// stored is an entry that was read and found sound.
 type stored struct {
 	kind       kind
 	key, value []byte
 
-	id   conversation.ID // of a record or a chunk, and what a name leads to
+	id   conversation.ID // of a record or a chunk; or the incarnation that a name leads to
 	head *store.Head
 	edit *conversation.Edit
 	task *store.Task
 }
 
-// verify reads an entry, and fails unless its checksum is right and it lies under the key that belongs to it.
+// verify reads an entry. It fails unless the checksum is right and the entry lies under the key that belongs to it.
 func verify(codec *record.Codec, file io.ReaderAt, bucket string, e pages.Entry) (stored, error) {
 	s := stored{key: e.Key}
 	var err error
@@ -169,7 +169,7 @@ func (s *stored) decode(codec *record.Codec) (err error) {
 	return err
 }
 
-// decodeNumbered returns the key that the record belongs under.
+// decodeNumbered decodes a record, and returns the key under which it belongs.
 func (s *stored) decodeNumbered(codec *record.Codec) (key []byte, err error) {
 	switch s.kind {
 	case isMessage:
@@ -201,7 +201,7 @@ func (s *stored) decodeTask(codec *record.Codec) (key []byte, err error) {
 	return pendingKey(t.Incarnation, t.Upload), err
 }
 
-// nameOf is the conversation that a key of the names belongs to.
+// nameOf returns the conversation in a key of the names.
 func nameOf(key []byte) (store.Key, bool) {
 	if len(key) < 2 {
 		return store.Key{}, false

@@ -54,8 +54,8 @@ func TestOpen_Wipes_WhatACrashLeft(t *testing.T) {
 	}
 }
 
-// TestStore_Wipe_AnyMomentIsWhole stops the world at each step of it. The file as it is then opens, by either of its meta pages,
-// and is whole.
+// TestStore_Wipe_AnyMomentIsWhole stops at each step. The file as it is then can be opened with either of its meta pages, and is
+// sound.
 func TestStore_Wipe_AnyMomentIsWhole(t *testing.T) {
 	testlane.OneCaller(t)
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -131,8 +131,8 @@ func whole(t *testing.T, what string, file []byte) {
 	}
 }
 
-// TestStore_Wipe_FaultyDisk: whichever step fails, the store goes on, nothing is lost, and what was erased goes when the disk is
-// well again.
+// TestStore_Wipe_FaultyDisk: whichever step fails, the store goes on and nothing is lost. What was erased is wiped when the disk
+// works again.
 func TestStore_Wipe_FaultyDisk(t *testing.T) {
 	for name, fail := range map[string]func(step func() error) error{
 		"BeforeTheStep": func(func() error) error { return errDisk },
@@ -179,7 +179,7 @@ func TestStore_Wipe_FaultyDisk(t *testing.T) {
 	}
 }
 
-// TestStore_Wipe_ZerosThatWereNotSynced are written again: that they are read says nothing of the disk.
+// TestStore_Wipe_ZerosThatWereNotSynced: they are written again, because reading them says nothing about the disk.
 func TestStore_Wipe_ZerosThatWereNotSynced(t *testing.T) {
 	var steps, syncs, armed atomic.Int64
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -222,7 +222,7 @@ func begin(t *testing.T, path string) []byte {
 	return data[:n]
 }
 
-// TestStore_Wipe_DiskThatKeepsFailing is not kept busy with one new file after the other.
+// TestStore_Wipe_DiskThatKeepsFailing: it is not kept busy with one new file after another.
 func TestStore_Wipe_DiskThatKeepsFailing(t *testing.T) {
 	var steps atomic.Int64
 	s := openAt(t, filepath.Join(t.TempDir(), "store.db"), Options{Wipe: func(func() error) error { steps.Add(1); return errDisk }})
@@ -268,8 +268,8 @@ func TestStore_Settle_ListInTheFile(t *testing.T) {
 	checked(t, path)
 }
 
-// TestStore_Wipe_NotInAFileThatFailed: after a commit of unknown outcome the meta page on disk may be the older one. What is free
-// only by the newer one is left alone until there is a new file.
+// TestStore_Wipe_NotInAFileThatFailed: after a commit with an unknown outcome, the meta page on disk may be the older one. Pages
+// that are only free in the newer tree are left alone until there is a new file.
 func TestStore_Wipe_NotInAFileThatFailed(t *testing.T) {
 	var steps atomic.Int64
 	var full atomic.Bool
@@ -318,7 +318,7 @@ func TestStore_Wipe_NotInAFileThatFailed(t *testing.T) {
 	d.intact(t, 2)
 }
 
-// TestIsFree_UnreadableSector: the process does not end by it. A file that was cut off stands for the sector.
+// TestIsFree_UnreadableSector: the process must not end. A file that was cut off stands for the sector.
 func TestIsFree_UnreadableSector(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	must(t, create(path, Options{}.withDefaults()))

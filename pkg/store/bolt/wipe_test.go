@@ -111,8 +111,8 @@ func (d *diary) bury(t *testing.T, keepHead bool) {
 	}
 }
 
-// checked opens a file that nobody has open, and fails if bbolt finds anything wrong with it. It says how many pages are free
-// and have something in them.
+// checked opens a file that no process has open, and fails if bbolt finds anything wrong with it. It returns how many free pages
+// are not zeroed.
 func checked(t testing.TB, path string) (unwiped int) {
 	t.Helper()
 	db, err := bbolt.Open(path, fileMode, &bbolt.Options{Timeout: time.Second})
@@ -152,8 +152,8 @@ func checked(t testing.TB, path string) (unwiped int) {
 	return unwiped
 }
 
-// TestStore_Wipe_NothingErasedStaysInTheFile: neither after an erasure, nor after the sweep of a content, nor after the end of a
-// conversation, although the store does nothing more. What shared pages with it stays.
+// TestStore_Wipe_NothingErasedStaysInTheFile: this holds after an erasure, after the sweep of a content, and after the end of a
+// conversation, although the store does nothing else. Other data in the same pages stays.
 func TestStore_Wipe_NothingErasedStaysInTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := openAt(t, path, Options{})
@@ -184,7 +184,7 @@ func TestStore_Wipe_NothingErasedStaysInTheFile(t *testing.T) {
 	}
 }
 
-// TestStore_Wipe_LongValues: those that have pages of their own, as they are stored.
+// TestStore_Wipe_LongValues: values with pages of their own are wiped in their stored form.
 func TestStore_Wipe_LongValues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := openAt(t, path, Options{})
@@ -229,7 +229,7 @@ func TestStore_Wipe_LongValues(t *testing.T) {
 	d.intact(t, 1)
 }
 
-// TestStore_Wipe_CommitsThatEraseNothing cost nothing: once the round of opening is over there is no other.
+// TestStore_Wipe_CommitsThatEraseNothing: they cost nothing: after the round of opening there is no other.
 func TestStore_Wipe_CommitsThatEraseNothing(t *testing.T) {
 	var steps atomic.Int64
 	s := openAt(t, filepath.Join(t.TempDir(), "store.db"), Options{Wipe: func(step func() error) error { steps.Add(1); return step() }})
@@ -258,8 +258,8 @@ func quiet(t *testing.T, steps *atomic.Int64) {
 	}
 }
 
-// TestStore_Wipe_ReadersSeeWhatTheyBeganWith: a page that a read transaction can see is not written over, whether it was there
-// before the erasure or began while the round was being made.
+// TestStore_Wipe_ReadersSeeWhatTheyBeganWith: a page that a read transaction can see is not overwritten, whether the transaction
+// began before the erasure or during the round.
 func TestStore_Wipe_ReadersSeeWhatTheyBeganWith(t *testing.T) {
 	t.Run("Briefly", func(t *testing.T) { readsWhileErased(t, 200*time.Millisecond, soon) })
 	t.Run("Long", func(t *testing.T) { readsWhileErased(t, wipe.Patient+500*time.Millisecond, 200*time.Millisecond) })
@@ -355,8 +355,8 @@ func TestStore_Wipe_AmongReadersAndWriters(t *testing.T) {
 	}
 }
 
-// TestStore_Wipe_AnyWorkload: bbolt finds nothing wrong after it, all that was not erased is there, and no free page has anything
-// in it once the last thing that was done was an erasure.
+// TestStore_Wipe_AnyWorkload: afterwards bbolt finds nothing wrong, everything that was not erased is there, and all free pages
+// are zeroed once the last operation was an erasure.
 func TestStore_Wipe_AnyWorkload(t *testing.T) {
 	checks := 40
 	if testing.Short() { // any workload shows the race detector what the wiper does beside a caller

@@ -14,21 +14,21 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// maxBatch bounds how many requests share a transaction: how long the first of them waits, and the memory that it takes.
+// maxBatch is how many requests share a transaction at most. It bounds how long the first of them waits, and the memory used.
 const maxBatch = 512
 
 // request is a change that waits for the writer.
 type request struct {
 	ctx   context.Context
-	apply func(*tx) error // refuses (see refusal) before it writes anything
+	apply func(*tx) error // must refuse (see refusal) before it writes anything
 	wake  store.Key
-	frees bool  // it may use the reserve
-	seals *bool // it seals the store, or breaks the seal
+	frees bool  // may use the reserve
+	seals *bool // seals the store, or removes the seal
 	err   error
 	done  chan struct{}
 }
 
-// submit has a change made, and returns when it is durable or has failed.
+// submit queues a change, and returns when it is durable or has failed.
 func (s *Store) submit(ctx context.Context, wake store.Key, apply func(*tx) error) error {
 	return s.enter(&request{ctx: ctx, apply: apply, wake: wake})
 }
@@ -42,7 +42,7 @@ func (s *Store) enter(r *request) error {
 	return r.err
 }
 
-// enqueue waits for room in the queue as long as ctx lets it. The gate is held meanwhile: the writer makes room all the time.
+// enqueue waits for room in the queue until ctx ends. It holds the gate meanwhile; the writer keeps making room.
 func (s *Store) enqueue(r *request) error {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
@@ -60,7 +60,7 @@ func (s *Store) enqueue(r *request) error {
 	}
 }
 
-// write is the writer. While one batch is made durable the next one gathers; nobody waits for a timer.
+// write is the writer. The next batch gathers while one becomes durable. No timer is involved.
 func (s *Store) write() {
 	defer close(s.stopped)
 	for {
@@ -80,12 +80,12 @@ func (s *Store) write() {
 			s.recover()
 		}
 	}
-	if s.outage.reason == nil { // what is free in a file that failed may be needed when it is opened again
+	if s.outage.reason == nil { // after a failure, what is free in the file may be needed when it is opened again
 		s.wiper.Finish()
 	}
 }
 
-// timer fires when the writer has something to do that nobody asks for.
+// timer fires when the writer has work that nobody requested.
 func (s *Store) timer() <-chan time.Time {
 	if s.outage.reason != nil {
 		return time.After(time.Until(s.outage.again))
@@ -93,8 +93,8 @@ func (s *Store) timer() <-chan time.Time {
 	return s.wiper.Timer()
 }
 
-// gather waits for a request and takes all that are there; or for the timer, and takes none. Whoever was just answered gets the
-// processor first: they are the ones who bring more.
+// gather waits for a request and then takes all that have come. If the timer fires first, it takes none. Callers that were just
+// answered run first, because they bring the next requests.
 func (s *Store) gather(timer <-chan time.Time) (batch []*request, open bool) {
 	select {
 	case r, ok := <-s.queue:
@@ -120,7 +120,7 @@ func (s *Store) gather(timer <-chan time.Time) (batch []*request, open bool) {
 	return batch, true
 }
 
-// answer ends requests that have no answer of their own yet.
+// answer completes requests that have no error of their own yet.
 func answer(batch []*request, err error) {
 	for _, r := range batch {
 		if r.err == nil {
@@ -130,7 +130,7 @@ func answer(batch []*request, err error) {
 	}
 }
 
-// commitTimed commits a batch, and tells of it.
+// commitTimed commits a batch, and reports how long it took.
 func (s *Store) commitTimed(batch []*request) (sick bool) {
 	changes, began := len(batch), time.Now()
 	s.began.Store(began.UnixNano())
@@ -140,7 +140,7 @@ func (s *Store) commitTimed(batch []*request) (sick bool) {
 	return sick
 }
 
-// commit makes a batch durable and answers all of it. It says whether the disk failed in a way that needs a new file.
+// commit makes a batch durable and answers all its requests. sick reports that the disk failed in a way that needs a new file.
 func (s *Store) commit(batch []*request) (sick bool) {
 	for len(batch) > 0 {
 		t, err := s.db.Begin(true)
@@ -151,7 +151,7 @@ func (s *Store) commit(batch []*request) (sick bool) {
 		view := &tx{tx: t, codec: s.codec, largest: s.largest, tight: s.tight}
 		spoiler, wrote := s.apply(view, batch)
 		if spoiler != nil {
-			// What it wrote goes, and with it what the others wrote: they start again without it.
+			// Its writes are undone, and with them those of the others, which start again without it.
 			_ = t.Rollback()
 			answer([]*request{spoiler}, nil)
 			batch = slices.DeleteFunc(batch, func(r *request) bool { return r == spoiler })
@@ -167,8 +167,8 @@ func (s *Store) commit(batch []*request) (sick bool) {
 	return false
 }
 
-// apply runs the requests of a batch in one transaction. It returns the one that failed in the middle of writing, if any did,
-// and whether there is anything to commit.
+// apply runs the requests of a batch in one transaction. It returns the one that failed after it began to write, if any, and
+// whether there is anything to commit.
 func (s *Store) apply(view *tx, batch []*request) (spoiler *request, wrote bool) {
 	for _, r := range batch {
 		if r.err = r.ctx.Err(); r.err != nil {
@@ -187,7 +187,7 @@ func (s *Store) apply(view *tx, batch []*request) (spoiler *request, wrote bool)
 	return nil, wrote
 }
 
-// refusal says whether a change was refused for what it is, before anything of it was written.
+// refusal reports whether a change was refused as such, before any of it was written.
 func refusal(err error) bool {
 	return errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrInvalid)
 }
@@ -223,9 +223,9 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 		answer(batch, nil)
 		return false
 	}
-	_ = guarded(t.Rollback) // for a Commit that failed before it began
+	_ = guarded(t.Rollback) // needed if Commit failed before it began
 	s.wiper.Failed()
-	var panicked *broken
+	var panicked *brokenPageError
 	switch {
 	case errors.As(err, &panicked):
 		answer(batch, err)
@@ -240,7 +240,7 @@ func (s *Store) finish(view *tx, batch []*request) (sick bool) {
 		answer(batch, fmt.Errorf("%w: %w", store.ErrFull, err))
 		return false
 	default:
-		// A small change may still fit where all of them together do not.
+		// A small change may still fit when all of them together do not.
 		for i := range batch {
 			sick = s.commit(batch[i:i+1]) || sick
 		}
@@ -252,10 +252,10 @@ func full(err error) bool {
 	return errors.Is(err, berrors.ErrMaxSizeReached) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// spoiled says of a commit that failed whether the disk failed in a way that needs a new file.
+// spoiled reports whether a failed commit means that the disk failed in a way that needs a new file.
 func (s *Store) spoiled(err error, tx int) bool { return !full(err) || s.stands(tx) }
 
-// stands says whether a transaction whose commit failed can be seen all the same.
+// stands reports whether a transaction can be seen although its commit failed.
 func (s *Store) stands(id int) bool {
 	t, err := s.db.Begin(false)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// change is a commit, encoded before it waits for anything.
+// change is a commit that was encoded before it waits for anything.
 type change struct {
 	s    *Store
 	key  store.Key
 	c    *store.Change
 	head []byte
-	// records are the sections for all but the head and the messages.
+	// records are the sections for everything but the head and the messages.
 	records  statement
 	messages []row
 }
@@ -48,7 +48,7 @@ func (p *change) putManifests() {
 	}
 }
 
-// putOutcome: an outcome that the change makes is never one that it drops.
+// putOutcome adds the change's outcome. The change never drops an outcome that it makes.
 func (p *change) putOutcome() {
 	var made store.RequestKey
 	if p.c.Outcome != nil {
@@ -64,7 +64,7 @@ func (p *change) putOutcome() {
 	}
 }
 
-// none is longer than any name: nothing is equal to it.
+// none is longer than any name, so nothing is equal to it.
 func none() []byte { return make([]byte, store.MaxName+1) }
 
 func (p *change) putContents() {
@@ -81,7 +81,7 @@ func (p *change) putContents() {
 	}
 }
 
-// idBytes are the ids, each once.
+// idBytes returns the ids as bytes, without duplicates.
 func idBytes(ids []conversation.ID) [][]byte {
 	out := make([][]byte, 0, len(ids))
 	for i := range ids {
@@ -92,7 +92,7 @@ func idBytes(ids []conversation.ID) [][]byte {
 	return out
 }
 
-// columns are what a head is beside its payload, in the order of the statements.
+// columns returns a head's columns without its payload, in the order of the statements.
 func (p *change) columns() []any {
 	h := &p.c.Head
 	return []any{
@@ -104,8 +104,8 @@ func (p *change) name() []any {
 	return []any{[]byte(p.key.Namespace), []byte(p.key.Conversation), p.c.Head.Incarnation[:]}
 }
 
-// follow is the statement that makes the change if the name leads to its incarnation at the version that it expects. A lone new message
-// is put where nothing lies, unless over says that something may.
+// follow is the statement that makes the change if the name leads to its incarnation at the expected version. A lone new message must
+// not hit an existing row, unless over is set.
 func (p *change) follow(over bool) *statement {
 	c, w := p.c, &statement{sections: make([]string, 0, 8), args: make([]any, 0, 32)}
 	if c.Aside {
@@ -115,7 +115,7 @@ func (p *change) follow(over bool) *statement {
 		w.args = append(w.args, p.name()...)
 		w.args = append(w.args, int64(c.Expect), c.Head.Messages-int32(len(c.Messages)), c.Head.EditSeq-int64(len(c.Edits)))
 	}
-	p.demand(w)
+	p.addConditions(w)
 	if c.Aside {
 		w.add(asideEndSQL)
 	} else {
@@ -134,8 +134,8 @@ func (w *statement) join(more *statement) {
 	w.args = append(w.args, more.args...)
 }
 
-// demand adds what must hold beside the version.
-func (p *change) demand(w *statement) {
+// addConditions adds conditions other than the version.
+func (p *change) addConditions(w *statement) {
 	id := p.c.Head.Incarnation[:]
 	var names, values, absent [][]byte
 	for name, want := range p.c.ExpectSlots {
@@ -159,16 +159,16 @@ func (p *change) demand(w *statement) {
 	}
 }
 
-// locks says whether the row of the conversation must be locked before the statement looks at it: what it demands may be changed by
-// others meanwhile who leave the version as it is.
+// locks reports whether the row of the conversation must be locked before the statement looks at it: others may change what the change
+// requires without moving the version.
 func (p *change) locks() bool { return p.c.Aside || len(p.c.ExpectSlots)+len(p.c.Uploads) > 0 }
 
-// follows says whether the change may be one that follows on what is there.
+// follows reports whether the change may be one that continues an incarnation.
 func (p *change) follows() bool {
 	return p.c.Aside || p.c.Expect > 0 && p.c.Head.Version == p.c.Expect+1
 }
 
-// begin is the statement that leads the name to the change's incarnation, in place of an old one if there is one.
+// begin is the statement that makes the name lead to the change's incarnation, in place of an old one if there is one.
 func (p *change) begin(old *store.Head) *statement {
 	w := &statement{}
 	w.add(beginSQL, append(p.name(), p.columns()...)...)
@@ -182,13 +182,13 @@ func (p *change) begin(old *store.Head) *statement {
 	return w
 }
 
-// tooLarge: versions are signed numbers here.
+// tooLarge reports whether a version does not fit: columns hold signed numbers.
 func tooLarge(c *store.Change) bool {
 	return c.Expect > math.MaxInt64 || c.Head.Version > math.MaxInt64
 }
 
-// unguarded is follow for a transaction in which all has been looked at that it demands.
-func (p *change) unguarded() *statement {
+// withoutConditions is follow without its conditions, for a transaction that has checked them.
+func (p *change) withoutConditions() *statement {
 	plain := *p.c
 	plain.ExpectSlots, plain.Uploads, plain.Head.Epoch = nil, nil, ""
 	q := *p

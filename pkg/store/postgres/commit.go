@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// attempts is how often a transaction is tried that the server undoes because of another one, or that never reached it.
+// attempts is how often a transaction is tried that the server undoes because of another one, or that never reached the server.
 const attempts = 4
 
 // Commit implements store.Store.
@@ -44,7 +44,7 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	return nil
 }
 
-// turn waits for what writes to the conversation and came before.
+// turn waits for earlier writers to the conversation.
 func (s *Store) turn(ctx context.Context, key store.Key) (done func(), err error) {
 	if done, ok := s.turns.Try(key); ok {
 		return done, nil
@@ -83,7 +83,7 @@ func (s *Store) commit(ctx context.Context, p *change) error {
 	})
 }
 
-// followOn makes the change in one round trip, or says that it cannot be made so.
+// followOn tries to make the change in one round trip. made is false if that is not possible.
 func (s *Store) followOn(ctx context.Context, conn *pgx.Conn, p *change) (made bool, err error) {
 	w := p.follow(false)
 	if !p.locks() {
@@ -100,7 +100,7 @@ func (s *Store) followOn(ctx context.Context, conn *pgx.Conn, p *change) (made b
 	return made, unlessTaken(conn.SendBatch(ctx, b).Close())
 }
 
-// unlessTaken: where the message goes lies something, which was staged and never committed. It is for decide to put it over that.
+// unlessTaken ignores a unique violation: staged rows lie there, and decide overwrites them.
 func unlessTaken(err error) error {
 	if e := answer(err); e != nil && e.Code == codeUnique {
 		return nil
@@ -108,7 +108,7 @@ func unlessTaken(err error) error {
 	return err
 }
 
-// decide makes the change by the rules in package store, in a transaction that holds the name.
+// decide makes the change by the rules of package store, in a transaction that holds the name.
 func (s *Store) decide(ctx context.Context, conn *pgx.Conn, p *change) error {
 	t := s.hold(ctx, conn, p.key)
 	defer t.end() //nolint:contextcheck // it outlives the deadline of what it undoes
@@ -130,13 +130,13 @@ func (s *Store) decide(ctx context.Context, conn *pgx.Conn, p *change) error {
 	return s.fault(t.commit(), true)
 }
 
-// found is what a change is held against.
+// found is what a change is checked against.
 type found struct {
-	started time.Time   // the server
-	head    *store.Head // of the name; nil if it leads nowhere
-	used    bool        // the incarnation has a head, under this name or another
+	started time.Time   // start time of the server
+	head    *store.Head // head that the name leads to; nil if it leads nowhere
+	used    bool        // the incarnation has a head, under this name or another one
 	staged  *place
-	first   bool // message 0 of the incarnation is there
+	first   bool // message 0 of the incarnation exists
 	uploads int
 	slots   map[string][]byte
 }
@@ -175,7 +175,7 @@ func (f *found) look(t *tx, p *change) {
 	}, id, names)
 }
 
-// rule is the statement that makes the change, if it may be made.
+// rule returns the statement that makes the change, or an error if it may not be made.
 func (f *found) rule(p *change) (*statement, error) {
 	begins, err := p.c.Against(f.head)
 	if err != nil {
@@ -195,10 +195,10 @@ func (f *found) rule(p *change) (*statement, error) {
 	if begins {
 		return p.begin(f.head), nil
 	}
-	return p.unguarded(), nil
+	return p.withoutConditions(), nil
 }
 
-// fresh checks the incarnation that a change begins.
+// fresh checks an incarnation that a change begins.
 func (f *found) fresh(p *change) error {
 	switch {
 	case f.used, f.staged != nil && (!f.staged.staged || f.staged.key != p.key):

@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// piecewise is what came of a content: nil bytes if it is not there.
+// piecewise holds the bytes of a content; nil if the content does not exist.
 type piecewise struct {
 	data []byte
 	skip int64

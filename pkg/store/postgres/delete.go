@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// deleteStep is how much one call deletes if it does not say: what a transaction can do in some milliseconds.
+// deleteStep is how many records a call without a limit deletes: as many as a transaction can in some milliseconds.
 const deleteStep = 1000
 
 // Delete implements store.Store.
@@ -31,10 +31,10 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (do
 	return done && err == nil, err
 }
 
-// doomed is what a deletion is held against.
+// doomed is what a deletion is checked against.
 type doomed struct {
 	named   *store.Key
-	head    *store.Head // of the incarnation, if a name leads to it
+	head    *store.Head // head of the incarnation, if a name leads to it
 	staged  *place
 	content *content
 }
@@ -84,7 +84,7 @@ SELECT count(*) FROM gone`, func(row pgx.Row) error { return row.Scan(&gone) }, 
 	return err == nil && gone < d.Limit, err
 }
 
-// due is when the incarnation is; nil if it never is. A content of it that goes on its own is due then.
+// due is when the incarnation is due; nil for never. A content of it that is deleted separately is due at the same time.
 func (f *doomed) due() *int64 {
 	if f.staged != nil {
 		return &f.staged.due
@@ -103,8 +103,8 @@ func (s *Store) removeIncarnation(t *tx, f *doomed, d store.Deletion) (bool, err
 	return err == nil && gone < d.Limit, err
 }
 
-// purge deletes records of an incarnation up to a limit, and what led to them once they are fewer than that. A tombstone keeps its head and
-// what request ids led to.
+// purge is the statement that deletes records of an incarnation up to a limit. If there are fewer than that, it also deletes the head and
+// the name. A tombstone keeps its head and its outcomes.
 func purge(tombstone bool) string {
 	tables := []string{"messages", "edits", "manifests", "slots", "infos", "chunks", "contents"}
 	if !tombstone {

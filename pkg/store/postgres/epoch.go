@@ -10,24 +10,24 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// epochs knows the epoch of a server by when the server was started, which every read of a head carries: neither changes while it runs.
+// epochs maps the start time of a server, which every read of a head returns, to the server's epoch: neither changes while it runs.
 type epochs struct {
 	mu       sync.Mutex
-	known    map[int64]string // by start, in microseconds
+	known    map[int64]string // by start time, in microseconds
 	volatile bool
 }
 
-// serverSQL: the timeline, which a promotion begins anew, is what names of WAL files begin with; on a standby there is none.
+// serverSQL also asks for the timeline, which a promotion begins anew. Names of WAL files begin with it; a standby has none.
 const serverSQL = `SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint,
   (SELECT system_identifier FROM pg_control_system())::text,
   CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END,
   current_setting('fsync') = 'off' OR current_setting('synchronous_commit') = 'off', current_setting('server_encoding')`
 
-// errEncoding: the columns for readers hold any text.
+// errEncoding is returned because the readable columns must hold any text.
 var errEncoding = errors.New("postgres: the database's encoding is not UTF8")
 
-// look asks the server and says whether it loses acknowledged commits when it crashes. What such a server has lost after a start nobody
-// can know, so that each start is an epoch.
+// look asks the server. It returns whether the server loses acknowledged commits when it crashes. What such a server lost before a
+// start is not known, so each of its starts is an epoch.
 func (e *epochs) look(ctx context.Context, conn *pgx.Conn) (volatile bool, err error) {
 	var start int64
 	var system, timeline, encoding string
@@ -56,7 +56,7 @@ func (e *epochs) isVolatile() bool {
 	return e.volatile
 }
 
-// starts are when servers were started that are of an epoch, as far as they are known.
+// starts returns the known start times of servers in an epoch.
 func (e *epochs) starts(epoch string) []time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -69,14 +69,14 @@ func (e *epochs) starts(epoch string) []time.Time {
 	return out
 }
 
-// of is the epoch of the server that was started then, "" if it is not known.
+// of returns the epoch of the server with a start time; "" if it is not known.
 func (e *epochs) of(start time.Time) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.known[start.UnixMicro()]
 }
 
-// epochOf is the epoch of the server that answered. A server that was started since is asked.
+// epochOf returns the epoch of the server that answered. If that server started later than those known, it is asked.
 func (s *Store) epochOf(ctx context.Context, start time.Time) (string, error) {
 	if epoch := s.epochs.of(start); epoch != "" {
 		return epoch, nil
@@ -102,5 +102,5 @@ func (s *Store) askEpoch(ctx context.Context, conn *pgx.Conn, start time.Time) (
 	if epoch := s.epochs.of(start); epoch != "" {
 		return epoch, nil
 	}
-	return fmt.Sprint("start ", start.UnixMicro()), nil // another server has answered the question
+	return fmt.Sprint("start ", start.UnixMicro()), nil // another server answered the question
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// ErrSchema says that the tables are not those of this program. The message says what to do.
+// ErrSchema says that the tables are not those of this program. Its message says what to do.
 var ErrSchema = errors.New("postgres: the schema does not fit this program")
 
-// ErrNoStore says that the schema, which the message names, holds no tables, where there must be some (Options.MustExist).
+// ErrNoStore says that the schema, which the message names, has no tables although it must (Options.MustExist).
 var ErrNoStore = errors.New("postgres: there is no store")
 
-// Codes of errors that the server answers with. The first is our own (migrations).
+// Codes of the server's errors. The first is set by the seal's trigger (migrations).
 const (
 	codeSealed       = "PL001"
 	codeUnique       = "23505"
@@ -36,8 +36,9 @@ const (
 	severityOfAnswer = "ERROR"
 )
 
-// answer is what the server refused a statement with; nil if the connection failed, or its end came with the error: then nobody knows
-// how far it came. The driver's text stays out of every error, because it may hold values, names and addresses.
+// answer returns the error with which the server refused a statement. It is nil if the connection failed or ended with the error:
+// then it is not known how far the statement came. The driver's text is never part of an error, because it may hold values, names and
+// addresses.
 func answer(err error) *pgconn.PgError {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -55,7 +56,8 @@ func answer(err error) *pgconn.PgError {
 
 func class(e *pgconn.PgError) string { return e.Code[:min(2, len(e.Code))] }
 
-// errAgain marks what was undone because of another transaction, or never reached the server: it may be tried again at once.
+// errAgain marks an error after which nothing was done, because of another transaction or because nothing reached the server. The
+// call may be tried again at once.
 var errAgain = errors.New("nothing was done")
 
 func refused(e *pgconn.PgError) error {
@@ -75,7 +77,7 @@ func refused(e *pgconn.PgError) error {
 	}
 }
 
-// unavailable says whether a later call may succeed.
+// unavailable reports whether a later call may succeed.
 func unavailable(e *pgconn.PgError) bool {
 	switch e.Code {
 	case codeReadOnly, codeNoTable, codeNoSchema:
@@ -88,19 +90,19 @@ func unavailable(e *pgconn.PgError) bool {
 	return false
 }
 
-// fault is the contract's error for one of the driver's. A connection that broke behind a commit leaves its outcome unknown.
+// fault turns an error of the driver into one of the contract. If the connection breaks during a commit, the outcome is unknown.
 func (s *Store) fault(err error, committing bool) error {
 	switch e := answer(err); {
 	case err == nil, errors.Is(err, store.ErrCorrupt):
 		return err
 	case e != nil:
-		s.heed(e)
+		s.learnFrom(e)
 		return refused(e)
 	}
-	if committing && tookTooLong(err) { // the connection was well when it began: the driver closes it, and the watcher asks the server
+	if committing && tookTooLong(err) { // the connection was good when it began; the driver closes it, and the watcher asks the server
 		s.state.suspect()
 	} else {
-		s.state.broken()
+		s.state.connectionFailed()
 	}
 	switch {
 	case pgconn.SafeToRetry(err):
@@ -112,19 +114,20 @@ func (s *Store) fault(err error, committing bool) error {
 	}
 }
 
-// heed: a connection that is answered on works. But one to a server that is read-only leads to the wrong one, as all others may.
-func (s *Store) heed(e *pgconn.PgError) {
+// learnFrom learns from an answer: a connection that is answered works. But a read-only server is the wrong one, and all other connections
+// may lead to it too.
+func (s *Store) learnFrom(e *pgconn.PgError) {
 	switch {
 	case e.Code == codeReadOnly:
-		s.state.broken()
+		s.state.connectionFailed()
 	case unavailable(e):
 		s.state.suspect()
 	}
 }
 
-// ended is fault for what a wait ended with, which within bounds. One caller's haste is no reason to drop the connections of all.
+// ended is fault for the end of a wait bounded by within. One caller's short deadline is no reason to drop everybody's connections.
 func (s *Store) ended(waiting context.Context, err error) error {
-	if err == nil || !hurried(waiting) || answer(err) != nil || errors.Is(err, store.ErrCorrupt) {
+	if err == nil || !byCallersLimit(waiting) || answer(err) != nil || errors.Is(err, store.ErrCorrupt) {
 		return s.fault(err, false)
 	}
 	s.state.suspect()
@@ -135,7 +138,7 @@ func tookTooLong(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err)
 }
 
-// reason says why a connection failed, without a word of its address, names, or of what was sent.
+// reason says why a connection failed, without addresses, names, or anything that was sent.
 func reason(err error) string {
 	var e *pgconn.PgError
 	var errno syscall.Errno

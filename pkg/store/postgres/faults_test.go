@@ -70,8 +70,8 @@ func TestStore_ServerGone_IsUnavailableAndComesBack(t *testing.T) {
 	}
 }
 
-// TestStore_ServerRestarted_BreaksOneCall: what breaks one connection of the pool has broken all. To find that out one by one, by commits,
-// would leave as many outcomes unknown.
+// TestStore_ServerRestarted_BreaksOneCall: what breaks one connection of the pool has broken all of them. If commits found that out one by
+// one, each would have an unknown outcome.
 func TestStore_ServerRestarted_BreaksOneCall(t *testing.T) {
 	t.Parallel()
 	p := dbtest.StartPostgres(t)
@@ -97,7 +97,7 @@ func TestStore_ServerRestarted_BreaksOneCall(t *testing.T) {
 	}
 }
 
-// TestStore_StagedLeftovers_GiveWay: what was staged past the end of what was committed is no reason to refuse an append.
+// TestStore_StagedLeftovers_GiveWay: staged records past the committed end do not make an append fail.
 func TestStore_StagedLeftovers_GiveWay(t *testing.T) {
 	t.Parallel()
 	s := opened(t, Options{DSN: dbtest.SharedPostgres(t).DSN})
@@ -120,7 +120,7 @@ func TestStore_StagedLeftovers_GiveWay(t *testing.T) {
 	}
 }
 
-// TestStore_ServerStopped_OutcomeIsUnknown: a server that says nothing more. What had begun is not cut by its caller.
+// TestStore_ServerStopped_OutcomeIsUnknown: the server stops answering. A call that has begun is not ended by its caller.
 func TestStore_ServerStopped_OutcomeIsUnknown(t *testing.T) {
 	t.Parallel()
 	p := dbtest.StartPostgres(t)
@@ -289,7 +289,7 @@ func rounds(t *testing.T, some int) int {
 	return min(n, 20)
 }
 
-// TestStore_Kill_LosesNothingAcknowledged stops the server at moments that nobody chose, while 16 callers append.
+// TestStore_Kill_LosesNothingAcknowledged stops the server at random moments, while 16 callers append.
 func TestStore_Kill_LosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	p := dbtest.StartPostgres(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// filled has the pool connect as often as it may, and holds all of it.
+// filled makes the pool open all its connections, and holds them.
 func filled(t *testing.T, s *Store) (release func()) {
 	t.Helper()
 	held := make([]*pgxpool.Conn, s.options.PoolSize)
@@ -49,8 +49,8 @@ func oneMessage() store.Query {
 	return store.Query{Ranges: []store.MessageRange{{Range: conversation.Range{End: 1}}}}
 }
 
-// TestStore_CallInHaste_LeavesThePool: a caller whose own deadline ends a read, or who waits where no connection is made in time, costs at
-// most the connection that it was on.
+// TestStore_CallInHaste_LeavesThePool: if a caller's own deadline ends a read, or no connection can be made in time, at most the
+// connection in use is lost.
 func TestStore_CallInHaste_LeavesThePool(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.SharedPostgres(t).DSN
@@ -77,7 +77,7 @@ func TestStore_CallInHaste_LeavesThePool(t *testing.T) {
 	}
 }
 
-// TestStore_OwnLimit_ResetsThePool: a server that has not answered in all the time that the store gives it may have left all connections.
+// TestStore_OwnLimit_ResetsThePool: a server that has not answered within the store's own limit may have dropped all connections.
 func TestStore_OwnLimit_ResetsThePool(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.SharedPostgres(t).DSN
@@ -92,7 +92,7 @@ func TestStore_OwnLimit_ResetsThePool(t *testing.T) {
 	await(t, func() bool { return s.pool.Stat().TotalConns() < 3 })
 }
 
-// TestStore_CommitOverItsLimit_LeavesThePool: a commit that waits for another's lock as long as it may has its own connection closed.
+// TestStore_CommitOverItsLimit_LeavesThePool: only the connection of a commit that waits for another's lock beyond its limit is closed.
 func TestStore_CommitOverItsLimit_LeavesThePool(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.SharedPostgres(t).DSN
@@ -110,7 +110,7 @@ func TestStore_CommitOverItsLimit_LeavesThePool(t *testing.T) {
 	}
 }
 
-// TestStore_Answers_LeaveThePool: who answers with an error is there. A server that has become read-only is the wrong one.
+// TestStore_Answers_LeaveThePool: a server that answers with an error is there. One that has become read-only is the wrong server.
 func TestStore_Answers_LeaveThePool(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.SharedPostgres(t).DSN
@@ -142,7 +142,7 @@ func TestState_Down_ResetsThePool(t *testing.T) {
 	await(t, func() bool { return s.pool.Stat().TotalConns() < 3 })
 }
 
-// TestStore_Wait_NearItsEnd_GivesTheContextsError: a look that had no time to succeed is no outage.
+// TestStore_Wait_NearItsEnd_GivesTheContextsError: a look that had no time to succeed does not mean an outage.
 func TestStore_Wait_NearItsEnd_GivesTheContextsError(t *testing.T) {
 	t.Parallel()
 	s := opened(t, Options{DSN: dbtest.SharedPostgres(t).DSN, PoolSize: 1, AcquireTimeout: 50 * time.Millisecond})

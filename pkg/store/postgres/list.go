@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// rows runs a statement that reads, and hands over its rows one by one.
+// rows runs a statement that reads, and passes its rows to scan one by one.
 func (s *Store) rows(ctx context.Context, text string, scan func(pgx.Rows) error, args ...any) error {
 	b := &pgx.Batch{}
 	each(b, s.sql(text), scan, args...)
@@ -34,13 +34,13 @@ func (s *Store) ask(ctx context.Context, b *pgx.Batch) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case bounded.Err() == nil && conn.Conn().IsClosed():
-		return fmt.Errorf("%w: %w", errAgain, s.fault(err, false)) // it broke, perhaps long ago
+		return fmt.Errorf("%w: %w", errAgain, s.fault(err, false)) // the connection broke, perhaps long ago
 	default:
 		return s.ended(bounded, err)
 	}
 }
 
-// collect runs a statement that reads, and gives what each of its rows says.
+// collect runs a statement that reads, and returns what scan makes of each row.
 func collect[T any](ctx context.Context, s *Store, text string, scan func(pgx.Rows) (T, error), args ...any) (out []T, err error) {
 	err = s.retried(func() error {
 		out = nil
@@ -100,7 +100,7 @@ func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store
 	return collect(ctx, s, text, func(rows pgx.Rows) (store.Key, error) { return scanKey(rows) }, args...)
 }
 
-// dueSQL takes from each of the three indexes no more than is asked for.
+// dueSQL takes from each of the three indexes no more rows than were asked for.
 const dueSQL = `(SELECT namespace, conversation, incarnation, NULL::bytea AS content, false AS staged, next_due AS due FROM {s}.conversations
   WHERE next_due <= $1::bigint ORDER BY next_due LIMIT $2::bigint)
 UNION ALL (SELECT namespace, conversation, incarnation, NULL, staged, due FROM {s}.unnamed WHERE due <= $1::bigint ORDER BY due LIMIT $2::bigint)

@@ -12,7 +12,7 @@ import (
 const (
 	allEditsSQL  = `SELECT payload FROM {s}.edits WHERE incarnation = {i} AND seq > ?::bigint AND seq <= ?::bigint ORDER BY seq`
 	wideEditsSQL = `SELECT payload FROM {s}.edits WHERE incarnation = {i} AND seq > ?::bigint AND seq <= ?::bigint AND wide`
-	// The edits of single messages, by the messages that are asked for.
+	// Edits of single messages, by the messages asked for.
 	narrowEditsSQL = `WITH i AS (SELECT {i} AS id)
 SELECT e.payload FROM i CROSS JOIN unnest(?::int[], ?::int[]) AS r(first, last)
  JOIN {s}.edits e ON e.incarnation = i.id AND NOT e.wide AND e.first >= r.first AND e.first < r.last
@@ -70,7 +70,7 @@ func (r *reader) finishEdits() {
 	r.snap.Edits = slices.DeleteFunc(r.edits, func(e conversation.Edit) bool { return !r.q.Edits.Wants(&e) })
 }
 
-// finishSince: each of the two logs came up to the limit, and to the end of the commit there.
+// finishSince joins the two logs. Each was read up to the limit, and to the end of the commit there.
 func (r *reader) finishSince() {
 	if r.q.Since == nil {
 		return

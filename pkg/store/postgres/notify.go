@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// gather is how long commits are gathered before the others are told of them.
+	// gather is how long commits are gathered before other processes are told about them.
 	gather = 5 * time.Millisecond
-	// tellMost is how many fit into one payload of 8000 bytes.
+	// tellMost is how many numbers fit into one payload of 8000 bytes.
 	tellMost   = 400
 	tellWithin = 2 * time.Second
 	redial     = time.Second
 )
 
-// teller tells other processes of commits, and hears of theirs. What is told are numbers that names are hashed to. A nil one does nothing.
+// teller tells other processes about commits, and listens for theirs. It sends numbers, which are hashes of names. A nil teller does
+// nothing.
 type teller struct {
 	s       *Store
 	config  *pgx.ConnConfig
@@ -42,7 +43,7 @@ func newTeller(s *Store, config *pgx.ConnConfig) *teller {
 
 func told(key store.Key) int64 { return lockOf("told", key.Namespace, key.Conversation) }
 
-// tell has the others told of a commit, soon.
+// tell tells other processes about a commit, soon.
 func (t *teller) tell(key store.Key) {
 	if t == nil {
 		return
@@ -53,7 +54,7 @@ func (t *teller) tell(key store.Key) {
 	t.again()
 }
 
-// again has run look once more. It never waits: who calls it holds what run needs.
+// again makes run look once more. It never blocks, because its caller may hold what run needs.
 func (t *teller) again() {
 	select {
 	case t.kick <- struct{}{}:
@@ -76,7 +77,7 @@ func (t *teller) take() []string {
 	return out
 }
 
-// run tells of commits after they were made. Who is not told finds out by polling.
+// run tells about commits after they were made. A process that misses a message finds the commit by polling.
 func (t *teller) run(run context.Context) {
 	for {
 		select {
@@ -91,7 +92,7 @@ func (t *teller) run(run context.Context) {
 	}
 }
 
-// notify waits for no disk: what is told stands already.
+// notify sends a payload without waiting for a disk: the commits are durable already.
 func (t *teller) notify(run context.Context, payload string) error {
 	ctx, cancel := context.WithTimeout(run, tellWithin)
 	defer cancel()
@@ -103,7 +104,7 @@ func (t *teller) notify(run context.Context, payload string) error {
 	return t.s.ask(ctx, b)
 }
 
-// listen hears of the commits of others, and connects again when that breaks.
+// listen receives what other processes tell, and reconnects when the connection breaks.
 func (t *teller) listen(run context.Context) {
 	for run.Err() == nil {
 		_ = t.hear(run)
@@ -131,7 +132,7 @@ func (t *teller) hear(run context.Context) error {
 	}
 }
 
-// heard wakes who waits for a conversation that another process has told of.
+// heard wakes callers who wait for conversations that another process told about.
 func (p *poller) heard(numbers []string) {
 	heard := make(map[int64]bool, len(numbers))
 	for _, text := range numbers {

@@ -15,57 +15,58 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ExecMode says how statements are sent.
+// ExecMode says how statements are sent to the server.
 type ExecMode string
 
 // The modes.
 const (
-	// CacheStatement prepares each statement once per connection. It is the fastest; a pooler must keep prepared statements apart (PgBouncer
-	// from 1.21 on, with max_prepared_statements).
+	// CacheStatement prepares each statement once per connection. It is the fastest mode. A pooler must keep prepared statements apart
+	// (PgBouncer from 1.21 on, with max_prepared_statements).
 	CacheStatement ExecMode = "cache_statement"
-	// CacheDescribe works behind every pooler and plans each time.
+	// CacheDescribe works behind every pooler. Statements are planned each time.
 	CacheDescribe ExecMode = "cache_describe"
-	// Exec works behind every pooler, describes nothing, and sends values as text.
+	// Exec works behind every pooler. It describes nothing, and sends values as text.
 	Exec ExecMode = "exec"
-	// Simple uses the simple protocol, with values in the statement's text, for what knows no other.
+	// Simple uses the simple protocol, with values in the statement's text, for servers or poolers that support nothing else.
 	Simple ExecMode = "simple"
 )
 
-// DefaultSchema is where the tables lie if nothing is said.
+// DefaultSchema is the schema of the tables if none is given.
 const DefaultSchema = "palimpsest"
 
-// Options are the settings of a store. DSN alone is needed.
+// Options are the settings of a store. Only DSN is required.
 type Options struct {
-	// DSN is how the database is reached: a URL or words, as libpq has them.
+	// DSN says how to connect to the database: a URL or keywords, as in libpq.
 	DSN string
-	// Schema is where the tables lie: a letter, then letters, digits and underscores, at most 63 together. Empty: DefaultSchema.
+	// Schema is the schema of the tables: a letter, then letters, digits and underscores, at most 63 characters in all. Empty means
+	// DefaultSchema.
 	Schema string
-	// ExecMode is how statements are sent. Empty: CacheStatement.
+	// ExecMode says how statements are sent; empty means CacheStatement.
 	ExecMode ExecMode
-	// PoolSize bounds the connections. 0: 20.
+	// PoolSize is the largest number of connections; 0 means 20.
 	PoolSize int
-	// Notify opens one more connection and listens on it for the commits of other processes. The DSN must lead to the server itself: a
-	// pooler says yes to LISTEN, and nothing comes.
+	// Notify opens one more connection and listens on it for commits of other processes. The DSN must lead directly to the server: a pooler
+	// accepts LISTEN, but passes nothing on.
 	Notify bool
-	// AcceptVolatile takes a server that loses acknowledged commits when it crashes (fsync or synchronous_commit off).
+	// AcceptVolatile accepts a server that loses acknowledged commits when it crashes (fsync or synchronous_commit off).
 	AcceptVolatile bool
-	// Insecure takes a connection beyond this machine without verified TLS.
+	// Insecure accepts a connection to another machine without verified TLS.
 	Insecure bool
-	// MustExist has Open give ErrNoStore, and write nothing, where there are no tables, and not make them. Migrate makes them all the same.
+	// MustExist makes Open return ErrNoStore if there are no tables, instead of creating them. Migrate creates them nevertheless.
 	MustExist bool
-	// TextColumn writes the words of messages into a readable column, too. It is never to be used where stored values are encrypted.
+	// TextColumn also writes the words of messages into a readable column. It must not be used where stored values are encrypted.
 	TextColumn bool
-	// OnState, if set, is called with the reason when the store cannot write any more, and with nil when it can again. It must not call
-	// the store.
+	// OnState, if set, is called with the reason when the store can no longer write, and with nil when it can again. It must not call the
+	// store.
 	OnState func(reason error)
-	// OnCommit, if set, is called after each commit with 1 and with how long it took from its turn in the conversation's queue on. It must
-	// not wait.
+	// OnCommit, if set, is called after each commit, with 1 and with the time since the commit had its turn in the conversation's queue. It
+	// must not block.
 	OnCommit func(changes int, took time.Duration)
-	// OnTrip, if set, is called with each round trip to the server, by any connection.
+	// OnTrip, if set, is called for each round trip to the server, on any connection.
 	OnTrip func()
 
-	// AcquireTimeout bounds the wait for a connection of the pool; 0: three seconds. ReadTimeout bounds a read; 0: ten seconds.
-	// CommitTimeout bounds what writes and has begun; 0: ten seconds. PollInterval is how often the poller asks; 0: 100 ms.
+	// AcquireTimeout bounds the wait for a connection of the pool; 0 means three seconds. ReadTimeout bounds a read; 0 means ten seconds.
+	// CommitTimeout bounds a write once it has begun; 0 means ten seconds. PollInterval is how often the poller asks; 0 means 100 ms.
 	AcquireTimeout, ReadTimeout, CommitTimeout, PollInterval time.Duration
 }
 
@@ -86,7 +87,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// config is how the pool connects. No error of it holds anything of the DSN.
+// config is the configuration of the pool. Its errors hold nothing of the DSN.
 func (o Options) config() (*pgxpool.Config, error) {
 	if !regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,62}$`).MatchString(o.Schema) {
 		return nil, errors.New("postgres: the schema's name is no letter followed by at most 62 letters, digits and underscores")
@@ -112,7 +113,7 @@ func (o Options) config() (*pgxpool.Config, error) {
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
 		c.ConnConfig.RuntimeParams["application_name"] = "palimpsest"
 	}
-	if c.ConnConfig.ValidateConnect == nil { // of several servers, and after a failover, the one that can be written
+	if c.ConnConfig.ValidateConnect == nil { // of several servers, and after a failover, use the one that can be written to
 		c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	c.MaxConns, c.MinConns = int32(o.PoolSize), 1
@@ -122,13 +123,13 @@ func (o Options) config() (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// modes are what the driver calls them.
+// modes are the driver's names of the modes.
 var modes = map[ExecMode]pgx.QueryExecMode{
 	CacheStatement: pgx.QueryExecModeCacheStatement, CacheDescribe: pgx.QueryExecModeCacheDescribe,
 	Exec: pgx.QueryExecModeExec, Simple: pgx.QueryExecModeSimpleProtocol,
 }
 
-// checkTLS refuses a host beyond this machine to which the connection may be open, or to anybody.
+// checkTLS refuses a connection to another machine that may be unencrypted, or whose server is not verified.
 func (o Options) checkTLS(c *pgx.ConnConfig) error {
 	if o.Insecure {
 		return nil
@@ -152,7 +153,7 @@ func isLocal(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// verifies: pgx turns Go's own check off and brings another one for verify-ca.
+// verifies reports whether the server is verified: for verify-ca, pgx turns Go's own check off and sets another one.
 func verifies(c *tls.Config) bool {
 	return c != nil && (!c.InsecureSkipVerify || c.VerifyPeerCertificate != nil)
 }

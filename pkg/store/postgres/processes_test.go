@@ -12,7 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestStore_Processes_OneOfManyCommitsWins: the version is compared by the database and not by a process.
+// TestStore_Processes_OneOfManyCommitsWins: the database compares the version, not a process.
 func TestStore_Processes_OneOfManyCommitsWins(t *testing.T) {
 	t.Parallel()
 	o := Options{DSN: dbtest.SharedPostgres(t).DSN, PoolSize: 8}

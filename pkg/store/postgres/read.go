@@ -15,11 +15,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Which incarnation a read is about, as part of a statement: the one that the name leads to, unless it is at the version that the caller
-// has; or one that is demanded, which may be staged.
+// Which incarnation a read is about, as part of a statement. It is the one that the name leads to, unless that is at the version the
+// caller has; or it is a required one, which may be staged.
 const (
 	ledTo = `(SELECT incarnation FROM {s}.conversations WHERE namespace = ?::bytea AND conversation = ?::bytea AND version <> ?::bigint)`
-	// The parentheses hold one row at most: an incarnation is in one of the two tables.
+	// The parentheses hold at most one row: an incarnation is in only one of the two tables.
 	demanded = `(SELECT incarnation FROM {s}.conversations WHERE namespace = ?::bytea AND conversation = ?::bytea AND version <> ?::bigint
   AND incarnation = ?::bytea
  UNION ALL SELECT incarnation FROM {s}.unnamed WHERE incarnation = ?::bytea AND namespace = ?::bytea AND conversation = ?::bytea
@@ -72,14 +72,14 @@ type reader struct {
 
 	found   bool
 	started time.Time
-	// What the answer is made of: of Since the messages and edits that may belong to it.
+	// What the answer is made from. For Since, these are the messages and edits that may belong to it.
 	edits         []conversation.Edit
 	sinceMessages []conversation.Message
 	sinceEdits    []conversation.Edit
 	contents      []piecewise
 }
 
-// prepare queues all that is asked for. More than one statement need a transaction to be one snapshot.
+// prepare queues all statements of the query. If there is more than one, they need a transaction to read one snapshot.
 func (r *reader) prepare() {
 	r.batch.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	r.head()
@@ -132,7 +132,7 @@ func (r *reader) each(text string, scan func(pgx.Rows) error, args ...any) {
 	each(r.batch, r.s.numbered(text, which), scan, append(all, args...)...)
 }
 
-// all takes what the rows say, each in a column of bytes.
+// all collects the rows, each a single column of bytes.
 func all[T any](into *[]T, decode func([]byte) (T, error)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var value []byte
@@ -145,7 +145,7 @@ func all[T any](into *[]T, decode func([]byte) (T, error)) func(pgx.Rows) error 
 	}
 }
 
-// one takes what the row says, if there is one.
+// one takes the only row, if there is one.
 func one[T any](into **T, decode func([]byte) (T, error)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var value []byte
@@ -161,7 +161,7 @@ func one[T any](into **T, decode func([]byte) (T, error)) func(pgx.Rows) error {
 const (
 	ascendingSQL  = `SELECT index, payload FROM {s}.messages WHERE incarnation = {i} AND index >= ?::int AND index < ?::int ORDER BY index LIMIT ?::bigint`
 	descendingSQL = `SELECT index, payload FROM {s}.messages WHERE incarnation = {i} AND index >= ?::int AND index < ?::int ORDER BY index DESC LIMIT ?::bigint`
-	// A walk from message to message that ends after the one that brings the tokens to the bound.
+	// Goes from message to message, and ends after the one that brings the tokens to the bound.
 	ascendingToSQL = `WITH RECURSIVE w AS (
  (SELECT incarnation, index, tokens::bigint AS total, payload FROM {s}.messages WHERE incarnation = {i} AND index >= ?::int AND index < ?::int
   ORDER BY index LIMIT 1)
@@ -200,7 +200,7 @@ func (r *reader) messages(q *store.MessageRange) {
 	}, append(args, limit)...)
 }
 
-// message decodes a message and holds it against its key.
+// message decodes a message and compares it with its key.
 func (r *reader) message(rows pgx.Rows) (conversation.Message, error) {
 	var index int32
 	var value []byte
@@ -214,7 +214,7 @@ func (r *reader) message(rows pgx.Rows) (conversation.Message, error) {
 	return m, err
 }
 
-// finish puts together what statements answered in parts.
+// finish assembles what several statements answered.
 func (r *reader) finish(ctx context.Context) error {
 	if r.q.IfNewer != 0 && r.q.IfNewer == r.snap.Head.Version {
 		*r.snap = store.Snapshot{Head: r.snap.Head}
@@ -288,7 +288,7 @@ func (r *reader) slots() {
 		r.slot, prefix, int64(store.MaxSlots))
 }
 
-// after is the least that is greater than all that begins with the prefix; nil if nothing is.
+// after is the least key greater than all keys with the prefix; nil if there is none.
 func after(prefix []byte) []byte {
 	end := bytes.TrimRight(prefix, "\xff")
 	if len(end) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// row is what a message is in its table.
+// row is a message in the form of its table.
 type row struct {
 	index, tokens       int32
 	role                int16
@@ -22,7 +22,7 @@ type row struct {
 	payload             []byte
 }
 
-// lastOf are the records, of those with the same key the last: a statement may not write a row twice.
+// lastOf returns the records without duplicates of a key; the last one wins. A statement may not write a row twice.
 func lastOf[K comparable, T any](all []T, key func(*T) K) []T {
 	if len(all) < 2 {
 		return all
@@ -40,7 +40,7 @@ func lastOf[K comparable, T any](all []T, key func(*T) K) []T {
 	return kept
 }
 
-// rowsOf are the rows of messages, of all the lists.
+// rowsOf returns the rows of the messages in all lists.
 func (s *Store) rowsOf(lists ...[]conversation.Message) []row {
 	n := 0
 	for _, list := range lists {
@@ -67,7 +67,7 @@ func (s *Store) rowOf(m *conversation.Message) row {
 	return r
 }
 
-// putMessages puts messages over what lies there, or a lone one where nothing does.
+// putMessages writes messages over existing rows. A lone message is inserted unless over is set.
 func (w *statement) putMessages(rows []row, over bool) {
 	switch n := len(rows); {
 	case n == 0:
@@ -93,12 +93,13 @@ func column[T any](rows []row, of func(*row) T) []T {
 	return out
 }
 
-// readable is a text that a column of Postgres can hold. The payload has the bytes.
+// readable returns a text that a Postgres column can hold. The payload keeps the exact bytes.
 func readable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// toolColumns are the call that a message answers, and the calls that it makes; their arguments are words and go with the text.
+// toolColumns returns the id of the call that a message answers, and the calls that it makes. Their arguments are words, so
+// they are only included with the text.
 func toolColumns(m *conversation.Message, arguments bool) (callID, calls *string) {
 	type call struct {
 		ID        string `json:"id"`
@@ -125,13 +126,13 @@ func toolColumns(m *conversation.Message, arguments bool) (callID, calls *string
 	}
 	data, err := json.Marshal(made)
 	if err != nil {
-		return callID, nil // strings always can be
+		return callID, nil // strings can always be encoded
 	}
 	text := string(data)
 	return callID, &text
 }
 
-// words are the texts of a message; nil if it has none. Contents that are stored apart are not among them.
+// words returns the texts of a message; nil if it has none. Contents that are stored separately are not included.
 func words(m *conversation.Message) *string {
 	var texts []string
 	for i := range m.Parts {
@@ -164,7 +165,7 @@ func (s *Store) putEdits(w *statement, lists ...[]conversation.Edit) {
 	}
 }
 
-// covers are the messages that a summary stands for, or that an edit brings back, as Postgres writes sets of ranges.
+// covers returns the messages that a summary stands for, or that an edit brings back, in Postgres' syntax for sets of ranges.
 func covers(e *conversation.Edit) *string {
 	var ranges []conversation.Range
 	switch {

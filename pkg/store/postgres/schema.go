@@ -13,21 +13,22 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// SchemaVersion is the version of the tables that this program makes: the number of its migrations. A program works on tables that are
-// newer as long as they name its version as one that may still write them: so two consecutive versions work side by side.
+// SchemaVersion is the version of the tables that this program makes, which is the number of its migrations. A program also works on
+// newer tables if they name its version as one that may still write them, so two consecutive versions can run side by side.
 const SchemaVersion = 1
 
-// leastReader and leastWriter are the oldest versions that may read and write what this program makes.
+// leastReader and leastWriter are the oldest versions that may read and write the tables of this program.
 const (
 	leastReader = 1
 	leastWriter = 1
 )
 
-// migrationLock is held while tables are made or changed, for the length of the transaction: a session's lock would not stand a pooler.
+// migrationLock is held while tables are made or changed, until the transaction ends: a lock of the session would not work through a
+// pooler.
 const migrationLock = `SELECT pg_advisory_xact_lock($1::bigint)`
 
-// Migrate makes the tables, or brings them up to this program's version, and says which version they had and have. It changes nothing
-// where they are as new, or newer.
+// Migrate makes the tables, or brings them up to this program's version. It returns the version before and after. It changes nothing if
+// they are as new, or newer.
 func Migrate(ctx context.Context, o Options) (from, to int, err error) {
 	s, err := newStore(o.withDefaults()) //nolint:contextcheck // the pool ends by Close
 	if err != nil {
@@ -42,7 +43,7 @@ func Migrate(ctx context.Context, o Options) (from, to int, err error) {
 	return s.migrate(ctx, conn.Conn(), false)
 }
 
-// prepareSchema makes the tables in an empty database, and refuses those that are not this program's.
+// prepareSchema makes the tables in an empty database, and refuses tables that are not this program's.
 func (s *Store) prepareSchema(ctx context.Context, conn *pgx.Conn) error {
 	have, err := s.schemaVersion(ctx, conn)
 	if err == nil && have.version == 0 {
@@ -69,7 +70,7 @@ func (s *Store) prepareSchema(ctx context.Context, conn *pgx.Conn) error {
 
 type versions struct{ version, writer int }
 
-// schemaVersion is 0 where there are no tables.
+// schemaVersion returns the version of the tables; 0 if there are none.
 func (s *Store) schemaVersion(ctx context.Context, conn *pgx.Conn) (v versions, err error) {
 	var there bool
 	const exists = `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1::text AND tablename = 'schema')`
@@ -80,7 +81,7 @@ func (s *Store) schemaVersion(ctx context.Context, conn *pgx.Conn) (v versions, 
 	return v, err
 }
 
-// migrate takes the steps that are missing, in one transaction. Whoever comes second finds nothing to do.
+// migrate takes the missing steps, in one transaction. A second process finds nothing left to do.
 func (s *Store) migrate(ctx context.Context, conn *pgx.Conn, onlyEmpty bool) (from, to int, err error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 	if err != nil {
@@ -118,11 +119,11 @@ func (s *Store) step(ctx context.Context, conn *pgx.Conn, from int) error {
 	}
 	texts = append(texts, `DELETE FROM {s}.schema`, fmt.Sprintf(
 		`INSERT INTO {s}.schema (version, least_reader, least_writer) VALUES (%d, %d, %d)`, SchemaVersion, leastReader, leastWriter))
-	// The simple protocol: files hold many statements.
+	// The simple protocol, because a file holds many statements.
 	return conn.PgConn().Exec(ctx, s.sql(strings.Join(texts, ";\n"))).Close()
 }
 
-// lockOf is the number of an advisory lock. That two names have the same one costs a wait and nothing else.
+// lockOf is the number of an advisory lock. If two names have the same number, the only cost is a wait.
 func lockOf(names ...string) int64 {
 	h := fnv.New64a()
 	for _, name := range names {

@@ -6,14 +6,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Making the trigger waits for every transaction that has touched the table, and keeps others from it meanwhile.
+// Creating the trigger waits for every transaction that has touched the table, and blocks others meanwhile.
 const (
 	sealSQL = `CREATE OR REPLACE TRIGGER sealed BEFORE INSERT OR UPDATE OR DELETE ON {s}.conversations
  FOR EACH STATEMENT EXECUTE FUNCTION {s}.sealed()`
 	unsealSQL = `DROP TRIGGER IF EXISTS sealed ON {s}.conversations`
 )
 
-// Seal implements store.Store. It needs the rights of the tables' owner.
+// Seal implements store.Store. It needs the privileges of the tables' owner.
 func (s *Store) Seal(ctx context.Context, sealed bool) error {
 	if err := s.gate.Enter(ctx); err != nil {
 		return err

@@ -1,15 +1,16 @@
 package postgres
 
-// Sections of statements that write. All but those that begin with u hang on the row that u gives: none of them writes if it gives none.
+// Sections of statements that write. All sections except those that begin with u depend on the row that u returns: without that row, none
+// of them writes.
 const (
 	// follow moves a conversation from one version to the next.
 	followSQL = `u AS (UPDATE {s}.conversations SET version = ?::bigint, state = ?::smallint, messages = ?::int, tokens = ?::bigint, edits = ?::bigint,
   bytes = ?::bigint, next_due = ?::bigint, update_time = ?::timestamptz, head = ?::bytea
  WHERE namespace = ?::bytea AND conversation = ?::bytea AND incarnation = ?::bytea AND version = ?::bigint AND messages = ?::int AND edits = ?::bigint`
-	// aside finds a live conversation and leaves it as it is.
+	// aside finds a live conversation and does not change it.
 	asideSQL = `u AS (SELECT incarnation FROM {s}.conversations
  WHERE namespace = ?::bytea AND conversation = ?::bytea AND incarnation = ?::bytea AND state = 0`
-	// What follow and aside may demand beside the version, once the row is locked.
+	// What follow and aside may require besides the version, once the row is locked.
 	slotsPresentSQL = ` AND (SELECT count(*) FROM {s}.slots o JOIN unnest(?::bytea[], ?::bytea[]) AS x(name, payload)
   ON o.name = x.name AND o.payload = x.payload WHERE o.incarnation = ?::bytea) = ?::bigint`
 	slotsAbsentSQL = ` AND NOT EXISTS (SELECT FROM {s}.slots o WHERE o.incarnation = ?::bytea AND o.name = ANY(?::bytea[]))`
@@ -18,7 +19,7 @@ const (
 	followEndSQL   = ` RETURNING incarnation)`
 	asideEndSQL    = ` )`
 
-	// begin leads a name to an incarnation.
+	// begin makes a name lead to an incarnation.
 	beginSQL = `u AS (INSERT INTO {s}.conversations AS c
   (namespace, conversation, incarnation, version, state, messages, tokens, edits, bytes, next_due, update_time, head)
  VALUES (?::bytea, ?::bytea, ?::bytea, ?::bigint, ?::smallint, ?::int, ?::bigint, ?::bigint, ?::bigint, ?::bigint, ?::timestamptz, ?::bytea)
@@ -29,8 +30,8 @@ const (
 	replacedSQL = `replaced AS (INSERT INTO {s}.unnamed (incarnation, namespace, conversation, staged, dying, due)
  SELECT ?::bytea, ?::bytea, ?::bytea, false, false, ?::bigint FROM u)`
 
-	// Records. They are put over what is there: past the end of what was committed may lie what was staged and never read. A lone new
-	// message, which is what most commits are, is tried without that. They are what the statement ends with: so it costs the server least.
+	// Records. They overwrite existing rows, because staged rows that were never read may lie past the committed end. A lone new message,
+	// the usual case, is first tried without overwriting. These sections end the statement, which is cheapest for the server.
 	messageSQL = `INSERT INTO {s}.messages (incarnation, index, id, role, tokens, commit, create_time, tool_call_id, tool_calls, content, payload)
  SELECT u.incarnation, ?::int, ?::text, ?::smallint, ?::int, ?::bigint, ?::timestamptz, ?::text, ?::text::jsonb, ?::text, ?::bytea FROM u`
 	messagesSQL = `INSERT INTO {s}.messages (incarnation, index, id, role, tokens, commit, create_time, tool_call_id, tool_calls, content, payload)
@@ -64,7 +65,7 @@ const (
 	dropOutcomesSQL = `dx AS (DELETE FROM {s}.outcomes USING u
  WHERE outcomes.incarnation = u.incarnation AND outcomes.made < ?::bigint AND (outcomes.rpc, outcomes.id) <> (?::bytea, ?::bytea))`
 
-	// A commit refers to contents, and lets others go.
+	// The contents that a commit refers to, and those that it releases.
 	referSQL = `cu AS (UPDATE {s}.contents SET due = NULL FROM u
  WHERE contents.incarnation = u.incarnation AND contents.content = ANY(?::bytea[]) AND contents.due IS NOT NULL)`
 	releaseSQL = `cr AS (INSERT INTO {s}.contents (incarnation, content, namespace, conversation, dying, due)

@@ -19,8 +19,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// The bars: what the store does against the bare statements with the same bytes, in the same minutes. Of interleaved rounds the best
-// counts on each side: a disk that stalls in one says nothing.
+// The bars: the store compared with bare statements for the same bytes, measured at the same time. Of interleaved rounds the best counts on
+// each side, so that a disk that stalls in one round does not matter.
 const (
 	barAppend = 1.3
 	barMany   = 0.75
@@ -205,8 +205,8 @@ func atMost(t *testing.T, what string, best []time.Duration, bar float64) {
 	}
 }
 
-// windowThroughThePooler holds a window against the bare batch through the same pooler: a hundred kilobytes take a pooler itself longer than
-// the bar for commits. How much longer is printed, of both.
+// windowThroughThePooler compares a window with the bare batch through the same pooler: for a hundred kilobytes, a pooler alone takes
+// longer than the bar for commits. It prints how much longer both take.
 func windowThroughThePooler(t *testing.T, direct, pooled *Store, one, other *talk) {
 	t.Helper()
 	ctx, n := t.Context(), other.head.Messages

@@ -23,7 +23,8 @@ func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error
 	return s.held(ctx, key, func(t *tx) error { return s.stage(t, p) })
 }
 
-// held runs a transaction that holds a name, once it has the turn of it: what waits for a name in the server has a connection.
+// held runs a transaction that holds a name, once it is this call's turn: a transaction that waits for a name in the server
+// occupies a connection.
 func (s *Store) held(ctx context.Context, key store.Key, run func(*tx) error) error {
 	done, err := s.turn(ctx, key)
 	if err != nil {
@@ -41,7 +42,7 @@ func (s *Store) holding(ctx context.Context, key store.Key, run func(*tx) error)
 	})
 }
 
-// piece is a piece of an upload, encoded before it waits for anything.
+// piece is a piece of an upload that was encoded before it waits for anything.
 type piece struct {
 	s       *Store
 	key     store.Key
@@ -75,10 +76,10 @@ func (s *Store) stage(t *tx, p *piece) error {
 	return s.fault(t.commit(), true)
 }
 
-// stageable is what a piece is held against.
+// stageable is what a piece is checked against.
 type stageable struct {
-	head    *store.Head // of the name
-	named   *store.Key  // that leads to the incarnation
+	head    *store.Head // head that the name leads to
+	named   *store.Key  // name that leads to the incarnation
 	staged  *place
 	content *content
 }
@@ -130,12 +131,12 @@ func (f *stageable) rule(p *piece) error {
 	}
 }
 
-// statement writes the piece: to an incarnation that a name leads to, or to one that waits as a whole.
+// statement writes the piece: to an incarnation that a name leads to, or to one that is staged as a whole.
 func (p *piece) statement(named bool) *statement {
 	w, u := &statement{}, p.u
 	due := nanos(u.Time.Add(store.UploadGrace))
 	namespace, name := []byte(p.key.Namespace), []byte(p.key.Conversation)
-	var waits *int64 // of the content by itself
+	var waits *int64 // when the content by itself is due
 	if named {
 		w.add(knownSQL, u.Incarnation[:])
 		waits = &due

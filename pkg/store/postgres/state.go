@@ -19,12 +19,12 @@ const (
 	resetEvery     = 100 * time.Millisecond
 )
 
-// state knows whether the store can write. It asks by a connection of its own, so that a busy pool is no outage.
+// state knows whether the store can write. It asks on a connection of its own, so that a busy pool does not look like an outage.
 type state struct {
 	s    *Store
 	kick chan struct{}
-	down bool      // the watcher's own
-	conn *pgx.Conn // the watcher's own
+	down bool      // used by the watcher only
+	conn *pgx.Conn // used by the watcher only
 
 	mu    sync.Mutex
 	reset time.Time
@@ -32,7 +32,7 @@ type state struct {
 
 func newState(s *Store) *state { return &state{s: s, kick: make(chan struct{}, 1)} }
 
-// suspect has the server asked now.
+// suspect makes the watcher ask the server now.
 func (t *state) suspect() {
 	select {
 	case t.kick <- struct{}{}:
@@ -40,9 +40,9 @@ func (t *state) suspect() {
 	}
 }
 
-// broken is told of a connection that failed: others of the pool may have, too, and to find that out by a commit would leave its outcome
-// unknown.
-func (t *state) broken() {
+// connectionFailed is told about a failed connection. Others in the pool may have failed too, and a commit on one of them would end with an
+// unknown outcome.
+func (t *state) connectionFailed() {
 	t.mu.Lock()
 	due := time.Since(t.reset) > resetEvery
 	if due {
@@ -55,7 +55,7 @@ func (t *state) broken() {
 	t.suspect()
 }
 
-// watch tells OnState what becomes of the server, until run ends.
+// watch reports changes of the server's state to OnState until run ends.
 func (t *state) watch(run context.Context) {
 	defer t.hangUp() //nolint:contextcheck // it says farewell when all else has ended
 	for {

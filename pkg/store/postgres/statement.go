@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// statement is one statement that is put together from sections, each of them a WITH query, or, if it begins with a space, what goes on with
-// the one before. A question mark stands for the next value.
+// statement is assembled from sections. Each is a WITH query or, if it begins with a space, the continuation of the section before. A
+// question mark stands for the next value.
 type statement struct {
 	sections []string
-	last     string // what follows on the sections, with values behind theirs; empty: as many rows as the section u has
+	last     string // the end of the statement, whose values come after those of the sections; empty: the number of rows of section u
 	args     []any
 	lastArgs []any
 }
 
-// values are all that the statement's text asks for.
+// values returns the values for all placeholders of the statement.
 func (w *statement) values() []any { return append(w.args, w.lastArgs...) }
 
 func (w *statement) add(section string, args ...any) {
@@ -24,9 +24,9 @@ func (w *statement) add(section string, args ...any) {
 	w.args = append(w.args, args...)
 }
 
-// text is a statement's. It answers with rows if its section u has one.
+// text returns the text of a statement. The statement returns rows if its section u does.
 func (s *Store) text(w *statement) string {
-	var id [20]string // no statement has as many
+	var id [20]string // no statement has more sections
 	id[copy(id[:19], w.sections)] = w.last
 	return s.texts.of(id, func() string {
 		return s.sql(numbered(w.compose()))
@@ -64,7 +64,7 @@ func numbered(text string) string {
 	}
 }
 
-// numbered writes the incarnation that a read is about into a statement, and numbers its values.
+// numbered writes into a statement which incarnation the read is about, and numbers its placeholders.
 func (s *Store) numbered(text, which string) string {
 	return s.texts.of([2]string{text, which}, func() string { return s.sql(numbered(strings.Replace(text, "{i}", which, 1))) })
 }
@@ -74,7 +74,7 @@ func (s *Store) sql(text string) string {
 	return s.texts.of(text, func() string { return strings.ReplaceAll(text, "{s}", s.schema) })
 }
 
-// texts are statements, by what they were made of. There are as many as there are shapes of calls.
+// texts caches statements by what they are made from. There are as many as there are kinds of calls.
 type texts struct{ made sync.Map }
 
 func (t *texts) of(id any, compose func() string) string {

@@ -27,7 +27,7 @@ type Store struct {
 	epochs  epochs
 	state   *state
 	poller  *poller
-	teller  *teller // nil without Notify
+	teller  *teller // nil without Options.Notify
 
 	background sync.WaitGroup
 	stop       context.CancelFunc
@@ -37,7 +37,8 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open connects to the database and makes the tables if there are none, unless they must exist. It gives ErrSchema if there are those of another program.
+// Open connects to the database. It makes the tables if there are none, unless they must exist. It returns ErrSchema if the tables belong
+// to another program.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s, err := newStore(o) //nolint:contextcheck // the pool lives longer than the call
@@ -79,7 +80,7 @@ func newStore(o Options) (*Store, error) {
 
 func quoted(schema string) string { return pgx.Identifier{schema}.Sanitize() }
 
-// begin is what is looked at once, before anything is served.
+// begin checks the server once, before anything is served.
 func (s *Store) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.CommitTimeout)
 	defer cancel()
@@ -125,7 +126,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// within bounds a wait: a little less than the caller's own, so that the caller is told why.
+// within returns a context for a wait. It ends a little before the caller's own, so that the caller is told why.
 func within(ctx context.Context, own time.Duration) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		if left := time.Until(deadline) * 9 / 10; left < own {
@@ -135,11 +136,11 @@ func within(ctx context.Context, own time.Duration) (context.Context, context.Ca
 	return context.WithTimeoutCause(ctx, own, errOwnLimit)
 }
 
-// errOwnLimit is why a wait ended that the store itself bounds.
+// errOwnLimit is the cause of a wait that the store itself ended.
 var errOwnLimit = errors.New("the server took too long")
 
-// hurried says whether a wait ended by the caller's limit, which says nothing of the server.
-func hurried(waiting context.Context) bool {
+// byCallersLimit reports whether a wait ended because of the caller's own limit, which says nothing about the server.
+func byCallersLimit(waiting context.Context) bool {
 	return waiting.Err() != nil && !errors.Is(context.Cause(waiting), errOwnLimit)
 }
 
@@ -161,7 +162,7 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	}
 }
 
-// onConnection runs what writes, within a limit that counts from when it has a connection: from then on the caller cannot end it.
+// onConnection runs a write. Its limit counts from when it has a connection; from then on the caller cannot end it.
 func (s *Store) onConnection(ctx context.Context, limit time.Duration, run func(context.Context, *pgx.Conn) error) error {
 	conn, err := s.acquire(ctx)
 	if err != nil {
@@ -173,7 +174,7 @@ func (s *Store) onConnection(ctx context.Context, limit time.Duration, run func(
 	return run(ctx, conn.Conn())
 }
 
-// nanos is a time as a number, cut at what 64 bits hold: from 1678 to 2262.
+// nanos is a time in nanoseconds, limited to what 64 bits hold: from 1678 to 2262.
 func nanos(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// counted makes connections that tell of their round trips.
+// counted wraps a dial function so that its connections report their round trips.
 func counted(dial pgconn.DialFunc, trip func()) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -19,7 +19,7 @@ func counted(dial pgconn.DialFunc, trip func()) pgconn.DialFunc {
 	}
 }
 
-// tripConn counts the times that it is written to after it was read from.
+// tripConn counts how often it is written to after it was read from.
 type tripConn struct {
 	net.Conn
 

@@ -12,7 +12,7 @@ import (
 
 const (
 	beginTx = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
-	// touch is how every writer meets the trigger of a sealed store, and how sealing waits for every writer.
+	// touch makes every writer meet the trigger of a sealed store, and makes sealing wait for every writer.
 	touchSQL    = `UPDATE {s}.conversations SET version = version WHERE false`
 	holdNameSQL = `SELECT pg_advisory_xact_lock($1::bigint)`
 	lockRowSQL  = `SELECT FROM {s}.conversations WHERE namespace = $1::bytea AND conversation = $2::bytea FOR NO KEY UPDATE`
@@ -20,16 +20,17 @@ const (
 	undoWithin = 2 * time.Second
 )
 
-// tx is a transaction that holds a name: it looks, in one round trip, and writes, in another.
+// tx is a transaction that holds a name. It looks in one round trip, and writes in another.
 type tx struct {
 	s     *Store
-	ctx   context.Context //nolint:containedctx // it lives for a call
+	ctx   context.Context //nolint:containedctx // it lives as long as a call
 	conn  *pgx.Conn
 	batch *pgx.Batch
 	ended bool
 }
 
-// hold begins a transaction in which nobody else begins, stages or deletes under the name, and nobody commits to what it leads to.
+// hold begins a transaction. While it runs, nobody else can begin, stage or delete under the name, or commit to what the name
+// leads to.
 func (s *Store) hold(ctx context.Context, conn *pgx.Conn, key store.Key) *tx {
 	t := &tx{s: s, ctx: ctx, conn: conn, batch: &pgx.Batch{}}
 	t.batch.Queue(beginTx)
@@ -38,7 +39,7 @@ func (s *Store) hold(ctx context.Context, conn *pgx.Conn, key store.Key) *tx {
 	return t
 }
 
-// head asks for what the name leads to, and locks it.
+// head asks for the head that the name leads to, and locks its row.
 func (t *tx) head(key store.Key, into **store.Head) {
 	t.each(`SELECT head FROM {s}.conversations WHERE namespace = $1::bytea AND conversation = $2::bytea FOR NO KEY UPDATE`,
 		one(into, t.s.codec.DecodeHead), []byte(key.Namespace), []byte(key.Conversation))
@@ -63,7 +64,7 @@ func (t *tx) each(text string, scan func(pgx.Rows) error, args ...any) {
 	each(t.batch, t.s.sql(text), scan, args...)
 }
 
-// each hands over the rows of a statement one by one.
+// each passes the rows of a statement to scan one by one.
 func each(b *pgx.Batch, text string, scan func(pgx.Rows) error, args ...any) {
 	b.Queue(text, args...).Query(func(rows pgx.Rows) error {
 		defer rows.Close()
@@ -78,14 +79,14 @@ func each(b *pgx.Batch, text string, scan func(pgx.Rows) error, args ...any) {
 
 func (t *tx) write(w *statement) { t.batch.Queue(t.s.text(w), w.values()...) }
 
-// send runs what was queued, in one round trip.
+// send runs the queued statements, in one round trip.
 func (t *tx) send() error {
 	b := t.batch
 	t.batch = &pgx.Batch{}
 	return t.conn.SendBatch(t.ctx, b).Close()
 }
 
-// commit runs what was queued and commits, in one round trip.
+// commit runs the queued statements and commits, in one round trip.
 func (t *tx) commit() error {
 	t.batch.Queue("COMMIT")
 	err := t.send()
@@ -93,7 +94,7 @@ func (t *tx) commit() error {
 	return err
 }
 
-// end undoes what was not committed. A connection that fails at that is closed.
+// end rolls back what was not committed. If that fails, it closes the connection.
 func (t *tx) end() {
 	if t.ended || t.conn.IsClosed() {
 		return

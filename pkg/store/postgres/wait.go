@@ -13,12 +13,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Wait implements store.Store. A commit of this process ends it at once, one of another when the poller sees it.
+// Wait implements store.Store. A commit of this process ends it at once, and a commit of another process when the poller
+// sees it.
 func (s *Store) Wait(ctx context.Context, key store.Key, version uint64) error {
 	if err := s.gate.Enter(ctx, key); err != nil {
 		return err
 	}
-	s.gate.Leave() // Close does not wait for it: it ends it
+	s.gate.Leave() // Close does not wait for this call; it ends it
 	defer s.poller.waits.Join(key, version)()
 	return s.wakes.Wait(ctx, key, func() (past bool, err error) {
 		snap, err := s.Read(ctx, key, store.Query{})
@@ -29,7 +30,7 @@ func (s *Store) Wait(ctx context.Context, key store.Key, version uint64) error {
 	})
 }
 
-// poller asks, for all who wait, which conversations have moved.
+// poller asks, for everybody who waits, which conversations have moved.
 type poller struct {
 	s         *Store
 	waits     store.Waits
@@ -45,7 +46,8 @@ func (p *poller) run(run context.Context) {
 	})
 }
 
-// every: where others tell of their commits, polling is for what they could not tell.
+// every is the interval of polling. If other processes tell about their commits, polling only finds what they could not
+// tell.
 func (p *poller) every() time.Duration {
 	if p.listening.Load() {
 		return 10 * p.s.options.PollInterval
@@ -56,7 +58,7 @@ func (p *poller) every() time.Duration {
 const movedSQL = `SELECT w.n FROM unnest($1::bytea[], $2::bytea[], $3::bigint[]) WITH ORDINALITY AS w(namespace, conversation, version, n)
  JOIN {s}.conversations c ON c.namespace = w.namespace AND c.conversation = w.conversation WHERE c.version > w.version`
 
-// poll wakes who waits for what has moved. What cannot be asked is asked again.
+// poll wakes callers whose conversations have moved. If asking fails, it asks again at the next turn.
 func (p *poller) poll(run context.Context, waited map[store.Key]uint64) {
 	keys := slices.Collect(maps.Keys(waited))
 	namespaces, names, versions := make([][]byte, len(keys)), make([][]byte, len(keys)), make([]int64, len(keys))

@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// admit checks the servers' settings and the layout of what they hold.
+// admit checks the servers' settings and the layout of the stored keys.
 func (s *Store) admit(ctx context.Context) error {
 	var found server
 	err := s.masters(ctx, func(ctx context.Context, c *redis.Client) error {
@@ -21,7 +21,7 @@ func (s *Store) admit(ctx context.Context) error {
 		if err != nil {
 			return failure(ctx, err, false)
 		}
-		// Without CONFIG, which hosts often forbid, nothing says how often the file is synced.
+		// Many hosts forbid CONFIG, and nothing else tells how often the file is synced.
 		fsync, err := c.ConfigGet(ctx, "appendfsync").Result()
 		if err != nil {
 			fsync = nil
@@ -44,7 +44,7 @@ func (s *Store) admit(ctx context.Context) error {
 	})
 }
 
-// server is what the masters say of themselves, all together.
+// server is what the masters report about themselves, combined.
 type server struct {
 	mu       sync.Mutex
 	volatile bool
@@ -53,7 +53,7 @@ type server struct {
 
 const leastMajor = 7
 
-// add refuses a server that may forget what it acknowledged.
+// add adds a server. It refuses one that may lose what it acknowledged.
 func (f *server) add(info map[string]string, fsync string, acceptVolatile bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,10 +95,10 @@ func (f *server) warnings() (out []string) {
 	return out
 }
 
-// ErrNoStore is what Open ends with where a store must exist, and none does.
+// ErrNoStore is returned by Open if a store must exist and none does.
 var ErrNoStore = errors.New("there is no store under the prefix of keys")
 
-// admitLayout writes the layout into an empty database, and refuses another.
+// admitLayout writes the layout into an empty database, and refuses another layout.
 func (s *Store) admitLayout(ctx context.Context) error {
 	var client redis.UniversalClient = s.single
 	if s.cluster != nil {
@@ -131,7 +131,7 @@ func (s *Store) admitLayout(ctx context.Context) error {
 	return nil
 }
 
-// layOut writes a field of the layout, unless another has. It returns what is there then.
+// layOut writes a field of the layout unless it exists, and returns its value.
 func (s *Store) layOut(ctx context.Context, client redis.UniversalClient, field, value string) (string, error) {
 	key := s.space.metaKey()
 	if err := s.mark(ctx, client, key, "HSETNX", field, value).Err(); err != nil {
@@ -140,7 +140,7 @@ func (s *Store) layOut(ctx context.Context, client redis.UniversalClient, field,
 	return client.HGet(ctx, key, field).Result()
 }
 
-// infoOf reads an answer to INFO.
+// infoOf parses an answer to INFO.
 func infoOf(text string) map[string]string {
 	out := make(map[string]string)
 	for line := range strings.Lines(text) {

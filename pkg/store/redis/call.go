@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// launch is the first argument of a script that writes: what kind of call it is. The driver asks for its bytes when it writes the command,
-// and not before: until then the caller may go, and from then on nothing cuts the command off.
+// launch is the first argument of a script that writes: the kind of the call. The driver asks for its bytes only when it writes the
+// command. Until then the caller may give up; from then on nothing stops the command.
 type launch struct {
 	how    string
 	caller context.Context
@@ -19,7 +19,7 @@ type launch struct {
 
 const (
 	waiting int32 = iota
-	taken         // to go with others: nobody can take it out any more
+	taken         // chosen to be sent with others: it cannot be withdrawn any more
 	sent
 )
 
@@ -32,7 +32,7 @@ func (l *launch) MarshalBinary() ([]byte, error) {
 	return []byte(l.how), nil
 }
 
-// take is false if the caller has gone.
+// take marks the command as taken. It is false if the caller has given up.
 func (l *launch) take() bool {
 	if l.caller.Err() != nil {
 		return false
@@ -41,14 +41,14 @@ func (l *launch) take() bool {
 	return true
 }
 
-// unless is a caller's context for what waits until it can be sent. It has no deadline, which the driver would hold an answer to: the
-// client's own timeouts bound that.
+// unless is a caller's context for the time until a command can be sent. It has no deadline, because the driver would apply the deadline
+// to the answer too; the client's own timeouts bound that.
 type unless struct{ context.Context }
 
 // Deadline implements context.Context.
 func (unless) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
 
-// runScript runs a script that writes on the node of a partition. The answer is a string, or a list of one.
+// runScript runs a script that writes, on the node of a partition. The answer is a string, or a list with one.
 func (s *Store) runScript(ctx context.Context, partition int, sc *script, how string, w *writes) (answer any, err error) { //nolint:contextcheck // see unless
 	if err := s.gate.Enter(ctx); err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, how st
 			return err
 		}
 		answer, err = s.eval(unlessGone, c, sc, l, w)
-		if said(err) != "" && !midway(err) {
-			l.state.Store(waiting) // it answered, and so nothing is under way
+		if errorWord(err) != "" && !midway(err) {
+			l.state.Store(waiting) // the script answered, so nothing is in progress
 		}
 		return err
 	})
@@ -74,15 +74,15 @@ func (s *Store) runScript(ctx context.Context, partition int, sc *script, how st
 	return answer, nil
 }
 
-// mark writes what is so small, and so needed, that a full memory is no reason to refuse it.
+// mark writes a value that is so small and necessary that it is written even if memory is full.
 func (s *Store) mark(ctx context.Context, to redis.Scripter, key string, command ...any) *redis.Cmd {
 	return to.Eval(ctx, s.scripts.mark.text, []string{key}, command...)
 }
 
-// eval runs a script by its name, or whole if the server does not know it.
+// eval runs a script by its hash, or with its whole text if the server does not know it.
 func (s *Store) eval(ctx context.Context, c *redis.Client, sc *script, l *launch, w *writes) (any, error) {
 	cmd := redis.NewCmd(ctx, w.command("evalsha", sc.sha)...)
-	s.lines.to(c.Options().Addr).send(ctx, c, l, cmd)
+	s.lines.lineOf(c.Options().Addr).send(ctx, c, l, cmd)
 	if noScript(cmd.Err()) {
 		cmd = redis.NewCmd(ctx, w.command("eval", sc.text)...)
 		_ = c.Process(ctx, cmd)
@@ -90,7 +90,8 @@ func (s *Store) eval(ctx context.Context, c *redis.Client, sc *script, l *launch
 	return cmd.Result()
 }
 
-// onNode runs a call on the node of a partition, and again while the cluster moves it: an answer that says so has written nothing.
+// onNode runs a call on the node of a partition. It repeats the call while the cluster moves the partition: an answer that says so means
+// that nothing was written.
 func (s *Store) onNode(ctx context.Context, partition int, run func(*redis.Client) error) error {
 	if s.cluster == nil {
 		return run(s.single)
@@ -114,8 +115,8 @@ func (s *Store) onNode(ctx context.Context, partition int, run func(*redis.Clien
 	}
 }
 
-// transact sends commands as one MULTI to the node of a partition: with scripts by name, and once more with whole ones if the server does
-// not know them. If apart, it is no MULTI.
+// transact sends commands as one MULTI to the node of a partition. Scripts are sent by hash, and once more as whole texts if the server
+// does not know them. With apart, the commands are sent without MULTI.
 func (s *Store) transact(ctx context.Context, partition int, apart bool, fill func(pipe redis.Pipeliner, whole bool)) error {
 	whole := false
 	_, err := s.ask(ctx, partition, func(ctx context.Context, c *redis.Client) ([]redis.Cmder, error) {
@@ -137,7 +138,7 @@ func (s *Store) transact(ctx context.Context, partition int, apart bool, fill fu
 	return err
 }
 
-// pipeline sends commands in one go.
+// pipeline sends commands together.
 func (s *Store) pipeline(ctx context.Context, partition int, fill func(redis.Pipeliner)) ([]redis.Cmder, error) {
 	return s.ask(ctx, partition, func(ctx context.Context, c *redis.Client) ([]redis.Cmder, error) {
 		return c.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -162,7 +163,7 @@ func (s *Store) ask(ctx context.Context, partition int, send func(context.Contex
 	return out, nil
 }
 
-// worst is the first error of a call that is not "nothing there".
+// worst returns the first error of a call, ignoring "no such key".
 func worst(cmds []redis.Cmder, err error) error {
 	for _, c := range cmds {
 		if e := c.Err(); e != nil && !errors.Is(e, redis.Nil) {

@@ -13,11 +13,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// An incarnation belongs to one conversation. Within a partition its script sees to that; beyond it, whoever begins an incarnation writes
-// first whose it is, under a key that the incarnation alone leads to. Ids are drawn at random, so that this guards against faults of callers,
-// not against a race: two who begin one incarnation at the same instant in two partitions have records of their own, apart from each other.
+// An incarnation belongs to one conversation. Within a partition, the script ensures that. Across partitions, a process that begins an
+// incarnation first writes its owner, under a key that depends on the incarnation alone. Ids are random, so this protects against mistakes
+// of callers and not against a race: if two processes begin the same incarnation at the same time in two partitions, each has its own
+// separate records.
 
-// claiming runs a script that may begin an incarnation: with a claim at once, if it will, or when the script asks for one.
+// claiming runs a script that may begin an incarnation. It claims the incarnation first if begins is set, and otherwise when the script
+// asks for it.
 func (s *Store) claiming(ctx context.Context, p place, id conversation.ID, begins bool, run func(claimed string) (any, error)) error {
 	var answer any = "CLAIM"
 	if !begins {
@@ -42,7 +44,8 @@ func (s *Store) claiming(ctx context.Context, p place, id conversation.ID, begin
 	return err
 }
 
-// claim writes whose the incarnation is, unless it is another's that is there. It says whether that was not written before.
+// claim writes the owner of the incarnation, unless it belongs to another conversation that exists. fresh reports that the owner was not
+// written before.
 func (s *Store) claim(ctx context.Context, p place, id conversation.ID) (fresh bool, err error) {
 	key, partition := s.space.owner(id)
 	cmds, err := s.pipeline(ctx, partition, func(pipe redis.Pipeliner) {
@@ -62,7 +65,7 @@ func (s *Store) claim(ctx context.Context, p place, id conversation.ID) (fresh b
 	switch {
 	case err != nil:
 		return false, err
-	case other.state == "": // of one who gave up
+	case other.state == "": // left by a process that gave up
 		_, err := s.pipeline(ctx, partition, func(pipe redis.Pipeliner) { pipe.Set(ctx, key, p.name, 0) })
 		return true, err
 	default:
@@ -70,14 +73,15 @@ func (s *Store) claim(ctx context.Context, p place, id conversation.ID) (fresh b
 	}
 }
 
-// ownedError says that an incarnation is another conversation's.
+// ownedError says that an incarnation belongs to another conversation.
 type ownedError struct{ incarnation }
 
 func (e *ownedError) Error() string { return "the incarnation is another conversation's" }
 
 func (e *ownedError) Unwrap() error { return store.ErrConflict }
 
-// disclaim takes back a claim, if it can: another may take one that nothing is under. Its caller may have gone already.
+// disclaim removes a claim if it can. If it fails, others can still take the claim, as nothing is stored under it. Its caller may have
+// gone.
 func (s *Store) disclaim(ctx context.Context, p place, id conversation.ID) {
 	const most = 250 * time.Millisecond
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
@@ -86,7 +90,7 @@ func (s *Store) disclaim(ctx context.Context, p place, id conversation.ID) {
 	_, _ = s.pipeline(ctx, partition, func(pipe redis.Pipeliner) { pipe.Eval(ctx, s.scripts.disclaim.text, []string{key}, p.name) })
 }
 
-// ownerOf is the name of whose an incarnation is; empty if it is nobody's.
+// ownerOf returns the name of the conversation that an incarnation belongs to; empty for none.
 func (s *Store) ownerOf(ctx context.Context, id conversation.ID) (string, error) {
 	key, partition := s.space.owner(id)
 	cmds, err := s.pipeline(ctx, partition, func(pipe redis.Pipeliner) { pipe.Get(ctx, key) })
@@ -96,10 +100,10 @@ func (s *Store) ownerOf(ctx context.Context, id conversation.ID) (string, error)
 	return word(cmds[0]), nil
 }
 
-// incarnation is what is known of one.
+// incarnation is what is known about an incarnation.
 type incarnation struct {
-	name  string // whose it is
-	state string // S(taged), H: a name leads to it, R(eplaced); empty: there is none
+	name  string // the conversation it belongs to
+	state string // S(taged); H: a name leads to it; R(eplaced); empty: it does not exist
 	due   string
 	dying bool
 }
@@ -119,7 +123,7 @@ func (s *Store) incarnation(ctx context.Context, name string, id conversation.ID
 	return incarnationOf(cmds[0])
 }
 
-var incarnationFields = []string{"k", "s", "d", "x"} //nolint:gochecknoglobals // it does not change
+var incarnationFields = []string{"k", "s", "d", "x"} //nolint:gochecknoglobals // never changed
 
 func incarnationOf(cmd redis.Cmder) (incarnation, error) {
 	v, err := values(cmd)
@@ -129,7 +133,7 @@ func incarnationOf(cmd redis.Cmder) (incarnation, error) {
 	return incarnation{name: text(v[0]), state: text(v[1]), due: text(v[2]), dying: v[3] != nil}, nil
 }
 
-// values are the elements of an answer that is a list.
+// values returns the elements of an answer that is a list.
 func values(cmd redis.Cmder) ([]any, error) {
 	switch c := cmd.(type) {
 	case *redis.SliceCmd:
@@ -149,7 +153,7 @@ func list(v any) ([]any, error) {
 	return l, nil
 }
 
-// word is an answer that is a string; empty if there is none.
+// word returns an answer that is a string; empty for none.
 func word(cmd redis.Cmder) string {
 	switch c := cmd.(type) {
 	case *redis.StringCmd:
@@ -161,8 +165,8 @@ func word(cmd redis.Cmder) string {
 	}
 }
 
-// alias is the bytes of an answer without a copy, for records: whoever decodes them copies what it keeps.
-func alias(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) } //nolint:gosec // nobody writes to it
+// alias returns the bytes of an answer without a copy. Decoders of records copy what they keep.
+func alias(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) } //nolint:gosec // nothing writes to it
 
 func text(v any) string {
 	t, _ := v.(string)

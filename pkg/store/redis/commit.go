@@ -23,20 +23,20 @@ func (s *Store) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	p, id := s.space.place(key), c.Head.Incarnation
 	w := s.commitArgs(p, c)
 	err := s.claiming(ctx, p, id, c.Expect == 0 && !c.Aside, func(claimed string) (any, error) {
-		return s.runScript(ctx, p.partition, sc, how(c, claimed), w)
+		return s.runScript(ctx, p.partition, sc, changeKind(c, claimed), w)
 	})
 	if err != nil {
 		return err
 	}
-	s.seen.put(key, sight{id, c.Head.EditSeq > 0 || c.Aside})
+	s.seen.put(key, lastSeen{id, c.Head.EditSeq > 0 || c.Aside})
 	if !c.Aside {
 		s.wakes.Wake(key)
 	}
 	return nil
 }
 
-// how is what a change is, a character for each question (commit.lua).
-func how(c *store.Change, claimed string) string {
+// changeKind describes a change for commit.lua: one character per question.
+func changeKind(c *store.Change, claimed string) string {
 	kind, follows, staged, listed := "c", flag(c.Head.Version == c.Expect+1), flag(c.Staged()), flag(lists(c))
 	switch {
 	case c.Aside:
@@ -47,10 +47,10 @@ func how(c *store.Change, claimed string) string {
 	return kind + follows + staged + claimed + listed
 }
 
-// plainFields is how many fields append.lua writes at once: what Lua can put on its stack is bounded.
+// plainFields is how many fields append.lua writes at once: the size of Lua's stack is limited.
 const plainFields = 500
 
-// fieldsOf is how many fields a change writes beside the head's own.
+// fieldsOf is how many fields a change writes besides the head's own.
 func fieldsOf(c *store.Change) int {
 	n := len(c.Messages) + len(c.ReplaceMessages)
 	if c.Info != nil {
@@ -59,12 +59,12 @@ func fieldsOf(c *store.Change) int {
 	return n
 }
 
-// commitArgs are the arguments of commit.lua, in its order.
+// commitArgs returns the arguments of commit.lua, in order.
 func (s *Store) commitArgs(p place, c *store.Change) *writes {
 	h := &c.Head
 	fields := fieldsOf(c)
 	w := s.writing(p, 2*fields)
-	room := make([]byte, 2*guardBytes+usualHead)
+	room := make([]byte, 2*guardBytes+usualHeadBytes)
 	guard := appendGuard(room[:0:guardBytes], h, store.Live, c.Expect, h.Messages-int32(len(c.Messages)), h.EditSeq-int64(len(c.Edits)))
 	w.add(guard, s.encodeHead(room[guardBytes:guardBytes], c), due(h.NextDue), h.Epoch, due(h.UpdateTime), 2*fields)
 	if c.Info != nil {
@@ -79,7 +79,7 @@ func (s *Store) commitArgs(p place, c *store.Change) *writes {
 	return w
 }
 
-// lists says whether a change has what commit.lua has to look at first, or at all outcomes.
+// lists reports whether a change holds lists that commit.lua must check first, or drops outcomes.
 func lists(c *store.Change) bool {
 	return len(c.Uploads)+len(c.Release)+len(c.ExpectSlots) > 0 || !c.DropOutcomes.IsZero()
 }
@@ -97,8 +97,8 @@ func (w *writes) lists(c *store.Change) {
 	}
 }
 
-// usualHead is how long most heads are at most.
-const usualHead = 192
+// usualHeadBytes is the size that most heads do not exceed, in bytes.
+const usualHeadBytes = 192
 
 func (s *Store) encodeHead(room []byte, c *store.Change) []byte {
 	if c.Aside {
@@ -115,8 +115,8 @@ func flag(yes bool) string {
 	return "0"
 }
 
-// slotHash stands in front of a slot, so that a script can compare it with what a caller expects: compressed bytes are not those of
-// another version.
+// slotHash is stored before a slot, so that a script can compare the slot with what a caller expects: another version of the
+// program may compress the same value differently.
 func slotHash(value []byte) string {
 	sum := sha256.Sum256(value)
 	return string(sum[:slotHashBytes])
@@ -124,16 +124,16 @@ func slotHash(value []byte) string {
 
 const slotHashBytes = 16
 
-// writes are a command of a script that writes. Its arguments end with the steps that it takes (write in lua/steps.lua).
+// writes is the command of a script that writes. Its arguments end with the steps to take (write in lua/steps.lua).
 type writes struct {
 	s    *Store
 	args []any
 }
 
-// launchArg is where the arguments of a script begin.
+// launchArg is the index of the first argument of a script.
 const launchArg = 7
 
-// writing begins with what all such scripts have: the keys, and room for the launch.
+// writing begins a command with what all such scripts need: the keys, and room for the launch.
 func (s *Store) writing(p place, fields int) *writes {
 	args := make([]any, launchArg+1, launchArg+10+fields)
 	part := &s.space.parts[p.partition]
@@ -141,7 +141,7 @@ func (s *Store) writing(p place, fields int) *writes {
 	return &writes{s: s, args: args}
 }
 
-// command is that of a script, by its name or whole.
+// command returns the command of a script, by its hash or with its text.
 func (w *writes) command(name, script string) []any {
 	w.args[0], w.args[1] = name, script
 	return w.args
@@ -169,7 +169,7 @@ func (w *writes) change(c *store.Change) {
 
 func (w *writes) set(kind string, field any, value []byte) { w.add("h", kind, field, value) }
 
-// messages are fields and values.
+// messages adds messages as fields and values.
 func (w *writes) messages(ms []conversation.Message) {
 	for i := range ms {
 		mark := markMessage(make([]byte, 0, messageMark), ms[i].Commit, ms[i].Tokens)
@@ -186,7 +186,7 @@ func (w *writes) records(es []conversation.Edit, fs []conversation.Manifest) {
 	}
 }
 
-// edit writes an edit and how it is found by the messages that it is about. One about no message lies with the message after it.
+// edit adds an edit, and its entry in the index by message. An edit about no message is filed under the next message.
 func (w *writes) edit(e *conversation.Edit) {
 	w.set(kindEdits, e.Seq, w.s.codec.EncodeEdit(e))
 	w.add("r", kindEditCommits, (e.Seq-1)*entryBytes, editEntry(e.Commit))
@@ -215,7 +215,7 @@ func (w *writes) slots(slots map[string][]byte) {
 	}
 }
 
-// refusal is the error for what a script answers.
+// refusal turns a script's answer into an error.
 func refusal(answer any) error {
 	switch answer {
 	case "OK":

@@ -15,13 +15,13 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// address is where the servers are.
+// address says where the servers are.
 type address struct {
 	options *redis.Options
 	nodes   []string
 }
 
-// parse reads a URL. Its errors do not quote it: it may hold a password.
+// parse reads a URL. Its errors do not quote the URL, which may hold a password.
 func parse(o *Options) (*address, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil {
@@ -38,7 +38,7 @@ func parse(o *Options) (*address, error) {
 	}
 	a := &address{options: ro, nodes: append([]string{ro.Addr}, more...)}
 	if authorities != "" {
-		if err := trust(ro.TLSConfig, authorities); err != nil {
+		if err := trustOnly(ro.TLSConfig, authorities); err != nil {
 			return nil, err
 		}
 	}
@@ -48,8 +48,8 @@ func parse(o *Options) (*address, error) {
 	return a, a.secure(o)
 }
 
-// trust has a server's certificate be of the authorities in a file, instead of those that the system knows.
-func trust(c *tls.Config, path string) error {
+// trustOnly makes a client accept only certificates of the authorities in a file, instead of the system's.
+func trustOnly(c *tls.Config, path string) error {
 	if c == nil {
 		return errors.New("the URL names authorities (ca_file), which is for TLS (rediss://)")
 	}
@@ -64,7 +64,7 @@ func trust(c *tls.Config, path string) error {
 	return nil
 }
 
-// secure refuses to send conversations in the clear over a network.
+// secure refuses to send conversations unencrypted over a network.
 func (a *address) secure(o *Options) error {
 	switch {
 	case a.options.Network == "unix" && len(a.nodes) > 1:
@@ -88,7 +88,8 @@ func (a *address) secure(o *Options) error {
 	return nil
 }
 
-// quiet keeps the driver from writing lines of its own, with addresses, to standard error: calls and OnState tell what is wrong.
+// quiet stops the driver from writing its own lines, with addresses, to standard error: errors of calls and OnState report what
+// is wrong.
 var quiet = sync.OnceFunc(func() { redis.SetLogger(silence{}) }) //nolint:gochecknoglobals // the driver has one for the process
 
 type silence struct{}
@@ -123,7 +124,7 @@ func (s *Store) connect(ctx context.Context) error {
 	return nil
 }
 
-// first is a client of the first node that answers, and says whether it is of a cluster.
+// first returns a client of the first node that answers, and whether it belongs to a cluster.
 func (s *Store) first(ctx context.Context, a *address) (c *redis.Client, clustered bool, err error) {
 	for _, node := range a.nodes {
 		o := *a.options
@@ -138,7 +139,8 @@ func (s *Store) first(ctx context.Context, a *address) (c *redis.Client, cluster
 	return nil, false, err
 }
 
-// tune sets what a client must not do by itself: above all, send a command twice. What it sent may have been carried out.
+// tune turns off what a client must not do by itself. Above all it must not send a command twice: the first one may have been
+// executed.
 func (s *Store) tune(o *redis.Options) {
 	o.MaxRetries = -1
 	o.DialerRetries = 1
@@ -174,7 +176,7 @@ func (s *Store) clusterOptions(a *address) *redis.ClusterOptions {
 	}
 }
 
-// trips tells of round trips.
+// trips reports round trips.
 type trips struct{ told func() }
 
 func (t trips) tell(ctx context.Context) {
@@ -183,7 +185,7 @@ func (t trips) tell(ctx context.Context) {
 	}
 }
 
-// greeting marks what a new connection begins with: it is no part of a call.
+// greeting marks the context of what a new connection sends first: it is not part of a call.
 type greeting struct{}
 
 func (t trips) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -202,7 +204,7 @@ func (t trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// masters calls a function with every node that writes.
+// masters calls a function with every master node.
 func (s *Store) masters(ctx context.Context, run func(context.Context, *redis.Client) error) error {
 	if s.cluster == nil {
 		return run(ctx, s.single)

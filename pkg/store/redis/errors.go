@@ -12,11 +12,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// errNeverSent is what a command ends with whose caller had gone before it was sent.
+// errNeverSent is the error of a command whose caller gave up before it was sent.
 var errNeverSent = errors.New("the caller has gone")
 
-// said is the first word of an error that the server answered; empty if it answered nothing.
-func said(err error) string {
+// errorWord returns the first word of an error from the server; empty if the server sent none.
+func errorWord(err error) string {
 	var answer redis.Error
 	if err == nil || !errors.As(err, &answer) || errors.Is(err, redis.Nil) {
 		return ""
@@ -25,32 +25,34 @@ func said(err error) string {
 	return word
 }
 
-// noScript says that the server does not know a script yet.
-func noScript(err error) bool { return said(err) == "NOSCRIPT" }
+// noScript reports that the server does not know a script yet.
+func noScript(err error) bool { return errorWord(err) == "NOSCRIPT" }
 
-// midway says that a script ended where it was, and not before its first line: it may have written. The server names the line then.
-func midway(err error) bool { return said(err) != "" && strings.Contains(err.Error(), " script: ") }
+// midway reports that a script failed while it was running, so it may have written. The server then names the line.
+func midway(err error) bool {
+	return errorWord(err) != "" && strings.Contains(err.Error(), " script: ")
+}
 
-// elsewhere says that another node has the partition, or will have it soon. Nothing was written.
+// elsewhere reports that another node has the partition, or will have it soon. Nothing was written.
 func elsewhere(err error) bool {
-	return !midway(err) && slices.Contains([]string{"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"}, said(err))
+	return !midway(err) && slices.Contains([]string{"MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"}, errorWord(err))
 }
 
-// readable says that a server refuses to write, which is no reason not to read from it.
+// readable reports that a server refuses to write, but can still be read.
 func readable(err error) bool {
-	return slices.Contains([]string{"NOREPLICAS", "MISCONF", "READONLY", "OOM"}, said(err))
+	return slices.Contains([]string{"NOREPLICAS", "MISCONF", "READONLY", "OOM"}, errorWord(err))
 }
 
-// failure is the contract's error for one of a call. Nothing of the server's words or of the driver's goes with it but the first word:
-// they may hold keys.
+// failure turns the error of a call into one of the contract. It takes over only the first word of the server's text, and nothing of
+// the driver's: they may hold keys.
 func failure(ctx context.Context, err error, begun bool) error {
-	word := said(err)
+	word := errorWord(err)
 	switch {
 	case begun && midway(err):
 		return fmt.Errorf("%w: a script ended half way: the server answers %s", store.ErrOutcomeUnknown, word)
 	case errors.Is(err, redis.ErrClosed):
 		return store.ErrClosed
-	case errors.Is(err, errSealed), errors.Is(err, redis.TxFailedErr): // a transaction watches nothing but the seal
+	case errors.Is(err, errSealed), errors.Is(err, redis.TxFailedErr): // a transaction only watches the seal
 		return store.ErrSealed
 	case word == "OOM":
 		return fmt.Errorf("%w: the server's memory", store.ErrFull)
@@ -71,7 +73,7 @@ func failure(ctx context.Context, err error, begun bool) error {
 	}
 }
 
-// answered is the error for what the server said.
+// answered returns the error for the server's answer.
 func answered(word string) error {
 	switch word {
 	case "WRONGTYPE", "ERR":
@@ -81,7 +83,7 @@ func answered(word string) error {
 	}
 }
 
-// busy says that there was no connection to be had.
+// busy reports that no connection was free.
 func busy(err error) bool {
 	return errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
 }

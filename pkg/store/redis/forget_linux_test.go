@@ -13,7 +13,8 @@ import (
 	mount "github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// forgetful is a file system whose files forget at a crash what was not synced. The kernel's page cache hides that from SIGKILL.
+// forgetful is a file system whose files lose at a crash what was not synced. After SIGKILL alone, the kernel's page cache still
+// has it.
 type forgetful struct {
 	kept string // where the files are
 

@@ -40,16 +40,16 @@ func TestStore_Settle_NewConnection_DoesNotWaitForItself(t *testing.T) {
 	}
 }
 
-// TestEpochs_Put_AnotherInBetween_IsNotKnown: two connections wrote, and nobody knows which was last.
-func TestEpochs_Put_AnotherInBetween_IsNotKnown(t *testing.T) {
+// TestEpochs_NoteWritten_AnotherInBetween_IsNotKnown: two connections wrote, and nobody knows which was last.
+func TestEpochs_NoteWritten_AnotherInBetween_IsNotKnown(t *testing.T) {
 	t.Parallel()
 	var e epochs
-	e.put("n", "", "new")
-	e.put("n", "", "new")
+	e.noteWritten("n", "", "new")
+	e.noteWritten("n", "", "new")
 	if e.of("n") != "new" {
 		t.Error("an epoch that two wrote is not known")
 	}
-	e.put("n", "", "old")
+	e.noteWritten("n", "", "old")
 	if e.of("n") != "" {
 		t.Error("one of two epochs is known")
 	}
@@ -126,11 +126,11 @@ func TestStore_Failed_PartitionMoves_IsNoState(t *testing.T) {
 	}
 }
 
-// TestStore_Feel_Cluster_IsWell: its masters take a script without keys.
-func TestStore_Feel_Cluster_IsWell(t *testing.T) {
+// TestStore_CheckMasters_Cluster_IsWell: its masters take a script without keys.
+func TestStore_CheckMasters_Cluster_IsWell(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), Options{URL: "redis://" + dbtest.SharedCluster(t).Addresses[0], Prefix: "feel:"})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
-	must(t, s.feel(t.Context()))
+	must(t, s.checkMasters(t.Context()))
 }

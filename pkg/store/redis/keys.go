@@ -12,27 +12,27 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// partitions is the number of tags. It is on record (metaKey): another number finds nothing.
+// partitions is the number of tags. It is stored (metaKey): with another number, nothing would be found.
 const partitions = 256
 
-// layout is the version of all that the keys hold.
+// layout is the version of the format of all keys.
 const layout = 2
 
-// The kinds of keys, behind prefix and tag.
+// The kinds of keys, after prefix and tag.
 const (
-	kindSeal  = "z" // string: there while the store is sealed
+	kindSeal  = "z" // string: exists while the store is sealed
 	kindEpoch = "e" // string
-	kindHeard = "q" // string: there, for a while, after a process began to listen to what the partition is told
+	kindHeard = "q" // string: exists for a while after a process began to listen to the partition
 	kindDue   = "d" // sorted set: incarnation | upload, by microseconds
 	kindNames = "l" // sorted set: names, in byte order
-	kindHead  = "h" // hash by name: h(ead), n (attributes), x (where staged messages ended, if not as the head said), and messages by index
+	kindHead  = "h" // hash by name: h(ead), n (attributes), x (the end of staged messages, if it differs from the head's), and messages by index
 
-	// The rest are followed by an incarnation.
+	// The others are followed by an incarnation.
 	kindIncarnation = "i" // hash: k(ey), s(tate), d(ue), x (Delete has begun)
-	kindMessages    = "m" // hash by index, of messages to which no name leads: staged, or replaced
+	kindMessages    = "m" // hash by index, of messages that no name leads to: staged or replaced
 	kindEdits       = "n" // hash by seq
 	kindEditCommits = "f" // string of entries by seq - 1
-	kindNarrow      = "x" // sorted set: seq, by the message that the edit is about
+	kindNarrow      = "x" // sorted set: seq, by the message of the edit
 	kindWide        = "y" // sorted set: seq of all other edits, by seq
 	kindManifests   = "g" // sorted set: seq | manifest, in byte order
 	kindOutcomes    = "o" // hash by rpc and request id: time | outcome
@@ -44,16 +44,16 @@ const (
 
 const idBytes = 16
 
-// space makes keys: those of one prefix.
+// space makes the keys of one prefix.
 type space struct {
 	prefix string
 	parts  *[partitions]part
 }
 
-// part is what is known of a partition's keys beforehand.
+// part holds the fixed keys of a partition.
 type part struct {
 	base               string
-	seal, epoch, heard any // arguments of all scripts that write
+	seal, epoch, heard any // arguments of every script that writes
 }
 
 func newSpace(prefix string) space {
@@ -67,10 +67,10 @@ func newSpace(prefix string) space {
 
 func (sp space) metaKey() string { return sp.prefix + "meta" }
 
-// base is what all keys of a partition begin with.
+// base is the beginning of all keys of a partition.
 func (sp space) base(partition int) string { return sp.parts[partition].base }
 
-// place is where a conversation lies.
+// place says where a conversation is stored.
 type place struct {
 	key       store.Key
 	partition int
@@ -86,7 +86,8 @@ func (sp space) place(key store.Key) place {
 
 func (p place) head() string { return p.base + kindHead + p.name }
 
-// messages is where those of an incarnation lie: beside the head, so that an append is one command, unless they are staged.
+// messages is the key of an incarnation's messages. They are in the same hash as the head, so that an append is one command, unless they
+// are staged.
 func (p place) messages(id conversation.ID, staged bool) string {
 	if staged {
 		return p.of(kindMessages, id)
@@ -102,7 +103,7 @@ func (p place) chunk(id, upload conversation.ID, number int) string {
 	return p.of(kindChunk, id) + string(upload[:]) + string(binary.BigEndian.AppendUint32(nil, uint32(number)))
 }
 
-// owner is where it is written whose an incarnation is, and its partition.
+// owner returns the key that holds the owner of an incarnation, and the key's partition.
 func (sp space) owner(id conversation.ID) (key string, partition int) {
 	partition = partitionOf(string(id[:]))
 	return sp.base(partition) + kindOwner + string(id[:]), partition
@@ -117,7 +118,7 @@ func partitionOf(name string) int {
 	return int((sum ^ sum>>32) % partitions)
 }
 
-// nameOf is a key in bytes that sort as keys do: the namespace with its zeros marked, an end, and the conversation.
+// nameOf returns a key as bytes that sort like the key: the namespace with its zeros escaped, a terminator, and the conversation.
 func nameOf(k store.Key) string {
 	return spaceName(k.Namespace) + k.Conversation
 }
@@ -131,7 +132,8 @@ func spaceName(namespace string) string {
 	return strings.ReplaceAll(namespace, "\x00", nameZero) + nameEnd
 }
 
-// told is what a message of a commit is about: it comes over a channel that is named as the seal, and is the key of the head.
+// told returns the conversation that a message about a commit names. The channel has the name of the seal, and the message is the key of
+// the head.
 func told(channel, head string) (store.Key, error) {
 	if len(head) < len(channel) {
 		return store.Key{}, fmt.Errorf("a message of another kind: %w", store.ErrCorrupt)
@@ -152,10 +154,10 @@ func keyOf(name string) (store.Key, error) {
 	return store.Key{}, fmt.Errorf("a name without an end: %w", store.ErrCorrupt)
 }
 
-// timeBytes is how long times are in bytes.
+// timeBytes is the length of a stored time in bytes.
 const timeBytes = 12
 
-// appendTime writes a time so that bytes sort as times do. All zeros are no time.
+// appendTime writes a time so that its bytes sort in order of time. All zeros mean no time.
 func appendTime(b []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(b, make([]byte, timeBytes)...)
@@ -175,7 +177,7 @@ func timeOf(b string) (time.Time, error) {
 	return time.Unix(int64(seconds^1<<63), int64(binary.BigEndian.Uint32([]byte(b[8:timeBytes])))).UTC(), nil
 }
 
-// due is a time as scripts have it: its bytes, and its score, which is less exact; empty for none.
+// due returns a time for scripts: its bytes, and its score, which is less precise; empty for none.
 func due(t time.Time) []byte {
 	if t.IsZero() {
 		return nil
@@ -183,14 +185,14 @@ func due(t time.Time) []byte {
 	return strconv.AppendInt(appendTime(make([]byte, 0, timeBytes+20), t), t.UnixMicro(), 10)
 }
 
-// outcomeField keeps request ids of different RPCs apart.
+// outcomeField returns the field of an outcome. It keeps request ids of different RPCs apart.
 func outcomeField(k store.RequestKey) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(len(k.RPC)))) + k.RPC + k.ID
 }
 
 func seqBytes(seq int64) string { return string(binary.BigEndian.AppendUint64(nil, uint64(seq))) }
 
-// entryBytes is the size of an entry of the log of edits: commit, whether it is there.
+// entryBytes is the size of an entry in the log of edits: the commit, and whether the edit exists.
 const entryBytes = 16
 
 func editEntry(commit uint64) []byte {
@@ -198,15 +200,15 @@ func editEntry(commit uint64) []byte {
 	return append(b, 1, 0, 0, 0, 0, 0, 0, 0)
 }
 
-// messageMark is how much stands before a message, for scripts: commit and tokens.
+// messageMark is the size of what precedes a stored message, for scripts: commit and tokens.
 const messageMark = 12
 
 func markMessage(b []byte, commit uint64, tokens int32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(b, commit), uint32(tokens))
 }
 
-// A guard stands before a head: what a commit compares, in fields of fixed size. They are incarnation, state, version, numbers of messages and
-// edits, and when it is due.
+// A guard precedes a stored head: what a commit compares, in fields of fixed size. These are incarnation, state, version, numbers of
+// messages and edits, and the due time.
 const (
 	guardState   = idBytes
 	guardVersion = guardState + 1
@@ -222,7 +224,7 @@ func appendGuard(b []byte, h *store.Head, state store.State, version uint64, mes
 	return appendTime(b, h.NextDue)
 }
 
-// unguard parts a stored head from its guard.
+// unguard splits a stored head from its guard.
 func unguard(value string) (leads conversation.ID, version uint64, head string, err error) {
 	if len(value) < guardBytes {
 		return leads, 0, "", fmt.Errorf("a head is cut short: %w", store.ErrCorrupt)

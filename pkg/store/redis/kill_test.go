@@ -94,7 +94,8 @@ func (k *talk) read(ctx context.Context, t *testing.T, s store.Store) {
 	}
 }
 
-// lost compares what is on record with what was acknowledged: how many appends are gone. Nothing may be there twice, or half.
+// lost compares the record with what was acknowledged, and returns how many appends are gone. No append may be there twice,
+// or in part.
 func (l *load) lost(t *testing.T, s store.Store) (lost int) {
 	t.Helper()
 	for _, k := range l.talks {

@@ -9,38 +9,38 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A commit goes out by itself while few are on their way to its node. Behind those, commits of any callers gather, and go together: the
-// server reads and answers them in one go, and both sides are spared most of what a trip costs.
+// A commit is sent by itself while few are on their way to its node. If there are more, commits of any callers gather and are sent
+// together: the server reads and answers them at once, and both sides save most of the cost of a round trip.
 const (
 	lanes = 16 // commits, or bundles of them, on their way to a node before others gather
-	// bundle is how many bytes go together. A server reads 16 KiB of a connection at a time, and syncs before it reads on: more in one bundle
-	// would take as many syncs one after the other. A commit of more goes by itself.
+	// bundle is how many bytes are sent together. A server reads 16 KiB of a connection at a time, and syncs before it reads on, so a
+	// larger bundle would need several syncs in sequence. A larger commit is sent by itself.
 	bundle   = 14 << 10
-	patience = 50 * time.Millisecond // how long a commit waits before it goes by itself after all
+	patience = 50 * time.Millisecond // how long a commit waits before it is sent by itself after all
 )
 
-// line is where commits to a node gather.
+// line holds the commits that wait for a node.
 type line struct {
 	mu      sync.Mutex
-	under   int // on their way
+	under   int // number on their way
 	waiting []*dispatch
 }
 
-// dispatch is a command that waits for its turn.
+// dispatch is a command that waits to be sent.
 type dispatch struct {
 	cmd    *redis.Cmd
 	launch *launch
 	weight int
-	turn   chan []*dispatch // gives those to send, itself the first; nil once another has sent it
+	turn   chan []*dispatch // receives the commands to send, with this one first; nil once another caller has sent it
 }
 
-// lines are those of all nodes.
+// lines holds the lines of all nodes.
 type lines struct {
 	mu sync.Mutex
 	of map[string]*line
 }
 
-func (l *lines) to(node string) *line {
+func (l *lines) lineOf(node string) *line {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.of == nil {
@@ -52,12 +52,12 @@ func (l *lines) to(node string) *line {
 	return l.of[node]
 }
 
-// send sends a command that a launch is part of.
+// send sends a command that contains a launch.
 func (l *line) send(ctx context.Context, c *redis.Client, la *launch, cmd *redis.Cmd) {
 	d := l.join(cmd, la)
 	if d == nil {
 		_ = c.Process(ctx, cmd)
-		l.leave()
+		l.sendNext()
 		return
 	}
 	if d.turn == nil {
@@ -71,7 +71,7 @@ func (l *line) send(ctx context.Context, c *redis.Client, la *launch, cmd *redis
 		l.dispatch(ctx, c, together)
 		return
 	case <-late.C:
-	case <-ctx.Done(): // it fails as one that goes by itself
+	case <-ctx.Done(): // it is sent by itself, and fails there
 	}
 	if l.forget(d) {
 		_ = c.Process(ctx, cmd)
@@ -80,7 +80,7 @@ func (l *line) send(ctx context.Context, c *redis.Client, la *launch, cmd *redis
 	l.dispatch(ctx, c, <-d.turn)
 }
 
-// join is nil if a command may go at once; one without a turn goes by itself, beside the line.
+// join returns nil if a command may be sent at once. If the result has no turn, the command is sent by itself, outside the line.
 func (l *line) join(cmd *redis.Cmd, la *launch) *dispatch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +108,7 @@ func weight(args []any) (n int) {
 	return n
 }
 
-// forget is false for a command that was taken out of the line before.
+// forget takes a command out of the line. It is false if the command was taken out before.
 func (l *line) forget(d *dispatch) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +120,7 @@ func (l *line) forget(d *dispatch) bool {
 	return true
 }
 
-// dispatch sends what goes together, for whoever is the first of it.
+// dispatch sends the commands of a bundle, for the caller of the first one.
 func (l *line) dispatch(ctx context.Context, c *redis.Client, together []*dispatch) {
 	if together == nil {
 		return
@@ -128,7 +128,7 @@ func (l *line) dispatch(ctx context.Context, c *redis.Client, together []*dispat
 	if len(together) == 1 {
 		_ = c.Process(ctx, together[0].cmd)
 	} else {
-		ctx = context.WithoutCancel(ctx) // it is not the caller's alone
+		ctx = context.WithoutCancel(ctx) // it does not belong to this caller alone
 		_, _ = c.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 			for _, d := range together {
 				_ = pipe.Process(ctx, d.cmd)
@@ -136,14 +136,14 @@ func (l *line) dispatch(ctx context.Context, c *redis.Client, together []*dispat
 			return nil
 		})
 	}
-	l.leave()
+	l.sendNext()
 	for _, d := range together[1:] {
 		d.turn <- nil
 	}
 }
 
-// leave has those go that gathered. The first of them sends them all.
-func (l *line) leave() {
+// sendNext lets the next gathered commands be sent. The caller of the first one sends them all.
+func (l *line) sendNext() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var together []*dispatch
@@ -155,7 +155,7 @@ func (l *line) leave() {
 		taken++
 		if d.launch.take() {
 			together = append(together, d)
-		} else { // its caller has gone
+		} else { // its caller has given up
 			d.cmd.SetErr(errNeverSent)
 			d.turn <- nil
 		}

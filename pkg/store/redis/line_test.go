@@ -47,7 +47,8 @@ func TestStore_Commit_ManyCallers_GoTogether(t *testing.T) {
 	}
 }
 
-// TestStore_Commit_CallersGo_WhatTheyAreToldIsSo: some leave while commits wait for a server that stops again and again.
+// TestStore_Commit_CallersGo_WhatTheyAreToldIsSo: some callers give up while commits wait for a server that stops again and
+// again.
 func TestStore_Commit_CallersGo_WhatTheyAreToldIsSo(t *testing.T) {
 	t.Parallel()
 	r := dbtest.StartRedis(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// everywhere sends a command or more to each of some partitions: one pipeline per node.
+// everywhere sends commands to each of the wanted partitions, with one pipeline per node.
 func (s *Store) everywhere(ctx context.Context, wanted []int, fill func(pipe redis.Pipeliner, partition int) []redis.Cmder) (map[int][]redis.Cmder, error) {
 	out := make(map[int][]redis.Cmder, len(wanted))
 	for len(wanted) > 0 {
@@ -34,7 +34,7 @@ func (s *Store) everywhere(ctx context.Context, wanted []int, fill func(pipe red
 	return out, nil
 }
 
-// ofEach asks of each element what is in its partition: one pipeline per node. The answers are in the elements' order.
+// ofEach asks for each element in its partition, with one pipeline per node. The answers are in the order of the elements.
 func ofEach[T any](ctx context.Context, s *Store, elements []T, partition func(T) int, ask func(redis.Pipeliner, T) redis.Cmder) ([]redis.Cmder, error) {
 	out, at := make([]redis.Cmder, len(elements)), make(map[int][]int)
 	for i, e := range elements {
@@ -50,7 +50,7 @@ func ofEach[T any](ctx context.Context, s *Store, elements []T, partition func(T
 	return out, err
 }
 
-// together parts the partitions on the node of the first one from the others.
+// together separates the partitions on the same node as the first one from the others.
 func (s *Store) together(ctx context.Context, wanted []int) (here, rest []int) {
 	if s.cluster == nil {
 		return wanted, nil
@@ -75,7 +75,7 @@ func allPartitions(from int) []int {
 	return out
 }
 
-// Names implements store.Store: partition by partition, and there in byte order.
+// Names implements store.Store. The order is by partition, and within a partition by bytes.
 func (s *Store) Names(ctx context.Context, after *store.Key, limit int) ([]store.Key, error) {
 	from, first := 0, "-"
 	if after != nil {
@@ -121,8 +121,8 @@ func strs(cmd redis.Cmder) []string {
 	return c.Val()
 }
 
-// List implements store.Store. Names are spread over all partitions: each gives a share of the page, and those that may have more before
-// its end are asked again.
+// List implements store.Store. Names are spread over all partitions. Each partition gives a share of the page, and those that may have
+// more names within the page are asked again.
 func (s *Store) List(ctx context.Context, namespace, after string, limit int) ([]store.Entry, error) {
 	if err := (store.Key{Namespace: namespace}).Check(); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (s *Store) List(ctx context.Context, namespace, after string, limit int) ([
 	l := &listing{s: s, prefix: prefix, share: limit/64 + 4, from: make(map[int]string, partitions)}
 	wanted := allPartitions(0)
 	for _, p := range wanted {
-		l.from[p] = "(" + prefix + after // steps over the namespace's own partition too, whose id is empty
+		l.from[p] = "(" + prefix + after // also skips the namespace's own partition, whose id is empty
 	}
 	for len(wanted) > 0 {
 		if err := l.page(ctx, wanted); err != nil {
@@ -146,12 +146,12 @@ func (s *Store) List(ctx context.Context, namespace, after string, limit int) ([
 	return s.entries(ctx, l.names[:min(len(l.names), limit)], prefix)
 }
 
-// listing gathers names of a namespace from all partitions.
+// listing gathers the names of a namespace from all partitions.
 type listing struct {
 	s      *Store
 	prefix string
-	share  int            // how many names a partition gives at once
-	from   map[int]string // where a partition goes on; none once it has no more
+	share  int            // how many names a partition gives at a time
+	from   map[int]string // where each partition continues; missing once it has no more names
 	names  []string
 }
 
@@ -176,7 +176,7 @@ func (l *listing) page(ctx context.Context, wanted []int) error {
 	return nil
 }
 
-// unfinished are the partitions whose next name may be among the first.
+// unfinished returns the partitions whose next name may be part of the page.
 func (l *listing) unfinished(limit int) []int {
 	slices.Sort(l.names)
 	var out []int
@@ -209,7 +209,7 @@ func (s *Store) entries(ctx context.Context, names []string, prefix string) ([]s
 	return out, nil
 }
 
-// entry is false for a name that has gone since.
+// entry is false for a name that is gone by now.
 func (s *Store) entry(cmd redis.Cmder) (e store.Entry, ok bool, err error) {
 	v, err := values(cmd)
 	if err != nil || len(v) != 2 {
@@ -262,14 +262,14 @@ func (s *Store) Due(ctx context.Context, until time.Time, limit int) ([]store.Ta
 	return tasks, nil
 }
 
-// dueEntry is an element of the sets of what is due.
+// dueEntry is an element of the sorted sets of what is due.
 type dueEntry struct {
 	partition int
 	member    string
 	score     float64
 }
 
-// tasks reads what entries stand for. One that has been done since has no time.
+// tasks reads the tasks of entries. A task that was done meanwhile has no time.
 func (s *Store) tasks(ctx context.Context, entries []dueEntry) ([]store.Task, error) {
 	contents := make(map[dueEntry]redis.Cmder, len(entries))
 	records, err := ofEach(ctx, s, entries, func(e dueEntry) int { return e.partition }, func(pipe redis.Pipeliner, e dueEntry) redis.Cmder {
@@ -313,7 +313,7 @@ func task(member string, record, content redis.Cmder) (t store.Task, err error) 
 	return t, err
 }
 
-// Seal implements store.Store: scripts that write look at the key of their partition.
+// Seal implements store.Store. Scripts that write check the key of their partition.
 func (s *Store) Seal(ctx context.Context, sealed bool) error {
 	_, err := s.everywhere(ctx, allPartitions(0), func(pipe redis.Pipeliner, p int) []redis.Cmder {
 		key := s.space.base(p) + kindSeal

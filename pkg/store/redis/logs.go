@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// exactRange is the longest range of messages that is asked for by index, without a script. What is not there costs a few bytes.
+// exactRange is the longest range of messages that is read by index, without a script. A missing message costs a few bytes.
 const exactRange = 2000
 
 func bounds(q *store.MessageRange) (first, end int32) { return max(q.First, 0), max(q.End, 0) }
@@ -126,7 +126,7 @@ func (r *reading) since(ctx context.Context) {
 	}, seqBytes(int64(q.Version)), q.Limit)
 }
 
-// pair is an answer of two lists.
+// pair returns an answer that consists of two lists.
 func pair(cmd redis.Cmder) (a, b []any, err error) {
 	v, err := values(cmd)
 	if err != nil || len(v) != 2 {

@@ -110,8 +110,8 @@ func (m *move) end(t *testing.T) {
 	}
 }
 
-// TestStore_SlotMovesUnderAppends_NothingIsLost moves a slot to and fro, key by key, while conversations in it are appended to and read.
-// Whoever is refused is told so before anything was written: that it is UNAVAILABLE, and never a conflict or an unknown outcome.
+// TestStore_SlotMovesUnderAppends_NothingIsLost moves a slot back and forth, key by key, while callers append to conversations in it and
+// read them. A refused call was refused before anything was written: it gets UNAVAILABLE, and never a conflict or an unknown outcome.
 func TestStore_SlotMovesUnderAppends_NothingIsLost(t *testing.T) {
 	t.Parallel()
 	cluster := dbtest.StartCluster(t)

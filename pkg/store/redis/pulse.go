@@ -14,10 +14,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// errRefused is what a server is not connected to for.
+// errRefused is the reason not to connect to a server.
 var errRefused = errors.New("the server does not write")
 
-// epochs is what this process has written of each node: which run of which server it is.
+// epochs remembers which epoch this process has written for each node: which run of which server it is.
 type epochs struct {
 	mu    sync.Mutex
 	known map[string]string
@@ -29,8 +29,8 @@ func (e *epochs) of(node string) string {
 	return e.known[node]
 }
 
-// put takes note of an epoch that was written when another was known. If a third one came in between, nobody knows which was written last.
-func (e *epochs) put(node, had, epoch string) {
+// noteWritten records that an epoch was written when another was known. If a third one came in between, it is unknown which was written last.
+func (e *epochs) noteWritten(node, had, epoch string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.known == nil {
@@ -49,8 +49,8 @@ func (e *epochs) forget(node string) {
 	delete(e.known, node)
 }
 
-// greet sees to it, before anything else is sent over a new connection, that the partitions of a server have its epoch. All connections
-// break when a server ends, so that nobody reads from one that came back and does not notice. A server that does not write can be read.
+// greet ensures, before anything else is sent on a new connection, that the partitions of a server have its epoch. All connections break
+// when a server ends, so nobody can read from a restarted server without noticing. A server that refuses to write can still be read.
 func (s *Store) greet(ctx context.Context, node string, c pipeliner) error {
 	if err := s.inspect(ctx, node, c); !readable(err) {
 		return err
@@ -58,7 +58,7 @@ func (s *Store) greet(ctx context.Context, node string, c pipeliner) error {
 	return nil
 }
 
-// ready sees to the epoch before anything is written: a connection may be from when that could not be.
+// ready ensures that the epoch is written before anything else is: a connection may date from a time when that was not possible.
 func (s *Store) ready(ctx context.Context, c *redis.Client) error {
 	node := c.Options().Addr
 	if s.epochs.of(node) != "" {
@@ -67,7 +67,7 @@ func (s *Store) ready(ctx context.Context, c *redis.Client) error {
 	return s.inspect(ctx, node, c)
 }
 
-// inspect asks a server what it is, and settles.
+// inspect asks a server for its state, and settles its epoch.
 func (s *Store) inspect(ctx context.Context, node string, c pipeliner) error {
 	ctx = context.WithValue(ctx, greeting{}, true)
 	var server, replication *redis.StringCmd
@@ -85,8 +85,8 @@ type pipeliner interface {
 	Pipelined(ctx context.Context, fill func(redis.Pipeliner) error) ([]redis.Cmder, error)
 }
 
-// settle writes a server's epoch. It holds no lock meanwhile: its client may have to connect first, and that settles too. Before it is known
-// what the database holds, it writes nothing.
+// settle writes a server's epoch. It holds no lock meanwhile: its client may have to connect first, which settles too. Until the contents
+// of the database are known, it writes nothing.
 func (s *Store) settle(ctx context.Context, node string, info map[string]string, c pipeliner) error {
 	if info["role"] != "master" {
 		return fmt.Errorf("it is a replica: %w", errRefused)
@@ -100,11 +100,11 @@ func (s *Store) settle(ctx context.Context, node string, info map[string]string,
 		s.epochs.forget(node)
 		return err
 	}
-	s.epochs.put(node, had, epoch)
+	s.epochs.noteWritten(node, had, epoch)
 	return nil
 }
 
-// writeEpoch writes where another epoch is. Of a cluster's node, all partitions but its own answer that they are elsewhere.
+// writeEpoch writes the epoch where another one is stored. In a cluster, partitions of other nodes answer that they are elsewhere.
 func (s *Store) writeEpoch(ctx context.Context, epoch string, c pipeliner) error {
 	have, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i := range partitions {
@@ -126,7 +126,7 @@ func (s *Store) writeEpoch(ctx context.Context, epoch string, c pipeliner) error
 	return worstHere(cmds, err)
 }
 
-// worstHere is the first error of a call that is not that something is elsewhere.
+// worstHere returns the first error of a call, ignoring those of partitions that are elsewhere.
 func worstHere(cmds []redis.Cmder, err error) error {
 	here := slices.DeleteFunc(slices.Clone(cmds), func(c redis.Cmder) bool { return elsewhere(c.Err()) })
 	if elsewhere(err) {
@@ -135,7 +135,7 @@ func worstHere(cmds []redis.Cmder, err error) error {
 	return worst(here, err)
 }
 
-// health is whether the store can write.
+// health says whether the store can write.
 type health struct {
 	mu      sync.Mutex
 	down    bool
@@ -152,8 +152,8 @@ func (h *health) set(reason error) {
 	h.changed(reason)
 }
 
-// failed is the contract's error for one of a call, and tells if it says that the store cannot write. A call that was given too little time,
-// found all connections busy or its partition on the move says nothing of the kind; if no call comes through, the pulse will tell.
+// failed turns the error of a call into one of the contract, and reports it if it means that the store cannot write. A short deadline, busy
+// connections, or a partition that is being moved do not mean that. If no call succeeds at all, the pulse finds out.
 func (s *Store) failed(ctx context.Context, err error, begun bool) error {
 	out := failure(ctx, err, begun)
 	var slow net.Error
@@ -163,7 +163,7 @@ func (s *Store) failed(ctx context.Context, err error, begun bool) error {
 	return out
 }
 
-// pulse asks every server now and then, so that health follows without calls, and says when it is well again.
+// pulse asks every server from time to time, so that health is known without calls, and reports recovery.
 func (s *Store) pulse(ctx context.Context) {
 	for {
 		s.health.mu.Lock()
@@ -177,15 +177,15 @@ func (s *Store) pulse(ctx context.Context) {
 			return
 		case <-time.After(wait):
 		}
-		err := s.feel(ctx)
+		err := s.checkMasters(ctx)
 		if ctx.Err() == nil {
 			s.health.set(err)
 		}
 	}
 }
 
-// feel asks all masters once.
-func (s *Store) feel(ctx context.Context) error {
+// checkMasters asks all masters once.
+func (s *Store) checkMasters(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.DialTimeout)
 	defer cancel()
 	err := s.masters(ctx, func(ctx context.Context, c *redis.Client) error {
@@ -202,13 +202,13 @@ func (s *Store) feel(ctx context.Context) error {
 		return nil
 	}
 	if s.cluster != nil {
-		s.cluster.ReloadState(ctx) // another may have taken its place
+		s.cluster.ReloadState(ctx) // another node may have taken its place
 	}
 	return failure(ctx, err, false)
 }
 
-// probe asks a server what it is, and has it begin a script that may write. A server that has too few replicas, or cannot write its file or
-// its snapshots, refuses that; nothing in INFO says so as surely.
+// probe asks a server for its state, and starts a script that may write. A server refuses that if it has too few replicas, or cannot write
+// its file or its snapshots. INFO does not tell this as reliably.
 func (s *Store) probe(ctx context.Context, c *redis.Client) (map[string]string, error) {
 	var info *redis.StringCmd
 	cmds, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -219,7 +219,7 @@ func (s *Store) probe(ctx context.Context, c *redis.Client) (map[string]string, 
 	return infoOf(info.Val()), worst(cmds, err)
 }
 
-// unfit is why a server must not be written to as it is set now.
+// unfit returns why a server must not be written to with its present settings.
 func unfit(info map[string]string, acceptVolatile bool) error {
 	switch {
 	case info["loading"] == "1":

@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// attempts bounds how often a read is sent anew because its guess was wrong. Each time it knows what it found.
+// attempts is how often a read is sent at most because its guess was wrong. Each time it uses what it found.
 const attempts = 8
 
 // Read implements store.Store.
@@ -37,39 +37,39 @@ func (s *Store) Read(ctx context.Context, key store.Key, q store.Query) (*store.
 	return nil, fmt.Errorf("%w: the conversation changes faster than it can be read", store.ErrUnavailable)
 }
 
-// reading is one read: a MULTI on the guess which incarnation the name leads to, and again if it was wrong.
+// reading is one read: a MULTI for the incarnation that the name is believed to lead to, and another one if that was wrong.
 type reading struct {
 	s      *Store
 	p      place
 	q      *store.Query
 	guess  conversation.ID
-	staged bool // no name leads to it yet
-	edited bool // it has edits
-	bare   bool // ask for the head alone
-	apart  bool // not as a MULTI: it is right if the head is the same before and after
+	staged bool // no name leads to the incarnation yet
+	edited bool // the incarnation has edits
+	bare   bool // ask for the head only
+	apart  bool // without MULTI; valid if the head is the same before and after
 	hints  map[conversation.ID]int
-	again  bool // something did not fit: once more
+	again  bool // something did not fit: try once more
 
 	pipe  redis.Pipeliner
-	whole bool // scripts go whole, not by name
+	whole bool // send scripts with their whole text
 	takes []take
 	snap  *store.Snapshot
 }
 
-// take is a command that was asked for, and what its answer is for.
+// take is a command that was sent, and what to do with its answer.
 type take struct {
 	cmd  redis.Cmder
 	read func(redis.Cmder) error
 }
 
-// try is nil without an error if it has to be sent once more.
+// try sends the read once. It returns nil without an error if it must be sent again.
 func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
 	r.again, r.snap, r.takes = false, &store.Snapshot{}, r.takes[:0]
 	one, withEdits := r.one(), r.edited
 	var head, epoch, staged, last redis.Cmder
 	err := r.s.transact(ctx, r.p.partition, r.apart || one, func(pipe redis.Pipeliner, whole bool) {
 		r.pipe, r.whole, r.takes = pipe, whole, r.takes[:0]
-		epoch = pipe.Get(ctx, r.p.epoch()) // before the head: what is newer than its epoch is only built on once more
+		epoch = pipe.Get(ctx, r.p.epoch()) // read before the head: then a newer head with an older epoch only causes one more conflict
 		head = r.ask(ctx, one)
 		if !r.q.Incarnation.IsZero() && !one {
 			staged = pipe.HMGet(ctx, r.p.of(kindIncarnation, r.q.Incarnation), incarnationFields...)
@@ -82,7 +82,7 @@ func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
 		}
 	})
 	switch {
-	case errors.Is(err, store.ErrFull) && !r.apart: // a full memory has no room for a MULTI, not even for one that reads
+	case errors.Is(err, store.ErrFull) && !r.apart: // a full memory has no room for any MULTI, not even for one that reads
 		r.apart = true
 		return nil, nil
 	case err != nil:
@@ -115,10 +115,10 @@ func (r *reading) try(ctx context.Context) (*store.Snapshot, error) {
 	return r.collect()
 }
 
-// headFields is how many fields of a head are asked for: itself, the attributes, and whether what it began with does not fit it.
+// headFields is how many fields of a head are read: the head, the attributes, and the end of its staged messages.
 const headFields = 3
 
-// one says whether a single command gives all: head and messages are one hash. Then no MULTI is needed.
+// one reports whether a single command reads everything, because head and messages are in one hash. Then no MULTI is needed.
 func (r *reading) one() bool {
 	q := r.q
 	if r.bare {
@@ -130,13 +130,13 @@ func (r *reading) one() bool {
 	return !slices.ContainsFunc(q.Ranges, func(m store.MessageRange) bool { return !exact(&m) })
 }
 
-// beside says whether the query asks for what lies neither with the head nor among messages and edits.
+// beside reports whether the query asks for anything other than the head, messages and edits.
 func beside(q *store.Query) bool {
 	return len(q.Slots)+len(q.Contents) > 0 || q.Since != nil || q.Request != nil || q.Manifest != nil || q.SlotsOf != "" || q.AllSlots ||
 		q.Outcomes != nil || q.Stored != nil
 }
 
-// ask asks for the head, and with it for all messages of the query.
+// ask asks for the head and, with messages, for all messages of the query.
 func (r *reading) ask(ctx context.Context, messages bool) redis.Cmder {
 	args := append(make([]any, 0, 128), "hmget", r.p.head(), "h", "n", "x")
 	if messages && !r.bare {
@@ -153,7 +153,7 @@ func leadsTo(head []any, id conversation.ID) bool {
 	return strings.HasPrefix(text(head[0]), string(id[:]))
 }
 
-// same says whether two answers are the same: nothing was committed between them.
+// same reports whether two answers are equal, so that nothing was committed in between.
 func same(a, b redis.Cmder) bool {
 	v, err := values(a)
 	w, other := values(b)
@@ -172,7 +172,7 @@ func (r *reading) collect() (*store.Snapshot, error) {
 	return r.snap, nil
 }
 
-// head reads the head, and which incarnation it is of.
+// head reads the head, and which incarnation it belongs to.
 func (r *reading) head(v []any, staged redis.Cmder) (leads conversation.ID, isStaged bool, err error) {
 	var head string
 	if v[0] != nil {
@@ -185,7 +185,7 @@ func (r *reading) head(v []any, staged redis.Cmder) (leads conversation.ID, isSt
 			return leads, false, err
 		}
 		r.edited = r.snap.Head.EditSeq > 0 || v[2] != nil
-		r.s.seen.put(r.p.key, sight{leads, r.edited})
+		r.s.seen.put(r.p.key, lastSeen{leads, r.edited})
 		return leads, false, r.info(v[1])
 	}
 	if staged != nil {
@@ -210,7 +210,7 @@ func (r *reading) info(v any) error {
 	return err
 }
 
-// plan asks for all that the query wants.
+// plan sends commands for everything that the query asks for.
 func (r *reading) plan(ctx context.Context) {
 	for i := range r.q.Ranges {
 		r.messages(ctx, &r.q.Ranges[i])
@@ -234,7 +234,7 @@ func (r *reading) script(ctx context.Context, sc *script, keys []string, read fu
 	r.take(r.pipe.EvalSha(ctx, sc.sha, keys, args...), read)
 }
 
-// records says whether the query asks for more than head and attributes.
+// records reports whether the query asks for more than head and attributes.
 func (r *reading) records() bool {
 	return len(r.q.Ranges) > 0 || r.q.Edits != nil || beside(r.q)
 }

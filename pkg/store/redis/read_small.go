@@ -146,10 +146,10 @@ func (r *reading) stored(ctx context.Context) {
 // The states of a content.
 const contentKept = "k"
 
-// contentGuess is how many chunks are asked for of a content whose size is not known.
+// contentGuess is how many chunks are read of a content whose size is not known.
 const contentGuess = 2
 
-// contents asks for the chunks that a range takes, or some of them if that is not known before the answer is here.
+// contents asks for the chunks of a range, or for some of them if their number is not known yet.
 func (r *reading) contents(ctx context.Context) {
 	for _, q := range r.q.Contents {
 		state := r.pipe.HGet(ctx, r.of(kindContents), string(q.ID[:]))
@@ -170,7 +170,7 @@ func (r *reading) contents(ctx context.Context) {
 	}
 }
 
-// chunksOf is how many chunks a range has from the first one on: as many as it can, of those that are known to be there.
+// chunksOf is how many chunks a range covers from the first one on, limited to those known to exist.
 func (r *reading) chunksOf(q *store.ContentRange, first int) int {
 	known, ok := r.hints[q.ID]
 	if !ok {
@@ -187,7 +187,7 @@ func (r *reading) chunksOf(q *store.ContentRange, first int) int {
 	return most
 }
 
-// content is nil if there is none, or no commit refers to it.
+// content returns nil if the content does not exist, or if no commit refers to it.
 func (r *reading) content(q *store.ContentRange, state string, first, asked int, cmd redis.Cmder) ([]byte, error) {
 	if len(state) < 1+timeBytes+4 || state[:1] != contentKept {
 		return nil, nil
@@ -210,7 +210,7 @@ func (r *reading) content(q *store.ContentRange, state string, first, asked int,
 				r.again = true
 				return nil, nil
 			}
-			if r.snap.Head.Version == 0 { // staged: room that nothing was put in yet
+			if r.snap.Head.Version == 0 { // staged: the chunk has not been written yet
 				break
 			}
 			return nil, fmt.Errorf("chunk %d of a content is missing: %w", first+i, store.ErrCorrupt)

@@ -1,17 +1,18 @@
-// Package redis keeps conversations in Redis or Valkey: one server, or a cluster. Any number of processes may serve one store.
+// Package redis keeps conversations in Redis or Valkey: one server, or a cluster. Any number of processes may use one store.
 //
 // # Layout
 //
-// Conversations are spread over 256 partitions by a hash of their names. Every key has the tag of its partition, {0} to {255}, so that what
-// one commit touches lies on one node, indexes too (keys.go). A commit is one script, which checks all and then writes, because nothing rolls
-// back (lua/commit.lua); head and messages are one hash, so that most need nothing else (lua/append.lua). A read is one MULTI on the
-// incarnation that the name led to last, and one more if it leads to another; of head and messages alone it is one command.
+// Conversations are spread over 256 partitions by a hash of their names. Every key has the tag of its partition, {0} to {255}, so that
+// everything a commit touches is on one node, including indexes (keys.go). A commit is one script, which checks everything before it
+// writes, because there is no rollback (lua/commit.lua). Head and messages are in one hash, so that most commits need nothing else
+// (lua/append.lua). A read is one MULTI for the incarnation that the name led to last, and another one if the name leads to a different
+// one. A read of head and messages only is a single command.
 //
 // # What survives
 //
-// The server's own mode says that. With appendfsync always, what was acknowledged survives the restart of one master; with everysec, all but
-// about the last second. When a server has restarted, or another has taken its place, the epoch of its partitions changes, and nobody goes on
-// from what may be gone.
+// This depends on the server's own mode. With appendfsync always, what was acknowledged survives the restart of one master; with everysec,
+// all but about the last second does. When a server has restarted, or another has taken its place, the epoch of its partitions changes, so
+// that nobody continues from something that may be lost.
 package redis
 
 import (
@@ -30,34 +31,34 @@ import (
 
 // Options are the settings of a store.
 type Options struct {
-	// URL is redis://[user[:password]@]host:port[/database], rediss:// for TLS, unix:// for a socket; more nodes of a cluster follow as
-	// ?addr=host:port&addr=... . Whether it is a cluster is found out. With ?ca_file=path the server's certificate is held to the authorities
-	// in that file, in PEM, instead of the system's.
+	// URL is redis://[user[:password]@]host:port[/database], rediss:// for TLS, or unix:// for a socket. More nodes of a cluster follow as
+	// ?addr=host:port&addr=... . The store finds out whether it is a cluster. With ?ca_file=path, the server's certificate must be issued
+	// by an authority in that PEM file, instead of one of the system's.
 	URL string
-	// Prefix is what all keys begin with; empty: "palimpsest:". It must not hold braces.
+	// Prefix is the beginning of all keys; empty means "palimpsest:". It must not contain braces.
 	Prefix string
-	// MustExist has Open fail with ErrNoStore, and write nothing, where no store was ever opened under the prefix.
+	// MustExist makes Open return ErrNoStore, and write nothing, if no store was ever opened under the prefix.
 	MustExist bool
-	// Insecure allows connections without TLS beyond loopback.
+	// Insecure allows connections without TLS to other machines.
 	Insecure bool
-	// AcceptVolatile allows a server without an append-only file: Durability is none then.
+	// AcceptVolatile allows a server without an append-only file. Durability is none then.
 	AcceptVolatile bool
-	// PoolSize bounds the connections to each node; 0: 64.
+	// PoolSize is the largest number of connections to each node; 0 means 64.
 	PoolSize int
-	// PoolTimeout is how long a call waits for a connection; 0: two seconds.
+	// PoolTimeout is how long a call waits for a connection; 0 means two seconds.
 	PoolTimeout time.Duration
-	// DialTimeout is how long a connection may take; 0: two seconds.
+	// DialTimeout is how long connecting may take; 0 means two seconds.
 	DialTimeout time.Duration
-	// CallTimeout bounds every call, whatever its context says; 0: ten seconds.
+	// CallTimeout bounds every call, regardless of its context; 0 means ten seconds.
 	CallTimeout time.Duration
-	// PollInterval is how often the versions that Wait waits for are looked at; 0: 250 milliseconds.
+	// PollInterval is how often the versions that Wait waits for are checked; 0 means 250 milliseconds.
 	PollInterval time.Duration
-	// PulseInterval is how often servers are asked whether they write; 0: a second.
+	// PulseInterval is how often servers are asked whether they can write; 0 means one second.
 	PulseInterval time.Duration
-	// OnState, if set, is called with the reason when the store cannot write any more, and with nil when it can again. It must not call
-	// the store.
+	// OnState, if set, is called with the reason when the store can no longer write, and with nil when it can again. It must not call the
+	// store.
 	OnState func(reason error)
-	// OnCommit, if set, is called after each script that wrote, with how many changes it made and how long it took: it must not wait.
+	// OnCommit, if set, is called after each script that wrote, with the number of its changes and the time it took. It must not block.
 	OnCommit func(changes int, took time.Duration)
 	// OnTrip, if set, is called for each round trip of a call.
 	OnTrip func()
@@ -100,16 +101,16 @@ type Store struct {
 	lines  lines
 
 	epochs   epochs
-	admitted atomic.Bool // what the database holds is known, and ours
+	admitted atomic.Bool // the layout of the database is known, and is this program's
 
 	gate   store.Gate
-	stop   context.CancelFunc // ends what runs beside the calls
+	stop   context.CancelFunc // ends the background work
 	beside sync.WaitGroup
 }
 
 var _ store.Store = (*Store)(nil)
 
-// Open connects to the server, and makes an empty database one of this layout, unless a store must exist.
+// Open connects to the server. It makes an empty database a store, unless a store must exist.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o = o.withDefaults()
 	s := &Store{options: o, space: newSpace(o.Prefix), codec: record.New()}
@@ -136,7 +137,7 @@ func (s *Store) Durability() store.Durability {
 	return store.DurabilityServer
 }
 
-// Warnings are what an operator should know of how the servers are set.
+// Warnings returns what an operator should know about the servers' settings.
 func (s *Store) Warnings() []string { return s.warnings }
 
 // Close implements store.Store.
@@ -159,7 +160,7 @@ func (s *Store) disconnect() error {
 	return s.single.Close()
 }
 
-// check is what a call checks that asks for nothing.
+// check does the checks of a call that asks for nothing.
 func (s *Store) check(ctx context.Context) error {
 	if err := s.gate.Enter(ctx); err != nil {
 		return err

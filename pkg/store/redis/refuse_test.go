@@ -22,7 +22,7 @@ func operator(t *testing.T, address string) *driver.Client {
 	return c
 }
 
-// TestStore_Commit_NobodyMayBeTold_Stands: what comes after the writes does not make them fail.
+// TestStore_Commit_NobodyMayBeTold_Stands: a failure after the writes does not make the commit fail.
 func TestStore_Commit_NobodyMayBeTold_Stands(t *testing.T) {
 	t.Parallel()
 	r := dbtest.StartRedis(t)
@@ -60,7 +60,7 @@ func TestStore_Commit_EndsHalfWay_IsUnknown(t *testing.T) {
 	wants(t, s.Commit(t.Context(), k.key, change), store.ErrOutcomeUnknown)
 }
 
-// fill has no memory left on a server.
+// fill makes a server use up its memory.
 func fill(t *testing.T, c *driver.Client) {
 	t.Helper()
 	for i := 0; ; i++ {
@@ -103,7 +103,7 @@ func TestOpen_MemoryFull_ReadsErasesAndSeals(t *testing.T) {
 	wants(t, err, store.ErrSealed)
 }
 
-// TestOpen_ServerRefusesWrites_Reads: and once it writes again, nothing is written before the epochs are.
+// TestOpen_ServerRefusesWrites_Reads: when the server writes again, the epochs are written before anything else.
 func TestOpen_ServerRefusesWrites_Reads(t *testing.T) {
 	t.Parallel()
 	r := dbtest.StartRedis(t)
@@ -146,7 +146,7 @@ func TestOpen_MustExist_RefusesAnEmptyPrefixAndWritesNothing(t *testing.T) {
 	}
 }
 
-// TestStore_Commit_Refused_LeavesNoClaim: whatever it was refused for, nothing of it stays.
+// TestStore_Commit_Refused_LeavesNoClaim: this holds for every reason of refusal.
 func TestStore_Commit_Refused_LeavesNoClaim(t *testing.T) {
 	t.Parallel()
 	r := dbtest.StartRedis(t)

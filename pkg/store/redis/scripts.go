@@ -10,7 +10,7 @@ import (
 //go:embed lua/*.lua
 var programs embed.FS
 
-// lua is the text of files of programs. Their names are written in this file alone.
+// lua returns the text of program files. Only this file names them.
 func lua(files ...string) string {
 	texts := make([]string, len(files))
 	for i, file := range files {
@@ -23,30 +23,31 @@ func lua(files ...string) string {
 	return strings.Join(texts, "\n")
 }
 
-// script is a program of the server's.
+// script is a program that the server runs.
 type script struct{ text, sha string }
 
-// newScript puts the line in front without which a full memory is found out half way, after some was written.
+// newScript adds a first line with flags. Without it, a script would only find out that memory is full after it has written
+// something.
 func newScript(flags string, parts ...string) *script {
 	text := "#!lua" + flags + "\n" + strings.Join(parts, "\n")
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // see above
 	return &script{text: text, sha: hex.EncodeToString(sum[:])}
 }
 
-// The flags: what erases may write when memory is full, and what reads may always run.
+// The flags: scripts that erase may write when memory is full, and scripts that read may always run.
 const (
 	flagFrees = " flags=allow-oom"
 	flagReads = " flags=no-writes"
 )
 
-// scripts are all that a store runs.
+// scripts holds all scripts of a store.
 type scripts struct {
 	commit, erase, stage, remove          *script
 	mark, disclaim, probe                 *script
 	messages, since, edits, slots, fields *script
 }
 
-// newScripts makes them with the command that tells others of commits.
+// newScripts makes the scripts. publish is the command that tells others about commits.
 func newScripts(publish string) *scripts {
 	write := func(flags string, files ...string) *script {
 		return newScript(flags, "local PUBLISH = '"+publish+"'\n"+lua("begin"), lua(files...))
@@ -59,7 +60,7 @@ func newScripts(publish string) *scripts {
 		remove: write(flagFrees, "steps", "common", "write", "delete"),
 
 		mark: newScript(flagFrees, lua("mark")), disclaim: newScript(flagFrees, lua("disclaim")),
-		probe: newScript(flagFrees, "return 1"), // whether a script that writes may begin
+		probe: newScript(flagFrees, "return 1"), // tests whether a script that writes may start
 
 		messages: read("log", "messages"), since: read("log", "since"), edits: read("edits"), slots: read("slots"), fields: read("fields"),
 	}

@@ -86,8 +86,8 @@ func (b *bare) window(ctx context.Context) error {
 	return err
 }
 
-// contest measures several ways in many short rounds, in an order drawn anew each time, and takes each one's p50 of its best round: what
-// else the machine does meets all of them, and what comes round in time, as the server's sync each second, does not meet one of them alone.
+// contest measures several ways in many short rounds, in a new random order each time, and returns the p50 of each one's best round. Other
+// load on the machine affects all of them, and periodic work, such as the server's sync each second, does not affect only one.
 func contest(t *testing.T, rounds int, ways ...func() error) []time.Duration {
 	t.Helper()
 	prepared := make([]func() func() error, len(ways))

@@ -12,8 +12,9 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Stage implements store.Store. A chunk is set by a command of its own: as an argument of a script it would hold up all others for several
-// times as long. The script makes room for it first, and it is set only where the room still is and the store is not sealed.
+// Stage implements store.Store. A chunk is written by a command of its own: as an argument of a script, it would block all others for
+// several times as long. The script first reserves room for the chunk. The chunk is only written if the room still exists and the store is
+// not sealed.
 func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error {
 	if err := cmp.Or(key.Check(), u.Check()); err != nil {
 		return err
@@ -29,7 +30,7 @@ func (s *Store) Stage(ctx context.Context, key store.Key, u *store.Upload) error
 	return s.putChunk(ctx, p, chunk, s.codec.EncodeChunk(u.Data))
 }
 
-// stageClaimArg is where the arguments of stage.lua say that the incarnation is claimed.
+// stageClaimArg is the index of the argument that tells stage.lua whether the incarnation is claimed.
 const stageClaimArg = launchArg + 6
 
 // register runs stage.lua.
@@ -53,7 +54,8 @@ func (s *Store) register(ctx context.Context, p place, u *store.Upload) error {
 	return stagedElsewhere(err)
 }
 
-// stagedElsewhere is what staging under another's incarnation ends with: it is gone from here, unless it waits to be committed there.
+// stagedElsewhere is the error for staging under an incarnation of another conversation: ErrNotFound, unless the incarnation waits to be
+// committed there.
 func stagedElsewhere(err error) error {
 	var owned *ownedError
 	if errors.As(err, &owned) && (owned.state != "S" || owned.dying) {
@@ -62,7 +64,7 @@ func stagedElsewhere(err error) error {
 	return err
 }
 
-// putChunk fills the room that register made. What watches the seal sees to it that nothing is written once Seal has returned.
+// putChunk fills the room that register reserved. It watches the seal, so that nothing is written once Seal has returned.
 func (s *Store) putChunk(ctx context.Context, p place, key string, value []byte) error {
 	seal := p.base + kindSeal
 	cmds, err := s.ask(ctx, p.partition, func(ctx context.Context, c *redis.Client) (cmds []redis.Cmder, err error) {
@@ -90,10 +92,10 @@ func (s *Store) putChunk(ctx context.Context, p place, key string, value []byte)
 	return nil
 }
 
-// errSealed leaves a transaction that must not be made.
+// errSealed aborts a transaction because of the seal.
 var errSealed = errors.New("sealed while a chunk was on its way")
 
-// deleteStep is how much one call deletes if it does not say: some milliseconds of the server's time.
+// deleteStep is how many records a call without a limit deletes: some milliseconds of the server's time.
 const deleteStep = 2000
 
 // Delete implements store.Store.
@@ -103,7 +105,7 @@ func (s *Store) Delete(ctx context.Context, key store.Key, d store.Deletion) (bo
 	}
 	d.Limit = cmp.Or(max(d.Limit, 0), deleteStep)
 	p := s.space.place(key)
-	for range 3 { // where the key leads, whose it is in that partition, whose it is
+	for range 3 { // the partition that the key leads to, then that of the owner there, then that of the owner
 		answer, err := s.remove(ctx, p, d)
 		if err != nil {
 			return false, err

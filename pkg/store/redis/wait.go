@@ -13,8 +13,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Wait implements store.Store. One poller per process looks at all versions that are waited for; what servers tell of commits makes it
-// quicker, and is not relied on.
+// Wait implements store.Store. One poller per process checks all versions that are waited for. Messages from servers about commits make it
+// faster, but are not relied on.
 func (s *Store) Wait(ctx context.Context, key store.Key, version uint64) error {
 	if err := key.Check(); err != nil {
 		return err
@@ -44,10 +44,10 @@ func versionOf(cmd redis.Cmder) (uint64, error) {
 	return version, err
 }
 
-// poll wakes who waits for a version that is past.
+// poll wakes callers whose conversations are past the version.
 func (s *Store) poll(ctx context.Context) {
 	s.waits.Each(ctx, func(keys map[store.Key]uint64) {
-		s.pause(ctx) // those who wait have looked themselves
+		s.pause(ctx) // callers have looked themselves when they began to wait
 		now, _ := s.versions(ctx, slices.Collect(maps.Keys(keys)))
 		for key, version := range now {
 			if version > keys[key] {
@@ -57,7 +57,7 @@ func (s *Store) poll(ctx context.Context) {
 	})
 }
 
-// versions reads those of many heads.
+// versions reads the versions of many heads.
 func (s *Store) versions(ctx context.Context, keys []store.Key) (map[store.Key]uint64, error) {
 	cmds, err := ofEach(ctx, s, keys, func(key store.Key) int { return s.space.place(key).partition },
 		func(pipe redis.Pipeliner, key store.Key) redis.Cmder {
@@ -75,21 +75,21 @@ func (s *Store) versions(ctx context.Context, keys []store.Key) (map[store.Key]u
 	return out, nil
 }
 
-// listen hears of commits of other processes, in the partitions that this one waits for.
+// listen receives messages about commits of other processes, for the partitions that this process waits for.
 func (s *Store) listen(ctx context.Context) {
-	s.waits.Each(ctx, func(map[store.Key]uint64) { s.hear(ctx) })
+	s.waits.Each(ctx, func(map[store.Key]uint64) { s.subscribe(ctx) })
 }
 
 const (
 	anew     = 30 * time.Second
-	heardFor = 3 * anew // how long commits tell of themselves after somebody listened
+	heardFor = 3 * anew // how long commits send messages after somebody listened
 )
 
-// hear subscribes to the partitions of what is waited for, and of what comes, until a connection breaks or half a minute is over: partitions
-// move, and what nobody waits for any more is dropped then.
-func (s *Store) hear(ctx context.Context) {
+// subscribe subscribes to the partitions of conversations that are waited for, also to new ones, until a connection breaks or half a minute has
+// passed. Then it starts over, because partitions move, and to drop what nobody waits for any more.
+func (s *Store) subscribe(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, anew)
-	e := &ears{s: s, heard: make(map[int]bool), nodes: make(map[*redis.Client]*redis.PubSub)}
+	e := &subscriptions{s: s, heard: make(map[int]bool), nodes: make(map[*redis.Client]*redis.PubSub)}
 	e.fail = func() { s.pause(ctx); cancel() }
 	defer e.open.Wait()
 	defer cancel()
@@ -108,11 +108,11 @@ func (s *Store) hear(ctx context.Context) {
 	}
 }
 
-// pause keeps a server that is away from being asked all the time.
+// pause prevents asking an unavailable server all the time.
 func (s *Store) pause(ctx context.Context) { _ = store.Pause(ctx, s.options.PollInterval) }
 
-// ears are the subscriptions, a connection to each node.
-type ears struct {
+// subscriptions holds the subscriptions, with one connection per node.
+type subscriptions struct {
 	s     *Store
 	heard map[int]bool
 	nodes map[*redis.Client]*redis.PubSub
@@ -120,8 +120,8 @@ type ears struct {
 	fail  func()
 }
 
-// add subscribes to a partition. Each by itself: channels of several slots cannot be named together.
-func (e *ears) add(ctx context.Context, partition int) (err error) {
+// add subscribes to a partition. Each has a command of its own, because channels of different slots cannot be named together.
+func (e *subscriptions) add(ctx context.Context, partition int) (err error) {
 	if e.heard[partition] {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (e *ears) add(ctx context.Context, partition int) (err error) {
 			return err
 		}
 	}
-	// Without the mark nobody is told, and the poller finds what there is.
+	// Without the mark no messages are sent, and the poller finds the commits.
 	_ = e.s.mark(ctx, c, e.s.space.base(partition)+kindHeard, "SET", "1", "EX", int(heardFor/time.Second)).Err()
 	sub, begun := e.nodes[c]
 	if !begun {
@@ -146,14 +146,14 @@ func (e *ears) add(ctx context.Context, partition int) (err error) {
 	return sub.Subscribe(ctx, channel)
 }
 
-func (e *ears) receive(ctx context.Context, sub *redis.PubSub) {
+func (e *subscriptions) receive(ctx context.Context, sub *redis.PubSub) {
 	defer sub.Close()
 	stop := context.AfterFunc(ctx, func() { _ = sub.Close() })
 	defer stop()
 	for {
 		message, err := sub.Receive(ctx)
 		switch {
-		case said(err) == "NOPERM": // the poller looks
+		case errorWord(err) == "NOPERM": // the poller takes over
 			continue
 		case err != nil:
 			e.fail()
@@ -167,28 +167,28 @@ func (e *ears) receive(ctx context.Context, sub *redis.PubSub) {
 	}
 }
 
-// sight is what was last seen of a conversation.
-type sight struct {
+// lastSeen is what was last seen of a conversation.
+type lastSeen struct {
 	id     conversation.ID
-	edited bool // it has edits
+	edited bool // the conversation has edits
 }
 
-// seen is what reads guess from.
+// seen is what reads base their guesses on.
 type seen struct {
 	mu     sync.RWMutex
-	sights map[store.Key]sight
+	sights map[store.Key]lastSeen
 }
 
-// seenMost bounds it, at some 10 MiB; past that it begins anew.
+// seenMost bounds it to some 10 MiB. Beyond that it is cleared.
 const seenMost = 50_000
 
-func (g *seen) get(key store.Key) sight {
+func (g *seen) get(key store.Key) lastSeen {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	return g.sights[key]
 }
 
-func (g *seen) put(key store.Key, s sight) {
+func (g *seen) put(key store.Key, s lastSeen) {
 	g.mu.RLock()
 	same := g.sights[key] == s
 	g.mu.RUnlock()
@@ -198,7 +198,7 @@ func (g *seen) put(key store.Key, s sight) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.sights == nil || len(g.sights) >= seenMost {
-		g.sights = make(map[store.Key]sight)
+		g.sights = make(map[store.Key]lastSeen)
 	}
 	g.sights[key] = s
 }

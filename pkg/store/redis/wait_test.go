@@ -46,7 +46,7 @@ func TestStore_Wait_OtherProcess_IsWoken(t *testing.T) {
 	}
 }
 
-// TestStore_Wait_Unheard_IsPolled: what servers tell may be lost.
+// TestStore_Wait_Unheard_IsPolled: messages from servers may be lost.
 func TestStore_Wait_Unheard_IsPolled(t *testing.T) {
 	t.Parallel()
 	r := dbtest.StartRedis(t)
@@ -83,7 +83,7 @@ func TestStore_Wait_NearItsDeadline_EndsWithIt(t *testing.T) {
 	}
 }
 
-// TestStore_Wait_ManyOneAfterAnother_AreWokenOverOneConnection: whatever happens between a look and what is heard, the poller sees.
+// TestStore_Wait_ManyOneAfterAnother_AreWokenOverOneConnection: the poller sees whatever happens between a look and a message.
 func TestStore_Wait_ManyOneAfterAnother_AreWokenOverOneConnection(t *testing.T) {
 	t.Parallel()
 	r := dbtest.StartRedis(t)

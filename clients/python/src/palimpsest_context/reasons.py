@@ -118,8 +118,8 @@ class PendingToolCallsError(PalimpsestError):
 
 
 class EmptyContextError(PalimpsestError):
-    """FAILED_PRECONDITION. The conversation has messages, and none that a model could answer:
-    system messages alone, or none that has anything to show. The error message says which."""
+    """FAILED_PRECONDITION. The conversation has messages, but none that a model could answer: it
+    has system messages only, or nothing that can be shown. The error message says which."""
 
 
 class ContextCannotFitError(PalimpsestError):
@@ -288,9 +288,9 @@ class ForgetNotFoundError(PalimpsestError):
 
 
 class HistoryDivergedError(PalimpsestError):
-    """FAILED_PRECONDITION. The caller's whole list differs from the record, or its first message
-    does with REWIND: set on_divergence to REWIND or NEW. The error's metadata names the place in
-    the list (list_index) and the message on record (message_index), both counted from 0."""
+    """FAILED_PRECONDITION. The caller's whole list differs from the record; with REWIND, its first
+    message does. Set on_divergence to REWIND or NEW. The error's metadata names the place in the
+    list (list_index) and the message on record (message_index), both counted from 0."""
 
 
 class HistoryAmbiguousError(PalimpsestError):

@@ -1,5 +1,5 @@
-// Package actors limits calls to the conversations of the actors that their callers speak for. Every read of a conversation passes here,
-// so that what is another actor's looks like what is not there, whatever the call.
+// Package actors limits a call to the conversations of the actors that its caller speaks for. Every read of a conversation passes through
+// here, so that for every call another actor's conversation looks like one that does not exist.
 package actors
 
 import (
@@ -13,7 +13,7 @@ import (
 
 type actorsKey struct{}
 
-// With returns the context of a call that speaks for some actors alone; for all of the namespace, if there are none.
+// With returns the context of a call that speaks for the given actors only. With no actors, the call speaks for the whole namespace.
 func With(ctx context.Context, actors []string) context.Context {
 	if len(actors) == 0 {
 		return ctx
@@ -26,16 +26,16 @@ func of(ctx context.Context) []string {
 	return actors
 }
 
-// Limited says whether a call speaks for some actors alone.
+// Limited reports whether a call speaks for certain actors only.
 func Limited(ctx context.Context) bool { return of(ctx) != nil }
 
-// Speaks says whether a call speaks for an actor.
+// Speaks reports whether a call speaks for an actor.
 func Speaks(ctx context.Context, actor string) bool {
 	actors := of(ctx)
 	return len(actors) == 0 || slices.Contains(actors, actor)
 }
 
-// Check refuses a call that makes a conversation another actor's.
+// Check refuses a call that would give a conversation to an actor it does not speak for.
 func Check(ctx context.Context, actor string) error {
 	switch {
 	case Speaks(ctx, actor):
@@ -47,25 +47,25 @@ func Check(ctx context.Context, actor string) error {
 	}
 }
 
-// Own is whose a conversation is that a call creates: the actor it names, or the only one that the call speaks for.
-func Own(ctx context.Context, actor string) string {
+// OwnerOf returns the actor that owns a conversation which the call creates: the actor it names, or the only one it speaks for.
+func OwnerOf(ctx context.Context, actor string) string {
 	if actors := of(ctx); actor == "" && len(actors) == 1 {
 		return actors[0]
 	}
 	return actor
 }
 
-// NewInfo are the attributes of a conversation that begins without being created.
+// NewInfo returns the attributes of a conversation that begins without CreateConversation.
 func NewInfo(ctx context.Context) *store.Info {
-	return &store.Info{ActorID: Own(ctx, ""), Counter: conversation.DefaultCounter}
+	return &store.Info{ActorID: OwnerOf(ctx, ""), Counter: conversation.DefaultCounter}
 }
 
-// Guard returns a store that shows calls the conversations they may see.
+// Guard wraps a store so that each call sees only the conversations it may see.
 func Guard(s store.Store) store.Store { return &guard{s} }
 
 type guard struct{ store.Store }
 
-// Read implements store.Store. Another actor's conversation is not found.
+// Read implements store.Store. A conversation of another actor is reported as not found.
 func (g *guard) Read(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
 	snap, err := g.Store.Read(ctx, key, q)
 	if err != nil || of(ctx) == nil || key.Conversation == "" {
@@ -81,8 +81,8 @@ func (g *guard) Read(ctx context.Context, key store.Key, q store.Query) (*store.
 	return snap, nil
 }
 
-// isOwn says whether a call may see a conversation. A head that was written before heads knew actors leaves it to the attributes; what is
-// staged has no head yet, and is its caller's who alone knows the incarnation.
+// isOwn reports whether a call may see a conversation. A head written before heads named the actor leaves that to the attributes. A
+// conversation that is only staged has no head yet; only the caller who stages it knows its incarnation.
 func (g *guard) isOwn(ctx context.Context, key store.Key, head *store.Head) (bool, error) {
 	if head.ActorID != "" || head.Version == 0 {
 		return head.Version == 0 || Speaks(ctx, head.ActorID), nil
@@ -94,7 +94,7 @@ func (g *guard) isOwn(ctx context.Context, key store.Key, head *store.Head) (boo
 	return Speaks(ctx, snap.Info.ActorID), nil
 }
 
-// Commit implements store.Store. It makes no conversation another actor's.
+// Commit implements store.Store. It refuses to give a conversation to an actor that the call does not speak for.
 func (g *guard) Commit(ctx context.Context, key store.Key, c *store.Change) error {
 	if of(ctx) == nil || key.Conversation == "" {
 		return g.Store.Commit(ctx, key, c)
@@ -113,7 +113,7 @@ func (g *guard) Commit(ctx context.Context, key store.Key, c *store.Change) erro
 	return err
 }
 
-// taken says of an id that seemed free that another actor has it: to decide again would not help.
+// taken turns a conflict about an id that seemed free into a final error if another actor has the id: deciding again would not help.
 func (g *guard) taken(ctx context.Context, key store.Key) error {
 	if _, err := g.Read(ctx, key, store.Query{}); !errors.Is(err, store.ErrNotFound) {
 		return nil

@@ -24,51 +24,52 @@ func (as *Service) Append(ctx context.Context, r AppendRequest) (result *AppendR
 	err = as.WithSuccessors(ctx, r, false, func(r AppendRequest) error {
 		a := as.begin(r, false)
 		defer a.Close(ctx)
-		err := as.Txn.Do(ctx, r.Key, func() error { return a.attempt(ctx) })
+		err := as.Txn.Do(ctx, r.Key, func() error { return a.tryOnce(ctx) })
 		result = a.result
 		return err
 	})
 	return result, err
 }
 
-// attempt is one append over its attempts.
+// attempt is one append. It keeps its state while it decides again after conflicts.
 type attempt struct {
 	service *Service
 	request AppendRequest
-	fresh   conversation.ID               // the incarnation of a conversation that is yet to be
-	dry     bool                          // nothing is staged
-	after   uint64                        // the version of the deleted one that it follows on; 0 if there is none
-	former  *conversations.FormerRequests // and what it has to remember of that one
+	fresh   conversation.ID               // the incarnation of the conversation, should the append create it
+	dry     bool                          // stages nothing
+	after   uint64                        // the version of the deleted conversation that this one replaces; 0 if there is none
+	former  *conversations.FormerRequests // the requests of that one that must be remembered
 
-	guessed   bool // the first attempt has looked whether it can do without reading
+	guessed   bool // the guess was made: only the first try may do without a read
 	weighed   bool
 	given     []givenSettings // by message
 	resolved  bool
-	policies  expiry.Policies         // as of then
+	policies  expiry.Policies         // the namespace's, when they were resolved
 	policy    conversation.Expiration // the conversation's, for results
 	inForce   conversation.Policy
-	stagedFor conversation.ID // the incarnation that large contents are staged under
+	stagedFor conversation.ID // the incarnation under which large contents are staged
 	staged    []conversation.Message
 	uploads   []conversation.ID
-	used      bool // a commit refers to the uploads, or may
+	mayStand  bool // a commit refers to the uploads, or may
 	cited     *citationPlan
-	embedded  map[blockAt]conversation.Part       // what is shown for texts that hold bytes
-	shown     map[string]*conversation.ContentRef // large contents of these that are staged
-	found     *foundHistory                       // what became of a whole list, as of the last plan; nil for none
+	embedded  map[blockAt]conversation.Part       // what the view shows for texts that hold base64 bytes
+	shown     map[string]*conversation.ContentRef // large contents of embedded that are staged
+	found     *foundHistory                       // what the last plan found of a whole list; nil for no list
 	handles   map[blockAt]conversation.ID         // see citationPlan
 	result    *AppendResult
 }
 
-// attempt is one try. What a guess leads to is final if it was committed; whatever else comes of it, the conversation is read then.
-func (a *attempt) attempt(ctx context.Context) error {
+// tryOnce tries once. An outcome that rests on a guess is final if its commit stands or may stand. After any other outcome, the
+// conversation is read and the append is decided again.
+func (a *attempt) tryOnce(ctx context.Context) error {
 	if snap := a.guess(ctx); snap != nil {
 		err := a.decide(ctx, snap)
-		if err == nil || a.used {
+		if err == nil || a.mayStand {
 			return err
 		}
 		a.service.Recent.Forget(a.request.Key)
 		a.startOver(ctx)
-		return store.ErrConflict // or whatever it is: what is read decides
+		return store.ErrConflict // whatever the error was: the read decides
 	}
 	snap, err := a.read(ctx)
 	if err != nil {
@@ -77,7 +78,7 @@ func (a *attempt) attempt(ctx context.Context) error {
 	return a.decide(ctx, snap)
 }
 
-// startOver forgets what was found out by a guess that was wrong: counter, calls and policy may be others.
+// startOver drops what was derived from a wrong guess: the counter, the calls and the policy may be different.
 func (a *attempt) startOver(ctx context.Context) {
 	a.discard(ctx)
 	a.weighed, a.resolved = false, false
@@ -91,7 +92,8 @@ func (a *attempt) startOver(ctx context.Context) {
 	a.given = nil
 }
 
-// guess is what this process knows of the conversation, for the first attempt of a request that nothing need be recalled for.
+// guess returns what this process remembers of the conversation. It is only used on the first try, and only for a request without a
+// request id and without a whole list.
 func (a *attempt) guess(ctx context.Context) *store.Snapshot {
 	if a.guessed || a.request.Request.ID != "" || a.request.History != nil {
 		return nil
@@ -104,7 +106,7 @@ func (a *attempt) guess(ctx context.Context) *store.Snapshot {
 	return snap
 }
 
-// decide places the messages behind what the conversation is, and commits.
+// decide places the messages at the end of the conversation and commits.
 func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 	first, err := a.service.Txn.Recall(snap, a.request.Request)
 	if err != nil {
@@ -123,7 +125,7 @@ func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 		return nil
 	}
 	err = a.service.Txn.Commit(ctx, a.request.Key, &snap.Head, change)
-	a.used = txn.MayStand(err)
+	a.mayStand = txn.MayStand(err)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (a *attempt) decide(ctx context.Context, snap *store.Snapshot) error {
 	return nil
 }
 
-// planAll decides what is to be committed; nil if that is nothing. What a whole list adds is found first.
+// planAll decides what to commit; nil if there is nothing. For a whole list it first finds what the list adds.
 func (a *attempt) planAll(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
 	if a.request.History != nil {
 		return a.planHistory(ctx, snap)
@@ -146,12 +148,12 @@ func (a *attempt) planAll(ctx context.Context, snap *store.Snapshot) (*store.Cha
 	return a.plan(ctx, snap)
 }
 
-// isEmpty says whether there is nothing to put on record: not a message, and no report of a build.
+// isEmpty reports whether there is nothing to record: no message, and no usage report for a build.
 func (a *attempt) isEmpty(head *store.Head) bool {
 	return len(a.request.Messages) == 0 && (a.request.Usage == nil || head.ManifestSeq == 0)
 }
 
-// committed tells the memory what a commit has changed.
+// committed tells the memory what a commit changed.
 func (a *attempt) committed(c *store.Change) {
 	if a.found != nil && len(a.found.before) > 0 {
 		a.service.Memories.Edited(a.request.Key, a.found.before)
@@ -161,7 +163,7 @@ func (a *attempt) committed(c *store.Change) {
 	}
 }
 
-// outcome is the answer to an append that a change makes.
+// outcome is the result of the append that a change makes.
 func (a *attempt) outcome(c *store.Change, revision int64) *AppendResult {
 	before, edits := a.found.split(c.Edits)
 	r := appended(c.Messages, edits, revision, false)
@@ -172,7 +174,7 @@ func (a *attempt) outcome(c *store.Change, revision int64) *AppendResult {
 	return r
 }
 
-// inlineArguments gives calls their arguments as the request has them, where what is on record refers to chunks.
+// inlineArguments replaces stored arguments of calls, which refer to chunks, by the inline arguments of the request.
 func (a *attempt) inlineArguments(calls []OpenCall, first int32) {
 	for i := range calls {
 		if calls[i].Call.Arguments.Ref == nil {
@@ -187,7 +189,7 @@ func (a *attempt) inlineArguments(calls []OpenCall, first int32) {
 	}
 }
 
-// whole are the messages as they are on record, contents inline.
+// whole returns the messages as recorded, with their contents inline.
 func (a *attempt) whole() []conversation.Message {
 	out := slices.Clone(a.staged)
 	for i := range out {
@@ -232,7 +234,7 @@ func (a *attempt) read(ctx context.Context) (*store.Snapshot, error) {
 	return a.newConversation(ctx), nil
 }
 
-// newConversation makes up a conversation that nothing is stored of: its version is 0.
+// newConversation makes up a snapshot of a conversation that is not stored yet: its version is 0.
 func (a *attempt) newConversation(ctx context.Context) *store.Snapshot {
 	head := txn.NewHead(a.fresh, a.service.Txn.Now())
 	head.Former = a.former.Until()
@@ -245,7 +247,7 @@ func (a *attempt) newConversation(ctx context.Context) *store.Snapshot {
 	return &store.Snapshot{Head: head, Info: info}
 }
 
-// plan decides where the messages go and what the head is after them.
+// plan decides the places of the messages, and the head after them.
 func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
 	head := snap.Head
 	if err := a.expected(head.Messages); err != nil {
@@ -299,7 +301,7 @@ func (a *attempt) plan(ctx context.Context, snap *store.Snapshot) (*store.Change
 	return c, nil
 }
 
-// keepUsage keeps what the provider reported for the last build until the next one counts it.
+// keepUsage stores what the provider reported for the last build until the next build counts it.
 func (a *attempt) keepUsage(c *store.Change) {
 	if u := a.request.Usage; u != nil && c.Head.ManifestSeq > 0 && u.Context() > 0 {
 		if c.Slots == nil {
@@ -319,7 +321,7 @@ func (a *attempt) expected(index int32) error {
 	return nil
 }
 
-// weigh counts once, on the first attempt: a conversation's counter never changes.
+// weigh counts the messages once, on the first try: a conversation's counter never changes.
 func (a *attempt) weigh(ctx context.Context, info *store.Info) error {
 	if a.weighed {
 		return nil
@@ -340,13 +342,13 @@ func (a *attempt) weigh(ctx context.Context, info *store.Info) error {
 	return nil
 }
 
-// place gives a message its index and the head what follows from it.
+// place gives a message its index, and updates the head for it.
 func (a *attempt) place(head *store.Head, i int, now time.Time) error {
 	m := &a.staged[i]
 	m.Index = head.Messages
 	m.CreateTime, m.TurnAdded, m.Commit = now, head.Turn, head.Version
 	m.RequestID = a.request.Request.ID
-	if a.request.Messages[i].ID == "" { // the caller's own; an attempt before this one may have had another index
+	if a.request.Messages[i].ID == "" { // the engine makes this id; an earlier try may have used another index
 		m.ID = "m" + strconv.Itoa(int(m.Index))
 	}
 	pair := placement.Pair
@@ -364,7 +366,7 @@ func (a *attempt) place(head *store.Head, i int, now time.Time) error {
 	return nil
 }
 
-// field is the path of a message in its request, for violations.
+// field is the path of a message in its request, for error messages.
 func (a *attempt) field(i int) string {
 	if a.request.Fields != nil {
 		return a.request.Fields[i]

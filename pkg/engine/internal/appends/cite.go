@@ -17,43 +17,43 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// citationPlan is what an append cites (behaviour §9), over its attempts.
+// citationPlan holds what an append cites (behaviour §9), across its tries.
 type citationPlan struct {
 	service *Service
 	counter placement.Scale
-	release bool // originals go with their run
+	release bool // originals are erased when their run ends
 	parts   []citedPart
 	slots   *contents.SlotChanges
 	last    int64
-	shares  map[blockAt]conversation.ContentRef  // contents whose bytes are stored already
-	staged  map[blockAt]conversation.ContentRef  // as of the last staging
+	shares  map[blockAt]conversation.ContentRef  // contents whose bytes are already stored
+	staged  map[blockAt]conversation.ContentRef  // shares at the time of the last staging
 	fresh   map[[32]byte]conversation.ContentRef // staged by this append
-	ids     map[blockAt]conversation.ID          // of handles: a summary that is written between two attempts may hold one
+	ids     map[blockAt]conversation.ID          // the ids in handles, kept for all tries: a summary written in between may mention a handle
 }
 
-// blockAt is a part of a message of a request.
+// blockAt locates a part of a message of the request.
 type blockAt struct{ message, part int }
 
-// citedPart is a part that is to be cited.
+// citedPart is a part that will be cited.
 type citedPart struct {
 	blockAt
 	text   string
-	words  string                // of the text, without bytes in base64
-	whole  *conversation.Content // the one run of content that is the text; nil if several are
+	words  string                // text without base64 bytes
+	whole  *conversation.Content // the single content that holds the text; nil if several do
 	sum    [32]byte
 	tool   string
 	source *conversation.ResultSource
-	call   int32 // message that holds the call; -1 if it is in the request, or unknown
+	call   int32 // index of the message that holds the call; -1 if the call is in the request, or unknown
 	args   string
-	// ordinal is the call's, if there is one.
+	// ordinal is the call's number; 0 if there is no call.
 	ordinal int32
 
 	number int64
 	record *contents.Record
-	shown  conversation.Part // before it is worded: what stands for a text that holds bytes
+	shown  conversation.Part // what the view shows; until the citation is worded, what stands for a text that holds base64 bytes
 }
 
-// findCited finds what is to be cited of an append, and reads what is known of contents.
+// findCited finds the parts of an append to be cited, and reads the slots of contents that this needs.
 func (a *attempt) findCited(ctx context.Context, snap *store.Snapshot) error {
 	p := snap.Info.Policy.Or(a.service.Defaults).Citations
 	counter, err := a.service.Views.Counter(snap.Info.Counter)
@@ -97,7 +97,7 @@ func (a *attempt) findParts(c *citationPlan, r *recallDetection, p conversation.
 	}
 }
 
-// citable says whether a part is cited: a long tool result that was not recalled, or a long text of an action's (behaviour §9).
+// citable reports whether a part is cited: a long tool result that was not recalled, or a long text of an action (behaviour §9).
 func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.CitationsPolicy) (citedPart, bool) {
 	m := &a.request.Messages[at.message]
 	p := &m.Parts[at.part]
@@ -107,7 +107,7 @@ func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.Ci
 	}
 	threshold, on := a.threshold(m, p, x.tool, policy)
 	switch {
-	case !on || m.Pinned || p.Plugin != "" || r.excepts(at):
+	case !on || m.Pinned || p.Plugin != "" || r.neverCites(at):
 		return x, false
 	case p.Kind == conversation.PartToolResult:
 		x.text, x.source = p.Result.Words(), p.Result.Source
@@ -132,7 +132,8 @@ func (a *attempt) citable(r *recallDetection, at blockAt, policy conversation.Ci
 	return x, true
 }
 
-// threshold is from how many characters on a part is cited, and whether it ever is: action policies say so before the conversation's.
+// threshold returns the number of characters from which a part is cited, and whether it is cited at all. Action policies come before
+// the conversation's policy.
 func (a *attempt) threshold(m *conversation.Message, p *conversation.Part, tool string, policy conversation.CitationsPolicy) (int, bool) {
 	o := expiry.Origin{Actions: m.Actions, Tool: tool, Server: a.service.Tools[tool]}
 	if p.Result != nil && len(p.Result.Actions) > 0 {
@@ -143,7 +144,7 @@ func (a *attempt) threshold(m *conversation.Message, p *conversation.Part, tool 
 	return int(chars), conversation.ValueOr(own.On, conversation.ValueOr(policy.On, false))
 }
 
-// read reads the slots and the calls that citing needs.
+// read reads the slots and the calls needed for citing.
 func (c *citationPlan) read(ctx context.Context, key store.Key, snap *store.Snapshot, messages []conversation.Message) error {
 	q := store.Query{Incarnation: snap.Head.Incarnation, Slots: []string{contents.LastSourceSlot}}
 	for i := range c.parts {
@@ -159,7 +160,7 @@ func (c *citationPlan) read(ctx context.Context, key store.Key, snap *store.Snap
 		}
 	}
 	read := &store.Snapshot{}
-	if snap.Head.Version > 0 { // of a conversation that is yet to be, nothing is stored
+	if snap.Head.Version > 0 { // nothing is stored yet of a conversation that the append creates
 		var err error
 		if read, err = c.service.Store.Read(ctx, key, q); err != nil {
 			return err
@@ -179,7 +180,7 @@ func (c *citationPlan) read(ctx context.Context, key store.Key, snap *store.Snap
 	return nil
 }
 
-// word makes the citations, and leaves alone what would weigh no less by them.
+// word writes the citations. It drops parts whose citation would weigh as much as the part itself.
 func (c *citationPlan) word(first int32, messages []conversation.Message) {
 	lighter := c.parts[:0]
 	for _, x := range c.parts {
@@ -210,7 +211,7 @@ func argumentsIn(messages []conversation.Message, index, ordinal int32) string {
 	return ""
 }
 
-// cite adds to an append the edits that cite, and the source records.
+// cite adds the edits and the source records of the citations to an append's change.
 func (a *attempt) cite(ctx context.Context, c *store.Change) error {
 	now := c.Head.UpdateTime
 	for i := range a.cited.parts {
@@ -228,10 +229,10 @@ func (a *attempt) cite(ctx context.Context, c *store.Change) error {
 func (a *attempt) citeOne(ctx context.Context, c *store.Change, x *citedPart, now time.Time) error {
 	m, slots := &a.staged[x.message], a.cited.slots
 	x.record.Accessed = now.UnixMilli()
-	if r := m.Parts[x.part].Result; r != nil { // which call it answers is known since the message has its place
+	if r := m.Parts[x.part].Result; r != nil { // the ordinal of the call it answers is known now that the message has its place
 		x.shown.Result.Ordinal = r.Ordinal
 	}
-	if ref := contents.WholeOf(&m.Parts[x.part]).Ref; x.large() && ref != nil { // a dry run has staged nothing
+	if ref := contents.WholeOf(&m.Parts[x.part]).Ref; x.large() && ref != nil { // without Ref, nothing was staged: this is a dry run
 		if err := slots.Share(x.sum, ref.ID); err != nil {
 			return err
 		}
@@ -241,13 +242,13 @@ func (a *attempt) citeOne(ctx context.Context, c *store.Change, x *citedPart, no
 		if err != nil {
 			return err
 		}
-		x.record.OfRun = !due.IsZero() // of a run that is over, a message keeps its original
+		x.record.OfRun = !due.IsZero() // if the run is over already, the message keeps its original
 		c.Head.NextDue = txn.Earliest(c.Head.NextDue, due)
 	}
 	if err := slots.Set(contents.SourceSlot(x.number), x.record.Encode()); err != nil {
 		return err
 	}
-	if _, embedded := a.embedded[x.blockAt]; embedded { // with images that no message holds
+	if _, embedded := a.embedded[x.blockAt]; embedded { // shown holds images that no message has
 		var err error
 		if x.shown, err = a.stageShown(ctx, x.shown); err != nil {
 			return err
@@ -261,10 +262,10 @@ func (a *attempt) citeOne(ctx context.Context, c *store.Change, x *citedPart, no
 	return nil
 }
 
-// show is what the view shows for a part that is cited.
+// show returns what the view shows for a cited part.
 func (c *citationPlan) show(x *citedPart, p *conversation.Part) conversation.Part {
 	whole := p
-	if x.shown.Kind == p.Kind { // with lines and images for the bytes that it holds
+	if x.shown.Kind == p.Kind { // with lines and images in place of the bytes it holds
 		whole = &x.shown
 	}
 	text, cited := contents.MakeCitation(x.record, x.words, true, conversation.ExpandCall(x.record.Message), contents.CountWith(c.counter.Counter))
@@ -281,7 +282,7 @@ func (c *citationPlan) show(x *citedPart, p *conversation.Part) conversation.Par
 	return out
 }
 
-// keepMedia leaves the media of a result beside what is shown for its words.
+// keepMedia keeps the media of a result next to the citation of its text.
 func keepMedia(shown, whole *conversation.ToolResult, text string) {
 	for _, p := range whole.Parts {
 		if p.Media == nil {
@@ -295,7 +296,7 @@ func keepMedia(shown, whole *conversation.ToolResult, text string) {
 	}
 }
 
-// mediaWeight is what one medium of a result was counted as.
+// mediaWeight is the weight that one medium of a result was counted with.
 func mediaWeight(p *conversation.Part, s placement.Scale) int32 {
 	if p.Result == nil {
 		return 0
@@ -315,7 +316,7 @@ func mediaWeight(p *conversation.Part, s placement.Scale) int32 {
 	return (p.Tokens - words) / media
 }
 
-// enteringEdits are the edits by which messages entered the view when they were appended.
+// enteringEdits returns the edits that were committed together with the messages, by which they entered the view.
 func (as *Service) enteringEdits(ctx context.Context, key store.Key, of *store.Snapshot) ([]conversation.Edit, error) {
 	if len(of.Messages) == 0 || of.Head.EditSeq == 0 {
 		return nil, nil
@@ -337,7 +338,7 @@ func (as *Service) enteringEdits(ctx context.Context, key store.Key, of *store.S
 	return out, nil
 }
 
-// noteRecalled notes on source records which of the new messages hold what was recalled from them.
+// noteRecalled adds to source records which of the new messages hold text recalled from them.
 func (a *attempt) noteRecalled(ctx context.Context, snap *store.Snapshot) error {
 	recalled := a.recalled()
 	if len(recalled) == 0 || snap.Head.Version == 0 {
@@ -372,7 +373,7 @@ func (a *attempt) noteRecalled(ctx context.Context, snap *store.Snapshot) error 
 	return nil
 }
 
-// recalled are the contents that results of the request were recalled from, each with the first of these messages.
+// recalled maps each content that results of the request were recalled from to the first such message.
 func (a *attempt) recalled() map[string]int {
 	out := map[string]int{}
 	for i := range a.request.Messages {

@@ -13,13 +13,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// What of the bytes in a result is shown as images, at most: as many, and of such a size, as every provider takes.
+// Limits on the bytes of a result that are shown as images: the number and the size of images that every provider accepts.
 const (
 	maxImages     = 20
 	maxImageBytes = 3_750_000 // 5 MB of base64
 )
 
-// findEmbedded finds the texts of an append that hold bytes in base64, and what the view shows for them (behaviour §9).
+// findEmbedded finds the texts of an append that hold base64 bytes, and what the view shows for them (behaviour §9).
 func (a *attempt) findEmbedded(ctx context.Context, r *recallDetection, first int32, scale placement.Scale) (map[blockAt]conversation.Part, error) {
 	out := map[blockAt]conversation.Part{}
 	for i := range a.request.Messages {
@@ -32,7 +32,7 @@ func (a *attempt) findEmbedded(ctx context.Context, r *recallDetection, first in
 			return nil, err
 		}
 		for j := range m.Parts {
-			if p := &m.Parts[j]; p.Plugin == "" && !r.excepts(blockAt{i, j}) {
+			if p := &m.Parts[j]; p.Plugin == "" && !r.neverCites(blockAt{i, j}) {
 				if shown, ok := withoutBytes(p, conversation.ExpandCall(first+int32(i)), scale); ok {
 					out[blockAt{i, j}] = shown
 				}
@@ -42,8 +42,8 @@ func (a *attempt) findEmbedded(ctx context.Context, r *recallDetection, first in
 	return out, nil
 }
 
-// withoutBytes is what the view shows for a part that holds bytes in base64: images beside a result's words, unless lines alone are lighter
-// than what is on record. It is false if the part stays as it is.
+// withoutBytes returns what the view shows for a part that holds base64 bytes: the words of a result with images next to them, or the words
+// alone if the images would make it weigh as much as the recorded part. It is false if the part stays as it is.
 func withoutBytes(p *conversation.Part, recall string, scale placement.Scale) (conversation.Part, bool) {
 	var shown conversation.Part
 	switch p.Kind {
@@ -69,7 +69,8 @@ func withoutBytes(p *conversation.Part, recall string, scale placement.Scale) (c
 	return shown, shown.Tokens < p.Tokens
 }
 
-// resultWithoutBytes is a result with lines for its bytes, and those that are images; nil if it has none.
+// resultWithoutBytes returns a result with a line in place of each run of bytes, and the bytes that are images. It is nil if the result
+// holds no bytes.
 func resultWithoutBytes(r *conversation.ToolResult, recall string) (*conversation.ToolResult, []*conversation.Media) {
 	out, images, holds := *r, []*conversation.Media(nil), false
 	out.Parts = slices.Clone(r.Parts)
@@ -89,11 +90,11 @@ func resultWithoutBytes(r *conversation.ToolResult, recall string) (*conversatio
 	if !holds {
 		return nil, nil
 	}
-	out.Unknown = "" // of the original
+	out.Unknown = "" // Unknown belongs to the original alone
 	return &out, images
 }
 
-// withImages is a result with images behind its words.
+// withImages returns a result with images behind its words.
 func withImages(r *conversation.ToolResult, images []*conversation.Media) *conversation.ToolResult {
 	if len(images) == 0 {
 		return r
@@ -109,7 +110,7 @@ func withImages(r *conversation.ToolResult, images []*conversation.Media) *conve
 	return &out
 }
 
-// wordsOf are the words of a text or a result.
+// wordsOf returns the words of a text or of a result.
 func wordsOf(p *conversation.Part) string {
 	if p.Result != nil {
 		return p.Result.Words()
@@ -117,7 +118,7 @@ func wordsOf(p *conversation.Part) string {
 	return p.Text.Inline
 }
 
-// replaceBytes adds to an append the edits by which lines and images stand for bytes, but for what is cited.
+// replaceBytes adds the edits that show lines and images in place of bytes. Cited parts have edits of their own.
 func (a *attempt) replaceBytes(ctx context.Context, c *store.Change) error {
 	for _, x := range a.cited.parts {
 		delete(a.embedded, x.blockAt)
@@ -130,7 +131,7 @@ func (a *attempt) replaceBytes(ctx context.Context, c *store.Change) error {
 			if !ok {
 				continue
 			}
-			if r := m.Parts[j].Result; r != nil { // which call it answers is known since the message has its place
+			if r := m.Parts[j].Result; r != nil { // the ordinal of the call it answers is known now that the message has its place
 				shown.Result.Ordinal = r.Ordinal
 			}
 			shown, err := a.stageShown(ctx, shown)
@@ -148,7 +149,7 @@ func (a *attempt) replaceBytes(ctx context.Context, c *store.Change) error {
 	return nil
 }
 
-// stageShown moves large contents of what is shown out to chunks. What an attempt before this one staged stays.
+// stageShown moves large contents of what is shown into chunks. Chunks staged by an earlier try are used again.
 func (a *attempt) stageShown(ctx context.Context, shown conversation.Part) (conversation.Part, error) {
 	parts := []conversation.Part{shown}
 	if a.dry || !contents.Large(parts) {

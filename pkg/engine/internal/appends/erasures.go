@@ -12,7 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// scheduleErasures adds to an append what of its messages is to be erased, and when.
+// scheduleErasures adds to a change which parts of its messages are to be erased, and when.
 func (as *Service) scheduleErasures(ctx context.Context, key store.Key, c *store.Change) error {
 	fresh := make([]record.Erasure, 0, len(c.Messages))
 	for i := range c.Messages {
@@ -22,7 +22,7 @@ func (as *Service) scheduleErasures(ctx context.Context, key store.Key, c *store
 		return nil
 	}
 	var stored []byte
-	if int(c.Head.Messages) > len(c.Messages) { // of a conversation without messages, nothing waits
+	if int(c.Head.Messages) > len(c.Messages) { // a conversation that had no messages has no scheduled erasures
 		snap, err := as.Store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, Slots: []string{erasures.DueSlot}})
 		if err != nil {
 			return txn.Failure(err)
@@ -40,7 +40,7 @@ func (as *Service) scheduleErasures(ctx context.Context, key store.Key, c *store
 	return nil
 }
 
-// erasuresOf is when something of a message is to be erased: once for each turn.
+// erasuresOf lists the turns at which something of a message is to be erased, each turn once.
 func erasuresOf(m *conversation.Message) []record.Erasure {
 	var out []record.Erasure
 	add := func(part int32, x *conversation.Expiration) {

@@ -12,7 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// resolve says once for each message and each of its results how long it lives, and how important it is (behaviour §5).
+// resolve decides once, for each message and each of its results, how long it lives and how important it is (behaviour §5).
 func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Info) error {
 	if a.resolved {
 		return nil
@@ -42,7 +42,7 @@ func (a *attempt) resolve(ctx context.Context, head *store.Head, info *store.Inf
 	return nil
 }
 
-// givenSettings are what a caller said of a message and, by part, of its results.
+// givenSettings are the settings that the caller gave for a message and, by part, for its results.
 type givenSettings struct {
 	message settings
 	results map[int]settings
@@ -69,7 +69,7 @@ func givenOf(messages []conversation.Message) []givenSettings {
 	return out
 }
 
-// resolver knows what is configured of how long things live, and how important they are.
+// resolver knows everything that configures lifetime and importance.
 type resolver struct {
 	policies expiry.Policies
 	tools    map[string]conversation.ActionPolicy // the server's
@@ -77,7 +77,7 @@ type resolver struct {
 	calls    placement.Answers
 }
 
-// resolve replaces what the caller said of a message and its results by what is to be stored.
+// resolve replaces the settings that the caller gave for a message and its results by those to be stored.
 func (r *resolver) resolve(m *conversation.Message, override *conversation.ExpirationOverride) {
 	var given []conversation.Expiration
 	if m.Expiration != nil {
@@ -111,7 +111,7 @@ func (r *resolver) resolve(m *conversation.Message, override *conversation.Expir
 	}
 }
 
-// promptsOf are the prompts that an append names.
+// promptsOf lists the prompts that an append names.
 func (a *attempt) promptsOf() []catalogue.PromptName {
 	var out []catalogue.PromptName
 	add := func(field string, e *conversation.Expiration) {

@@ -14,37 +14,38 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// History is a caller's whole list of messages. What the record has of it is found in it; the rest is appended.
+// History is a caller's whole list of messages. The messages already on record are found in it; the rest is appended.
 type History struct {
 	Input *provider.Input
-	// KnownCount and KnownSHA256 are of the elements before those of the input, which an earlier call had; 0 and empty for none.
+	// KnownCount is the number of leading elements that the caller left out because an earlier call sent them, and KnownSHA256 is their
+	// hash. They are 0 and empty if nothing was left out.
 	KnownCount  int32
 	KnownSHA256 string // lower-case hexadecimal
 	Divergence  OnDivergence
-	// Override is what comes with each message that is appended; nil for nothing.
+	// Override applies to each message that is appended; nil for none.
 	Override *conversation.ExpirationOverride
 	Cut      OnCut
-	// ByPlace asks where in the list the messages stand that a view shows.
+	// ByPlace asks for the view by places in the list: which elements of it each piece of the view stands for.
 	ByPlace bool
 }
 
-// OnDivergence says what happens where a whole list differs from the record. The numbers are those of the API.
+// OnDivergence says what to do where a whole list differs from the record. The numbers are those of the API.
 type OnDivergence int8
 
-// What happens where a list differs.
+// What to do where a list differs from the record.
 const (
-	DivergenceUnspecified OnDivergence = iota // as DivergenceRefuse
+	DivergenceUnspecified OnDivergence = iota // same as DivergenceRefuse
 	DivergenceRefuse
 	DivergenceRewind
-	DivergenceNew // as DivergenceRewind; a list that begins otherwise begins another conversation
+	DivergenceNew // same as DivergenceRewind, but a list with another beginning starts another conversation
 )
 
-// OnCut says what happens to messages that a whole list no longer holds. The numbers are those of the API.
+// OnCut says what to do with recorded messages that a whole list no longer holds. The numbers are those of the API.
 type OnCut int8
 
-// What happens to what a list lacks.
+// What to do with messages that a list lacks.
 const (
-	CutUnspecified OnCut = iota // as CutKeep
+	CutUnspecified OnCut = iota // same as CutKeep
 	CutKeep
 	CutHide
 )
@@ -53,30 +54,30 @@ const (
 type HistoryResult struct {
 	KnownCount  int32
 	KnownSHA256 string             // lower-case hexadecimal
-	Matched     int32              // elements that were on record already, or stand for nothing
-	Rewound     conversation.Range // that were taken back; empty if none were
-	// Removed are the messages that the list no longer holds, and that were taken out of the view.
+	Matched     int32              // number of elements that are already on record, or stand for nothing
+	Rewound     conversation.Range // the messages that were taken back; empty if none were
+	// Removed are the messages that were taken out of the view because the list no longer holds them.
 	Removed []conversation.Range
-	// Conversation is where the list stands: that of the request, or one that continues it.
+	// Conversation is the conversation that holds the list now: the one of the request, or one that continues it.
 	Conversation string
-	// Places are where in the list messages of the record stand.
+	// Places locate the recorded messages in the list.
 	Places []histories.Place
-	// Leading is how many elements lead the list that are system messages.
+	// Leading is the number of system messages at the start of the list.
 	Leading int32
 	// View is the view by place, if that was asked for.
 	View []ViewPiece
 }
 
-// foundHistory is where a whole list goes on, in one attempt.
+// foundHistory is what one try found of a whole list.
 type foundHistory struct {
 	*histories.Found
 	rewound conversation.Range
-	before  []conversation.Edit // that make the record what the list goes on from
-	cut     int                 // of the messages to append, those that come before all of the assistant's in the list
+	before  []conversation.Edit // edits that bring the record to the state from which the list goes on
+	cut     int                 // number of messages to append that come before the list's first assistant message
 	places  []histories.Place
 }
 
-// result says how the list was read; nil for no list.
+// result describes how the list was read; nil for no list.
 func (f *foundHistory) result() *HistoryResult {
 	if f == nil {
 		return nil
@@ -87,10 +88,11 @@ func (f *foundHistory) result() *HistoryResult {
 	}
 }
 
-// isCut says whether the calls that results of a message answer may have been cut off with its list's front.
+// isCut reports whether a result of message i may lack its call because the front of the list was cut off.
 func (a *attempt) isCut(i int) bool { return a.found != nil && i < a.found.cut }
 
-// beforeAssistant is how many messages to append come before all of the assistant's in a list that was sent from its beginning.
+// beforeAssistant counts the messages to append that come before the first assistant message. It is only meaningful for a list that was
+// sent from its beginning.
 func beforeAssistant(h *History, elements []int) int {
 	at := slices.IndexFunc(h.Input.Messages, func(m provider.InputMessage) bool { return m.Role == conversation.RoleAssistant })
 	if h.KnownCount > 0 {
@@ -106,7 +108,8 @@ func beforeAssistant(h *History, elements []int) int {
 	return n
 }
 
-// split parts the edits of a change: those that make the record what the list goes on from, and those of what is appended.
+// split separates the edits of a change: first those that bring the record to the state from which the list goes on, then those of the
+// appended messages.
 func (f *foundHistory) split(edits []conversation.Edit) (before, appended []conversation.Edit) {
 	if f == nil {
 		return nil, edits
@@ -114,7 +117,7 @@ func (f *foundHistory) split(edits []conversation.Edit) (before, appended []conv
 	return edits[:len(f.before)], edits[len(f.before):]
 }
 
-// planHistory decides what a whole list adds, and takes back what it differs from. Another attempt may find something else.
+// planHistory decides what a whole list adds, and takes back what it differs from. It starts anew with each try.
 func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
 	a.startOver(ctx)
 	a.found, a.request.Messages = nil, nil
@@ -145,7 +148,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 		c.Slots = map[string][]byte{}
 	}
 	if len(c.Messages) == 0 && first == nil {
-		c.Head.Revision = snap.Head.Revision // nothing that anybody sees
+		c.Head.Revision = snap.Head.Revision // the public revision stays: nobody sees a difference
 	}
 	c.Slots[view.HistorySlot] = found.Slot(c.Head.Messages, a.found.places, snap.Slots[view.HistorySlot])
 	if o := c.Outcome; o != nil {
@@ -154,7 +157,7 @@ func (a *attempt) planHistory(ctx context.Context, snap *store.Snapshot) (*store
 	return c, nil
 }
 
-// withoutPrefix asks for the whole list where a result of its tail answers a call of which the record knows another id.
+// withoutPrefix asks for the whole list if a result of the tail answers a call that the record knows under another id.
 func withoutPrefix(h *History, err error) error {
 	if h.KnownCount == 0 || conversation.KindOf(err) != conversation.ResultWithoutCall {
 		return err
@@ -162,7 +165,7 @@ func withoutPrefix(h *History, err error) error {
 	return conversation.Errorf(conversation.HistoryPrefixUnknown, "the call that a result of the list answers was left out with its first elements: send the whole list").Because(err)
 }
 
-// rewindFor takes back what the list differs from; nil for nothing.
+// rewindFor takes back the recorded messages that the list differs from; nil if there are none.
 func (a *attempt) rewindFor(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
 	if a.found.Rewind < 0 {
 		return nil, nil
@@ -175,7 +178,7 @@ func (a *attempt) rewindFor(ctx context.Context, snap *store.Snapshot) (*store.C
 	return first, nil
 }
 
-// moveFor adds to a rewind, or to nothing, what takes messages out of the view that the list lacks, and puts those back that it holds again.
+// moveFor extends the change, which may be nil, so that messages which the list lacks leave the view and those it holds again return.
 func (a *attempt) moveFor(ctx context.Context, first *store.Change) (*store.Change, error) {
 	if !a.found.Moves() {
 		return first, nil
@@ -187,14 +190,14 @@ func (a *attempt) moveFor(ctx context.Context, first *store.Change) (*store.Chan
 	return c, err
 }
 
-// planBehind decides what is appended, on what a change leaves that comes before it.
+// planBehind decides what is appended after the change first, and joins both.
 func (a *attempt) planBehind(ctx context.Context, snap *store.Snapshot, first *store.Change) (*store.Change, error) {
 	if first == nil {
 		return a.plan(ctx, snap)
 	}
 	after := *snap
 	after.Head = txn.Pending(first)
-	after.Head.Revision = snap.Head.Revision // one commit moves it once
+	after.Head.Revision = snap.Head.Revision // the two changes are one commit, which moves the revision once
 	second, err := a.plan(ctx, &after)
 	if err != nil {
 		return nil, err
@@ -202,7 +205,7 @@ func (a *attempt) planBehind(ctx context.Context, snap *store.Snapshot, first *s
 	return txn.Join(first, second), nil
 }
 
-// fieldsOf are the places of messages in their list.
+// fieldsOf returns the paths of the messages in their list.
 func fieldsOf(elements []int) []string {
 	out := make([]string, len(elements))
 	for i, at := range elements {

@@ -7,7 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// openCalls are the calls of an append that no result of it answers. Nobody answers those of a message that was cut off.
+// openCalls returns the calls of an append that none of its results answers. Calls of a message that was cut off are not
+// included: nobody will answer them.
 func openCalls(messages []conversation.Message, tools conversation.RecallTools) []OpenCall {
 	answered := map[int32]bool{}
 	var out []OpenCall
@@ -31,7 +32,7 @@ func openCalls(messages []conversation.Message, tools conversation.RecallTools) 
 	return open
 }
 
-// wholeCalls brings the arguments of calls into memory.
+// wholeCalls reads the arguments of calls into memory.
 func (as *Service) wholeCalls(ctx context.Context, key store.Key, incarnation conversation.ID, calls []OpenCall) error {
 	for i := range calls {
 		c := &calls[i].Call

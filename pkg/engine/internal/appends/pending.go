@@ -10,13 +10,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Pending is an append that somebody else commits, together with what is decided on it. It must be closed.
+// Pending is an append that its caller commits as part of a larger change. It must be closed.
 type Pending struct {
 	attempt
-	change *store.Change // of the last plan; nil for nothing
+	change *store.Change // the change of the last plan; nil if there is nothing to commit
 }
 
-// Begin begins an append that somebody else commits. A dry one stages nothing, and must not be committed.
+// Begin begins an append that its caller commits. A dry one stages nothing and must not be committed.
 func (as *Service) Begin(r AppendRequest, dry bool) *Pending {
 	return &Pending{attempt: *as.begin(r, dry)}
 }
@@ -29,14 +29,14 @@ func (as *Service) begin(r AppendRequest, dry bool) *attempt {
 	return a
 }
 
-// Close lets go what was staged and no commit refers to.
+// Close discards what was staged unless a commit may refer to it.
 func (a *attempt) Close(ctx context.Context) {
-	if !a.used {
+	if !a.mayStand {
 		a.discard(ctx)
 	}
 }
 
-// Open makes up the conversation that the append creates, where there is none. A conversation that came to be meanwhile is a conflict.
+// Open returns the head of the conversation that the append will create. If the conversation exists by now, that is a conflict.
 func (p *Pending) Open(ctx context.Context) (*store.Snapshot, error) {
 	snap, err := p.read(ctx)
 	if err == nil && snap.Head.Version > 0 {
@@ -51,15 +51,15 @@ func (p *Pending) CheckFormer(ctx context.Context, head *store.Head) error {
 	return p.service.Conversations.CheckFormer(ctx, p.request.Key, head, conversations.AppendRequests, p.request.Request.ID)
 }
 
-// Plan decides where the messages go. It may be asked again, of another snapshot: what it said before is void then. The change is nil if there
-// is nothing to put on record.
+// Plan decides where the messages go. It may be called again with another snapshot, which replaces the earlier plan. The change is nil if
+// there is nothing to record.
 func (p *Pending) Plan(ctx context.Context, snap *store.Snapshot) (*store.Change, error) {
 	var err error
 	p.change, err = p.planAll(ctx, snap)
 	return p.change, err
 }
 
-// System is the system prompt that a whole list comes with, beside what the record begins with; empty for none.
+// System returns the system prompt of a whole list, without the part that is already at the start of the record; empty for none.
 func (p *Pending) System(ctx context.Context, snap *store.Snapshot) (string, error) {
 	if p.request.History == nil {
 		return "", nil
@@ -67,10 +67,10 @@ func (p *Pending) System(ctx context.Context, snap *store.Snapshot) (string, err
 	return p.service.histories.System(ctx, p.request.Key, snap, p.request.History.Input)
 }
 
-// LacksSystem says of the list that the last plan found whether the caller left out a system prompt with its front.
+// LacksSystem reports whether the leading elements that the caller left out held a system prompt that is not on record.
 func (p *Pending) LacksSystem() bool { return p.found != nil && p.found.LacksSystem }
 
-// Texts are the contents that were staged, by id: the store does not show them before they are committed.
+// Texts are the staged contents, by id. The store does not return them before the commit.
 func (p *Pending) Texts() map[conversation.ID]string {
 	out := map[conversation.ID]string{}
 	for i := range p.staged {
@@ -87,7 +87,7 @@ func (p *Pending) Texts() map[conversation.ID]string {
 	return out
 }
 
-// Result is the outcome of the last plan, at the revision that the commit makes.
+// Result is the outcome of the last plan. revision is the one that the commit makes.
 func (p *Pending) Result(revision int64) *AppendResult {
 	if p.change == nil {
 		return &AppendResult{Revision: revision, History: p.found.result()}
@@ -95,16 +95,16 @@ func (p *Pending) Result(revision int64) *AppendResult {
 	return p.outcome(p.change, revision)
 }
 
-// Committed is told what became of the commit.
+// Committed is told the outcome of the commit.
 func (p *Pending) Committed(err error) {
-	p.used = p.used || txn.MayStand(err)
+	p.mayStand = p.mayStand || txn.MayStand(err)
 	if err == nil && p.change != nil {
 		p.committed(p.change)
 	}
 }
 
-// MayStand says whether the messages are on record, or may be.
-func (p *Pending) MayStand() bool { return p.used }
+// MayStand reports whether the messages are on record, or may be.
+func (p *Pending) MayStand() bool { return p.mayStand }
 
 // Repeat answers a retry with the first outcome.
 func (p *Pending) Repeat(ctx context.Context, o *store.Outcome) (*AppendResult, error) {

@@ -13,13 +13,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// recallDetection finds out which parts of an append were recalled where their callers do not say (behaviour §9). An agent that is told to
-// recall what it has just recalled would do so for ever.
+// recallDetection finds the parts of an append that were recalled, where the caller does not say so (behaviour §9). They must not be
+// cited: an agent that gets a citation for what it has just recalled would recall it again without end.
 type recallDetection struct {
 	appending *attempt
 	tools     conversation.RecallTools
 	calls     placement.Answers
-	sources   map[string]*contents.Record // by handle; nil where the conversation has none
+	sources   map[string]*contents.Record // by handle; nil for a handle that the conversation does not have
 
 	candidates []recallCandidate
 	citations  map[blockAt]bool // parts that are citations of this conversation
@@ -28,12 +28,12 @@ type recallDetection struct {
 // recallCandidate is a part that may have been recalled.
 type recallCandidate struct {
 	at   blockAt
-	call int32  // message on record that holds the call's arguments; -1: they are at hand
-	args string // of a recall tool's call
-	text string // that has the form of a citation; empty: it has not
+	call int32  // index of the recorded message that holds the call's arguments; -1 if the arguments are in the request
+	args string // arguments of the call of a recall tool
+	text string // a text that looks like a citation; empty if it does not
 }
 
-// recognize notes of the results of an append what they were recalled from.
+// recognize records for each result of an append which content it was recalled from.
 func (a *attempt) recognize(ctx context.Context, snap *store.Snapshot, calls placement.Answers) (*recallDetection, error) {
 	r := &recallDetection{
 		appending: a, tools: snap.Info.Policy.Or(a.service.Defaults).RecallTools(), calls: calls,
@@ -60,7 +60,7 @@ func (r *recallDetection) part(at blockAt) *conversation.Part {
 	return &r.appending.request.Messages[at.message].Parts[at.part]
 }
 
-// consider looks whether a part may have been recalled.
+// consider adds a part to the candidates if it may have been recalled.
 func (r *recallDetection) consider(at blockAt) {
 	p := r.part(at)
 	c := recallCandidate{at: at, call: -1}
@@ -80,7 +80,7 @@ func (r *recallDetection) consider(at blockAt) {
 	}
 }
 
-// read reads the calls that are on record, and the source records that arguments and citations name.
+// read reads the recorded calls, and the source records named by arguments and citations.
 func (r *recallDetection) read(ctx context.Context, incarnation conversation.ID) error {
 	key, as := r.appending.request.Key, r.appending.service
 	q := store.Query{Incarnation: incarnation}
@@ -137,7 +137,7 @@ func (r *recallDetection) readSources(ctx context.Context, incarnation conversat
 	return nil
 }
 
-// argumentsOf are the arguments of any recall tool; none where they cannot be read.
+// argumentsOf parses the arguments of any recall tool. They are empty if they cannot be parsed.
 func argumentsOf(text string) *toolcalls.Arguments {
 	if args, err := toolcalls.Parse("", text); err == nil {
 		return args
@@ -145,7 +145,7 @@ func argumentsOf(text string) *toolcalls.Arguments {
 	return &toolcalls.Arguments{}
 }
 
-// settle says of a part what it was recalled from, if that is on record.
+// settle records what a part was recalled from, if the conversation has that content.
 func (r *recallDetection) settle(c *recallCandidate, messages int32) {
 	p, args := r.part(c.at), argumentsOf(c.args)
 	var from *conversation.Recalled
@@ -164,8 +164,8 @@ func (r *recallDetection) settle(c *recallCandidate, messages int32) {
 	}
 }
 
-// excepts says whether a part is never cited: a citation, and what a tool gave that recalls.
-func (r *recallDetection) excepts(at blockAt) bool {
+// neverCites reports whether a part is never cited: it is a citation itself, or the result of a recall tool.
+func (r *recallDetection) neverCites(at blockAt) bool {
 	p := r.part(at)
 	return r.citations[at] || p.Result != nil && (p.Result.Recalled != nil || r.tools.Has(r.calls.Tool(p.Result)))
 }

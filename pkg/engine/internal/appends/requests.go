@@ -8,28 +8,28 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// AppendRequest asks for messages to be put on record, all or nothing. Index, Tokens, TurnAdded, CreateTime, ordinals and part
-// tokens of the messages are the engine's to set; all content is inline. The engine may keep the messages.
+// AppendRequest asks for messages to be recorded, all or nothing. The engine sets Index, Tokens, TurnAdded, CreateTime, the ordinals
+// and the part tokens of the messages. All content is inline. The engine may keep the messages.
 type AppendRequest struct {
 	Key      store.Key
 	Messages []conversation.Message
-	// History, if set, is a whole list, of which Messages are what it adds: an attempt finds them, and callers leave them out.
+	// History, if set, is a whole list. Callers leave Messages empty then: each try fills in those that the list adds.
 	History *History
-	// Fields are the paths of the messages in their request, for violations; nil for those of AppendMessage and BatchAppendMessages.
+	// Fields are the paths of the messages in their request, for error messages; nil for AppendMessage and BatchAppendMessages.
 	Fields []string
-	// Usage is what the provider reported of the call that gave the messages; nil for nothing. The next build counts it.
+	// Usage is what the provider reported for the call that produced the messages; nil for none. The next build counts it.
 	Usage *provider.Usage
-	// Extras are what comes with the messages: nil, or one for each.
+	// Extras are per message; nil for none.
 	Extras        []AppendExtra
 	Request       txn.Request
 	ExpectedIndex *int32
-	// Begins are the attributes of a conversation that is yet to be; nil for those of one that continues none.
+	// Begins are the attributes of the conversation if the append creates it; nil for the default ones.
 	Begins *store.Info
-	// Variants asks for the two variants of the messages.
+	// Variants asks for the display and persistent variants of the messages.
 	Variants bool
 }
 
-// AppendExtra is what comes with a message.
+// AppendExtra belongs to one message.
 type AppendExtra struct {
 	Additions []conversation.Addition
 	Override  *conversation.ExpirationOverride
@@ -39,22 +39,22 @@ type AppendExtra struct {
 type OpenCall struct {
 	Call    conversation.ToolCall // arguments inline
 	Message int32
-	// Recalls: it calls a tool of the sidecar's own.
+	// Recalls is set for a call of one of the sidecar's own tools.
 	Recalls bool
 }
 
 // AppendResult is the outcome of an append.
 type AppendResult struct {
-	Messages  []conversation.Message // as they are on record; large contents are references
+	Messages  []conversation.Message // as recorded; large contents are references
 	Events    []conversation.Event
 	Revision  int64
 	Duplicate bool
-	// Citations are what stands for results of each message, if they are cited.
+	// Citations are the citations of each message's results, if any are cited.
 	Citations [][]contents.Cited
-	// Display and Persistent are the variants of the messages, contents inline, if they were asked for.
+	// Display and Persistent are the two variants of the messages, with contents inline, if they were asked for.
 	Display, Persistent []conversation.Message
-	// Calls are those of the messages that wait for a result.
+	// Calls are the calls in the messages that wait for a result.
 	Calls []OpenCall
-	// History says how a whole list was read; nil for all else.
+	// History describes how a whole list was read; nil if the request had none.
 	History *HistoryResult
 }

@@ -49,7 +49,7 @@ func (r *AppendResult) variants(whole []conversation.Message) {
 	}
 }
 
-// appended is the answer to an append: the messages, and the edits by which they entered the view.
+// appended makes the answer to an append from the messages and the edits by which they entered the view.
 func appended(messages []conversation.Message, entered []conversation.Edit, revision int64, duplicate bool) *AppendResult {
 	r := &AppendResult{Messages: messages, Revision: revision, Duplicate: duplicate, Citations: make([][]contents.Cited, len(messages))}
 	for i := range messages {

@@ -1,5 +1,5 @@
-// Package appends puts messages on record: it resolves how long they live, cites what is long, recognizes what was recalled, and writes
-// message and head in one commit.
+// Package appends puts messages on record: it decides how long they live, cites what is long, recognizes what was recalled, and writes
+// messages and head in one commit.
 package appends
 
 import (
@@ -23,10 +23,10 @@ type Service struct {
 	histories *histories.Finder
 }
 
-// Rewind decides how the messages of a conversation from an index on are taken back.
+// Rewind returns the change that takes back the messages of a conversation from an index on.
 type Rewind func(ctx context.Context, w *view.Loaded, from int32) (*store.Change, error)
 
-// Move decides how messages leave the view that a list lacks, and others come back, behind a rewind; nil for none.
+// Move extends first, which may be nil, so that the messages takeOut leave the view and the messages putBack return to it.
 type Move func(ctx context.Context, w *view.Loaded, first *store.Change, takeOut, putBack []conversation.Range) (*store.Change, error)
 
 // Options is what a service is made of.
@@ -43,8 +43,8 @@ type Options struct {
 	Rewind        Rewind
 	Move          Move
 	IDs           func() conversation.ID
-	Defaults      conversation.Policy                  // the server's
-	Tools         map[string]conversation.ActionPolicy // what the server says of single tools, by name
+	Defaults      conversation.Policy                  // the server's default policy
+	Tools         map[string]conversation.ActionPolicy // the server's settings for single tools, by name
 }
 
 // New returns a service.

@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 )
 
-// findShares finds the contents whose bytes the conversation has already.
+// findShares finds the contents whose bytes the conversation already stores.
 func (c *citationPlan) findShares() error {
 	c.shares, c.fresh = map[blockAt]conversation.ContentRef{}, map[[32]byte]conversation.ContentRef{}
 	for i := range c.parts {
@@ -29,7 +29,7 @@ func (c *citationPlan) findShares() error {
 	return nil
 }
 
-// share lets the parts of a message refer to bytes that are stored already, or were staged for a message before it.
+// share makes parts of a message refer to bytes that are already stored, or were staged for an earlier message.
 func (c *citationPlan) share(message int, parts []conversation.Part) {
 	for i := range c.parts {
 		x := &c.parts[i]
@@ -46,7 +46,7 @@ func (c *citationPlan) share(message int, parts []conversation.Part) {
 	}
 }
 
-// learn notes what was staged of a message, for those after it.
+// learn notes the chunks that were staged for a message, so that later messages can share them.
 func (c *citationPlan) learn(message int, parts []conversation.Part) {
 	for i := range c.parts {
 		if x := &c.parts[i]; x.message == message && x.large() {
@@ -62,7 +62,7 @@ func (c *citationPlan) stagedShares() map[blockAt]conversation.ContentRef {
 	return c.staged
 }
 
-// sharesAsStaged says whether what was staged in an attempt before this one still does.
+// sharesAsStaged reports whether the shares are still those of the last staging.
 func (c *citationPlan) sharesAsStaged() bool {
 	return maps.Equal(c.shares, c.staged)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 )
 
-// describe is the source record of a part that is cited.
+// describe makes the source record of a cited part.
 func (c *citationPlan) describe(message int32, run string, x *citedPart) *contents.Record {
 	kind := content.KindOf("", x.text)
 	r := &contents.Record{
@@ -23,7 +23,7 @@ func (c *citationPlan) describe(message int32, run string, x *citedPart) *conten
 	return r
 }
 
-// idOf is what a part's handle is made with, the same in every attempt.
+// idOf returns the random id that a part's handle is made with. It is the same in every try.
 func (c *citationPlan) idOf(at blockAt) conversation.ID {
 	id, ok := c.ids[at]
 	if !ok {
@@ -33,7 +33,7 @@ func (c *citationPlan) idOf(at blockAt) conversation.ID {
 	return id
 }
 
-// applySource takes over what the caller says of the source.
+// applySource copies the caller's description of the source.
 func applySource(r *contents.Record, s *conversation.ResultSource) {
 	if s == nil {
 		return

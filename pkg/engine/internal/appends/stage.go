@@ -8,13 +8,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 )
 
-// stage moves large contents out to chunks, outside of any compare. The request's messages stay whole, so that another
-// incarnation can be staged for if the conversation is replaced in between.
+// stage moves large contents into chunks, before the commit that refers to them. The request's messages keep their contents
+// inline, so that they can be staged again if another incarnation replaces the conversation in between.
 func (a *attempt) stage(ctx context.Context, incarnation conversation.ID) error {
 	if a.stagedFor == incarnation && a.cited.sharesAsStaged() {
 		return nil
 	}
-	a.discard(ctx) // of an attempt before this one
+	a.discard(ctx) // chunks of an earlier try
 	a.stagedFor, a.staged = incarnation, slices.Clone(a.request.Messages)
 	if a.dry {
 		return nil
@@ -50,20 +50,20 @@ func (a *attempt) stageParts(ctx context.Context) error {
 	return nil
 }
 
-// discard lets go what was staged.
+// discard deletes what was staged.
 func (a *attempt) discard(ctx context.Context) {
 	incarnation, uploads := a.stagedFor, a.uploads
 	a.stagedFor, a.uploads, a.shown = conversation.ID{}, nil, nil
 	switch {
 	case len(uploads) == 0:
 		return
-	case incarnation == a.fresh: // there is nothing else under it
+	case incarnation == a.fresh: // nothing else is staged under it: all of it goes
 		uploads = nil
 	}
 	a.service.Txn.Discard(ctx, a.request.Key, incarnation, uploads...)
 }
 
-// inlineBytes is what is yet to be staged of parts, and what stays in their record.
+// inlineBytes is the number of bytes of parts that are yet to be staged, or that stay in the record.
 func inlineBytes(parts []conversation.Part) (n int64) {
 	for _, c := range conversation.Contents(parts) {
 		n += int64(len(c.Inline))

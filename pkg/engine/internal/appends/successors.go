@@ -17,18 +17,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// SuccessorsSlot names the conversations that whole lists began which are not this one's. An entry may lead to nothing: it is written before the
-// conversation that it names, so that whoever finds the list begun finds it here.
+// SuccessorsSlot names the conversations that whole lists began because they did not continue this one. An entry may name a conversation
+// that does not exist: the entry is written first, so that a retry of the list finds it here.
 const SuccessorsSlot = "successors"
 
-// MaxSuccessors is how many a conversation knows, and how many of all generations a list is looked for in.
+// MaxSuccessors is how many successors a conversation remembers, and among how many of all generations a list is looked for.
 const MaxSuccessors = 32
 
-// maxMoves is how often a list is looked for anew because the conversation it was found in moved.
+// maxMoves is how often a list is looked for again because the conversation that it was found in changed.
 const maxMoves = 8
 
-// WithSuccessors calls do with a request, and if its list is none of its conversation's and may begin another (DivergenceNew), with the request for
-// the conversation where the list goes on. A dry one notes nothing.
+// WithSuccessors calls do with a request. If the request's list does not continue its conversation and may begin another one
+// (DivergenceNew), it calls do again, for the conversation where the list goes on. A dry one writes no entry.
 func (as *Service) WithSuccessors(ctx context.Context, r AppendRequest, dry bool, do func(AppendRequest) error) error {
 	err := do(r)
 	for range maxMoves {
@@ -47,7 +47,7 @@ func (as *Service) WithSuccessors(ctx context.Context, r AppendRequest, dry bool
 	return err
 }
 
-// mayBegin says of what a request came to whether its list may be another conversation's.
+// mayBegin reports whether, after err, the list of a request may belong to another conversation.
 func mayBegin(r *AppendRequest, err error) bool {
 	return err != nil && r.History != nil && r.History.Divergence == DivergenceNew && isElsewhere(err)
 }
@@ -71,7 +71,8 @@ func nothingAppended(err error) error {
 	return &told
 }
 
-// successorFor is the request for the conversation in which its list goes on, or which it begins; nil if it is its own conversation's, or nobody's.
+// successorFor returns the request for the conversation in which the list goes on, or which it begins. It is nil if the list belongs to its
+// own conversation, or to none.
 func (as *Service) successorFor(ctx context.Context, r *AppendRequest, dry bool) (*AppendRequest, error) {
 	return txn.Decide(ctx, as.Txn, r.Key, func() (*AppendRequest, error) {
 		l := &lineage{service: as, request: r, seen: map[string]bool{r.Key.Conversation: true}}
@@ -98,14 +99,14 @@ type lineage struct {
 	all     []*relative
 }
 
-// relative is a conversation of a lineage.
+// relative is one conversation of a lineage.
 type relative struct {
 	key        store.Key
 	snap       *store.Snapshot
 	successors []record.Successor
 }
 
-// read reads a conversation; nil if it is not there.
+// read reads a conversation; nil if it does not exist.
 func (l *lineage) read(ctx context.Context, key store.Key) (*relative, error) {
 	snap, err := l.service.Store.Read(ctx, key, store.Query{
 		Info: true, SlotsOf: view.BuildSlots, Slots: []string{SuccessorsSlot}, Request: l.request.Request.Key(),
@@ -114,7 +115,7 @@ func (l *lineage) read(ctx context.Context, key store.Key) (*relative, error) {
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	case err != nil || !l.lives(&snap.Head):
-		return nil, nil //nolint:nilerr // what is not there is none
+		return nil, nil //nolint:nilerr // a conversation that does not exist is no error here
 	}
 	x := &relative{key: key, snap: snap}
 	x.successors, err = record.DecodeSuccessors(snap.Slots[SuccessorsSlot])
@@ -123,7 +124,7 @@ func (l *lineage) read(ctx context.Context, key store.Key) (*relative, error) {
 
 func (l *lineage) lives(h *store.Head) bool { return l.service.Txn.Live(h) == nil }
 
-// follow reads what continues a conversation, newest first, and what continues that.
+// follow reads the conversations that continue one, newest first, and then those that continue them.
 func (l *lineage) follow(ctx context.Context, from *relative) error {
 	for _, s := range slices.Backward(from.successors) {
 		if l.seen[s.Conversation] || len(l.seen) > MaxSuccessors {
@@ -134,7 +135,7 @@ func (l *lineage) follow(ctx context.Context, from *relative) error {
 		if err != nil {
 			return err
 		}
-		if next == nil || next.snap.Info.Continues != from.key.Conversation { // it is gone, and another may have its name
+		if next == nil || next.snap.Info.Continues != from.key.Conversation { // it was deleted, and its name may be used by another conversation
 			continue
 		}
 		l.all = append(l.all, next)
@@ -145,22 +146,22 @@ func (l *lineage) follow(ctx context.Context, from *relative) error {
 	return nil
 }
 
-// find looks for the conversation that answered the request before, or else for the first in which its list goes on.
+// find returns the request for the conversation that answered it before or, if there is none, for the first one in which the list goes on.
 func (l *lineage) find(ctx context.Context, own *relative) (*AppendRequest, error) {
 	for _, x := range l.all {
 		if first, err := l.service.Txn.Recall(x.snap, l.request.Request); err == nil && first != nil {
-			return l.to(own, x.key), nil
+			return l.requestFor(own, x.key), nil
 		}
 	}
 	for _, x := range l.all {
 		if agrees, err := l.agrees(ctx, x); err != nil || agrees {
-			return l.to(own, x.key), err
+			return l.requestFor(own, x.key), err
 		}
 	}
 	return nil, nil
 }
 
-// agrees says whether the list begins as the conversation does.
+// agrees reports whether the list begins as the conversation does.
 func (l *lineage) agrees(ctx context.Context, x *relative) (bool, error) {
 	_, err := l.service.histories.Find(ctx, x.key, x.snap, l.request.History.sought(true))
 	if err != nil && isElsewhere(err) {
@@ -169,34 +170,37 @@ func (l *lineage) agrees(ctx context.Context, x *relative) (bool, error) {
 	return err == nil, err
 }
 
-// to is the request for another conversation. One that is not there yet begins with what is set of the one that it continues.
-func (l *lineage) to(own *relative, key store.Key) *AppendRequest {
+// requestFor returns the request for another conversation. If that does not exist yet, it gets the attributes of the conversation that it
+// continues.
+func (l *lineage) requestFor(own *relative, key store.Key) *AppendRequest {
 	out, info := *l.request, *own.snap.Info
 	info.Continues, info.Unknown = own.key.Conversation, ""
 	out.Key, out.Begins = key, &info
 	return &out
 }
 
-// begin notes the conversation that the list begins, and is the request for it; nil if the list cannot begin any. The note comes first: what breaks
-// off behind it leaves a name that leads nowhere, and the next list that begins so takes it up.
+// begin enters a new conversation for the list and returns the request for it; nil if the list cannot begin one. The entry is written
+// first. If the call breaks off after that, the entry names a conversation that does not exist, and the next list with the same beginning
+// uses the name.
 func (l *lineage) begin(ctx context.Context, own *relative, dry bool) (*AppendRequest, error) {
 	in := l.request.History
 	switch agrees, err := l.refusal(ctx, own); {
 	case err != nil:
 		return nil, err
-	case agrees && in.KnownCount == 0: // it moved
+	case agrees && in.KnownCount == 0: // the conversation changed in between
 		return l.request, nil
 	case agrees || in.KnownCount > 0 || len(in.Input.Messages) == 0:
 		return nil, nil
 	}
-	key, err := l.free(ctx, own)
+	key, err := l.freeName(ctx, own)
 	if err != nil || dry || isNamed(own.successors, key.Conversation) {
-		return l.to(own, key), err
+		return l.requestFor(own, key), err
 	}
-	return l.to(own, key), l.note(ctx, own, key.Conversation)
+	return l.requestFor(own, key), l.addSuccessor(ctx, own, key.Conversation)
 }
 
-// refusal says whether the list is the conversation's own after all, because that moved, or may be: then it begins no other.
+// refusal reports whether the list belongs to the conversation after all, because the conversation changed, or may belong to it. The list
+// begins no other one then.
 func (l *lineage) refusal(ctx context.Context, own *relative) (isOwn bool, err error) {
 	_, err = l.service.histories.Find(ctx, own.key, own.snap, l.request.History.sought(true))
 	switch {
@@ -209,8 +213,8 @@ func (l *lineage) refusal(ctx context.Context, own *relative) (isOwn bool, err e
 	}
 }
 
-// free is the name of the conversation that the list begins: made of its first message, so that a retry comes to the same one.
-func (l *lineage) free(ctx context.Context, own *relative) (store.Key, error) {
+// freeName finds the name for the conversation that the list begins. It is made from the first message, so that a retry finds the same name.
+func (l *lineage) freeName(ctx context.Context, own *relative) (store.Key, error) {
 	key := own.key
 	for n := range 2 * MaxSuccessors {
 		key.Conversation = l.name(own, n)
@@ -225,12 +229,13 @@ func (l *lineage) free(ctx context.Context, own *relative) (store.Key, error) {
 	return key, conversation.Errorf(conversation.LimitExceeded, "too many conversations began with the list's first message, and are others now")
 }
 
-// nameBytes is how much of a name tells it from others.
+// nameBytes is how many bytes of the hash a name has.
 const nameBytes = 15
 
 var nameLetters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567")
 
-// name is the n-th name of a conversation that begins as the list does. It says nothing of the list to who does not know the incarnation.
+// name is the n-th candidate name for a conversation with the list's beginning. It reveals nothing about the list to anybody who does not
+// know the incarnation.
 func (l *lineage) name(own *relative, n int) string {
 	in := l.request.History.Input
 	first := in.Messages[0]
@@ -241,9 +246,9 @@ func (l *lineage) name(own *relative, n int) string {
 	return strings.ToValidUTF8(head[:min(len(head), store.MaxName-len(tail))], "") + tail
 }
 
-// note adds a name to those of the conversation. It is no change of the record. If there are too many, one that leads nowhere makes room, or else
-// the oldest.
-func (l *lineage) note(ctx context.Context, own *relative, name string) error {
+// addSuccessor adds a name to the conversation's successors. It does not change the record. If there are too many, it drops one that does not exist
+// or else the oldest.
+func (l *lineage) addSuccessor(ctx context.Context, own *relative, name string) error {
 	list := append(slices.Clone(own.successors), record.Successor{Conversation: name})
 	if len(list) > MaxSuccessors {
 		dead := slices.IndexFunc(list[:MaxSuccessors], func(s record.Successor) bool {
@@ -262,7 +267,7 @@ func isNamed(list []record.Successor, name string) bool {
 	return slices.ContainsFunc(list, func(s record.Successor) bool { return s.Conversation == name })
 }
 
-// sought is the list as it is looked for in a conversation.
+// sought returns the list as a search request for package histories.
 func (h *History) sought(rewind bool) *histories.Request {
 	return &histories.Request{Input: h.Input, KnownCount: h.KnownCount, KnownSHA256: h.KnownSHA256, Rewind: rewind, Hide: h.Cut == CutHide}
 }

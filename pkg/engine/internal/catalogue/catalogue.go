@@ -1,5 +1,5 @@
-// Package catalogue is what operators configure in namespaces: model profiles, action policies and prompts. Each namespace has a partition
-// of its own; a reader trusts what it has read for a second.
+// Package catalogue holds what operators configure in namespaces: model profiles, action policies and prompts. Each namespace has a
+// partition of its own. A reader trusts what it has read for a second.
 package catalogue
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// The prefixes of the slots of a namespace's own partition: what belongs to no conversation.
+// The prefixes of the slots in a namespace's own partition, which belong to no conversation.
 const (
 	profileSlot = "model/"
 	policySlot  = "action/"
@@ -26,16 +26,15 @@ const (
 // maxEntries is how many entries of each kind a namespace holds.
 const maxEntries = 1000
 
-// freshFor is how long a catalogue is trusted before the store is asked whether it changed: another process may have
-// changed it.
+// freshFor is how long a catalogue is trusted before the store is asked whether another process changed it.
 const freshFor = time.Second
 
-// Entries is what operators configured for a namespace. It is read only.
+// Entries is what operators configured for a namespace. It must not be changed.
 type Entries struct {
 	version  uint64
 	asked    time.Time
 	profiles map[string]conversation.ModelProfile
-	shipped  map[string]conversation.ModelProfile // what is known of models that nothing was put for
+	shipped  map[string]conversation.ModelProfile // the profiles of models that nothing was put for
 	Policies expiry.Policies
 	prompts  map[string]conversation.Prompt
 }
@@ -106,7 +105,7 @@ func (c *Reader) readCatalogue(ctx context.Context, namespace string, cached *En
 	}
 }
 
-// assembleCatalogue reads the other kinds too; whole is false if the namespace changed meanwhile.
+// assembleCatalogue reads the kinds that snap lacks. whole is false if the namespace changed in between.
 func (c *Reader) assembleCatalogue(ctx context.Context, key store.Key, snap *store.Snapshot) (out *Entries, whole bool, err error) {
 	out = &Entries{version: snap.Head.Version, Policies: expiry.Policies{}}
 	if out.profiles, err = decodeAll(snap.Slots, profileSlot, record.DecodeModelProfile); err != nil {
@@ -154,16 +153,16 @@ func decodeAll[T any](slots map[string][]byte, prefix string, decode func([]byte
 // entryChange is one change of an entry.
 type entryChange struct {
 	prefix, name string
-	// value makes the new entry from the old one, nil if there is none; a nil result removes it.
+	// value makes the new entry from the old one, which is nil if there is none. A nil result removes the entry.
 	value func(old []byte) ([]byte, error)
-	// version of the new entry, for a retry to be told; nil for entries without one.
+	// version is set to the version of the new entry, also when a retry is answered; nil for entries without a version.
 	version *int32
-	absent  *conversation.Error // when there is nothing to remove
+	absent  *conversation.Error // the error if there is nothing to remove
 }
 
 func remove([]byte) ([]byte, error) { return nil, nil }
 
-// change changes an entry of a namespace. A request that was answered before changes nothing; its version is told again.
+// change changes an entry of a namespace. If the request was answered before, it changes nothing and returns the same version again.
 func (a *Admin) change(ctx context.Context, namespace string, ch entryChange, r txn.Request) error {
 	key := store.Key{Namespace: namespace}
 	err := a.txn.Do(ctx, key, func() error {
@@ -202,7 +201,7 @@ func (a *Admin) change(ctx context.Context, namespace string, ch entryChange, r 
 	return err
 }
 
-// next is the new value of the entry.
+// next returns the new value of the entry.
 func (ch *entryChange) next(slots map[string][]byte) ([]byte, error) {
 	old, exists := slots[ch.prefix+ch.name]
 	value, err := ch.value(old)

@@ -7,11 +7,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// PromptName is a prompt as a field of a request names it.
+// PromptName is the id of a prompt, with the request field that names it.
 type PromptName struct{ Field, ID string }
 
-// RequirePrompts refuses prompts that do not exist where they are named. One that is deleted later gives way to the default. Another process may
-// have put one in just now, so that the store is asked before one is refused.
+// RequirePrompts refuses ids of prompts that do not exist. If a prompt is deleted later, the default takes its place. Another process may
+// have put a prompt just now, so the store is asked before an id is refused.
 func (c *Reader) RequirePrompts(ctx context.Context, namespace string, named ...PromptName) error {
 	missing, err := c.missingPrompts(ctx, namespace, named)
 	if err != nil || len(missing) == 0 {
@@ -31,7 +31,7 @@ func (c *Reader) RequirePrompts(ctx context.Context, namespace string, named ...
 func (c *Reader) missingPrompts(ctx context.Context, namespace string, named []PromptName) ([]PromptName, error) {
 	var out []PromptName
 	for _, n := range named {
-		if n.ID == "" || n.ID == defaultPrompt { // which is built in until there is one
+		if n.ID == "" || n.ID == defaultPrompt { // the built-in prompt stands in until one is put
 			continue
 		}
 		in, err := c.Read(ctx, namespace)
@@ -45,7 +45,7 @@ func (c *Reader) missingPrompts(ctx context.Context, namespace string, named []P
 	return out, nil
 }
 
-// requireModels refuses models of a prompt whose providers are not configured here.
+// requireModels refuses a prompt whose models' providers are not configured in this server.
 func (a *Admin) requireModels(p *conversation.Prompt) error {
 	refusal := conversation.Errorf(conversation.InvalidField, "a model of the prompt has no provider here")
 	for i, model := range p.Models {

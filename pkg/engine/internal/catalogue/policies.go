@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// policyName is the name of an action policy's entry; it orders them by kind of key, then by key.
+// policyName is the name of an action policy's entry. It sorts entries by kind of key and then by key.
 func policyName(k conversation.ActionKey) string {
 	switch {
 	case k.AgentActionID != "":
@@ -23,7 +23,7 @@ func policyName(k conversation.ActionKey) string {
 
 // PutActionPolicy creates or replaces an action policy in a namespace.
 func (a *Admin) PutActionPolicy(ctx context.Context, namespace string, p conversation.ActionPolicy, r txn.Request) error {
-	value := func([]byte) ([]byte, error) { // a retry is answered before it
+	value := func([]byte) ([]byte, error) { // a retry is answered before value is called
 		err := a.catalogues.RequirePrompts(ctx, namespace, PromptName{"policy.expiration.compact_prompt_id", p.Expiration.CompactPromptID},
 			PromptName{"policy.default_compact_prompt_id", p.DefaultPromptID})
 		if err != nil {
@@ -53,8 +53,8 @@ func (a *Admin) ActionPolicy(ctx context.Context, namespace string, key conversa
 	return find(c.Policies, key, noPolicy())
 }
 
-// ActionPolicies lists the action policies of a namespace, those of agents' actions first, then those of actions, then those
-// of tools, each by key; after is the next of the page before. next is empty on the last page.
+// ActionPolicies lists the action policies of a namespace: those of agents' actions, then those of actions, then those of
+// tools, each sorted by key. after is next of the previous page; next is empty on the last page.
 func (a *Admin) ActionPolicies(ctx context.Context, namespace, after string, limit int) (list []conversation.ActionPolicy, next string, err error) {
 	c, err := a.catalogues.Read(ctx, namespace)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *Admin) Prompt(ctx context.Context, namespace, id string) (*conversation
 	return find(c.prompts, id, noPrompt())
 }
 
-// Prompts lists the prompts of a namespace by id, after an id. next is empty on the last page.
+// Prompts lists the prompts of a namespace whose ids come after an id, in order. next is empty on the last page.
 func (a *Admin) Prompts(ctx context.Context, namespace, after string, limit int) (list []conversation.Prompt, next string, err error) {
 	c, err := a.catalogues.Read(ctx, namespace)
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *Admin) Prompts(ctx context.Context, namespace, after string, limit int)
 	return list, next, nil
 }
 
-// CheckTemplate says what is wrong with a prompt's template; empty if nothing is.
+// CheckTemplate returns what is wrong with a prompt's template; empty if nothing is.
 func CheckTemplate(template string) string {
 	if err := summarize.CheckTemplate(template); err != nil {
 		return err.Error()
@@ -126,10 +126,11 @@ func CheckTemplate(template string) string {
 	return ""
 }
 
-// defaultPrompt is the id of the prompt that is used where nothing names one; without it, the built-in one is.
+// defaultPrompt is the id of the prompt that is used where no prompt is named. If no such prompt was put, the built-in one
+// is used.
 const defaultPrompt = "default"
 
-// Prompt finds the prompt that something names. It is false if that is gone, and the default stands in for it.
+// Prompt finds a prompt by its id. It returns false if the prompt was deleted, so that the default stands in for it.
 func (c *Entries) Prompt(id string) (conversation.Prompt, bool) {
 	if id != "" {
 		if p, ok := c.prompts[id]; ok {

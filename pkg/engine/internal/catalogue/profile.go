@@ -14,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// Admin is what operators configure in namespaces: model profiles, action policies and prompts.
+// Admin changes and lists what operators configure in namespaces: model profiles, action policies and prompts.
 type Admin struct {
 	catalogues *Reader
 	store      store.Store
@@ -23,12 +23,12 @@ type Admin struct {
 	summaries  modelChecker
 }
 
-// modelChecker says whether somebody could be asked for summaries with a prompt.
+// modelChecker reports whether a server can ask some model for summaries with a prompt.
 type modelChecker interface {
 	CanAsk(*conversation.Prompt) bool
 }
 
-// NewAdmin returns what changes the entries that a reader reads.
+// NewAdmin returns an Admin that changes the entries which the reader reads.
 func NewAdmin(c *Reader, s store.Store, t *txn.Manager, ids func() conversation.ID, summaries modelChecker) *Admin {
 	return &Admin{catalogues: c, store: s, txn: t, ids: ids, summaries: summaries}
 }
@@ -47,7 +47,7 @@ func noProfile() *conversation.Error {
 	return conversation.Errorf(conversation.ModelProfileNotFound, "no such model profile")
 }
 
-// ModelProfile returns a model's profile: the one that was put, else the one that ships.
+// ModelProfile returns a model's profile: the one that was put or, without one, the shipped one.
 func (a *Admin) ModelProfile(ctx context.Context, namespace, model string) (*conversation.ModelProfile, error) {
 	c, err := a.catalogues.Read(ctx, namespace)
 	if err != nil {
@@ -59,7 +59,8 @@ func (a *Admin) ModelProfile(ctx context.Context, namespace, model string) (*con
 	return nil, noProfile()
 }
 
-// ModelProfiles lists the profiles that were put in a namespace by model, after a name. next is empty on the last page.
+// ModelProfiles lists the profiles that were put in a namespace for models whose names come after a name, in order. next is empty on the
+// last page.
 func (a *Admin) ModelProfiles(ctx context.Context, namespace, after string, limit int) (list []conversation.ModelProfile, next string, err error) {
 	c, err := a.catalogues.Read(ctx, namespace)
 	if err != nil {
@@ -69,7 +70,7 @@ func (a *Admin) ModelProfiles(ctx context.Context, namespace, after string, limi
 	return list, next, nil
 }
 
-// find finds an entry by its name.
+// find returns the entry with a name.
 func find[K comparable, T any](all map[K]T, name K, absent *conversation.Error) (*T, error) {
 	found, ok := all[name]
 	if !ok {
@@ -78,7 +79,7 @@ func find[K comparable, T any](all map[K]T, name K, absent *conversation.Error) 
 	return &found, nil
 }
 
-// page lists the entries whose names come after one, in order of name. next is the name of the last, empty on the last page.
+// page lists the entries whose names come after a name, in order of name. next is the name of the last one; it is empty on the last page.
 func page[T any](all map[string]T, after string, limit int) (list []T, next string) {
 	names := slices.SortedFunc(maps.Keys(all), cmp.Compare[string])
 	at, _ := slices.BinarySearch(names, after+"\x00")
@@ -93,7 +94,7 @@ func page[T any](all map[string]T, after string, limit int) (list []T, next stri
 	return list, next
 }
 
-// Profile is what is known of a model: nothing for one without a profile.
+// Profile returns the profile of a model; the zero profile if the model has none.
 func (c *Reader) Profile(ctx context.Context, namespace, model string) (conversation.ModelProfile, error) {
 	if model == "" {
 		return conversation.ModelProfile{}, nil
@@ -106,15 +107,15 @@ func (c *Reader) Profile(ctx context.Context, namespace, model string) (conversa
 	return p, nil
 }
 
-// What names of a model have beside the model's own: what ends the name of a snapshot, and what platforms put before and behind it, such as
-// models/NAME, openai/NAME, us.anthropic.NAME-v1:0.
+// Parts of model names that are not the name of the model itself: the date of a snapshot at the end, and what platforms put before and
+// behind the name, such as models/NAME, openai/NAME and us.anthropic.NAME-v1:0.
 var (
 	dated    = regexp.MustCompile(`[-@]\d{4}-?\d{2}-?\d{2}$`)
 	platform = regexp.MustCompile(`^(?:.*/)?(?:(?:[a-z-]+\.)?anthropic\.)?|-v\d+(?::\d+)?$`)
 )
 
-// Profile finds a model's profile: what an operator put comes before what ships, and a model's snapshot, and the model on another platform,
-// are as the model.
+// Profile finds a model's profile. One that an operator put comes before a shipped one. A snapshot of a model, and the model on another
+// platform, have the profile of the model.
 func (c *Entries) Profile(model string) (p conversation.ModelProfile, known bool) {
 	bare := platform.ReplaceAllString(model, "")
 	for _, name := range []string{model, dated.ReplaceAllString(model, ""), bare, dated.ReplaceAllString(bare, "")} {
@@ -128,7 +129,7 @@ func (c *Entries) Profile(model string) (p conversation.ModelProfile, known bool
 	return p, false
 }
 
-// MediaTokens is what one piece of media weighs for a model: its profile says so, or the default does.
+// MediaTokens returns how many tokens one piece of media weighs for a model, as its profile says, or the default.
 func (c *Reader) MediaTokens(ctx context.Context, namespace, model string) (int32, error) {
 	p, err := c.Profile(ctx, namespace, model)
 	if err != nil || p.MediaTokens == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Blobs keeps large contents apart from the records that refer to them.
+// Blobs stores large contents apart from the records that refer to them.
 type Blobs struct {
 	store store.Store
 	ids   func() conversation.ID
@@ -25,12 +25,13 @@ func NewBlobs(s store.Store, ids func() conversation.ID, clock func() time.Time)
 	return &Blobs{store: s, ids: ids, clock: clock}
 }
 
-// Large says whether some content of parts is stored as chunks.
+// Large reports whether any content of the parts is stored as chunks.
 func Large(parts []conversation.Part) bool {
 	return slices.ContainsFunc(conversation.Contents(parts), func(c *conversation.Content) bool { return len(c.Inline) >= ChunkFrom })
 }
 
-// StageParts uploads the large contents of parts and leaves references in their place. The uploads that it begins are told with an error too.
+// StageParts uploads the large contents of parts and puts references in their place. It returns the ids of the uploads that it began, also
+// with an error.
 func (b *Blobs) StageParts(ctx context.Context, key store.Key, incarnation conversation.ID, parts []conversation.Part) ([]conversation.ID, error) {
 	var ids []conversation.ID
 	for _, c := range conversation.Contents(parts) {
@@ -69,7 +70,7 @@ func (b *Blobs) upload(ctx context.Context, key store.Key, incarnation, id conve
 	return nil
 }
 
-// Inline brings the contents of parts into memory. It returns the parts themselves if nothing of them is stored as chunks.
+// Inline reads the contents of parts into memory. It returns the parts themselves if none of their contents is stored as chunks.
 func (b *Blobs) Inline(ctx context.Context, key store.Key, incarnation conversation.ID, parts []conversation.Part) ([]conversation.Part, error) {
 	if !slices.ContainsFunc(conversation.Contents(parts), view.Stored) {
 		return parts, nil
@@ -96,8 +97,8 @@ func (b *Blobs) Inline(ctx context.Context, key store.Key, incarnation conversat
 	return parts, nil
 }
 
-// StageSummaries moves what summaries say out to contents: builds read the edits about ranges again and again, and what summaries
-// say only where it is shown. It returns the edits as they are to be stored.
+// StageSummaries moves the texts of summaries into contents. Builds read the edits about ranges again and again, but need a summary's text
+// only where it is shown. It returns the edits in the form to be stored.
 func (b *Blobs) StageSummaries(ctx context.Context, key store.Key, incarnation conversation.ID, edits []conversation.Edit) ([]conversation.Edit, []conversation.ID, error) {
 	out, ids := slices.Clone(edits), []conversation.ID(nil)
 	for i := range out {
@@ -121,7 +122,7 @@ func (b *Blobs) StageSummaries(ctx context.Context, key store.Key, incarnation c
 	return out, ids, nil
 }
 
-// summaryFrom is the size in bytes from which what a summary says is stored apart from its edit.
+// summaryFrom is the size in bytes from which a summary's text is stored apart from its edit.
 const summaryFrom = 512
 
 // Texts reads contents into memory.
@@ -136,7 +137,7 @@ func (b *Blobs) Texts(ctx context.Context, key store.Key, incarnation conversati
 // ChunkFrom is the size in bytes from which content is stored as chunks (behaviour §14).
 const ChunkFrom = 32 << 10
 
-// WholeOf is the one run of content of a text, or of a result that is not of several pieces.
+// WholeOf returns the one content that holds a text, or a result that does not consist of several pieces.
 func WholeOf(p *conversation.Part) *conversation.Content {
 	if p.Kind == conversation.PartText {
 		return &p.Text

@@ -8,20 +8,19 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Cache keeps what searches and ranges of contents need ready, the least recently used leaving first once all takes more than
-// its bound. Go's collector lets as much garbage be as there is in use, so that what is kept takes twice its size: it counts twice.
-// One thing alone may take the whole bound.
+// Cache keeps prepared what searches and ranges of contents need. Beyond its bound, it drops the least recently used first. Go's
+// collector lets garbage grow to the size of the live heap, so each entry counts twice. A single entry may take the whole bound.
 type Cache struct {
-	ready   *bytecache.Cache[cacheKey, any] // documents, outlines, and blocks of messages, as their keys say
-	readers chan struct{}                   // who makes something ready: so many at once, as each holds a whole content beside the cache
+	ready   *bytecache.Cache[cacheKey, any] // documents, outlines and blocks of messages, as the kind in the key says
+	readers chan struct{}                   // limits how many contents are prepared at once: each is held whole in memory meanwhile
 }
 
-// cacheKey names something in the cache.
+// cacheKey names an entry of the cache.
 type cacheKey struct {
 	incarnation conversation.ID
 	kind        cacheKind
 	number      int64     // of the content, or of the block of messages
-	partition   store.Key // of an index
+	partition   store.Key // of an index; empty for other kinds
 }
 
 type cacheKind int8
@@ -40,28 +39,28 @@ func newCache(bound int64, clock func() time.Time) *Cache {
 	return &Cache{ready: bytecache.New[cacheKey, any](bound, 2, clock), readers: make(chan struct{}, readersAtOnce)}
 }
 
-// Stats says how the cache is used, with what is kept counted twice.
+// Stats returns figures about the use of the cache. Sizes count twice, as in the bound.
 func (l *Cache) Stats() bytecache.Stats { return l.ready.Stats() }
 
-// cached is what is kept under a key, of the type that the key says.
+// cached returns what is kept under a key. The kind in the key decides its type T.
 func cached[T any](l *Cache, key cacheKey) (T, bool) {
 	kept, _ := l.ready.Get(key)
 	value, ok := kept.(T)
 	return value, ok
 }
 
-// messagesKey is that of a block of messages.
+// messagesKey is the key of a block of messages.
 func messagesKey(incarnation conversation.ID, block int32) cacheKey {
 	return cacheKey{incarnation: incarnation, kind: messagesKind, number: int64(block)}
 }
 
-// Messages is what was kept for a block of messages; nil for nothing.
+// Messages returns what is kept for a block of messages; nil if nothing is.
 func (l *Cache) Messages(incarnation conversation.ID, block int32) any {
 	kept, _ := l.ready.Get(messagesKey(incarnation, block))
 	return kept
 }
 
-// PutMessages keeps a block of messages ready, which takes so many bytes.
+// PutMessages keeps a prepared block of messages. bytes is the memory that it takes.
 func (l *Cache) PutMessages(incarnation conversation.ID, block int32, value any, bytes int64) {
 	l.ready.Put(messagesKey(incarnation, block), value, bytes)
 }
@@ -80,12 +79,12 @@ func (l *Cache) DropMessage(incarnation conversation.ID, index int32) {
 	l.ready.Drop(messagesKey(incarnation, index/BlockMessages))
 }
 
-// idleAfter is how long something stays ready without being used. Making it ready again takes some tens of milliseconds.
+// idleAfter is how long an unused entry is kept. Preparing it again takes some tens of milliseconds.
 const idleAfter = 10 * time.Minute
 
-// DropIdle forgets what was not used for a while, and says how many bytes it took.
+// DropIdle drops entries that were not used for idleAfter, and returns how many bytes they took.
 func (l *Cache) DropIdle() (freed int64) { return l.ready.DropIdle(idleAfter) }
 
-// BlockMessages is how many messages are made ready to be searched together. The last block grows with every append, and is made
-// ready anew: that must be quick.
+// BlockMessages is the number of messages in a block that is prepared for searching. The last block is prepared again after every
+// append, so that must be quick.
 const BlockMessages = 256

@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// CountWith counts the tokens of citations.
+// CountWith returns a function that counts the tokens of a citation.
 func CountWith(counter tokens.Counter) func(string) int {
 	return func(text string) int {
 		n, _ := counter.Count(text)
@@ -15,7 +15,7 @@ func CountWith(counter tokens.Counter) func(string) int {
 	}
 }
 
-// MakeCitation words a citation. head is the content, or its beginning.
+// MakeCitation writes a citation. head is the content or its beginning; whole says which.
 func MakeCitation(r *Record, head string, whole bool, expand string, count func(string) int) (string, *conversation.Citation) {
 	source := r.CitationSource()
 	source.Expand = expand
@@ -27,7 +27,7 @@ func MakeCitation(r *Record, head string, whole bool, expand string, count func(
 	}
 }
 
-// CitedFrom is what a view shows of a citation, with its texts.
+// CitedFrom returns a citation that a view shows, with its texts.
 func CitedFrom(shown *conversation.Part) Cited {
 	text := shown.Text.Inline
 	if shown.Result != nil {

@@ -14,25 +14,25 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// maxExpired is how many contents go in one commit of the sweeper.
+// maxExpired is how many contents one commit of the sweeper deletes at most.
 const maxExpired = 64
 
-// Expiration is what goes in one commit of the sweeper: contents of runs that are over.
+// Expiration deletes contents of ended runs, in one commit of the sweeper.
 type Expiration struct {
 	service *Service
 	key     store.Key
 	now     time.Time
 	change  *store.Change
 	slots   *SlotChanges
-	left    int // contents that this commit may still take
+	left    int // number of contents that this commit may still delete
 
 	messages map[int32]*conversation.Message
 	edits    map[int64]*conversation.Edit
-	history  map[int32][]conversation.Edit // what was made of each message
+	history  map[int32][]conversation.Edit // edits of each message
 	forget   [][32]byte
 }
 
-// ExpireRuns adds to a commit of the sweeper what goes with runs that are over, and when to look again.
+// ExpireRuns adds to a commit of the sweeper the deletion of contents of ended runs, and the time to look again.
 func (cs *Service) ExpireRuns(ctx context.Context, key store.Key, c *store.Change, now time.Time) (*Expiration, error) {
 	snap, err := cs.Store.Read(ctx, key, store.Query{Incarnation: c.Head.Incarnation, SlotsOf: RunSlots})
 	if err != nil {
@@ -44,7 +44,7 @@ func (cs *Service) ExpireRuns(ctx context.Context, key store.Key, c *store.Chang
 		history: map[int32][]conversation.Edit{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(snap.Slots)) {
-		if err := x.run(ctx, name); err != nil {
+		if err := x.expireRun(ctx, name); err != nil {
 			return nil, err
 		}
 	}
@@ -52,8 +52,8 @@ func (cs *Service) ExpireRuns(ctx context.Context, key store.Key, c *store.Chang
 	return x, nil
 }
 
-// run lets go what is due of one run.
-func (x *Expiration) run(ctx context.Context, name string) error {
+// expireRun deletes the contents of one run that are due.
+func (x *Expiration) expireRun(ctx context.Context, name string) error {
 	r, err := ParseRun(x.slots.Get(name))
 	if err != nil {
 		return err
@@ -66,12 +66,12 @@ func (x *Expiration) run(ctx context.Context, name string) error {
 		x.slots.Changed[name] = nil
 		return nil
 	}
-	done, err := x.sources(ctx, r)
+	done, err := x.expireContents(ctx, r)
 	if err != nil {
 		return err
 	}
 	if !done {
-		x.change.Head.NextDue = x.now // the next commit goes on
+		x.change.Head.NextDue = x.now // the next commit continues with this run
 		return nil
 	}
 	r.End, r.Gone, r.Sources = r.Due().UnixMilli(), true, nil
@@ -79,8 +79,8 @@ func (x *Expiration) run(ctx context.Context, name string) error {
 	return x.slots.Set(name, r.Encode())
 }
 
-// sources lets go the contents of a run, as many as this commit may take.
-func (x *Expiration) sources(ctx context.Context, r *RunRecord) (done bool, err error) {
+// expireContents deletes the contents of a run, as many as this commit may.
+func (x *Expiration) expireContents(ctx context.Context, r *RunRecord) (done bool, err error) {
 	done = true
 	for _, s := range r.Sources {
 		err := x.service.EachSource(ctx, x.key, x.change.Head.Incarnation, s[0], s[1], func(number int64, rec *Record) error {
@@ -92,9 +92,9 @@ func (x *Expiration) sources(ctx context.Context, r *RunRecord) (done bool, err 
 				return errEnough
 			}
 			x.left--
-			return x.source(ctx, number, rec)
+			return x.expireContent(ctx, number, rec)
 		})
-		if err == errEnough { //nolint:errorlint // it is given and taken right here
+		if err == errEnough { //nolint:errorlint // errEnough is only returned by the function above, unwrapped
 			break
 		}
 		if err != nil {
@@ -106,14 +106,14 @@ func (x *Expiration) sources(ctx context.Context, r *RunRecord) (done bool, err 
 
 var errEnough = conversation.Errorf(conversation.Internal, "enough")
 
-// source lets a content go. Its record stays.
-func (x *Expiration) source(ctx context.Context, number int64, r *Record) error {
+// expireContent deletes a content. Its source record stays.
+func (x *Expiration) expireContent(ctx context.Context, number int64, r *Record) error {
 	e := conversation.Edit{Kind: conversation.EditExpireContent, Reason: conversation.ReasonRunEnded, Content: r.Handle}
 	n := x.change.Head.Messages
 	e.Range = conversation.Range{First: n, End: n}
 	if r.AtAppend {
 		e.Range, e.Erases = conversation.Range{First: r.Message, End: r.Message + 1}, true
-		if err := x.message(ctx, r); err != nil {
+		if err := x.eraseMessage(ctx, r); err != nil {
 			return err
 		}
 	} else if err := x.release(ctx, [32]byte(r.SHA256), r.Content, r.Bytes); err != nil {
@@ -126,7 +126,7 @@ func (x *Expiration) source(ctx context.Context, number int64, r *Record) error 
 	return x.slots.Set(SourceSlot(number), r.Encode())
 }
 
-// citeAgain lets the citation stand again for a part that was restored in full: nothing else is left of it to show.
+// citeAgain shows the citation again of a part that was restored in full: its original is about to be erased.
 func (x *Expiration) citeAgain(r *Record) {
 	edits := x.history[r.Message]
 	if !r.AtAppend || len(edits) == 0 {
@@ -145,9 +145,9 @@ func (x *Expiration) citeAgain(r *Record) {
 	}
 }
 
-// release lets chunks of so many bytes go, if no other content has them.
+// release deletes chunks of the given size if no other content shares them.
 func (x *Expiration) release(ctx context.Context, sum [32]byte, id []byte, size int64) error {
-	if len(id) != len(conversation.ID{}) { // an empty content has none
+	if len(id) != len(conversation.ID{}) { // an empty content has no chunks
 		return nil
 	}
 	if err := x.service.ReadSlots(ctx, x.key, x.change.Head.Incarnation, x.slots, SharedSlot(sum)); err != nil {
@@ -161,7 +161,7 @@ func (x *Expiration) release(ctx context.Context, sum [32]byte, id []byte, size 
 	return err
 }
 
-// ReadSlots reads slots that were not read yet.
+// ReadSlots reads those of the named slots that were not read yet.
 func (cs *Service) ReadSlots(ctx context.Context, key store.Key, incarnation conversation.ID, s *SlotChanges, names ...string) error {
 	snap, err := cs.Store.Read(ctx, key, store.Query{Incarnation: incarnation, Slots: names})
 	if err != nil {
@@ -174,12 +174,12 @@ func (cs *Service) ReadSlots(ctx context.Context, key store.Key, incarnation con
 	return nil
 }
 
-// message erases the part of a message that a source is. What the view shows of it stays.
-func (x *Expiration) message(ctx context.Context, r *Record) error {
+// eraseMessage erases the part of a message that is the content. What the view shows in its place stays.
+func (x *Expiration) eraseMessage(ctx context.Context, r *Record) error {
 	m := x.messages[r.Message]
 	if m == nil {
 		var err error
-		if m, err = x.load(ctx, r.Message); err != nil || m == nil {
+		if m, err = x.loadMessage(ctx, r.Message); err != nil || m == nil {
 			return err
 		}
 	}
@@ -205,13 +205,13 @@ func (x *Expiration) message(ctx context.Context, r *Record) error {
 			}
 		}
 		txn.AddBytes(&x.change.Head, -int64(len(c.Inline)))
-		*c = txn.Blank(x.change.Head.Incarnation, *c, sum)
+		*c = txn.ErasedContent(x.change.Head.Incarnation, *c, sum)
 	}
 	return nil
 }
 
-// load reads a message that is rewritten, and marks the summaries that stand for it.
-func (x *Expiration) load(ctx context.Context, index int32) (*conversation.Message, error) {
+// loadMessage reads a message that will be rewritten, and marks the summaries over it as made of erased text.
+func (x *Expiration) loadMessage(ctx context.Context, index int32) (*conversation.Message, error) {
 	at := conversation.Range{First: index, End: index + 1}
 	snap, err := x.service.Store.Read(ctx, x.key, store.Query{
 		Incarnation: x.change.Head.Incarnation, Ranges: []store.MessageRange{{Range: at}}, Edits: &store.EditRange{Of: []conversation.Range{at}},
@@ -233,7 +233,7 @@ func (x *Expiration) load(ctx context.Context, index int32) (*conversation.Messa
 	return &m, nil
 }
 
-// finish puts everything into the commit.
+// finish adds everything to the commit.
 func (x *Expiration) finish() {
 	for _, m := range x.messages {
 		x.change.ReplaceMessages = append(x.change.ReplaceMessages, *m)
@@ -246,7 +246,7 @@ func (x *Expiration) finish() {
 	x.slots.Apply(x.change)
 }
 
-// ForgetAll makes everybody forget what is gone, once the commit stands.
+// ForgetAll clears what caches hold of the erased contents, once the commit stands.
 func (x *Expiration) ForgetAll() {
 	if len(x.messages) == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// find finds a content by its handle. One of another conversation is not there, and one whose run is over is gone, however late
-// the sweeper comes.
+// find finds a content by its handle. A content of another conversation is not found. A content of an ended run is gone, even
+// if the sweeper has not deleted it yet.
 func (cs *Service) find(ctx context.Context, key store.Key, handle string) (*Record, *store.Snapshot, error) {
 	number, ok := NumberOf(handle)
 	q := store.Query{Info: true}
@@ -37,7 +37,7 @@ func notFound() error {
 	return conversation.Errorf(conversation.ContentNotFound, "no content of the conversation has this handle")
 }
 
-// GoneError is the error of a content that is not there any more, and will not be again.
+// GoneError is the error for a content that is gone for good.
 func GoneError() error {
 	return conversation.Errorf(conversation.ContentExpired, "the content is gone for good: do not retry")
 }

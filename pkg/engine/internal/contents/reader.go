@@ -13,18 +13,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Reader is a content that can be had.
+// Reader reads a content that is not gone.
 type Reader struct {
 	Service     *Service
 	Key         store.Key
 	Incarnation conversation.ID
 	number      int64
 	Record      *Record
-	Ref         *conversation.ContentRef // where its chunks are; nil: inline is all of it
+	Ref         *conversation.ContentRef // where its chunks are; nil if Inline holds all of it
 	Inline      string
 }
 
-// Open finds where a content is.
+// Open locates the bytes of a content.
 func (cs *Service) Open(ctx context.Context, key store.Key, head *store.Head, r *Record) (*Reader, error) {
 	if r.Expired {
 		return nil, GoneError()
@@ -49,7 +49,7 @@ func (cs *Service) Open(ctx context.Context, key store.Key, head *store.Head, r 
 	return h, h.OfPart(ctx, snap.Messages[0].Parts[r.Part:r.Part+1])
 }
 
-// OfPart holds the text of a message's part.
+// OfPart takes the text of a message's part.
 func (h *Reader) OfPart(ctx context.Context, part []conversation.Part) error {
 	if conversation.Erased(part) {
 		return GoneError()
@@ -71,7 +71,7 @@ func (h *Reader) OfPart(ctx context.Context, part []conversation.Part) error {
 	return nil
 }
 
-// Read reads bytes of the content, which lie in it.
+// Read reads the bytes [from, to), which must lie in the content.
 func (h *Reader) Read(ctx context.Context, from, to int64) ([]byte, error) {
 	if h.Ref == nil {
 		return []byte(h.Inline[from:to]), nil
@@ -83,7 +83,7 @@ func (h *Reader) Read(ctx context.Context, from, to int64) ([]byte, error) {
 		return nil, txn.Failure(err)
 	}
 	switch got := snap.Contents[0]; {
-	case got == nil: // it went since its record was read
+	case got == nil: // the content was deleted after its record was read
 		return nil, GoneError()
 	case int64(len(got)) != to-from:
 		return nil, Damaged("a stored content")
@@ -92,7 +92,7 @@ func (h *Reader) Read(ctx context.Context, from, to int64) ([]byte, error) {
 	}
 }
 
-// outline finds ranges in the content.
+// outline returns the outline of the content, which locates ranges in it.
 func (h *Reader) outline(ctx context.Context) (*content.Outline, error) {
 	key := cacheKey{incarnation: h.Incarnation, kind: outlineKind, number: h.number}
 	if o, ok := cached[*content.Outline](h.Service.Cache, key); ok {
@@ -107,7 +107,7 @@ func (h *Reader) outline(ctx context.Context) (*content.Outline, error) {
 	return o, nil
 }
 
-// Each gives the content in pieces of a chunk, from a byte on.
+// Each passes the content from a byte on to give, chunk by chunk.
 func (h *Reader) Each(ctx context.Context, from int64, give func(at int64, chunk []byte) error) error {
 	for from < h.Record.Bytes {
 		to := min(from-from%store.ChunkBytes+store.ChunkBytes, h.Record.Bytes)
@@ -123,13 +123,14 @@ func (h *Reader) Each(ctx context.Context, from int64, give func(at int64, chunk
 	return nil
 }
 
-// searchedWhole is up to which size a content is searched as one. A larger one is searched in pieces of searchedPiece, as text.
+// searchedWhole is the size in bytes up to which a content is searched as a whole. A larger one is searched as text, in pieces
+// of searchedPiece bytes.
 const (
 	searchedWhole = 16 << 20
 	searchedPiece = 4 << 20
 )
 
-// add adds the content to a search, as one or in pieces, under a number of its own for each piece.
+// add adds the content to a search, as a whole or in pieces. Each piece has a number of its own.
 func (h *Reader) add(ctx context.Context, s *excerptSearch) error {
 	if h.Record.Bytes > searchedWhole {
 		return h.addPieces(ctx, s)
@@ -142,7 +143,7 @@ func (h *Reader) add(ctx context.Context, s *excerptSearch) error {
 	return nil
 }
 
-// document is the content ready to be searched.
+// document returns the content prepared for searching.
 func (h *Reader) document(ctx context.Context) (*search.Document, error) {
 	key := cacheKey{incarnation: h.Incarnation, kind: documentKind, number: h.number}
 	if d, ok := cached[*search.Document](h.Service.Cache, key); ok {
@@ -154,7 +155,7 @@ func (h *Reader) document(ctx context.Context) (*search.Document, error) {
 	case <-ctx.Done():
 		return nil, txn.Failure(ctx.Err())
 	}
-	if d, ok := cached[*search.Document](h.Service.Cache, key); ok { // somebody else has made it ready meanwhile
+	if d, ok := cached[*search.Document](h.Service.Cache, key); ok { // another call has prepared it meanwhile
 		return d, nil
 	}
 	text, err := h.Read(ctx, 0, h.Record.Bytes)
@@ -166,7 +167,7 @@ func (h *Reader) document(ctx context.Context) (*search.Document, error) {
 	return d, nil
 }
 
-// addPieces searches a content that is too large to be held: its pieces end at ends of lines, where there are any.
+// addPieces adds a content that is too large to be held in memory. Its pieces end at line ends where possible.
 func (h *Reader) addPieces(ctx context.Context, s *excerptSearch) error {
 	select {
 	case h.Service.Cache.readers <- struct{}{}:
@@ -189,12 +190,12 @@ func (h *Reader) addPieces(ctx context.Context, s *excerptSearch) error {
 		}
 		at.text = string(text)
 		s.add(at, search.NewDocument(content.Read(kind, at.text)))
-		at = at.after()
+		at = at.next()
 	}
 	return nil
 }
 
-// cutAt is where a piece of text ends best: behind its last line, or else before a character that is not whole.
+// cutAt returns where a piece of text should end: behind its last line, or else before a character that is not complete.
 func cutAt(text []byte) int {
 	if at := bytes.LastIndexByte(text, '\n'); at >= len(text)/2 {
 		return at + 1
@@ -202,7 +203,7 @@ func cutAt(text []byte) int {
 	return WholeRunes(text)
 }
 
-// WholeRunes is how many bytes of a text are whole characters.
+// WholeRunes returns how many bytes of a text are complete characters.
 func WholeRunes(text []byte) int {
 	last := len(text) - 1
 	for last > 0 && last > len(text)-utf8.UTFMax && !utf8.RuneStart(text[last]) {
@@ -214,7 +215,7 @@ func WholeRunes(text []byte) int {
 	return len(text)
 }
 
-// sourceOf is the record as callers see it, with when its run takes it along.
+// sourceOf returns records as callers see them, with the times at which their runs take them along.
 func (cs *Service) sourceOf(ctx context.Context, key store.Key, incarnation conversation.ID, records ...*Record) ([]Source, error) {
 	var names []string
 	for _, r := range records {

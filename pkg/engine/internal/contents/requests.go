@@ -11,12 +11,12 @@ import (
 // Cited is a citation with its texts.
 type Cited struct {
 	Citation conversation.Citation
-	Text     string // as a model is shown it
+	Text     string // as the model sees it
 	Excerpt  string
-	How      string // to get more
+	How      string // tells the model how to get more
 }
 
-// Source is a source record: where a content came from, and who cited it. It outlives the content.
+// Source is a source record: where a content came from, and which messages cite it. It outlives the content.
 type Source struct {
 	ContentID   string
 	Type        conversation.SourceType
@@ -31,11 +31,11 @@ type Source struct {
 	Expired     bool
 	RunID       string
 	Metadata    string
-	AtAppend    bool      // a message's own text, and not StoreContent's
-	Expires     time.Time // zero: nothing ends it
+	AtAppend    bool      // the content is a message's own text; false for one from StoreContent
+	Expires     time.Time // when its run takes it along; zero if it does not expire
 }
 
-// StoreContentRequest asks for a content to be kept. The digest of Request is that of the header alone.
+// StoreContentRequest asks for a content to be kept. The digest in Request covers the header only.
 type StoreContentRequest struct {
 	Key         store.Key
 	Request     txn.Request
@@ -45,25 +45,25 @@ type StoreContentRequest struct {
 	Title       string
 	ContentType string
 	Metadata    string
-	SHA256      *[32]byte // that the bytes must have; nil: any
-	Reuse       bool      // the first content with the bytes is answered, if there is one
-	// Next returns the next bytes, and io.EOF after the last. What it returns is used until the next call.
+	SHA256      *[32]byte // the hash that the bytes must have; nil for any
+	Reuse       bool      // if a content with the same bytes exists, it is returned and nothing new is kept
+	// Next returns the next bytes, and io.EOF after the last. The returned slice is used until the next call.
 	Next func() ([]byte, error)
 }
 
-// MaxContentBytes is the largest content.
+// MaxContentBytes is the size of the largest content, in bytes.
 const MaxContentBytes = 1 << 30
 
-// StoreContentResult answers StoreContent.
+// StoreContentResult is the answer to StoreContent.
 type StoreContentResult struct {
 	Cited     Cited
 	Events    []conversation.Event
 	Revision  int64
 	Duplicate bool
-	Shared    bool // the conversation held the bytes already
+	Shared    bool // the conversation already held the bytes
 }
 
-// ContentUnit says what a range of a content counts.
+// ContentUnit is the unit in which a range of a content is given.
 type ContentUnit int8
 
 // The units of ranges of contents.
@@ -87,20 +87,20 @@ type RetrieveContentRequest struct {
 	Key       store.Key
 	ContentID string
 	Unit      ContentUnit
-	From, End int64 // of Unit, half-open
+	From, End int64 // in Unit; End is exclusive
 	Excerpts  *ExcerptQuery
 	MaxTokens int32  // 0: no limit
-	Cursor    *int64 // the byte where the page begins: the Next of the page before
-	MaxBytes  int    // of the answer; 0: no limit
+	Cursor    *int64 // first byte of the page: Next of the previous page
+	MaxBytes  int    // limit of the answer; 0: no limit
 }
 
 // RetrieveContentResult is a content, or some of it.
 type RetrieveContentResult struct {
 	Source   Source
 	Chunk    []byte
-	Bytes    [2]int64 // which bytes Chunk is
+	Bytes    [2]int64 // where Chunk lies in the content: [from, end)
 	Excerpts []ContentExcerpt
-	Next     *int64 // nil: this is all
+	Next     *int64 // nil: nothing follows
 }
 
 // ContentExcerpt is a passage of a content.
@@ -119,12 +119,12 @@ type ContentExcerpt struct {
 type SearchContentRequest struct {
 	Key       store.Key
 	Query     ExcerptQuery
-	RunID     string // empty: of all
+	RunID     string // empty: contents of all runs
 	MaxTokens int32  // 0: no limit
 	MaxBytes  int    // 0: no limit
 }
 
-// SearchContentResult is the best passages of all contents.
+// SearchContentResult holds the best passages of all contents.
 type SearchContentResult struct {
 	Excerpts []ContentExcerpt
 	Searched int
@@ -134,9 +134,9 @@ type SearchContentResult struct {
 // SourcesRequest asks for source records.
 type SourcesRequest struct {
 	Key    store.Key
-	RunID  string // empty: of all
+	RunID  string // empty: contents of all runs
 	Limit  int
-	Cursor int64 // the Next of the page before; 0: the first
+	Cursor int64 // Next of the previous page; 0: the first page
 }
 
 // SourcesResult is a page of source records, oldest first.
@@ -153,10 +153,10 @@ type EndRunRequest struct {
 	Grace   *time.Duration // nil: the default
 }
 
-// EndRunResult says what goes, and when.
+// EndRunResult says which contents will be deleted, and when.
 type EndRunResult struct {
 	Scheduled int32
-	DeleteAt  time.Time // zero: nothing goes
+	DeleteAt  time.Time // zero: nothing is deleted
 	Revision  int64
 	Duplicate bool
 }

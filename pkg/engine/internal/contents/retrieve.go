@@ -14,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// RetrieveContent returns a content: the whole or a range, page by page, or the passages that answer search terms.
+// RetrieveContent returns a content: all of it or a range, page by page, or the passages that match search terms.
 func (cs *Service) RetrieveContent(ctx context.Context, r RetrieveContentRequest) (*RetrieveContentResult, error) {
 	h, source, info, err := cs.openSource(ctx, r.Key, r.ContentID)
 	if err != nil {
@@ -32,8 +32,8 @@ func (cs *Service) RetrieveContent(ctx context.Context, r RetrieveContentRequest
 	return out, h.page(ctx, &r, counter, out)
 }
 
-// StreamContent gives a content from a byte on, in pieces of a chunk. The source comes with the first, which is empty if nothing is
-// left.
+// StreamContent passes a content from a byte on to give, chunk by chunk. The first call also gets the source, and an empty chunk if no
+// bytes are left.
 func (cs *Service) StreamContent(ctx context.Context, key store.Key, contentID string, offset int64, give func(source *Source, at int64, chunk []byte) error) error {
 	h, source, _, err := cs.openSource(ctx, key, contentID)
 	if err != nil {
@@ -70,7 +70,7 @@ func notText() error {
 	return conversation.Errorf(conversation.ContentNotText, "the content is not text: it has bytes alone")
 }
 
-// page puts the range asked for into the answer, as much of it as there is room for, from the cursor on.
+// page answers with the requested range from the cursor on, as far as there is room.
 func (h *Reader) page(ctx context.Context, r *RetrieveContentRequest, counter tokens.Counter, out *RetrieveContentResult) error {
 	unit := r.Unit
 	if !h.Record.isText() && (unit > ContentBytes || r.MaxTokens > 0) {
@@ -103,9 +103,9 @@ func (h *Reader) page(ctx context.Context, r *RetrieveContentRequest, counter to
 	return nil
 }
 
-// roomFor is how many bytes an answer may have.
+// roomFor returns how many bytes an answer may have.
 func roomFor(r *RetrieveContentRequest) int64 {
-	const pageBytes, perToken = 3 << 20, 64 // no text has more bytes a token for long
+	const pageBytes, perToken = 3 << 20, 64 // no longer text has more bytes per token than this
 	room := int64(pageBytes)
 	if r.MaxBytes > 0 {
 		room = int64(r.MaxBytes)
@@ -116,14 +116,14 @@ func roomFor(r *RetrieveContentRequest) int64 {
 	return max(room, utf8.UTFMax)
 }
 
-// bytesOf is the range asked for, in bytes.
+// bytesOf converts the requested range to bytes.
 func (h *Reader) bytesOf(ctx context.Context, r *RetrieveContentRequest) (from, end int64, err error) {
 	size := h.Record.Bytes
 	switch r.Unit {
 	case ContentWhole:
 		return 0, size, nil
 	case ContentBytes:
-		return h.characters(ctx, min(r.From, size), min(max(r.From, r.End), size))
+		return h.alignToCharacters(ctx, min(r.From, size), min(max(r.From, r.End), size))
 	}
 	o, err := h.outline(ctx)
 	if err != nil {
@@ -132,8 +132,8 @@ func (h *Reader) bytesOf(ctx context.Context, r *RetrieveContentRequest) (from, 
 	return h.find(ctx, o, unitOf(r.Unit), r.From, r.End)
 }
 
-// characters moves the ends of a range of a text to where characters begin: it holds those that begin in it.
-func (h *Reader) characters(ctx context.Context, from, end int64) (int64, int64, error) {
+// alignToCharacters moves the ends of a byte range to the starts of characters. The result holds the characters that start in the range.
+func (h *Reader) alignToCharacters(ctx context.Context, from, end int64) (int64, int64, error) {
 	for _, at := range []*int64{&from, &end} {
 		for h.Record.isText() && *at < h.Record.Bytes {
 			b, err := h.Read(ctx, *at, *at+1)
@@ -166,7 +166,7 @@ func unitOf(u ContentUnit) content.Unit {
 	}
 }
 
-// CutText cuts a text to what weighs at most a number of tokens (0: any), between characters. whole says that nothing of it follows.
+// CutText cuts a text between characters so that it weighs at most limit tokens (0: any). whole says that no more of the content follows.
 func CutText(text []byte, whole bool, counter tokens.Counter, limit int) ([]byte, error) {
 	if !whole {
 		text = text[:WholeRunes(text)]
@@ -187,7 +187,7 @@ func CutText(text []byte, whole bool, counter tokens.Counter, limit int) ([]byte
 	}
 }
 
-// items puts whole items of a JSON array into the answer. Its cursor counts items.
+// items answers with whole items of a JSON array. The cursor counts items.
 func (h *Reader) items(ctx context.Context, r *RetrieveContentRequest, counter tokens.Counter, out *RetrieveContentResult) error {
 	o, err := h.outline(ctx)
 	if err != nil {
@@ -225,7 +225,7 @@ func (h *Reader) items(ctx context.Context, r *RetrieveContentRequest, counter t
 	}
 }
 
-// fitting reads a range if there is room for it.
+// fitting reads a range. It returns false if there is no room for it.
 func (h *Reader) fitting(ctx context.Context, from, end int64, r *RetrieveContentRequest, counter tokens.Counter) ([]byte, bool, error) {
 	if end-from > roomFor(r) {
 		return nil, false, nil
@@ -238,7 +238,7 @@ func (h *Reader) fitting(ctx context.Context, from, end int64, r *RetrieveConten
 	return chunk, n <= int(r.MaxTokens), nil
 }
 
-// excerpts are the passages of the content that answer search terms.
+// excerpts returns the passages of the content that match search terms.
 func (h *Reader) excerpts(ctx context.Context, q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int) ([]ContentExcerpt, error) {
 	if !h.Record.isText() {
 		return nil, notText()
@@ -246,18 +246,18 @@ func (h *Reader) excerpts(ctx context.Context, q *ExcerptQuery, counter tokens.C
 	return searchExcerpts(q, counter, maxTokens, maxBytes, func(s *excerptSearch) error { return h.add(ctx, s) })
 }
 
-// excerptSearch is one search through contents.
+// excerptSearch is one search over contents.
 type excerptSearch struct {
 	search *search.Search
 	pieces []searchedPart
 }
 
-// searchedPart is what a search was given: a content, or a piece of one that is too large to be held.
+// searchedPart is what a search looks through as one text: a content, or a piece of one that is too large to be held.
 type searchedPart struct {
 	*Reader
 	pieced bool
-	text   string // of the piece at hand
-	bytes  int64  // before it
+	text   string // of the current piece; empty for a whole content
+	bytes  int64  // position of the piece in the content: bytes, characters and lines before it
 	chars  int64
 	lines  int64
 }
@@ -268,15 +268,16 @@ func (s *excerptSearch) add(p searchedPart, d *search.Document) {
 	s.pieces = append(s.pieces, p)
 }
 
-// after is the piece that follows.
-func (p searchedPart) after() searchedPart {
+// next returns the part that follows this piece.
+func (p searchedPart) next() searchedPart {
 	p.bytes += int64(len(p.text))
 	p.chars += int64(utf8.RuneCountInString(p.text))
 	p.lines += int64(strings.Count(p.text, "\n"))
 	return p
 }
 
-// searchExcerpts runs a search, and gives as many of its excerpts as there is room for. If there is none for the best, they are made shorter.
+// searchExcerpts runs a search and returns as many of its excerpts as there is room for. If there is no room even for the best one,
+// excerpts are made shorter.
 func searchExcerpts(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int, fill func(*excerptSearch) error) ([]ContentExcerpt, error) {
 	if maxTokens == 0 {
 		maxTokens = math.MaxInt
@@ -304,9 +305,9 @@ func searchExcerpts(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes
 	}
 }
 
-// fittingExcerpts are those that have room together, best first.
+// fittingExcerpts returns the leading excerpts, best first, that fit together.
 func fittingExcerpts(found []ContentExcerpt, counter tokens.Counter, maxTokens, maxBytes int) []ContentExcerpt {
-	const beside = 256 // bytes of an answer that stand beside an excerpt's text
+	const beside = 256 // bytes of an answer for each excerpt besides its text
 	weight, size := 0, 0
 	for i := range found {
 		n, _ := counter.Count(found[i].Text)
@@ -318,7 +319,7 @@ func fittingExcerpts(found []ContentExcerpt, counter tokens.Counter, maxTokens, 
 	return found
 }
 
-// located says of excerpts which content they are of, and where in it.
+// located turns the excerpts of a search into passages with their content and their place in it.
 func (s *excerptSearch) located(found []search.Excerpt) []ContentExcerpt {
 	out := make([]ContentExcerpt, len(found))
 	for i, x := range found {
@@ -334,7 +335,7 @@ func (s *excerptSearch) located(found []search.Excerpt) []ContentExcerpt {
 	return out
 }
 
-// shift says of an excerpt of a piece where it is in the content.
+// shift moves the position of an excerpt from its piece to the whole content.
 func (p *searchedPart) shift(out *ContentExcerpt, x *search.Excerpt) {
 	for i := range out.Bytes {
 		out.Bytes[i], out.Chars[i] = x.Bytes[i]+p.bytes, x.Chars[i]+p.chars

@@ -14,29 +14,29 @@ import (
 )
 
 const (
-	// runGrace is how long the contents of a run can be had once it has ended (behaviour §9).
+	// runGrace is for how long after its end the contents of a run can still be read (behaviour §9).
 	runGrace = time.Hour
-	// runIdle is after how long without use a run is ended that nobody ends.
+	// runIdle is how long a run may be unused before it ends by itself.
 	runIdle = 24 * time.Hour
-	// runMemory is how long it is known of a run that its contents are gone.
+	// runMemory is for how long the conversation remembers that the contents of a run are gone.
 	runMemory = 24 * time.Hour
-	// touchInterval is how exactly it is known when a run was last used: reading writes no more often.
+	// touchInterval is the precision of a run's last use: reads write the time no more often than this.
 	touchInterval = time.Hour
 )
 
 // RunRecord is a run as it is stored.
 type RunRecord record.Run
 
-// Encode is the run as its slot holds it.
+// Encode returns the run as its slot holds it.
 func (r *RunRecord) Encode() []byte { return record.EncodeRun((*record.Run)(r)) }
 
-// RunSlot is the slot of a run.
+// RunSlot returns the name of a run's slot.
 func RunSlot(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return RunSlots + hex.EncodeToString(sum[:])
 }
 
-// ParseRun reads what a slot holds of a run; nil for a run that nothing is known of.
+// ParseRun reads a run from its slot; nil if the slot is empty.
 func ParseRun(value []byte) (*RunRecord, error) {
 	if value == nil {
 		return nil, nil
@@ -48,7 +48,7 @@ func ParseRun(value []byte) (*RunRecord, error) {
 	return (*RunRecord)(&r), nil
 }
 
-// Due is when the contents of the run go.
+// Due is the time at which the contents of the run are deleted.
 func (r *RunRecord) Due() time.Time {
 	if r.End > 0 {
 		return time.UnixMilli(r.End).UTC()
@@ -56,7 +56,7 @@ func (r *RunRecord) Due() time.Time {
 	return time.UnixMilli(r.Used).Add(runIdle + runGrace).UTC()
 }
 
-// NextAction is when something is to be done about the run.
+// NextAction is the time at which the sweeper has something to do for the run.
 func (r *RunRecord) NextAction() time.Time {
 	if r.Gone {
 		return r.Due().Add(runMemory)
@@ -64,13 +64,13 @@ func (r *RunRecord) NextAction() time.Time {
 	return r.Due()
 }
 
-// Over says whether what the run held is gone, however late the sweeper comes. What is gone stays gone.
+// Over reports whether the contents of the run are gone, even if the sweeper has not deleted them yet. A run that is gone stays gone.
 func (r *RunRecord) Over(now time.Time) bool { return r.Gone || !now.Before(r.Due()) }
 
-// ended says whether the run takes nothing more.
+// ended reports whether the run accepts no more contents.
 func (r *RunRecord) ended(now time.Time) bool { return r.End > 0 || r.Over(now) }
 
-// Add makes a content, by its number, part of the run.
+// Add adds a content to the run, by its number.
 func (r *RunRecord) Add(number int64) {
 	if n := len(r.Sources); n > 0 && r.Sources[n-1][1] == number-1 {
 		r.Sources[n-1][1] = number
@@ -79,7 +79,7 @@ func (r *RunRecord) Add(number int64) {
 	r.Sources = append(r.Sources, [2]int64{number, number})
 }
 
-// Join makes a content part of a run, and says when the run is due: never of one that is over, which takes nothing more.
+// Join adds a content to a run and returns when the run is due. If the run has ended, it accepts nothing and the time is zero.
 func (s *SlotChanges) Join(run string, number int64, now time.Time) (time.Time, error) {
 	r, err := ParseRun(s.Get(RunSlot(run)))
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *SlotChanges) Join(run string, number int64, now time.Time) (time.Time, 
 	return r.Due(), s.Set(RunSlot(run), r.Encode())
 }
 
-// EndRun ends a run: its contents go after the grace time (behaviour §9).
+// EndRun ends a run: its contents are deleted after the grace time (behaviour §9).
 func (cs *Service) EndRun(ctx context.Context, r EndRunRequest) (*EndRunResult, error) {
 	return txn.Decide(ctx, cs.Txn, r.Key, func() (*EndRunResult, error) { return cs.endRun(ctx, &r) })
 }
@@ -153,7 +153,7 @@ func (cs *Service) commitEnd(ctx context.Context, r *EndRunRequest, snap *store.
 	return out, nil
 }
 
-// leftOf is how many contents of a run can still be had.
+// leftOf counts the contents of a run that can still be read.
 func (cs *Service) leftOf(ctx context.Context, key store.Key, head *store.Head, run *RunRecord) (int32, error) {
 	left := int32(0)
 	for _, r := range run.Sources {
@@ -173,7 +173,7 @@ func (cs *Service) leftOf(ctx context.Context, key store.Key, head *store.Head, 
 // sourcePage is how many source records are read at a time.
 const sourcePage = 128
 
-// EachSource gives the source records of numbers, from and to inclusive, in order.
+// EachSource passes the source records with the numbers from..to, inclusive, to give in order.
 func (cs *Service) EachSource(ctx context.Context, key store.Key, incarnation conversation.ID, from, to int64, give func(number int64, r *Record) error) error {
 	for ; from <= to; from += sourcePage {
 		names := make([]string, 0, sourcePage)
@@ -201,8 +201,8 @@ func (cs *Service) EachSource(ctx context.Context, key store.Key, incarnation co
 	return nil
 }
 
-// requireRunAlive says whether a content of a run can still be had, and notes that it was read, if that is worth a write. Noting competes with
-// nobody, and is a favor: losing this race costs at most one interval.
+// requireRunAlive refuses a content whose run is over. It also notes that the run was used, if that is worth a write. The write takes part
+// in no conflict, and it may fail: then at most one interval of use is not counted.
 func (cs *Service) requireRunAlive(ctx context.Context, key store.Key, incarnation conversation.ID, s *Record) error {
 	if !s.OfRun || s.Expired {
 		return nil

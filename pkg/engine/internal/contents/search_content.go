@@ -9,8 +9,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// SearchContent returns the passages that answer search terms best over all contents of a conversation, but those of messages that were
-// taken back.
+// SearchContent returns the passages that match search terms best, over all contents of a conversation except those of messages that
+// were taken back.
 func (cs *Service) SearchContent(ctx context.Context, r SearchContentRequest) (*SearchContentResult, error) {
 	snap, err := cs.Txn.Read(ctx, r.Key, store.Query{Info: true, Slots: []string{LastSourceSlot}})
 	if err != nil {
@@ -41,9 +41,9 @@ func (cs *Service) SearchContent(ctx context.Context, r SearchContentRequest) (*
 	return out, err
 }
 
-// addContent adds a content to a search. One that went since its record was read is left out.
+// addContent adds a content to a search. It skips a content that was deleted after its record was read.
 func (cs *Service) addContent(ctx context.Context, r *SearchContentRequest, head *store.Head, found *searchableContents, rec *Record, s *excerptSearch, out *SearchContentResult) error {
-	if _, asked := found.runs[rec.Run]; rec.OfRun && !asked { // once a run, however many contents it has
+	if _, asked := found.runs[rec.Run]; rec.OfRun && !asked { // once per run, however many contents it has
 		found.runs[rec.Run] = cs.requireRunAlive(ctx, r.Key, head.Incarnation, rec)
 	}
 	var err error
@@ -71,7 +71,7 @@ func (cs *Service) searchOne(ctx context.Context, key store.Key, head *store.Hea
 // searchableContents are the contents that a search looks through.
 type searchableContents struct {
 	records []*Record
-	runs    map[string]error // whether what a run holds can still be had
+	runs    map[string]error // by run: nil if its contents can still be read
 	skipped int
 }
 
@@ -97,7 +97,7 @@ func (cs *Service) searchable(ctx context.Context, r *SearchContentRequest, w *v
 	return out, err
 }
 
-// ListSources lists source records, oldest first. A page ends early when enough was looked through.
+// ListSources lists source records, oldest first. A page may be short: a listing stops after a bounded amount of scanning.
 func (cs *Service) ListSources(ctx context.Context, r SourcesRequest) (*SourcesResult, error) {
 	snap, err := cs.ReadSettled(ctx, r.Key, store.Query{Slots: []string{LastSourceSlot}})
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package contents keeps contents: what StoreContent stored, and what was cited when it was appended. A source record, in a slot, says where
-// a content came from; its bytes lie in chunks, which several contents may share. A run ends the contents that belong to it.
+// Package contents keeps contents: those that StoreContent stored, and texts that were cited when they were appended. A source record, in a
+// slot, says where a content came from. Its bytes lie in chunks, which several contents may share. A content may belong to a run, whose end
+// deletes it.
 package contents
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// Service keeps contents: what StoreContent stored, and what was cited when it was appended.
+// Service keeps contents: those that StoreContent stored, and texts that were cited when they were appended.
 type Service struct {
 	Options
 
@@ -26,12 +27,12 @@ type Options struct {
 	Txn        *txn.Manager
 	Views      *view.Loader
 	Blobs      *Blobs
-	CacheBytes int64 // what is kept ready to be searched; 0 for nothing
+	CacheBytes int64 // bound of the cache of contents prepared for searching; 0 keeps none
 	Clock      func() time.Time
 	IDs        func() conversation.ID
 	Defaults   conversation.Policy
 	Forget     forgetter
-	// Sweep does for one conversation what the sweeper would.
+	// Sweep does the sweeper's work for one conversation.
 	Sweep func(context.Context, store.Task) error
 }
 
@@ -40,7 +41,7 @@ func New(o *Options) *Service {
 	return &Service{Options: *o, Cache: newCache(o.CacheBytes, o.Clock)}
 }
 
-// forgetter forgets what was erased.
+// forgetter drops what it keeps of an erased content.
 type forgetter interface {
 	Forget(scope summarize.Scope, content [32]byte)
 	ForgetSpans(scope summarize.Scope)

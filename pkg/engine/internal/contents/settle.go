@@ -8,11 +8,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// ErrOverdue says that contents of the conversation are due that the sweeper has not let go yet.
+// ErrOverdue says that the conversation has contents that are due and that the sweeper has not deleted yet.
 var ErrOverdue = errors.New("contents are overdue")
 
-// Overdue says whether runs are over whose contents are still there. What is gone is gone for every call at once, however late the sweeper
-// comes (behaviour §9): calls that could show them let them go first.
+// Overdue reports whether contents of ended runs are still there. For every call such contents are gone at once, even if the sweeper has
+// not come yet (behaviour §9): a call that could show them deletes them first.
 func (cs *Service) Overdue(ctx context.Context, key store.Key, h *store.Head) (bool, error) {
 	now := cs.Txn.Now()
 	if h.NextDue.IsZero() || now.Before(h.NextDue) {
@@ -34,7 +34,7 @@ func (cs *Service) Overdue(ctx context.Context, key store.Key, h *store.Head) (b
 	return false, nil
 }
 
-// ExpireOverdue does for one conversation what the sweeper would, until nothing is overdue. Nobody may hold the conversation's lock.
+// ExpireOverdue does the sweeper's work for one conversation until nothing is overdue. The caller must not hold the conversation's turn.
 func (cs *Service) ExpireOverdue(ctx context.Context, key store.Key) error {
 	for {
 		snap, err := cs.Txn.Read(ctx, key, store.Query{})
@@ -50,7 +50,7 @@ func (cs *Service) ExpireOverdue(ctx context.Context, key store.Key) error {
 	}
 }
 
-// ReadSettled reads a conversation of which nothing is overdue.
+// ReadSettled reads a conversation after deleting what is overdue in it.
 func (cs *Service) ReadSettled(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
 	snap, err := cs.Txn.Read(ctx, key, q)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// The slots of contents (behaviour §9). They are read only where contents are at work.
+// The slots of contents (behaviour §9). They are read only by calls that work with contents.
 const (
 	LastSourceSlot = "content/last"    // the number of the last content
 	sourceSlots    = "content/source/" // a source record, by number
@@ -24,29 +24,29 @@ const (
 	sharedSlots    = "content/bytes/"  // bytes that several contents may share, by SHA-256
 )
 
-// sourceDigits is how many digits numbers have in names of slots, so that slots are in order.
+// sourceDigits is how many digits a number has in the name of a slot, so that names sort by number.
 const sourceDigits = 10
 
-// SourceSlot is the slot of a source record, by its number.
+// SourceSlot returns the name of a source record's slot.
 func SourceSlot(number int64) string { return fmt.Sprintf("%s%0*d", sourceSlots, sourceDigits, number) }
 
 // Record is a source record as it is stored.
 type Record record.Source
 
-// Encode is the record as its slot holds it.
+// Encode returns the record as its slot holds it.
 func (r *Record) Encode() []byte { return record.EncodeSource((*record.Source)(r)) }
 
-// CitationSource is the record as citations tell it.
+// CitationSource returns the fields of the record that citations show.
 func (r *Record) CitationSource() citations.Source {
 	return citations.Source{
 		Handle: r.Handle, Type: r.Type.String(), URL: r.URL, Title: r.Title, ContentType: r.ContentType, TotalBytes: r.Bytes, TotalChars: r.Chars,
 	}
 }
 
-// MaxCitedBy is how many messages a source record names.
+// MaxCitedBy is how many citing messages a source record names at most.
 const MaxCitedBy = 100
 
-// AddCitation notes a message that cites the content.
+// AddCitation adds a message that cites the content.
 func (r *Record) AddCitation(message int32) {
 	if len(r.CitedBy) < MaxCitedBy {
 		r.CitedBy = append(r.CitedBy, message)
@@ -55,7 +55,7 @@ func (r *Record) AddCitation(message int32) {
 
 func (r *Record) isText() bool { return r.Chars > 0 || r.Bytes == 0 }
 
-// Source is the record as callers see it. expires is when its run takes it along.
+// Source returns the record as callers see it. expires is the time at which its run takes it along.
 func (r *Record) Source(expires time.Time) Source {
 	s := Source{
 		ContentID: r.Handle, Type: r.Type, URL: r.URL, Title: r.Title, ContentType: r.ContentType, Bytes: r.Bytes, Chars: r.Chars,
@@ -71,16 +71,17 @@ func (r *Record) Source(expires time.Time) Source {
 	return s
 }
 
-// HandleLetters writes handles in letters and digits that nobody mistakes for each other.
+// HandleLetters encodes handles in letters and digits that are not mistaken for each other.
 var HandleLetters = base32.StdEncoding.WithPadding(base32.NoPadding) //nolint:gochecknoglobals // a constant that Go has no word for
 
-// NewHandle makes the handle of a content: its number, and letters that nobody can guess, however the id spreads what it has of chance.
+// NewHandle makes the handle of a content: its number, and letters that cannot be guessed. The letters come from a hash of the whole
+// id, so they are random no matter which bytes of the id are.
 func NewHandle(number int64, secret conversation.ID) string {
 	sum := sha256.Sum256(secret[:])
 	return fmt.Sprintf("c%d-%s", number, strings.ToLower(HandleLetters.EncodeToString(sum[:5])))
 }
 
-// NumberOf reads the number out of a handle.
+// NumberOf returns the number in a handle.
 func NumberOf(handle string) (int64, bool) {
 	digits, letters, ok := strings.Cut(strings.TrimPrefix(handle, "c"), "-")
 	if !ok || len(letters) != 8 || !strings.HasPrefix(handle, "c") || len(digits) > sourceDigits || digits == "" || digits[0] == '0' {
@@ -90,7 +91,7 @@ func NumberOf(handle string) (int64, bool) {
 	return n, err == nil && n > 0
 }
 
-// ParseRecord reads what a slot holds of a source.
+// ParseRecord reads a source record from its slot.
 func ParseRecord(value []byte) (*Record, error) {
 	r, err := record.DecodeSource(value)
 	if err != nil {
@@ -99,12 +100,12 @@ func ParseRecord(value []byte) (*Record, error) {
 	return (*Record)(&r), nil
 }
 
-// Damaged is the error of a stored record that cannot be read.
+// Damaged is the error for a stored record that cannot be read.
 func Damaged(what string) *conversation.Error {
 	return conversation.Errorf(conversation.CorruptRecord, "%s is damaged", what)
 }
 
-// LastSource is the number of the conversation's last content.
+// LastSource returns the number of the conversation's newest content; 0 if there is none.
 func LastSource(slots map[string][]byte) (int64, error) {
 	value := slots[LastSourceSlot]
 	if value == nil {
@@ -117,10 +118,10 @@ func LastSource(slots map[string][]byte) (int64, error) {
 	return n, nil
 }
 
-// SharedSlot is the slot of bytes that several contents may share, by their SHA-256.
+// SharedSlot returns the name of the slot of bytes that several contents may share.
 func SharedSlot(sum [32]byte) string { return sharedSlots + hex.EncodeToString(sum[:]) }
 
-// ParseShared reads what a slot holds of shared bytes; nil for none.
+// ParseShared reads shared bytes from their slot; nil if the slot is empty.
 func ParseShared(value []byte) (*record.SharedBytes, error) {
 	if value == nil {
 		return nil, nil
@@ -132,18 +133,18 @@ func ParseShared(value []byte) (*record.SharedBytes, error) {
 	return &s, nil
 }
 
-// SlotChanges gathers what a commit changes of contents. What was changed before is read back changed.
+// SlotChanges collects the changes of content slots for a commit. Get returns a changed value as changed.
 type SlotChanges struct {
 	Read    map[string][]byte
 	Changed map[string][]byte
 }
 
-// NewSlotChanges begins with what was read.
+// NewSlotChanges starts with the slots that were read.
 func NewSlotChanges(read map[string][]byte) *SlotChanges {
 	return &SlotChanges{Read: read, Changed: map[string][]byte{}}
 }
 
-// Get is what a slot will hold.
+// Get returns the value that a slot will have.
 func (s *SlotChanges) Get(name string) []byte {
 	if value, ok := s.Changed[name]; ok {
 		return value
@@ -151,7 +152,7 @@ func (s *SlotChanges) Get(name string) []byte {
 	return s.Read[name]
 }
 
-// Set changes a slot. What is longer than a slot may be is refused.
+// Set changes a slot. It refuses a value that is too long for a slot.
 func (s *SlotChanges) Set(name string, value []byte) error {
 	if len(value) > store.MaxSlot {
 		return conversation.Errorf(conversation.LimitExceeded, "a run holds more contents than can be kept track of")
@@ -160,7 +161,8 @@ func (s *SlotChanges) Set(name string, value []byte) error {
 	return nil
 }
 
-// Share counts one more content that has the bytes of an id. Bytes that are kept under another id are that content's own.
+// Share counts one more content that uses the chunks of an id. If the same bytes are kept under another id, they belong to that content
+// alone and are not counted.
 func (s *SlotChanges) Share(sum [32]byte, id conversation.ID) error {
 	shared, err := ParseShared(s.Get(SharedSlot(sum)))
 	if err != nil || shared != nil && conversation.ID(shared.ID) != id {
@@ -173,7 +175,7 @@ func (s *SlotChanges) Share(sum [32]byte, id conversation.ID) error {
 	return s.Set(SharedSlot(sum), record.EncodeSharedBytes(shared))
 }
 
-// Release counts one content less, and says whether nobody has the bytes any more.
+// Release counts one content less, and reports whether no content uses the chunks any more.
 func (s *SlotChanges) Release(sum [32]byte, id conversation.ID) (free bool, err error) {
 	shared, err := ParseShared(s.Get(SharedSlot(sum)))
 	if err != nil || shared == nil || conversation.ID(shared.ID) != id {

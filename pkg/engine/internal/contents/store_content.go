@@ -18,15 +18,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// StoreContent keeps what the caller holds itself, and answers with what stands for it (behaviour §9). A conversation that does not
-// exist is created with it.
+// StoreContent keeps a content that the caller holds, and returns the citation that stands for it (behaviour §9). It creates the
+// conversation if there is none.
 func (cs *Service) StoreContent(ctx context.Context, r StoreContentRequest) (*StoreContentResult, error) {
 	in := &Upload{Service: cs, Request: &r, fresh: cs.IDs(), ID: cs.IDs(), Sum: sha256.New(), Outliner: content.NewOutliner()}
 	if err := in.open(ctx); err != nil {
 		return nil, err
 	}
 	defer func() {
-		if !in.used {
+		if !in.mayStand {
 			in.Discard(ctx)
 		}
 	}()
@@ -36,7 +36,7 @@ func (cs *Service) StoreContent(ctx context.Context, r StoreContentRequest) (*St
 	return txn.Decide(ctx, cs.Txn, r.Key, func() (*StoreContentResult, error) { return in.commit(ctx) })
 }
 
-// openRun says whether a run still takes something.
+// openRun refuses a run that accepts no more contents.
 func openRun(value []byte, now time.Time) error {
 	run, err := ParseRun(value)
 	if err != nil || run == nil || !run.ended(now) {
@@ -45,18 +45,18 @@ func openRun(value []byte, now time.Time) error {
 	return conversation.Errorf(conversation.RunEnded, "the run has ended: store for another run, or for the conversation")
 }
 
-// headBytes is how much of a content is looked at to cite it.
+// headBytes is how many bytes at the start of a content are looked at to cite it.
 const headBytes = 4 << 20
 
-// Upload takes in one content: its bytes are staged as they come.
+// Upload receives one content and stages its bytes as they arrive.
 type Upload struct {
 	Service     *Service
 	Request     *StoreContentRequest
-	fresh       conversation.ID // of the conversation, should the content create it
-	Incarnation conversation.ID // under which the chunks are staged
-	ID          conversation.ID // of the chunks
+	fresh       conversation.ID // the incarnation of the conversation, should the content create it
+	Incarnation conversation.ID // the incarnation under which the chunks are staged
+	ID          conversation.ID // the id of the chunks
 
-	pending  []byte // of the chunk that is not full yet
+	pending  []byte // the bytes of the last chunk, which is not full yet
 	chunks   int32
 	Size     int64
 	head     bytes.Buffer
@@ -65,11 +65,11 @@ type Upload struct {
 	Outliner *content.Outliner
 	outline  *content.Outline
 	again    bool  // the call is a retry
-	Before   int64 // bytes that come with the content: of an import, all before it
-	used     bool  // a commit refers to the chunks, or may
+	Before   int64 // bytes that are new besides this content; for an import, all those before it
+	mayStand bool  // a commit refers to the chunks, or may
 }
 
-// read reads the conversation that the content is for, or makes up the head of the one that it will create.
+// read reads the conversation that the content belongs to, or makes up the head of the one that it will create.
 func (in *Upload) read(ctx context.Context, q store.Query) (*store.Snapshot, error) {
 	q.Request = in.Request.Request.Key()
 	snap, err := in.Service.Store.Read(ctx, in.Request.Key, q)
@@ -85,7 +85,7 @@ func (in *Upload) read(ctx context.Context, q store.Query) (*store.Snapshot, err
 	return snap, in.Service.Txn.Live(&snap.Head)
 }
 
-// open refuses before any byte comes what would be refused in the end.
+// open refuses, before any bytes arrive, what would be refused at the end.
 func (in *Upload) open(ctx context.Context) error {
 	run := RunSlot(in.Request.RunID)
 	snap, err := in.read(ctx, store.Query{Slots: []string{run}})
@@ -93,26 +93,26 @@ func (in *Upload) open(ctx context.Context) error {
 		return err
 	}
 	in.Incarnation = snap.Head.Incarnation
-	if in.again = snap.Outcome != nil; in.again { // who only tries again is answered, whatever became of the run and of the room since
+	if in.again = snap.Outcome != nil; in.again { // a retry is answered, whatever has become of the run and of the quota since
 		return nil
 	}
 	return openRun(snap.Slots[run], in.Service.Txn.Now())
 }
 
-// Discard lets go what was staged.
+// Discard deletes what was staged.
 func (in *Upload) Discard(ctx context.Context) {
 	if in.chunks == 0 {
 		return
 	}
-	if in.Incarnation == in.fresh { // there is nothing else under it
+	if in.Incarnation == in.fresh { // nothing else is staged under it
 		in.Service.Txn.Discard(ctx, in.Request.Key, in.fresh)
 		return
 	}
 	in.Service.Txn.Discard(ctx, in.Request.Key, in.Incarnation, in.ID)
 }
 
-// moveTo stages the bytes anew for a conversation that was made while they came. What is longer than its head, which is at hand, has to
-// be sent again.
+// moveTo stages the bytes again for a conversation that was created while they arrived. Only the head of the content is still in
+// memory: a longer content has to be sent again.
 func (in *Upload) moveTo(ctx context.Context, incarnation conversation.ID) error {
 	if in.Size > int64(in.head.Len()) {
 		return madeMeanwhile()
@@ -131,7 +131,7 @@ func madeMeanwhile() error {
 	return conversation.Errorf(conversation.Contention, "the conversation was made, or made anew, while the content came in: send it again")
 }
 
-// Receive stages what the caller sends, and checks it against what was promised.
+// Receive stages what the caller sends, and checks it against the size and hash that the header announced.
 func (in *Upload) Receive(ctx context.Context) error {
 	for {
 		piece, err := in.Request.Next()
@@ -154,12 +154,12 @@ func (in *Upload) Receive(ctx context.Context) error {
 	if want := in.Request.SHA256; want != nil && *want != in.Sha {
 		return conversation.Errorf(conversation.ChecksumMismatch, "the bytes do not have the SHA-256 that the header gives")
 	}
-	// A retry is one of the same header and the same bytes.
+	// A retry has the same header and the same bytes.
 	in.Request.Request.Digest = sha256.Sum256(append(in.Request.Request.Digest[:], in.Sha[:]...))
 	return nil
 }
 
-// Add takes in the next bytes.
+// Add receives the next bytes.
 func (in *Upload) Add(ctx context.Context, piece []byte) error {
 	in.Size += int64(len(piece))
 	if in.Size > MaxContentBytes {
@@ -194,7 +194,7 @@ func (in *Upload) stage(ctx context.Context, chunk []byte) error {
 	return txn.Failure(err)
 }
 
-// commit puts the content on record, as one attempt.
+// commit tries once to put the content on record.
 func (in *Upload) commit(ctx context.Context) (*StoreContentResult, error) {
 	r := in.Request
 	snap, err := in.read(ctx, store.Query{Info: true, Slots: []string{LastSourceSlot, RunSlot(r.RunID), SharedSlot(in.Sha)}})
@@ -209,7 +209,7 @@ func (in *Upload) commit(ctx context.Context) (*StoreContentResult, error) {
 		return in.repeat(ctx, snap, first)
 	}
 	if r.Reuse {
-		if rec, err := in.former(ctx, snap); err != nil || rec != nil {
+		if rec, err := in.firstWithBytes(ctx, snap); err != nil || rec != nil {
 			return in.reused(snap, rec, err)
 		}
 	}
@@ -256,7 +256,7 @@ func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 		return nil, err
 	}
 	err = in.Service.Txn.Commit(ctx, in.Request.Key, &snap.Head, c)
-	in.used = txn.MayStand(err) && !shared
+	in.mayStand = txn.MayStand(err) && !shared
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ func (in *Upload) commitNew(ctx context.Context, snap *store.Snapshot) (*StoreCo
 	return out, nil
 }
 
-// Record is the source record of the content.
+// Record makes the source record of the content.
 func (in *Upload) Record(handle string, now time.Time) *Record {
 	r := in.Request
 	rec := &Record{
@@ -288,7 +288,7 @@ func (in *Upload) Record(handle string, now time.Time) *Record {
 	return rec
 }
 
-// headText is the beginning of the content, in whole characters.
+// headText returns the beginning of the content, in whole characters.
 func (in *Upload) headText() string {
 	head := in.head.Bytes()
 	if in.Size > int64(len(head)) {
@@ -297,7 +297,7 @@ func (in *Upload) headText() string {
 	return string(head)
 }
 
-// Place lets the content have its chunks: those that came, or those that the conversation had already.
+// Place assigns chunks to the content: those that were staged, or those that the conversation already has.
 func (in *Upload) Place(c *store.Change, slots *SlotChanges, rec *Record) (shared bool, err error) {
 	if in.chunks == 0 {
 		return false, nil
@@ -316,7 +316,7 @@ func (in *Upload) Place(c *store.Change, slots *SlotChanges, rec *Record) (share
 	return known != nil, slots.Share(in.Sha, id)
 }
 
-// given is what the content adds to what callers gave: its metadata, and its bytes unless they are there already.
+// given returns by how many bytes the content adds to what callers gave: its metadata, and its bytes unless they are shared.
 func (in *Upload) given(shared bool) int64 {
 	n := int64(len(in.Request.Metadata))
 	if !shared {
@@ -325,7 +325,7 @@ func (in *Upload) given(shared bool) int64 {
 	return n
 }
 
-// join makes the content part of its run.
+// join adds the content to its run.
 func (in *Upload) join(c *store.Change, slots *SlotChanges, number int64, now time.Time) error {
 	id := in.Request.RunID
 	if id == "" {
@@ -339,7 +339,7 @@ func (in *Upload) join(c *store.Change, slots *SlotChanges, number int64, now ti
 	return err
 }
 
-// log adds the entry that says that the content came.
+// log adds the edit that says that the content was stored.
 func (in *Upload) log(c *store.Change, rec *Record) {
 	behind := c.Head.Messages
 	txn.AddEdit(c, conversation.Edit{
@@ -348,7 +348,7 @@ func (in *Upload) log(c *store.Change, rec *Record) {
 	})
 }
 
-// answer words the citation.
+// answer writes the citation.
 func (in *Upload) answer(info *store.Info, rec *Record) (*StoreContentResult, error) {
 	counter, err := in.Service.Views.Counter(info.Counter)
 	if err != nil {
@@ -362,8 +362,8 @@ func (in *Upload) answer(info *store.Info, rec *Record) (*StoreContentResult, er
 	return &StoreContentResult{Cited: citedFrom(text, cited)}, nil
 }
 
-// former is the first content that was stored with the same bytes, for the conversation; nil if there is none.
-func (in *Upload) former(ctx context.Context, snap *store.Snapshot) (*Record, error) {
+// firstWithBytes returns the first content of the conversation that was stored with the same bytes; nil if there is none.
+func (in *Upload) firstWithBytes(ctx context.Context, snap *store.Snapshot) (*Record, error) {
 	last, err := LastSource(snap.Slots)
 	if err != nil || snap.Slots[SharedSlot(in.Sha)] == nil {
 		return nil, err

@@ -18,12 +18,12 @@ import (
 // tombstoneLife is how long a deleted conversation's id stays taken (behaviour §3).
 const tombstoneLife = 30 * 24 * time.Hour
 
-// Create begins a conversation, also under the id of a deleted one: as a new incarnation, which shares nothing with the old.
+// Create begins a conversation. The id may be that of a deleted one: the new incarnation shares nothing with the old.
 func (s *Service) Create(ctx context.Context, r CreateRequest) (*txn.Conversation, error) {
 	if r.Info.Counter == "" {
 		r.Info.Counter = conversation.DefaultCounter
 	}
-	r.Info.ActorID = actors.Own(ctx, r.Info.ActorID)
+	r.Info.ActorID = actors.OwnerOf(ctx, r.Info.ActorID)
 	return txn.Decide(ctx, s.Txn, r.Key, func() (*txn.Conversation, error) { return s.attemptCreate(ctx, &r) })
 }
 
@@ -60,8 +60,8 @@ func (s *Service) attemptCreate(ctx context.Context, r *CreateRequest) (*txn.Con
 	return &txn.Conversation{ID: r.Key.Conversation, Info: r.Info, Head: c.Head}, s.Txn.Commit(ctx, r.Key, &store.Head{}, c)
 }
 
-// takeOver makes way for a new incarnation where a deleted one, or one past its ttl, has the name, and returns what the new one has to
-// remember. It refuses the retry of what created the old one.
+// takeOver replaces a deleted conversation, or one past its ttl, that has the name. It returns the requests that the new incarnation has
+// to remember. It refuses a retry of the request that created the old one.
 func (s *Service) takeOver(ctx context.Context, r *CreateRequest, head *store.Head) (*FormerRequests, error) {
 	switch {
 	case head.Reusable:
@@ -70,7 +70,7 @@ func (s *Service) takeOver(ctx context.Context, r *CreateRequest, head *store.He
 			err = RetryOfFormer()
 		}
 		return f, err
-	case head.State == store.Live: // past its ttl, and the sweeper has not come yet
+	case head.State == store.Live: // past its ttl, but the sweeper has not come yet
 		var err error
 		*head, err = s.MarkDeleted(ctx, r.Key, *head, Deletion{})
 		return &FormerRequests{}, err
@@ -102,15 +102,16 @@ func (s *Service) Get(ctx context.Context, key store.Key) (*txn.Conversation, er
 	return &txn.Conversation{ID: key.Conversation, Info: *snap.Info, Head: snap.Head}, nil
 }
 
-// listScan is how many conversations one listing looks at per conversation it may return: a filter that matches little ends a
-// page early instead of scanning everything. listPage is how many are read at once for callers with actors, who see few of them.
+// listScan is how many conversations one listing reads for each conversation that it may return, so that a filter that matches little
+// ends a page early instead of scanning everything. listPage is how many are read at a time for callers limited to actors, who may see
+// few of them.
 const (
 	listScan = 10
 	listPage = 1000
 )
 
-// List lists the live conversations of a namespace by id. For a caller with actors no page ends early: it would say where, with the id of
-// somebody else's conversation.
+// List lists the live conversations of a namespace by id. For a caller limited to actors no page ends early: its cursor would reveal the
+// id of another actor's conversation.
 func (s *Service) List(ctx context.Context, r ListRequest) (*ListResult, error) {
 	out := &ListResult{}
 	after := r.After
@@ -167,7 +168,7 @@ func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Con
 		return nil, err
 	}
 	if had := snap.Info.ActorID; had != "" && info.ActorID != had {
-		// What was said in it would become somebody else's.
+		// Otherwise what was said in it would become another actor's.
 		return nil, conversation.Errorf(conversation.InvalidField, "conversation.actor_id is written once")
 	}
 	if err := s.Catalogues.RequirePrompts(ctx, r.Key.Namespace, promptsOfPolicy(&snap.Info.Policy, &info.Policy)...); err != nil {
@@ -185,12 +186,12 @@ func (s *Service) attemptUpdate(ctx context.Context, r *UpdateRequest) (*txn.Con
 	return &txn.Conversation{ID: r.Key.Conversation, Info: info, Head: c.Head}, s.Store.Commit(ctx, r.Key, c)
 }
 
-// Delete deletes a conversation and says until when its tombstone stands.
+// Delete deletes a conversation and returns until when its tombstone stays.
 func (s *Service) Delete(ctx context.Context, key store.Key, r txn.Request) (until time.Time, err error) {
 	return txn.Decide(ctx, s.Txn, key, func() (time.Time, error) { return s.attemptDelete(ctx, key, r, false) })
 }
 
-// Clear deletes a conversation and leaves no tombstone: the next append begins it anew, unless it is a retry from before.
+// Clear deletes a conversation without a tombstone: the next append begins it anew, unless that is a retry of a request from before.
 func (s *Service) Clear(ctx context.Context, key store.Key, r txn.Request) error {
 	_, err := txn.Decide(ctx, s.Txn, key, func() (time.Time, error) { return s.attemptDelete(ctx, key, r, true) })
 	return err
@@ -212,7 +213,7 @@ func (s *Service) attemptDelete(ctx context.Context, key store.Key, r txn.Reques
 	if err != nil {
 		return until, err
 	}
-	if remembered.Has(requestDelete, r.ID, s.Txn.Now()) { // what it deleted may have begun anew since
+	if remembered.Has(requestDelete, r.ID, s.Txn.Now()) { // the name may belong to a new conversation by now
 		return until, nil
 	}
 	if err := s.Txn.Live(&snap.Head); err != nil {
@@ -227,14 +228,14 @@ func (s *Service) attemptDelete(ctx context.Context, key store.Key, r txn.Reques
 	return head.DeleteTime, err
 }
 
-// Deletion is how a conversation ends.
+// Deletion describes how a conversation ends.
 type Deletion struct {
-	Reusable bool // without a tombstone
+	Reusable bool // leaves no tombstone
 	slots    map[string][]byte
 	request  txn.Request
 }
 
-// MarkDeleted deletes a conversation: one small commit. The sweeper removes the records.
+// MarkDeleted deletes a conversation in one small commit. The sweeper removes its records later.
 func (s *Service) MarkDeleted(ctx context.Context, key store.Key, head store.Head, b Deletion) (store.Head, error) {
 	if err := s.Memories.Deleting(ctx, key, &head); err != nil {
 		return head, err
@@ -253,8 +254,8 @@ func (s *Service) MarkDeleted(ctx context.Context, key store.Key, head store.Hea
 	return c.Head, s.Txn.Commit(ctx, key, &head, c)
 }
 
-// promptsOfPolicy are the prompts that a conversation's policy names, and the one before it, if there is one, did not: what has been
-// deleted since it was named does not stand in the way of other changes.
+// promptsOfPolicy returns the prompts that a conversation's policy names and that the policy before it (nil for none) did not name. A
+// prompt that was deleted after it was named does not block other changes.
 func promptsOfPolicy(before, p *conversation.Policy) []catalogue.PromptName {
 	named := func(p *conversation.Policy) []catalogue.PromptName {
 		return []catalogue.PromptName{

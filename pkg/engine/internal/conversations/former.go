@@ -17,39 +17,40 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// FormerPrefix is the prefix of the slots that remember requests beyond their incarnation: what a conversation without a tombstone
-// was asked before it began anew, and what it was created by.
+// FormerPrefix is the prefix of the slots that remember requests of earlier incarnations: the requests to a conversation that was
+// deleted without a tombstone, and the request that created it.
 const FormerPrefix = "former/"
 
-// What a conversation remembers at most of requests from before it began anew: 60,000 of one day. One with more of them, or with a
-// record that cannot be read, keeps a tombstone until they are forgotten.
+// The number of requests that a conversation remembers from before it began anew: 60,000, all of one day. A conversation with more
+// requests, or with a record that cannot be read, keeps a tombstone until they may be forgotten.
 const (
 	formerSlots   = 20
 	formerPerSlot = 3000 // 20 bytes each, in a slot of 64 KiB
 )
 
-// One read for the request ids of messages takes so much, and so many messages are looked at: with more in one day, it is as with more
-// requests.
+// The size of one read for the request ids of messages, and how many messages are read in all. A conversation with more messages in
+// one day is treated like one with too many requests.
 const (
 	formerPage       = 256
 	formerPageTokens = 100_000
 	formerMessages   = 2 * formerSlots * formerPerSlot
 )
 
-// requestKind is what a request id belongs to. A message does not say by which RPC it was appended, so both count as one.
+// requestKind is the kind of call that a request id belongs to. A message does not say which RPC appended it, so all RPCs that append
+// count as one kind.
 type requestKind string
 
 const (
-	// AppendRequests are the request ids of appends.
+	// AppendRequests are requests that append.
 	AppendRequests requestKind = "append"
 	requestCreate  requestKind = "create"
 	requestDelete  requestKind = "delete"
 )
 
-// FormerRequests are requests that are remembered beyond their incarnation.
+// FormerRequests are requests that are remembered after their incarnation is gone.
 type FormerRequests struct {
 	record.FormerRequests
-	Incomplete bool // there were more of them, or some cannot be read
+	Incomplete bool // there were too many requests, or some could not be read
 }
 
 func parseFormer(incarnation conversation.ID, slots map[string][]byte) (*FormerRequests, error) {
@@ -69,7 +70,7 @@ func parseFormer(incarnation conversation.ID, slots map[string][]byte) (*FormerR
 	return f, nil
 }
 
-// values are the slots that hold the requests.
+// values returns the slots that hold the requests.
 func (f *FormerRequests) values() map[string][]byte {
 	out := make(map[string][]byte)
 	for part := range slices.Chunk(f.Requests, formerPerSlot) {
@@ -79,7 +80,7 @@ func (f *FormerRequests) values() map[string][]byte {
 	return out
 }
 
-// AddTo makes a change hold them. Whatever else is in slots of theirs stays what it is.
+// AddTo adds the requests to a change. It leaves other slots with the same prefix alone.
 func (f *FormerRequests) AddTo(c *store.Change) {
 	values := f.values()
 	if c.Slots == nil {
@@ -89,7 +90,7 @@ func (f *FormerRequests) AddTo(c *store.Change) {
 	maps.Copy(c.Slots, values)
 }
 
-// hash tells a request id from others to who knows the key. It is one of 2^64.
+// hash returns a hash of a request id that only somebody who knows the key can compute. It has 64 bits.
 func (f *FormerRequests) hash(kind requestKind, id string) uint64 {
 	sum := txn.KeyedHash(f.Key, sha256.Sum256([]byte(string(kind)+"\x00"+id)))
 	return binary.BigEndian.Uint64(sum[:])
@@ -101,12 +102,12 @@ func (f *FormerRequests) add(kind requestKind, id string, at time.Time) {
 	case len(f.Requests) == formerSlots*formerPerSlot:
 		f.Incomplete = true
 	default:
-		at = at.Add(time.Millisecond - 1) // rounded up: nothing is forgotten early
+		at = at.Add(time.Millisecond - 1) // rounded up, so that nothing is forgotten early
 		f.Requests = append(f.Requests, record.FormerRequest{Hash: f.hash(kind, id), Time: at.UnixMilli()})
 	}
 }
 
-// Has says whether a request is remembered.
+// Has reports whether a request is remembered.
 func (f *FormerRequests) Has(kind requestKind, id string, now time.Time) bool {
 	if id == "" || len(f.Requests) == 0 {
 		return false
@@ -117,17 +118,17 @@ func (f *FormerRequests) Has(kind requestKind, id string, now time.Time) bool {
 	})
 }
 
-// forgottenAt is when a request is not remembered any more.
+// forgottenAt is the time from which a request is no longer remembered.
 func forgottenAt(r *record.FormerRequest) time.Time {
 	return time.UnixMilli(r.Time).UTC().Add(txn.RequestMemory)
 }
 
-// forget drops what is past its time.
+// forget drops requests that are past their time.
 func (f *FormerRequests) forget(now time.Time) {
 	f.Requests = slices.DeleteFunc(f.Requests, func(r record.FormerRequest) bool { return !now.Before(forgottenAt(&r)) })
 }
 
-// Until is when the last of them is forgotten; zero if there is none.
+// Until is the time at which the last request is forgotten; zero if there are none.
 func (f *FormerRequests) Until() (last time.Time) {
 	for i := range f.Requests {
 		if at := forgottenAt(&f.Requests[i]); at.After(last) {
@@ -137,7 +138,7 @@ func (f *FormerRequests) Until() (last time.Time) {
 	return last
 }
 
-// readFormer reads what an incarnation remembers. A store that has another one by now is in conflict with what is being decided.
+// readFormer reads the requests that an incarnation remembers. If the store has another incarnation by now, that is a conflict.
 func (s *Service) readFormer(ctx context.Context, key store.Key, head *store.Head) (*FormerRequests, error) {
 	snap, err := s.Store.Read(ctx, key, store.Query{Incarnation: head.Incarnation, SlotsOf: FormerPrefix})
 	if err != nil {
@@ -153,7 +154,7 @@ func movedOn(err error) error {
 	return err
 }
 
-// CheckFormer refuses the retry of a request from before the conversation began anew.
+// CheckFormer refuses a retry of a request from before the conversation began anew.
 func (s *Service) CheckFormer(ctx context.Context, key store.Key, head *store.Head, kind requestKind, id string) error {
 	if id == "" || !s.Clock().Before(head.Former) {
 		return nil
@@ -165,13 +166,13 @@ func (s *Service) CheckFormer(ctx context.Context, key store.Key, head *store.He
 	return err
 }
 
-// RetryOfFormer is the error of a request that was used before the conversation began anew.
+// RetryOfFormer is the error for a request that was made before the conversation began anew.
 func RetryOfFormer() *conversation.Error {
 	return conversation.Errorf(conversation.ConversationDeleted, "the request id was used before the conversation was deleted")
 }
 
-// BeginAnew prepares that a new incarnation follows on one that leaves no tombstone, and returns what it has to remember. One past its
-// ttl is buried first.
+// BeginAnew prepares a new incarnation after one that leaves no tombstone, and returns the requests that it has to remember. A
+// conversation past its ttl is deleted first.
 func (s *Service) BeginAnew(ctx context.Context, key store.Key, head *store.Head) (*FormerRequests, error) {
 	if head.State == store.Live {
 		buried, err := s.MarkDeleted(ctx, key, *head, Deletion{Reusable: true})
@@ -183,8 +184,8 @@ func (s *Service) BeginAnew(ctx context.Context, key store.Key, head *store.Head
 	return s.collectFormer(ctx, key, head)
 }
 
-// collectFormer is all that is remembered of the requests of a deleted incarnation: in slots, and the appends by their messages, which
-// nobody removes before a new incarnation has replaced theirs.
+// collectFormer returns all requests of a deleted incarnation that must be remembered: those in its slots, and appends, which its
+// messages name. Nobody removes the messages before a new incarnation has replaced the old.
 func (s *Service) collectFormer(ctx context.Context, key store.Key, head *store.Head) (*FormerRequests, error) {
 	f, err := s.readFormer(ctx, key, head)
 	if err != nil {
@@ -211,7 +212,7 @@ func (s *Service) collectFormer(ctx context.Context, key store.Key, head *store.
 			if !now.Before(m.CreateTime.Add(txn.RequestMemory)) {
 				return f, nil
 			}
-			if end = m.Index; m.RequestID != last { // the messages of one append stand together
+			if end = m.Index; m.RequestID != last { // messages of one append are adjacent
 				f.add(AppendRequests, m.RequestID, m.CreateTime)
 				last = m.RequestID
 			}
@@ -220,8 +221,8 @@ func (s *Service) collectFormer(ctx context.Context, key store.Key, head *store.
 	return f, nil
 }
 
-// SweepReusable leaves of a deleted conversation without a tombstone what remembers its requests: a new incarnation, so that all
-// records of the old one can go. A day later that goes too.
+// SweepReusable replaces a conversation that was deleted without a tombstone by a new incarnation that only remembers its requests, so
+// that all records of the old one can be removed. A day later that incarnation is removed too.
 func (s *Service) SweepReusable(ctx context.Context, key store.Key, head store.Head) error {
 	if !s.Txn.Now().Before(head.DeleteTime) {
 		return s.Txn.Delete(ctx, key, store.Deletion{Incarnation: head.Incarnation})
@@ -243,7 +244,7 @@ func (s *Service) SweepReusable(ctx context.Context, key store.Key, head store.H
 	return s.Store.Commit(ctx, key, c)
 }
 
-// TidyFormer drops what is remembered of former requests once all of it is past its time.
+// TidyFormer removes the remembered requests once all of them are past their time.
 func TidyFormer(c *store.Change, slots map[string][]byte, now time.Time) error {
 	f, err := parseFormer(c.Head.Incarnation, slots)
 	if err != nil {

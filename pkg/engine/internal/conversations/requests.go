@@ -5,22 +5,22 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// CreateRequest asks for a conversation. An empty counter is o200k.
+// CreateRequest asks for a conversation. An empty counter means o200k.
 type CreateRequest struct {
 	Key     store.Key
 	Info    store.Info
 	Request txn.Request
 }
 
-// UpdateRequest asks for a change of attributes. Change gets the attributes in force and returns the new ones; it may be called
-// several times. It must not change the counter.
+// UpdateRequest asks for a change of attributes. Change gets the current attributes and returns the new ones. It may be called
+// several times, and must not change the counter.
 type UpdateRequest struct {
 	Key     store.Key
 	Change  func(store.Info) (store.Info, error)
 	Request txn.Request
 }
 
-// ListRequest asks for conversations after an id.
+// ListRequest asks for the conversations whose ids come after an id.
 type ListRequest struct {
 	Namespace        string
 	After            string

@@ -1,5 +1,5 @@
-// Package conversations creates conversations, changes what is set of them, and lets them go: with a tombstone, or so that the next append
-// begins anew and the retries from before are still known.
+// Package conversations creates conversations, changes their attributes, and deletes them: with a tombstone, or so that the next append
+// begins anew while retries from before are still recognized.
 package conversations
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/summarize"
 )
 
-// Service creates conversations, changes what is set of them, and lets them go. It remembers the requests of one that began anew.
+// Service creates conversations, changes their attributes, and deletes them. It remembers the requests of a conversation that began anew.
 type Service struct {
 	Store      store.Store
 	Txn        *txn.Manager
@@ -24,5 +24,5 @@ type Service struct {
 	Memories   *memories.Service
 	Clock      func() time.Time
 	IDs        func() conversation.ID
-	Defaults   conversation.Policy // the server's
+	Defaults   conversation.Policy // the server's default policy
 }

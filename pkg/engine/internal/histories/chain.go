@@ -13,16 +13,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// chain is a list's hash, which grows with each element, and the longest prefix of it that is remembered.
+// chain is the hash of a list, which grows element by element, together with the longest remembered prefix of the list.
 type chain struct {
-	before int32 // elements that the caller left out
+	before int32 // number of elements that the caller left out
 	count  int32
 	sum    [sha256.Size]byte
 	marks  []record.HistoryMark
-	known  record.HistoryMark // zero for none
-	given  record.HistoryMark // the prefix that the caller left out; zero for none
-	// leading is how many messages of the record are leading system messages. A prefix that comes to no others is not known: a rewind behind it
-	// would be one to nothing.
+	known  record.HistoryMark // the longest remembered prefix; zero if there is none
+	given  record.HistoryMark // the mark of the prefix that the caller left out; zero if it is not remembered
+	// leading is how many leading messages of the record are system messages. A prefix that stands for no other messages counts as not
+	// remembered: a rewind to the end of it would leave nothing.
 	leading int32
 }
 
@@ -34,20 +34,20 @@ func chainOf(r *Request, snap *store.Snapshot) (*chain, error) {
 	}
 	if r.KnownCount > 0 {
 		n, err := hex.Decode(c.sum[:], []byte(r.KnownSHA256))
-		if c.meet(snap.Head.Incarnation); err != nil || n != len(c.sum) || c.known.Count == 0 {
-			return nil, c.unknown()
+		if c.noteMark(snap.Head.Incarnation); err != nil || n != len(c.sum) || c.known.Count == 0 {
+			return nil, c.prefixUnknown()
 		}
 	}
 	c.given = c.known
 	for _, element := range r.Input.Elements {
 		c.add(element)
-		c.meet(snap.Head.Incarnation)
+		c.noteMark(snap.Head.Incarnation)
 	}
 	return c, nil
 }
 
-// unknown says that the prefix is, and how many elements those have that are known.
-func (c *chain) unknown() error {
+// prefixUnknown is the error for a left-out prefix that is not remembered. It lists the lengths of the prefixes that are.
+func (c *chain) prefixUnknown() error {
 	err := conversation.Errorf(conversation.HistoryPrefixUnknown, "the first %d elements of the list are not known, or the record was changed since: send the whole list", c.before)
 	for _, m := range c.marks {
 		err.Known = append(err.Known, m.Count)
@@ -55,10 +55,10 @@ func (c *chain) unknown() error {
 	return err
 }
 
-// Hash is the hash over a list, whose first elements the caller may have left out, and how many elements it is over.
+// Hash returns the hash of a list whose first knownCount elements the caller may have left out, and the number of elements hashed.
 func Hash(elements []string, knownCount int32, knownSHA256 string) (count int32, sum [sha256.Size]byte) {
 	c := chain{count: knownCount}
-	_, _ = hex.Decode(c.sum[:], []byte(knownSHA256)) // it was read before
+	_, _ = hex.Decode(c.sum[:], []byte(knownSHA256)) // it was checked before
 	for _, element := range elements {
 		c.add(element)
 	}
@@ -73,8 +73,8 @@ func (c *chain) add(element string) {
 	c.count++
 }
 
-// meet notes the mark that the chain has come to, if there is one.
-func (c *chain) meet(incarnation conversation.ID) {
+// noteMark notes the mark for the current prefix of the list, if there is one.
+func (c *chain) noteMark(incarnation conversation.ID) {
 	for _, m := range c.marks {
 		if m.Count == c.count && m.Messages > c.leading && m.Placed && m.Hash == c.keyed(incarnation, c.sum) {
 			c.known = m
@@ -86,8 +86,8 @@ func (c *chain) keyed(incarnation conversation.ID, sum [sha256.Size]byte) [32]by
 	return txn.KeyedHash(incarnation, sum)
 }
 
-// start is the message from which the record has to be looked at, and how many elements are known to come before it. What a reader made one
-// message of that stands on both sides of that border is looked at from the beginning of what was sent.
+// start returns the message from which the record must be compared, and how many elements are known to come before it. If a reader joined
+// elements on both sides of that border into one message, the comparison starts at the beginning of what was sent.
 func (c *chain) start(messages []provider.InputMessage, leading int32) (from int32, elements int) {
 	known, behind := int(c.known.Count), c.known.Messages
 	for i := range messages {
@@ -102,7 +102,7 @@ func (c *chain) start(messages []provider.InputMessage, leading int32) (from int
 	return behind, known
 }
 
-// after are the messages behind so many elements, with elements counted in the whole list.
+// after returns the messages behind the given number of elements, with their element numbers counted from the start of the whole list.
 func (c *chain) after(messages []provider.InputMessage, elements int) []provider.InputMessage {
 	out := make([]provider.InputMessage, 0, len(messages))
 	for _, m := range messages {
@@ -114,7 +114,7 @@ func (c *chain) after(messages []provider.InputMessage, elements int) []provider
 	return out
 }
 
-// placesOf are where the messages of a known prefix stand, packed.
+// placesOf returns where the messages of a known prefix stand, packed.
 func (c *chain) placesOf(elements int) []int32 {
 	if int(c.known.Count) == elements {
 		return c.known.Places
@@ -122,7 +122,8 @@ func (c *chain) placesOf(elements int) []int32 {
 	return c.given.Places
 }
 
-// decodeMarks reads what is remembered of lists. Most lists begin as the newest does.
+// decodeMarks reads the remembered lists from their slot. Most lists begin as the newest one does, so an older mark leaves out what it
+// shares with it.
 func decodeMarks(slot []byte) ([]record.HistoryMark, error) {
 	marks, err := record.DecodeHistoryMarks(slot)
 	for i := range marks {
@@ -134,7 +135,7 @@ func decodeMarks(slot []byte) ([]record.HistoryMark, error) {
 	return marks, err
 }
 
-// encodeMarks makes the value of a slot in place of the one that is stored.
+// encodeMarks encodes the remembered lists as the value that replaces stored.
 func encodeMarks(marks []record.HistoryMark, stored []byte) []byte {
 	for i := 1; i < len(marks); i++ {
 		m, n := &marks[i], 0

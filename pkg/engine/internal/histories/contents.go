@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// contentReader reads contents that lie beside the record. What fails is told at the end.
+// contentReader reads stored contents for a comparison. An error is kept and returned at the end.
 type contentReader struct {
 	incarnation conversation.ID
 	read        func(store.Query) (*store.Snapshot, error)
@@ -40,7 +40,7 @@ func (r *contentReader) Text(c conversation.Content) (string, bool) {
 	return string(snap.Contents[0]), true
 }
 
-// Is implements history.Contents. Of what was erased, the hash is left.
+// Is implements history.Contents. An erased content is compared by its hash.
 func (r *contentReader) Is(c conversation.Content, text string) bool {
 	sum := sha256.Sum256([]byte(text))
 	switch {

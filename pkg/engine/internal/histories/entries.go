@@ -6,7 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/history"
 )
 
-// entriesOf are the messages from an index on that stand, in every way in which builds may have shown them.
+// entriesOf returns the messages from an index on that were not taken back, in all forms in which builds may have shown
+// them.
 func entriesOf(w *view.Loaded, from int32) []history.Entry {
 	out := make([]history.Entry, 0, len(w.Messages))
 	at, units := make(map[int32]int, len(w.Messages)), make(map[int32]int32, len(w.Messages))
@@ -25,23 +26,23 @@ func entriesOf(w *view.Loaded, from int32) []history.Entry {
 		for index := e.Range.First; index < e.Range.End && perMessage(e.Kind); index++ {
 			switch n, ok := at[index]; {
 			case !ok:
-			case e.Kind == conversation.EditRemove: // a unit goes as one
+			case e.Kind == conversation.EditRemove: // all messages of a unit are removed together
 				out[n].Gone = units[index]
 			default:
-				show(&out[n], e)
+				addForm(&out[n], e)
 			}
 		}
 	}
 	return out
 }
 
-// unitNumber is a number that the messages of a unit share, above 0.
+// unitNumber returns a positive number that the messages of a unit share.
 func unitNumber(m *conversation.Message) int32 {
 	first, _ := m.UnitFirst()
 	return first + 1
 }
 
-// entryOf is a message in its two variants.
+// entryOf returns a message in its two variants.
 func entryOf(m *conversation.Message) history.Entry {
 	e := history.EntryOf(m)
 	for i := range m.Parts {
@@ -59,12 +60,12 @@ func perMessage(k conversation.EditKind) bool {
 	}
 }
 
-// show adds the form that an edit gave a message.
-func show(e *history.Entry, by *conversation.Edit) {
+// addForm adds the form in which an edit shows the message.
+func addForm(e *history.Entry, by *conversation.Edit) {
 	switch by.Kind {
 	case conversation.EditMask:
 		for _, i := range by.Mask {
-			own(e)[i].Absent = true
+			ownParts(e)[i].Absent = true
 		}
 	case conversation.EditRecall:
 		for i := range by.Parts {
@@ -72,13 +73,13 @@ func show(e *history.Entry, by *conversation.Edit) {
 		}
 	default:
 		for i := range by.Parts {
-			showPart(&own(e)[by.Parts[i].Part], &by.Parts[i].Shown, by.Kind)
+			showPart(&ownParts(e)[by.Parts[i].Part], &by.Parts[i].Shown, by.Kind)
 		}
 	}
 }
 
-// own are the parts of the message itself, behind blocks of recalled memories.
-func own(e *history.Entry) []history.Part {
+// ownParts returns the parts that belong to the message itself, behind the blocks of recalled memories.
+func ownParts(e *history.Entry) []history.Part {
 	n := 0
 	for n < len(e.Parts) && e.Parts[n].Forms[0].Recalled != nil {
 		n++

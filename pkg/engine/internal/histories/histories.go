@@ -1,5 +1,5 @@
-// Package histories finds a caller's whole list of messages in a conversation: it reads what pkg/history compares, and remembers of the last
-// lists how far the record had them.
+// Package histories finds a caller's whole list of messages in a conversation. It reads what pkg/history compares, and remembers how much
+// of the last lists is on record.
 package histories
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// Finder finds lists in what a store has.
+// Finder finds lists in the conversations of a store.
 type Finder struct {
 	store store.Store
 	views *view.Loader
@@ -27,45 +27,45 @@ func New(s store.Store, views *view.Loader) *Finder { return &Finder{store: s, v
 // Request is a whole list.
 type Request struct {
 	Input *provider.Input
-	// KnownCount and KnownSHA256 are of the elements before those of the input, which the caller left out.
+	// KnownCount and KnownSHA256 are the number and the hash of the leading elements that the caller left out.
 	KnownCount  int32
 	KnownSHA256 string
-	// Rewind allows the list to take the place of a part of the record.
+	// Rewind allows the list to replace the end of the record.
 	Rewind bool
 	// Hide allows the list to lack messages of the record.
 	Hide bool
 }
 
-// Found is where a list goes on.
+// Found says where a list goes on.
 type Found struct {
-	// Messages are to be appended, and Elements say which of the input's each begins with.
+	// Messages are those to append. Elements holds, for each of them, the input element that it begins with.
 	Messages []conversation.Message
 	Elements []int
 	Count    int32
 	SHA256   string // lower-case hexadecimal
 	Matched  int32
-	// Rewind is the message from which the record is to be taken back before; -1 if nothing is.
+	// Rewind is the message from which on the record is to be taken back first; -1 for none.
 	Rewind int32
-	// TakeOut are the messages that the list lacks, PutBack those that an earlier one lacked.
+	// TakeOut are messages that the list lacks. PutBack are messages that it holds again after an earlier list lacked them.
 	TakeOut, PutBack []conversation.Range
-	// Loaded is the conversation as far as it was read.
+	// Loaded is the part of the conversation that was read.
 	Loaded *view.Loaded
-	// Known: the list is the last that is remembered.
+	// Known is set if the list is the last one remembered.
 	Known bool
-	// LacksSystem: system messages that are not on record lead what the caller left out.
+	// LacksSystem is set if the elements that the caller left out begin with system messages that are not on record.
 	LacksSystem bool
 
-	system bool // they lead the list
+	system bool // system messages lead the list
 	marks  []record.HistoryMark
 	hash   [32]byte
-	leads  bool                    // system messages lead what was sent
-	places []history.Place         // of what was on record
-	madeUp map[int32]bool          // elements in which something stands that formats have put there
-	rest   []provider.InputMessage // that Messages are made of
-	list   []provider.InputMessage // that was compared
+	leads  bool                    // system messages lead the elements that were sent
+	places []history.Place         // places of the recorded messages
+	madeUp map[int32]bool          // elements that hold something which a format has added
+	rest   []provider.InputMessage // the part of the list that Messages are made from
+	list   []provider.InputMessage // the part of the list that was compared
 }
 
-// Find finds a list in a conversation that was read with the slots of builds.
+// Find finds a list in a conversation. snap must hold the slots of builds.
 func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, r *Request) (*Found, error) {
 	c, err := chainOf(r, snap)
 	if err != nil {
@@ -86,7 +86,7 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	}
 	cmp := &comparison{finder: f, request: r, chain: c, loaded: w, snap: snap}
 	from, known := c.start(r.Input.Messages, snap.Head.LeadingSystem)
-	spares := known > 0 && r.KnownCount == 0 // the prefix was sent: it may as well be that of a view, or of a list that was edited
+	spares := known > 0 && r.KnownCount == 0 // the prefix was sent, so it can also be compared: it may be that of a view, or of an edited list
 	if spares && answersBefore(c.after(r.Input.Messages, known)) {
 		from, known, spares = snap.Head.LeadingSystem, 0, false
 	}
@@ -98,7 +98,7 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	if err != nil {
 		return nil, err
 	}
-	out.take(reading, c.before)
+	out.takeReading(reading, c.before)
 	out.list, out.places, out.madeUp = c.after(r.Input.Messages, known), reading.Places, reading.MadeUp
 	if known > 0 {
 		out.places = append(unpackPlaces(c.placesOf(known), int32(known)), reading.Places...)
@@ -106,7 +106,8 @@ func (f *Finder) Find(ctx context.Context, key store.Key, snap *store.Snapshot, 
 	return out, nil
 }
 
-// answersBefore says whether a result of a list answers a call before it, which the record may have under another id.
+// answersBefore reports whether a result of a list answers a call that comes before the list. The record may know that call under another
+// id.
 func answersBefore(list []provider.InputMessage) bool {
 	calls := map[string]bool{}
 	for i := range list {
@@ -127,7 +128,7 @@ func differs(err error) bool {
 	return kind == conversation.HistoryDiverged || kind == conversation.HistoryAmbiguous
 }
 
-// comparison is a list and the record that it is looked for in.
+// comparison is a list and the record in which it is looked for.
 type comparison struct {
 	finder  *Finder
 	request *Request
@@ -136,7 +137,8 @@ type comparison struct {
 	snap    *store.Snapshot
 }
 
-// read finds the list behind so many known elements in the record behind so many messages. It may differ, as far as the request allows.
+// read finds the list behind its first known elements in the record from message from on. may says whether the list may differ, within what
+// the request allows.
 func (x *comparison) read(ctx context.Context, from int32, known int, may bool) (*history.Reading, error) {
 	f, w, head := x.finder, x.loaded, &x.snap.Head
 	if from < head.Messages {
@@ -159,8 +161,8 @@ func (x *comparison) read(ctx context.Context, from int32, known int, may bool) 
 	return reading, err
 }
 
-// take notes a reading. Its parts are the list's, which another attempt reads again.
-func (x *Found) take(r *history.Reading, before int32) {
+// takeReading copies the result of a reading. Its parts belong to the list, which another try reads again.
+func (x *Found) takeReading(r *history.Reading, before int32) {
 	x.Matched, x.Rewind, x.rest = int32(r.Matched), r.Rewind, r.Rest
 	x.TakeOut, x.PutBack = rangesOf(r.TakeOut), rangesOf(r.PutBack)
 	for i := range r.Rest {
@@ -182,16 +184,17 @@ func rangesOf(messages []int32) []conversation.Range {
 	return conversation.MergeRanges(out)
 }
 
-// Moves says whether the list takes messages out of the view, or puts some back.
+// Moves reports whether the list takes messages out of the view or puts some back.
 func (x *Found) Moves() bool { return len(x.TakeOut)+len(x.PutBack) > 0 }
 
-// maxMarks is how many lists are remembered: the last one, those of callers who take turns, and one that an edit goes back to.
+// maxMarks is how many lists are remembered: the last one, those of callers that take turns, and one that an edited list goes back to.
 const maxMarks = 4
 
-// Changes says whether the list changes what is on record already, or how it is shown: then no other list is known any more.
+// Changes reports whether the list changes what is on record, or how it is shown. All other remembered lists are void then.
 func (x *Found) Changes() bool { return x.Rewind >= 0 || x.Moves() }
 
-// Slot remembers the list, once the record has so many messages, which stand in the list at these places.
+// Slot returns the slot value that remembers the list. messages is the length of the record then, and places are where its messages stand
+// in the list.
 func (x *Found) Slot(messages int32, places []history.Place, stored []byte) []byte {
 	marks := []record.HistoryMark{{
 		Count: x.Count, Hash: x.hash, Messages: messages, System: x.system || x.LacksSystem, Placed: true, Places: packPlaces(places),

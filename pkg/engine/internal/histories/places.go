@@ -12,10 +12,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Place says which elements of a list a message of the record is.
+// Place locates a message of the record in a list: the elements that it stands for.
 type Place = history.Place
 
-// Places says where all messages of the record stand in the list: those that it had, and those that are appended, from an index on.
+// Places returns where all messages of the record stand in the list: those on record before, and those that are appended from index first
+// on.
 func (x *Found) Places(first int32) []history.Place {
 	out := slices.Clone(x.places)
 	for i := range x.rest {
@@ -31,7 +32,8 @@ func (x *Found) Places(first int32) []history.Place {
 	return x.withSilent(out)
 }
 
-// Remembered says where the messages stand in a list that was found before, and how many system messages lead it, as far as that is remembered.
+// Remembered returns where the messages stand in a list that was found before, and how many system messages lead it, as far as that is
+// still remembered.
 func (f *Finder) Remembered(ctx context.Context, key store.Key, r *Request) (places []history.Place, leading int32, err error) {
 	snap, err := f.store.Read(ctx, key, store.Query{Slots: []string{view.HistorySlot}})
 	if err != nil {
@@ -51,7 +53,7 @@ func (f *Finder) Remembered(ctx context.Context, key store.Key, r *Request) (pla
 	return nil, 0, nil
 }
 
-// Leading is how many system messages lead the list, whose other messages stand at these places.
+// Leading returns how many system messages lead the list whose other messages stand at these places.
 func (x *Found) Leading(places []history.Place) int32 {
 	return leadingOf(x.Count, places, x.leads || x.system || x.LacksSystem)
 }
@@ -67,10 +69,10 @@ func leadingOf(count int32, places []history.Place, leads bool) int32 {
 	}
 }
 
-// withSilent adds the elements in which the assistant says nothing, such as reasoning by itself: to the message behind them, or else to the one
-// before.
+// withSilent adds the elements in which the assistant says nothing, such as reasoning alone. Each is added to the message behind it, or
+// else to the one before it.
 func (x *Found) withSilent(places []history.Place) []history.Place {
-	said := make(map[int32]int32, len(places)) // messages, by each element
+	said := make(map[int32]int32, len(places)) // message of each element
 	for _, p := range places {
 		for e := p.First; e < p.End; e++ {
 			said[e] = p.Message
@@ -98,18 +100,18 @@ func (x *Found) withSilent(places []history.Place) []history.Place {
 	return places
 }
 
-// What a run's size holds beside.
+// Flags that are stored in a run's size.
 const (
 	runChanged = 1 << iota
 	runRenamed
-	runJumps // a message and an element follow, less those that were expected
+	runJumps // the numbers of a message and an element follow, as differences from the expected ones
 	runSize
 )
 
-// packPlaces writes places as numbers: runs of neighbors of one size.
+// packPlaces encodes places as numbers: runs of neighbors with the same size.
 func packPlaces(places []history.Place) []int32 {
 	var out []int32
-	var message, element int32 // that are expected
+	var message, element int32 // the numbers that a run without a jump has
 	for i := 0; i < len(places); {
 		p, n := places[i], 1
 		for i+n < len(places) && places[i+n] == shifted(p, int32(n)) {
@@ -133,14 +135,14 @@ func packPlaces(places []history.Place) []int32 {
 	return out
 }
 
-// shifted is the place of the n-th message behind one, if all are of its size.
+// shifted returns the place of the n-th message after the message at p, if all have the same size.
 func shifted(p history.Place, n int32) history.Place {
 	size := p.End - p.First
 	p.Message, p.First, p.End = p.Message+n, p.First+n*size, p.End+n*size
 	return p
 }
 
-// unpackPlaces reads them again. What is not whole ends them.
+// unpackPlaces decodes what packPlaces encoded. It stops at incomplete data.
 func unpackPlaces(packed []int32, elements int32) []history.Place {
 	var out []history.Place
 	var message, element int32

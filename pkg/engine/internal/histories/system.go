@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// System is the system prompt that a list comes with, but for what the record begins with.
+// System returns the system prompt of a list, without the part that is already at the start of the record.
 func (f *Finder) System(ctx context.Context, key store.Key, snap *store.Snapshot, in *provider.Input) (string, error) {
 	if len(in.System) == 0 {
 		return "", nil

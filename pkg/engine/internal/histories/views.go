@@ -13,13 +13,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Views are looked for among the last builds, as far as they left out different things.
+// Bounds on the search for a view: how many of the last builds are read, and how many different views are compared.
 const (
 	maxBuilds = 256
 	maxViews  = 16
 )
 
-// shownViews are the record as builds have shown it that left something out or put something in its place, newest first.
+// shownViews yields, newest first, the record as builds have shown it, for each build that left out or replaced something.
 func (f *Finder) shownViews(ctx context.Context, w *view.Loaded, entries []history.Entry) iter.Seq2[[]history.Entry, error] {
 	return func(yield func([]history.Entry, error) bool) {
 		snap, err := f.store.Read(ctx, w.Key, store.Query{Incarnation: w.Head.Incarnation, Manifest: &store.ManifestRange{Limit: maxBuilds}})
@@ -44,7 +44,7 @@ func (f *Finder) shownViews(ctx context.Context, w *view.Loaded, entries []histo
 	}
 }
 
-// showAlike says whether two builds left out the same before their tails, and had the same in its place.
+// showAlike reports whether two builds left out and replaced the same before their tails.
 func showAlike(w *view.Loaded, a, b *conversation.Manifest) bool {
 	between := func(e conversation.Edit) bool {
 		return e.Seq > min(a.EditSeq, b.EditSeq) && e.Seq <= max(a.EditSeq, b.EditSeq) &&
@@ -54,7 +54,8 @@ func showAlike(w *view.Loaded, a, b *conversation.Manifest) bool {
 		!slices.ContainsFunc(w.Edits, between)
 }
 
-// tapeOf is a view to the end of the record: what stood before its tail, and all of the tail, in any form.
+// tapeOf returns a view extended to the end of the record: what the build showed before its tail, and the whole tail, in
+// any form.
 func tapeOf(units []conversation.Unit, entries []history.Entry, start int32) []history.Entry {
 	var out []history.Entry
 	shown, beside := map[int32][]int32{}, map[int32][]history.Entry{} // parts by message, and entries behind it
@@ -83,7 +84,7 @@ func tapeOf(units []conversation.Unit, entries []history.Entry, start int32) []h
 		if e.Index < start || isSummarized(units, e.Index) {
 			continue
 		}
-		if left := without(shown[e.Index], len(e.Parts)); len(left) > 0 || len(e.Parts) == 0 {
+		if left := otherParts(shown[e.Index], len(e.Parts)); len(left) > 0 || len(e.Parts) == 0 {
 			out = append(out, ofParts(*e, left))
 		}
 		out = append(out, beside[e.Index]...)
@@ -91,7 +92,7 @@ func tapeOf(units []conversation.Unit, entries []history.Entry, start int32) []h
 	return out
 }
 
-// heldBy are the parts of a message, of so many, that stand in an item's unit.
+// heldBy returns those of a message's parts that belong to an item's unit.
 func heldBy(it *conversation.Item, parts int) []int32 {
 	var out []int32
 	for i := range int32(parts) {
@@ -102,8 +103,8 @@ func heldBy(it *conversation.Item, parts int) []int32 {
 	return out
 }
 
-// without are those of so many parts that are not among some.
-func without(some []int32, parts int) []int32 {
+// otherParts returns the numbers of the parts that are not in some.
+func otherParts(some []int32, parts int) []int32 {
 	var out []int32
 	for i := range int32(parts) {
 		if !slices.Contains(some, i) {
@@ -113,7 +114,7 @@ func without(some []int32, parts int) []int32 {
 	return out
 }
 
-// ofParts is an entry of some of its parts.
+// ofParts returns an entry with only the given parts.
 func ofParts(e history.Entry, parts []int32) history.Entry {
 	if len(parts) == len(e.Parts) {
 		return e
@@ -140,7 +141,7 @@ func entryAt(entries []history.Entry, index int32) (history.Entry, bool) {
 	return entries[i], true
 }
 
-// withShown is an entry that may also stand as a window cut it: as one text.
+// withShown adds to an entry the form in which a window cut it: as one text.
 func withShown(e history.Entry, it *conversation.Item) history.Entry {
 	if len(it.Parts) != 1 || it.Parts[0].Kind != conversation.PartText || len(e.Parts) == 0 {
 		return e

@@ -10,12 +10,12 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Sync says how far a conversation is remembered.
+// Sync reports how much of a conversation each target remembers.
 func (s *Service) Sync(ctx context.Context, key store.Key) ([]Sync, error) {
 	if err := s.requireTarget(); err != nil {
 		return nil, err
 	}
-	v, err := s.look(ctx, key)
+	v, err := s.openForCaller(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,13 @@ func (s *Service) Sync(ctx context.Context, key store.Key) ([]Sync, error) {
 	return []Sync{out}, nil
 }
 
-// look reads a conversation for a caller.
-func (s *Service) look(ctx context.Context, key store.Key) (*visit, error) {
+// openForCaller reads the sync state of a conversation for a caller.
+func (s *Service) openForCaller(ctx context.Context, key store.Key) (*syncState, error) {
 	snap, err := s.Txn.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.visitOf(key, snap)
+	v, err := s.syncStateOf(key, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -65,19 +65,20 @@ func (s *Service) look(ctx context.Context, key store.Key) (*visit, error) {
 	return v, v.readMark(ctx)
 }
 
-// backlog is what waits, as callers are told.
+// backlog is what still has to be sent, as callers see it.
 type backlog struct {
 	messages int32
-	session  int32 // of the last message
-	end      int32 // where units end that nothing joins any more
+	session  int32 // the session of the last message
+	end      int32 // end of the units that can no longer grow
 	due      time.Time
 }
 
-// backlogRuns bounds how much is looked through for a caller: what lies behind counts as it is on record.
+// backlogRuns is how many runs are looked through for a caller. Messages after that count as if all of them were to be
+// sent.
 const backlogRuns = 64
 
-// backlog counts what waits.
-func (v *visit) backlog(ctx context.Context) (*backlog, error) {
+// backlog counts the messages that still have to be sent.
+func (v *syncState) backlog(ctx context.Context) (*backlog, error) {
 	end := v.head.Messages
 	out := &backlog{session: max(v.slot.Session, 1), end: max(closedEnd(&v.head), v.slot.Next)}
 	for _, r := range v.slot.Again {
@@ -103,5 +104,5 @@ func (v *visit) backlog(ctx context.Context) (*backlog, error) {
 	return out, nil
 }
 
-// backlogRun is how many messages are looked at, at a time.
+// backlogRun is how many messages a run of the backlog has at most.
 const backlogRun = 256

@@ -12,11 +12,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// blocksPage is how many conversations are looked at at once.
+// blocksPage is how many conversations are listed at a time.
 const blocksPage = 256
 
-// unshow takes memories that are gone out of the blocks that builds put before messages: in the conversations of the scope's actor, or in all
-// of the namespace's. What the blocks said of them goes from the record.
+// unshow removes memories that are gone from the blocks that builds put before messages: in the conversations of the scope's actor, or in
+// all of the namespace's. The text that the blocks recorded about them is erased.
 func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memory.Memory) bool) error {
 	namespace, actor := scope.Namespace, ""
 	switch scope.Kind {
@@ -47,7 +47,7 @@ func (s *Service) unshow(ctx context.Context, scope memory.Scope, gone func(memo
 	}
 }
 
-// unshowIn is unshow for one conversation.
+// unshowIn does what unshow does, for one conversation.
 func (s *Service) unshowIn(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
 	err := s.Txn.Do(ctx, key, func() error { return s.forgetBlocks(ctx, key, gone) })
 	if isGone(err) {
@@ -56,14 +56,16 @@ func (s *Service) unshowIn(ctx context.Context, key store.Key, gone func(memory.
 	return err
 }
 
-// isUnseen says whether no build has shown the request yet: one may be about to, with what was found before it was forgotten.
+// isUnseen reports whether no build has shown the newest request yet. A build of it may be under way, with memories that it found before
+// they were forgotten.
 func isUnseen(h *store.Head) bool { return h.Request >= 0 && h.Request >= h.Seen }
 
-// forgetBlocks is one attempt at one conversation. A build that is under way finds that the conversation has moved, and asks anew.
+// forgetBlocks tries once for one conversation. Its commit makes a build that is under way fail with a conflict and search the memory
+// again.
 func (s *Service) forgetBlocks(ctx context.Context, key store.Key, gone func(memory.Memory) bool) error {
 	snap, err := s.Unguarded.Read(ctx, key, store.Query{Info: true, Edits: &store.EditRange{}})
 	if err != nil || snap.Head.State != store.Live {
-		return err // what was deleted meanwhile shows nothing
+		return err // a conversation that was deleted meanwhile shows nothing
 	}
 	now := s.Txn.Now()
 	c := &store.Change{Expect: snap.Head.Version, Head: snap.Head}
@@ -102,7 +104,7 @@ func mentions(m *conversation.RecalledMemories, gone func(memory.Memory) bool) b
 	return m != nil && slices.ContainsFunc(m.Memories, func(r conversation.RecalledMemory) bool { return gone(memory.FromRecalled(&r)) })
 }
 
-// withoutMemories is the edit that shows what is left of a block.
+// withoutMemories returns the edit that shows what is left of a block.
 func withoutMemories(e *conversation.Edit, gone func(memory.Memory) bool, count func(string) int) conversation.Edit {
 	shown := &e.Parts[0].Shown
 	out := conversation.Edit{
@@ -121,7 +123,7 @@ func withoutMemories(e *conversation.Edit, gone func(memory.Memory) bool, count 
 	return out
 }
 
-// isGone says of a conversation that there is nothing left to forget in it.
+// isGone reports whether the error means that the conversation is gone, so that nothing is left to forget in it.
 func isGone(err error) bool {
 	switch conversation.KindOf(err) {
 	case conversation.ConversationNotFound, conversation.ConversationDeleted:

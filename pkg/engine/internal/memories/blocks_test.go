@@ -37,7 +37,7 @@ func (s *deletesBehindList) List(ctx context.Context, namespace, after string, l
 	return page, nil
 }
 
-// TestService_Unshow_DeletedMeanwhile: a conversation that is deleted between the listing and the look at it shows nothing any more.
+// TestService_Unshow_DeletedMeanwhile: a conversation that is deleted after it was listed shows nothing any more.
 func TestService_Unshow_DeletedMeanwhile(t *testing.T) {
 	ctx, key := t.Context(), store.Key{Namespace: "n", Conversation: "c"}
 	kept := &deletesBehindList{Store: memstore.New(memstore.Options{}), key: key}

@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	// beforeEnd is how long before its ttl ends a conversation gives what is left.
+	// beforeEnd is how long before the end of its ttl a conversation sends what is left.
 	beforeEnd = time.Hour
-	// fallback is how long the sweeper leaves to the process that a message came to: it looks after what a process left behind.
-	fallback = time.Minute
+	// sweeperGrace is how long the sweeper leaves a message to the process that it came to. After that, the sweeper takes over what a process
+	// left behind.
+	sweeperGrace = time.Minute
 )
 
-// longestDelay is how long a message may wait, where nothing else says that its time has come.
+// longestDelay is the longest time a message may wait before it is sent.
 func longestDelay(p *conversation.MemoryPolicy) time.Duration {
 	switch p.Sync {
 	case conversation.SyncImmediate:
@@ -30,7 +31,7 @@ func longestDelay(p *conversation.MemoryPolicy) time.Duration {
 	}
 }
 
-// beforeTTL is when what is left is to be sent because the conversation ends; zero for never.
+// beforeTTL is when what is left is sent because the conversation expires; zero for never.
 func beforeTTL(end time.Time, ttl time.Duration) time.Time {
 	if end.IsZero() || ttl <= 0 {
 		return time.Time{}
@@ -38,14 +39,14 @@ func beforeTTL(end time.Time, ttl time.Duration) time.Time {
 	return end.Add(-min(beforeEnd, ttl/2))
 }
 
-// isFull says whether so much makes a batch.
+// isFull reports whether the messages make a full batch.
 func isFull(p *conversation.MemoryPolicy, messages int32, tokens int64) bool {
 	return messages >= conversation.ValueOr(p.BatchMessages, conversation.DefaultBatchMessages) ||
 		tokens >= int64(conversation.ValueOr(p.BatchTokens, conversation.DefaultBatchTokens))
 }
 
-// dueAt is when what waits is to be sent.
-func (v *visit) dueAt(r *run) time.Time {
+// dueAt is when the waiting run r is to be sent.
+func (v *syncState) dueAt(r *run) time.Time {
 	p, first := &v.policy, r.messages[0].CreateTime
 	at := first.Add(longestDelay(p))
 	switch {
@@ -65,16 +66,16 @@ func (v *visit) dueAt(r *run) time.Time {
 	return at
 }
 
-// idle says whether nothing has happened for so long that the session is over.
-func (v *visit) idle() bool {
+// idle reports whether nothing has happened for so long that the session is over.
+func (v *syncState) idle() bool {
 	return !v.Txn.Now().Before(v.head.UpdateTime.Add(conversation.ValueOr(v.policy.SessionIdle, conversation.DefaultSessionIdle)))
 }
 
-// ended says whether a caller ended the session behind the last message.
-func (v *visit) ended() bool { return slices.Contains(v.slot.Ends, v.head.Messages) }
+// ended reports whether a caller ended the session after the last message.
+func (v *syncState) ended() bool { return slices.Contains(v.slot.Ends, v.head.Messages) }
 
-// most is how many messages the next batch may have.
-func (v *visit) most() int {
+// batchLimit is how many messages the next batch may have.
+func (v *syncState) batchLimit() int {
 	n := v.limits.MaxMessages
 	if s := v.policy.Sync; s != conversation.SyncImmediate && s != conversation.SyncEndOfSession {
 		n = min(n, int(conversation.ValueOr(v.policy.BatchMessages, conversation.DefaultBatchMessages)))
@@ -85,21 +86,21 @@ func (v *visit) most() int {
 	return max(n, 1)
 }
 
-// waiting finds what waits, and when it is due; zero if nothing does.
-func (v *visit) waiting(ctx context.Context) (*run, time.Time, error) {
+// waiting finds the next run to send, and when it is due; zero if there is nothing to send.
+func (v *syncState) waiting(ctx context.Context) (*run, time.Time, error) {
 	end := closedEnd(&v.head)
 	idle := v.idle()
 	if idle || v.ended() {
 		end = v.head.Messages
 	}
-	r, err := v.collect(ctx, conversation.Range{First: v.slot.Next, End: max(end, v.slot.Next)}, v.most())
+	r, err := v.collect(ctx, conversation.Range{First: v.slot.Next, End: max(end, v.slot.Next)}, v.batchLimit())
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	if len(r.messages) > 0 {
 		return r, v.dueAt(r), nil
 	}
-	if open := (conversation.Range{First: r.span.End, End: v.head.Messages}); open.Len() > 0 { // a unit that nothing closes is over with its session
+	if open := (conversation.Range{First: r.span.End, End: v.head.Messages}); open.Len() > 0 { // an open unit is sent when its session ends
 		rest, err := v.collect(ctx, open, 1)
 		if err != nil || len(rest.messages) == 0 {
 			return r, time.Time{}, err
@@ -109,18 +110,18 @@ func (v *visit) waiting(ctx context.Context) (*run, time.Time, error) {
 	return r, time.Time{}, nil
 }
 
-// NoteAppend moves the time at which the sweeper looks at a conversation that an append changes: it reads nothing but the first time in a
-// process.
+// NoteAppend brings forward the time at which the sweeper looks at a conversation that an append changes. It reads from the store only
+// once in a process.
 func (s *Service) NoteAppend(ctx context.Context, h *store.Head, policy *conversation.Policy) {
 	if s.Target == nil || !policy.Memory.Remembers() {
 		return
 	}
-	_, _ = s.readSince(ctx) // what fails here is tried again, and no append waits for it
-	at := h.UpdateTime.Add(max(longestDelay(&policy.Memory), fallback))
+	_, _ = s.readSince(ctx) // a failure is ignored: the next append tries again, and none waits for it
+	at := h.UpdateTime.Add(max(longestDelay(&policy.Memory), sweeperGrace))
 	h.NextDue = txn.Earliest(h.NextDue, txn.Earliest(at, beforeTTL(h.ExpireTime, conversation.ValueOr(policy.TTL, 0))))
 }
 
-// Appended says that messages are on record.
+// Appended tells the worker about messages on record.
 func (s *Service) Appended(key store.Key, h *store.Head, policy *conversation.Policy, messages []conversation.Message) {
 	p := &policy.Memory
 	if s.Target == nil || !p.Remembers() {
@@ -144,33 +145,34 @@ func (s *Service) Appended(key store.Key, h *store.Head, policy *conversation.Po
 	})
 }
 
-// concerns says whether an edit changes what a memory holds.
-func concerns(e *conversation.Edit) bool {
+// changesMemory reports whether an edit changes what a memory should hold.
+func changesMemory(e *conversation.Edit) bool {
 	switch e.Kind {
 	case conversation.EditHide, conversation.EditUnhide, conversation.EditCorrect:
 		return true
-	case conversation.EditRecall: // what a block lost was said elsewhere
+	case conversation.EditRecall: // what a block of memories lost was said in other conversations
 		return false
 	default:
 		return e.Erases
 	}
 }
 
-// NoteEdits moves the time at which the sweeper looks at a conversation whose edits change what a memory holds.
+// NoteEdits brings forward the time at which the sweeper looks at a conversation if the edits change what a memory should hold.
 func (s *Service) NoteEdits(h *store.Head, edits []conversation.Edit) {
-	if s.Target != nil && slices.ContainsFunc(edits, func(e conversation.Edit) bool { return concerns(&e) }) {
+	if s.Target != nil && slices.ContainsFunc(edits, func(e conversation.Edit) bool { return changesMemory(&e) }) {
 		h.NextDue = txn.Earliest(h.NextDue, h.UpdateTime)
 	}
 }
 
-// Edited says that edits are on record.
+// Edited tells the worker about edits on record.
 func (s *Service) Edited(key store.Key, edits []conversation.Edit) {
-	if s.Target != nil && slices.ContainsFunc(edits, func(e conversation.Edit) bool { return concerns(&e) }) {
+	if s.Target != nil && slices.ContainsFunc(edits, func(e conversation.Edit) bool { return changesMemory(&e) }) {
 		s.worker.at(key, s.Txn.Now())
 	}
 }
 
-// NoteUpdate adds to a change of attributes what follows for the memory: what was said while nothing was to be remembered never is.
+// NoteUpdate adds to a change of attributes what it means for the memory: messages from a time when nothing was to be remembered are
+// never sent later.
 func (s *Service) NoteUpdate(c *store.Change, before *store.Snapshot) error {
 	if s.Target == nil {
 		return nil
@@ -179,12 +181,12 @@ func (s *Service) NoteUpdate(c *store.Change, before *store.Snapshot) error {
 	if !is.Remembers() {
 		return nil
 	}
-	c.Head.NextDue = txn.Earliest(c.Head.NextDue, c.Head.UpdateTime.Add(fallback))
+	c.Head.NextDue = txn.Earliest(c.Head.NextDue, c.Head.UpdateTime.Add(sweeperGrace))
 	if was.Remembers() || s.Backfill {
 		return nil
 	}
 	slot := before.Slots[s.SyncSlot()]
-	v := &visit{Service: s, stored: slot}
+	v := &syncState{Service: s, stored: slot}
 	if err := v.parse(); err != nil {
 		return err
 	}
@@ -195,18 +197,18 @@ func (s *Service) NoteUpdate(c *store.Change, before *store.Snapshot) error {
 	return nil
 }
 
-// LookAgain is when the sweeper is to look at a live conversation again; zero for never. What is due is handed to the worker: the sweeper
-// waits for no target.
+// LookAgain returns when the sweeper is to look at a live conversation again; zero for never. It hands what is due to the worker, so that
+// the sweeper waits for no target.
 func (s *Service) LookAgain(ctx context.Context, key store.Key, snap *store.Snapshot) (time.Time, error) {
 	if s.Target == nil || snap.Info == nil {
 		return time.Time{}, nil
 	}
-	v, err := s.visitOf(key, snap)
+	v, err := s.syncStateOf(key, snap)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if at, busy := s.worker.busy(key); busy {
-		return at.Add(fallback), nil
+		return at.Add(sweeperGrace), nil
 	}
 	due, err := v.due(ctx)
 	if err != nil || due.IsZero() {
@@ -214,11 +216,11 @@ func (s *Service) LookAgain(ctx context.Context, key store.Key, snap *store.Snap
 	}
 	due = latest(due, s.Txn.Now())
 	s.worker.at(key, due)
-	return due.Add(fallback), nil
+	return due.Add(sweeperGrace), nil
 }
 
-// due is when something is to be done; zero for never.
-func (v *visit) due(ctx context.Context) (time.Time, error) {
+// due is when there is something to do; zero for never.
+func (v *syncState) due(ctx context.Context) (time.Time, error) {
 	now := v.Txn.Now()
 	_, _, sends := v.scope()
 	at := time.Time{}

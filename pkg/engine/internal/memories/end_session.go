@@ -9,13 +9,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// EndSession says that a conversation pauses: what is not remembered yet is sent now, and an append begins the next session.
+// EndSession ends the current session of a conversation: what is not remembered yet is sent now, and the next append begins a
+// new session.
 func (s *Service) EndSession(ctx context.Context, key store.Key) (session int32, sync []Sync, err error) {
 	if err := s.requireTarget(); err != nil {
 		return 0, nil, err
 	}
 	err = s.Txn.Do(ctx, key, func() error {
-		v, err := s.look(ctx, key)
+		v, err := s.openForCaller(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -37,8 +38,9 @@ func (s *Service) EndSession(ctx context.Context, key store.Key) (session int32,
 	return session, sync, err
 }
 
-// endHere writes down that the session ends behind the last message. A crash right after loses nothing: the sweeper finds it.
-func (v *visit) endHere(ctx context.Context) error {
+// endHere writes down that the session ends behind the last message. If the process crashes right after, the sweeper goes on
+// from there.
+func (v *syncState) endHere(ctx context.Context) error {
 	next := v.slot
 	next.Ends = append(slices.Clone(next.Ends), v.head.Messages)
 	if v.stored == nil {

@@ -14,20 +14,20 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// Dispatch hands a namespace's errands to the worker: the sweeper waits for no target.
+// Dispatch hands a namespace's errands to the worker, so that the sweeper waits for no target.
 func (s *Service) Dispatch(ctx context.Context, key store.Key) error {
 	if s.Target == nil {
-		return s.lookAt(ctx, key, s.Txn.Now().Add(longestWait), nil) // another process may have the memory
+		return s.lookAt(ctx, key, s.Txn.Now().Add(longestWait), nil) // another process may have a memory
 	}
 	at, busy := s.worker.busy(key)
 	if !busy {
 		at = s.Txn.Now()
 		s.worker.at(key, at)
 	}
-	return s.lookAt(ctx, key, at.Add(fallback), nil)
+	return s.lookAt(ctx, key, at.Add(sweeperGrace), nil)
 }
 
-// lookAt says when the sweeper is to look at a partition again; never, if the time is zero.
+// lookAt sets when the sweeper is to look at a partition again; zero for never.
 func (s *Service) lookAt(ctx context.Context, key store.Key, at time.Time, seen *store.Head) error {
 	return s.Txn.Do(ctx, key, func() error {
 		snap, err := s.Unguarded.Read(ctx, key, store.Query{})
@@ -35,7 +35,7 @@ func (s *Service) lookAt(ctx context.Context, key store.Key, at time.Time, seen 
 			return nil
 		}
 		if err != nil || snap.Head.NextDue.Equal(at) || seen != nil && seen.Version != snap.Head.Version {
-			return err // something came meanwhile, and is due
+			return err // something new is due since the head was read
 		}
 		c := &store.Change{Expect: snap.Head.Version, Head: txn.NextHead(snap.Head, s.Txn.Now())}
 		c.Head.NextDue = at
@@ -43,10 +43,10 @@ func (s *Service) lookAt(ctx context.Context, key store.Key, at time.Time, seen 
 	})
 }
 
-// errandsFor is how long a namespace's errands are run before other work has its turn.
+// errandsFor is how long a namespace's errands may run before other work gets its turn.
 const errandsFor = 30 * time.Second
 
-// forgetDue runs a namespace's errands that are due, oldest first, until one fails.
+// forgetDue runs a namespace's due errands, oldest first, until one fails.
 func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time, seen verdict, err error) {
 	snap, err := s.Unguarded.Read(ctx, key, store.Query{SlotsOf: errandPrefix})
 	if errors.Is(err, store.ErrNotFound) {
@@ -62,7 +62,7 @@ func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time,
 			return next, seen, err
 		}
 		if w.Target != s.Target.Name() {
-			next = txn.Earliest(next, s.Txn.Now().Add(longestWait)) // a server that has the target takes it up
+			next = txn.Earliest(next, s.Txn.Now().Add(longestWait)) // it is left to a server that has the target
 			continue
 		}
 		if now := s.Txn.Now(); !w.NextTry.After(now) && !seen.failed && !seen.denied && now.Sub(begun) < errandsFor {
@@ -71,7 +71,7 @@ func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time,
 		if ctx.Err() != nil {
 			return next, seen, err
 		}
-		if err != nil { // what cannot be read holds up its own errand alone
+		if err != nil { // an errand that cannot be read holds up no other errand
 			s.tell(err)
 			err = nil
 			next = txn.Earliest(next, s.Txn.Now().Add(jitter(time.Second, storeFailures)))
@@ -84,7 +84,7 @@ func (s *Service) forgetDue(ctx context.Context, key store.Key) (next time.Time,
 	if next.IsZero() {
 		return next, seen, s.lookAt(ctx, key, next, &snap.Head)
 	}
-	return next, seen, s.lookAt(ctx, key, next.Add(fallback), &snap.Head)
+	return next, seen, s.lookAt(ctx, key, next.Add(sweeperGrace), &snap.Head)
 }
 
 func latest(a, b time.Time) time.Time {
@@ -94,7 +94,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// work is an errand on its way.
+// work is one errand while it runs.
 type work struct {
 	*Service
 	record.MemoryErrand
@@ -112,7 +112,7 @@ func (w *work) parse() (err error) {
 
 func (w *work) id() string { return w.name[strings.LastIndexByte(w.name, '/')+1:] }
 
-// run does what is due of an errand, and writes down how far it is.
+// run does what is due of an errand, and writes down how far it got.
 func (w *work) run(ctx context.Context, seen *verdict) error {
 	call, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -137,7 +137,7 @@ func (w *work) run(ctx context.Context, seen *verdict) error {
 	return w.save(ctx, over)
 }
 
-// isOfTarget says whether it is the target that failed, and not the store.
+// isOfTarget reports whether an error is one of the target and not of the store.
 func isOfTarget(err error) bool {
 	ofTarget := []error{memory.ErrUnavailable, memory.ErrOutcomeUnknown, memory.ErrRefused, memory.ErrDenied}
 	return slices.ContainsFunc(ofTarget, func(of error) bool { return errors.Is(err, of) })
@@ -145,7 +145,7 @@ func isOfTarget(err error) bool {
 
 func (w *work) failed(failure error, seen *verdict) {
 	var wait time.Duration
-	if errors.Is(failure, memory.ErrRefused) && !errors.Is(failure, memory.ErrDenied) { // this errand alone
+	if errors.Is(failure, memory.ErrRefused) && !errors.Is(failure, memory.ErrDenied) { // the target refused this errand only
 		w.State, wait = int32(ForgetFailed), deniedFor
 	} else if *seen, wait = verdictOn(failure, w.Attempts); seen.denied {
 		w.State = int32(ForgetFailed)
@@ -154,7 +154,8 @@ func (w *work) failed(failure error, seen *verdict) {
 	w.NextTry = w.Txn.Now().Add(wait)
 }
 
-// save writes down how far an errand is. If another process did so meanwhile, that stands: what was done is done twice at most.
+// save writes down how far an errand got. If another process did so meanwhile, its entry stands; at worst some work is done
+// twice.
 func (w *work) save(ctx context.Context, over bool) error {
 	value := record.EncodeMemoryErrand(&w.MemoryErrand)
 	c := &store.Change{
@@ -169,7 +170,7 @@ func (w *work) save(ctx context.Context, over bool) error {
 	}
 	err := w.Unguarded.Commit(ctx, w.key, c)
 	if errors.Is(err, store.ErrConflict) {
-		w.NextTry = time.Time{} // it is looked at again
+		w.NextTry = time.Time{} // next try: at once
 		return nil
 	}
 	w.over, w.stored = over, value

@@ -13,15 +13,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// keptFor is how long it is known that an actor was forgotten.
+// keptFor is how long the partition remembers that an actor was forgotten.
 const keptFor = 30 * 24 * time.Hour
 
-// laterLooks are how much later a target that works in the background is looked at again: 10 minutes and an hour after it was found to have
-// nothing.
+// laterLooks are the delays after which a target that works in the background is checked again: 10 minutes after the first check that found
+// nothing, and 50 minutes after that.
 var laterLooks = [...]time.Duration{10 * time.Minute, 50 * time.Minute}
 
-// ForgetActor begins to forget everything that is remembered of an actor, and deletes their conversations if asked to. While one is under way
-// it is the answer.
+// ForgetActor starts to forget everything that is remembered of an actor, and to delete the actor's conversations if asked to. If that is
+// under way already, it returns the errand that does it.
 func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, deleteConversations bool) (*Forgetting, error) {
 	if err := s.requireTarget(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, dele
 			out = forgettingOf(under, was)
 			return nil
 		}
-		if was != nil { // it takes the conversations too, from the beginning
+		if was != nil { // the errand now deletes the conversations too, and starts over
 			id, e.Created, e.Deleted, e.Residue = under, was.Created, was.Deleted, was.Residue
 		}
 		out = forgettingOf(id, e)
@@ -62,7 +62,7 @@ func (s *Service) ForgetActor(ctx context.Context, namespace, actor string, dele
 	return out, nil
 }
 
-// underWay is the errand that forgets an actor and is not done; nil if there is none.
+// underWay returns the unfinished errand that forgets an actor; nil if there is none.
 func (s *Service) underWay(ctx context.Context, key store.Key, snap *store.Snapshot, actor string) (id string, e *record.MemoryErrand, err error) {
 	value := snap.Slots[markSlot(actor)]
 	if value == nil {
@@ -84,7 +84,7 @@ func (s *Service) underWay(ctx context.Context, key store.Key, snap *store.Snaps
 	return m.Errand, &was, nil
 }
 
-// Forget says how far a ForgetActor is.
+// Forget reports how far a ForgetActor got.
 func (s *Service) Forget(ctx context.Context, namespace, id string) (*Forgetting, error) {
 	if err := s.requireTarget(); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func forgettingOf(id string, e *record.MemoryErrand) *Forgetting {
 	}
 }
 
-// forgetActor goes on forgetting an actor: the conversations, all that the target has, what views show. It is done once nothing is found any
-// more.
+// forgetActor continues to forget an actor: the actor's conversations, everything the target holds, and what views show. It is done when a
+// check finds nothing any more.
 func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 	if w.State == int32(ForgetDone) {
 		return true, nil
@@ -126,14 +126,14 @@ func (w *work) forgetActor(ctx context.Context) (over bool, err error) {
 		if err := w.forgetScope(ctx, &w.MemoryErrand, scope, w.Created); err != nil {
 			return false, err
 		}
-		if err := w.unshow(ctx, scope, w.takes); err != nil {
+		if err := w.unshow(ctx, scope, w.mustForget); err != nil {
 			return false, err
 		}
 	}
 	return false, w.verify(ctx, scope)
 }
 
-// forgetScope takes everything of a scope away that it held at a time, for an errand.
+// forgetScope deletes everything that a scope held at the time until, for an errand.
 func (s *Service) forgetScope(ctx context.Context, e *record.MemoryErrand, scope memory.Scope, until time.Time) error {
 	for more := true; more; {
 		f, err := s.Target.Forget(ctx, scope, until)
@@ -145,16 +145,16 @@ func (s *Service) forgetScope(ctx context.Context, e *record.MemoryErrand, scope
 	return nil
 }
 
-// takes says whether a memory is the actor's own and from before.
-func (w *work) takes(m memory.Memory) bool {
+// mustForget reports whether a memory is the actor's own and from before the actor was forgotten.
+func (w *work) mustForget(m memory.Memory) bool {
 	own := m.Scope.Kind == memory.ScopeUser || m.Scope.Kind == memory.ScopeSession
 	return own && !m.Time.After(w.Created)
 }
 
-// verify looks whether anything is left from before, now and later where the target works in the background.
+// verify checks that nothing from before is left. For a target that works in the background it checks again later.
 func (w *work) verify(ctx context.Context, scope memory.Scope) error {
 	now := w.Txn.Now()
-	left, err := w.left(ctx, scope)
+	left, err := w.anyLeft(ctx, scope)
 	if err != nil {
 		return err
 	}
@@ -170,11 +170,11 @@ func (w *work) verify(ctx context.Context, scope memory.Scope) error {
 	return nil
 }
 
-// listPage is how many memories are looked at, at a time.
+// listPage is how many memories are listed at a time.
 const listPage = 100
 
-// left says whether the target has something from before the actor was forgotten.
-func (w *work) left(ctx context.Context, scope memory.Scope) (bool, error) {
+// anyLeft reports whether the target still has something from before the actor was forgotten.
+func (w *work) anyLeft(ctx context.Context, scope memory.Scope) (bool, error) {
 	for token := ""; ; {
 		page, err := w.Service.Target.List(ctx, scope, &memory.Page{Token: token, Limit: listPage, Now: w.Txn.Now()})
 		if errors.Is(err, memory.ErrNotFound) {
@@ -183,7 +183,7 @@ func (w *work) left(ctx context.Context, scope memory.Scope) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(page.Memories, w.takes) {
+		if slices.ContainsFunc(page.Memories, w.mustForget) {
 			return true, nil
 		}
 		if token = page.Next; token == "" {
@@ -192,11 +192,11 @@ func (w *work) left(ctx context.Context, scope memory.Scope) (bool, error) {
 	}
 }
 
-// conversationsPage is how many conversations are looked at, at a time.
+// conversationsPage is how many conversations are listed at a time.
 const conversationsPage = 200
 
-// forgetConversations goes through the namespace's conversations: those of the actor are deleted if that was asked for, and what is
-// remembered of them alone is forgotten either way.
+// forgetConversations goes through the namespace's conversations. It deletes those of the actor if that was asked for. In either case it
+// forgets what is remembered of them alone.
 func (w *work) forgetConversations(ctx context.Context) error {
 	page, err := w.Unguarded.List(ctx, w.Namespace, w.After, conversationsPage)
 	if err != nil {

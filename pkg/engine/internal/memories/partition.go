@@ -16,8 +16,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// What is to be forgotten lies in a partition of its own for each namespace, so that it outlives the conversations that it is about. No
-// credential leads to a namespace with this prefix.
+// What is to be forgotten is kept in a partition of its own for each namespace, so that it outlives the conversations concerned. No
+// credential gives access to a namespace with this prefix.
 const (
 	partitionPrefix = "memory:"
 	outbox          = "outbox"
@@ -35,12 +35,12 @@ const (
 	forgetErrand
 )
 
-// IsPartition says whether a key names what is to be forgotten in a namespace.
+// IsPartition reports whether a key is that of such a partition.
 func IsPartition(key store.Key) bool {
 	return key.Conversation == outbox && strings.HasPrefix(key.Namespace, partitionPrefix)
 }
 
-// partitionOf is where a namespace's errands lie.
+// partitionOf returns the key of the partition with a namespace's errands.
 func partitionOf(namespace string) store.Key {
 	key := store.Key{Namespace: partitionPrefix + namespace, Conversation: outbox}
 	if len(key.Namespace) > store.MaxName {
@@ -56,7 +56,7 @@ func hashed(s string) string {
 
 func markSlot(actor string) string { return markPrefix + hashed(actor) }
 
-// partition reads a partition, or makes up the head of one that is yet to be.
+// partition reads a partition, or makes up the head of one that does not exist yet.
 func (s *Service) partition(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
 	snap, err := s.Unguarded.Read(ctx, key, q)
 	if errors.Is(err, store.ErrNotFound) {
@@ -65,7 +65,7 @@ func (s *Service) partition(ctx context.Context, key store.Key, q store.Query) (
 	return snap, err
 }
 
-// markOf reads until when an actor is forgotten.
+// markOf reads the time up to which an actor is forgotten.
 func (s *Service) markOf(ctx context.Context, namespace, actor string) (m record.MemoryMark, err error) {
 	name := markSlot(actor)
 	snap, err := s.partition(ctx, partitionOf(namespace), store.Query{Slots: []string{name}})
@@ -75,7 +75,7 @@ func (s *Service) markOf(ctx context.Context, namespace, actor string) (m record
 	return record.DecodeMemoryMark(snap.Slots[name])
 }
 
-// put writes slots of a namespace's partition, and has it looked at.
+// put writes slots of a namespace's partition and wakes the worker for it.
 func (s *Service) put(ctx context.Context, key store.Key, slots map[string][]byte) error {
 	err := s.Txn.Do(ctx, key, func() error {
 		snap, err := s.partition(ctx, key, store.Query{})
@@ -90,32 +90,32 @@ func (s *Service) put(ctx context.Context, key store.Key, slots map[string][]byt
 	return err
 }
 
-// commitErrands writes slots of a partition, which is due at once then.
+// commitErrands writes slots of a partition, and makes the partition due at once.
 func (s *Service) commitErrands(ctx context.Context, key store.Key, head *store.Head, slots map[string][]byte) error {
 	c := &store.Change{Expect: head.Version, Head: txn.NextHead(*head, s.Txn.Now()), Slots: slots}
 	c.Head.NextDue = txn.Earliest(c.Head.NextDue, c.Head.UpdateTime)
 	return s.Unguarded.Commit(ctx, key, c)
 }
 
-// Deleting writes down what a memory is to forget of a conversation, before it is deleted: its records go soon after, and with them who knows
-// what was sent.
+// Deleting writes down what the memory must forget of a conversation, before the conversation is deleted. Soon after that its records are
+// removed, and with them the knowledge of what was sent.
 func (s *Service) Deleting(ctx context.Context, key store.Key, head *store.Head) error {
 	if s.Target == nil {
 		return nil
 	}
 	snap, err := s.Unguarded.Read(ctx, key, store.Query{Incarnation: head.Incarnation, Info: true, Slots: []string{s.SyncSlot()}, SlotsOf: s.lineageSlots()})
 	if errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("%w: %w", store.ErrConflict, err) // another has the name: what was decided stands no more
+		return fmt.Errorf("%w: %w", store.ErrConflict, err) // another incarnation has the name: the deletion must be decided again
 	}
 	if err != nil || snap.Info == nil {
 		return err
 	}
-	v, err := s.visitOf(key, snap)
+	v, err := s.syncStateOf(key, snap)
 	if err != nil {
 		return err
 	}
 	if _, bit, sends := v.scope(); sends && head.Messages > 0 {
-		v.slot.Scopes |= bit // a first batch may go right now
+		v.slot.Scopes |= bit // a first batch may be under way right now
 	}
 	if v.slot.Scopes == 0 {
 		return nil
@@ -124,8 +124,8 @@ func (s *Service) Deleting(ctx context.Context, key store.Key, head *store.Head)
 	return s.putRetraction(ctx, v, snap.Slots, ended || v.policy.OnDelete == conversation.OnDeleteKeep)
 }
 
-// deletedMeanwhile is Deleting for a batch that was under way while its conversation was deleted.
-func (s *Service) deletedMeanwhile(ctx context.Context, v *visit) error {
+// deletedMeanwhile does what Deleting does, for a batch that was under way while its conversation was deleted.
+func (s *Service) deletedMeanwhile(ctx context.Context, v *syncState) error {
 	v.slot.Scopes |= userBit | sessionBit
 	name := errandsOfDeleted + v.head.Incarnation.String()
 	snap, err := s.partition(ctx, partitionOf(v.key.Namespace), store.Query{Slots: []string{name}})
@@ -136,7 +136,7 @@ func (s *Service) deletedMeanwhile(ctx context.Context, v *visit) error {
 	if value == nil {
 		return s.putRetraction(ctx, v, nil, v.policy.OnDelete == conversation.OnDeleteKeep)
 	}
-	e, err := record.DecodeMemoryErrand(value) // what Deleting wrote down: it knows the lineage, and why it was deleted
+	e, err := record.DecodeMemoryErrand(value) // the errand that Deleting wrote holds the lineage and the reason of the deletion
 	if err != nil {
 		return err
 	}
@@ -144,8 +144,8 @@ func (s *Service) deletedMeanwhile(ctx context.Context, v *visit) error {
 	return s.put(ctx, partitionOf(v.key.Namespace), map[string][]byte{name: record.EncodeMemoryErrand(&e)})
 }
 
-// putRetraction writes an errand down, with the lineage that the conversation's slots hold.
-func (s *Service) putRetraction(ctx context.Context, v *visit, slots map[string][]byte, keepFacts bool) error {
+// putRetraction writes an errand, with the lineage from the conversation's slots.
+func (s *Service) putRetraction(ctx context.Context, v *syncState, slots map[string][]byte, keepFacts bool) error {
 	id := v.head.Incarnation.String()
 	now := s.Txn.Now()
 	e := &record.MemoryErrand{
@@ -165,13 +165,13 @@ func (s *Service) putRetraction(ctx context.Context, v *visit, slots map[string]
 
 func savedSlot(id string, n int32) string { return fmt.Sprintf("%s%s/%06d", savedLineage, id, n) }
 
-// strayTime is how long a target may work on a batch whose sender is gone.
+// strayTime is how long a target may keep working on a batch whose sender has died.
 const strayTime = 5 * time.Minute
 
-// deletionWithin is how long an errand waits for the deletion that it was written down for.
+// deletionWithin is how long an errand waits for the deletion that it was written for.
 const deletionWithin = time.Hour
 
-// retractDeleted takes back what a deleted conversation said. done says that the errand is over.
+// retractDeleted takes back what a deleted conversation said. done reports that the errand is finished.
 func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id string) (done bool, err error) {
 	key := store.Key{Namespace: e.Namespace, Conversation: e.Conversation}
 	snap, err := s.Unguarded.Read(ctx, key, store.Query{})
@@ -180,8 +180,8 @@ func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id
 	}
 	now := s.Txn.Now()
 	if err == nil && snap.Head.State == store.Live && snap.Head.Incarnation == e.Incarnation {
-		e.NextTry = now.Add(fallback)
-		return now.Sub(e.Created) > deletionWithin, nil // it was not deleted after all
+		e.NextTry = now.Add(sweeperGrace)
+		return now.Sub(e.Created) > deletionWithin, nil // the conversation was not deleted after all
 	}
 	lines, err := s.savedIDs(ctx, e, id)
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id
 			return false, err
 		}
 	}
-	// A batch may have been under way in another process that did not live to take it back, and a target may go on drawing facts.
+	// A batch may have been under way in another process that died before taking it back, and a target may still be extracting facts.
 	looks := []time.Duration{strayTime}
 	if s.limits.Async {
 		looks = append(looks, laterLooks[:]...)
@@ -205,7 +205,8 @@ func (s *Service) retractDeleted(ctx context.Context, e *record.MemoryErrand, id
 	return false, nil
 }
 
-// retractFrom takes what a deleted conversation said out of one scope. Its own scope goes as a whole: nobody asks there any more.
+// retractFrom takes what a deleted conversation said out of one scope. The conversation's own scope is deleted as a whole: nobody searches
+// it any more.
 func (s *Service) retractFrom(ctx context.Context, e *record.MemoryErrand, scope memory.Scope, lines [][]string) error {
 	if scope.Kind == memory.ScopeSession {
 		return s.forgetScope(ctx, e, scope, s.Txn.Now())
@@ -222,13 +223,14 @@ func (s *Service) retractFrom(ctx context.Context, e *record.MemoryErrand, scope
 		taken = append(taken, q)
 	}
 	e.Deleted, e.Residue = e.Deleted+all.Deleted, withResidue(e.Residue, all.Residue)
-	if e.Looks > 0 && all.Deleted == 0 { // the first look has taken it out of views
+	if e.Looks > 0 && all.Deleted == 0 { // views were cleaned at the first look
 		return nil
 	}
 	return s.unshowTaken(ctx, scope, taken, all.Deleted > 0)
 }
 
-// savedIDs are the memories that a deleted conversation led to, a slot's at a time; one empty list if none are known.
+// savedIDs returns the ids of the memories that a deleted conversation led to, one list per slot. If none are known, it returns one empty
+// list.
 func (s *Service) savedIDs(ctx context.Context, e *record.MemoryErrand, id string) ([][]string, error) {
 	if e.Lineages == 0 {
 		return [][]string{nil}, nil

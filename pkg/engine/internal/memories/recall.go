@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// leastWords is how many words a search must have to go by.
+	// leastWords is how many words a query must have to be searched for.
 	leastWords = 2
-	// lateFor is how long a search may go on that nobody waits for any more: what it loads serves the next one.
+	// lateFor is how long a search may go on after its caller stopped waiting: what it loads helps the next search.
 	lateFor = 10 * time.Second
-	// breakerFailures in a row leave the memory alone for breakerPause.
+	// breakerFailures is the number of failures in a row after which builds stop asking the memory for breakerPause.
 	breakerFailures = 5
 	breakerPause    = 30 * time.Second
 )
 
-// newBreaker leaves a memory alone that fails when builds ask it.
+// newBreaker returns the circuit breaker that stops builds from asking a failing memory.
 func newBreaker() *gobreaker.CircuitBreaker[[]memory.Memory] {
 	return gobreaker.NewCircuitBreaker[[]memory.Memory](gobreaker.Settings{
 		Timeout:     breakerPause,
@@ -34,14 +34,14 @@ func newBreaker() *gobreaker.CircuitBreaker[[]memory.Memory] {
 	})
 }
 
-// answer is what one scope's search came to.
+// answer is the outcome of the search of one scope.
 type answer struct {
 	found []memory.Memory
 	err   error
 }
 
-// Recall finds what other conversations said about a user's message, in all scopes at once and within the query's time. It says why there
-// is nothing, if there is nothing.
+// Recall searches all scopes at once for what other conversations said about a user's message, within the query's time. If it returns
+// nothing, the reason says why.
 func (s *Service) Recall(ctx context.Context, key store.Key, q *pass.RecallQuery) ([]conversation.RecalledMemory, conversation.Reason) {
 	now := s.Txn.Now()
 	scopes := recallScopes(key, q)
@@ -59,7 +59,7 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *pass.RecallQuery
 	}
 	answers := make(chan answer, len(scopes))
 	for _, scope := range scopes {
-		s.worker.beside(func(closing context.Context) { answers <- s.recallScope(ctx, closing, scope, key, q, now) })
+		s.worker.runBeside(func(closing context.Context) { answers <- s.recallScope(ctx, closing, scope, key, q, now) })
 	}
 	timer := time.NewTimer(q.MaxWait)
 	defer timer.Stop()
@@ -79,14 +79,14 @@ func (s *Service) Recall(ctx context.Context, key store.Key, q *pass.RecallQuery
 	return answerOf(found, reason)
 }
 
-// recallScope searches one scope. It goes on when nobody waits any more, for a while, but not beyond the end of closing.
+// recallScope searches one scope. After its caller stopped waiting, it goes on for a while, but not after closing is done.
 func (s *Service) recallScope(ctx, closing context.Context, scope memory.Scope, key store.Key, q *pass.RecallQuery, now time.Time) (a answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateFor)
 	defer cancel()
 	defer context.AfterFunc(closing, cancel)()
 	a.found, a.err = s.breaker.Execute(func() (found []memory.Memory, err error) {
 		query := memory.Query{Text: q.Text, Limit: q.Limit, Floor: q.Floor, Now: now}
-		if scope.Kind != memory.ScopeSession { // what is in view of the conversation itself is left out later
+		if scope.Kind != memory.ScopeSession { // in the conversation's own scope, what is already in view is left out later
 			query.Except = key.Conversation
 		}
 		err = txn.Guard(func() (err error) {
@@ -119,7 +119,7 @@ func reasonOf(err error) conversation.Reason {
 	}
 }
 
-// answerOf is what was found, best first, or why there is nothing.
+// answerOf returns the memories found, best first, or the reason why there are none.
 func answerOf(found []memory.Memory, reason conversation.Reason) ([]conversation.RecalledMemory, conversation.Reason) {
 	if len(found) == 0 {
 		return nil, reason

@@ -19,22 +19,22 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// run is messages of one session that go to the memory together, or would.
+// run is a list of messages of one session that are sent to the memory together.
 type run struct {
-	span     conversation.Range // what was looked at; all of it is passed over once the run is sent
+	span     conversation.Range // the messages looked at; once the run is sent, all of them count as handled
 	messages []conversation.Message
 	tokens   int64
 	session  int32
 	start    int32     // the session's first message
-	last     time.Time // of the last message of the span
+	last     time.Time // time of the last message of the span
 	over     bool      // the session has ended
 }
 
 // collectPage is how many messages are read at a time.
 const collectPage = 128
 
-// collect finds what of a range is to be remembered, up to a number of messages and to the end of a session.
-func (v *visit) collect(ctx context.Context, r conversation.Range, most int) (*run, error) {
+// collect finds the messages of a range that are to be remembered, at most the given number and not beyond the end of a session.
+func (v *syncState) collect(ctx context.Context, r conversation.Range, most int) (*run, error) {
 	out := &run{span: conversation.Range{First: r.First, End: r.First}, session: max(v.slot.Session, 1), start: v.slot.SessionStart, last: v.slot.Passed}
 	before, full := out.last, false
 	for at := r.First; at < r.End; at += collectPage {
@@ -63,7 +63,7 @@ func (v *visit) collect(ctx context.Context, r conversation.Range, most int) (*r
 			if !w.View.Hidden(conversation.Range{First: i, End: i + 1}) && v.remembers(m) {
 				if len(out.messages) < most {
 					out.messages, out.tokens = append(out.messages, *m), out.tokens+int64(m.Tokens)
-				} else if full = true; v.policy.Sync != conversation.SyncEndOfSession { // there, whether the session is over matters
+				} else if full = true; v.policy.Sync != conversation.SyncEndOfSession { // whether the session goes on matters here
 					return out, nil
 				} else {
 					continue
@@ -76,9 +76,9 @@ func (v *visit) collect(ctx context.Context, r conversation.Range, most int) (*r
 	return out, nil
 }
 
-// beginsSession says whether a message begins another session than the one before it, said at a time, in the session that began at start.
-// What is sent again belongs to the current one.
-func (v *visit) beginsSession(m *conversation.Message, before time.Time, start int32) bool {
+// beginsSession reports whether a message begins a new session. before is the time of the message before it, and start is the first
+// message of the session so far. A message that is sent again belongs to the current session.
+func (v *syncState) beginsSession(m *conversation.Message, before time.Time, start int32) bool {
 	if m.Index < v.slot.Next || m.Index <= start {
 		return false
 	}
@@ -86,19 +86,19 @@ func (v *visit) beginsSession(m *conversation.Message, before time.Time, start i
 	return slices.Contains(v.slot.Ends, m.Index) || !before.IsZero() && m.CreateTime.Sub(before) >= idle
 }
 
-// remembers says whether something of a message is to be remembered.
-func (v *visit) remembers(m *conversation.Message) bool {
+// remembers reports whether anything of a message is to be remembered.
+func (v *syncState) remembers(m *conversation.Message) bool {
 	return v.policy.SyncsRole(m.Role) && !m.Aborted() && !slices.Contains(m.Tags, conversation.TagNoMemory) && v.remembersFrom(m.CreateTime) &&
 		slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return isSaid(m, &p) })
 }
 
-// isSaid says whether a part is what a user or the assistant said.
+// isSaid reports whether a part is text that a user or the assistant said.
 func isSaid(m *conversation.Message, p *conversation.Part) bool {
 	own := m.Role == conversation.RoleAssistant || m.OwnWords()
 	return own && p.Kind == conversation.PartText && p.Plugin == "" && p.Text.Erased == nil && p.Text.Bytes() > 0
 }
 
-// closedEnd is where the units end that nothing joins any more.
+// closedEnd is the index behind the last unit that can no longer grow.
 func closedEnd(h *store.Head) int32 {
 	if h.Messages > 0 && h.UnitStart < h.Messages && (h.CallsEnd == h.Messages || placement.TakesResults(h, h.Messages)) {
 		return h.UnitStart
@@ -106,8 +106,8 @@ func closedEnd(h *store.Head) int32 {
 	return h.Messages
 }
 
-// batch writes a run for the target, with large texts cut to what it takes.
-func (v *visit) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.Batch, error) {
+// batch makes the target's batch from a run. It cuts texts that are longer than the target takes.
+func (v *syncState) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.Batch, error) {
 	b := &memory.Batch{
 		Scope: scope, Conversation: v.key.Conversation, Incarnation: v.head.Incarnation, Session: sessionName(v.head.Incarnation, r.session),
 		Infer: conversation.ValueOr(v.policy.Infer, true), Extract: v.policy.Extract,
@@ -123,7 +123,7 @@ func (v *visit) batch(ctx context.Context, r *run, scope memory.Scope) (*memory.
 	return b, nil
 }
 
-// said reads what was said in a message: at most so many code points of it.
+// said returns what was said in a message, cut to the given number of code points.
 func said(ctx context.Context, kept store.Store, key store.Key, incarnation conversation.ID, m *conversation.Message, most int) (string, error) {
 	var texts []string
 	for i := range m.Parts {
@@ -145,7 +145,7 @@ func said(ctx context.Context, kept store.Store, key store.Key, incarnation conv
 	return strings.Join(texts, "\n"), nil
 }
 
-// maxChars is how much of a message is sent to a target that does not say.
+// maxChars is how many code points of a message are sent to a target that sets no limit.
 const maxChars = 100_000
 
 // beginning reads the first bytes of a stored content.
@@ -161,7 +161,7 @@ func beginning(ctx context.Context, kept store.Store, key store.Key, incarnation
 	return string(snap.Contents[0]), nil
 }
 
-// firstChars is at most so many code points of a text, and no broken one.
+// firstChars returns at most the given number of code points of a text, without an incomplete one.
 func firstChars(s string, most int) string {
 	n := 0
 	for i, c := range s {
@@ -174,7 +174,7 @@ func firstChars(s string, most int) string {
 	return s
 }
 
-// digest is a hash of what a batch says: the same batch has the same, whoever makes it.
+// digest is a hash of what a batch says. Every process computes the same one for the same batch.
 func digest(b *memory.Batch) [32]byte {
 	h := sha256.New()
 	hashText(h, b.Scope.ID)

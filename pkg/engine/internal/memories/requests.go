@@ -1,5 +1,5 @@
-// Package memories is what conversations remember of each other: the way of messages to a memory, what is recalled into views, and the calls
-// about both. The record is the queue: what a memory lacks is read from it.
+// Package memories is what conversations remember of each other: it sends messages to a memory, recalls memories into views, and serves the
+// calls about both. The record is the queue: what the memory lacks is read from it.
 package memories
 
 import (
@@ -10,11 +10,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Of names whose memories a call is about: those of a conversation's actor, agent or namespace, or of an actor, if ActorID is set.
+// Of says whose memories a call is about: those of a conversation's actor, agent or namespace, or those of the actor ActorID if it is set.
 type Of struct {
-	Key     store.Key // of the conversation; only its namespace if ActorID is set
+	Key     store.Key // of the conversation; only the namespace counts if ActorID is set
 	ActorID string
-	Scope   memory.ScopeKind // unspecified: ScopeUser
+	Scope   memory.ScopeKind // unspecified means ScopeUser
 }
 
 // SearchRequest asks for the memories that answer a query.
@@ -24,11 +24,11 @@ type SearchRequest struct {
 	Scopes   []memory.ScopeKind // empty: ScopeUser
 	Limit    int                // 0: 10
 	MinScore float64
-	// ForModel: a model asks, and finds nothing where the conversation's policy has memory off.
+	// ForModel is set for a model's call, which finds nothing if the conversation's policy has memory off.
 	ForModel bool
 }
 
-// SearchResult is what was found, best first, and what could not be searched.
+// SearchResult holds the memories found, best first, and the scopes that could not be searched.
 type SearchResult struct {
 	Memories     []memory.Memory
 	Degradations []conversation.Degradation
@@ -51,7 +51,7 @@ type AddRequest struct {
 	RequestID  string
 }
 
-// SyncState says what the way to a target is doing.
+// SyncState says what the synchronization with a target is doing.
 type SyncState int8
 
 // The states. The numbers are those of the API.
@@ -64,7 +64,7 @@ const (
 	Stopped
 )
 
-// Sync says how far a conversation is remembered by a target.
+// Sync says how much of a conversation a target remembers.
 type Sync struct {
 	Target   string
 	SyncedTo int32
@@ -74,10 +74,10 @@ type Sync struct {
 	NextTry  time.Time
 	Skipped  int32
 	Session  int32
-	Residue  []string // what the target keeps of what was taken back
+	Residue  []string // what the target keeps although it was taken back
 }
 
-// ForgetState says how far forgetting an actor is.
+// ForgetState says how far the forgetting of an actor got.
 type ForgetState int8
 
 // The states. The numbers are those of the API.
@@ -89,7 +89,7 @@ const (
 	ForgetFailed
 )
 
-// Forgetting says how far forgetting an actor is.
+// Forgetting describes the forgetting of an actor.
 type Forgetting struct {
 	ID            string
 	State         ForgetState

@@ -14,20 +14,20 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// editsPage is how many edits are read at a time: what they show comes with them.
+// editsPage is how many edits are read at a time. They are read together with what they show.
 const editsPage = 100
 
-// everything is all messages of a conversation.
+// everything is the range of all messages.
 var everything = conversation.Range{End: math.MaxInt32}
 
-// lookAtEdits takes back what edits took away or changed since they were last looked at. It says whether it did something.
-func (v *visit) lookAtEdits(ctx context.Context, seen *verdict) (more bool, next time.Time, err error) {
-	gone, again, err := v.changed(ctx)
+// lookAtEdits takes back what edits removed or changed since the last look. more reports that it did something.
+func (v *syncState) lookAtEdits(ctx context.Context, seen *verdict) (more bool, next time.Time, err error) {
+	gone, again, err := v.retractions(ctx)
 	if err != nil {
 		return false, next, err
 	}
 	if len(gone) == 0 && len(again) == 0 {
-		v.slot.Edits = v.head.EditSeq // the next change of the slot writes it down
+		v.slot.Edits = v.head.EditSeq // the next change of the slot stores this
 		return false, next, nil
 	}
 	if err := v.lease(ctx, func(*record.MemorySync) {}); err != nil {
@@ -42,7 +42,7 @@ func (v *visit) lookAtEdits(ctx context.Context, seen *verdict) (more bool, next
 		next, err = v.failed(ctx, failure, seen)
 		return false, next, err
 	}
-	// What went with them, because a target knows batches and not messages, goes again.
+	// A target knows batches and not messages, so other messages went with them. These are sent again.
 	again = append(again, conversation.SubtractRanges(taken, gone)...)
 	*seen = verdict{reached: true}
 	return true, next, v.release(ctx, slots, func(slot *record.MemorySync) {
@@ -54,9 +54,9 @@ func (v *visit) lookAtEdits(ctx context.Context, seen *verdict) (more bool, next
 	})
 }
 
-// withResidue adds what a target keeps to what is known of it, each once.
+// withResidue adds what a target keeps to what is known of it, without duplicates.
 func withResidue(known, more []string) []string {
-	const most = 8 // a target says a few things, again and again
+	const most = 8 // a target says few different things, and says them often
 	for _, r := range more {
 		if !slices.Contains(known, r) && len(known) < most {
 			known = append(slices.Clip(known), r)
@@ -65,8 +65,8 @@ func withResidue(known, more []string) []string {
 	return known
 }
 
-// changed is what of the messages that were given is to be taken back, and what is to be given again then.
-func (v *visit) changed(ctx context.Context) (gone, again []conversation.Range, err error) {
+// retractions returns which of the messages that were sent must be taken back, and which must be sent again after that.
+func (v *syncState) retractions(ctx context.Context) (gone, again []conversation.Range, err error) {
 	given := []conversation.Range{{End: v.slot.Next}}
 	for after := v.slot.Edits; after < v.head.EditSeq; after += editsPage {
 		snap, err := v.Unguarded.Read(ctx, v.key, store.Query{
@@ -77,12 +77,12 @@ func (v *visit) changed(ctx context.Context) (gone, again []conversation.Range, 
 		}
 		for i := range snap.Edits {
 			e := &snap.Edits[i]
-			if !concerns(e) {
+			if !changesMemory(e) {
 				continue
 			}
 			about := conversation.IntersectRanges(given, []conversation.Range{e.Range})
 			if e.Kind != conversation.EditHide && e.Kind != conversation.EditUnhide {
-				if about, err = v.said(ctx, about); err != nil {
+				if about, err = v.onlySaid(ctx, about); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -97,8 +97,8 @@ func (v *visit) changed(ctx context.Context) (gone, again []conversation.Range, 
 	return conversation.MergeRanges(gone), conversation.MergeRanges(again), nil
 }
 
-// said leaves out messages that are no one's words: results of tools are erased all the time.
-func (v *visit) said(ctx context.Context, ranges []conversation.Range) ([]conversation.Range, error) {
+// onlySaid drops messages that are not words of a user or the assistant: results of tools are erased all the time.
+func (v *syncState) onlySaid(ctx context.Context, ranges []conversation.Range) ([]conversation.Range, error) {
 	var out []conversation.Range
 	for _, r := range ranges {
 		for at := r.First; at < r.End; at += collectPage {
@@ -119,9 +119,9 @@ func (v *visit) said(ctx context.Context, ranges []conversation.Range) ([]conver
 	return conversation.MergeRanges(out), nil
 }
 
-// takeBack takes back a batch of which nobody knows whether the target has it, and that is not what would be sent any more.
-func (v *visit) takeBack(ctx context.Context, f record.MemoryFlight, seen *verdict) (next time.Time, more bool, err error) {
-	f.Void = true // the target may know its key, and would not take it again
+// takeBack deletes a batch that may have arrived but no longer matches the record.
+func (v *syncState) takeBack(ctx context.Context, f record.MemoryFlight, seen *verdict) (next time.Time, more bool, err error) {
+	f.Void = true // the target may know the batch's key, and would not accept it again
 	if err := v.lease(ctx, func(slot *record.MemorySync) { slot.Flight = &f }); err != nil {
 		return next, false, err
 	}
@@ -144,14 +144,14 @@ func (v *visit) takeBack(ctx context.Context, f record.MemoryFlight, seen *verdi
 	})
 }
 
-// retract takes back ranges of messages, to the borders of the batches that they went in where those are known. It returns what it took,
-// what that changes of the slots about lineage, and what the target keeps all the same.
-func (v *visit) retract(ctx context.Context, ranges []conversation.Range) (taken []conversation.Range, slots map[string][]byte, residue []string, err error) {
+// retract takes back ranges of messages, widened to the batches that they were sent in where those are known. It returns the ranges
+// taken back, the lineage slots to change, and what the target keeps nevertheless.
+func (v *syncState) retract(ctx context.Context, ranges []conversation.Range) (taken []conversation.Range, slots map[string][]byte, residue []string, err error) {
 	lines, err := v.readLineage(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	taken, ids, slots := lines.take(ranges)
+	taken, ids, slots := lines.takeBatches(ranges)
 	scopes := scopesOf(v.key, v.head.Incarnation, v.info.ActorID, v.slot.Scopes)
 	v.underLease(ctx, func(ctx context.Context) {
 		for _, scope := range scopes {
@@ -173,7 +173,7 @@ func (v *visit) retract(ctx context.Context, ranges []conversation.Range) (taken
 	return taken, slots, residue, err
 }
 
-// retractAll takes back until nothing is left. A target that refuses to keeps what it has: asking again would not help.
+// retractAll takes back until nothing is left. If a target refuses, it keeps what it has: asking again would not help.
 func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.Retraction) (all memory.Forgetting, err error) {
 	for more := true; more; {
 		f, err := s.Target.Retract(ctx, scope, q)
@@ -190,23 +190,23 @@ func (s *Service) retractAll(ctx context.Context, scope memory.Scope, q *memory.
 	return all, nil
 }
 
-// unshowTaken takes what retractions took back out of views. Facts of which nobody knows what they were drawn from go with it, if the
-// target has let go of anything.
+// unshowTaken removes from views what retractions took back. If the target deleted anything, facts without known sources are removed
+// too.
 func (s *Service) unshowTaken(ctx context.Context, scope memory.Scope, taken []*memory.Retraction, deleted bool) error {
 	if len(taken) == 0 {
 		return nil
 	}
 	return s.unshow(ctx, scope, func(m memory.Memory) bool {
 		return deleted && m.Kind == memory.Fact && len(m.Sources) == 0 && !taken[0].KeepFacts ||
-			slices.ContainsFunc(taken, func(q *memory.Retraction) bool { return isOf(&m, q) })
+			slices.ContainsFunc(taken, func(q *memory.Retraction) bool { return isAbout(&m, q) })
 	})
 }
 
-// errKept is told of what a target does not take back.
+// errKept is reported if a target refuses to take something back.
 var errKept = errors.New("memories: a memory refused to take messages back")
 
-// isOf says whether a memory is one that a retraction is about.
-func isOf(m *memory.Memory, q *memory.Retraction) bool {
+// isAbout reports whether a retraction is about a memory.
+func isAbout(m *memory.Memory, q *memory.Retraction) bool {
 	if q.KeepFacts && m.Kind == memory.Fact {
 		return false
 	}
@@ -219,13 +219,13 @@ func isOf(m *memory.Memory, q *memory.Retraction) bool {
 	})
 }
 
-// lineage is which memories the batches of a conversation led to, as far as it is on record.
+// lineage holds which memories the batches of a conversation led to, as far as that is recorded.
 type lineage struct {
 	service *Service
 	slots   map[string]record.MemoryLineage
 }
 
-func (v *visit) readLineage(ctx context.Context) (*lineage, error) {
+func (v *syncState) readLineage(ctx context.Context) (*lineage, error) {
 	out := &lineage{service: v.Service, slots: map[string]record.MemoryLineage{}}
 	if v.slot.Lineages == 0 {
 		return out, nil
@@ -242,8 +242,9 @@ func (v *visit) readLineage(ctx context.Context) (*lineage, error) {
 	return out, nil
 }
 
-// take takes the batches out that messages of the ranges went in: their ranges, with those that were asked for, and their memories.
-func (l *lineage) take(ranges []conversation.Range) (taken []conversation.Range, ids []string, changed map[string][]byte) {
+// takeBatches removes the batches that messages of the ranges were sent in. It returns the ranges widened to those batches, the ids of the
+// batches' memories, and the slots that change.
+func (l *lineage) takeBatches(ranges []conversation.Range) (taken []conversation.Range, ids []string, changed map[string][]byte) {
 	taken, changed = slices.Clone(ranges), map[string][]byte{}
 	for name, line := range l.slots {
 		left := record.MemoryLineage{}
@@ -261,11 +262,11 @@ func (l *lineage) take(ranges []conversation.Range) (taken []conversation.Range,
 	return conversation.MergeRanges(taken), ids, changed
 }
 
-// A slot of lineage grows to so many bytes, and one batch adds so many at most: a few thousand ids.
+// lineageBytes is up to how many bytes a slot of lineage takes further batches. One batch adds a few thousand ids at most.
 const lineageBytes = 32 << 10
 
-// lineageWith adds a batch to what is on record, and says how many slots there are then.
-func (v *visit) lineageWith(ctx context.Context, o record.MemoryOrigin) (slots map[string][]byte, count int32, err error) {
+// lineageWith adds a batch to the recorded lineage, and returns how many slots there are after that.
+func (v *syncState) lineageWith(ctx context.Context, o record.MemoryOrigin) (slots map[string][]byte, count int32, err error) {
 	count = v.slot.Lineages
 	if len(o.IDs) == 0 || !v.limits.ReturnsIDs || v.limits.RetractsOne {
 		return nil, count, nil
@@ -284,7 +285,7 @@ func (v *visit) lineageWith(ctx context.Context, o record.MemoryOrigin) (slots m
 	slots = map[string][]byte{}
 	for ids := range slices.Chunk(o.IDs, idsAtOnce) {
 		more := record.MemoryOrigin{Range: o.Range, IDs: ids}
-		if count == 0 || len(record.EncodeMemoryLineage(&line))+size(ids) > lineageBytes {
+		if count == 0 || len(record.EncodeMemoryLineage(&line))+bytesOfIDs(ids) > lineageBytes {
 			line, count = record.MemoryLineage{}, count+1
 		}
 		line.Origins = append(line.Origins, more)
@@ -293,17 +294,17 @@ func (v *visit) lineageWith(ctx context.Context, o record.MemoryOrigin) (slots m
 	return slots, count, nil
 }
 
-// idsAtOnce ids of a target's make one entry, so that it fits in a slot.
+// idsAtOnce is how many memory ids one entry holds, so that it fits in a slot.
 const idsAtOnce = 100
 
-func size(ids []string) (n int) {
+func bytesOfIDs(ids []string) (n int) {
 	for _, id := range ids {
 		n += len(id) + 4
 	}
 	return n
 }
 
-// sessionName is what a session of an incarnation is called outside.
+// sessionName is the name of an incarnation's session outside the sidecar.
 func sessionName(incarnation conversation.ID, session int32) string {
 	return fmt.Sprintf("%s-%d", incarnation, session)
 }

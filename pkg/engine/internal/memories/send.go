@@ -18,11 +18,11 @@ const (
 	slotStopped
 )
 
-// errSkipped is told of a message that the target refuses alone.
+// errSkipped is reported if a message is passed over because the target refuses it even when it is sent alone.
 var errSkipped = errors.New("memories: a memory refused a message, which was passed over")
 
-// deliver gives the target a batch that is on record as under way. ask says that it may have it, and must be asked first.
-func (v *visit) deliver(ctx context.Context, b *memory.Batch, r *run, ask bool, seen *verdict) (next time.Time, more bool, err error) {
+// deliver gives the target a batch that is recorded as under way. With ask, the target may have it already and is asked first.
+func (v *syncState) deliver(ctx context.Context, b *memory.Batch, r *run, ask bool, seen *verdict) (next time.Time, more bool, err error) {
 	receipt, err := memory.Receipt{}, memory.ErrNotFound
 	v.underLease(ctx, func(ctx context.Context) {
 		if ask {
@@ -55,13 +55,14 @@ func (v *visit) deliver(ctx context.Context, b *memory.Batch, r *run, ask bool, 
 }
 
 const (
-	// pollPending is how often a target is asked about a batch that it works on, and pendingFor how long.
+	// pollPending is how often a target is asked about a batch that it is working on, and pendingFor for how long.
 	pollPending = 5 * time.Second
 	pendingFor  = time.Hour
 )
 
-// pendingTooLong says whether a batch is worked on for so long that nobody waits for it any more: what it leads to is not known then.
-func (v *visit) pendingTooLong() bool {
+// pendingTooLong reports whether the target has worked on a batch for so long that nobody waits for it any more. The memories that it
+// leads to stay unknown then.
+func (v *syncState) pendingTooLong() bool {
 	return v.slot.Flight != nil && v.Txn.Now().Sub(v.slot.Flight.Sent) >= pendingFor
 }
 
@@ -82,19 +83,19 @@ func outcomeOf(receipt memory.Receipt, err error) Outcome {
 	}
 }
 
-func (v *visit) observe(r *run, outcome Outcome) {
+func (v *syncState) observe(r *run, outcome Outcome) {
 	if v.Observer.Sent != nil && len(r.messages) > 0 {
 		v.Observer.Sent(v.Target.Name(), outcome, len(r.messages), max(v.Txn.Now().Sub(r.messages[0].CreateTime), 0))
 	}
 }
 
-// acknowledge writes down that the target has a batch. If its actor was forgotten meanwhile, it is taken back at once.
-func (v *visit) acknowledge(ctx context.Context, b *memory.Batch, r *run, receipt memory.Receipt) error {
+// acknowledge records that the target has a batch. If its actor was forgotten meanwhile, the batch is taken back at once.
+func (v *syncState) acknowledge(ctx context.Context, b *memory.Batch, r *run, receipt memory.Receipt) error {
 	if err := v.readMark(ctx); err != nil {
 		return err
 	}
 	if !v.remembersFrom(b.Messages[0].Time) {
-		return v.again(ctx) // what is under way is not what would be sent any more
+		return v.lookAgainAtFlight(ctx) // what is under way is no longer what would be sent
 	}
 	slots, lineages, err := v.lineageWith(ctx, record.MemoryOrigin{Range: r.span, IDs: receipt.IDs})
 	if err != nil {
@@ -115,18 +116,18 @@ func (v *visit) acknowledge(ctx context.Context, b *memory.Batch, r *run, receip
 	return err
 }
 
-// landed says that nothing is under way any more, and nothing failed.
-func (v *visit) landed(slot *record.MemorySync) {
+// landed records that nothing is under way and nothing has failed.
+func (v *syncState) landed(slot *record.MemorySync) {
 	slot.Flight, slot.Attempts, slot.NextTry, slot.State, slot.Reason = nil, 0, time.Time{}, slotSound, ""
 }
 
-// again lets the next step look at what is under way anew.
-func (v *visit) again(ctx context.Context) error {
+// lookAgainAtFlight makes the next step look again at what is under way.
+func (v *syncState) lookAgainAtFlight(ctx context.Context) error {
 	return v.release(ctx, nil, func(slot *record.MemorySync) { slot.NextTry = time.Time{} })
 }
 
-// refused makes the next batch half as large. One message that is refused alone is passed over.
-func (v *visit) refused(ctx context.Context, r *run) error {
+// refused halves the size of the next batch. A message that is refused alone is passed over.
+func (v *syncState) refused(ctx context.Context, r *run) error {
 	one := len(r.messages) <= 1
 	err := v.release(ctx, nil, func(slot *record.MemorySync) {
 		again := slot.Flight != nil && slot.Flight.Again
@@ -147,8 +148,8 @@ func (v *visit) refused(ctx context.Context, r *run) error {
 	return err
 }
 
-// failed writes down that the target could not be reached, and when it is tried again.
-func (v *visit) failed(ctx context.Context, failure error, seen *verdict) (next time.Time, err error) {
+// failed records that the target could not be reached, and when to try again.
+func (v *syncState) failed(ctx context.Context, failure error, seen *verdict) (next time.Time, err error) {
 	state, reason := slotRetrying, "the memory's answer was lost"
 	var wait time.Duration
 	*seen, wait = verdictOn(failure, v.slot.Attempts)
@@ -169,7 +170,7 @@ func (v *visit) failed(ctx context.Context, failure error, seen *verdict) (next 
 	return next, err
 }
 
-// verdictOn is what a failure says of the target, and how long what failed so often waits before it is tried again.
+// verdictOn returns what a failure says about the target, and how long to wait after the given number of attempts.
 func verdictOn(failure error, attempts int32) (verdict, time.Duration) {
 	wait := jitter(time.Second, int(attempts))
 	var away *memory.UnavailableError
@@ -183,5 +184,5 @@ func verdictOn(failure error, attempts int32) (verdict, time.Duration) {
 	}
 }
 
-// longestAfter bounds what a target may ask to wait.
+// longestAfter is the longest wait that a target may ask for.
 const longestAfter = time.Hour

@@ -20,28 +20,28 @@ import (
 
 // Options is what a Service is made of.
 type Options struct {
-	Store     store.Store // shows callers what they may see
-	Unguarded store.Store // shows everything, for work that is nobody's call
+	Store     store.Store // shows a caller only what it may see
+	Unguarded store.Store // shows everything, for work that belongs to no caller
 	Txn       *txn.Manager
 	Target    memory.Target // nil: nothing is remembered
 	Defaults  conversation.Policy
 	Views     *view.Loader
 	IDs       func() conversation.ID
-	OnError   func(error) // is told of failures of background work; may be nil
+	OnError   func(error) // receives failures of background work; may be nil
 	Observer  Observer
-	// Backfill sends what was said before the store knew the target too.
+	// Backfill also sends messages that are older than the store's first use of the target.
 	Backfill bool
-	// DeleteConversation deletes one as its callers would.
+	// DeleteConversation deletes a conversation as a caller's request would.
 	DeleteConversation func(ctx context.Context, key store.Key) error
 }
 
-// Observer is told what is sent. Its functions must not wait. The zero value is told nothing.
+// Observer is told which batches are sent. Its functions must not block. The zero value observes nothing.
 type Observer struct {
-	// Sent, if set, is told of each batch: what became of it, how many messages it has, and how long the oldest of them waited.
+	// Sent, if set, is called for each batch with its outcome, its number of messages, and how long the oldest of them waited.
 	Sent func(target string, outcome Outcome, messages int, waited time.Duration)
 }
 
-// Outcome says what became of a batch. The set is closed.
+// Outcome says what happened to a batch. The set is closed.
 type Outcome string
 
 // The outcomes.
@@ -59,14 +59,14 @@ type Service struct {
 	Options
 
 	limits  memory.Limits
-	owner   string    // of leases
+	owner   string    // the owner of this process's leases
 	begun   time.Time // when this process began
 	since   since
 	worker  *worker
 	breaker *gobreaker.CircuitBreaker[[]memory.Memory]
 }
 
-// New returns a service. Close ends what it does in the background.
+// New returns a service. Close ends its background work.
 func New(o *Options) *Service {
 	s := &Service{Options: *o, breaker: newBreaker()}
 	if s.Target == nil {
@@ -80,14 +80,14 @@ func New(o *Options) *Service {
 	return s
 }
 
-// Close ends the work in the background and waits for it.
+// Close ends the background work and waits for it.
 func (s *Service) Close() {
 	if s.Target != nil {
 		s.worker.close()
 	}
 }
 
-// Waiting is how many conversations of this process wait to be remembered.
+// Waiting is how many conversations wait in this process to be remembered.
 func (s *Service) Waiting() int {
 	if s.Target == nil {
 		return 0
@@ -95,7 +95,7 @@ func (s *Service) Waiting() int {
 	return s.worker.waiting()
 }
 
-// Enabled says whether there is a memory.
+// Enabled reports whether there is a memory.
 func (s *Service) Enabled() bool { return s.Target != nil }
 
 func (s *Service) requireTarget() error {
@@ -105,7 +105,7 @@ func (s *Service) requireTarget() error {
 	return nil
 }
 
-// scopeOf finds whose memories a call is about.
+// scopeOf returns the scope that a call is about.
 func (s *Service) scopeOf(ctx context.Context, of Of) (memory.Scope, error) {
 	if err := s.requireTarget(); err != nil {
 		return memory.Scope{}, err
@@ -120,12 +120,13 @@ func (s *Service) scopeOf(ctx context.Context, of Of) (memory.Scope, error) {
 	return scopeIn(of.Key, snap.Head.Incarnation, snap.Info, of.Scope)
 }
 
-// sessionID is what a conversation's own scope is called: who uses its id again finds nothing of it.
+// sessionID names a conversation's own scope. It holds the incarnation, so that a later conversation with the same id finds
+// nothing in it.
 func sessionID(key store.Key, incarnation conversation.ID) string {
 	return key.Conversation + "#" + incarnation.String()
 }
 
-// scopeIn is a scope as a conversation's attributes name it.
+// scopeIn returns the scope of a kind that a conversation's attributes name.
 func scopeIn(key store.Key, incarnation conversation.ID, info *store.Info, kind memory.ScopeKind) (memory.Scope, error) {
 	scope := memory.Scope{Namespace: key.Namespace, Kind: kind}
 	switch kind {
@@ -144,7 +145,7 @@ func scopeIn(key store.Key, incarnation conversation.ID, info *store.Info, kind 
 	return scope, nil
 }
 
-// defaultResults is how many memories a search finds that does not say.
+// defaultResults is how many memories a search without a limit returns.
 const defaultResults = 10
 
 // Search finds the memories that answer a query, best first, over all scopes that can be searched.
@@ -190,12 +191,12 @@ func (s *Service) searchScope(ctx context.Context, incarnation conversation.ID, 
 	}
 	q := &memory.Query{Text: r.Query, Limit: r.Limit, Floor: r.MinScore, Now: s.Txn.Now()}
 	if scope.Kind != memory.ScopeSession {
-		q.Except = r.Key.Conversation // whose own messages SearchMessages finds
+		q.Except = r.Key.Conversation // SearchMessages finds the conversation's own messages
 	}
 	return s.Target.Search(ctx, scope, q)
 }
 
-// List lists memories, superseded ones too.
+// List lists memories, including superseded ones.
 func (s *Service) List(ctx context.Context, r ListRequest) (memory.Listing, error) {
 	scope, err := s.scopeOf(ctx, r.Of)
 	if err != nil {
@@ -225,7 +226,7 @@ func (s *Service) Add(ctx context.Context, r AddRequest) (string, error) {
 	return id, s.failure(ctx, err)
 }
 
-// noteSession notes that a conversation's own scope holds something, which goes with it.
+// noteSession records that a conversation's own scope holds something, which must be deleted with the conversation.
 func (s *Service) noteSession(ctx context.Context, key store.Key) error {
 	v, err := s.open(ctx, key)
 	if err != nil {
@@ -237,7 +238,7 @@ func (s *Service) noteSession(ctx context.Context, key store.Key) error {
 	})
 }
 
-// failure turns what a target says into errors of the domain.
+// failure turns a target's errors into errors of the domain.
 func (s *Service) failure(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -255,7 +256,7 @@ func (s *Service) failure(ctx context.Context, err error) error {
 	}
 }
 
-// degradation says of a scope why it was not searched.
+// degradation says why a scope was not searched.
 func degradation(err error) conversation.Degradation {
 	d := conversation.Degradation{Asked: "memories of a scope", Reason: "the memory cannot be reached", Done: "the other scopes were searched", Code: "UNAVAILABLE"}
 	var domain *conversation.Error
@@ -265,7 +266,7 @@ func degradation(err error) conversation.Degradation {
 	return d
 }
 
-// Delete forgets a memory, and says whether it was there.
+// Delete forgets a memory, and reports whether it existed.
 func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
 	scope, err := s.scopeOf(ctx, of)
 	if err != nil {

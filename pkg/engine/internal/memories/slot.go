@@ -16,13 +16,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// The slots beside the head of a conversation that is remembered: how far, and which memories its messages led to.
+// The slots of a remembered conversation: how much of it is remembered, and which memories its messages led to.
 const (
 	syncPrefix    = "memory/sync/"
 	lineagePrefix = "memory/lineage/"
 )
 
-// SyncSlot is the slot that says how far a conversation is remembered; empty where nothing is.
+// SyncSlot names the slot that says how much of a conversation is remembered; empty if there is no memory.
 func (s *Service) SyncSlot() string {
 	if s.Target == nil {
 		return ""
@@ -30,7 +30,7 @@ func (s *Service) SyncSlot() string {
 	return syncPrefix + s.Target.Name()
 }
 
-// Slots are SyncSlot, for a query; none where nothing is remembered.
+// Slots returns SyncSlot as a list for a query; empty if there is no memory.
 func (s *Service) Slots() []string {
 	if s.Target == nil {
 		return nil
@@ -42,35 +42,35 @@ func (s *Service) lineageSlots() string { return lineagePrefix + s.Target.Name()
 
 func (s *Service) lineageSlot(n int32) string { return fmt.Sprintf("%s%06d", s.lineageSlots(), n) }
 
-// What became of a slot that a call meant to change.
+// Why a slot was not changed.
 var (
 	errGone = errors.New("memories: the conversation is gone")
 	errLost = errors.New("memories: somebody else sends")
 )
 
-// visit is a look at what a conversation still has to give to the memory.
-type visit struct {
+// syncState is the state of a conversation's synchronization with the memory, as read at one time.
+type syncState struct {
 	*Service
 	key    store.Key
 	head   store.Head
 	info   *store.Info
 	policy conversation.MemoryPolicy
-	ttl    time.Duration // 0 for none
+	ttl    time.Duration // 0: no ttl
 	slot   record.MemorySync
-	stored []byte // what the slot holds; nil for nothing
+	stored []byte // the value of the slot; nil if there is none
 	marked time.Time
 	since  time.Time
 }
 
-// visitOf is a look at what was read with Info and SyncSlot.
-func (s *Service) visitOf(key store.Key, snap *store.Snapshot) (*visit, error) {
+// syncStateOf makes the state from a snapshot that was read with Info and SyncSlot.
+func (s *Service) syncStateOf(key store.Key, snap *store.Snapshot) (*syncState, error) {
 	policy := snap.Info.Policy.Or(s.Defaults)
-	v := &visit{Service: s, key: key, head: snap.Head, info: snap.Info, policy: policy.Memory, stored: snap.Slots[s.SyncSlot()]}
+	v := &syncState{Service: s, key: key, head: snap.Head, info: snap.Info, policy: policy.Memory, stored: snap.Slots[s.SyncSlot()]}
 	v.ttl = conversation.ValueOr(policy.TTL, 0)
 	return v, v.parse()
 }
 
-func (v *visit) parse() (err error) {
+func (v *syncState) parse() (err error) {
 	v.slot = record.MemorySync{}
 	if v.stored == nil {
 		return nil
@@ -81,8 +81,8 @@ func (v *visit) parse() (err error) {
 	return nil
 }
 
-// open reads a conversation; nil if there is none any more.
-func (s *Service) open(ctx context.Context, key store.Key) (*visit, error) {
+// open reads a conversation; nil if it does not exist any more.
+func (s *Service) open(ctx context.Context, key store.Key) (*syncState, error) {
 	snap, err := s.Unguarded.Read(ctx, key, store.Query{Info: true, Slots: []string{s.SyncSlot()}})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -91,19 +91,19 @@ func (s *Service) open(ctx context.Context, key store.Key) (*visit, error) {
 		return nil, err
 	}
 	if gone := s.Txn.Live(&snap.Head); gone != nil {
-		return nil, nil //nolint:nilerr // there is nothing to do
+		return nil, nil //nolint:nilerr // no conversation: there is nothing to do
 	}
-	return s.visitOf(key, snap)
+	return s.syncStateOf(key, snap)
 }
 
-// The bits of scopes.
+// The bits of the scopes that a conversation's messages went to.
 const (
 	userBit    = 1
 	sessionBit = 2
 )
 
-// scope is where the conversation's messages go; ok is false where they go nowhere.
-func (v *visit) scope() (scope memory.Scope, bit int32, ok bool) {
+// scope returns the scope that the conversation's messages go to; ok is false if they go nowhere.
+func (v *syncState) scope() (scope memory.Scope, bit int32, ok bool) {
 	if !v.policy.Remembers() {
 		return scope, 0, false
 	}
@@ -115,7 +115,7 @@ func (v *visit) scope() (scope memory.Scope, bit int32, ok bool) {
 	return scope, bit, err == nil
 }
 
-// scopesOf are the scopes that a conversation's messages went to.
+// scopesOf returns the scopes for the bits of a conversation.
 func scopesOf(key store.Key, incarnation conversation.ID, actor string, bits int32) []memory.Scope {
 	var out []memory.Scope
 	if bits&userBit != 0 && actor != "" {
@@ -127,14 +127,14 @@ func scopesOf(key store.Key, incarnation conversation.ID, actor string, bits int
 	return out
 }
 
-// leased says whether somebody else is at it.
-func (v *visit) leased() bool {
+// leased reports whether another process has the lease.
+func (v *syncState) leased() bool {
 	return v.slot.Owner != "" && v.slot.Owner != v.owner && v.Txn.Now().Before(v.slot.Until)
 }
 
-// update changes the slot, with others beside it. change may be called several times, each time on what the slot holds by then, and gives up
-// with an error.
-func (v *visit) update(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync) error) error {
+// update changes the slot, and other slots with it. change may be called several times, each time with the slot's current state; its error
+// ends the update.
+func (v *syncState) update(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync) error) error {
 	for range maxRetries {
 		next := v.slot
 		next.Ends, next.Again = slices.Clone(next.Ends), slices.Clone(next.Again)
@@ -166,11 +166,11 @@ func (v *visit) update(ctx context.Context, slots map[string][]byte, change func
 	return errLost
 }
 
-// maxRetries is how often a slot is changed anew that others change too.
+// maxRetries is how often a change of a slot is tried while others change the slot too.
 const maxRetries = 8
 
 // reread reads the slot again.
-func (v *visit) reread(ctx context.Context) error {
+func (v *syncState) reread(ctx context.Context) error {
 	snap, err := v.Unguarded.Read(ctx, v.key, store.Query{Incarnation: v.head.Incarnation, Slots: []string{v.SyncSlot()}})
 	if errors.Is(err, store.ErrNotFound) || err == nil && snap.Head.State != store.Live {
 		return errGone
@@ -182,16 +182,16 @@ func (v *visit) reread(ctx context.Context) error {
 	return v.parse()
 }
 
-// A lease is renewed while the target is asked, so that it ends soon after a process does. How long a call may take is the target's own
-// affair, within callTime.
+// A lease is renewed while the target is being asked, so that it ends soon after its process dies. A call may take as long as the target
+// needs, up to callTime.
 const (
 	leaseTime = 30 * time.Second
 	renewal   = leaseTime / 3
 	callTime  = 15 * time.Minute
 )
 
-// underLease calls the target while the lease is renewed. A call whose lease is lost is given up.
-func (v *visit) underLease(ctx context.Context, call func(ctx context.Context)) {
+// underLease calls the target while it renews the lease. If the lease is lost, the call is canceled.
+func (v *syncState) underLease(ctx context.Context, call func(ctx context.Context)) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	ended, renewed := make(chan struct{}), make(chan struct{})
@@ -210,7 +210,7 @@ func (v *visit) underLease(ctx context.Context, call func(ctx context.Context)) 
 				cancel()
 				return
 			case errors.Is(err, errGone):
-				return // what comes of the call is taken back
+				return // what the call leads to is taken back
 			}
 		}
 	}()
@@ -219,8 +219,8 @@ func (v *visit) underLease(ctx context.Context, call func(ctx context.Context)) 
 	<-renewed
 }
 
-// lease makes this process the one that sends.
-func (v *visit) lease(ctx context.Context, change func(*record.MemorySync)) error {
+// lease makes this process the one that may send.
+func (v *syncState) lease(ctx context.Context, change func(*record.MemorySync)) error {
 	return v.update(ctx, nil, func(slot *record.MemorySync) error {
 		if v.leased() {
 			return errLost
@@ -231,8 +231,8 @@ func (v *visit) lease(ctx context.Context, change func(*record.MemorySync)) erro
 	})
 }
 
-// renew makes a lease longer that this process has.
-func (v *visit) renew(ctx context.Context) error {
+// renew extends a lease that this process has.
+func (v *syncState) renew(ctx context.Context) error {
 	return v.update(ctx, nil, func(slot *record.MemorySync) error {
 		if slot.Owner != v.owner {
 			return errLost
@@ -242,8 +242,8 @@ func (v *visit) renew(ctx context.Context) error {
 	})
 }
 
-// release changes the slot and gives the lease back. It is an error if somebody else has taken it.
-func (v *visit) release(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync)) error {
+// release changes the slot and gives up the lease. It fails if another process has taken the lease.
+func (v *syncState) release(ctx context.Context, slots map[string][]byte, change func(*record.MemorySync)) error {
 	return v.update(ctx, slots, func(slot *record.MemorySync) error {
 		if slot.Owner != v.owner {
 			return errLost
@@ -254,15 +254,15 @@ func (v *visit) release(ctx context.Context, slots map[string][]byte, change fun
 	})
 }
 
-// letGo gives the lease back after the context has ended, so that whoever comes next need not wait for it to run out.
-func (v *visit) letGo(ctx context.Context) {
+// letGo gives up the lease after the context has ended, so that the next process need not wait for it to run out.
+func (v *syncState) letGo(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = v.release(ctx, nil, func(*record.MemorySync) {})
 }
 
-// mark reads until when the conversation's actor is forgotten.
-func (v *visit) readMark(ctx context.Context) error {
+// readMark reads the time up to which the conversation's actor is forgotten.
+func (v *syncState) readMark(ctx context.Context) error {
 	if v.info.ActorID == "" {
 		return nil
 	}
@@ -271,24 +271,26 @@ func (v *visit) readMark(ctx context.Context) error {
 	return err
 }
 
-// remembersFrom says whether a message of a time is to be remembered: not what was said before its actor was forgotten, nor before the store
-// knew the target.
-func (v *visit) remembersFrom(at time.Time) bool { return at.After(v.marked) && !at.Before(v.since) }
+// remembersFrom reports whether a message of the given time may be remembered: not if it was said before its actor was forgotten, or before
+// the store knew the target.
+func (v *syncState) remembersFrom(at time.Time) bool {
+	return at.After(v.marked) && !at.Before(v.since)
+}
 
-// since is when the store began to know the target.
+// since is the time from which the store knows the target.
 type since struct {
 	turn  chan struct{}
 	known bool
 	at    time.Time
 }
 
-// sinceMargin is how far the clocks of processes may differ.
+// sinceMargin is by how much the clocks of processes may differ.
 const sinceMargin = time.Minute
 
 var targetsKey = store.Key{Namespace: partitionPrefix, Conversation: "targets"}
 
-// readSince finds out when the store began to know the target, and writes it down the first time. What was said before is not sent, or a
-// target that is new would get years of it.
+// readSince returns the time from which the store knows the target, and records that time at the first use. Earlier messages are not sent:
+// otherwise a new target would get years of them.
 func (s *Service) readSince(ctx context.Context) (time.Time, error) {
 	if s.Backfill {
 		return time.Time{}, nil

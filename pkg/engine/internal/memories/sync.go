@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// errand does what is due of a key: of a conversation, or of what is to be forgotten in a namespace.
+// errand does what is due for a key, which names a conversation or a namespace's partition of what is to be forgotten.
 func (s *Service) errand(ctx context.Context, key store.Key) (next time.Time, seen verdict) {
 	err := txn.Guard(func() (err error) {
 		if IsPartition(key) {
@@ -30,7 +30,7 @@ func (s *Service) errand(ctx context.Context, key store.Key) (next time.Time, se
 	return s.Txn.Now().Add(jitter(time.Second, storeFailures)), seen
 }
 
-// storeFailures is how many failures a failure of the store counts for: it is tried again within half a minute.
+// storeFailures is the number of failures that a store failure counts as, so that it is tried again within half a minute.
 const storeFailures = 5
 
 func (s *Service) tell(err error) {
@@ -39,7 +39,7 @@ func (s *Service) tell(err error) {
 	}
 }
 
-// syncDue gives the memory what is due of a conversation: first what is under way, then deletions, then what was said.
+// syncDue sends to the memory what is due of a conversation: first what is under way, then deletions, then new messages.
 func (s *Service) syncDue(ctx context.Context, key store.Key) (next time.Time, seen verdict, err error) {
 	for range stepsAtOnce {
 		v, err := s.open(ctx, key)
@@ -59,11 +59,11 @@ func (s *Service) syncDue(ctx context.Context, key store.Key) (next time.Time, s
 	return s.Txn.Now(), seen, ctx.Err()
 }
 
-// stepsAtOnce is how much is done for one conversation before the others have their turn.
+// stepsAtOnce is how many steps are done for one conversation before others get their turn.
 const stepsAtOnce = 16
 
-// step does one thing, and says whether there may be more. Otherwise next is when to look again; zero for never.
-func (v *visit) step(ctx context.Context, seen *verdict) (next time.Time, more bool, err error) {
+// step does one thing, and reports whether there may be more to do. If not, next is when to look again; zero for never.
+func (v *syncState) step(ctx context.Context, seen *verdict) (next time.Time, more bool, err error) {
 	now := v.Txn.Now()
 	switch {
 	case v.leased():
@@ -87,7 +87,7 @@ func (v *visit) step(ctx context.Context, seen *verdict) (next time.Time, more b
 	}
 	scope, bit, sends := v.scope()
 	if !sends {
-		return next, false, v.note(ctx)
+		return next, false, v.markEditsSeen(ctx)
 	}
 	if len(v.slot.Again) > 0 {
 		return v.sendAgain(ctx, scope, bit, seen)
@@ -97,15 +97,15 @@ func (v *visit) step(ctx context.Context, seen *verdict) (next time.Time, more b
 	case err != nil:
 		return next, false, err
 	case len(r.messages) == 0 && r.span.Len() >= collectPage:
-		return next, true, v.pass(ctx, r)
+		return next, true, v.skip(ctx, r)
 	case due.IsZero() || due.After(now):
-		return due, false, v.note(ctx)
+		return due, false, v.markEditsSeen(ctx)
 	}
 	return v.send(ctx, scope, bit, r, false, seen)
 }
 
-// note writes down that edits were looked at which change nothing, so that nobody looks at them again.
-func (v *visit) note(ctx context.Context) error {
+// markEditsSeen records that edits which change nothing were looked at, so that they are not looked at again.
+func (v *syncState) markEditsSeen(ctx context.Context) error {
 	if v.stored == nil || v.slot.Edits >= v.head.EditSeq {
 		return nil
 	}
@@ -115,8 +115,8 @@ func (v *visit) note(ctx context.Context) error {
 	})
 }
 
-// pass goes over messages of which nothing is remembered.
-func (v *visit) pass(ctx context.Context, r *run) error {
+// skip skips messages of which nothing is to be remembered.
+func (v *syncState) skip(ctx context.Context, r *run) error {
 	return v.update(ctx, nil, func(slot *record.MemorySync) error {
 		if slot.Next == r.span.First && slot.Flight == nil {
 			r.moveOn(slot)
@@ -125,20 +125,20 @@ func (v *visit) pass(ctx context.Context, r *run) error {
 	})
 }
 
-// moveOn lets a slot go on behind a run.
+// moveOn moves the slot behind a run.
 func (r *run) moveOn(slot *record.MemorySync) {
 	slot.Next = max(slot.Next, r.span.End)
 	slot.Session, slot.SessionStart, slot.Passed = r.session, r.start, r.last
 	slot.Ends = slices.DeleteFunc(slot.Ends, func(end int32) bool { return end < slot.Next })
 }
 
-// sendAgain sends the first of what is to be sent again.
-func (v *visit) sendAgain(ctx context.Context, scope memory.Scope, bit int32, seen *verdict) (next time.Time, more bool, err error) {
+// sendAgain sends the first of the ranges that are to be sent again.
+func (v *syncState) sendAgain(ctx context.Context, scope memory.Scope, bit int32, seen *verdict) (next time.Time, more bool, err error) {
 	if next = v.slot.Sent.Add(v.limits.Interval); !v.slot.Sent.IsZero() && next.After(v.Txn.Now()) {
 		return next, false, nil
 	}
 	first := v.slot.Again[0]
-	r, err := v.collect(ctx, first, v.most())
+	r, err := v.collect(ctx, first, v.batchLimit())
 	if err != nil {
 		return next, false, err
 	}
@@ -151,8 +151,8 @@ func (v *visit) sendAgain(ctx context.Context, scope memory.Scope, bit int32, se
 	return v.send(ctx, scope, bit, r, true, seen)
 }
 
-// send sends a run: it is on record as under way before it goes.
-func (v *visit) send(ctx context.Context, scope memory.Scope, bit int32, r *run, again bool, seen *verdict) (next time.Time, more bool, err error) {
+// send sends a run. The run is recorded as under way before it is sent.
+func (v *syncState) send(ctx context.Context, scope memory.Scope, bit int32, r *run, again bool, seen *verdict) (next time.Time, more bool, err error) {
 	b, err := v.batch(ctx, r, scope)
 	if err != nil {
 		return next, false, err
@@ -177,8 +177,9 @@ func (v *visit) send(ctx context.Context, scope memory.Scope, bit int32, r *run,
 	return v.deliver(ctx, b, r, false, seen)
 }
 
-// resume goes on with a batch that was under way: the same messages go again under the same key. What has changed since is taken back.
-func (v *visit) resume(ctx context.Context, seen *verdict) (next time.Time, more bool, err error) {
+// resume continues with a batch that was under way: it sends the same messages again under the same key. What has changed since is
+// taken back.
+func (v *syncState) resume(ctx context.Context, seen *verdict) (next time.Time, more bool, err error) {
 	f := *v.slot.Flight
 	scope, _, sends := v.scope()
 	if !sends || f.Void {

@@ -10,14 +10,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Record tells what was said, for a memory that keeps no texts of its own. The store shows it everything: whose memories may be seen is
+// Record reads what was said, for a memory that keeps no texts itself. Its store shows everything: which memories a caller may see is
 // decided by their scope.
 type Record struct {
 	Store store.Store
 	Txn   *txn.Manager
 }
 
-// Texts are the words of messages on record. What is hidden, erased or gone is left out.
+// Texts returns the words of recorded messages. It leaves out what is hidden, erased or gone.
 func (r Record) Texts(ctx context.Context, namespace, name string, incarnation conversation.ID, indices []int32) ([]memory.Message, error) {
 	key := store.Key{Namespace: namespace, Conversation: name}
 	snap, err := r.Store.Read(ctx, key, store.Query{Incarnation: incarnation, Info: true})
@@ -48,7 +48,7 @@ func (r Record) Texts(ctx context.Context, namespace, name string, incarnation c
 	return out, nil
 }
 
-// unlessGone is the error of a read, but for that of a conversation that is deleted: it has no words.
+// unlessGone drops the error of a read if it says that the conversation is deleted.
 func unlessGone(err error) error {
 	switch conversation.KindOf(err) {
 	case conversation.ConversationNotFound, conversation.ConversationDeleted:
@@ -58,7 +58,7 @@ func unlessGone(err error) error {
 	}
 }
 
-// rangesOf are messages that are on record, as ranges.
+// rangesOf turns message indices into ranges, and drops those at end or behind it.
 func rangesOf(indices []int32, end int32) (out []conversation.Range) {
 	for _, i := range indices {
 		if i >= 0 && i < end {

@@ -10,23 +10,23 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// maxErrands bounds what a worker knows of. What it does not, the sweeper finds again.
+// maxErrands is how many keys a worker remembers. The sweeper finds the others again.
 const maxErrands = 100_000
 
-// verdict is what an errand learned of the target.
+// verdict is what an errand learned about the target.
 type verdict struct {
-	reached bool          // it answered
-	failed  bool          // it could not be reached, or its answer was lost
-	denied  bool          // it takes nothing from anybody
-	after   time.Duration // how long it asks to wait
+	reached bool          // the target answered
+	failed  bool          // the target could not be reached, or its answer was lost
+	denied  bool          // the target denies access for everything
+	after   time.Duration // how long the target asks to wait
 }
 
-// worker runs the errands of this process: each when it is due, one of a conversation at a time, and as many together as the target likes.
-// While the target fails for all, it runs none but now and then one that tries.
+// worker runs the errands of this process: each when it is due, one per key at a time, and in all as many at once as the target allows.
+// While the target fails for every key, it only runs one now and then to try.
 type worker struct {
 	clock func() time.Time
 	limit int
-	// run does what is due of a key, and says when it is to be looked at again; zero for never.
+	// run does what is due for a key, and returns when to look at it again; zero for never.
 	run func(ctx context.Context, key store.Key) (next time.Time, v verdict)
 
 	base       context.Context // ends with close
@@ -39,16 +39,16 @@ type worker struct {
 	queue   []store.Key
 	running int
 	breaker breaker
-	wake    *time.Timer // when the breaker lets one through
+	wake    *time.Timer // fires when the breaker lets an errand through
 }
 
-// errand is what is known of a key that waits.
+// errand is what the worker knows about a key that waits.
 type errand struct {
-	due      time.Time // zero: queued; while it runs, when it is wanted again
+	due      time.Time // when it is due; zero while it is queued. While it runs: when it is wanted again
 	timer    *time.Timer
 	running  bool
-	again    bool  // it is wanted again once it has run
-	messages int32 // since it was looked at, as far as this process knows
+	again    bool  // run once more after this run
+	messages int32 // messages that this process received since the last look
 	tokens   int64
 }
 
@@ -75,8 +75,8 @@ func (w *worker) close() {
 	w.background.Wait()
 }
 
-// beside runs f beside the errands. close ends its context and waits for it; after close, f does not run.
-func (w *worker) beside(f func(closing context.Context)) {
+// runBeside runs f next to the errands. close cancels its context and waits for it. After close, f does not run.
+func (w *worker) runBeside(f func(closing context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.closed {
@@ -90,14 +90,14 @@ func (w *worker) waiting() int {
 	return len(w.errands)
 }
 
-// at wants a key to be looked at at a time, if that is not to happen earlier anyway.
+// at schedules a key for a time, unless it is scheduled earlier already.
 func (w *worker) at(key store.Key, due time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.schedule(key, due)
 }
 
-// note counts what came to a conversation. due says from that when it is to be looked at.
+// note counts messages that came to a conversation. due says from the sums when the key is to be looked at.
 func (w *worker) note(key store.Key, messages int32, tokens int64, due func(messages int32, tokens int64) time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +113,7 @@ func (w *worker) note(key store.Key, messages int32, tokens int64, due func(mess
 	w.schedule(key, due(e.messages, e.tokens))
 }
 
-// schedule is at, under the lock.
+// schedule is at for a caller that holds the lock.
 func (w *worker) schedule(key store.Key, due time.Time) {
 	e := w.errands[key]
 	if w.closed || e == nil && len(w.errands) >= maxErrands {
@@ -128,7 +128,7 @@ func (w *worker) schedule(key store.Key, due time.Time) {
 		e.again = e.again || wait <= 0
 		e.due = txn.Earliest(e.due, due)
 		return
-	case e.timer == nil, !due.Before(e.due): // queued, or it happens earlier
+	case e.timer == nil, !due.Before(e.due): // it is queued, or due earlier
 		return
 	default:
 		e.timer.Stop()
@@ -157,7 +157,7 @@ func (w *worker) enqueue(key store.Key, e *errand) {
 	w.dispatch()
 }
 
-// dispatch begins as many errands as may run.
+// dispatch starts as many errands as may run.
 func (w *worker) dispatch() {
 	for !w.closed && len(w.queue) > 0 && w.running < w.limit {
 		if wait := w.breaker.wait(w.clock(), w.running); wait > 0 {
@@ -170,7 +170,7 @@ func (w *worker) dispatch() {
 		e.running, e.due, e.messages, e.tokens = true, time.Time{}, 0, 0
 		w.running++
 		w.background.Add(1)
-		go w.do(key, e)
+		go w.runErrand(key, e)
 	}
 }
 
@@ -185,8 +185,8 @@ func (w *worker) wakeIn(wait time.Duration) {
 	})
 }
 
-// do runs an errand.
-func (w *worker) do(key store.Key, e *errand) {
+// runErrand runs an errand.
+func (w *worker) runErrand(key store.Key, e *errand) {
 	defer w.background.Done()
 	next, v := w.run(w.base, key)
 	w.mu.Lock()
@@ -194,7 +194,7 @@ func (w *worker) do(key store.Key, e *errand) {
 	w.running--
 	w.breaker.learn(v, w.clock())
 	e.running = false
-	next = txn.Earliest(next, e.due) // what came meanwhile may be due before
+	next = txn.Earliest(next, e.due) // something that came meanwhile may be due earlier
 	switch again := e.again; {
 	case again:
 		e.again = false
@@ -211,8 +211,8 @@ func (w *worker) do(key store.Key, e *errand) {
 	w.dispatch()
 }
 
-// busy says whether a key is being looked at, or is about to be, and when. While the target fails for all, that is a while from now: the
-// sweeper is to do little for each of many that wait.
+// busy reports whether a key is being looked at or is queued, and when the sweeper should come back. While the target fails for every key,
+// that is a while from now, so that the sweeper does little for each of many waiting keys.
 func (w *worker) busy(key store.Key) (at time.Time, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -226,7 +226,8 @@ func (w *worker) busy(key store.Key) (at time.Time, is bool) {
 	return now, true
 }
 
-// The breaker: after so many failures in a row it lets nothing through for a while, and then one errand, whose success ends it.
+// The breaker: after breakAfter failures in a row it lets nothing through for a while. Then it lets one errand through, whose success
+// closes it.
 const (
 	breakAfter  = 5
 	firstBreak  = 30 * time.Second
@@ -234,20 +235,20 @@ const (
 	deniedFor   = 5 * time.Minute
 )
 
-// breaker knows whether the target fails for all.
+// breaker knows whether the target fails for every key.
 type breaker struct {
 	failures int
 	until    time.Time
 }
 
-// wait is how long nothing may be begun; so many run.
+// wait is how long no errand may start, while running errands are under way.
 func (b *breaker) wait(now time.Time, running int) time.Duration {
 	switch {
 	case b.until.IsZero():
 		return 0
 	case now.Before(b.until):
 		return b.until.Sub(now)
-	case running > 0: // the one that tries
+	case running > 0: // the errand that tries is still under way
 		return time.Second
 	default:
 		return 0
@@ -268,7 +269,7 @@ func (b *breaker) learn(v verdict, now time.Time) {
 	}
 }
 
-// jitter is a wait after so many failures before this one: at least a second, at random up to a bound that doubles.
+// jitter returns a wait of at least a second, random up to a bound that starts at first and doubles with each failure.
 func jitter(first time.Duration, failures int) time.Duration {
 	most := longestWait
 	if failures < 10 {

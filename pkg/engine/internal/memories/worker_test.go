@@ -9,7 +9,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestWorker_At_WhileItRuns_IsKept: what becomes due while a conversation is looked at is not left to the sweeper.
+// TestWorker_At_WhileItRuns_IsKept: what becomes due while a conversation is being looked at does not wait for the sweeper.
 func TestWorker_At_WhileItRuns_IsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, began := store.Key{Namespace: "n", Conversation: "c"}, time.Now()

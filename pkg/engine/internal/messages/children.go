@@ -6,7 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// expandSummary lists what a summary stands for: what lies between and behind its earlier summaries are messages.
+// expandSummary lists what a summary stands for: the earlier summaries that it was made of, and the messages between and
+// behind them.
 func (l *messageReader) expandSummary(ctx context.Context, r *ExpandRequest) (*ExpandResult, error) {
 	all := make(map[int64]conversation.Edit)
 	spans, err := l.service.Views.Spans(ctx, l.loaded)
@@ -29,7 +30,7 @@ func (l *messageReader) expandSummary(ctx context.Context, r *ExpandRequest) (*E
 	c := &children{messageReader: l, request: r, out: &ExpandResult{Revision: l.loaded.Head.Revision}}
 	for _, id := range s.Summary.Children {
 		child := all[id].Range
-		if more, err := c.messages(ctx, conversation.Range{First: at, End: child.First}); more || err != nil {
+		if more, err := c.addMessages(ctx, conversation.Range{First: at, End: child.First}); more || err != nil {
 			return c.out, err
 		}
 		if child.First >= at {
@@ -40,7 +41,7 @@ func (l *messageReader) expandSummary(ctx context.Context, r *ExpandRequest) (*E
 		}
 		at = max(at, child.End)
 	}
-	_, err = c.messages(ctx, conversation.Range{First: at, End: s.Range.End})
+	_, err = c.addMessages(ctx, conversation.Range{First: at, End: s.Range.End})
 	return c.out, err
 }
 
@@ -59,8 +60,8 @@ func (c *children) stop(next int32) *ExpandResult {
 	return c.out
 }
 
-// messages adds the messages of a range; more says that the page ended before its end.
-func (c *children) messages(ctx context.Context, r conversation.Range) (more bool, err error) {
+// addMessages adds the messages of a range. more reports that the page is full before the range ends.
+func (c *children) addMessages(ctx context.Context, r conversation.Range) (more bool, err error) {
 	for index := r.First; index < r.End; index++ {
 		m, err := c.load(ctx, index)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// CorrectRequest gives parts of a message other words. One of Index and MessageID is set.
+// CorrectRequest gives parts of a message new words. Either Index or MessageID is set.
 type CorrectRequest struct {
 	Key       store.Key
 	Request   txn.Request
@@ -21,30 +21,30 @@ type CorrectRequest struct {
 	MessageID string
 	Parts     []CorrectedPart
 	Reason    string // in the caller's words; stored with the edit
-	// MaxBytes is the reply limit, and Size weighs the message for it; 0: no limit.
+	// MaxBytes is the limit for the reply (0: no limit), and Size tells how many bytes the message takes in it.
 	MaxBytes int
 	Size     func(*MessageInView) int
 }
 
-// CorrectedPart is what a part says from now on.
+// CorrectedPart says what a part says from now on.
 type CorrectedPart struct {
 	Part   int32
 	Output conversation.OutputKind // OutputText or, for a tool result, OutputJSON
 	Text   string
 }
 
-// CorrectResult says what became of a correction.
+// CorrectResult is the outcome of a correction.
 type CorrectResult struct {
-	Message       *MessageInView // as the view shows it now; one that it does not show, as it would
-	Dissolved     []int64        // summaries that were made of the old words and no longer stand
+	Message       *MessageInView // as the view shows it now or, if it does not show it, as it would
+	Dissolved     []int64        // summaries that were made from the old words, and are dissolved
 	Events        []conversation.Event
 	Revision      int64
 	RewriteTokens int64
 	Duplicate     bool
 }
 
-// Correct gives parts of a message other words. The record stays as it is; whatever is shown or made of the message from now on has the
-// new ones.
+// Correct gives parts of a message new words. The record stays as it is. Everything that is shown or made from the message from now on
+// has the new words.
 func (ms *Service) Correct(ctx context.Context, r CorrectRequest) (*CorrectResult, error) {
 	l, err := ms.open(ctx, r.Key)
 	if err != nil {
@@ -57,7 +57,7 @@ func (ms *Service) Correct(ctx context.Context, r CorrectRequest) (*CorrectResul
 	return txn.Decide(ctx, ms.Txn, r.Key, func() (*CorrectResult, error) { return ms.correct(ctx, index, &r) })
 }
 
-// correct is one attempt.
+// correct tries once.
 func (ms *Service) correct(ctx context.Context, index int32, r *CorrectRequest) (*CorrectResult, error) {
 	l, first, err := ms.openFor(ctx, r.Key, r.Request)
 	if err != nil {
@@ -68,15 +68,16 @@ func (ms *Service) correct(ctx context.Context, index int32, r *CorrectRequest) 
 		return nil, err
 	}
 	if first != nil {
-		shown, err := l.now(ctx, m, r)
+		shown, err := l.shownNow(ctx, m, r)
 		return &CorrectResult{Message: shown, Revision: first.Revision, Duplicate: true}, err
 	}
 	c := &correction{messageReader: l, message: m, request: r}
 	return c.commit(ctx)
 }
 
-// now is a message as the view shows it, if the answer has room for it. One that it does not show is as it would be.
-func (l *messageReader) now(ctx context.Context, m *conversation.Message, r *CorrectRequest) (*MessageInView, error) {
+// shownNow returns the message as the view shows it, if the answer has room for it. A message that is not in view is returned as it would be
+// shown.
+func (l *messageReader) shownNow(ctx context.Context, m *conversation.Message, r *CorrectRequest) (*MessageInView, error) {
 	shown, err := l.show(ctx, m, true)
 	if shown == nil && err == nil {
 		shown, err = l.show(ctx, m, false)
@@ -87,18 +88,18 @@ func (l *messageReader) now(ctx context.Context, m *conversation.Message, r *Cor
 	return shown, err
 }
 
-// correction is a correction on its way.
+// correction is a correction in progress.
 type correction struct {
 	*messageReader
-	message *conversation.Message // as it is before
+	message *conversation.Message // as it was before
 	request *CorrectRequest
 	edit    conversation.Edit
 }
 
-// maxCorrections bounds what comes with every read of a conversation's edits.
+// maxCorrections bounds the corrections of a conversation: all of them are part of every read of its edits.
 const maxCorrections = 1000
 
-// commit makes the edit, and tells what it costs.
+// commit makes the edit and reports what it costs.
 func (b *correction) commit(ctx context.Context) (*CorrectResult, error) {
 	w, ms := b.loaded, b.service
 	if w.Corrections() >= maxCorrections {
@@ -134,7 +135,7 @@ func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResul
 	if err != nil {
 		return nil, err
 	}
-	shown, err := after.now(ctx, after.loaded.View.Corrected(b.message), b.request)
+	shown, err := after.shownNow(ctx, after.loaded.View.Corrected(b.message), b.request)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResul
 	}, err
 }
 
-// staged is the edit as it is stored: large texts lie in chunks.
+// staged returns the edits in the form to be stored, with large texts in chunks.
 func (b *correction) staged(ctx context.Context, c *store.Change) ([]conversation.Edit, error) {
 	edit := b.edit
 	edit.Parts = slices.Clone(edit.Parts)
@@ -172,7 +173,7 @@ func (b *correction) staged(ctx context.Context, c *store.Change) ([]conversatio
 	return []conversation.Edit{edit}, nil
 }
 
-// parts are the corrected parts, or why one cannot be corrected.
+// parts returns the corrected parts, or the reason why one cannot be corrected.
 func (b *correction) parts() ([]conversation.PartEdit, error) {
 	counter, err := b.service.Views.Counter(b.loaded.Info.Counter)
 	if err != nil {
@@ -211,7 +212,7 @@ func (b *correction) parts() ([]conversation.PartEdit, error) {
 	return out, nil
 }
 
-// correctable refuses a part whose words are none of the caller's, or lie elsewhere.
+// correctable refuses a part whose words are not the caller's to change, or are a content of their own.
 func (b *correction) correctable(part int32) error {
 	p, index := &b.message.Parts[part], b.message.Index
 	refuse := func(why string) error {
@@ -226,7 +227,7 @@ func (b *correction) correctable(part int32) error {
 		return erasedError(index)
 	case p.Kind == conversation.PartToolResult && p.Result.Output == conversation.OutputParts:
 		return refuse("it is a tool result of several parts")
-	case b.cited(part):
+	case b.wasCited(part):
 		return refuse("it lies in a content that searches and ranges read: append a message that says what is right, or take it back and append it anew")
 	case p.Kind == conversation.PartText && blankText(p.Text), p.Kind == conversation.PartToolResult && blankText(p.Result.Text):
 		return refuse("it has no words")
@@ -237,8 +238,8 @@ func (b *correction) correctable(part int32) error {
 
 func blankText(c conversation.Content) bool { return c.Ref == nil && strings.TrimSpace(c.Inline) == "" }
 
-// cited says whether a citation ever stood for a part: its text is a content of its own.
-func (b *correction) cited(part int32) bool {
+// wasCited reports whether a citation was ever shown for a part: its text is a content of its own then.
+func (b *correction) wasCited(part int32) bool {
 	return slices.ContainsFunc(b.loaded.Edits, func(e conversation.Edit) bool {
 		return e.Kind == conversation.EditParts && e.Range.Contains(b.message.Index) && slices.ContainsFunc(e.Parts, func(p conversation.PartEdit) bool {
 			return p.Part == part && (p.Shown.Citation != nil || p.Level == conversation.Cited)
@@ -246,8 +247,8 @@ func (b *correction) cited(part int32) bool {
 	})
 }
 
-// changeSlots drops what is prepared of the old words. Windows are found anew where they were found with a summary that dissolves, or
-// cut the old words.
+// changeSlots drops what was prepared from the old words. It also drops windows that rest on a summary which dissolves, or that cut the
+// old words: the next build finds them anew.
 func (b *correction) changeSlots(c *store.Change, dissolves bool) error {
 	w := b.loaded
 	draft, _, err := drafts.Of(w)
@@ -265,7 +266,8 @@ func (b *correction) changeSlots(c *store.Change, dissolves bool) error {
 	})
 }
 
-// cost is what the provider reads anew: of the last build, all from the message on, or from the first summary that dissolves.
+// cost is the weight that the provider must read anew: everything in the last build from the message on, or from the first summary that
+// dissolves.
 func (b *correction) cost(ctx context.Context, dissolved []int64) (int64, error) {
 	if b.last == nil || b.message.Index >= b.last.MessageCount {
 		return 0, nil

@@ -7,14 +7,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/contents"
 )
 
-// contentsWentWithRun says whether a message had contents that went with their run.
+// contentsWentWithRun reports whether contents of a message were erased with their run.
 func (l *messageReader) contentsWentWithRun(index int32) bool {
 	return slices.ContainsFunc(l.loaded.Edits, func(e conversation.Edit) bool {
 		return e.Kind == conversation.EditExpireContent && e.Reason == conversation.ReasonRunEnded && e.Range.Contains(index)
 	})
 }
 
-// lostError is the error of a message whose original is not there any more.
+// lostError is the error for a message whose original is gone.
 func (l *messageReader) lostError(index int32) error {
 	if l.contentsWentWithRun(index) {
 		return contents.GoneError()
@@ -22,7 +22,8 @@ func (l *messageReader) lostError(index int32) error {
 	return erasedError(index)
 }
 
-// withCitations puts in the place of contents that went with their run what cites them, marked as erased: their source records stay.
+// withCitations replaces contents that were erased with their run by their citations, marked as erased: the source records still
+// exist.
 func (l *messageReader) withCitations(index int32, parts []conversation.Part) []conversation.Part {
 	if !l.contentsWentWithRun(index) {
 		return parts
@@ -42,7 +43,7 @@ func (l *messageReader) withCitations(index int32, parts []conversation.Part) []
 	return parts
 }
 
-// markErased is what cites a part, marked with what was erased of it.
+// markErased returns the citation of a part, marked with what was erased from the part.
 func markErased(shown conversation.Part, of *conversation.Part) conversation.Part {
 	erased := &conversation.ErasedContent{}
 	for _, c := range conversation.Contents([]conversation.Part{*of}) {

@@ -15,8 +15,7 @@ import (
 // maxExpansion is the share of the budget that a restored unit may take, in percent (behaviour §10).
 const maxExpansion = 50
 
-// Expand brings back what left the view: it returns the original, and, unless only that is asked for, puts its unit back in
-// full.
+// Expand brings back what left the view. It returns the original and, unless only that is asked for, shows its unit in full again.
 func (ms *Service) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, error) {
 	l, err := ms.open(ctx, r.Key)
 	if err != nil {
@@ -35,7 +34,7 @@ func (ms *Service) Expand(ctx context.Context, r ExpandRequest) (*ExpandResult, 
 	return txn.Decide(ctx, ms.Txn, r.Key, func() (*ExpandResult, error) { return ms.restore(ctx, index, &r) })
 }
 
-// find is the index of the message that a request names, by its index or its id.
+// find returns the index of the message that a request names by index or by id.
 func (l *messageReader) find(ctx context.Context, index *int32, id string) (int32, error) {
 	head := &l.loaded.Head
 	if index != nil {
@@ -53,7 +52,7 @@ func (l *messageReader) find(ctx context.Context, index *int32, id string) (int3
 	return l.search(ctx, id)
 }
 
-// madeID reads the index out of an id that the engine made.
+// madeID returns the index in an id that the engine made.
 func madeID(id string) (int32, bool) {
 	if len(id) < 2 || id[0] != 'm' {
 		return 0, false
@@ -62,7 +61,7 @@ func madeID(id string) (int32, bool) {
 	return int32(n), err == nil && n >= 0
 }
 
-// search looks through the record, newest first, for a message with an id of its caller's.
+// search finds the message with an id that its caller gave. It reads the record backward.
 func (l *messageReader) search(ctx context.Context, id string) (int32, error) {
 	for end := l.loaded.Head.Messages; end > 0; end -= listPage {
 		page := conversation.Range{First: max(0, end-listPage), End: end}
@@ -77,7 +76,7 @@ func (l *messageReader) search(ctx context.Context, id string) (int32, error) {
 	return 0, conversation.Errorf(conversation.MessageNotFound, "no message has this id")
 }
 
-// load loads one message with its edits.
+// load loads a message with its edits.
 func (l *messageReader) load(ctx context.Context, index int32) (*conversation.Message, error) {
 	if err := l.loaded.Load(ctx, l.service.Store, conversation.Range{First: index, End: index + 1}); err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func (l *messageReader) load(ctx context.Context, index int32) (*conversation.Me
 	return m, nil
 }
 
-// restore puts a unit back in full, as one attempt.
+// restore tries once to show a unit in full again.
 func (ms *Service) restore(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
 	l, first, err := ms.openFor(ctx, r.Key, r.Request)
 	if err != nil {
@@ -119,7 +118,7 @@ func (ms *Service) restore(ctx context.Context, index int32, r *ExpandRequest) (
 	return out, ms.commitRestore(ctx, l, u, r, out)
 }
 
-// unit is the unit that a message belongs to, of originals.
+// unit returns the unit that a message belongs to, made of originals.
 func (l *messageReader) unit(ctx context.Context, index int32) (*conversation.Unit, error) {
 	var u *conversation.Unit
 	err := l.service.Views.RunPlan(ctx, l.loaded, func() (err error) {
@@ -132,10 +131,11 @@ func (l *messageReader) unit(ctx context.Context, index int32) (*conversation.Un
 	return u, err
 }
 
-// maxBehind is how many messages behind a unit are looked through for results that join calls of it.
+// maxBehind is how many messages behind a unit are read in search of results that join its calls.
 const maxBehind = 1024
 
-// addJoined adds to a unit the results that came behind other messages and stand beside its calls. They came in its turn: no build was between.
+// addJoined adds to a unit the results that came behind other messages but are shown next to the unit's calls. Such results have the same
+// turn as the unit: no build came between.
 func (l *messageReader) addJoined(ctx context.Context, u *conversation.Unit) error {
 	open, last := map[int32]bool{}, u.Items[len(u.Items)-1].Message
 	for _, c := range u.OpenCalls() {
@@ -166,7 +166,7 @@ func (l *messageReader) addJoined(ctx context.Context, u *conversation.Unit) err
 	return nil
 }
 
-// restorable refuses what cannot come back: what was erased, what is in view in full, and what would take too much room.
+// restorable refuses a unit that was erased, that is shown in full already, or that would take too much room.
 func (l *messageReader) restorable(u *conversation.Unit, index int32) error {
 	full := true
 	for i := range u.Items {
@@ -174,7 +174,7 @@ func (l *messageReader) restorable(u *conversation.Unit, index int32) error {
 		if conversation.Erased(m.Parts) {
 			return l.lostError(m.Index)
 		}
-		full = full && l.full(m)
+		full = full && l.isShownInFull(m)
 	}
 	switch {
 	case l.last == nil:
@@ -191,25 +191,25 @@ func (l *messageReader) restorable(u *conversation.Unit, index int32) error {
 	return nil
 }
 
-// full says whether the view shows all of a message.
-func (l *messageReader) full(m *conversation.Message) bool {
+// isShownInFull reports whether the view shows a message in full.
+func (l *messageReader) isShownInFull(m *conversation.Message) bool {
 	it, visible := l.loaded.View.Item(m)
-	return visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m) || l.unseen(m.Index)) && !l.shortened(m.Index)
+	return visible && it.Level == conversation.Full && it.Masked == 0 && (l.inView(m) || l.isNewerThanBuild(m.Index)) && !l.isShortened(m.Index)
 }
 
-// brought are the messages of a unit that the view does not show in full.
-func (l *messageReader) brought(u *conversation.Unit) []int32 {
+// notInFull lists the messages of a unit that the view does not show in full.
+func (l *messageReader) notInFull(u *conversation.Unit) []int32 {
 	var out []int32
 	for i := range u.Items {
-		if m := u.Items[i].Message; !l.full(m) {
+		if m := u.Items[i].Message; !l.isShownInFull(m) {
 			out = append(out, m.Index)
 		}
 	}
 	return out
 }
 
-// shortened says whether the last build showed a part of the message's words.
-func (l *messageReader) shortened(index int32) bool {
+// isShortened reports whether the last build showed only part of the message's words.
+func (l *messageReader) isShortened(index int32) bool {
 	if l.last == nil || index >= l.last.Window.Start {
 		return false
 	}
@@ -217,7 +217,7 @@ func (l *messageReader) shortened(index int32) bool {
 	return cut
 }
 
-// unitChars is how long the texts of a unit are.
+// unitChars is the length of a unit's texts, in code points.
 func (l *messageReader) unitChars(u *conversation.Unit) int64 {
 	n := int64(0)
 	for i := range u.Items {
@@ -226,8 +226,8 @@ func (l *messageReader) unitChars(u *conversation.Unit) int64 {
 	return n
 }
 
-// unseen says whether the message is newer than the last build: the next one shows it.
-func (l *messageReader) unseen(index int32) bool {
+// isNewerThanBuild reports whether the message is newer than the last build, so that the next build shows it anyway.
+func (l *messageReader) isNewerThanBuild(index int32) bool {
 	return l.last != nil && index >= l.last.MessageCount
 }
 
@@ -235,10 +235,10 @@ func erasedError(index int32) error {
 	return conversation.Errorf(conversation.OriginalErased, "the original of message %d was erased, as its expiration asked for; do not retry", index)
 }
 
-// commitRestore makes the edit that restores a unit, and tells what it costs.
+// commitRestore makes the edit that restores a unit, and reports what it costs.
 func (ms *Service) commitRestore(ctx context.Context, l *messageReader, u *conversation.Unit, r *ExpandRequest, out *ExpandResult) error {
 	w := l.loaded
-	brought := l.brought(u) // before more is loaded
+	brought := l.notInFull(u) // must come before more is loaded
 	cost, before, err := l.cost(ctx, u)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (ms *Service) commitRestore(ctx context.Context, l *messageReader, u *conve
 	c.Head.Revision++
 	for i, back := range u.Ranges() {
 		e := conversation.Edit{Kind: conversation.EditRestore, Range: back, Reason: conversation.ReasonExpandRequest, Said: r.Reason}
-		if i == 0 { // it counts once
+		if i == 0 { // only the first edit has the weights, so that they count once
 			e.Before, e.After = before, u.Tokens()
 		}
 		e.Brought = slices.DeleteFunc(slices.Clone(brought), func(index int32) bool { return !back.Contains(index) })
@@ -261,8 +261,8 @@ func (ms *Service) commitRestore(ctx context.Context, l *messageReader, u *conve
 	return ms.Store.Commit(ctx, w.Key, c)
 }
 
-// cost is what the provider will read anew once a unit is back: the unit, and what stood behind its place in the last build. It
-// also says what the view showed of the unit.
+// cost is the weight that the provider must read anew when a unit comes back: the unit, and what came after its place in the last build.
+// before is what the view showed of the unit.
 func (l *messageReader) cost(ctx context.Context, u *conversation.Unit) (cost, before int64, err error) {
 	m := l.last
 	units, err := l.lastUnits(ctx)
@@ -283,7 +283,7 @@ func (l *messageReader) cost(ctx context.Context, u *conversation.Unit) (cost, b
 	return cost, before, nil
 }
 
-// lastUnits is the view now, as the last build's window shows it.
+// lastUnits lays out the current view with the window of the last build.
 func (l *messageReader) lastUnits(ctx context.Context) ([]conversation.Unit, error) {
 	m, win := l.last, l.loaded
 	all := conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}

@@ -14,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// listPage is how many messages are read at a time, and scanPages how many such pages one listing looks through: a filter that
+// listPage is how many messages are read at a time, and scanPages how many such pages one listing reads, so that a filter that
 // matches little ends a page early instead of scanning everything.
 const (
 	listPage  = 128
@@ -37,7 +37,7 @@ func (ms *Service) Message(ctx context.Context, key store.Key, index int32) (*Me
 	return l.show(ctx, l.loaded.Original(m), false)
 }
 
-// messageReader looks at messages together with their place in the view of the last build.
+// messageReader reads messages together with their place in the view of the last build.
 type messageReader struct {
 	service *Service
 	loaded  *view.Loaded
@@ -52,7 +52,8 @@ func (ms *Service) open(ctx context.Context, key store.Key) (*messageReader, err
 	return ms.readerOf(key, snap), nil
 }
 
-// openFor opens a conversation for a request that changes it, with what that was answered before; nil for nothing.
+// openFor opens a conversation for a request that changes it. It also returns the outcome if the request was answered before; nil if
+// it was not.
 func (ms *Service) openFor(ctx context.Context, key store.Key, r txn.Request) (*messageReader, *store.Outcome, error) {
 	snap, first, err := ms.Txn.ReadFor(ctx, key, r, store.Query{Info: true, Manifest: &store.ManifestRange{Limit: 1}, SlotsOf: view.BuildSlots})
 	if err != nil {
@@ -61,7 +62,7 @@ func (ms *Service) openFor(ctx context.Context, key store.Key, r txn.Request) (*
 	return ms.readerOf(key, snap), first, nil
 }
 
-// readerOf looks at what a snapshot with the newest manifest has.
+// readerOf makes a reader from a snapshot that holds the newest manifest.
 func (ms *Service) readerOf(key store.Key, snap *store.Snapshot) *messageReader {
 	l := &messageReader{service: ms, loaded: view.New(key, snap)}
 	if len(snap.Manifests) > 0 {
@@ -70,7 +71,8 @@ func (ms *Service) readerOf(key store.Key, snap *store.Snapshot) *messageReader 
 	return l
 }
 
-// show describes a message, with its parts as they are given or, current, as the view shows them; nil if it does not show it at all.
+// show describes a message. Its parts are the recorded ones or, with current, those that the view shows. It returns nil if current
+// is set and the view does not show the message.
 func (l *messageReader) show(ctx context.Context, m *conversation.Message, current bool) (*MessageInView, error) {
 	it, visible := l.loaded.View.Item(l.loaded.View.Corrected(m))
 	if current && !visible {
@@ -100,7 +102,7 @@ func (l *messageReader) show(ctx context.Context, m *conversation.Message, curre
 	return out, err
 }
 
-// read reads messages as they are on record, without their edits.
+// read reads messages as they are recorded, without edits.
 func (l *messageReader) read(ctx context.Context, r store.MessageRange) ([]conversation.Message, error) {
 	snap, err := l.service.Store.Read(ctx, l.loaded.Key, store.Query{Incarnation: l.loaded.Head.Incarnation, Ranges: []store.MessageRange{r}})
 	if err != nil {
@@ -118,14 +120,14 @@ func (l *messageReader) timeOfEdit(seq int64) time.Time {
 	return time.Time{}
 }
 
-// inView says whether the last committed build showed the message.
+// inView reports whether the last committed build showed the message.
 func (l *messageReader) inView(m *conversation.Message) bool {
 	last := l.last
 	return last != nil && m.Index < last.MessageCount &&
 		l.loaded.View.Shows(l.loaded.View.Corrected(m), last.Window, conversation.Kept{LeadingSystem: last.LeadingSystem, Pins: last.Pins})
 }
 
-// Messages lists messages of a range. A page ends at the limit, at MaxBytes, or when enough was looked through.
+// Messages lists the messages of a range. A page ends at the limit, at MaxBytes, or after a bounded amount of scanning.
 func (ms *Service) Messages(ctx context.Context, r MessagesRequest) (*MessagesResult, error) {
 	l, err := ms.open(ctx, r.Key)
 	if err != nil {
@@ -152,7 +154,7 @@ func (ms *Service) Messages(ctx context.Context, r MessagesRequest) (*MessagesRe
 	return p.result, p.addSummaries(ctx)
 }
 
-// clip cuts a range to what is on record; an end below 0 means the end of the record.
+// clip cuts a range to the recorded messages. An end below 0 means the end of the record.
 func clip(r conversation.Range, messages int32) conversation.Range {
 	if r.End < 0 || r.End > messages {
 		r.End = messages
@@ -161,20 +163,20 @@ func clip(r conversation.Range, messages int32) conversation.Range {
 	return r
 }
 
-// listingPage is one listing on its way through a range.
+// listingPage is one page of a listing in progress.
 type listingPage struct {
 	*messageReader
 	request *MessagesRequest
-	all     conversation.Range // what this page began with
-	left    conversation.Range // what is still to be looked at
+	all     conversation.Range // the range with which this page began
+	left    conversation.Range // the part of all that is still to be read
 	bytes   int
 	tokens  int64
 	result  *MessagesResult
 
-	summaries []conversation.Edit // in force, over messages of this page or of later ones
+	summaries []conversation.Edit // those in force that overlap this page or later ones
 }
 
-// resume begins where the page before ended.
+// resume continues where the previous page ended.
 func (p *listingPage) resume() {
 	switch c := p.request.Cursor; {
 	case c == nil:
@@ -186,7 +188,7 @@ func (p *listingPage) resume() {
 	p.all = p.left
 }
 
-// findSummaries finds the summaries in force, and keeps room for them on the page.
+// findSummaries finds the summaries in force and reserves room for them on the page.
 func (p *listingPage) findSummaries(ctx context.Context) error {
 	spans, err := p.service.Views.Spans(ctx, p.loaded)
 	if err != nil {
@@ -203,10 +205,10 @@ func (p *listingPage) findSummaries(ctx context.Context) error {
 	return nil
 }
 
-// summaryBytes is what a summary takes in an answer beside its text.
+// summaryBytes is how many bytes a summary takes in an answer besides its text.
 const summaryBytes = 256
 
-// addSummaries adds the summaries whose last message (first, from the end on) this page has passed.
+// addSummaries adds each summary once the page has passed its last message or, in a descending listing, its first.
 func (p *listingPage) addSummaries(ctx context.Context) error {
 	passed := conversation.Range{First: p.all.First, End: p.left.First}
 	if p.request.Descending {
@@ -233,7 +235,7 @@ func (p *listingPage) addSummaries(ctx context.Context) error {
 	return nil
 }
 
-// next is the index that is to be looked at next.
+// next is the index of the next message to look at.
 func (p *listingPage) next() int32 {
 	if p.request.Descending {
 		return p.left.End - 1
@@ -276,7 +278,7 @@ func (p *listingPage) page(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// add puts a message on the page, if it is chosen and there is room.
+// add adds a message to the page if the filter matches and there is room.
 func (p *listingPage) add(ctx context.Context, m *conversation.Message) (done bool, err error) {
 	if !p.request.Filter.matches(m) {
 		p.passed(m.Index)
@@ -313,7 +315,7 @@ func (p *listingPage) add(ctx context.Context, m *conversation.Message) (done bo
 	return false, nil
 }
 
-// weight is what a message weighs in the form in which it is listed.
+// weight is the weight of a message in the form in which it is listed, in tokens.
 func (p *listingPage) weight(m *MessageInView) int64 {
 	if p.request.Current {
 		return int64(m.Message.Tokens) - m.Saved
@@ -332,7 +334,7 @@ func (f *Filter) empty() bool {
 	return len(f.Roles) == 0 && len(f.Types) == 0 && len(f.Tags) == 0 && f.RunID == ""
 }
 
-// Count counts the messages of a range that a filter chooses, and their tokens.
+// Count counts the messages of a range that match a filter, and their tokens.
 func (ms *Service) Count(ctx context.Context, key store.Key, r conversation.Range, f Filter) (messages int32, tokens int64, err error) {
 	snap, err := ms.Txn.Read(ctx, key, store.Query{})
 	if err != nil {
@@ -346,7 +348,7 @@ func (ms *Service) Count(ctx context.Context, key store.Key, r conversation.Rang
 	return ms.count(ctx, key, head.Incarnation, left, &f)
 }
 
-// count counts page by page.
+// count counts the messages page by page.
 func (ms *Service) count(ctx context.Context, key store.Key, incarnation conversation.ID, left conversation.Range, f *Filter) (messages int32, tokens int64, err error) {
 	for left.Len() > 0 {
 		page := conversation.Range{First: left.First, End: min(left.End, left.First+listPage)}

@@ -10,8 +10,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// MoveChange decides how messages leave the view that a caller's list lacks, and others come back that it holds again, in one change with a rewind
-// that was decided before; nil for none. Windows are found anew: what they left out may have room now.
+// MoveChange extends the change c, which may hold a rewind or be nil: messages that a caller's list lacks leave the view, and those that it
+// holds again return. All windows are dropped, because what they left out may have room now.
 func (ms *Service) MoveChange(ctx context.Context, w *view.Loaded, c *store.Change, takeOut, putBack []conversation.Range) (*store.Change, error) {
 	if c == nil {
 		c = &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, ms.Txn.Now()), Slots: map[string][]byte{}}
@@ -20,7 +20,7 @@ func (ms *Service) MoveChange(ctx context.Context, w *view.Loaded, c *store.Chan
 	for _, r := range takeOut {
 		txn.AddEdit(c, conversation.Edit{Kind: conversation.EditTakeOut, Range: r, Reason: conversation.ReasonRemovedByCaller, Before: weightOf(w, r)})
 	}
-	for _, e := range w.View.Lacked() { // each apart, so that what is left of it weighs what it does
+	for _, e := range w.View.Lacked() { // one edit for each earlier edit, so that what is left of that keeps its own weight
 		for _, r := range conversation.IntersectRanges([]conversation.Range{e.Range}, putBack) {
 			txn.AddEdit(c, conversation.Edit{Kind: conversation.EditPutBack, Range: r, Reason: conversation.ReasonRemovedByCaller, After: weightOf(w, r)})
 		}
@@ -31,7 +31,7 @@ func (ms *Service) MoveChange(ctx context.Context, w *view.Loaded, c *store.Chan
 	return c, w.ForgetWindows(c, func(*conversation.Window) bool { return true })
 }
 
-// weightOf is what messages weigh as they were appended.
+// weightOf is the weight of messages as they were appended, in tokens.
 func weightOf(w *view.Loaded, r conversation.Range) int64 {
 	n := int64(0)
 	for i := range w.Messages {

@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// original returns a message as it was appended, or a part of its text.
+// original returns a message as it was appended, or a range of its text.
 func (l *messageReader) original(ctx context.Context, index int32, r *ExpandRequest) (*ExpandResult, error) {
 	m, err := l.load(ctx, index)
 	if err != nil {
@@ -34,10 +34,10 @@ func (l *messageReader) original(ctx context.Context, index int32, r *ExpandRequ
 		return nil, conversation.Errorf(conversation.ReplyTooLarge,
 			"message %d exceeds the reply limit of %d bytes: ask with RETURN_ONLY for ranges", index, r.MaxBytes)
 	}
-	return out, l.cut(out, text, r)
+	return out, l.answerWithText(out, text, r)
 }
 
-// allErased says whether something of a message was erased and none of its texts and results is left.
+// allErased reports whether a message lost something to erasure and has no text or result left.
 func allErased(parts []conversation.Part) bool {
 	for i := range parts {
 		kind := parts[i].Kind
@@ -48,7 +48,7 @@ func allErased(parts []conversation.Part) bool {
 	return conversation.Erased(parts)
 }
 
-// MessageText is the text of a message: its texts and tool results, each from a new line on.
+// MessageText is the text of a message: its texts and tool results, each on a new line.
 func MessageText(parts []conversation.Part) string {
 	var b strings.Builder
 	for i := range parts {
@@ -71,14 +71,13 @@ func MessageText(parts []conversation.Part) string {
 	return b.String()
 }
 
-// cut puts a part of a text into the answer in the place of the whole message: the range asked for, as much of it as there is
-// room for.
-func (l *messageReader) cut(out *ExpandResult, text string, r *ExpandRequest) error {
+// answerWithText answers with text in place of the whole message: the requested range of the text, as far as there is room.
+func (l *messageReader) answerWithText(out *ExpandResult, text string, r *ExpandRequest) error {
 	counter, err := l.service.Views.Counter(l.loaded.Info.Counter)
 	if err != nil {
 		return err
 	}
-	c := textLimit{counter: counter, tokens: int(r.MaxTokens), bytes: (r.MaxBytes + 1) / 2} // what stands beside the text takes room too
+	c := textLimit{counter: counter, tokens: int(r.MaxTokens), bytes: (r.MaxBytes + 1) / 2} // half, because what stands next to the text takes room too
 	if c.bytes == 0 {
 		c.bytes = len(text) + 2
 	}
@@ -97,7 +96,7 @@ func (l *messageReader) cut(out *ExpandResult, text string, r *ExpandRequest) er
 	return nil
 }
 
-// textLimit is how much of a text an answer has room for.
+// textLimit is how much text an answer has room for.
 type textLimit struct {
 	counter tokens.Counter
 	tokens  int // 0: no limit
@@ -108,14 +107,14 @@ func (c *textLimit) fits(text string) bool {
 	if len(text) > c.bytes {
 		return false
 	}
-	if c.tokens == 0 || len(text) <= c.tokens { // a token takes a byte at least
+	if c.tokens == 0 || len(text) <= c.tokens { // every token has at least one byte
 		return true
 	}
 	n, _ := c.counter.Count(text)
 	return n <= c.tokens
 }
 
-// text cuts characters: those of the range from the cursor on.
+// text returns the characters of the range from the cursor on.
 func (c *textLimit) text(out *ExpandResult, text string, r *ExpandRequest) (string, error) {
 	from, to := charRange(text, r)
 	if r.Cursor != nil {
@@ -138,7 +137,7 @@ func (c *textLimit) text(out *ExpandResult, text string, r *ExpandRequest) (stri
 	return piece, nil
 }
 
-// charRange is the range asked for in characters.
+// charRange returns the requested range in characters.
 func charRange(text string, r *ExpandRequest) (from, to int) {
 	total := utf8.RuneCountInString(text)
 	switch r.Unit {
@@ -153,7 +152,7 @@ func charRange(text string, r *ExpandRequest) (from, to int) {
 	}
 }
 
-// lineOffset is where a line begins, in bytes; the end of the text if there are fewer.
+// lineOffset returns the byte offset at which a line begins; the length of the text if there are fewer lines.
 func lineOffset(text string, line int) int {
 	at := 0
 	for ; line > 0; line-- {
@@ -166,7 +165,7 @@ func lineOffset(text string, line int) int {
 	return at
 }
 
-// byteOffset is where a character begins, in bytes; the end of the text if there are fewer.
+// byteOffset returns the byte offset at which a character begins; the length of the text if there are fewer characters.
 func byteOffset(text string, char int) int {
 	for at := range text {
 		if char == 0 {
@@ -177,7 +176,7 @@ func byteOffset(text string, char int) int {
 	return len(text)
 }
 
-// items cuts the items of a JSON array: those of the range from the cursor on.
+// items returns the items of a JSON array that are in the range, from the cursor on.
 func (c *textLimit) items(out *ExpandResult, text string, r *ExpandRequest) (string, error) {
 	items, ok := arrayItems(text)
 	if !ok {
@@ -216,7 +215,7 @@ func joinItems(items []json.RawMessage) string {
 	return b.String()
 }
 
-// arrayItems are the items of a JSON array, or of the one array in a JSON object.
+// arrayItems returns the items of a JSON array, or of the only array in a JSON object.
 func arrayItems(text string) ([]json.RawMessage, bool) {
 	var items []json.RawMessage
 	if json.Unmarshal([]byte(text), &items) == nil {

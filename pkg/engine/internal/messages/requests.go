@@ -9,33 +9,33 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// SearchMessagesRequest asks for messages that answer a query.
+// SearchMessagesRequest asks for the messages that match a query.
 type SearchMessagesRequest struct {
 	Key          store.Key
 	Query        string
 	Range        conversation.Range // End < 0: the end of the record
 	Filter       Filter
-	Hidden       bool // those that were taken back too
+	Hidden       bool // includes messages that were taken back
 	Limit        int
 	SnippetChars int
 }
 
-// SearchMessagesResult is the messages that answer a query, best first.
+// SearchMessagesResult holds the messages that match a query, best first.
 type SearchMessagesResult struct {
 	Hits     []MessageHit
 	Searched int32
 }
 
-// MessageHit is a message that answers a query.
+// MessageHit is a message that matches a query.
 type MessageHit struct {
-	Message conversation.Message // withoutQueryCalls its parts
+	Message conversation.Message // without its parts
 	Score   float64
 	Snippet string
 	InView  bool
 	Hidden  bool
 }
 
-// Filter chooses messages; everything that is set must hold.
+// Filter selects messages that meet every condition which is set.
 type Filter struct {
 	Roles []conversation.Role
 	Tags  []string
@@ -43,8 +43,8 @@ type Filter struct {
 	RunID string
 }
 
-// MessagesRequest asks for messages of a range, in order, from Cursor on (an index; the start of the range if nil). Size weighs
-// a message for MaxBytes.
+// MessagesRequest asks for the messages of a range in order, from the index Cursor on; nil means from the start of the range.
+// Size tells how many bytes of MaxBytes a message takes.
 type MessagesRequest struct {
 	Key        store.Key
 	Range      conversation.Range // End < 0: the end of the record
@@ -60,25 +60,25 @@ type MessagesRequest struct {
 
 // MessageInView is a message with its place in the view.
 type MessageInView struct {
-	Message  conversation.Message // contents inline; parts as asked for
+	Message  conversation.Message // contents inline; parts as the request asked for
 	Level    conversation.Level
 	EditSeq  int64
 	EditTime time.Time
 	Chars    int64 // length of the original's text in code points
-	Saved    int64 // tokens
-	Expired  bool  // its level is that of an expiry
-	// Expandable says that more is on record than is shown, and nothing of it was erased.
+	Saved    int64 // in tokens
+	Expired  bool  // its level comes from an expiry
+	// Expandable is set if the record holds more than is shown, and none of it was erased.
 	Expandable bool
 	InView     bool  // in the last committed build
-	Summary    int64 // that stands for it; 0 for none
+	Summary    int64 // the summary that stands for it; 0 for none
 	Hidden     bool  // a rewind took it back
-	TakenOut   bool  // the caller's list lacks it
+	TakenOut   bool  // the caller's list no longer holds it
 }
 
 // MessagesResult is a page of messages. Next is where the next page begins; nil on the last.
 type MessagesResult struct {
 	Messages  []MessageInView
-	Summaries []builds.SummaryInView // of the page's range, if Current was asked for
+	Summaries []builds.SummaryInView // those over the page's range, if Current was asked for
 	Next      *int32
 }
 
@@ -89,16 +89,16 @@ type RewindRequest struct {
 	From    int32
 }
 
-// UndoRewindRequest brings back what the newest rewind took back.
+// UndoRewindRequest asks to bring back what the newest rewind took back.
 type UndoRewindRequest struct {
 	Key     store.Key
 	Request txn.Request
 }
 
-// UndoRewindResult says what is there again.
+// UndoRewindResult says what was brought back.
 type UndoRewindResult struct {
 	Range     conversation.Range
-	Revived   []int64 // summaries that stand again
+	Revived   []int64 // summaries that are in force again
 	Events    []conversation.Event
 	Revision  int64
 	Duplicate bool
@@ -107,13 +107,13 @@ type UndoRewindResult struct {
 // RewindResult says what was taken back.
 type RewindResult struct {
 	Range     conversation.Range
-	Dissolved []int64 // summaries that spoke of it and no longer stand
+	Dissolved []int64 // summaries that covered it, and are dissolved
 	Events    []conversation.Event
 	Revision  int64
 	Duplicate bool
 }
 
-// RangeUnit says what a range counts.
+// RangeUnit is the unit in which a range is given.
 type RangeUnit int8
 
 // The units of ranges.
@@ -124,7 +124,7 @@ const (
 	RangeItems
 )
 
-// ExpandRequest asks for something back that left the view. One of Index, MessageID and Summary is set.
+// ExpandRequest asks for something that left the view. One of Index, MessageID and Summary is set.
 type ExpandRequest struct {
 	Key       store.Key
 	Request   txn.Request
@@ -135,20 +135,20 @@ type ExpandRequest struct {
 	// ReturnOnly leaves the view as it is. It is implied by a range, by MaxTokens and by a summary.
 	ReturnOnly bool
 	Unit       RangeUnit
-	Range      conversation.Range // of Unit
+	Range      conversation.Range // in Unit
 	MaxTokens  int32              // of the returned text; 0: no limit
 	Limit      int                // children of a summary on a page
-	Cursor     *int32             // where the page begins: the Next of the page before
-	// MaxBytes is the reply limit, and Size weighs a message for it.
+	Cursor     *int32             // where the page begins: Next of the previous page
+	// MaxBytes is the limit for the reply, and Size tells how many bytes a message takes in it.
 	MaxBytes int
 	Size     func(*MessageInView) int
 }
 
-// ExpandResult is what left the view.
+// ExpandResult returns what left the view.
 type ExpandResult struct {
-	// Message is the original; with a range, MaxTokens or on a page, one with a single text part. Nil for a summary.
+	// Message is the original. With a range, with MaxTokens or on a page, it has a single text part. It is nil for a summary.
 	Message *MessageInView
-	// Returned is which characters (items, if those were asked for) came, if not all.
+	// Returned is the range of characters that was returned (or of items, if those were asked for); nil if all were.
 	Returned      *conversation.Range
 	TotalChars    int64
 	Children      []ExpandedChild
@@ -159,7 +159,7 @@ type ExpandResult struct {
 	Duplicate     bool
 }
 
-// ExpandedChild is something a summary stands for: a message, or an earlier summary.
+// ExpandedChild is one of the things that a summary stands for: a message, or an earlier summary.
 type ExpandedChild struct {
 	Message *MessageInView
 	Summary int64

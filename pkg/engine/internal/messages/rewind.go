@@ -12,13 +12,12 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Rewind takes back the messages from an index on (behaviour §8): they stay on record, and nothing shows them or counts with
-// them any more.
+// Rewind takes back the messages from an index on (behaviour §8). They stay on record, but are no longer shown or counted.
 func (ms *Service) Rewind(ctx context.Context, r RewindRequest) (*RewindResult, error) {
 	return txn.Decide(ctx, ms.Txn, r.Key, func() (*RewindResult, error) { return ms.rewind(ctx, &r) })
 }
 
-// rewind is one attempt.
+// rewind tries once.
 func (ms *Service) rewind(ctx context.Context, r *RewindRequest) (*RewindResult, error) {
 	snap, first, err := ms.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Info: true, SlotsOf: view.BuildSlots})
 	if err != nil {
@@ -41,8 +40,8 @@ func (ms *Service) rewind(ctx context.Context, r *RewindRequest) (*RewindResult,
 	return out, ms.commit(ctx, r.Key, &snap.Head, c)
 }
 
-// RewindChange decides how the messages from an index on are taken back, for who commits it together with something else. Memories must be told of
-// its edits then.
+// RewindChange returns the change that takes back the messages from an index on, for a caller who commits it together with something else.
+// That caller must tell memories about its edits.
 func (ms *Service) RewindChange(ctx context.Context, w *view.Loaded, from int32) (*store.Change, error) {
 	b := &rewindChange{service: ms, loaded: w, from: from}
 	if err := b.take(ctx); err != nil {
@@ -56,18 +55,18 @@ func (ms *Service) RewindChange(ctx context.Context, w *view.Loaded, from int32)
 	return c, nil
 }
 
-// rewindChange is a rewind on its way.
+// rewindChange is a rewind in progress.
 type rewindChange struct {
 	service *Service
 	loaded  *view.Loaded
 	from    int32
 	hidden  conversation.Range
-	weight  int64 // of what is taken back, as it was appended
+	weight  int64 // weight of the messages taken back, as they were appended
 	edit    conversation.Edit
-	newest  *conversation.Unit // of what is left; nil if nothing is
+	newest  *conversation.Unit // the newest unit that is left; nil if none is
 }
 
-// take loads what is taken back and weighs it.
+// take loads the messages to be taken back, and weighs them.
 func (b *rewindChange) take(ctx context.Context) error {
 	head := &b.loaded.Head
 	if b.from >= head.Messages {
@@ -93,12 +92,12 @@ func (b *rewindChange) take(ctx context.Context) error {
 
 func (b *rewindChange) visible(m *conversation.Message) bool { return b.loaded.View.Stands(m.Index) }
 
-// dissolved are the summaries that stand no longer.
+// dissolved lists the summaries that are no longer in force.
 func (b *rewindChange) dissolved() []int64 {
 	return summariesMissing(b.loaded.View, b.loaded.WithEdit(b.edit).View)
 }
 
-// summariesMissing are the summaries in force in one view that are not in another.
+// summariesMissing lists the summaries in force in one view that are not in force in the other.
 func summariesMissing(in, from *conversation.View) []int64 {
 	var out []int64
 	for _, e := range in.Summaries() {
@@ -109,8 +108,8 @@ func summariesMissing(in, from *conversation.View) []int64 {
 	return out
 }
 
-// change is what the rewind commits. What is prepared is dropped, and windows that start behind the messages that are the newest
-// now are found anew.
+// change is what the rewind commits. It drops what is prepared, and the windows that start behind what is now the newest unit: the next
+// build finds them anew.
 func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
 	w := b.loaded
 	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, b.service.Txn.Now()), Slots: map[string][]byte{}}
@@ -128,7 +127,7 @@ func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
 	if err := b.changeHead(ctx, &c.Head); err != nil {
 		return nil, err
 	}
-	if u := b.newest; u != nil && b.lost(u) {
+	if u := b.newest; u != nil && b.hasLeftView(u) {
 		txn.AddEdit(c, conversation.Edit{
 			Kind: conversation.EditRestore, Range: conversation.Range{First: u.First(), End: u.Last() + 1}, Reason: conversation.ReasonRewindRequest,
 			After: u.Tokens(),
@@ -137,9 +136,9 @@ func (b *rewindChange) change(ctx context.Context) (*store.Change, error) {
 	return c, nil
 }
 
-// lost says whether what is the newest unit now has to be brought back, because it had left the view: the newest unit is always
-// shown. Where calls of it wait again, all of it is.
-func (b *rewindChange) lost(u *conversation.Unit) bool {
+// hasLeftView reports whether the unit that is now the newest has to be brought back because it had left the view: the newest unit is always
+// shown. If it has open calls again, all of it must be shown.
+func (b *rewindChange) hasLeftView(u *conversation.Unit) bool {
 	lost, open, view := false, len(u.OpenCalls()) > 0, b.loaded.WithEdit(b.edit).View
 	for i := range u.Items {
 		m := u.Items[i].Message
@@ -152,10 +151,10 @@ func (b *rewindChange) lost(u *conversation.Unit) bool {
 	return lost
 }
 
-// changeHead makes the head what it would be without what is taken back, but for the indices, which never return.
+// changeHead makes the head what it would be without the messages taken back. Only indices are not used again.
 func (b *rewindChange) changeHead(ctx context.Context, h *store.Head) error {
 	h.Start = min(h.Start, b.from)
-	if b.from <= h.LeadingSystem { // nothing but leading system messages is left, and the next system message is one too
+	if b.from <= h.LeadingSystem { // only leading system messages are left, so that a system message that comes next is one of them
 		h.LeadingSystem = h.Messages
 	}
 	h.Unanswered = slices.DeleteFunc(slices.Clone(h.Unanswered), func(c store.Call) bool { return c.Message >= b.from })
@@ -167,7 +166,7 @@ func (b *rewindChange) changeHead(ctx context.Context, h *store.Head) error {
 	}
 	carries := h.Place.Carrying > 0
 	inputs := int32(0)
-	if err := b.backwards(ctx, func(m *conversation.Message) (more bool) {
+	if err := b.visitBackward(ctx, func(m *conversation.Message) (more bool) {
 		if h.Request < 0 && m.OwnWords() {
 			h.Request = m.Index
 		}
@@ -184,14 +183,14 @@ func (b *rewindChange) changeHead(ctx context.Context, h *store.Head) error {
 	if carries {
 		h.Place = conversation.Place{Inputs: inputs}
 	}
-	if err := b.unanswer(ctx, h); err != nil {
+	if err := b.reopenLateCalls(ctx, h); err != nil {
 		return err
 	}
 	return b.reopen(ctx, h)
 }
 
-// backwards goes through the messages that are left, the newest first, as long as there is more to look for.
-func (b *rewindChange) backwards(ctx context.Context, look func(*conversation.Message) (more bool)) error {
+// visitBackward goes through the messages that are left, newest first, until look returns false.
+func (b *rewindChange) visitBackward(ctx context.Context, look func(*conversation.Message) (more bool)) error {
 	for at := b.from; at > 0; {
 		page := conversation.Range{First: max(0, at-view.UnitPage), End: at}
 		if err := b.loaded.Load(ctx, b.service.Store, page); err != nil {
@@ -206,13 +205,13 @@ func (b *rewindChange) backwards(ctx context.Context, look func(*conversation.Me
 	return nil
 }
 
-// unanswer lets calls wait again whose late results are taken back. They come before the calls of the newest unit.
-func (b *rewindChange) unanswer(ctx context.Context, h *store.Head) error {
+// reopenLateCalls makes calls wait again whose late results are taken back. In the head they come before the calls of the newest unit.
+func (b *rewindChange) reopenLateCalls(ctx context.Context, h *store.Head) error {
 	late := b.lateResults()
 	if len(late) == 0 {
 		return nil
 	}
-	if err := b.backwards(ctx, func(m *conversation.Message) (more bool) {
+	if err := b.visitBackward(ctx, func(m *conversation.Message) (more bool) {
 		for i := range m.Parts {
 			if c := m.Parts[i].Call; c != nil && late[c.Ordinal] {
 				delete(late, c.Ordinal)
@@ -227,7 +226,7 @@ func (b *rewindChange) unanswer(ctx context.Context, h *store.Head) error {
 	return nil
 }
 
-// freeCalls frees the ids of the calls that are taken back: of all from the first of them on.
+// freeCalls frees the ids of the first call that is taken back and of all later ones.
 func (b *rewindChange) freeCalls(h *store.Head) {
 	for i := range b.loaded.Messages {
 		m := &b.loaded.Messages[i]
@@ -240,7 +239,7 @@ func (b *rewindChange) freeCalls(h *store.Head) {
 	}
 }
 
-// lateResults are the calls that what is taken back answers, and that it does not take back with their answers.
+// lateResults returns the ordinals of calls that stay although a result that answers them is taken back.
 func (b *rewindChange) lateResults() map[int32]bool {
 	out := map[int32]bool{}
 	for i := range b.loaded.Messages {
@@ -265,10 +264,10 @@ func (b *rewindChange) lateResults() map[int32]bool {
 	return out
 }
 
-// reopen lets the newest unit that is left go on where it was: its calls without a result wait for one again.
+// reopen lets the newest unit that is left go on: its calls without a result wait for one again.
 func (b *rewindChange) reopen(ctx context.Context, h *store.Head) error {
 	newest := int32(-1)
-	err := b.backwards(ctx, func(m *conversation.Message) (more bool) {
+	err := b.visitBackward(ctx, func(m *conversation.Message) (more bool) {
 		newest = m.Index
 		return false
 	})
@@ -284,29 +283,29 @@ func (b *rewindChange) reopen(ctx context.Context, h *store.Head) error {
 	pins := len(h.Pins) - 1
 	if pins >= 0 && h.Pins[pins].First == u.First() {
 		h.Pins[pins].End = u.Last() + 1
-		if !slices.ContainsFunc(u.Items, func(it conversation.Item) bool { return it.Message.Pinned }) && !joins(u.Items[0].Message) {
+		if !slices.ContainsFunc(u.Items, func(it conversation.Item) bool { return it.Message.Pinned }) && !joinsCall(u.Items[0].Message) {
 			h.Pins = h.Pins[:pins]
 		}
 	}
 	if m := u.Items[0].Message; m.Role != conversation.RoleAssistant || !m.HasCalls() || m.Aborted() {
-		return nil // nothing joins it
+		return nil // no later message can join it
 	}
 	h.UnitStart = u.First()
 	if u.Items[len(u.Items)-1].Message.Role == conversation.RoleAssistant {
 		h.CallsEnd = h.Messages
 	}
 	h.Unanswered = slices.DeleteFunc(h.Unanswered, func(c store.Call) bool { return c.Message >= u.First() })
-	h.Unanswered = append(h.Unanswered, waiting(u)...)
+	h.Unanswered = append(h.Unanswered, openCallsOf(u)...)
 	return nil
 }
 
-// joins says whether a message has a result that stands beside its call: it is pinned with that.
-func joins(m *conversation.Message) bool {
+// joinsCall reports whether a message has a result that is shown next to its call. Such a message is pinned together with the call.
+func joinsCall(m *conversation.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return p.Result != nil && p.Result.Joins })
 }
 
-// waiting are the calls of a unit that no result in it answers.
-func waiting(u *conversation.Unit) []store.Call {
+// openCallsOf lists the calls of a unit that none of its results answers.
+func openCallsOf(u *conversation.Unit) []store.Call {
 	var out []store.Call
 	open := u.OpenCalls()
 	for i := range u.Items {

@@ -13,14 +13,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// messageBlock is a run of messages that is ready to be searched.
+// messageBlock is a run of messages that is prepared for searching.
 type messageBlock struct {
 	words    *search.Messages
-	messages []conversation.Message // withoutQueryCalls their parts
+	messages []conversation.Message // without their parts
 	tools    conversation.RecallTools
-	asks     map[uint64][]int32 // messages with calls that have a text for an argument, by its hash
+	asks     map[uint64][]int32 // by the hash of a text: the messages with a call that has this text as an argument
 
-	corrected int64 // the last correction of one of them, 0 for none
+	corrected int64 // seq of the last correction of one of the messages; 0 for none
 }
 
 func (b *messageBlock) size() int64 {
@@ -28,7 +28,8 @@ func (b *messageBlock) size() int64 {
 	return b.words.Size() + int64(len(b.messages))*perMessage + int64(len(b.asks))*perAsk
 }
 
-// readBlock makes messages ready. Of calls that recall, and of what answered them, nothing is searched: a search would find itself.
+// readBlock prepares messages for searching. Calls of recall tools and their results are left out: otherwise a search would find
+// earlier searches.
 func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*messageBlock, error) {
 	recorded, err := s.read(ctx, store.MessageRange{Range: at})
 	if err != nil {
@@ -56,7 +57,7 @@ func (s *messageSearch) readBlock(ctx context.Context, at conversation.Range) (*
 	return b, nil
 }
 
-// corrected are messages as corrections left them.
+// corrected returns the messages with their corrections applied.
 func (s *messageSearch) corrected(messages []conversation.Message) []conversation.Message {
 	out := make([]conversation.Message, len(messages))
 	for i := range messages {
@@ -65,12 +66,12 @@ func (s *messageSearch) corrected(messages []conversation.Message) []conversatio
 	return out
 }
 
-// searchableParts are the parts of messages that follow each other, without the calls that recall and what answered them.
+// searchableParts returns the parts of adjacent messages without calls of recall tools and their results.
 func (s *messageSearch) searchableParts(ctx context.Context, messages []conversation.Message) ([][]conversation.Part, error) {
 	if len(messages) == 0 {
 		return nil, nil
 	}
-	recalls := map[int32]bool{} // by the ordinal of the call
+	recalls := map[int32]bool{} // by ordinal of the call
 	s.noteCalls(recalls, messages)
 	if first, known := messages[0].UnitFirst(); known && first < messages[0].Index && placement.HasResults(messages[0]) {
 		before, err := s.read(ctx, store.MessageRange{Range: conversation.Range{First: first, End: messages[0].Index}})
@@ -86,7 +87,7 @@ func (s *messageSearch) searchableParts(ctx context.Context, messages []conversa
 	return out, nil
 }
 
-// beginning is what is searched of parts: texts, what tools said, and calls.
+// beginning returns the text of parts that is searched: texts, results of tools, and calls.
 func (s *messageSearch) beginning(ctx context.Context, parts []conversation.Part) (string, error) {
 	var b strings.Builder
 	for i := range parts {
@@ -106,7 +107,7 @@ func (s *messageSearch) beginning(ctx context.Context, parts []conversation.Part
 	return b.String(), nil
 }
 
-// beginningOf is at most so many bytes of a content, whole characters.
+// beginningOf returns the first bytes of a content, up to room, in whole characters.
 func (s *messageSearch) beginningOf(ctx context.Context, c conversation.Content, room int) (string, error) {
 	text := c.Inline
 	if c.Ref != nil {
@@ -124,7 +125,7 @@ func (s *messageSearch) beginningOf(ctx context.Context, c conversation.Content,
 	return text[:contents.WholeRunes([]byte(text))], nil
 }
 
-// wordsOf are the contents of a part that somebody may look for.
+// wordsOf returns the contents of a part that a search covers.
 func wordsOf(p *conversation.Part) []conversation.Content {
 	switch p.Kind {
 	case conversation.PartText:

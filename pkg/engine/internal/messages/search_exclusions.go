@@ -14,7 +14,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// withoutQueryCalls is what is searched of a block: not the calls whose arguments are the query.
+// withoutQueryCalls returns what is searched of a block: everything but the calls whose argument is the query.
 func (s *messageSearch) withoutQueryCalls(ctx context.Context, b *messageBlock) ([]*search.Messages, error) {
 	runs := []*search.Messages{b.words}
 	for _, index := range b.asks[s.asked] {
@@ -36,16 +36,16 @@ func (s *messageSearch) withoutQueryCalls(ctx context.Context, b *messageBlock) 
 	return runs, nil
 }
 
-// dropQueryCalls are parts without the calls whose arguments are the query.
+// dropQueryCalls returns the parts without the calls whose argument is the query.
 func (s *messageSearch) dropQueryCalls(parts []conversation.Part) []conversation.Part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p conversation.Part) bool {
 		return slices.Contains(asksOf([]conversation.Part{p}), s.asked)
 	})
 }
 
-// asksOf are the hashes of the texts that calls have for arguments, each once.
+// asksOf returns the hashes of the texts that calls have as arguments, without duplicates.
 func asksOf(parts []conversation.Part) []uint64 {
-	const longest = 64 << 10 // bytes: no query is longer
+	const longest = 64 << 10 // in bytes: no query is longer
 	hashes := map[uint64]bool{}
 	for i := range parts {
 		c := parts[i].Call
@@ -75,7 +75,7 @@ func gatherAsks(value any, into map[uint64]bool) {
 	}
 }
 
-// askedHash is the same for texts that ask the same, whatever their case, spaces and quotes.
+// askedHash is equal for texts that differ only in case, spaces and quotes.
 func askedHash(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strings.ToLower(strings.Join(strings.Fields(strings.Trim(text, "\"' \t\n")), " "))))
@@ -92,7 +92,7 @@ func (s *messageSearch) noteCalls(recalls map[int32]bool, messages []conversatio
 	}
 }
 
-// recalls says whether a part is a call that recalls, or what answered one.
+// recalls reports whether a part is a call of a recall tool, or the result of one.
 func (s *messageSearch) recalls(calls map[int32]bool, p *conversation.Part) bool {
 	switch {
 	case p.Call != nil:

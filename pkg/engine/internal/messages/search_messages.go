@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// searchedText is how much of one message is searched, in bytes.
+	// searchedText is how many bytes of a message are searched at most.
 	searchedText = 256 << 10
-	// searchedBlockBytes is how many bytes of blocks are held for one search at a time, however long the conversation is.
+	// searchedBlockBytes is how many bytes of blocks a search holds at a time, no matter how long the conversation is.
 	searchedBlockBytes = 64 << 20
 )
 
-// SearchMessages ranks the originals of a conversation, with the words that corrections gave them, by how well they answer a query,
-// whether the view shows them or not.
+// SearchMessages ranks the originals of a conversation, with corrections applied, by how well they match a query. It does not
+// matter whether the view shows them.
 func (ms *Service) SearchMessages(ctx context.Context, r SearchMessagesRequest) (*SearchMessagesResult, error) {
 	l, err := ms.open(ctx, r.Key)
 	if err != nil {
@@ -37,10 +37,10 @@ func (ms *Service) SearchMessages(ctx context.Context, r SearchMessagesRequest) 
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
-	return s.out, s.describe(ctx)
+	return s.out, s.describeHits(ctx)
 }
 
-// messageSearch is one search through messages.
+// messageSearch is one search over messages.
 type messageSearch struct {
 	*messageReader
 	request *SearchMessagesRequest
@@ -49,10 +49,10 @@ type messageSearch struct {
 	query   *search.Query
 	within  conversation.Range
 	hidden  []conversation.Range
-	view    *conversation.View // of the edits about ranges, and of corrections
+	view    *conversation.View // of the edits about ranges and of the corrections
 
-	blocks []*messageBlock // that are looked at together
-	held   int64           // bytes of them
+	blocks []*messageBlock // the blocks that are searched together
+	held   int64           // their size in bytes
 	hits   []search.Hit
 	out    *SearchMessagesResult
 }
@@ -67,18 +67,18 @@ func (s *messageSearch) run(ctx context.Context) error {
 			return err
 		}
 		if s.held += b.size(); s.held > searchedBlockBytes && len(s.blocks) > 0 {
-			if err := s.look(ctx); err != nil {
+			if err := s.searchBlocks(ctx); err != nil {
 				return err
 			}
 			s.held = b.size()
 		}
 		s.blocks = append(s.blocks, b)
 	}
-	return s.look(ctx)
+	return s.searchBlocks(ctx)
 }
 
-// look searches the blocks at hand.
-func (s *messageSearch) look(ctx context.Context) error {
+// searchBlocks searches the blocks that are held.
+func (s *messageSearch) searchBlocks(ctx context.Context) error {
 	var runs []*search.Messages
 	for _, b := range s.blocks {
 		words, err := s.withoutQueryCalls(ctx, b)
@@ -115,11 +115,11 @@ func (s *messageSearch) isHidden(index int32) bool {
 	return conversation.InRanges(s.hidden, index)
 }
 
-// block is a block of messages, ready to be searched: one that is kept, if it is still what is on record.
+// block returns a block of messages prepared for searching. It uses the kept one if that still matches the record.
 func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, error) {
 	head, ready := &s.loaded.Head, s.service.Contents.Cache
 	at := clip(blockRange(n), head.Messages)
-	if kept, ok := ready.Messages(head.Incarnation, n).(*messageBlock); ok && len(kept.messages) >= int(at.Len()) && s.current(kept, n) {
+	if kept, ok := ready.Messages(head.Incarnation, n).(*messageBlock); ok && len(kept.messages) >= int(at.Len()) && s.isCurrent(kept, n) {
 		return kept, nil
 	}
 	b, err := s.readBlock(ctx, at)
@@ -130,18 +130,18 @@ func (s *messageSearch) block(ctx context.Context, n int32) (*messageBlock, erro
 	return b, nil
 }
 
-// current says whether a kept block still has the words and the calls that are to be searched.
-func (s *messageSearch) current(b *messageBlock, n int32) bool {
+// isCurrent reports whether a kept block still has the words and the calls that are to be searched.
+func (s *messageSearch) isCurrent(b *messageBlock, n int32) bool {
 	return b.corrected == s.view.LastCorrection(blockRange(n)) && slices.Equal(b.tools, s.tools)
 }
 
-// blockRange are the messages that a block may hold.
+// blockRange is the range of messages that a block may hold.
 func blockRange(n int32) conversation.Range {
 	return conversation.Range{First: n * contents.BlockMessages, End: (n + 1) * contents.BlockMessages}
 }
 
-// describe says of the hits what they are and where they stand.
-func (s *messageSearch) describe(ctx context.Context) error {
+// describeHits fills in the hits' messages and their places.
+func (s *messageSearch) describeHits(ctx context.Context) error {
 	ranges := make([]conversation.Range, len(s.hits))
 	for i, h := range s.hits {
 		ranges[i] = conversation.Range{First: h.Index, End: h.Index + 1}
@@ -167,7 +167,7 @@ func (s *messageSearch) describe(ctx context.Context) error {
 			InView: s.inView(m), Hidden: s.isHidden(h.Index),
 		}
 		hit.Message.Parts = nil
-		if utf8.RuneCountInString(text) > 0 { // something of it is left
+		if utf8.RuneCountInString(text) > 0 { // not all of it was erased
 			s.out.Hits = append(s.out.Hits, hit)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package messages reads what is on record, and changes what a view shows of it at a caller's word: it lists, searches, expands, corrects
-// and takes back.
+// Package messages reads the record and, at a caller's request, changes what a view shows of it: it lists, searches, expands, corrects
+// and takes back messages.
 package messages
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Service reads what is on record, and changes what a view shows of it: it lists, searches, expands, corrects and takes back.
+// Service reads the record and changes what a view shows of it: it lists, searches, expands, corrects and takes back messages.
 type Service struct {
 	Store    store.Store
 	Txn      *txn.Manager
@@ -24,10 +24,11 @@ type Service struct {
 	Contents *contents.Service
 	Builds   *builds.Service
 	Memories *memories.Service
-	Defaults conversation.Policy // the server's
+	Defaults conversation.Policy // the server's default policy
 }
 
-// forgetHistories lets whole lists be compared with the record again that other words, or other messages, stand in now.
+// forgetHistories drops the remembered lists if an edit of the change gave messages other words or moved them, so that the next list is
+// compared with the record again.
 func forgetHistories(c *store.Change) {
 	moved := slices.ContainsFunc(c.Edits, func(e conversation.Edit) bool {
 		return e.Kind == conversation.EditHide || e.Kind == conversation.EditUnhide || e.Kind == conversation.EditCorrect
@@ -37,7 +38,7 @@ func forgetHistories(c *store.Change) {
 	}
 }
 
-// commit commits edits that change what is remembered.
+// commit commits edits, and tells the memory about them.
 func (ms *Service) commit(ctx context.Context, key store.Key, before *store.Head, c *store.Change) error {
 	ms.Memories.NoteEdits(&c.Head, c.Edits)
 	forgetHistories(c)

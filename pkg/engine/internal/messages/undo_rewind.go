@@ -12,13 +12,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// UndoRewind brings back what the newest rewind took back. Only the newest messages can be: what was appended after a rewind was paired,
+// UndoRewind brings back what the newest rewind took back. This only works while nothing was appended since: a later message was paired,
 // numbered and shown without them.
 func (ms *Service) UndoRewind(ctx context.Context, r UndoRewindRequest) (*UndoRewindResult, error) {
 	return txn.Decide(ctx, ms.Txn, r.Key, func() (*UndoRewindResult, error) { return ms.undoRewind(ctx, &r) })
 }
 
-// undoRewind is one attempt.
+// undoRewind tries once.
 func (ms *Service) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoRewindResult, error) {
 	snap, first, err := ms.Txn.ReadFor(ctx, r.Key, r.Request, store.Query{Info: true, SlotsOf: view.BuildSlots})
 	if err != nil {
@@ -41,19 +41,19 @@ func (ms *Service) undoRewind(ctx context.Context, r *UndoRewindRequest) (*UndoR
 	return out, ms.commit(ctx, r.Key, &snap.Head, c)
 }
 
-// rewindUndo is a rewind that is being undone.
+// rewindUndo is the undoing of a rewind.
 type rewindUndo struct {
 	loaded *view.Loaded
-	back   conversation.Range // what comes back
-	after  *view.Loaded       // as it is then
-	weight int64              // of what comes back, as it was appended
-	open   bool               // the newest unit so far takes further messages
+	back   conversation.Range // what is brought back
+	after  *view.Loaded       // the conversation as it is then
+	weight int64              // weight of what is brought back, as it was appended
+	open   bool               // the newest unit so far may still grow
 }
 
-// load finds the newest rewind and loads what it took back.
+// load finds the newest rewind and loads the messages that it took back.
 func (u *rewindUndo) load(ctx context.Context, ms *Service) error {
 	end := u.loaded.Head.Messages
-	if end > 0 { // edits about ranges come with any message
+	if end > 0 { // edits about ranges are part of a read of any message
 		if err := u.loaded.Load(ctx, ms.Store, conversation.Range{First: end - 1, End: end}); err != nil {
 			return err
 		}
@@ -82,15 +82,15 @@ func (u *rewindUndo) change(ms *Service) (*store.Change, error) {
 	if err := drafts.Drop(w, c); err != nil {
 		return nil, err
 	}
-	return c, w.ForgetWindows(c, func(*conversation.Window) bool { return true }) // they were found without what comes back
+	return c, w.ForgetWindows(c, func(*conversation.Window) bool { return true }) // they were found without the messages that come back
 }
 
-// changeHead does to the head what appending the messages did: a rewind left it as it was before them.
+// changeHead repeats on the head what appending the messages did. The rewind had left the head as it was before them.
 func (u *rewindUndo) changeHead(h *store.Head) {
 	h.Unanswered, h.Pins = slices.Clone(h.Unanswered), slices.Clone(h.Pins)
 	place := h.Place
 	u.open = h.UnitStart < h.Messages
-	for _, place := range []*int32{&h.LeadingSystem, &h.UnitStart, &h.CallsEnd} { // behind what was taken back, if they were at its start
+	for _, place := range []*int32{&h.LeadingSystem, &h.UnitStart, &h.CallsEnd} { // a place at the end moves to the start of what comes back
 		if *place == h.Messages {
 			*place = u.back.First
 		}
@@ -98,7 +98,7 @@ func (u *rewindUndo) changeHead(h *store.Head) {
 	for i := u.back.First; i < u.back.End; i++ {
 		m, ok := u.loaded.Message(i)
 		if !ok || u.after.View.Hidden(conversation.Range{First: i, End: i + 1}) {
-			u.pass(h, i)
+			u.passHidden(h, i)
 			continue
 		}
 		again := *m
@@ -107,13 +107,13 @@ func (u *rewindUndo) changeHead(h *store.Head) {
 			u.weight += int64(u.loaded.Original(m).Tokens)
 		}
 	}
-	if h.Place.Carrying == 0 { // a rewind counts only back to a message that carries
+	if h.Place.Carrying == 0 { // a rewind only counts back to a message that carries
 		h.Place = place
 	}
 }
 
-// pass moves what begins at a message that stays hidden behind it.
-func (u *rewindUndo) pass(h *store.Head, index int32) {
+// passHidden moves places that point to a message which stays hidden to the index behind it.
+func (u *rewindUndo) passHidden(h *store.Head, index int32) {
 	if !u.open {
 		h.UnitStart = index
 	}
@@ -124,7 +124,7 @@ func (u *rewindUndo) pass(h *store.Head, index int32) {
 	}
 }
 
-// readmit gives a head what follows from a message that is on record: it keeps its unit, and its calls and results their ordinals.
+// readmit repeats what a recorded message does to a head: the message keeps its unit, and its calls and results keep their ordinals.
 func (u *rewindUndo) readmit(h *store.Head, m *conversation.Message) {
 	first, _ := m.UnitFirst()
 	if first == m.Index {
@@ -142,7 +142,7 @@ func (u *rewindUndo) readmit(h *store.Head, m *conversation.Message) {
 		}
 	}
 	at := m.Place
-	_ = placement.Admit(h, m) // there was room for its pin before
+	_ = placement.Admit(h, m) // there was room for its pin before, so there is no error
 	if at.Carrying > 0 {
 		h.Place = at
 	}

@@ -7,17 +7,17 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Answers are the calls that results of an append will answer.
+// Answers maps the results of an append to the calls that they will answer.
 type Answers map[*conversation.ToolResult]AnsweredCall
 
-// AnsweredCall is a call on record, or one of the same append: then its message is -1, and its arguments are at hand.
+// AnsweredCall is a recorded call, or one of the same append. For the latter, Message is -1 and Arguments are set.
 type AnsweredCall struct {
 	store.Call
 	Arguments string
 }
 
-// AnswersOf pairs the results of an append before anything of it has its place, or is staged: it refuses those that answer nothing. field is
-// the path of a message in its request. Of those of which cut says so, results may answer nothing.
+// AnswersOf pairs the results of an append before its messages have places or are staged. It refuses results that answer no call, except in
+// messages for which cut is true. field returns the path of a message in its request.
 func AnswersOf(head *store.Head, messages []conversation.Message, field func(i int) string, cut func(i int) bool) (Answers, error) {
 	if !slices.ContainsFunc(messages, HasResults) {
 		return nil, nil
@@ -52,12 +52,12 @@ func AnswersOf(head *store.Head, messages []conversation.Message, field func(i i
 	return out, nil
 }
 
-// HasResults says whether a message answers calls.
+// HasResults reports whether a message holds results of calls.
 func HasResults(m conversation.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return p.Result != nil })
 }
 
-// Tool is the tool that a result is of: the one that it names, or else that of the call that it answers.
+// Tool returns the tool that a result comes from: the one that the result names or else the tool of the call that it answers.
 func (f Answers) Tool(r *conversation.ToolResult) string {
 	if r.Name != "" {
 		return r.Name

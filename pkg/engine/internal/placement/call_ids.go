@@ -11,19 +11,19 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Ids of calls are rendered as they came where no call of the conversation had them before. The head, which every append writes, cannot hold
-// all of them: it has fingerprints of the last ones. Of an id that comes later, either its random characters say that it is new, or a number
-// at its end that is greater than all before it. Any other counts as one that repeats: it is given another, which is legal, while an id that
-// is there twice is not.
+// The id of a call is rendered as it came if no earlier call of the conversation had it. The head is part of every append and cannot hold
+// all ids, so it holds fingerprints of the last ones. A later id counts as new if it has random characters, or if it ends in a number
+// greater than all before it. Any other id counts as repeated, and the call is given another id: that is legal, while two calls with the
+// same id are not.
 const (
 	rememberedIDs    = 256
 	fingerprintBytes = 4
-	// A run of so many letters and digits, both of them, is random: two such runs are the same once in a billion.
+	// A run of this many characters with both letters and digits counts as random: two such runs are equal once in a billion.
 	randomRun = 6
-	maxDigits = 18 // of a number at an id's end
+	maxDigits = 18 // of a number at the end of an id
 )
 
-// numberCall gives a call its number, and says whether its id is its own.
+// numberCall gives a call its ordinal, and decides whether its id is unique.
 func numberCall(head *store.Head, c *conversation.ToolCall) {
 	c.Unique = isNew(head, c.CallID)
 	head.CallOrdinal++
@@ -37,7 +37,7 @@ func numberCall(head *store.Head, c *conversation.ToolCall) {
 	}
 }
 
-// isNew says whether no call had an id before.
+// isNew reports whether no earlier call can have had the id.
 func isNew(head *store.Head, id string) bool {
 	switch {
 	case id == "" || provider.IsMadeID(id) || isRemembered(head, id):
@@ -60,7 +60,7 @@ func isRemembered(head *store.Head, id string) bool {
 	return false
 }
 
-// ForgetCalls frees the ids of the calls from a number on: they are taken back, and may come again.
+// ForgetCalls frees the ids of the call with ordinal from and of all later ones. These calls are taken back, and their ids may come again.
 func ForgetCalls(head *store.Head, from int32) {
 	last := len(head.CallIDs) / fingerprintBytes
 	keep := max(0, last-int(head.CallOrdinal-from+1))
@@ -69,7 +69,7 @@ func ForgetCalls(head *store.Head, from int32) {
 	}
 }
 
-// RememberCall remembers the id of a call again that was taken back.
+// RememberCall remembers the id of a call that was freed with ForgetCalls.
 func RememberCall(head *store.Head, c *conversation.ToolCall) {
 	at := len(head.CallIDs) - int(head.CallOrdinal-c.Ordinal+1)*fingerprintBytes
 	if at >= 0 {
@@ -77,14 +77,14 @@ func RememberCall(head *store.Head, c *conversation.ToolCall) {
 	}
 }
 
-// fingerprint is never zero, which stands for an id that is free.
+// fingerprint returns the hash of an id. It is never zero: zero marks a freed id.
 func fingerprint(id string) []byte {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id))
 	return binary.LittleEndian.AppendUint32(nil, max(1, h.Sum32()))
 }
 
-// splitID parts an id from the number that it ends in; ok is false if it ends in none.
+// splitID splits an id in front of the number at its end; ok is false if it does not end in a number.
 func splitID(id string) (rest string, number int64, ok bool) {
 	rest = strings.TrimRight(id, "0123456789")
 	digits := id[len(rest):]
@@ -95,7 +95,7 @@ func splitID(id string) (rest string, number int64, ok bool) {
 	return rest, number, err == nil
 }
 
-// isRandom says whether an id has characters that nobody counts: letters and digits among each other, before the number at its end.
+// isRandom reports whether an id has characters that are not counted up: mixed letters and digits before the number at its end.
 func isRandom(id string) bool {
 	rest, _, _ := splitID(id)
 	run, letters, digits := 0, false, false

@@ -1,5 +1,5 @@
-// Package placement gives a message its place in a conversation, from the head alone: the unit that it belongs to, the calls that its results
-// answer, the request before it, its number among inputs.
+// Package placement gives a message its place in a conversation, from the head alone: its unit, the calls that its results answer, the
+// request that it follows, and its number among inputs.
 package placement
 
 import (
@@ -10,27 +10,27 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// maxForgotten is how many calls are remembered that were never answered and whose unit has closed. A late result to an older
-// one is refused: the head, which every append writes, has to stay small.
+// maxForgotten is how many unanswered calls of closed units are remembered. A late result for an older call is refused: the head is part of
+// every append and has to stay small.
 const maxForgotten = 256
 
-// maxPins is how many units may be pinned in one conversation.
+// maxPins is how many units of one conversation may be pinned.
 const maxPins = 128
 
-// Pair opens and closes units, numbers the calls of a message and finds the calls that its results answer. Ids repeat in real
-// histories: in the open unit the first unanswered call with the id is meant, of closed units the newest. A result without an id, as Gemini
-// has them, means its tool's. One that comes behind other messages joins its call, unless a build has shown that.
+// Pair opens and closes units, numbers the calls of a message and finds the calls that its results answer. Ids repeat in real histories. In
+// the open unit, an id means the first unanswered call that has it; among closed units, the newest. A result without an id, as Gemini sends
+// it, means a call of its tool. A result that comes behind other messages joins its call unless a build has shown the call.
 func Pair(head *store.Head, m *conversation.Message, field string) error {
 	return pairing{joins: unseen(head)}.pair(head, m, field)
 }
 
-// PairCut pairs a message of a list whose front was cut off: a result may answer no call, and has no ordinal then.
+// PairCut pairs a message of a list whose front was cut off. A result may answer no call; its ordinal is 0 then.
 func PairCut(head *store.Head, m *conversation.Message, field string) error {
 	return pairing{joins: unseen(head), orphan: func(*conversation.ToolResult) bool { return true }}.pair(head, m, field)
 }
 
-// PairAgain pairs a message of another record, whose results join calls, or answer none, as they did there: what builds have shown is not told
-// message by message.
+// PairAgain pairs a message of an imported record. Its results join calls, or answer none, as they did there: an export does not tell for
+// each message what builds had shown.
 func PairAgain(head *store.Head, m *conversation.Message, field string) error {
 	return pairing{
 		joins:  func(r *conversation.ToolResult, _ *store.Call) bool { return r.Joins },
@@ -38,10 +38,10 @@ func PairAgain(head *store.Head, m *conversation.Message, field string) error {
 	}.pair(head, m, field)
 }
 
-// pairing says what results may do.
+// pairing holds the rules for results.
 type pairing struct {
-	joins  func(*conversation.ToolResult, *store.Call) bool // a call of an earlier unit
-	orphan func(*conversation.ToolResult) bool              // answer none; nil if none may
+	joins  func(*conversation.ToolResult, *store.Call) bool // whether a result joins a call of an earlier unit
+	orphan func(*conversation.ToolResult) bool              // whether a result may answer no call; nil if none may
 }
 
 func unseen(head *store.Head) func(*conversation.ToolResult, *store.Call) bool {
@@ -58,7 +58,7 @@ func (x pairing) pair(head *store.Head, m *conversation.Message, field string) e
 				CallID: p.Call.CallID, Name: p.Call.Name, Ordinal: p.Call.Ordinal, Message: m.Index, Closed: m.Aborted(),
 			})
 		case conversation.PartToolResult:
-			at := answered(head, p.Result)
+			at := answeredCall(head, p.Result)
 			orphan := x.orphan != nil && x.orphan(p.Result)
 			p.Result.Ordinal, p.Result.Joins = 0, p.Result.Joins && at >= 0
 			if at < 0 && orphan {
@@ -76,7 +76,7 @@ func (x pairing) pair(head *store.Head, m *conversation.Message, field string) e
 	return nil
 }
 
-// enterUnit finds the unit that a message belongs to: the newest, or one that it begins (behaviour §1).
+// enterUnit finds the unit of a message: the newest one, or one that the message begins (behaviour §1).
 func enterUnit(head *store.Head, m *conversation.Message) {
 	joined := joinsUnit(head, m)
 	if !joined {
@@ -87,7 +87,7 @@ func enterUnit(head *store.Head, m *conversation.Message) {
 	LeaveOpen(head, m, joined)
 }
 
-// LeaveOpen notes what may join the newest unit after a message.
+// LeaveOpen records what may join the newest unit after a message.
 func LeaveOpen(head *store.Head, m *conversation.Message, joined bool) {
 	head.CallsEnd = 0
 	switch {
@@ -98,12 +98,12 @@ func LeaveOpen(head *store.Head, m *conversation.Message, joined bool) {
 	}
 }
 
-// standsAlone says whether nobody answers the calls of a message, because it was cut off.
+// standsAlone reports whether a message was cut off, so that nobody answers its calls.
 func standsAlone(m *conversation.Message) bool {
 	return m.Role == conversation.RoleAssistant && m.Aborted()
 }
 
-// joinsUnit says whether a message belongs to the newest unit. What a build has shown of the assistant's stays as it was shown.
+// joinsUnit reports whether a message belongs to the newest unit. A unit that a build has shown takes no more messages of the assistant.
 func joinsUnit(head *store.Head, m *conversation.Message) bool {
 	switch m.Role {
 	case conversation.RoleTool:
@@ -115,8 +115,8 @@ func joinsUnit(head *store.Head, m *conversation.Message) bool {
 	}
 }
 
-// TakesResults says whether a tool message at index joins the newest unit: one of an assistant with calls. Such a unit has an
-// unanswered call, or a second message already.
+// TakesResults reports whether a tool message at index joins the newest unit. That is a unit of an assistant with calls: it has an
+// unanswered call, or already a second message.
 func TakesResults(head *store.Head, index int32) bool {
 	if index == 0 {
 		return false
@@ -127,8 +127,8 @@ func TakesResults(head *store.Head, index int32) bool {
 	return slices.ContainsFunc(head.Unanswered, func(c store.Call) bool { return c.Message >= head.UnitStart })
 }
 
-// answered finds the call that a result answers by its id, or without one by its tool's name; -1 if there is none.
-func answered(head *store.Head, r *conversation.ToolResult) int {
+// answeredCall finds the call that a result answers: by its id or, without an id, by its tool's name; -1 if there is none.
+func answeredCall(head *store.Head, r *conversation.ToolResult) int {
 	newest := -1
 	for i, c := range head.Unanswered {
 		if c.CallID != r.CallID && (r.CallID != "" || c.Name != r.Name) {
@@ -142,7 +142,7 @@ func answered(head *store.Head, r *conversation.ToolResult) int {
 	return newest
 }
 
-// ForgetOldest drops the calls that are remembered longest, beyond what a head may hold.
+// ForgetOldest drops the oldest unanswered calls beyond those that a head may hold.
 func ForgetOldest(head *store.Head) {
 	if n := len(head.Unanswered) - maxForgotten; n > 0 {
 		head.Unanswered = head.Unanswered[n:]
@@ -154,7 +154,7 @@ func withoutCall(field string) error {
 		At(field, "no unanswered call of the conversation has this id")
 }
 
-// Admit gives the head what follows from a message that has its unit: pins, leading system messages, the request, and its number.
+// Admit updates the head for a message that has its unit: pins, leading system messages, the request, and its number.
 func Admit(head *store.Head, m *conversation.Message) error {
 	if err := pin(head, m); err != nil {
 		return err
@@ -168,12 +168,12 @@ func Admit(head *store.Head, m *conversation.Message) error {
 	return nil
 }
 
-// pinBeside pins a message with a result that joins a pinned call; false if there is no room for that.
+// pinBeside pins a message whose result joins a pinned call; false if there is no room for that.
 func pinBeside(head *store.Head, m *conversation.Message, c *store.Call) bool {
 	last := len(head.Pins) - 1
 	first, _ := m.UnitFirst()
 	switch {
-	case !conversation.InRanges(head.Pins, c.Message), head.Pins[last].First == first, head.Pins[last].First == m.Index: // or it is pinned anyway
+	case !conversation.InRanges(head.Pins, c.Message), head.Pins[last].First == first, head.Pins[last].First == m.Index: // no need
 		return true
 	case len(head.Pins) == maxPins:
 		return false
@@ -182,7 +182,7 @@ func pinBeside(head *store.Head, m *conversation.Message, c *store.Call) bool {
 	return true
 }
 
-// Readmit answers calls again with the results of a message that was taken back, and pins it where it was pinned with them.
+// Readmit marks a call as answered again by a result that had been taken back, and pins the result's message if the call is pinned.
 func Readmit(head *store.Head, m *conversation.Message, r *conversation.ToolResult) {
 	head.Unanswered = slices.DeleteFunc(head.Unanswered, func(c store.Call) bool {
 		if c.Ordinal != r.Ordinal {
@@ -195,7 +195,7 @@ func Readmit(head *store.Head, m *conversation.Message, r *conversation.ToolResu
 	})
 }
 
-// pin keeps the units that hold a pinned message. A pinned unit that goes on growing is pinned to its end.
+// pin pins the unit of a pinned message. A pinned unit that keeps growing is pinned to its end.
 func pin(head *store.Head, m *conversation.Message) error {
 	first, _ := m.UnitFirst()
 	last := len(head.Pins) - 1

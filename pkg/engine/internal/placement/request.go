@@ -5,7 +5,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// NoteRequest notes a message in which a user's own words stand.
+// NoteRequest updates the head for a message that holds a user's own words.
 func NoteRequest(head *store.Head, m *conversation.Message) {
 	if m.RequestBack = 0; !m.OwnWords() {
 		return
@@ -18,7 +18,7 @@ func NoteRequest(head *store.Head, m *conversation.Message) {
 	}
 }
 
-// NumberInput counts the messages that retention counts.
+// NumberInput numbers the messages that retention counts.
 func NumberInput(head *store.Head, m *conversation.Message) {
 	m.Place = conversation.Place{}
 	if m.Role != conversation.RoleUser && m.Role != conversation.RoleTool {

@@ -6,13 +6,13 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// Scale weighs messages by behaviour §12: content, and flat costs per message and per call.
+// Scale weighs messages as behaviour §12 says: their content, and a flat cost for each message and call.
 type Scale struct {
 	Counter tokens.Counter
-	Media   int32 // what a piece of media weighs, in tokens
+	Media   int32 // weight of a piece of media, in tokens
 }
 
-// Weigh sets what a message and its parts weigh, in tokens.
+// Weigh sets the weights of a message and its parts, in tokens.
 func (s Scale) Weigh(m *conversation.Message) {
 	m.Tokens, m.Estimated = tokens.PerMessage+s.speaker(m.Name), false
 	for i := range m.Parts {
@@ -23,7 +23,8 @@ func (s Scale) Weigh(m *conversation.Message) {
 	}
 }
 
-// speaker weighs the line that says who speaks, for formats with a field for it as well: a count is no format's.
+// speaker weighs the line that names the speaker. Formats with a field for the name weigh the same: a count does not depend
+// on the format.
 func (s Scale) speaker(name string) int32 {
 	if name == "" {
 		return 0
@@ -32,7 +33,7 @@ func (s Scale) speaker(name string) int32 {
 	return int32(n)
 }
 
-// Part sets what a part weighs, in tokens.
+// Part sets the weight of a part, in tokens.
 func (s Scale) Part(p *conversation.Part) {
 	p.Tokens, p.Estimated = 0, false
 	switch p.Kind {
@@ -47,7 +48,7 @@ func (s Scale) Part(p *conversation.Part) {
 	case conversation.PartToolResult:
 		s.result(p)
 	case conversation.PartReasoning:
-		// A provider bills thinking by its words; where they are hidden, the signature is what there is to weigh.
+		// A provider bills thinking by its words. If the words are hidden, the signature is weighed instead.
 		if text := p.Reasoning.Text.Inline; text != "" {
 			s.text(p, text)
 		} else {

@@ -10,7 +10,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// amount is what is on record, or a change of it.
+// amount is an amount on record, or a change of it.
 type amount struct{ conversations, bytes int64 }
 
 func (a amount) plus(b amount) amount {
@@ -21,10 +21,10 @@ func (a amount) minus(b amount) amount {
 	return amount{a.conversations - b.conversations, a.bytes - b.bytes}
 }
 
-// growth is what of a change makes more.
+// growth is the part of a change that adds.
 func (a amount) growth() amount { return amount{max(a.conversations, 0), max(a.bytes, 0)} }
 
-// amountOf is what a conversation counts for. One past its ttl counts no more, however late the sweeper comes.
+// amountOf is what a conversation counts for. One past its ttl counts nothing, even if the sweeper has not come yet.
 func amountOf(h *store.Head, now time.Time) amount {
 	if h.Version == 0 || h.State != store.Live || !h.ExpireTime.IsZero() && !now.Before(h.ExpireTime) {
 		return amount{}
@@ -32,31 +32,31 @@ func amountOf(h *store.Head, now time.Time) amount {
 	return amount{1, h.Bytes}
 }
 
-// account is what is known of one namespace's use.
+// account is what this process knows of one namespace's use.
 type account struct {
 	keeper    *Keeper
 	namespace string
 
 	mu       sync.Mutex
-	use      amount // at the last look, and what this process changed since
-	reserved amount // by commits on their way: what they may add
+	use      amount // the result of the last look, plus what this process has changed since
+	reserved amount // what commits in progress may add
 	pending  map[*Reservation]struct{}
-	lookedAt time.Time // when the last look began; zero before the first
-	current  *look     // nil while nobody looks
+	lookedAt time.Time // the start of the last look; zero before the first one
+	current  *look     // the look in progress; nil if there is none
 }
 
-// Reservation is room that a commit on its way has. It must be settled.
+// Reservation is the room reserved for a commit in progress. It must be settled.
 type Reservation struct {
 	account      *account
 	conversation string
-	version      uint64 // that the commit makes
+	version      uint64 // the version that the commit makes
 	change       amount
-	seenBy       *look // that found the commit in the store
-	counted      bool  // that look is what is known now
+	seenBy       *look // the look that found the commit in the store
+	inUse        bool  // the result of that look is in use
 }
 
-// Reserve makes room for the commit of a head over another, which has version 0 where there is none. It is refused if it would take the
-// namespace over a limit; what makes nothing more is never refused.
+// Reserve reserves room for a commit that replaces the head before by the head after. Version 0 means that there was no conversation.
+// It fails if the namespace would exceed a limit. A commit that adds nothing is never refused.
 func (k *Keeper) Reserve(ctx context.Context, key store.Key, before, after *store.Head) (*Reservation, error) {
 	if k == nil {
 		return nil, nil
@@ -74,7 +74,7 @@ func (k *Keeper) Reserve(ctx context.Context, key store.Key, before, after *stor
 	})
 }
 
-// Check refuses what would be refused in the end: a conversation that is yet to be, if fresh, and so many bytes more.
+// Check refuses what the commit would be refused for: one more conversation, if fresh, and the given number of bytes.
 func (k *Keeper) Check(ctx context.Context, namespace string, fresh bool, bytes int64) error {
 	if k == nil {
 		return nil
@@ -91,7 +91,7 @@ func (k *Keeper) Check(ctx context.Context, namespace string, fresh bool, bytes 
 	return a.admit(ctx, limits, more, func() {})
 }
 
-// Settle gives the room back, and counts what was committed. What may stand counts too, until the next look.
+// Settle releases the room, and counts what was committed. Pass true if the commit may stand: it counts until the next look.
 func (r *Reservation) Settle(committed bool) {
 	if r == nil {
 		return
@@ -99,7 +99,7 @@ func (r *Reservation) Settle(committed bool) {
 	a := r.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if r.counted {
+	if r.inUse {
 		return
 	}
 	a.release(r)
@@ -112,16 +112,16 @@ func (r *Reservation) Settle(committed bool) {
 	}
 }
 
-// release gives a reservation's room back.
+// release releases the room of a reservation.
 func (a *account) release(r *Reservation) {
 	a.reserved = a.reserved.minus(r.change.growth())
 	delete(a.pending, r)
 }
 
-// maxLooks bounds how often one call looks: a store may be so slow that no look is ever fresh.
+// maxLooks is how often one call looks at most: a store may be so slow that no look is ever fresh.
 const maxLooks = 2
 
-// admit does something under the lock if there is room for more, and looks again before it refuses.
+// admit calls do under the lock if there is room for more. It looks again before it refuses.
 func (a *account) admit(ctx context.Context, limits Limits, more amount, do func()) error {
 	for looks := 0; ; looks++ {
 		refused := a.attempt(limits, more, do)
@@ -134,7 +134,7 @@ func (a *account) admit(ctx context.Context, limits Limits, more amount, do func
 	}
 }
 
-// attempt does something if there is room for more, or says why there is none.
+// attempt calls do if there is room for more, and otherwise returns the reason.
 func (a *account) attempt(limits Limits, more amount, do func()) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -145,7 +145,7 @@ func (a *account) attempt(limits Limits, more amount, do func()) error {
 	return nil
 }
 
-// refusal says which limit is in the way of more; nil for none.
+// refusal returns an error that names the limit which more would exceed; nil for none.
 func (a *account) refusal(limits Limits, more amount) error {
 	after, again := a.use.plus(a.reserved).plus(more), a.nextLook()
 	switch {
@@ -164,7 +164,7 @@ func (a *account) refusal(limits Limits, more amount) error {
 	}
 }
 
-// used is what is on record, as far as it is known.
+// used returns what is on record, as far as this process knows.
 func (a *account) used() amount {
 	a.mu.Lock()
 	defer a.mu.Unlock()

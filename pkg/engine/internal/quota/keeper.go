@@ -1,6 +1,6 @@
-// Package quota holds namespaces to the limits that their operator set: conversations and bytes on record, and what the sidecar's own model
-// calls take. Use on record is the sum of the heads in the store, looked at now and then, and what this process changed since; model calls
-// are counted by process.
+// Package quota enforces the limits that an operator set for namespaces: conversations and bytes on record, and the cost of the sidecar's
+// own model calls. The use on record is the sum of the heads in the store, which are looked at now and then, plus what this process has
+// changed since. Model calls are counted per process.
 package quota
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Limits are those of one namespace. 0 is no limit.
+// Limits are the limits of one namespace; 0 means no limit.
 type Limits struct {
-	Conversations int64   // that live
+	Conversations int64   // live ones
 	Bytes         int64   // on record, as store.Head counts them
 	ModelCalls    int64   // in any minute
-	ModelSpend    float64 // US dollars in any minute, by the prices of models' profiles
+	ModelSpend    float64 // US dollars in any minute, at the prices of the models' profiles
 }
 
-// The names of limits, as errors and metrics have them.
+// The names of limits, as in errors and metrics.
 const (
 	Conversations = "conversations"
 	Bytes         = "bytes"
@@ -30,7 +30,7 @@ const (
 	ModelSpend    = "model_spend_per_minute"
 )
 
-// lister is what a keeper reads of a store.
+// lister is the part of a store that a keeper reads.
 type lister interface {
 	List(ctx context.Context, namespace, after string, limit int) ([]store.Entry, error)
 }
@@ -39,24 +39,24 @@ type lister interface {
 type Options struct {
 	Store lister
 	Clock func() time.Time
-	// Limits are asked for with every call, so that new ones take effect at once; nil is no limit for anybody.
+	// Limits is asked with every call, so that new limits apply at once; nil means no limits.
 	Limits func(namespace string) Limits
-	// Profile is what is known of a model; nothing for one without a profile.
+	// Profile returns the profile of a model; the zero profile if the model has none.
 	Profile func(ctx context.Context, namespace, model string) (conversation.ModelProfile, error)
-	// OnError is told of looks at the store that failed.
+	// OnError receives errors of looks at the store.
 	OnError func(error)
 }
 
-// Keeper holds namespaces to their limits. It is safe for concurrent use; a nil keeper holds nobody.
+// Keeper enforces the limits of namespaces. It is safe for concurrent use. A nil keeper enforces nothing.
 type Keeper struct {
 	options Options
 
 	mu       sync.Mutex
-	accounts map[string]*account // of namespaces with a limit on what is on record
-	calls    map[string]*callLog // of those with a limit on model calls
+	accounts map[string]*account // of namespaces with a limit on conversations or bytes
+	calls    map[string]*callLog // of namespaces with a limit on model calls
 }
 
-// New returns a keeper, nil if there are no limits.
+// New returns a keeper; nil if there are no limits.
 func New(o *Options) *Keeper {
 	if o.Limits == nil {
 		return nil
@@ -64,7 +64,7 @@ func New(o *Options) *Keeper {
 	return &Keeper{options: *o, accounts: map[string]*account{}, calls: map[string]*callLog{}}
 }
 
-// account is the namespace's account. That of one without limits is forgotten: what it does is not followed.
+// account returns the namespace's account. Without limits, the account is dropped: its use is not followed.
 func (k *Keeper) account(namespace string, limits Limits) *account {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -80,14 +80,14 @@ func (k *Keeper) account(namespace string, limits Limits) *account {
 	return a
 }
 
-// Use is how much of a limit is used.
+// Use is the use of one limit of a namespace.
 type Use struct {
 	Namespace string
 	Limit     string // its name
 	Used, Max float64
 }
 
-// Use tells of every limit of every namespace that this process has seen, as it is known: it reads no store. The order is none.
+// Use returns, in no order, the known use of every limit of every namespace that this process has seen. It does not read the store.
 func (k *Keeper) Use() []Use {
 	if k == nil {
 		return nil

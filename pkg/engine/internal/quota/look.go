@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// A refusal rests on a look that is at most so old. Where there are many conversations it may be older: looking must not become the
-	// namespace's main work.
+	// A refusal rests on a look that is no older than freshFor. With many conversations it may be older, so that looking does not
+	// become the main load of the namespace.
 	freshFor             = time.Second
 	freshPerConversation = 100 * time.Microsecond
 
-	// Use is looked at so often while nobody is refused, and as much more rarely where there are many conversations.
+	// While nothing is refused, the use is looked at this often, and less often with many conversations.
 	lookEvery        = 30 * time.Second
 	restPerFreshness = 10
 
@@ -28,20 +28,21 @@ type look struct {
 	began  time.Time
 	done   chan struct{} // closed at its end
 	seen   amount
-	missed []*Reservation // what was settled meanwhile and is not in seen
+	missed []*Reservation // reservations that were settled during the look and are not part of seen
 }
 
-// freshness is how old a look may be that a refusal rests on.
+// freshness is the greatest age of a look on which a refusal may rest.
 func (a *account) freshness() time.Duration {
 	return max(freshFor, time.Duration(max(a.use.conversations, 0))*freshPerConversation)
 }
 
-// nextLook is how long it is until a refused call is worth another look.
+// nextLook is how long to wait until another look can help a refused call.
 func (a *account) nextLook() time.Duration {
 	return max(a.lookedAt.Add(a.freshness()).Sub(a.keeper.options.Clock()), freshFor/10)
 }
 
-// lookUnlessFresh looks, or waits for who is looking, if the last look is too old to refuse on; false if it is not.
+// lookUnlessFresh looks, or waits for a look in progress, unless the last look is fresh enough for a refusal. looked is false in that
+// case.
 func (a *account) lookUnlessFresh(ctx context.Context) (looked bool, err error) {
 	a.mu.Lock()
 	if l := a.current; l != nil {
@@ -61,11 +62,11 @@ func (a *account) lookUnlessFresh(ctx context.Context) (looked bool, err error) 
 	l := &look{began: now, done: make(chan struct{})}
 	a.current = l
 	a.mu.Unlock()
-	a.run(context.WithoutCancel(ctx), l) // others wait for it
+	a.run(context.WithoutCancel(ctx), l) // not canceled with this call: others wait for it
 	return true, nil
 }
 
-// run looks at all conversations. Where the store fails, what is known stays: a damaged head must not stop a namespace.
+// run looks at all conversations. If the store fails, the earlier result stays: a damaged head must not block a namespace.
 func (a *account) run(ctx context.Context, l *look) {
 	defer close(l.done)
 	whole := false
@@ -87,7 +88,7 @@ func (a *account) run(ctx context.Context, l *look) {
 	}
 }
 
-// take counts a page, and notes which commits of this process are in it.
+// take adds a page to the look, and marks this process's commits that are part of it.
 func (a *account) take(l *look, page []store.Entry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -95,20 +96,20 @@ func (a *account) take(l *look, page []store.Entry) {
 		l.seen = l.seen.plus(amountOf(&page[i].Head, l.began))
 	}
 	for r := range a.pending {
-		if r.isIn(page) {
+		if r.isOnPage(page) {
 			r.seenBy = l
 		}
 	}
-	l.missed = slices.DeleteFunc(l.missed, func(r *Reservation) bool { return r.isIn(page) })
+	l.missed = slices.DeleteFunc(l.missed, func(r *Reservation) bool { return r.isOnPage(page) })
 }
 
-// isIn says whether a page of entries, in order of id, holds what a commit made.
-func (r *Reservation) isIn(page []store.Entry) bool {
+// isOnPage reports whether a page of entries, sorted by id, holds what the commit made.
+func (r *Reservation) isOnPage(page []store.Entry) bool {
 	at, found := slices.BinarySearchFunc(page, r.conversation, func(e store.Entry, id string) int { return strings.Compare(e.ID, id) })
 	return found && page[at].Head.Version >= r.version
 }
 
-// finish replaces what is known by what was seen.
+// finish replaces the earlier result by that of the look.
 func (a *account) finish(l *look, whole bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -122,13 +123,13 @@ func (a *account) finish(l *look, whole bool) {
 	}
 	for r := range a.pending {
 		if r.seenBy == l {
-			r.counted = true
+			r.inUse = true
 			a.release(r)
 		}
 	}
 }
 
-// Refresh looks at the namespaces whose last look is old, so that what other processes do is known before anybody is refused.
+// Refresh looks at namespaces whose last look is old, so that changes of other processes are known before something is refused.
 func (k *Keeper) Refresh(ctx context.Context) {
 	if k == nil {
 		return

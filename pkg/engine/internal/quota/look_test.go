@@ -27,7 +27,7 @@ func (h heads) List(_ context.Context, _, after string, limit int) ([]store.Entr
 	return out, nil
 }
 
-// world is a store that callers change while somebody looks, step by step.
+// world is a store that callers change, step by step, while a look is in progress.
 type world struct {
 	t       *rapid.T
 	keeper  *Keeper
@@ -41,7 +41,7 @@ type world struct {
 	ended   bool
 }
 
-// call is one on its way: it has room, then it has committed, then it is settled.
+// call is a call in progress: it reserves room, then commits, then settles.
 type call struct {
 	id        string
 	after     store.Head
@@ -61,7 +61,7 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-// begin has a caller ask for room: for an append, a deletion, an erasure. A conversation has one caller at a time.
+// begin lets a caller ask for room, for an append, a deletion or an erasure. A conversation has one caller at a time.
 func (w *world) begin() {
 	id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(w.t, "id")
 	if slices.ContainsFunc(w.calls, func(c *call) bool { return c.id == id }) {
@@ -87,7 +87,7 @@ func (w *world) begin() {
 	w.calls = append(w.calls, c)
 }
 
-// proceed lets a caller commit, or be done, or fail.
+// proceed lets a caller commit, settle or fail.
 func (w *world) proceed() {
 	if len(w.calls) == 0 {
 		return
@@ -103,7 +103,7 @@ func (w *world) proceed() {
 	w.calls = slices.Delete(w.calls, at, at+1)
 }
 
-// look goes one step on: begin, read a page, count it, end.
+// look goes one step further: begin, read a page, count it, end.
 func (w *world) look() {
 	switch a := w.account; {
 	case w.looking == nil:

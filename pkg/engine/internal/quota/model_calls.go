@@ -11,7 +11,7 @@ import (
 
 const callWindow = time.Minute
 
-// callLog is the model calls of a namespace in the last minute, by this process.
+// callLog holds this process's model calls for a namespace in the last minute.
 type callLog struct {
 	mu    sync.Mutex
 	calls []*modelCall // oldest first
@@ -20,11 +20,11 @@ type callLog struct {
 type modelCall struct {
 	at   time.Time
 	cost float64
-	made bool // false for one that was not, in the end
+	made bool // false if the call was not made in the end
 }
 
-// ReserveCall admits a model call of a namespace that may take so many tokens; model is provider/model. settle must be told whether the
-// call was made, and what it took. A model whose profile has no prices costs nothing.
+// ReserveCall admits a model call for a namespace that may take the given tokens. model is provider/model. The caller must call settle with
+// whether the call was made and what it took. A model without prices in its profile costs nothing.
 func (k *Keeper) ReserveCall(ctx context.Context, namespace, model string, may conversation.CallTokens) (settle func(made bool, took conversation.CallTokens), admitted bool) {
 	limits := k.options.Limits(namespace)
 	if limits.ModelCalls <= 0 && limits.ModelSpend <= 0 {
@@ -34,7 +34,7 @@ func (k *Keeper) ReserveCall(ctx context.Context, namespace, model string, may c
 	if limits.ModelSpend > 0 {
 		_, name, _ := strings.Cut(model, "/")
 		profile, err := k.options.Profile(ctx, namespace, name)
-		if err != nil { // what it costs cannot be known
+		if err != nil { // the cost is unknown
 			return nil, false
 		}
 		if profile.IsPriced() {
@@ -60,8 +60,8 @@ func (k *Keeper) callLog(namespace string) *callLog {
 	return c
 }
 
-// reserve notes a call, if there is room for it in the last minute; nil if there is none. Where nothing was spent in that minute there always
-// is: a limit that is smaller than what one call is thought to cost would refuse for ever.
+// reserve records a call if the last minute has room for it; otherwise it returns nil. If nothing was spent in the last minute there is
+// always room: a limit smaller than the estimate for one call would otherwise refuse for ever.
 func (c *callLog) reserve(now time.Time, limits Limits, cost float64) *modelCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +80,7 @@ func (c *callLog) settle(call *modelCall, made bool, cost float64) {
 	call.made, call.cost = made, cost
 }
 
-// sum forgets what is over a minute old, and counts the rest.
+// sum drops calls older than a minute, and counts the others.
 func (c *callLog) sum(now time.Time) (n int64, spent float64) {
 	kept := c.calls[:0]
 	for _, call := range c.calls {

@@ -1,4 +1,4 @@
-// Package toolcalls reads the arguments of the tools that models call the sidecar with.
+// Package toolcalls reads the arguments with which models call the sidecar's tools.
 package toolcalls
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
-// Arguments are what a model gave with a call. Models write numbers as strings and lists as words: both are taken.
+// Arguments are what a model passed with a call. Models write numbers as strings and lists as plain words; both are accepted.
 type Arguments struct {
 	Index     *int32
 	Summary   int64
@@ -24,19 +24,19 @@ type Arguments struct {
 	Unit      contents.ContentUnit
 }
 
-// The most that a model may look for at once.
+// Limits on what a model may search for in one call.
 const (
 	maxTerms     = 64
 	maxTermBytes = 8_192
 	maxQuery     = 65_536
 )
 
-// Invalid is the error of an argument, by its name, for the model to read.
+// Invalid is the error for the named argument, in words for the model.
 func Invalid(name, text string) error {
 	return conversation.Errorf(conversation.InvalidField, "the argument %s: %s", name, text)
 }
 
-// Parse reads the arguments of a tool, or those of any recall tool if it is none of ours.
+// Parse reads the arguments of a tool. For a tool that is not one of the sidecar's, it accepts the arguments of any recall tool.
 func Parse(tool, text string) (*Arguments, error) {
 	var given map[string]json.RawMessage
 	if strings.TrimSpace(text) == "" {
@@ -60,8 +60,8 @@ func Parse(tool, text string) (*Arguments, error) {
 	return a, nil
 }
 
-// foreignArguments is an error for arguments that another tool takes and this one does not. What no tool takes is overlooked, and so is
-// what says nothing: models fill in what they are offered.
+// foreignArguments refuses arguments that another tool accepts and this one does not. Arguments that no tool accepts are ignored, and
+// so are empty ones: models fill in whatever they are offered.
 func foreignArguments(tool string, given map[string]json.RawMessage) error {
 	own := conversation.RecallArguments(tool)
 	if own == nil {
@@ -69,7 +69,7 @@ func foreignArguments(tool string, given map[string]json.RawMessage) error {
 	}
 	for _, other := range conversation.RecallToolNames() {
 		if other == conversation.ToolSearchMemory {
-			continue // which most models are not offered
+			continue // most models are not offered this tool
 		}
 		for _, name := range conversation.RecallArguments(other) {
 			if !slices.Contains(own, name) && says(given[name]) {
@@ -85,7 +85,7 @@ func says(raw json.RawMessage) bool {
 	return text != "" && text != "null" && text != `""` && text != "[]"
 }
 
-// stringIn reads a string, or a number as it is written.
+// stringIn reads a string. A number is returned as it is written.
 func stringIn(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -121,7 +121,7 @@ func (a *Arguments) readID(given map[string]json.RawMessage) error {
 	return nil
 }
 
-// wholeNumber reads a number that is not negative; 12.0 is one too.
+// wholeNumber reads a number that is not negative. 12.0 counts as whole.
 func wholeNumber(text string) (int64, bool) {
 	text = strings.TrimSuffix(text, ".0")
 	var n int64

@@ -21,9 +21,10 @@ const SourceChunkBytes = store.ChunkBytes
 // exportPage is how many messages, and edits, are read at a time.
 const exportPage = 128
 
-// Export hands everything on record of a conversation to give, in the order that Import takes it: the conversation, its state,
-// messages, edits, manifests and sources, each oldest first. It is one consistent state: records never change, and the head that
-// comes first says how many of them belong to it. Request ids are not exported: they belong to the callers of this conversation.
+// Export passes all records of a conversation to give, in the order that Import takes: the conversation, its state, messages,
+// edits, manifests and sources, each oldest first. The result is one consistent state: records never change, and the head, which
+// comes first, says how many of them belong to it. Request ids are not exported: they belong to the callers of this
+// conversation.
 func (t *Service) Export(ctx context.Context, key store.Key, give func(Record) error) error {
 	snap, err := t.Contents.ReadSettled(ctx, key, store.Query{Info: true, SlotsOf: view.BuildSlots, Slots: []string{contents.LastSourceSlot, appends.SuccessorsSlot}})
 	if err != nil {
@@ -57,7 +58,7 @@ type exporter struct {
 	head    store.Head
 	give    func(Record) error
 	last    int64                // number of the last source
-	due     map[string]time.Time // when the contents of a run go
+	due     map[string]time.Time // when the contents of each run are deleted
 }
 
 func (x *exporter) state(ctx context.Context, snap *store.Snapshot) (*State, error) {
@@ -66,9 +67,9 @@ func (x *exporter) state(ctx context.Context, snap *store.Snapshot) (*State, err
 		return nil, err
 	}
 	state := &State{Slots: snap.Slots}
-	delete(state.Slots, drafts.Slot)             // its texts are no part of the record
-	delete(state.Slots, view.HistorySlot)        // its hashes are of this incarnation
-	delete(state.Slots, contents.LastSourceSlot) // the sources say it
+	delete(state.Slots, drafts.Slot)             // its texts are not part of the record
+	delete(state.Slots, view.HistorySlot)        // its hashes hold for this incarnation only
+	delete(state.Slots, contents.LastSourceSlot) // the sources carry the same number
 	for _, h := range hides {
 		state.Rewinds = append(state.Rewinds, h.Range)
 	}
@@ -142,7 +143,7 @@ func (x *exporter) edit(ctx context.Context, e *conversation.Edit) error {
 	return x.give(Record{Edit: &out})
 }
 
-// exportedFacts are a summary's facts as JSON: exports are text.
+// exportedFacts returns a summary's facts as JSON, because exports are text.
 func exportedFacts(stored string) (string, error) {
 	if stored == "" {
 		return "", nil

@@ -38,7 +38,7 @@ func (x *exporter) runs(ctx context.Context) ([]Run, error) {
 	return out, nil
 }
 
-// runOf is a run as exports have it. Which contents it has, these say themselves.
+// runOf returns a run in the form that exports have. It does not list the run's contents: each source names its run.
 func runOf(r *contents.RunRecord) Run {
 	out := Run{ID: r.ID, Used: time.UnixMilli(r.Used).UTC(), Gone: r.Gone}
 	if r.End > 0 {
@@ -47,8 +47,8 @@ func runOf(r *contents.RunRecord) Run {
 	return out
 }
 
-// sources gives the source records, and what StoreContent stored. A record may be newer than the head: what it says of messages
-// that came since is left out.
+// sources passes on the source records, and the contents that StoreContent stored. A record may be newer than the head:
+// messages in it that came later are left out.
 func (x *exporter) sources(ctx context.Context) error {
 	return x.service.Contents.EachSource(ctx, x.key, x.head.Incarnation, 1, x.last, func(_ int64, r *contents.Record) error {
 		r.CitedBy = slices.DeleteFunc(r.CitedBy, func(index int32) bool { return index >= x.head.Messages })
@@ -67,7 +67,8 @@ func (x *exporter) source(r *contents.Record) error {
 	return x.give(Record{Source: &SourceRecord{Source: r.Source(x.due[r.Run]), Message: r.Message, Part: r.Part}})
 }
 
-// content gives a source with its chunks. One that expires before the first of them is read is told as expired.
+// content passes on a source with its chunks. If the content expires before its first chunk is read, the source is marked as
+// expired.
 func (x *exporter) content(ctx context.Context, h *contents.Reader) error {
 	first := true
 	err := h.Each(ctx, 0, func(at int64, data []byte) error {

@@ -21,13 +21,13 @@ import (
 const (
 	importBatch      = 128
 	importBatchBytes = 1 << 20
-	// What a part of a message, or a cut of a manifest, takes in memory beside its texts.
+	// The memory that a part of a message, or a cut of a manifest, takes besides its texts.
 	importEntryBytes = 256
 )
 
 // Import creates a conversation from an export, all or nothing, under an id that must not exist. The records are staged under
-// an incarnation that nothing leads to until the last commit, so that a broken import leaves nothing behind. What an append
-// derives (pairs, pins, the newest user message) is derived again, not believed.
+// an incarnation that is not reachable before the last commit, so that a broken import leaves nothing behind. What an append
+// derives (pairs, pins, the newest user message) is derived again instead of trusted.
 func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Record, error)) (*txn.Conversation, error) {
 	if err := t.requireAbsent(ctx, key); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (t *Service) Import(ctx context.Context, key store.Key, next func() (*Recor
 	}
 	im := &importer{service: t, key: key, incarnation: t.IDs()}
 	defer func() {
-		if !im.used {
+		if !im.mayStand {
 			t.Txn.Discard(ctx, key, im.incarnation)
 		}
 	}()
@@ -74,18 +74,18 @@ type importer struct {
 	key         store.Key
 	incarnation conversation.ID
 
-	from      *txn.Conversation // as the export has it
+	from      *txn.Conversation // as the export holds it
 	slots     map[string][]byte
-	head      store.Head // as it is derived
+	head      store.Head // as derived from the messages
 	rewinds   rewinds
 	editSeq   int64
-	commits   struct{ message, edit uint64 } // of the last of each: they never fall
+	commits   struct{ message, edit uint64 } // commit numbers of the last message and of the last edit: they never fall
 	manifests int
-	last      int64 // of the manifests
+	last      int64 // seq of the last manifest
 	batch     store.Upload
-	weight    int // of the batch, in bytes
+	weight    int // size of the batch in bytes
 	uploads   []conversation.ID
-	used      bool // a commit refers to what is staged, or may
+	mayStand  bool // a commit refers to what is staged, or may
 	sources   importedSources
 }
 
@@ -116,7 +116,7 @@ func (im *importer) take(ctx context.Context, r *Record) error {
 	switch {
 	case r.Conversation != nil && im.from == nil:
 		im.from = r.Conversation
-		im.from.Info.ActorID = actors.Own(ctx, im.from.Info.ActorID)
+		im.from.Info.ActorID = actors.OwnerOf(ctx, im.from.Info.ActorID)
 		im.head = txn.NewHead(im.incarnation, r.Conversation.Head.CreateTime)
 		im.head.ActorID = im.from.Info.ActorID
 		if err := actors.Check(ctx, im.head.ActorID); err != nil {
@@ -183,13 +183,13 @@ func (im *importer) message(ctx context.Context, m *conversation.Message) error 
 	return im.staged(ctx, memoryOf(m))
 }
 
-// count counts the bytes of what came, and ends an import that the namespace has no room for before they are staged.
+// count adds up the bytes that came. If the namespace has no room for them, it ends the import before they are staged.
 func (im *importer) count(ctx context.Context, c *store.Change) error {
 	txn.AddBytes(&im.head, txn.GivenBytes(c))
 	return im.service.Txn.CheckRoom(ctx, im.key, true, im.head.Bytes)
 }
 
-// memoryOf is about how many bytes of memory a message takes whose large parts are staged.
+// memoryOf estimates the memory in bytes of a message whose large parts are staged.
 func memoryOf(m *conversation.Message) int {
 	n := len(m.Metadata) + importEntryBytes*(1+len(m.Parts)+len(m.Tags)+len(m.Actions))
 	for _, c := range conversation.Contents(m.Parts) {
@@ -198,7 +198,7 @@ func memoryOf(m *conversation.Message) int {
 	return n
 }
 
-// staged notes that a record was added to the batch, and stages the batch when it is full.
+// staged notes that a record was added to the batch, and stages the batch once it is full.
 func (im *importer) staged(ctx context.Context, weight int) error {
 	im.weight += weight
 	if len(im.batch.Messages)+len(im.batch.Manifests) < importBatch && im.weight < importBatchBytes {
@@ -207,11 +207,11 @@ func (im *importer) staged(ctx context.Context, weight int) error {
 	return im.flush(ctx)
 }
 
-// derive does what an append does, and demands the same outcome.
+// derive repeats what an append does, and requires the same outcome.
 func (im *importer) derive(m *conversation.Message) error {
 	im.passRewinds(m.Index)
 	ordinals, unit := callOrdinals(m), m.Unit
-	if unit != im.head.UnitStart+1 { // only a build, which the export need not tell of, keeps a message of the assistant's out of a unit
+	if unit != im.head.UnitStart+1 { // the message's unit may be closed because a build had shown it, and an export need not include builds
 		im.head.CallsEnd = 0
 	}
 	if err := placement.PairAgain(&im.head, m, "message"); err != nil {
@@ -270,7 +270,7 @@ func (im *importer) manifest(ctx context.Context, m *conversation.Manifest) erro
 	return im.staged(ctx, importEntryBytes*(4+len(m.Window.Cuts)))
 }
 
-// complete stages what is left and takes from the export what cannot be derived.
+// complete stages the rest, and takes over from the export what cannot be derived.
 func (im *importer) complete(ctx context.Context) error {
 	if err := im.flush(ctx); err != nil {
 		return err
@@ -299,10 +299,10 @@ func (im *importer) complete(ctx context.Context) error {
 	return nil
 }
 
-// maxImported bounds the counters of an import, so that they do not overflow however long the conversation goes on.
+// maxImported bounds the counters of an import, so that they cannot overflow later.
 const maxImported = 1 << 48
 
-// possible says whether counters are such that commits can have made them: each moves by one with a commit, the turn by at most
+// possible reports whether commits can have led to these counters: a commit moves each of them by one, and the turn by at most
 // maxTurnsAhead.
 func possible(h *store.Head) bool {
 	return 0 < h.Version && h.Version <= maxImported && 0 <= h.Revision && uint64(h.Revision) <= h.Version &&
@@ -311,14 +311,14 @@ func possible(h *store.Head) bool {
 
 func (im *importer) commit(ctx context.Context) (*txn.Conversation, error) {
 	now := im.service.Txn.Now()
-	if im.service.Txn.Live(&im.head) != nil { // past its ttl where it came from; here it begins to live
+	if im.service.Txn.Live(&im.head) != nil { // it was past its ttl where it came from; here its time begins anew
 		txn.RenewTTL(&im.head, im.from.Info.Policy.Or(im.service.Defaults), now)
 	}
-	im.head.NextDue = txn.Earliest(im.head.ExpireTime, now.Add(txn.RequestMemory)) // the sweeper tidies what came
+	im.head.NextDue = txn.Earliest(im.head.ExpireTime, now.Add(txn.RequestMemory)) // the sweeper cleans up the imported state
 	c := &store.Change{Head: im.head, Info: &im.from.Info, Slots: maps.Clone(im.slots), Uploads: im.uploads}
 	im.applySources(c)
 	err := im.service.Txn.Commit(ctx, im.key, &store.Head{}, c)
-	im.used = txn.MayStand(err)
+	im.mayStand = txn.MayStand(err)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 	h := &im.head
-	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || !whole(e) || !im.names(e) ||
+	if e.Seq != im.editSeq+1 || e.Range.First < 0 || e.Range.End > h.Messages || !hasAllItsKindNeeds(e) || !im.noteNames(e) ||
 		e.Commit < im.commits.edit || e.Commit > im.from.Head.Version {
 		return invalid("edit %d does not fit the record", e.Seq)
 	}
@@ -42,8 +42,8 @@ func (im *importer) edit(ctx context.Context, e *conversation.Edit) error {
 	return im.service.Store.Stage(ctx, im.key, &store.Upload{Incarnation: im.incarnation, Time: im.service.Txn.Now(), Edits: edits})
 }
 
-// whole says whether an edit has what its kind needs.
-func whole(e *conversation.Edit) bool {
+// hasAllItsKindNeeds reports whether an edit has everything that its kind needs.
+func hasAllItsKindNeeds(e *conversation.Edit) bool {
 	about := e.Kind == conversation.EditStoreContent || e.Kind == conversation.EditExpireContent
 	if about != (e.Content != "") || e.Range.Len() < 0 || e.Range.Len() == 0 && !about {
 		return false
@@ -54,13 +54,13 @@ func whole(e *conversation.Edit) bool {
 	case conversation.EditParts, conversation.EditMask:
 		return e.Range.Len() == 1
 	case conversation.EditCorrect:
-		return e.Range.Len() == 1 && corrects(e)
+		return e.Range.Len() == 1 && isSoundCorrection(e)
 	case conversation.EditReturn:
 		return e.Range.Len() == 1 && len(e.Parts) == 0 && e.Summary == nil
 	case conversation.EditRecall:
-		return e.Range.Len() == 1 && recalls(e)
+		return e.Range.Len() == 1 && showsOnlyMemories(e)
 	case conversation.EditSummarize:
-		return e.Summary != nil && knows(e.Summary)
+		return e.Summary != nil && decodesFacts(e.Summary)
 	case conversation.EditRemove, conversation.EditRestore, conversation.EditHide, conversation.EditUnhide, conversation.EditTakeOut,
 		conversation.EditPutBack:
 		return true
@@ -69,8 +69,8 @@ func whole(e *conversation.Edit) bool {
 	}
 }
 
-// corrects says whether a correction has words, and nothing else, for each of its parts.
-func corrects(e *conversation.Edit) bool {
+// isSoundCorrection reports whether a correction has words for each of its parts, and nothing else.
+func isSoundCorrection(e *conversation.Edit) bool {
 	return len(e.Parts) > 0 && len(e.Mask) == 0 && e.Summary == nil && !slices.ContainsFunc(e.Parts, func(p conversation.PartEdit) bool {
 		text := p.Shown.Kind == conversation.PartText
 		output := p.Shown.Kind == conversation.PartToolResult && p.Shown.Result != nil && p.Shown.Result.Output != conversation.OutputParts
@@ -78,8 +78,8 @@ func corrects(e *conversation.Edit) bool {
 	})
 }
 
-// recalls says whether an edit shows nothing but memories, as a build would, or takes them away.
-func recalls(e *conversation.Edit) bool {
+// showsOnlyMemories reports whether an edit only shows memories, as a build would, or takes them away.
+func showsOnlyMemories(e *conversation.Edit) bool {
 	if len(e.Parts) == 0 {
 		return len(e.Mask) == 0 && e.Summary == nil
 	}
@@ -88,9 +88,9 @@ func recalls(e *conversation.Edit) bool {
 		p.Shown.Recalled != nil && p.Shown.Text.Inline == memory.Block(p.Shown.Recalled.Memories) && len(e.Mask) == 0 && e.Summary == nil
 }
 
-// knows says whether what is stored beside a summary's text is what its successor will read, and makes it what is stored: exports have
-// it as JSON.
-func knows(s *conversation.Summary) bool {
+// decodesFacts reports whether the facts of an imported summary are valid for its successor. It converts them from JSON, which exports hold,
+// to the stored form.
+func decodesFacts(s *conversation.Summary) bool {
 	if s.Facts.Inline == "" {
 		return true
 	}

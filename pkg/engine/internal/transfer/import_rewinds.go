@@ -9,33 +9,33 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// maxImportedRewinds bounds the rewinds of an import: all of them come with every read of its view.
+// maxImportedRewinds bounds the rewinds of an import: all of them are part of every read of its view.
 const maxImportedRewinds = 1 << 16
 
-// rewound is a range that was taken back, with what there was before the first message of it.
+// rewound is a range that was taken back, with the state before its first message.
 type rewound struct {
 	conversation.Range
-	before *past
+	before *earlierHead
 }
 
-// past is a head as it was, with how many of the user's and the tools' messages were not taken back then.
-type past struct {
+// earlierHead is an earlier head, with the number of user and tool messages that were not taken back at that time.
+type earlierHead struct {
 	store.Head
 	inputs int32
 }
 
-// rewinds are the ranges that were taken back, in the order in which they were: their ends never fall.
+// rewinds are the ranges that were taken back, in order of time. Their ends never fall.
 type rewinds struct {
 	all    []rewound
-	starts map[int32][]int // which begin at a message
-	passed int             // how many ended before the next message
-	outer  []int           // of those, the ones that no later one has in it, by their first message
-	inputs int32           // of the user's and the tools' messages, those that were not taken back
+	starts map[int32][]int // by first message: the rewinds that begin with it
+	passed int             // number of rewinds that end before the next message
+	outer  []int           // those of the passed ones that no later one encloses, ordered by first message
+	inputs int32           // number of user and tool messages that are not taken back
 
-	told []conversation.Range // what the edits so far take back: the state has it without what was undone
+	byEdits []conversation.Range // what the edits read so far take back; the state does not list rewinds that were undone
 }
 
-// checkRewinds demands what rewinds of one conversation are like: each reaches to where the record ended then.
+// checkRewinds requires that the ranges can be rewinds of one conversation: each reaches to the end of the record at its time.
 func (im *importer) checkRewinds(ranges []conversation.Range) error {
 	if len(ranges) > maxImportedRewinds {
 		return invalid("the state has more than %d rewinds", maxImportedRewinds)
@@ -51,30 +51,31 @@ func (im *importer) checkRewinds(ranges []conversation.Range) error {
 	return nil
 }
 
-// follow demands that an edit takes back, or undoes, what it may. Nothing is appended between a rewind and its undoing: the messages
-// tell of no rewind that was undone.
+// follow requires that an edit takes back a range, or undoes a rewind, that it may. Nothing is appended between a rewind and its
+// undoing, so the messages show nothing of a rewind that was undone.
 func (w *rewinds) follow(e *conversation.Edit) error {
-	switch last := len(w.told) - 1; e.Kind {
+	switch last := len(w.byEdits) - 1; e.Kind {
 	case conversation.EditHide:
-		if len(w.told) == maxImportedRewinds {
+		if len(w.byEdits) == maxImportedRewinds {
 			return invalid("the export has more than %d rewinds", maxImportedRewinds)
 		}
-		w.told = append(w.told, e.Range)
+		w.byEdits = append(w.byEdits, e.Range)
 	case conversation.EditUnhide:
-		if last < 0 || w.told[last] != e.Range {
+		if last < 0 || w.byEdits[last] != e.Range {
 			return invalid("edit %d undoes no rewind", e.Seq)
 		}
-		w.told = w.told[:last]
+		w.byEdits = w.byEdits[:last]
 	}
 	return nil
 }
 
-// followed says whether the edits take back what the state says is taken back.
+// followed reports whether the edits take back exactly what the state lists.
 func (w *rewinds) followed() bool {
-	return slices.EqualFunc(w.told, w.all, func(r conversation.Range, x rewound) bool { return r == x.Range })
+	return slices.EqualFunc(w.byEdits, w.all, func(r conversation.Range, x rewound) bool { return r == x.Range })
 }
 
-// passRewinds does to the head what rewinds before a message did, and remembers it for those that will go back to that message.
+// passRewinds applies to the head the rewinds that end before a message. It also keeps a copy of the head for rewinds that will go
+// back to that message.
 func (im *importer) passRewinds(index int32) {
 	w := &im.rewinds
 	for ; w.passed < len(w.all) && w.all[w.passed].End == index; w.passed++ {
@@ -83,14 +84,14 @@ func (im *importer) passRewinds(index int32) {
 	if len(w.starts[index]) == 0 {
 		return
 	}
-	before := past{Head: im.head, inputs: im.rewinds.inputs}
+	before := earlierHead{Head: im.head, inputs: im.rewinds.inputs}
 	before.Unanswered, before.Pins = slices.Clone(im.head.Unanswered), slices.Clone(im.head.Pins)
 	for _, i := range w.starts[index] {
 		w.all[i].before = &before
 	}
 }
 
-// goBack makes the head what a rewind made it; see rewinding.changeHead.
+// goBack changes the head as a rewind does; see rewindChange.changeHead in package messages.
 func (im *importer) goBack(i int) {
 	h, before := &im.head, im.rewinds.pastBefore(i)
 	if im.rewinds.all[i].First <= h.LeadingSystem {
@@ -113,9 +114,9 @@ func (im *importer) goBack(i int) {
 	}
 }
 
-// pastBefore is what a rewind goes back to. Where its first message was taken back before, that is where the last rewind
-// which did so went back to. Of those only the outer ones count: one that lies in a later one is over wherever that one is.
-func (w *rewinds) pastBefore(i int) *past {
+// pastBefore returns the state that a rewind goes back to. If its first message was already taken back, that is the state to which
+// the last rewind over it went back. Only outer rewinds count: one that lies within a later one ends where that one does.
+func (w *rewinds) pastBefore(i int) *earlierHead {
 	r := &w.all[i]
 	at := sort.Search(len(w.outer), func(k int) bool { return w.all[w.outer[k]].First > r.First }) - 1
 	if at >= 0 && w.all[w.outer[at]].Contains(r.First) {

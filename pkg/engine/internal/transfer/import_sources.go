@@ -20,23 +20,24 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// maxImportedSources bounds what is kept of an import's source records until its commit, in bytes: they come into being at once.
+// maxImportedSources bounds the bytes of source records that an import keeps in memory: all of them are written in its last
+// commit.
 const maxImportedSources = 64 << 20
 
-// importedSources is what an import knows of contents.
+// importedSources is what an import knows about contents.
 type importedSources struct {
 	slots   *contents.SlotChanges
-	bytes   int // of slots
+	bytes   int // size of slots
 	count   int64
 	runs    map[string]*contents.RunRecord
-	named   map[int64]string // handles that edits named, by number, until their sources come
-	current *SourceRecord    // whose chunks come
-	intake  *contents.Upload // of them
-	last    *SourceRecord    // of those that are a message's own
+	named   map[int64]string // handles that edits name, by number, whose sources have not come yet
+	current *SourceRecord    // the source whose chunks are coming
+	intake  *contents.Upload // receives these chunks
+	last    *SourceRecord    // the last source that is a message's own text
 	message *conversation.Message
 }
 
-// takeRuns takes the runs of a state.
+// takeRuns takes over the runs of a state.
 func (im *importer) takeRuns(runs []Run) error {
 	if im.sources.runs != nil || im.head.Messages > 0 || len(runs) >= store.MaxSlots {
 		return invalid("the state does not come once, second, with at most %d runs", store.MaxSlots-1)
@@ -55,7 +56,8 @@ func (im *importer) takeRuns(runs []Run) error {
 	return nil
 }
 
-// numberOfWhole reads the number out of a handle, and demands that the sidecar could have made it: models are shown it.
+// numberOfWhole returns the number in a handle. It requires a handle that the sidecar could have made, because models are shown
+// it.
 func numberOfWhole(handle string) (int64, bool) {
 	n, ok := contents.NumberOf(handle)
 	if !ok {
@@ -65,8 +67,8 @@ func numberOfWhole(handle string) (int64, bool) {
 	return n, err == nil && handle == fmt.Sprintf("c%d-%s", n, strings.ToLower(contents.HandleLetters.EncodeToString(secret)))
 }
 
-// name notes that an edit names a content, whose source is to come.
-func (im *importer) name(handle string) bool {
+// noteName records that an edit names a content, whose source must come later.
+func (im *importer) noteName(handle string) bool {
 	n, ok := numberOfWhole(handle)
 	if known := im.sources.named[n]; !ok || known != "" && known != handle {
 		return false
@@ -78,23 +80,23 @@ func (im *importer) name(handle string) bool {
 	return true
 }
 
-// names notes the contents that an edit names. It is false if one of them cannot be, or a citation cannot be shown.
-func (im *importer) names(e *conversation.Edit) bool {
-	if e.Content != "" && !im.name(e.Content) {
+// noteNames records the contents that an edit names. It is false if one of them cannot exist, or if a citation cannot be shown.
+func (im *importer) noteNames(e *conversation.Edit) bool {
+	if e.Content != "" && !im.noteName(e.Content) {
 		return false
 	}
 	for i := range e.Parts {
 		p := &e.Parts[i].Shown
-		if p.Citation != nil && (e.Parts[i].Level != conversation.Cited || !im.name(p.Citation.ContentID) || !pointsWell(p)) {
+		if p.Citation != nil && (e.Parts[i].Level != conversation.Cited || !im.noteName(p.Citation.ContentID) || !pointsIntoText(p)) {
 			return false
 		}
 	}
 	return true
 }
 
-// pointsWell says whether the places that a citation names lie in the text that is shown, between characters. Of a text that was
-// erased nothing is left to be named.
-func pointsWell(p *conversation.Part) bool {
+// pointsIntoText reports whether the places that a citation names lie between characters of the text that is shown. Nothing is
+// checked for a text that was erased.
+func pointsIntoText(p *conversation.Part) bool {
 	text, c := p.Text.Inline, p.Citation
 	switch {
 	case p.Kind == conversation.PartToolResult:
@@ -112,7 +114,7 @@ func between(text string, at int32) bool {
 	return at == int32(len(text)) || 0 <= at && int(at) < len(text) && utf8.RuneStart(text[at])
 }
 
-// source takes a source record. Its number is the next one.
+// source takes a source record, which must have the next number.
 func (im *importer) source(ctx context.Context, s *SourceRecord) error {
 	if im.sources.current != nil {
 		return invalid("chunks of a content are missing")
@@ -137,7 +139,7 @@ func (im *importer) source(ctx context.Context, s *SourceRecord) error {
 	im.sources.current = s
 	im.sources.intake = im.newIntake(&s.Source)
 	if s.Source.Bytes == 0 {
-		return im.whole(ctx)
+		return im.completeContent(ctx)
 	}
 	return nil
 }
@@ -148,7 +150,7 @@ func (im *importer) newIntake(s *contents.Source) *contents.Upload {
 		Service: t.Contents, Incarnation: im.incarnation, Before: im.head.Bytes, ID: t.IDs(), Sum: sha256.New(), Outliner: content.NewOutliner(),
 		Request: &contents.StoreContentRequest{
 			Key: im.key, Type: s.Type, URL: s.URL, Title: s.Title, ContentType: s.ContentType, Metadata: s.Metadata, RunID: s.RunID,
-			Next: func() ([]byte, error) { return nil, io.EOF }, // the chunks are pushed
+			Next: func() ([]byte, error) { return nil, io.EOF }, // unused: the chunks are pushed
 		},
 	}
 }
@@ -163,13 +165,13 @@ func (im *importer) chunk(ctx context.Context, c *SourceChunk) error {
 		return err
 	}
 	if in.Size == s.Source.Bytes {
-		return im.whole(ctx)
+		return im.completeContent(ctx)
 	}
 	return nil
 }
 
-// whole ends a content whose chunks have come.
-func (im *importer) whole(ctx context.Context) error {
+// completeContent completes a content whose chunks have come.
+func (im *importer) completeContent(ctx context.Context) error {
 	s, in := im.sources.current, im.sources.intake
 	im.sources.current, im.sources.intake = nil, nil
 	if err := in.Receive(ctx); err != nil {
@@ -193,7 +195,7 @@ func (im *importer) whole(ctx context.Context) error {
 	return im.settle(s, rec)
 }
 
-// ownText takes the source of what is a message's own text. Those come in the order of the texts.
+// ownText takes the source of a message's own text. These come in the order of the texts.
 func (im *importer) ownText(ctx context.Context, s *SourceRecord) error {
 	last := im.sources.last
 	if last != nil && (s.Message < last.Message || s.Message == last.Message && s.Part <= last.Part) {
@@ -209,7 +211,7 @@ func (im *importer) ownText(ctx context.Context, s *SourceRecord) error {
 		return im.settle(s, rec)
 	}
 	text, err := im.textAt(ctx, part)
-	if conversation.KindOf(err) == conversation.ContentExpired { // it was erased, whatever the source says
+	if conversation.KindOf(err) == conversation.ContentExpired { // the text was erased, whatever the source says
 		return im.settle(s, rec)
 	}
 	if err != nil {
@@ -223,7 +225,7 @@ func (im *importer) ownText(ctx context.Context, s *SourceRecord) error {
 	return im.settle(s, rec)
 }
 
-// shareOwn lets contents that are stored later have the bytes of a message's own text, as an append does.
+// shareOwn lets later contents share the bytes of a message's own text, as an append does.
 func (im *importer) shareOwn(sum [32]byte, part []conversation.Part) error {
 	if part[0].Kind == conversation.PartToolResult && part[0].Result.Output == conversation.OutputParts {
 		return nil
@@ -238,7 +240,7 @@ func (im *importer) shareOwn(sum [32]byte, part []conversation.Part) error {
 	return im.weigh(contents.SharedSlot(sum))
 }
 
-// partOf is the part that a source is of. The last message is kept: many of its parts may be sources.
+// partOf returns the part that a source belongs to. The last message is kept, because many of its parts may have sources.
 func (im *importer) partOf(ctx context.Context, s *SourceRecord) ([]conversation.Part, error) {
 	if s.Message < 0 || s.Message >= im.head.Messages || s.Part < 0 {
 		return nil, invalid("source %d is of a message that is not there", im.sources.count)
@@ -265,7 +267,7 @@ func (im *importer) partOf(ctx context.Context, s *SourceRecord) ([]conversation
 	return part, nil
 }
 
-// textAt is the text of a part, as a source has it.
+// textAt returns the text of a part, as its source describes it.
 func (im *importer) textAt(ctx context.Context, part []conversation.Part) (string, error) {
 	h := &contents.Reader{Service: im.service.Contents, Key: im.key, Incarnation: im.incarnation}
 	if err := h.OfPart(ctx, part); err != nil || h.Ref == nil {
@@ -275,13 +277,13 @@ func (im *importer) textAt(ctx context.Context, part []conversation.Part) (strin
 	return string(text), err
 }
 
-// settle puts a source on record if it says what the record says: what is derived of it, rec has already.
+// settle records a source if it agrees with the record. rec holds what was derived from the record.
 func (im *importer) settle(s *SourceRecord, rec *contents.Record) error {
 	from := &s.Source
 	rec.Handle, rec.Type, rec.URL, rec.Title = from.ContentID, from.Type, from.URL, from.Title
 	rec.ContentType, rec.Metadata = from.ContentType, from.Metadata
 	rec.Accessed, rec.CitedBy, rec.Run, rec.Expired = from.Accessed.UnixMilli(), slices.Clone(from.CitedBy), from.RunID, from.Expired
-	if rec.SHA256 == nil { // nothing is there that could say otherwise
+	if rec.SHA256 == nil { // the text is gone, so nothing can disagree
 		rec.Bytes, rec.Chars = from.Bytes, from.Chars
 		if from.SHA256 != nil {
 			rec.SHA256 = from.SHA256[:]
@@ -298,7 +300,7 @@ func (im *importer) settle(s *SourceRecord, rec *contents.Record) error {
 	return im.keep(contents.SourceSlot(im.sources.count), rec.Encode())
 }
 
-// joinRun makes a content that goes with a run part of it, and says when that is.
+// joinRun adds a content to its run, if it goes with one, and returns when that is due.
 func (im *importer) joinRun(from *contents.Source, rec *contents.Record) (time.Time, error) {
 	rec.OfRun = !from.Expires.IsZero()
 	if !rec.OfRun {
@@ -312,7 +314,7 @@ func (im *importer) joinRun(from *contents.Source, rec *contents.Record) (time.T
 	return run.Due(), nil
 }
 
-// contentSlots are those about contents that the commit will write.
+// contentSlots returns the content slots that the commit will write.
 func (im *importer) contentSlots() *contents.SlotChanges {
 	if im.sources.slots == nil {
 		im.sources.slots = contents.NewSlotChanges(nil)
@@ -328,7 +330,7 @@ func (im *importer) keep(name string, value []byte) error {
 	return im.weigh(name)
 }
 
-// weigh counts a slot that is kept.
+// weigh counts the bytes of a slot that is kept.
 func (im *importer) weigh(name string) error {
 	if im.sources.bytes += len(name) + len(im.sources.slots.Changed[name]); im.sources.bytes > maxImportedSources {
 		return invalid("the export has more sources than an import takes")
@@ -336,7 +338,7 @@ func (im *importer) weigh(name string) error {
 	return nil
 }
 
-// completeSources demands that all that was named has come, and keeps the runs.
+// completeSources requires that every content that was named has come, and keeps the runs.
 func (im *importer) completeSources() error {
 	if im.sources.current != nil {
 		return invalid("the export is not whole: chunks of source %d are missing", im.sources.count)
@@ -355,7 +357,7 @@ func (im *importer) completeSources() error {
 	return nil
 }
 
-// applySources adds what is known of contents to the commit.
+// applySources adds the content slots to the commit.
 func (im *importer) applySources(c *store.Change) {
 	if im.sources.slots != nil {
 		im.sources.slots.Apply(c)

@@ -17,10 +17,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// maxImportedSlots bounds the calibrations of an import: one a model.
+// maxImportedSlots bounds the calibrations of an import, of which there is one per model.
 const maxImportedSlots = 256
 
-// checkSlots demands of imported state what builds rely on.
+// checkSlots requires of the imported state what builds rely on.
 func (im *importer) checkSlots() error {
 	if len(im.slots) > maxImportedSlots {
 		return invalid("the state has more than %d entries", maxImportedSlots)
@@ -35,7 +35,8 @@ func (im *importer) checkSlots() error {
 	return nil
 }
 
-// checkSlot is a slot as it is stored: earlier versions exported JSON. It is nil for one that no conversation of this kind has.
+// checkSlot returns a slot's value in the stored form; earlier versions exported JSON. It is nil for a slot that no
+// conversation has.
 func (im *importer) checkSlot(name string, value []byte) ([]byte, error) {
 	switch {
 	case name == view.BudgetWindowsSlot:
@@ -72,7 +73,7 @@ func (im *importer) fits(list []record.Fit) bool {
 	})
 }
 
-// admits says whether a window may be one of this conversation's.
+// admits reports whether a window may belong to this conversation.
 func (im *importer) admits(w conversation.Window) bool {
 	cuts := !slices.ContainsFunc(w.Cuts, func(c conversation.Cut) bool {
 		return c.Message < 0 || c.Message > im.head.Messages || c.Summary < 0 || min(c.Head, c.From, c.Tail) < 0
@@ -100,14 +101,15 @@ func (im *importer) reclaims(list []record.Reclaim) bool {
 	})
 }
 
-// successors says whether a list may be one of conversations that continue another. Whether they do, they say themselves.
+// successors reports whether a list may name conversations that continue this one. Those conversations say themselves whether
+// they do.
 func successors(list []record.Successor) bool {
 	return len(list) <= appends.MaxSuccessors && !slices.ContainsFunc(list, func(s record.Successor) bool {
 		return s.Conversation == "" || !isName(s.Conversation)
 	})
 }
 
-// isName says whether a text may be the id of a conversation, or none.
+// isName reports whether a text may be the id of a conversation, or is empty.
 func isName(s string) bool {
 	return len(s) <= store.MaxName && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
@@ -117,12 +119,12 @@ func (im *importer) reported(r record.UsageReport) bool {
 		min(r.Manifest, r.Counted, r.Context, r.Output, r.Thought) >= 0 && max(r.Counted, r.Context, r.Output, r.Thought) <= maxReported
 }
 
-// maxReported is more tokens than any provider takes.
+// maxReported is more tokens than any provider accepts.
 const maxReported = 1 << 40
 
 func calibrates(c record.Calibration) bool {
 	for _, f := range []float64{c.Prior, c.CountedSum, c.ReportedSum} {
-		if !(f >= 0 && f <= math.MaxInt32) { // and a number at all
+		if !(f >= 0 && f <= math.MaxInt32) { // false for NaN too
 			return false
 		}
 	}

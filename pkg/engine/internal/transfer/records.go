@@ -15,14 +15,14 @@ type Record struct {
 	Message      *conversation.Message
 	Edit         *conversation.Edit
 	Manifest     *conversation.Manifest
-	Source       *SourceRecord // after all of these
-	Chunk        *SourceChunk  // after its source, in order of offset
+	Source       *SourceRecord // after all of the above
+	Chunk        *SourceChunk  // after its source, by offset
 }
 
 // SourceRecord is a source record as an export holds it. Accessed and Expires are exact to the millisecond.
 type SourceRecord struct {
 	Source  contents.Source
-	Message int32 // whose text it is, if Source.AtAppend
+	Message int32 // index of the message whose text it is, if Source.AtAppend
 	Part    int32 // of that message
 }
 
@@ -33,18 +33,19 @@ type SourceChunk struct {
 	Data      []byte
 }
 
-// Run is what is known of a run that contents belong to.
+// Run is the state of a run that contents belong to.
 type Run struct {
 	ID   string
-	Used time.Time // when something of it was last stored or read
-	End  time.Time // when its contents go; zero until it is ended
-	Gone bool      // they are gone
+	Used time.Time // when one of its contents was last stored or read
+	End  time.Time // when its contents are deleted; zero until it is ended
+	Gone bool      // its contents are deleted
 }
 
-// State is what a conversation holds beside its head and its records, so that an import builds as the original would.
+// State is what a conversation holds besides its head and its records. With it, an imported conversation builds as the original
+// would.
 type State struct {
 	Slots map[string][]byte
-	// Rewinds are the ranges that were taken back, in the order in which they were: what came after them was paired without them.
+	// Rewinds are the ranges that were taken back, in order of time: later messages were paired without them.
 	Rewinds []conversation.Range
 	// Runs are those that contents belong to.
 	Runs []Run

@@ -1,5 +1,5 @@
-// Package transfer exports conversations and imports them. An import is staged under an incarnation that nothing leads to until its last
-// commit; what an append derives is derived again, not believed.
+// Package transfer exports and imports conversations. An import is staged under an incarnation that is not reachable before its last
+// commit. What an append derives is derived again instead of trusted.
 package transfer
 
 import (
@@ -18,5 +18,5 @@ type Service struct {
 	Blobs    *contents.Blobs
 	Contents *contents.Service
 	IDs      func() conversation.ID
-	Defaults conversation.Policy // the server's
+	Defaults conversation.Policy // the server's default policy
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// AddBytes changes the head's count of bytes. It does not fall below 0: what was recorded before the count began is not in it.
+// AddBytes changes the head's count of bytes. The count does not fall below 0: bytes recorded before counting began are not in it.
 func AddBytes(h *store.Head, n int64) { h.Bytes = max(h.Bytes+n, 0) }
 
-// GivenBytes is what the messages and the corrections of a change hold that callers gave, as it is on record: chunks that come with the
-// change count once, and those that are there already not at all.
+// GivenBytes is the number of bytes that callers gave with the messages and corrections of a change, as recorded. Chunks uploaded with
+// the change count once; chunks that were there before do not count.
 func GivenBytes(c *store.Change) int64 {
 	n, uploads := int64(0), slices.Clone(c.Uploads)
 	for i := range c.Messages {
@@ -28,7 +28,7 @@ func GivenBytes(c *store.Change) int64 {
 	return n
 }
 
-// givenBytes counts the contents of parts, and takes the chunks that it counts off the list.
+// givenBytes counts the contents of parts, and removes the chunks that it counts from uploads.
 func givenBytes(parts []conversation.Part, uploads *[]conversation.ID) (n int64) {
 	for i := range parts {
 		n += parts[i].Residue.Bytes()

@@ -8,11 +8,12 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// discardWithin bounds how long a call that was refused goes on for what it staged.
+// discardWithin is how long a refused call may take to discard what it staged.
 const discardWithin = 30 * time.Second
 
-// Discard lets go uploads that a call staged and no commit will refer to, even where its caller has given up: refused calls must not fill the
-// disk. Without uploads, it is all that is staged under an incarnation that will never be. What fails here is swept in an hour.
+// Discard deletes uploads that a call staged and no commit will refer to, even if the caller is gone: refused calls must not fill the disk.
+// Without uploads, it deletes everything that is staged under an incarnation which will not be committed. What it fails to delete, the
+// sweeper deletes an hour later.
 func (t *Manager) Discard(ctx context.Context, key store.Key, incarnation conversation.ID, uploads ...conversation.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardWithin)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Failure turns what the store and contexts say into errors of the domain.
+// Failure turns errors of the store and of contexts into errors of the domain.
 func Failure(err error) error {
 	var domain *conversation.Error
 	switch {

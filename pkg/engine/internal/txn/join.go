@@ -8,14 +8,15 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Pending is the head that a second change is decided on before the first is committed: both become one version.
+// Pending is the head on which a second change is decided before the first is committed. Both will be one version.
 func Pending(first *store.Change) store.Head {
 	h := first.Head
 	h.Version--
 	return h
 }
 
-// Join makes one change of two, of which the second was decided on what the first leaves (Pending). What both say of a slot, the second says.
+// Join merges two changes, of which the second was decided on the head that Pending returned for the first. If both set a slot, the second
+// wins.
 func Join(first, second *store.Change) *store.Change {
 	c := *second
 	c.Expect, c.Aside = first.Expect, false
@@ -37,12 +38,12 @@ func Join(first, second *store.Change) *store.Change {
 		c.Outcome = first.Outcome
 	}
 	c.Slots = joinSlots(first.Slots, second.Slots)
-	c.ExpectSlots = joinSlots(second.ExpectSlots, first.ExpectSlots) // what the first expects holds before either
+	c.ExpectSlots = joinSlots(second.ExpectSlots, first.ExpectSlots) // the first change's expectations are about the time before both
 	c.Erases = first.Erases || second.Erases
 	return &c
 }
 
-// replaced puts what replaces new records in their place, and returns what replaces records that are there before.
+// replaced applies replacements to records that are new in the same commit. It returns those for records that were there before.
 func replaced[T any](fresh, by []T, same func(a, b *T) bool) (rest []T) {
 	for i := range by {
 		at := slices.IndexFunc(fresh, func(f T) bool { return same(&f, &by[i]) })

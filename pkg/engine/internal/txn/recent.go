@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// recentHeads is how many conversations Recent knows, and recentFor how long: with a shared store another process may have moved on, and a
-	// guess that is wrong costs a call.
+	// recentHeads is how many conversations Recent remembers, and recentFor for how long. With a shared store another process may have
+	// changed the conversation, and a wrong guess costs a call.
 	recentHeads = 1024
 	recentFor   = 30 * time.Second
-	// recentBytes is what is remembered of one at most, beside what all have.
+	// recentBytes is how many bytes are remembered of one conversation at most, besides the fixed size of an entry.
 	recentBytes = 4 << 10
-	// maxEpochs bounds what is known of them: a cluster has one for each of its servers.
+	// maxEpochs is how many epochs are remembered: a cluster has one for each of its servers.
 	maxEpochs = 1024
 )
 
-// Recent is a store that remembers what the commits of this process made of conversations, so that the next change can be decided without
-// reading. Whether it still holds, the store finds out when that is committed.
+// Recent is a store that remembers the heads that this process's commits made, so that the next change can be decided without reading.
+// Whether a remembered head still holds shows when that change is committed.
 type Recent struct {
 	store.Store
 	clock func() time.Time
@@ -34,14 +34,14 @@ type Recent struct {
 	newEpoch func()
 }
 
-// recent is what a commit made of a conversation.
+// recent is what this process last saw of a conversation.
 type recent struct {
 	head store.Head
 	info store.Info
 	at   time.Time
 }
 
-// own returns it without what others may change.
+// own returns a copy that shares no slices which callers may change.
 func (r recent) own() recent {
 	r.head.Unanswered, r.head.Pins = slices.Clone(r.head.Unanswered), slices.Clone(r.head.Pins)
 	return r
@@ -50,15 +50,15 @@ func (r recent) own() recent {
 // NewRecent returns a store that remembers.
 func NewRecent(s store.Store, clock func() time.Time) *Recent {
 	r := &Recent{Store: s, clock: clock, epochs: map[string]struct{}{}, newEpoch: func() {}}
-	r.heads, _ = simplelru.NewLRU[store.Key, recent](recentHeads, nil) // an error would mean that the number is not positive
+	r.heads, _ = simplelru.NewLRU[store.Key, recent](recentHeads, nil) // the error is always nil, because the size is positive
 	return r
 }
 
-// OnEpoch has a function called when the store is in an epoch that was not known: what was read of it before may be gone. It must be set
-// before the first call.
+// OnEpoch sets a function that is called when the store turns out to be in an unknown epoch: what was read before may be gone. It must be
+// set before the first call.
 func (r *Recent) OnEpoch(changed func()) { r.newEpoch = changed }
 
-// Guess is what a conversation is, as far as this process knows; nil if it does not.
+// Guess returns what this process remembers of a conversation; nil if it remembers nothing.
 func (r *Recent) Guess(key store.Key) *store.Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +70,7 @@ func (r *Recent) Guess(key store.Key) *store.Snapshot {
 	return &store.Snapshot{Head: known.head, Info: &known.info}
 }
 
-// Forget says that what is known of a conversation was wrong.
+// Forget drops what is remembered of a conversation, because it was wrong.
 func (r *Recent) Forget(key store.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,7 +92,8 @@ func (r *Recent) Read(ctx context.Context, key store.Key, q store.Query) (*store
 	return snap, nil
 }
 
-// noteEpoch forgets everything with the first read of an epoch. What others forget comes first: who finds the epoch known may trust what there is.
+// noteEpoch drops everything at the first read of an epoch. The function of OnEpoch runs first: whoever finds the epoch known may trust all
+// caches.
 func (r *Recent) noteEpoch(epoch string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,13 +108,13 @@ func (r *Recent) noteEpoch(epoch string) {
 	r.epochs[epoch] = struct{}{}
 }
 
-// size is about how many bytes it takes beside what all take.
+// size is about how many bytes an entry takes besides its fixed size.
 func (r recent) size() int {
 	const call, pin = 64, 8
 	return len(r.info.Metadata) + len(r.info.Title) + len(r.head.CallIDs) + call*len(r.head.Unanswered) + pin*len(r.head.Pins)
 }
 
-// remember keeps the newest of what is known: reads and commits may come back in another order than they were made.
+// remember keeps the newest version: reads and commits may return in another order than they were made.
 func (r *Recent) remember(key store.Key, now recent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +133,7 @@ func (r *Recent) Commit(ctx context.Context, key store.Key, c *store.Change) err
 	err := r.Store.Commit(ctx, key, c)
 	switch {
 	case c.Aside && err == nil:
-	case err != nil || c.Head.State != store.Live || isUnread(c):
+	case err != nil || c.Head.State != store.Live || decidedWithoutRead(c):
 		r.Forget(key)
 	default:
 		r.committed(key, c)
@@ -140,10 +141,11 @@ func (r *Recent) Commit(ctx context.Context, key store.Key, c *store.Change) err
 	return err
 }
 
-// isUnread says whether a change may rest on no read: then nobody knows the epoch in which it stands.
-func isUnread(c *store.Change) bool { return c.Info != nil && c.Head.Epoch == "" }
+// decidedWithoutRead reports whether a change may have been decided without a read. Then the epoch that it belongs to is unknown.
+func decidedWithoutRead(c *store.Change) bool { return c.Info != nil && c.Head.Epoch == "" }
 
-// committed remembers a head; the attributes are those that came with it, or those of the version before, if they are known.
+// committed remembers the head of a commit. The attributes are those of the commit or, if it has none, those remembered of the version
+// before.
 func (r *Recent) committed(key store.Key, c *store.Change) {
 	now := recent{head: c.Head, at: r.clock()}
 	if c.Info != nil {

@@ -2,7 +2,7 @@ package txn
 
 import "fmt"
 
-// Guard recovers for background work: nobody above it does.
+// Guard turns a panic of background work into an error: nothing above it recovers.
 func Guard(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

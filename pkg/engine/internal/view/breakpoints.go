@@ -2,9 +2,9 @@ package view
 
 import "github.com/palimpsest-context/palimpsest/pkg/provider"
 
-// Breakpoints are where a cache breakpoint pays: after the system messages, before the tail, and at the end of what is on record. Where the
-// provider does not find the end of the build before by itself (earlier, as EarlierEnd counted it), that is marked in place of the tail's
-// beginning: whoever marks tools too stays within what a provider takes.
+// Breakpoints are the blocks behind which a cache breakpoint pays off: the system messages, the last block before the tail, and the last
+// recorded block. If the provider cannot find the end of the previous build by itself (earlier, from EarlierEnd), that end is marked in
+// place of the block before the tail. So a caller who also marks tools stays within the provider's limit.
 func (out *Composition) Breakpoints(earlier int32) []int32 {
 	end := RecordEnd(out.Blocks)
 	middle := out.head
@@ -20,7 +20,7 @@ func (out *Composition) Breakpoints(earlier int32) []int32 {
 	return points
 }
 
-// RecordEnd is how many leading blocks show what is on record: a synthetic last block comes and goes.
+// RecordEnd is how many leading blocks show recorded messages: a synthetic last block comes and goes.
 func RecordEnd(blocks []provider.Block) int {
 	end := len(blocks)
 	for end > 0 && blocks[end-1].Index < 0 {
@@ -29,8 +29,8 @@ func RecordEnd(blocks []provider.Block) int {
 	return end
 }
 
-// EarlierEnd is how many leading blocks show what the build before had of the record, if they are the same and lie so far back that the
-// provider does not find them from the end on: it looks at lookback blocks, the marked one among them. Else it is 0.
+// EarlierEnd is how many leading blocks show the recorded messages of the previous build, if these are unchanged and lie so far back that
+// the provider does not find them from the end. A provider looks at lookback blocks, including the marked one. In other cases it is 0.
 func (out *Composition) EarlierEnd(lookback int, before []provider.Block) int32 {
 	n := RecordEnd(before)
 	if lookback == 0 || RecordEnd(out.Blocks)-n < lookback || provider.CommonPrefix(before[:n], out.Blocks) < n {

@@ -8,21 +8,22 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// BudgetWindowsSlot holds the windows of the budgets that were built for last.
+// BudgetWindowsSlot holds the windows of the budgets that were used last.
 const BudgetWindowsSlot = BuildSlots + "fit"
 
-// MaxBudgetWindows is for how many budgets the start of the window is remembered (behaviour §8).
+// MaxBudgetWindows is how many budgets have their window remembered (behaviour §8).
 const MaxBudgetWindows = 4
 
-// BudgetWindows are the windows of the budgets that were built for last, the least recent first.
+// BudgetWindows are the windows of the budgets that were used last, the least recently used first.
 type BudgetWindows []record.Fit
 
-// BudgetWindows are the windows that are remembered.
+// BudgetWindows reads the remembered windows.
 func (w *Loaded) BudgetWindows() (BudgetWindows, error) {
 	return ReadSlot(w.Slots[BudgetWindowsSlot], record.DecodeFits, "the stored window is damaged")
 }
 
-// ForgetWindows lets windows be found anew. Their budgets stay remembered: the largest makes the summaries.
+// ForgetWindows makes the next build find those windows anew for which moved is true. Their budgets stay remembered, because summaries
+// are made for the largest one.
 func (w *Loaded) ForgetWindows(c *store.Change, moved func(*conversation.Window) bool) error {
 	known, err := w.BudgetWindows()
 	for i := range known {
@@ -36,7 +37,7 @@ func (w *Loaded) ForgetWindows(c *store.Change, moved func(*conversation.Window)
 	return err
 }
 
-// Of is the window of a budget.
+// Of returns the window of a budget.
 func (f BudgetWindows) Of(budget int64) (conversation.Window, bool) {
 	for _, o := range f {
 		if o.Budget == budget && o.Window.Start >= 0 {
@@ -46,14 +47,14 @@ func (f BudgetWindows) Of(budget int64) (conversation.Window, bool) {
 	return conversation.Window{}, false
 }
 
-// With is the list with a budget's window put in, as the most recent.
+// With returns the list with the window of a budget added as the most recent one.
 func (f BudgetWindows) With(budget int64, win conversation.Window) BudgetWindows {
 	out := slices.DeleteFunc(slices.Clone(f), func(o record.Fit) bool { return o.Budget == budget })
 	out = append(out, record.Fit{Budget: budget, Window: win})
 	return out[max(0, len(out)-MaxBudgetWindows):]
 }
 
-// Below is the window of the nearest smaller budget.
+// Below returns the window of the nearest smaller budget.
 func (f BudgetWindows) Below(budget int64) (conversation.Window, bool) {
 	var nearest *record.Fit
 	for i := range f {
@@ -67,7 +68,7 @@ func (f BudgetWindows) Below(budget int64) (conversation.Window, bool) {
 	return nearest.Window, true
 }
 
-// Largest is the largest of the budgets; 0 for none.
+// Largest is the largest budget; 0 if there are none.
 func (f BudgetWindows) Largest() int64 {
 	most := int64(0)
 	for _, o := range f {
@@ -76,16 +77,16 @@ func (f BudgetWindows) Largest() int64 {
 	return most
 }
 
-// Outgrown says whether a budget is so much larger than every remembered one that its window is opened afresh: a larger model reads all
-// anew anyway (behaviour §8).
+// Outgrown reports whether a budget is so much larger than every remembered one that its window is found anew: a larger model reads
+// everything anew anyway (behaviour §8).
 func (f BudgetWindows) Outgrown(budget int64) bool {
 	return len(f) > 0 && 2*budget > 3*f.Largest()
 }
 
-// Last says whether the budget is the one that was built for last.
+// Last reports whether the budget is the one that was used last.
 func (f BudgetWindows) Last(budget int64) bool { return len(f) > 0 && f[len(f)-1].Budget == budget }
 
-// Earliest is where the earliest of the windows starts.
+// Earliest is the earliest start of the windows and of otherwise.
 func (f BudgetWindows) Earliest(otherwise int32) int32 {
 	start := otherwise
 	for _, o := range f {

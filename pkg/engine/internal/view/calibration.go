@@ -9,10 +9,10 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// UsageSlot holds what reports have taught about a model.
+// UsageSlot returns the name of the slot that holds a model's calibration.
 func UsageSlot(model string) string { return BuildSlots + "usage/" + model }
 
-// calibration is what reports have taught about a model in this conversation.
+// calibration is what usage reports taught about a model in this conversation.
 func (w *Loaded) calibration(model string, profile conversation.ModelProfile) (tokens.Calibration, error) {
 	value, ok := w.Slots[UsageSlot(model)]
 	stored, err := ReadSlot(value, record.DecodeCalibration, "a stored calibration is damaged")
@@ -23,13 +23,14 @@ func (w *Loaded) calibration(model string, profile conversation.ModelProfile) (t
 	return c, err
 }
 
-// Factor is what counts are multiplied by for a model (behaviour §12).
+// Factor is the factor by which counts are multiplied for a model (behaviour §12).
 func (w *Loaded) Factor(model string, profile conversation.ModelProfile) (float64, error) {
 	c, err := w.calibration(model, profile)
 	return c.Factor(), err
 }
 
-// ObserveUsage learns from what the provider reported for a build. It is false if the report says nothing or the build had one.
+// ObserveUsage updates the calibration with what the provider reported for a build. It returns false if the report is empty or
+// the build already had one.
 func (w *Loaded) ObserveUsage(m *conversation.Manifest, model string, u provider.Usage, profile conversation.ModelProfile) (bool, error) {
 	if m.UsageReported || u.Context() == 0 {
 		return false, nil
@@ -44,7 +45,7 @@ func (w *Loaded) ObserveUsage(m *conversation.Manifest, model string, u provider
 	return true, w.noteUsage(m, model, u)
 }
 
-// setSlot changes a slot in the window; the commit that follows makes it stand.
+// setSlot changes a slot in the window. The commit that follows stores it.
 func (w *Loaded) setSlot(name string, value []byte) {
 	slots := make(map[string][]byte, len(w.Slots)+1)
 	maps.Copy(slots, w.Slots)
@@ -55,7 +56,7 @@ func (w *Loaded) setSlot(name string, value []byte) {
 // UsedSlot holds the last usage report.
 const UsedSlot = BuildSlots + "used"
 
-// noteUsage notes what was reported for a build, unless something was for a later one.
+// noteUsage stores a report as the last one, unless a later build has a report.
 func (w *Loaded) noteUsage(m *conversation.Manifest, model string, u provider.Usage) error {
 	last, _, err := w.LastUsage()
 	if err != nil || last.Manifest > m.Seq {
@@ -68,7 +69,7 @@ func (w *Loaded) noteUsage(m *conversation.Manifest, model string, u provider.Us
 	return nil
 }
 
-// LastUsage is the last usage report; ok is false if there is none.
+// LastUsage returns the last usage report; ok is false if there is none.
 func (w *Loaded) LastUsage() (r record.UsageReport, ok bool, err error) {
 	value, ok := w.Slots[UsedSlot]
 	r, err = ReadSlot(value, record.DecodeUsageReport, "the stored usage is damaged")

@@ -9,30 +9,30 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// Composition is a view laid out and written.
+// Composition is a view that is laid out and written for a provider.
 type Composition struct {
 	Window           conversation.Window
 	Units            []conversation.Unit
-	Weights          []int64 // of the units as written
-	Tail             int     // units before the tail
-	Lead             int     // blocks of leading system messages
-	head             int     // blocks before the tail
-	starts           []int   // the first block of each unit
+	Weights          []int64 // weights of the units as written
+	Tail             int     // number of units before the tail
+	Lead             int     // number of blocks of leading system messages
+	head             int     // number of blocks before the tail
+	starts           []int   // index of the first block of each unit
 	Blocks           []provider.Block
 	Repairs          []provider.Repair
 	Messages         []provider.Message
-	Removed          []conversation.Item  // in the tail, and not shown: removed, or all of their blocks dropped
-	Hidden           []conversation.Edit  // what was taken back
-	TakenOut         []conversation.Edit  // what the caller's list lacks
-	Summarized       []conversation.Range // what the summaries in force stand for
-	DroppedSummaries []conversation.Edit  // summaries that stand, and that the window has no room for
-	made             []conversation.Edit  // summaries that stand, with the ranges that they were made of
-	NoRoom           []conversation.Range // messages before the window that it would show, had it the room
+	Removed          []conversation.Item  // messages of the tail that are not shown: removed, or all of their blocks dropped
+	Hidden           []conversation.Edit  // edits of what was taken back
+	TakenOut         []conversation.Edit  // edits of what the caller's list lacks
+	Summarized       []conversation.Range // ranges that the summaries in force stand for
+	DroppedSummaries []conversation.Edit  // summaries in force for which the window has no room
+	madeFrom         []conversation.Edit  // summaries in force, with the ranges that they were made from
+	NoRoom           []conversation.Range // messages before the window that it would show if it had room
 	Used             map[unitKey]provider.UnitBlocks
-	Original         func(*conversation.Message) *conversation.Message // as it was appended
+	Original         func(*conversation.Message) *conversation.Message // returns a message as it was appended
 }
 
-// Composer writes views of one conversation for one format and model.
+// Composer writes views of one conversation for a format and a model.
 type Composer struct {
 	Loaded *Loaded
 	Kept   conversation.Kept
@@ -41,22 +41,22 @@ type Composer struct {
 	count  func(string) int
 }
 
-// NewComposer writes views of what is loaded. kept is what is shown wherever a window starts.
+// NewComposer returns a composer for a loaded conversation. kept is what is shown wherever a window starts.
 func NewComposer(w *Loaded, kept conversation.Kept, f provider.Format, model string, counter tokens.Counter) *Composer {
 	count := func(text string) int { n, _ := counter.Count(text); return n }
 	return &Composer{Loaded: w, Kept: kept, Format: f, Model: model, count: count}
 }
 
-// Cache is where this composer's units are remembered.
-func (c *Composer) Cache() *rendering {
-	return c.Loaded.rendering(renderKey{c.Format.Format(), c.Model}, c.Format.Traits())
+// Cache returns the cache of this composer's written units.
+func (c *Composer) Cache() *unitCache {
+	return c.Loaded.unitCacheFor(renderKey{c.Format.Format(), c.Model}, c.Format.Traits())
 }
 
-// Compose lays the view out for a window and writes every unit of it.
+// Compose lays out the view for a window and writes all its units.
 func (c *Composer) Compose(view *conversation.View, win conversation.Window) (*Composition, error) {
 	out := &Composition{Window: win, Units: view.Layout(c.Loaded.Messages, win, c.Kept)}
 	out.Used, out.Blocks = make(map[unitKey]provider.UnitBlocks, len(out.Units)), make([]provider.Block, 0, 2*len(out.Units))
-	out.Original, out.made = c.Loaded.Original, view.Summaries()
+	out.Original, out.madeFrom = c.Loaded.Original, view.Summaries()
 	view = view.In(win)
 	out.Weights = make([]int64, len(out.Units))
 	out.Hidden, out.TakenOut, out.Summarized = view.Hides(), view.Lacked(), summarizedRanges(view)
@@ -138,7 +138,7 @@ func (c *Composer) writeUnit(out *Composition, i int, neighbors provider.Neighbo
 	written, ok := c.Cache().Units[key]
 	if ok = ok && key.edit != conversation.Returning; !ok {
 		whole, err := c.inlineUnit(u)
-		if err != nil || c.Loaded.lacks() {
+		if err != nil || c.Loaded.lacksAnything() {
 			return written, err
 		}
 		whole = c.shorten(whole, key.cut)
@@ -146,7 +146,7 @@ func (c *Composer) writeUnit(out *Composition, i int, neighbors provider.Neighbo
 		for i := range written.Messages {
 			written.Messages[i].Shortened = !key.cut.Leaves()
 		}
-		if key.edit != conversation.Returning { // one number for whatever comes back
+		if key.edit != conversation.Returning { // not for returning units, which all have the same number
 			c.Cache().Units[key] = written
 		}
 	}
@@ -154,8 +154,8 @@ func (c *Composer) writeUnit(out *Composition, i int, neighbors provider.Neighbo
 	return written, nil
 }
 
-// isSevered says whether a unit begins with the assistant, and what came directly before it is not shown. What was taken back, or removed by the
-// caller, came before nothing.
+// isSevered reports whether a unit begins with the assistant while the message directly before it is not shown. Messages that were taken
+// back, or removed by the caller, do not count as a message before it.
 func (out *Composition) isSevered(i int) bool {
 	u, before := &out.Units[i], int32(0)
 	if u.Summary != nil || u.Items[0].Message.Role != conversation.RoleAssistant {
@@ -179,7 +179,7 @@ func (out *Composition) isSevered(i int) bool {
 	return len(conversation.SubtractRanges([]conversation.Range{{First: before, End: u.First()}}, gone)) > 0
 }
 
-// CutOf is how a window cuts a unit; none if it does not.
+// CutOf returns how a window cuts a unit; the zero Cut if it does not.
 func CutOf(win *conversation.Window, u *conversation.Unit) conversation.Cut {
 	var cut conversation.Cut
 	if u.Summary != nil {
@@ -190,7 +190,7 @@ func CutOf(win *conversation.Window, u *conversation.Unit) conversation.Cut {
 	return cut
 }
 
-// shorten is a unit, contents inline, as a window's cut shows it.
+// shorten returns a unit, with contents inline, as a window's cut shows it.
 func (c *Composer) shorten(u *conversation.Unit, cut conversation.Cut) *conversation.Unit {
 	if cut.Leaves() {
 		return u
@@ -208,7 +208,7 @@ func (c *Composer) shorten(u *conversation.Unit, cut conversation.Cut) *conversa
 	return &conversation.Unit{Items: []conversation.Item{it}}
 }
 
-// inlineUnit is the unit with all contents in memory. What is read for it is not kept: what was written is.
+// inlineUnit returns the unit with all contents in memory. The contents are not kept; the written unit is.
 func (c *Composer) inlineUnit(u *conversation.Unit) (*conversation.Unit, error) {
 	out := *u
 	if u.Summary != nil {
@@ -235,7 +235,7 @@ func (c *Composer) inlineSummary(e *conversation.Edit) (*conversation.Unit, erro
 	return &conversation.Unit{Summary: &edit}, nil
 }
 
-// Tokens is what the composition weighs, before the factor.
+// Tokens is the weight of the composition, before the calibration factor.
 func (out *Composition) Tokens() int64 {
 	n := int64(0)
 	for i := range out.Blocks {
@@ -244,8 +244,7 @@ func (out *Composition) Tokens() int64 {
 	return n
 }
 
-// Newest is the position of the newest unit that is written as anything: an answer that was aborted before its first word may
-// come after it.
+// Newest is the index of the newest unit that is written as anything. An answer that was aborted before its first word may come after it.
 func (out *Composition) Newest() int {
 	for i := len(out.Units) - 1; i > out.Tail; i-- {
 		if out.Weights[i] > 0 {
@@ -255,7 +254,7 @@ func (out *Composition) Newest() int {
 	return min(out.Tail, len(out.Units)-1)
 }
 
-// IsNew says whether a unit is the newest one, or has a result that came behind the beginning of that.
+// IsNew reports whether a unit is the newest one, or has a result that came after the newest one began.
 func (out *Composition) IsNew(i int) bool {
 	newest := out.Newest()
 	return i >= newest || slices.ContainsFunc(out.Units[i].Items, func(it conversation.Item) bool {
@@ -263,15 +262,15 @@ func (out *Composition) IsNew(i int) bool {
 	})
 }
 
-// TailIsEmpty says whether the tail is written as nothing.
+// TailIsEmpty reports whether nothing is written for the tail.
 func (out *Composition) TailIsEmpty() bool {
 	return !slices.ContainsFunc(out.Weights[out.Tail:], func(n int64) bool { return n > 0 })
 }
 
-// HasSpeaker says whether anybody but the system says anything, in whatever role a format writes it.
+// HasSpeaker reports whether anybody but the system says anything, no matter in which role a format writes it.
 func (out *Composition) HasSpeaker() bool { return out.LastSpeaker() >= 0 }
 
-// LastSpeaker is the position of the newest unit in which anybody but the system says anything; -1 if there is none.
+// LastSpeaker is the index of the newest unit in which anybody but the system says anything; -1 if there is none.
 func (out *Composition) LastSpeaker() int {
 	for i := len(out.Units) - 1; i >= 0; i-- {
 		u := &out.Units[i]
@@ -282,8 +281,8 @@ func (out *Composition) LastSpeaker() int {
 	return -1
 }
 
-// LeftOut is everything before the window's start, but for what summaries stand for: one range behind the last of them. Before
-// that, what is shown beside them or was taken back is left aside too.
+// LeftOut returns what is left out before the window's start and has no summary, as one range behind the last summary. Up to that summary's
+// end, it does not list what is shown next to summaries or was taken back.
 func (out *Composition) LeftOut(m *conversation.Manifest) []conversation.Range {
 	known, end := slices.Clone(out.Summarized), int32(0)
 	for i := range out.Units {
@@ -313,16 +312,16 @@ func (out *Composition) LeftOut(m *conversation.Manifest) []conversation.Range {
 	return conversation.SubtractRanges([]conversation.Range{{First: m.LeadingSystem, End: m.Window.Start}}, known)
 }
 
-// Beside is what the messages weigh, as they were appended, that a summary was made of and that the view has all the same: what was brought
-// back, what the window keeps of its own, and what lies behind the start of one that was opened afresh.
+// Beside is the weight, as appended, of messages that a summary was made from although the view shows them: those brought back, those that
+// the window keeps, and those behind the start of a window that was found anew.
 func (out *Composition) Beside(e *conversation.Edit) int64 {
-	made := slices.IndexFunc(out.made, func(m conversation.Edit) bool { return m.Seq == e.Seq })
+	made := slices.IndexFunc(out.madeFrom, func(m conversation.Edit) bool { return m.Seq == e.Seq })
 	if made < 0 {
 		return 0
 	}
 	weight := int64(0)
 	add := func(it *conversation.Item) {
-		if i := it.Message.Index; out.made[made].Range.Contains(i) && e.Summary.Covers(i) {
+		if i := it.Message.Index; out.madeFrom[made].Range.Contains(i) && e.Summary.Covers(i) {
 			weight += int64(out.Original(it.Message).Tokens)
 		}
 	}
@@ -335,7 +334,7 @@ func (out *Composition) Beside(e *conversation.Edit) int64 {
 	return weight
 }
 
-// summarizedRanges are the messages that the summaries in force stand for.
+// summarizedRanges returns the ranges that the summaries in force stand for.
 func summarizedRanges(view *conversation.View) []conversation.Range {
 	summaries := view.Summaries()
 	out := make([]conversation.Range, 0, len(summaries))
@@ -345,12 +344,12 @@ func summarizedRanges(view *conversation.View) []conversation.Range {
 	return out
 }
 
-// TextPart is a part of text alone.
+// TextPart returns a part that holds a text.
 func TextPart(text string) conversation.Part {
 	return conversation.Part{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}
 }
 
-// TailUnit describes a unit to the policies that cut the tail.
+// TailUnit describes a unit for the policies that cut the tail.
 func (out *Composition) TailUnit(i int) compaction.TailUnit {
 	u := &out.Units[i]
 	return compaction.TailUnit{
@@ -359,7 +358,7 @@ func (out *Composition) TailUnit(i int) compaction.TailUnit {
 	}
 }
 
-// Whole says whether a composition shows all messages of a unit in full.
+// Whole reports whether a composition shows all messages of a unit in full.
 func (out *Composition) Whole(unit conversation.Range) bool {
 	for i := range out.Units {
 		u := &out.Units[i]

@@ -6,8 +6,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// applyCorrections gives the messages of the window the words that corrections in its view gave them, so that nothing which is made of them
-// knows the old ones. The originals are kept beside: what rewrites the record, or shows it, needs them.
+// applyCorrections applies the corrections to the loaded messages, so that whatever is made from them has the new words. The originals are
+// kept as well: they are needed to rewrite or show the record.
 func (w *Loaded) applyCorrections() {
 	owned := false
 	for _, index := range w.View.Corrections() {
@@ -17,7 +17,7 @@ func (w *Loaded) applyCorrections() {
 		}
 		original := *w.Original(m)
 		corrected := *w.View.Corrected(&original)
-		if !owned { // views that were laid out before point at their messages
+		if !owned { // earlier layouts point at the old messages
 			w.Messages, owned, w.measured, w.bytes = slices.Clone(w.Messages), true, 0, 0
 			m, _ = w.Message(index)
 		}
@@ -29,7 +29,7 @@ func (w *Loaded) applyCorrections() {
 	}
 }
 
-// Corrections is how many there are: they come with any message.
+// Corrections counts the corrections. All of them are loaded with any message.
 func (w *Loaded) Corrections() int {
 	n := 0
 	for i := range w.Edits {
@@ -40,9 +40,9 @@ func (w *Loaded) Corrections() int {
 	return n
 }
 
-// Original is a loaded message as it was appended.
+// Original returns a loaded message as it was appended.
 func (w *Loaded) Original(m *conversation.Message) *conversation.Message {
-	if len(w.Originals) == 0 { // as nearly always, and it is asked of every message
+	if len(w.Originals) == 0 { // the usual case, and this is called for every message
 		return m
 	}
 	if o, ok := w.Originals[m.Index]; ok {

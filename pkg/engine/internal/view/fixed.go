@@ -7,21 +7,22 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// FixedInput is what the caller sends beside the context.
+// FixedInput is what the caller sends in addition to the context.
 type FixedInput struct {
 	SystemPrompt string
 	ToolsJSON    string
 	Tokens       *int32
-	RenderSystem bool // the system prompt stands first in the answer
+	RenderSystem bool // the system prompt is part of the answer, in first place
 }
 
-// fixedWeight remembers what the last fixed input weighs: agents send the same one with every build.
+// fixedWeight remembers the weight of the last fixed input: agents send the same input with every build.
 type fixedWeight struct {
 	Hash   [32]byte
 	Tokens int64
 }
 
-// WeighFixed counts what the caller sends beside the context (behaviour §12): a system prompt weighs what a message weighs.
+// WeighFixed counts what the caller sends in addition to the context (behaviour §12). A system prompt weighs as much as a
+// message.
 func (w *Loaded) WeighFixed(in FixedInput, counter tokens.Counter) fixedWeight {
 	hash := fixedHash(in)
 	if hash == w.Fixed.Hash {
@@ -46,7 +47,7 @@ func (w *Loaded) WeighFixed(in FixedInput, counter tokens.Counter) fixedWeight {
 func fixedHash(in FixedInput) [32]byte {
 	h := sha256.New()
 	for _, s := range []string{in.SystemPrompt, in.ToolsJSON} {
-		_ = json.NewEncoder(h).Encode(len(s)) // lengths keep the two apart
+		_ = json.NewEncoder(h).Encode(len(s)) // the lengths separate adjacent texts
 		h.Write([]byte(s))
 	}
 	if in.Tokens != nil {

@@ -6,17 +6,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// KeptUsageSlot holds what a provider reported with an answer that was appended. The next build counts it, unless it brings a report.
+// KeptUsageSlot holds the usage that a provider reported with an appended answer. The next build counts it unless its request has a
+// report.
 const KeptUsageSlot = BuildSlots + "reported"
 
-// KeepUsage is the slot's value for a build. What came from caches is input to whoever counts it.
+// KeepUsage returns the slot's value for a build. Cached tokens are added to the input.
 func KeepUsage(manifest int64, u provider.Usage) []byte {
 	return record.EncodeUsageReport(&record.UsageReport{
 		Manifest: manifest, Context: u.Context(), Output: int64(u.Output), Thought: int64(u.Reasoning),
 	})
 }
 
-// KeptUsage is the report that is kept, and the build that it is of; 0 for none.
+// KeptUsage returns the kept report and the build that it is for; 0 if there is none.
 func (w *Loaded) KeptUsage() (manifest int64, u provider.Usage, err error) {
 	r, err := ReadSlot(w.Slots[KeptUsageSlot], record.DecodeUsageReport, "the stored usage is damaged")
 	if err != nil {
@@ -25,7 +26,7 @@ func (w *Loaded) KeptUsage() (manifest int64, u provider.Usage, err error) {
 	return r.Manifest, provider.Usage{Input: clamp(r.Context), Output: clamp(r.Output), Reasoning: clamp(r.Thought)}, nil
 }
 
-// DropKeptUsage adds to a build's change that the report is kept no more.
+// DropKeptUsage adds to a build's change that the kept report is deleted.
 func (w *Loaded) DropKeptUsage(c *store.Change) {
 	if _, ok := w.Slots[KeptUsageSlot]; ok {
 		c.Slots[KeptUsageSlot] = nil

@@ -8,14 +8,14 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/dedup"
 )
 
-// lineKey names a text, by the correction that gave it its words.
+// lineKey identifies a text, together with the correction that gave it its words.
 type lineKey struct {
 	message, part int32
 	correction    int64
 }
 
-// Lines are hashes of the lines of a text that is written as lines; none of another text, such as JSON, which a format may write as an
-// object.
+// Lines returns hashes of the lines of a text that formats write as lines. Other texts have none: JSON, for example, may be written as
+// an object.
 func (w *Loaded) Lines(m *conversation.Message, part int32) ([]uint64, error) {
 	key := lineKey{m.Index, part, w.View.Correction(m.Index)}
 	if known, ok := w.lines[key]; ok {
@@ -40,7 +40,7 @@ func (w *Loaded) Lines(m *conversation.Message, part int32) ([]uint64, error) {
 	return lines, nil
 }
 
-// trimLines forgets the lines of messages that are not loaded any more.
+// trimLines drops the lines of messages that are no longer loaded.
 func (w *Loaded) trimLines() {
 	maps.DeleteFunc(w.lines, func(k lineKey, _ []uint64) bool {
 		_, ok := w.Message(k.message)
@@ -48,7 +48,7 @@ func (w *Loaded) trimLines() {
 	})
 }
 
-// sizeOfLine is about what a line takes in memory.
+// sizeOfLine is about how many bytes a line takes in memory.
 const sizeOfLine = 8
 
 func (w *Loaded) sizeOfLines() int64 {

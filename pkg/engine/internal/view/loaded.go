@@ -1,5 +1,5 @@
-// Package view holds what is loaded of a conversation, and writes it for a provider: messages and edits from the window's start on, the
-// view that both fold into, and the blocks that its units were written as. A view may stay warm between builds.
+// Package view holds what is loaded of a conversation, and writes it for a provider: the messages and edits from the window's start on,
+// the view into which both fold, and the blocks that its units were written as. A view may stay in memory between builds.
 package view
 
 import (
@@ -14,67 +14,68 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// BuildSlots is the prefix of the slots that builds need: fit starts and calibrations.
+// BuildSlots is the prefix of the slots that every build reads, such as windows and calibrations.
 const BuildSlots = "build/"
 
-// HistorySlot remembers whole lists that callers have sent.
+// HistorySlot remembers the whole lists that callers have sent.
 const HistorySlot = BuildSlots + "history"
 
-// Loaded is what a build touches of a conversation: the messages it may show, and the view over them. Its cost follows the
-// model's window, never the length of the history. A window may be kept warm between builds; it is then brought up to date
-// with what was committed since. One caller at a time uses a window.
+// Loaded is what a build needs of a conversation: the messages it may show, and the view over them. Its cost depends on the model's
+// window and not on the length of the history. It may stay in memory between builds, and is then updated with what was committed since.
+// Only one caller uses it at a time.
 type Loaded struct {
 	Key   store.Key
 	Head  store.Head
 	Info  store.Info
 	Slots map[string][]byte
 
-	loaded   []conversation.Range   // what messages holds, in order and apart
-	Messages []conversation.Message // with the words that corrections gave them
+	loaded   []conversation.Range   // the ranges that Messages holds, in order and disjoint
+	Messages []conversation.Message // with corrections applied
 	Edits    []conversation.Edit
 	View     *conversation.View
 
-	Originals map[int32]conversation.Message // of messages that were corrected, as they were appended
+	Originals map[int32]conversation.Message // corrected messages, as they were appended
 
-	newest     []conversation.Manifest // the last one, as of when the window was opened; none if there is none
-	renderings map[renderKey]*rendering
-	Fixed      fixedWeight
-	lines      map[lineKey][]uint64 // of texts that deduplication has looked at
+	lastManifest []conversation.Manifest // the last manifest at the time of opening; empty if there was none
+	unitCaches   map[renderKey]*unitCache
+	Fixed        fixedWeight
+	lines        map[lineKey][]uint64 // lines of texts that deduplication has looked at
 
-	// What a plan has asked for beside, while it runs, and what it lacks.
+	// Contents and slots that a running plan has asked for, and what it still lacks.
 	contents   map[conversation.ID]string
 	extraSlots map[string][]byte
 	missing    missing
-	measured   int   // so many messages were weighed for the cache
-	bytes      int64 // what they take
-	unborn     bool  // nothing is stored of the conversation: a change that is not committed yet creates it
+	measured   int   // number of messages weighed for the cache
+	bytes      int64 // size of these messages in memory
+	notStored  bool  // nothing is stored yet: a change that is not committed creates the conversation
 }
 
-// erased says whether another process has erased what an edit is about: messages that are warm here would still hold it.
-func erased(e conversation.Edit) bool { return e.Erases }
+// erases reports whether an edit erased messages. If another process made the edit, the messages held here would still have the text.
+func erases(e conversation.Edit) bool { return e.Erases }
 
-// MaxIndex is behind every message.
+// MaxIndex is greater than the index of any message.
 const MaxIndex = 1<<31 - 1
 
-// maxDelta is how many new messages are worth adding to a warm window: with more, the window's start will move past them.
+// maxDelta is the number of new messages up to which an old window is updated. With more, the window's start would move past them
+// anyway.
 const maxDelta = 4096
 
-// New is what was read of a conversation, without messages.
+// New makes a Loaded, without messages, from a snapshot.
 func New(key store.Key, snap *store.Snapshot) *Loaded {
 	return &Loaded{
 		Key: key, Head: snap.Head, Info: *snap.Info, Slots: snap.Slots, View: (&conversation.View{}).Fold(nil),
-		renderings: make(map[renderKey]*rendering),
+		unitCaches: make(map[renderKey]*unitCache),
 	}
 }
 
-// actor is whose the conversation is. Heads that were written before they knew leave it to the attributes.
+// actor is the actor of the conversation. Older heads do not name it; the attributes do.
 func (w *Loaded) actor() string { return cmp.Or(w.Head.ActorID, w.Info.ActorID) }
 
-// advance takes in what was committed since the window was warm.
+// advance adds what was committed since the window was used last.
 func (w *Loaded) advance(snap *store.Snapshot) {
 	added := conversation.Range{First: w.Head.Messages, End: snap.Head.Messages}
 	w.Head, w.Info, w.Slots = snap.Head, *snap.Info, snap.Slots
-	// A build that was cut short may have left a window that does not reach to the end: the new messages are a range of their own.
+	// After a canceled build the window may not reach to the end, so the new messages are a range of their own.
 	w.Messages = append(w.Messages, snap.Messages...)
 	w.loaded = conversation.MergeRanges(append(w.loaded, added))
 	if len(snap.Edits) > 0 {
@@ -84,7 +85,7 @@ func (w *Loaded) advance(snap *store.Snapshot) {
 	w.applyCorrections()
 }
 
-// Load makes the window hold the ranges, whatever it holds beside them, with their edits.
+// Load loads the missing parts of the ranges, with their edits.
 func (w *Loaded) Load(ctx context.Context, s store.Store, ranges ...conversation.Range) error {
 	missing := conversation.SubtractRanges(ranges, w.loaded)
 	if len(missing) == 0 {
@@ -105,8 +106,8 @@ func (w *Loaded) Load(ctx context.Context, s store.Store, ranges ...conversation
 	return nil
 }
 
-// RestoredRanges lists what was brought back after an edit, to the ends of its units: one that was the newest then may have grown since.
-// Where the end is not known yet, it lists what has to be looked at.
+// RestoredRanges lists what was brought back by edits after seq after, up to the ends of its units: a unit that was the newest one may
+// have grown since. Where the end is not known, it lists what must be loaded to find it.
 func (w *Loaded) RestoredRanges(after int64) []conversation.Range {
 	var out []conversation.Range
 	for _, r := range conversation.MergeRanges(w.View.Restorations(after)) {
@@ -121,7 +122,7 @@ func (w *Loaded) RestoredRanges(after int64) []conversation.Range {
 				break
 			}
 			if first, known := m.UnitFirst(); known && first == next {
-				out = append(out, conversation.Range{First: next, End: next + 1}) // so that it need not be looked at again
+				out = append(out, conversation.Range{First: next, End: next + 1}) // the next call then finds it loaded
 				break
 			}
 			r.End = next + 1
@@ -131,10 +132,10 @@ func (w *Loaded) RestoredRanges(after int64) []conversation.Range {
 	return out
 }
 
-// lookAhead is how many messages are read at a time while the end of a unit that was brought back is looked for.
+// lookAhead is how many messages are read at a time to find the end of a unit that was brought back.
 const lookAhead = 4
 
-// pastHidden is the first message from an index on that is not hidden.
+// pastHidden is the first message from index on that is not hidden.
 func (w *Loaded) pastHidden(index int32) int32 {
 	for moved := true; moved; {
 		moved = false
@@ -147,7 +148,7 @@ func (w *Loaded) pastHidden(index int32) int32 {
 	return index
 }
 
-// ClippedWeight is what a message weighs, with its results clipped to a share, in tokens.
+// ClippedWeight is the weight of a message in tokens if its results are clipped to share tokens each.
 func ClippedWeight(m *conversation.Message, share int64) int64 {
 	n := int64(m.Overhead())
 	for i := range m.Parts {
@@ -160,11 +161,11 @@ func ClippedWeight(m *conversation.Message, share int64) int64 {
 	return n
 }
 
-// Supply adds messages and edits that were read, and folds the view anew: edits of older messages come before edits it has. What a plan
-// lacked is not missing any more.
+// Supply adds messages and edits that were read, and folds the view anew, because edits of older messages come before edits it has.
+// Nothing counts as missing after that.
 func (w *Loaded) Supply(snap *store.Snapshot, ranges []conversation.Range) {
 	w.missing = missing{}
-	// Views that were laid out before point at their messages: those must stay where they are.
+	// Earlier layouts point at the messages, so those must not move.
 	w.Messages, w.measured, w.bytes = append(slices.Clip(w.Messages), snap.Messages...), 0, 0
 	slices.SortFunc(w.Messages, func(a, b conversation.Message) int { return int(a.Index) - int(b.Index) })
 	w.loaded = conversation.MergeRanges(append(w.loaded, ranges...))
@@ -172,7 +173,7 @@ func (w *Loaded) Supply(snap *store.Snapshot, ranges []conversation.Range) {
 	w.applyCorrections()
 }
 
-// fold takes in edits that were read, and folds the view anew.
+// fold adds edits that were read, and folds the view anew.
 func (w *Loaded) fold(more []conversation.Edit) {
 	if len(more) == 0 {
 		return
@@ -183,15 +184,15 @@ func (w *Loaded) fold(more []conversation.Edit) {
 	w.View = (&conversation.View{}).Fold(w.Edits)
 }
 
-// ApplyCommit moves the window to what a build has committed.
+// ApplyCommit updates the window to what a build has committed.
 func (w *Loaded) ApplyCommit(c *store.Change, view *conversation.View) {
-	w.Head, w.unborn = c.Head, false
+	w.Head, w.notStored = c.Head, false
 	w.Edits = append(w.Edits, c.Edits...)
 	w.View = view
 	w.Slots = withSlots(w.Slots, c)
 }
 
-// withSlots are slots of builds as a change leaves them.
+// withSlots returns the build slots after a change.
 func withSlots(before map[string][]byte, c *store.Change) map[string][]byte {
 	slots := make(map[string][]byte, len(before)+len(c.Slots))
 	maps.Copy(slots, before)
@@ -204,7 +205,7 @@ func withSlots(before map[string][]byte, c *store.Change) map[string][]byte {
 	return slots
 }
 
-// Trim forgets messages and edits before the earliest start that a budget may still need, but for what is kept.
+// Trim drops messages and edits before from, the earliest start that a budget may still need, except those that are kept.
 func (w *Loaded) Trim(from int32, kept []conversation.Range) {
 	keep := conversation.MergeRanges(append(slices.Clone(kept), conversation.Range{First: from, End: w.Head.Messages}))
 	if len(conversation.SubtractRanges(w.loaded, keep)) == 0 {
@@ -228,7 +229,7 @@ func perMessage(k conversation.EditKind) bool {
 	return k == conversation.EditParts || k == conversation.EditMask || k == conversation.EditRemove || k == conversation.EditReturn
 }
 
-// Message finds a loaded message.
+// Message returns a loaded message.
 func (w *Loaded) Message(index int32) (*conversation.Message, bool) {
 	i, ok := slices.BinarySearchFunc(w.Messages, index, func(m conversation.Message, index int32) int { return int(m.Index) - int(index) })
 	if !ok {
@@ -237,7 +238,7 @@ func (w *Loaded) Message(index int32) (*conversation.Message, bool) {
 	return &w.Messages[i], true
 }
 
-// size is about what the window takes in memory.
+// size is about how many bytes the window takes in memory.
 func (w *Loaded) size() int64 {
 	for ; w.measured < len(w.Messages); w.measured++ {
 		w.bytes += sizeOf(&w.Messages[w.measured])
@@ -246,13 +247,13 @@ func (w *Loaded) size() int64 {
 	for _, m := range w.Originals {
 		n += sizeOf(&m)
 	}
-	for _, r := range w.renderings {
+	for _, r := range w.unitCaches {
 		n += r.bytes()
 	}
 	return n
 }
 
-// sizeOf is about what a message takes in memory, with its place in the view.
+// sizeOf is about how many bytes a message takes in memory, with its place in the view.
 func sizeOf(m *conversation.Message) int64 {
 	n := int64(768)
 	for _, c := range conversation.Contents(m.Parts) {
@@ -261,7 +262,7 @@ func sizeOf(m *conversation.Message) int64 {
 	return n
 }
 
-// UnitStart is the first message of the unit that an index lies in; of a hidden message, of the unit before it.
+// UnitStart is the first message of the unit that an index lies in. For a hidden message, it is that of the unit before.
 func (w *Loaded) UnitStart(from int32) (int32, error) {
 	for from > 0 {
 		page := conversation.Range{First: max(0, from-UnitPage), End: from + 1}
@@ -284,10 +285,10 @@ func (w *Loaded) UnitStart(from int32) (int32, error) {
 	return from, nil
 }
 
-// UnitPage is how many messages are read at a time while the beginning or the end of a unit is looked for.
+// UnitPage is how many messages are read at a time to find the beginning or the end of a unit.
 const UnitPage = 64
 
-// UnitOf is the unit of a message; nil of a hidden one.
+// UnitOf returns the unit of a message; nil if the message is hidden.
 func (w *Loaded) UnitOf(index int32) (*conversation.Unit, error) {
 	first, err := w.UnitStart(index)
 	if err != nil {
@@ -304,7 +305,7 @@ func (w *Loaded) UnitOf(index int32) (*conversation.Unit, error) {
 	}
 }
 
-// unitWithin finds the unit of a message in a loaded range; last says that it reaches to the end of that.
+// unitWithin finds the unit of a message in a loaded range. last reports that the unit reaches to the end of the range.
 func (w *Loaded) unitWithin(r conversation.Range, index int32) (u *conversation.Unit, last bool) {
 	var items []conversation.Item
 	for i := r.First; i < r.End; i++ {
@@ -323,7 +324,7 @@ func (w *Loaded) unitWithin(r conversation.Range, index int32) (u *conversation.
 	return nil, false
 }
 
-// WithEdit is the window with one edit more. It stays when more is loaded.
+// WithEdit returns the window with one more edit. The edit stays when more is loaded.
 func (w *Loaded) WithEdit(e conversation.Edit) *Loaded {
 	out := *w
 	out.Edits = append(slices.Clip(w.Edits), e)
@@ -331,7 +332,7 @@ func (w *Loaded) WithEdit(e conversation.Edit) *Loaded {
 	return &out
 }
 
-// Weight is what the view shows of a message, in tokens.
+// Weight is the weight of what the view shows of a message, in tokens.
 func (w *Loaded) Weight(m *conversation.Message) int64 {
 	it, shown := w.View.Item(w.View.Corrected(m))
 	if !shown {

@@ -12,7 +12,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
-// Loader opens the views of conversations, keeps them warm, and loads what plans over them need.
+// Loader opens the views of conversations, keeps them in memory, and loads what plans need.
 type Loader struct {
 	store    store.Store
 	txn      *txn.Manager
@@ -36,8 +36,8 @@ func NewLoader(s store.Store, t *txn.Manager, cache *Cache, counters []tokens.Co
 	return l
 }
 
-// Open reads the state of a conversation, from a warm window if there is one, and the outcome of the request. Its callers have the turn on
-// the conversation: nobody erases what the window holds before it is back.
+// Open reads the state of a conversation, from a window in memory if there is one, and the outcome of the request. The caller must have the
+// turn on the conversation, so that nobody erases what the window holds before the window is released.
 func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loaded, *store.Snapshot, error) {
 	warm := l.Cache.Take(ctx, key)
 	q := store.Query{Info: true, SlotsOf: BuildSlots, Request: r.Key(), Manifest: &store.ManifestRange{Limit: 1}}
@@ -47,12 +47,12 @@ func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loade
 		q.Ranges = []store.MessageRange{{Range: conversation.Range{First: warm.Head.Messages, End: MaxIndex}, Limit: maxDelta}}
 	}
 	snap, err := l.store.Read(ctx, key, q)
-	if warm != nil && err != nil && !stale(err) {
+	if warm != nil && err != nil && !isStale(err) {
 		l.Cache.Put(warm)
 		return nil, nil, txn.Failure(err)
 	}
-	if warm != nil && (err != nil || !warm.before(&snap.Head) || snap.Head.Messages-warm.Head.Messages > maxDelta || slices.ContainsFunc(snap.Edits, erased)) {
-		return l.Open(ctx, key, r) // cold: the warm window has left the cache
+	if warm != nil && (err != nil || !warm.behind(&snap.Head) || snap.Head.Messages-warm.Head.Messages > maxDelta || slices.ContainsFunc(snap.Edits, erases)) {
+		return l.Open(ctx, key, r) // reads all, because the window is no longer in the cache
 	}
 	if err != nil {
 		return nil, nil, txn.Failure(err)
@@ -65,28 +65,28 @@ func (l *Loader) Open(ctx context.Context, key store.Key, r txn.Request) (*Loade
 	} else {
 		warm.advance(snap)
 	}
-	warm.newest = snap.Manifests
+	warm.lastManifest = snap.Manifests
 	return warm, snap, nil
 }
 
-// before says whether a head follows on what the window holds. In another epoch, what it holds may never have been.
-func (w *Loaded) before(h *store.Head) bool {
+// behind reports whether the window holds the state of a head or an earlier one. In another epoch, the commits that it holds may be lost.
+func (w *Loaded) behind(h *store.Head) bool {
 	return h.Epoch == w.Head.Epoch && h.Version >= w.Head.Version
 }
 
-// stale says whether what was read says that a warm window is of no more use: its conversation is gone, or what came since is damaged.
-func stale(err error) bool {
+// isStale reports whether the error means that a window in memory is useless: its conversation is gone, or later records are damaged.
+func isStale(err error) bool {
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCorrupt)
 }
 
-// Release keeps the window of a call that committed nothing to it, without what undone edits were written as.
+// Release puts back the window of a call that did not commit to it. Units written for uncommitted edits are dropped.
 func (l *Loader) Release(w *Loaded) {
 	w.dropUncommitted()
 	l.Cache.Put(w)
 }
 
-// RunPlan runs a plan over a window. A plan reads nothing: where the window lacks something, the plan ends, what is missing is loaded, and
-// the plan is run again from the beginning. A plan must leave nothing behind that a second run would trip over.
+// RunPlan runs a plan over a window. A plan does no reads: if the window lacks something, the plan ends, the missing parts are loaded, and
+// the plan runs again from the beginning. So a plan must leave nothing behind that disturbs a second run.
 func (l *Loader) RunPlan(ctx context.Context, w *Loaded, plan func() error) error {
 	for {
 		w.missing = missing{}
@@ -94,7 +94,7 @@ func (l *Loader) RunPlan(ctx context.Context, w *Loaded, plan func() error) erro
 		if !errors.Is(err, ErrMissing) {
 			return err
 		}
-		w.dropUncommitted() // the next run may make other edits, under the same numbers
+		w.dropUncommitted() // the next run may make other edits with the same numbers
 		if err := l.loadMissing(ctx, w); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (l *Loader) loadMissing(ctx context.Context, w *Loaded) error {
 	return w.loadExtras(ctx, l.store, m)
 }
 
-// Composer returns what writes the view for a format and model.
+// Composer returns a composer for a format and a model.
 func (l *Loader) Composer(w *Loaded, kept conversation.Kept, f conversation.Format, model, counter string) (*Composer, error) {
 	format, err := l.Format(f)
 	if err != nil {
@@ -130,7 +130,7 @@ func (l *Loader) Composer(w *Loaded, kept conversation.Kept, f conversation.Form
 	return NewComposer(w, kept, format, model, c), nil
 }
 
-// Format finds a format.
+// Format returns a format by its number.
 func (l *Loader) Format(f conversation.Format) (provider.Format, error) {
 	format, ok := l.Formats[f]
 	if !ok {
@@ -139,7 +139,7 @@ func (l *Loader) Format(f conversation.Format) (provider.Format, error) {
 	return format, nil
 }
 
-// Counter finds a counter by its name.
+// Counter returns a counter by its name.
 func (l *Loader) Counter(name string) (tokens.Counter, error) {
 	if c, ok := l.counters[name]; ok {
 		return c, nil
@@ -147,9 +147,9 @@ func (l *Loader) Counter(name string) (tokens.Counter, error) {
 	return nil, conversation.Errorf(conversation.Internal, "the counter %s is not built in", name)
 }
 
-// Manifest reads one manifest of a conversation.
+// Manifest reads a manifest of a conversation.
 func (l *Loader) Manifest(ctx context.Context, w *Loaded, seq int64) (*conversation.Manifest, error) {
-	found := w.newest
+	found := w.lastManifest
 	if len(found) == 0 || found[0].Seq != seq {
 		snap, err := l.store.Read(ctx, w.Key, store.Query{
 			Incarnation: w.Head.Incarnation, Manifest: &store.ManifestRange{Before: seq + 1, Limit: 1},
@@ -166,13 +166,13 @@ func (l *Loader) Manifest(ctx context.Context, w *Loaded, seq int64) (*conversat
 	return &m, nil
 }
 
-// Recompose lays out and writes an earlier build again, from its coordinates alone.
+// Recompose lays out and writes an earlier build again. It needs nothing but the build's manifest.
 func (l *Loader) Recompose(ctx context.Context, w *Loaded, m *conversation.Manifest, f conversation.Format) (*Composition, error) {
 	if m.RendererVersion < provider.OldestRebuildable || m.RendererVersion > provider.RendererVersion {
 		return nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the manifest was made by renderer %d, this is renderer %d",
 			m.RendererVersion, provider.RendererVersion)
 	}
-	c, err := l.past(w, m, f)
+	c, err := l.composerAt(w, m, f)
 	if err != nil {
 		return nil, err
 	}
@@ -187,10 +187,9 @@ func (l *Loader) Recompose(ctx context.Context, w *Loaded, m *conversation.Manif
 	return out, err
 }
 
-// Layout lays out an earlier build again, from its coordinates alone, and does not write it. Summaries and messages that its window cut are as
-// it showed them.
+// Layout lays out an earlier build again without writing it. Messages that its window cut are returned as they were shown.
 func (l *Loader) Layout(ctx context.Context, w *Loaded, m *conversation.Manifest) ([]conversation.Unit, error) {
-	c, err := l.past(w, m, m.Format)
+	c, err := l.composerAt(w, m, m.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -205,19 +204,19 @@ func (l *Loader) Layout(ctx context.Context, w *Loaded, m *conversation.Manifest
 	return out, err
 }
 
-// past writes a conversation as it was at an earlier build.
-func (l *Loader) past(w *Loaded, m *conversation.Manifest, f conversation.Format) (*Composer, error) {
+// composerAt returns a composer for the conversation as it was at an earlier build.
+func (l *Loader) composerAt(w *Loaded, m *conversation.Manifest, f conversation.Format) (*Composer, error) {
 	past := New(w.Key, &store.Snapshot{Head: w.Head, Info: &w.Info, Slots: w.Slots})
 	past.Head.Messages, past.Head.EditSeq = m.MessageCount, m.EditSeq
 	return l.Composer(past, conversation.Kept{LeadingSystem: m.LeadingSystem, Pins: m.Pins}, f, m.Model, m.Counter)
 }
 
-// requireShown ends a plan unless everything is loaded that a build showed.
+// requireShown ends a plan unless everything that a build showed is loaded.
 func (c *Composer) requireShown(m *conversation.Manifest) error {
 	return c.Loaded.Require(c.Loaded.ShownRanges(c.Kept, m.Window, m.MessageCount)...)
 }
 
-// layOut is what a window shows, with what it cuts as it shows it.
+// layOut returns what a window shows, with cuts applied.
 func (c *Composer) layOut(win conversation.Window) ([]conversation.Unit, error) {
 	units := c.Loaded.View.Layout(c.Loaded.Messages, win, c.Kept)
 	for i := range units {
@@ -230,21 +229,21 @@ func (c *Composer) layOut(win conversation.Window) ([]conversation.Unit, error) 
 		if c.Loaded.IgnoreMissing(err) != nil {
 			return nil, err
 		}
-		if err == nil && !c.Loaded.lacks() {
+		if err == nil && !c.Loaded.lacksAnything() {
 			units[i] = *c.shorten(whole, cut)
 		}
 	}
 	return units, c.Loaded.Incomplete()
 }
 
-// PreviousBuild is the previous build in the same format.
+// PreviousBuild is the previous build of the same format.
 type PreviousBuild struct {
 	Manifest *conversation.Manifest // nil if there is none
 	Blocks   []provider.Block
-	Erased   *conversation.Manifest // the previous build, in place of Manifest, if something that it showed is gone for good
+	Erased   *conversation.Manifest // the previous build, in place of Manifest, if something it showed was erased
 }
 
-// Previous finds the previous build in the format and its blocks: those of the warm window, or the manifest rebuilt.
+// Previous returns the previous build of the format with its blocks, from the window in memory or by rebuilding the manifest.
 func (l *Loader) Previous(ctx context.Context, c *Composer) (PreviousBuild, error) {
 	w := c.Loaded
 	seq := w.Head.LastManifest[c.Format.Format()]
@@ -268,7 +267,7 @@ func (l *Loader) Previous(ctx context.Context, c *Composer) (PreviousBuild, erro
 	return PreviousBuild{Manifest: m, Blocks: r.Blocks}, nil
 }
 
-// ShownRanges lists what a window over the first so many messages may show.
+// ShownRanges lists what a window over the first messages (their number) may show.
 func (w *Loaded) ShownRanges(k conversation.Kept, win conversation.Window, messages int32) []conversation.Range {
 	ranges := append([]conversation.Range{{First: 0, End: k.LeadingSystem}}, k.Pins...)
 	for _, asked := range []int32{win.Request, win.Opening} {
@@ -279,7 +278,7 @@ func (w *Loaded) ShownRanges(k conversation.Kept, win conversation.Window, messa
 	return slices.Concat(ranges, w.RestoredRanges(win.Restored), w.View.Excepted(), []conversation.Range{{First: win.Start, End: messages}})
 }
 
-// IgnoreKind forgives that an earlier build is gone: there is nothing to compare with then.
+// IgnoreKind drops an error of a kind, which says that an earlier build is gone: there is nothing to compare with then.
 func IgnoreKind(err error, kind conversation.Kind) error {
 	if conversation.KindOf(err) == kind {
 		return nil

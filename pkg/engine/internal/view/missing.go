@@ -10,10 +10,11 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// ErrMissing ends a plan that needs something its window does not hold. The window has noted what; RunPlan loads it.
+// ErrMissing ends a plan that needs something its window does not hold. The window records what is missing, and RunPlan
+// loads it.
 var ErrMissing = errors.New("engine: the window lacks what the plan needs")
 
-// missing is what a plan has found its window to lack.
+// missing is what a plan found its window to lack.
 type missing struct {
 	ranges   []conversation.Range
 	back     *backwardRead
@@ -21,7 +22,7 @@ type missing struct {
 	slots    []string
 }
 
-// backwardRead asks for messages before an index, newest first, until they weigh more than so many tokens.
+// backwardRead asks for the messages before an index, newest first, until they weigh more than the given number of tokens.
 type backwardRead struct {
 	before int32
 	tokens int64
@@ -31,7 +32,7 @@ func (m *missing) none() bool {
 	return len(m.ranges)+len(m.contents)+len(m.slots) == 0 && m.back == nil
 }
 
-// loadExtras reads contents and slots.
+// loadExtras reads the missing contents and slots.
 func (w *Loaded) loadExtras(ctx context.Context, s store.Store, m missing) error {
 	if len(m.contents)+len(m.slots) == 0 {
 		return nil
@@ -62,22 +63,22 @@ func (w *Loaded) loadExtras(ctx context.Context, s store.Store, m missing) error
 	return nil
 }
 
-// readMore reads more of the conversation. Of one that is yet to be, nothing is there.
+// readMore reads more of the conversation. A conversation that does not exist yet reads as empty.
 func (w *Loaded) readMore(ctx context.Context, s store.Store, q store.Query) (*store.Snapshot, error) {
-	if w.unborn {
+	if w.notStored {
 		return &store.Snapshot{Contents: make([][]byte, len(q.Contents))}, nil
 	}
 	return s.Read(ctx, w.Key, q)
 }
 
-// dropExtras forgets the contents and slots that were read for a plan: what was made of them is kept.
+// dropExtras drops the contents and slots that were read for a plan. What was made from them is kept.
 func (w *Loaded) dropExtras() { w.contents, w.extraSlots = nil, nil }
 
-// lacks says whether something was found missing.
-func (w *Loaded) lacks() bool { return !w.missing.none() }
+// lacksAnything reports whether anything was found missing.
+func (w *Loaded) lacksAnything() bool { return !w.missing.none() }
 
-// IgnoreMissing forgives that something is missing, so that a loop finds all that is. Behind the loop, its caller asks for
-// Incomplete.
+// IgnoreMissing drops ErrMissing, so that a loop goes on and finds everything that is missing. After the loop, its caller
+// returns Incomplete.
 func (w *Loaded) IgnoreMissing(err error) error {
 	if errors.Is(err, ErrMissing) {
 		return nil
@@ -85,9 +86,9 @@ func (w *Loaded) IgnoreMissing(err error) error {
 	return err
 }
 
-// Incomplete is ErrMissing if something was found missing: the end of a loop that has used IgnoreMissing.
+// Incomplete returns ErrMissing if anything was found missing. It ends a loop that used IgnoreMissing.
 func (w *Loaded) Incomplete() error {
-	if w.lacks() {
+	if w.lacksAnything() {
 		return ErrMissing
 	}
 	return nil
@@ -103,7 +104,8 @@ func (w *Loaded) Require(ranges ...conversation.Range) error {
 	return ErrMissing
 }
 
-// Inline is parts with their contents in memory: the parts themselves if nothing of them is stored as chunks.
+// Inline returns parts with their contents in memory. It returns the parts themselves if none of their contents is stored as
+// chunks.
 func (w *Loaded) Inline(parts []conversation.Part) ([]conversation.Part, error) {
 	if !slices.ContainsFunc(conversation.Contents(parts), Stored) {
 		return parts, nil
@@ -115,7 +117,7 @@ func (w *Loaded) Inline(parts []conversation.Part) ([]conversation.Part, error) 
 		}
 		text, ok := w.contents[c.Ref.ID]
 		if !ok {
-			if !slices.Contains(w.missing.contents, *c.Ref) { // whatever asks for it again and again, it is read once
+			if !slices.Contains(w.missing.contents, *c.Ref) { // so that each content is read once
 				w.missing.contents = append(w.missing.contents, *c.Ref)
 			}
 			continue
@@ -125,7 +127,7 @@ func (w *Loaded) Inline(parts []conversation.Part) ([]conversation.Part, error) 
 	return parts, w.Incomplete()
 }
 
-// Texts are contents in memory.
+// Texts returns the texts of contents.
 func (w *Loaded) Texts(contents ...conversation.Content) ([]string, error) {
 	parts, err := w.Inline(TextParts(contents))
 	if err != nil {
@@ -134,7 +136,7 @@ func (w *Loaded) Texts(contents ...conversation.Content) ([]string, error) {
 	return InlineTexts(parts), nil
 }
 
-// ExtraSlots are slots that builds do not read with every window. One that is not there is nil.
+// ExtraSlots returns slots that builds do not read with every window. A slot that does not exist is nil.
 func (w *Loaded) ExtraSlots(names ...string) (map[string][]byte, error) {
 	for _, name := range names {
 		if _, ok := w.extraSlots[name]; !ok {
@@ -144,7 +146,8 @@ func (w *Loaded) ExtraSlots(names ...string) (map[string][]byte, error) {
 	return w.extraSlots, w.Incomplete()
 }
 
-// NewestFrom is where the newest messages begin that weigh the limit. Results that will be clipped weigh at most share each.
+// NewestFrom is the first of the newest messages that together weigh limit tokens. Results that will be clipped weigh at
+// most share tokens each.
 func (w *Loaded) NewestFrom(limit, share int64) (int32, error) {
 	from, weight := w.Head.Messages, int64(0)
 	for ; weight <= limit && from > 0; from-- {
@@ -158,7 +161,7 @@ func (w *Loaded) NewestFrom(limit, share int64) (int32, error) {
 	return from, nil
 }
 
-// loadBack reads messages backward, a page at most, and makes the window hold them.
+// loadBack reads messages backward, at most one page, and adds them to the window.
 func (w *Loaded) loadBack(ctx context.Context, s store.Store, b backwardRead) error {
 	snap, err := s.Read(ctx, w.Key, store.Query{
 		Incarnation: w.Head.Incarnation,
@@ -175,16 +178,16 @@ func (w *Loaded) loadBack(ctx context.Context, s store.Store, b backwardRead) er
 	if err := w.Load(ctx, s, conversation.Range{First: snap.Messages[len(snap.Messages)-1].Index, End: b.before}); err != nil {
 		return err
 	}
-	if _, ok := w.Message(b.before - 1); !ok { // else the plan would ask for it for ever
+	if _, ok := w.Message(b.before - 1); !ok { // otherwise the plan would ask for it for ever
 		return conversation.Errorf(conversation.CorruptRecord, "message %d is missing", b.before-1)
 	}
 	return nil
 }
 
-// backwardPage is how many messages are read at a time while the start of a window is looked for.
+// backwardPage is how many messages are read at a time to find the start of a window.
 const backwardPage = 512
 
-// TextParts are contents as parts of text.
+// TextParts turns contents into text parts.
 func TextParts(contents []conversation.Content) []conversation.Part {
 	parts := make([]conversation.Part, len(contents))
 	for i, c := range contents {
@@ -193,7 +196,7 @@ func TextParts(contents []conversation.Content) []conversation.Part {
 	return parts
 }
 
-// InlineTexts are the texts of parts whose contents are in memory.
+// InlineTexts returns the texts of parts whose contents are in memory.
 func InlineTexts(parts []conversation.Part) []string {
 	out := make([]string, len(parts))
 	for i := range parts {
@@ -202,5 +205,5 @@ func InlineTexts(parts []conversation.Part) []string {
 	return out
 }
 
-// Stored says whether a content is stored as chunks.
+// Stored reports whether a content is stored as chunks.
 func Stored(c *conversation.Content) bool { return c.Ref != nil }

@@ -7,7 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// findNeighbors says what each unit has in its neighbors. Units are written for it as if they had none, as most of them then stay.
+// findNeighbors returns what each unit must know of its neighbors. Units are first written as if they had none, and most stay like that.
 func (c *Composer) findNeighbors(out *Composition) ([]provider.Neighbors, error) {
 	none := make([]provider.Neighbors, len(out.Units))
 	if t := c.Format.Traits(); !t.Pauses && !t.Precedes || !hasBlocksOfTheModel(out.Units) {
@@ -21,13 +21,14 @@ func (c *Composer) findNeighbors(out *Composition) ([]provider.Neighbors, error)
 		}
 		units[i] = written
 	}
-	if c.Loaded.lacks() { // what is missing is loaded, and all of it written again
+	if c.Loaded.lacksAnything() { // everything is written again after the missing parts are loaded
 		return none, nil
 	}
 	return provider.FindNeighbors(units), nil
 }
 
-// hasBlocksOfTheModel reports whether units may be written otherwise for their neighbors: only thinking and blocks of a provider's own are.
+// hasBlocksOfTheModel reports whether neighbors can change how units are written: only units with thinking or with a provider's own blocks
+// depend on them.
 func hasBlocksOfTheModel(units []conversation.Unit) bool {
 	for it := range conversation.Items(units) {
 		if slices.ContainsFunc(it.Parts, func(p conversation.Part) bool {

@@ -9,16 +9,16 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// WithPending is the window as a change leaves it that is not committed yet: of new messages, edits and slots. texts are the contents that
-// were staged for it. The window itself stays as it is; what units are written as, both remember.
+// WithPending returns the window as it is after a change that is not committed yet, with its messages, edits and slots. texts are the
+// contents that were staged for the change. The window itself does not change, but both share the cache of written units.
 func (w *Loaded) WithPending(c *store.Change, texts map[conversation.ID]string) *Loaded {
 	out := *w
 	out.Head, out.missing = txn.Pending(c), missing{}
 	if c.Info != nil {
-		out.Info, out.unborn = *c.Info, true
+		out.Info, out.notStored = *c.Info, true
 	}
 	out.Slots = withSlots(w.Slots, c)
-	// The array may be shared: nothing of a window that comes to nothing is used behind what the window itself holds.
+	// The array may be shared: what lies behind the window's own messages is not read through the window.
 	out.Messages = append(out.Messages, c.Messages...)
 	out.loaded = conversation.MergeRanges(append(slices.Clone(w.loaded), conversation.Range{First: w.Head.Messages, End: c.Head.Messages}))
 	out.Edits = slices.Concat(w.Edits, c.Edits)

@@ -9,29 +9,29 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// renderKey names a way of writing units.
+// renderKey identifies a way of writing units.
 type renderKey struct {
 	format conversation.Format
 	model  string
 }
 
-// rendering remembers how units were written, so that a unit that did not change is not written again.
-type rendering struct {
+// unitCache caches how units were written, so that an unchanged unit is not written again.
+type unitCache struct {
 	Units    map[unitKey]provider.UnitBlocks
 	Assembly *provider.Assembly
-	Manifest int64 // the build that assembly was made for; 0 for none
+	Manifest int64 // the build that the assembly was made for; 0 for none
 }
 
-// unitKey is everything that a unit's blocks depend on, its messages being immutable.
+// unitKey holds everything that a unit's blocks depend on. The messages themselves do not change.
 type unitKey struct {
-	first, last int32 // last: of all its messages
+	first, last int32 // last of all its messages
 	items       int
-	pieces      uint64 // which parts of messages that other units have parts of
+	partsHash   uint64 // hash of which parts it has of messages that are divided among units
 	edit        int64
 	summary     bool
 	leading     bool
 	severed     bool
-	neighbors   string // empty of most
+	neighbors   string // empty for most units
 	cut         conversation.Cut
 }
 
@@ -49,41 +49,41 @@ func keyOf(u *conversation.Unit, c provider.UnitContext) unitKey {
 		k.edit, k.last = max(k.edit, it.EditSeq), max(k.last, it.Message.Index)
 		if it.Of != nil {
 			fmt.Fprintln(pieces, it.Message.Index, it.Positions)
-			k.pieces = pieces.Sum64()
+			k.partsHash = pieces.Sum64()
 		}
 	}
 	return k
 }
 
-func (r *rendering) bytes() int64 {
+func (r *unitCache) bytes() int64 {
 	n := int64(0)
 	for _, u := range r.Units {
 		for i := range u.Blocks {
-			n += int64(len(u.Blocks[i].JSON)) + 384 // and its entries in the map and in two assemblies
+			n += int64(len(u.Blocks[i].JSON)) + 384 // for its entries in the map and in two assemblies
 		}
 	}
 	return n
 }
 
-// maxRenderings is how many formats and models a warm window keeps written.
+// maxRenderings is for how many pairs of format and model a window keeps written units.
 const maxRenderings = 4
 
-func (w *Loaded) rendering(k renderKey, t provider.Traits) *rendering {
-	r := w.renderings[k]
+func (w *Loaded) unitCacheFor(k renderKey, t provider.Traits) *unitCache {
+	r := w.unitCaches[k]
 	if r == nil {
-		if len(w.renderings) >= maxRenderings {
-			clear(w.renderings)
+		if len(w.unitCaches) >= maxRenderings {
+			clear(w.unitCaches)
 		}
-		r = &rendering{Units: make(map[unitKey]provider.UnitBlocks), Assembly: provider.NewAssembly(t)}
-		w.renderings[k] = r
+		r = &unitCache{Units: make(map[unitKey]provider.UnitBlocks), Assembly: provider.NewAssembly(t)}
+		w.unitCaches[k] = r
 	}
 	return r
 }
 
-// dropUncommitted forgets what units were written as by edits and with messages that were never committed, and the lines of those: the next
-// messages and edits have the same numbers.
+// dropUncommitted drops what was written for edits and messages that were never committed, and their lines: the next messages and edits get
+// the same numbers.
 func (w *Loaded) dropUncommitted() {
-	for _, r := range w.renderings {
+	for _, r := range w.unitCaches {
 		maps.DeleteFunc(r.Units, func(key unitKey, _ provider.UnitBlocks) bool {
 			return key.edit > w.Head.EditSeq || key.last >= w.Head.Messages
 		})

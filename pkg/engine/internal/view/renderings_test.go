@@ -9,12 +9,12 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// TestLoader_RunPlan_DropsWhatWasNeverCommitted: a plan that runs again may make another edit under the number of one that it made before,
-// and another message may get the index of one that was never put on record.
+// TestLoader_RunPlan_DropsWhatWasNeverCommitted: a plan that runs again may make another edit with the number of an earlier one, and
+// another message may get the index of one that was never recorded.
 func TestLoader_RunPlan_DropsWhatWasNeverCommitted(t *testing.T) {
 	w := New(store.Key{}, &store.Snapshot{Head: store.Head{EditSeq: 7, Messages: 5}, Info: &store.Info{}})
-	r := &rendering{Units: map[unitKey]provider.UnitBlocks{{first: 1, edit: 7}: {}, {first: 2, edit: 8}: {}, {first: 3, last: 4}: {}, {first: 3, last: 5}: {}}}
-	w.renderings[renderKey{format: conversation.FormatNeutral}] = r
+	r := &unitCache{Units: map[unitKey]provider.UnitBlocks{{first: 1, edit: 7}: {}, {first: 2, edit: 8}: {}, {first: 3, last: 4}: {}, {first: 3, last: 5}: {}}}
+	w.unitCaches[renderKey{format: conversation.FormatNeutral}] = r
 	err := (&Loader{}).RunPlan(context.Background(), w, func() error { return ErrMissing })
 	if conversation.KindOf(err) != conversation.Internal { // and not run again for ever
 		t.Errorf("a plan that does not name what is missing: %v", err)
@@ -26,7 +26,7 @@ func TestLoader_RunPlan_DropsWhatWasNeverCommitted(t *testing.T) {
 	}
 }
 
-// TestKeyOf_SummariesOfARange_AreToldApart: a range may be summarized again, and a unit of the same messages is no summary of them.
+// TestKeyOf_SummariesOfARange_AreToldApart: a range may be summarized again, and a unit of the same messages is not a summary of them.
 func TestKeyOf_SummariesOfARange_AreToldApart(t *testing.T) {
 	summary := func(seq int64) *conversation.Unit {
 		e := conversation.Edit{Seq: seq, Range: conversation.Range{First: 3, End: 4}, Kind: conversation.EditSummarize, Summary: &conversation.Summary{ID: seq}}
@@ -42,7 +42,7 @@ func TestKeyOf_SummariesOfARange_AreToldApart(t *testing.T) {
 	}
 }
 
-// TestIsSevered_ModelsTurn_WithoutWhatCameBefore: reasoning that an item belongs to may have been in a unit of its own.
+// TestIsSevered_ModelsTurn_WithoutWhatCameBefore: the reasoning that an item belongs to may be in a unit of its own.
 func TestIsSevered_ModelsTurn_WithoutWhatCameBefore(t *testing.T) {
 	unit := func(index int32, role conversation.Role) conversation.Unit {
 		return conversation.Unit{Items: []conversation.Item{{Message: &conversation.Message{Index: index, Role: role}}}}

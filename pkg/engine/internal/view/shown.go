@@ -8,18 +8,18 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/provider"
 )
 
-// Shown is a run of neighboring blocks in a view that come from one message, one summary, or neither.
+// Shown is a run of adjacent blocks in a view that come from one message, from one summary, or from neither.
 type Shown struct {
 	Message int32 // -1 for none
 	Summary int64 // 0 for none
-	Unit    int   // of the message
-	// Whole: the message is shown as it was appended. Renamed: with other ids of its calls.
+	Unit    int   // index of the message's unit
+	// Whole is set if the message is shown as it was appended. Renamed is set if calls of it have other ids.
 	Whole   bool
 	Renamed bool
 	Blocks  []provider.Block
 }
 
-// Shown says of what is shown behind a system prompt that stands apart how it stands to the record.
+// Shown says, for what is shown behind a separate system prompt, how it relates to the record.
 func (c *Composer) Shown(out *Composition) ([]Shown, error) {
 	messages, err := c.shownMessages(out)
 	if err != nil {
@@ -45,9 +45,9 @@ func (c *Composer) Shown(out *Composition) ([]Shown, error) {
 	return shown, nil
 }
 
-// shownMessages says of each message of a view how it is shown, without its blocks.
+// shownMessages says for each message of a view how it is shown, without its blocks.
 func (c *Composer) shownMessages(out *Composition) (map[int32]*Shown, error) {
-	messages, left := map[int32]*Shown{}, map[int32]int{} // parts that are not shown
+	messages, left := map[int32]*Shown{}, map[int32]int{} // left: number of parts that are not shown
 	for i := range out.Units {
 		u := &out.Units[i]
 		if u.Summary != nil {
@@ -80,7 +80,7 @@ func (c *Composer) shownMessages(out *Composition) (map[int32]*Shown, error) {
 	return messages, nil
 }
 
-// isChangedAround says whether a unit is cut, or is written otherwise because what came before it is not shown.
+// isChangedAround reports whether a unit is cut, or is written differently because the message before it is not shown.
 func (c *Composer) isChangedAround(out *Composition, i int) (bool, error) {
 	u := &out.Units[i]
 	if u.First() < out.Window.Start && !CutOf(&out.Window, u).Leaves() {
@@ -100,13 +100,13 @@ func (c *Composer) isChangedAround(out *Composition, i int) (bool, error) {
 	return !slices.EqualFunc(whole.Blocks, severed.Blocks, func(a, b provider.Block) bool { return bytes.Equal(a.JSON, b.JSON) }), nil
 }
 
-// isWhole says whether an item shows its parts as they were appended.
+// isWhole reports whether an item shows its parts as they were appended.
 func isWhole(it *conversation.Item) bool {
 	return it.Level == conversation.Full && it.Correction == 0 && it.Masked == 0 && it.Unseen == 0 && it.RecalledTokens() == 0 &&
 		!conversation.Erased(it.Message.Parts)
 }
 
-// hasRenamed says whether calls of a message go out under other ids than those that they came with.
+// hasRenamed reports whether calls of a message are sent with ids other than the ones they came with.
 func hasRenamed(m *conversation.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p conversation.Part) bool { return p.Call != nil && !p.Call.Unique })
 }

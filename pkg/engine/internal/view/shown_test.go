@@ -6,7 +6,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
 
-// TestIsWhole_WhatIsShownOtherwise_IsNot: of none of these may the caller's own words go out.
+// TestIsWhole_WhatIsShownOtherwise_IsNot: in these cases the caller's own elements must not be sent.
 func TestIsWhole_WhatIsShownOtherwise_IsNot(t *testing.T) {
 	message := &conversation.Message{Parts: []conversation.Part{TextPart("said")}}
 	erased := &conversation.Message{Parts: []conversation.Part{{Kind: conversation.PartText, Text: conversation.Content{Erased: &conversation.ErasedContent{}}}}}

@@ -7,7 +7,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// ReadSlot decodes what a slot holds; the zero value, if it is not there. damaged is what the error says of a value that is none.
+// ReadSlot decodes the value of a slot; the zero value if the slot does not exist. damaged is the error text for a value that
+// cannot be decoded.
 func ReadSlot[T any](value []byte, decode func([]byte) (T, error), damaged string) (T, error) {
 	var v T
 	if value == nil {
@@ -20,7 +21,7 @@ func ReadSlot[T any](value []byte, decode func([]byte) (T, error), damaged strin
 	return v, nil
 }
 
-// WriteList puts a list into a slot of a change, if that changes what is stored: an empty one needs no slot.
+// WriteList writes a list to a slot of a change if the stored value changes. An empty list removes the slot.
 func WriteList[T any](c *store.Change, w *Loaded, slot string, list []T, encode func(list []T, stored []byte) []byte) {
 	var value []byte
 	if len(list) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// Hides are what is taken back of a conversation.
+// Hides returns the edits of what is taken back in a conversation.
 func (l *Loader) Hides(ctx context.Context, w *Loaded) ([]conversation.Edit, error) {
 	all, err := l.Spans(ctx, w)
 	if err != nil {
@@ -17,9 +17,9 @@ func (l *Loader) Hides(ctx context.Context, w *Loaded) ([]conversation.Edit, err
 	return (&conversation.View{}).Fold(all).Hides(), nil
 }
 
-// Spans are all edits about ranges that were ever made, in order of sequence.
+// Spans returns all edits about ranges that were ever made, in order of sequence.
 func (l *Loader) Spans(ctx context.Context, w *Loaded) ([]conversation.Edit, error) {
-	// A range without messages asks for the edits of ranges alone.
+	// A range without messages asks only for the edits about ranges.
 	none := []conversation.Range{{First: w.Head.Messages, End: w.Head.Messages + 1}}
 	snap, err := l.store.Read(ctx, w.Key, store.Query{Incarnation: w.Head.Incarnation, Edits: &store.EditRange{Of: none}})
 	if err != nil {

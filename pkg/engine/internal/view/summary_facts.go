@@ -5,7 +5,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// Facts reads what is stored beside a summary's text.
+// Facts reads the facts that are stored with a summary.
 func (w *Loaded) Facts(s *conversation.Summary) (record.Facts, error) {
 	var k record.Facts
 	contents, err := w.Texts(s.Facts)

@@ -135,9 +135,9 @@ func (x *Erasures) eraseParts(parts []conversation.Part) {
 		case c.Ref != nil:
 			x.release = append(x.release, c.Ref.ID)
 			x.shared = append(x.shared, *c.Ref)
-			*c = txn.Blank(x.loaded.Head.Incarnation, *c, c.Ref.SHA256)
+			*c = txn.ErasedContent(x.loaded.Head.Incarnation, *c, c.Ref.SHA256)
 		default:
-			*c = txn.Blank(x.loaded.Head.Incarnation, *c, sha256.Sum256([]byte(c.Inline)))
+			*c = txn.ErasedContent(x.loaded.Head.Incarnation, *c, sha256.Sum256([]byte(c.Inline)))
 		}
 	}
 }

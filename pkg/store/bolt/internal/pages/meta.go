@@ -10,8 +10,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
-// A meta page as bbolt writes it, behind the page's own header: magic, version, page size, flags, root (page, sequence),
-// freelist, the first page past all that are in use, transaction, checksum (FNV-1a over what stands before it).
+// A meta page as bbolt writes it, after the page's own header: magic, version, page size, flags, root (page, sequence),
+// freelist, the first page after all pages in use, transaction, and checksum (FNV-1a over everything before it).
 const (
 	metaMagic    = 0xED0CDAED
 	metaPageSize = 8
@@ -23,8 +23,8 @@ const (
 	metaBytes    = 64
 )
 
-// CheckWhole fails if the file is shorter than its newest meta page says: bbolt maps the file into memory, and a page that is
-// not there ends the process instead of an error. A file that is no bbolt file is bbolt's to refuse.
+// CheckWhole fails if the file is shorter than its newest meta page says. bbolt maps the file into memory, and accessing a
+// missing page ends the process instead of returning an error. A file that is not bbolt's is left for bbolt to refuse.
 func CheckWhole(f *os.File, newest Meta) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -36,7 +36,7 @@ func CheckWhole(f *os.File, newest Meta) error {
 	return nil
 }
 
-// NewestMeta is the meta page that bbolt begins with; the zero meta, if neither is sound.
+// NewestMeta returns the meta page from which bbolt begins; zero if neither is sound.
 func NewestMeta(f io.ReaderAt) Meta {
 	newest := ReadMeta(f, 0)
 	at := int64(newest.PageSize)
@@ -49,22 +49,22 @@ func NewestMeta(f io.ReaderAt) Meta {
 	return newest
 }
 
-// Meta is a meta page: one of two from which all others are found.
+// Meta is a meta page: one of the two from which all other pages are found.
 type Meta struct {
 	PageSize uint32
 	root     uint64
-	Freelist uint64 // the page of the list, if it is in the file
-	Pages    uint64 // where the file ends, for bbolt
+	Freelist uint64 // the page of the free list, if it is in the file
+	Pages    uint64 // number of pages in the file, from bbolt's view
 	Tx       uint64 // the transaction that wrote it
 }
 
-// Agrees says whether two meta pages lead to the same pages.
+// Agrees reports whether two meta pages lead to the same pages.
 func (m Meta) Agrees(o Meta) bool {
 	m.Tx = o.Tx
 	return m == o && m.PageSize != 0
 }
 
-// ReadMeta reads the meta page at an offset; the zero meta, if there is none that is sound.
+// ReadMeta reads the meta page at an offset; zero if there is no sound one.
 func ReadMeta(f io.ReaderAt, at int64) Meta {
 	var b [metaBytes]byte
 	if _, err := f.ReadAt(b[:], at+Header); err != nil {

@@ -1,5 +1,5 @@
-// Package pages reads a file of bbolt's by itself. bbolt believes every number in its pages: a wrong one ends the process, or leads to a
-// page that was free. This package believes none.
+// Package pages reads a bbolt file without bbolt. bbolt trusts every number in its pages: a wrong one ends the process, or leads to a
+// page that was free. This package trusts none.
 package pages
 
 import (
@@ -9,46 +9,46 @@ import (
 	"io"
 )
 
-// Pages as bbolt writes them: id, flags, count, overflow; then an element for each entry, (position, key size, page) in a branch and
-// (flags, position, key size, value size) in a leaf; then keys and values, in order and without a gap, over as few pages as hold them.
+// Pages as bbolt writes them: id, flags, count, overflow; then one element per entry, which is (position, key size, page) in a branch
+// and (flags, position, key size, value size) in a leaf; then keys and values, in order and without gaps, over as few pages as possible.
 const (
 	Header  = 16 // bytes before the elements
 	Element = 16 // bytes of each
 
 	flagBranch   = 1
 	flagLeaf     = 2
-	flagBucket   = 1  // of an element in a leaf
-	bucketHeader = 16 // root page, sequence; a small bucket's page follows, and its root is 0
+	flagBucket   = 1  // flag of an element in a leaf
+	bucketHeader = 16 // root page and sequence; for a small bucket, root is 0 and its page follows
 )
 
-// First is the first page that is no meta page.
+// First is the first page that is not a meta page.
 const First = 2
 
-// Page is a page that was read, with all that belong to it.
+// Page is a page that was read, including its overflow pages.
 type Page struct {
 	ID      uint64
-	span    uint64 // pages that it takes
+	span    uint64 // number of pages that it takes
 	Branch  bool
 	Entries []Entry
-	fault   error // what is wrong with it; its entries are those that seem to be sound
+	fault   error // what is wrong with it; Entries are those that seem sound then
 }
 
-// Entry is a key, and where what belongs to it lies in the file.
+// Entry is a key, and the place in the file of what belongs to it.
 type Entry struct {
 	Key    []byte
 	child  uint64 // in a branch
 	bucket bool
 	at     int64 // of the value, in a leaf
 	Size   int64 // of the value
-	sound  bool  // it lies where it must
+	sound  bool  // it lies where it must lie
 }
 
-// area is a part of the file: a page with all that belong to it, or a bucket inside of a value.
+// area is a part of the file: a page with its overflow pages, or a bucket inside a value.
 type area struct {
 	file io.ReaderAt
 	at   int64
 	size int64
-	head []byte // what has been read of its beginning
+	head []byte // the part at the beginning that has been read
 }
 
 // bytes returns n bytes at an offset within the area.
@@ -64,7 +64,7 @@ func (a *area) bytes(at, n int64) ([]byte, error) {
 	return out, err
 }
 
-// readPage reads a page. The error is for one of which nothing can be read.
+// readPage reads a page. It returns an error if nothing of the page can be read.
 func readPage(file io.ReaderAt, m Meta, id uint64) (*Page, error) {
 	if id < First || id >= m.Pages {
 		return nil, errors.New("it is outside of the file")
@@ -94,7 +94,7 @@ func readPage(file io.ReaderAt, m Meta, id uint64) (*Page, error) {
 	return p, nil
 }
 
-// readInside reads the page of a small bucket, which lies in its value.
+// readInside reads the page of a small bucket, which is part of a value.
 func readInside(file io.ReaderAt, at, size int64) (*Page, error) {
 	a := &area{file: file, at: at, size: size}
 	head, err := a.bytes(0, size)
@@ -114,7 +114,7 @@ func readInside(file io.ReaderAt, at, size int64) (*Page, error) {
 	return p, nil
 }
 
-// parse reads the entries. It returns where the last one ends.
+// parse reads the entries. It returns the position after the last one.
 func (a *area) parse() (p *Page, end int64, err error) {
 	order := binary.NativeEndian
 	flags, count := order.Uint16(a.head[8:]), int64(order.Uint16(a.head[10:]))
@@ -140,7 +140,7 @@ func (a *area) parse() (p *Page, end int64, err error) {
 	return p, end, nil
 }
 
-// entry reads one entry, and says from where to where its key and value lie in the area.
+// entry reads an entry, and returns the range of its key and value in the area.
 func (a *area) entry(element []byte, at int64, branch bool) (e Entry, from, to int64, err error) {
 	order := binary.NativeEndian
 	position, size := element[4:], element[8:]

@@ -8,30 +8,30 @@ import (
 	"io"
 )
 
-// maxDepth bounds how deep a tree may be: more levels than a file of any size needs.
+// maxDepth is the greatest depth of a tree: no file needs more levels.
 const maxDepth = 40
 
-// Walk goes over all that a meta page leads to, in the order of keys, without believing any of it.
+// Walk goes through everything that a meta page leads to, in key order, without trusting any of it.
 type Walk struct {
 	File io.ReaderAt
 	Meta Meta
-	Used uint64 // pages in use that were seen
+	Used uint64 // number of pages in use seen so far
 
-	// Record is called with each entry of a bucket; its error ends the walk. Nil: entries are not wanted.
+	// Record is called with each entry of a bucket. Its error ends the walk. If it is nil, entries are skipped.
 	Record func(bucket string, e Entry) error
-	// Damaged is called with what is wrong, and the bucket and the keys (from min on, below max; nil: no bound) that it concerns. Its
-	// error ends the walk; without one, the walk goes on behind it.
+	// Damaged is called with each damage: what is wrong, the bucket, and the range of keys concerned (from Min on, below Max; nil: no
+	// bound). Its error ends the walk; otherwise the walk goes on after the damage.
 	Damaged func(d Error) error
-	// Passed, if set, is called with each page that can be read.
+	// Passed, if set, is called with each page that could be read.
 	Passed func(*Page)
 
-	seen []uint64 // a bit for each page
+	seen []uint64 // one bit per page
 }
 
-// Error is a page that cannot be what it should be.
+// Error is a damaged page.
 type Error struct {
 	Page     uint64
-	Bucket   string // empty: the list of the buckets
+	Bucket   string // empty for the list of buckets
 	Min, Max []byte
 	why      error
 }
@@ -45,13 +45,13 @@ func (d Error) Error() string {
 	return fmt.Sprintf("page %d of %s: %v", d.Page, where, d.why)
 }
 
-// Run goes over everything.
+// Run goes through everything.
 func (w *Walk) Run() error {
 	w.seen = make([]uint64, w.Meta.Pages/64+1)
 	return w.tree(place{id: w.Meta.root, root: true}, w.bucket)
 }
 
-// place is a page and what its parent says of it.
+// place is a page, with what its parent says about it.
 type place struct {
 	bucket   string
 	id       uint64
@@ -64,7 +64,7 @@ func (w *Walk) broken(at place, why error) error {
 	return w.Damaged(Error{Page: at.id, Bucket: at.bucket, Min: at.min, Max: at.max, why: why})
 }
 
-// tree goes over the pages below one, and calls visit with the entries of its leaves.
+// tree goes through the pages below one, and calls visit with the entries of its leaves.
 func (w *Walk) tree(at place, visit func(Entry) error) error {
 	if at.depth > maxDepth {
 		return w.broken(at, errors.New("the tree is too deep"))
@@ -82,7 +82,7 @@ func (w *Walk) tree(at place, visit func(Entry) error) error {
 	return w.entries(at, p, visit)
 }
 
-// take notes that a page has been seen; it is false if it has been before.
+// take marks a page as seen. It is false if the page was seen before.
 func (w *Walk) take(p *Page) bool {
 	for id := p.ID; id < p.ID+p.span; id++ {
 		if w.seen[id/64]&(1<<(id%64)) != 0 {
@@ -96,7 +96,7 @@ func (w *Walk) take(p *Page) bool {
 	return true
 }
 
-// entries goes over those of one page.
+// entries goes through the entries of one page.
 func (w *Walk) entries(at place, p *Page, visit func(Entry) error) error {
 	why := p.fault
 	if len(p.Entries) == 0 && (p.Branch || !at.root) {
@@ -129,8 +129,8 @@ func (w *Walk) entries(at place, p *Page, visit func(Entry) error) error {
 	return nil
 }
 
-// ordered returns the entries of a page whose keys lie between those of their neighbors, and between what the parent says.
-// In a page that is whole these are all.
+// ordered returns the entries of a page whose keys lie between those of their neighbors, and within the bounds from the parent. In a
+// sound page these are all entries.
 func ordered(at place, p *Page) []Entry {
 	good := make([]Entry, 0, len(p.Entries))
 	for i, e := range p.Entries {
@@ -149,7 +149,7 @@ func ordered(at place, p *Page) []Entry {
 	return good
 }
 
-// bucket goes over a bucket, which is an entry in the list of buckets.
+// bucket goes through a bucket, given its entry in the list of buckets.
 func (w *Walk) bucket(e Entry) error {
 	at := place{bucket: string(e.Key), root: true}
 	head := make([]byte, bucketHeader)
@@ -189,7 +189,7 @@ func (w *Walk) visit(at place, e Entry) error {
 	return w.Record(at.bucket, e)
 }
 
-// Value reads what an entry holds.
+// Value reads the value of an entry.
 func (e Entry) Value(file io.ReaderAt) ([]byte, error) {
 	out := make([]byte, e.Size)
 	_, err := file.ReadAt(out, e.at)

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Readers counts the read transactions that are open. Those that began before the last turn are counted apart: they alone can
-// see a page that no commit since then has freed.
+// Readers counts the open read transactions. Those that began before the last turn are counted separately: only they can see
+// a page that no commit since then has freed.
 type Readers struct {
 	mu         sync.Mutex
 	turn       uint64
 	now, older int
 }
 
-// Begin must come before the transaction begins, and End with the same turn after it has ended.
+// Begin must be called before the transaction begins, and End with the same turn after it has ended.
 func (r *Readers) Begin() (turn uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -21,7 +21,7 @@ func (r *Readers) Begin() (turn uint64) {
 	return r.turn
 }
 
-// End ends it.
+// End ends a read transaction.
 func (r *Readers) End(turn uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,8 +46,8 @@ func (r *Readers) gone() bool {
 	return r.older == 0
 }
 
-// wait says whether those from before the turn have ended, after at most about the time given. It keeps nobody out: who
-// begins meanwhile belongs to the new turn.
+// wait reports whether the transactions from before the turn have ended, after waiting about limit at most. It blocks nobody:
+// those that begin meanwhile belong to the new turn.
 func (r *Readers) wait(limit time.Duration) bool {
 	for start := time.Now(); !r.gone(); time.Sleep(50 * time.Microsecond) {
 		if time.Since(start) > limit {

@@ -11,8 +11,8 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
-// TestRound_Pass_LooksAtEachPage, where a round that was interrupted may be in the middle of a value: one that looks like a page
-// which has a million others would have the rest of the file left out.
+// TestRound_Pass_LooksAtEachPage: an interrupted round may be in the middle of a value. If a page of that value looks like a
+// header with a million overflow pages, the rest of the file must not be skipped.
 func TestRound_Pass_LooksAtEachPage(t *testing.T) {
 	db, err := bbolt.Open(filepath.Join(t.TempDir(), "store.db"), 0o600, nil)
 	if err != nil {

@@ -1,21 +1,21 @@
-// Package wipe writes zeros over the pages of a file of bbolt's that are in no tree.
+// Package wipe writes zeros over the pages of a bbolt file that are in no tree.
 //
-// bbolt never changes a page that is in use. Each commit writes its pages to new places and frees the old ones, so that what is
-// replaced or deleted stays in free pages, word for word, until a later commit happens to use them: in a store that has come to
-// rest, for ever. The copies that matter are not only those that the erasing commit frees: every commit that wrote to the same
-// page before left one. So after a commit that erased something the writer goes once round the whole file and
-// writes zeros over what is free, in small pieces between its batches.
+// bbolt never changes a page that is in use. Each commit writes its pages to new places and frees the old ones. So what was replaced
+// or deleted stays in free pages, word for word, until a later commit happens to use them; in a store without commits, that is for
+// ever. The pages freed by the erasing commit are not the only copies: every earlier commit that wrote to the same page left one. So
+// after a commit that erased something, the writer goes once through the whole file and writes zeros over what is free, in small
+// pieces between its batches.
 //
-// Nothing that is needed is ever written over, at whatever moment the machine stops, because of what holds before each piece:
-//   - Both meta pages on disk lead to the same tree (settle). A page that is free is in neither, whichever of the two is read
-//     when the file is opened again. bbolt itself promises less: the next commit may use pages that the older meta leads to.
-//   - No read transaction is open that began before that (readers). Those that begin later see the tree that both metas lead to.
-//   - The writer holds the write transaction in which it asks bbolt, page by page, what is free, and no other process can: the
-//     file is locked. The file is the one that bbolt opened.
+// Nothing that is needed is ever overwritten, no matter when the machine stops, because of these conditions before each piece:
+//   - Both meta pages on disk lead to the same tree (settle). A free page is then in neither tree, whichever meta page is read when
+//     the file is opened again. bbolt itself promises less: the next commit may use pages that the older meta page leads to.
+//   - No read transaction is open that began before that (readers). Later ones see the tree that both meta pages lead to.
+//   - The writer holds the write transaction in which it asks bbolt, page by page, what is free, and no other process can write: the
+//     file is locked. It is the same file that bbolt opened.
 //   - The list of free pages is not in the file (NoFreelistSync).
 //
-// So a page that is only half full of zeros is a free page, and zeros that were lost are written in the round that begins
-// whenever a file is opened: then nobody knows what a crash left, also behind the last page that was ever in use (tail).
+// So a page that is only half zeroed is a free page. Zeros that were lost are written in the round that begins whenever a file is
+// opened. At that time it is not known what a crash left, not even behind the last page that was ever in use (tail).
 package wipe
 
 import (
@@ -32,23 +32,23 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt/internal/pages"
 )
 
-// How much a piece does, and how long what is in its way is waited for.
+// How much a piece does, and how long it waits for what is in its way.
 const (
-	pieceFor   = time.Millisecond // how long one piece looks at pages
-	pieceBytes = 1 << 20          // how much one piece writes
-	runBytes   = 256 << 10        // how much is read and written at once
-	lookPages  = 1024             // pages between two looks at the clock
-	share      = 4                // how much longer than a piece took the writer leaves before the next
+	pieceFor   = time.Millisecond // how long a piece looks at pages
+	pieceBytes = 1 << 20          // how many bytes a piece writes
+	runBytes   = 256 << 10        // how many bytes are read and written at a time
+	lookPages  = 1024             // number of pages between two looks at the clock
+	share      = 4                // the writer leaves this many times a piece's duration before the next piece
 	readersFor = time.Millisecond // how long a piece waits for older readers
-	Patient    = time.Second      // how long pieces are put off for older readers before one waits as long as they read
-	Retry      = time.Second      // how long after a failure it goes on, doubled each time
-	longest    = time.Minute      // and how long at most
-	finishFor  = time.Second      // how long Finish goes on with it
+	Patient    = time.Second      // how long pieces are put off for older readers before a piece waits until these end
+	Retry      = time.Second      // delay after a failure, doubled each time
+	longest    = time.Minute      // the longest such delay
+	finishFor  = time.Second      // how long Finish continues the round
 )
 
-// Wiper makes the rounds. It belongs to the writer, all but its Readers.
+// Wiper makes the rounds. Except for its Readers, it is used by the writer only.
 type Wiper struct {
-	// Readers are those of the file that it wipes, and of the one before.
+	// Readers are the readers of the file to be wiped, and of the file before.
 	Readers Readers
 
 	round
@@ -58,19 +58,19 @@ type Wiper struct {
 	sick func(commit error, tx int) bool
 }
 
-// New makes a wiper of the file that bbolt opened as db, with a round due. It makes each step that reaches the disk by step. sick says
-// of a commit that failed whether the file must be written anew.
+// New makes a wiper of the file that bbolt opened as db, with a round due. Each step that reaches the disk is made through step. sick
+// reports whether the file must be rewritten after a failed commit.
 func New(db *bbolt.DB, file *os.File, step func(func() error) error, sick func(commit error, tx int) bool) *Wiper {
 	return &Wiper{round: newRound(), db: db, file: file, step: step, sick: sick}
 }
 
-// Renew goes on with a new file in place of one that failed.
+// Renew continues with a new file in place of one that failed.
 func (w *Wiper) Renew(db *bbolt.DB, file *os.File) {
 	w.round, w.db, w.file = w.renewed(), db, file
 }
 
-// Piece does one piece of the round. A piece that fails harms nothing that is in use, so the store goes on, and the round is made
-// again later. It is sick if a commit failed, as after any other.
+// Piece does one piece of the round. A failed piece harms nothing that is in use, so the store goes on, and the round is made again
+// later. sick reports that a commit failed, so that the file must be rewritten as after any other failed commit.
 func (w *Wiper) Piece() (sick bool) {
 	start := time.Now()
 	sick, err := w.try()
@@ -100,8 +100,8 @@ func (w *Wiper) try() (sick bool, err error) {
 	return false, err
 }
 
-// settle makes both meta pages lead to the tree of the newest one, by commits that change nothing else. It looks at what is in
-// the file then, instead of trusting in what such a commit writes.
+// settle makes both meta pages lead to the newest tree, with commits that change nothing else. It then reads the file instead of
+// relying on what such a commit writes.
 func (w *Wiper) settle() (sick bool, err error) {
 	for range 2 {
 		t, err := w.db.Begin(true)
@@ -123,8 +123,8 @@ func (w *Wiper) settle() (sick bool, err error) {
 	return false, errors.New("the two meta pages lead to different trees")
 }
 
-// outlived says whether all read transactions from before settle have ended. In a store that is always being read they may be
-// in the way of one piece after the other; then the writer, and nobody else, waits for them.
+// outlived reports whether all read transactions from before settle have ended. In a store that is always being read, older reads may
+// block one piece after another; then the writer waits for them, and nobody else does.
 func (w *Wiper) outlived() bool {
 	if w.Readers.wait(readersFor) {
 		w.waits = time.Time{}
@@ -140,10 +140,10 @@ func (w *Wiper) outlived() bool {
 	return w.Readers.wait(math.MaxInt64)
 }
 
-// wipePages wipes free pages until the piece is long enough or the round is at its end. It returns how many bytes it wrote; they
-// are not synced yet.
+// wipePages wipes free pages until the piece has taken its time or the round is at its end. It returns the number of bytes written,
+// which are not synced yet.
 func (w *Wiper) wipePages() (wrote int, err error) {
-	// A sector that cannot be read ends the process when bbolt comes to it. That must not become sooner by looking at all pages.
+	// bbolt ends the process when it reads a sector that cannot be read. Looking at all pages must not make that happen sooner.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	t, err := w.db.Begin(true)
 	if err != nil {
@@ -160,7 +160,7 @@ func (w *Wiper) wipePages() (wrote int, err error) {
 	return wrote, err
 }
 
-// roundEnd is the page behind the last one that the round looks at.
+// roundEnd is the page after the last one that the round looks at.
 func (w *Wiper) roundEnd(t *bbolt.Tx) (int, error) {
 	size := w.db.Info().PageSize
 	used := int(t.Size()) / size
@@ -174,7 +174,7 @@ func (w *Wiper) roundEnd(t *bbolt.Tx) (int, error) {
 	return max(used, (int(info.Size())+size-1)/size), nil
 }
 
-// freeRun goes on to the next free pages, and over them.
+// freeRun moves to the next run of free pages, and past it.
 func (w *Wiper) freeRun(t *bbolt.Tx, limit int) (first, n int) {
 	most := runBytes / w.db.Info().PageSize
 	for look := 0; look < lookPages && w.next < limit; look++ {
@@ -185,13 +185,13 @@ func (w *Wiper) freeRun(t *bbolt.Tx, limit int) (first, n int) {
 	for first = w.next; w.next < limit && n < most && IsFree(t, w.next); n++ {
 		w.next++
 	}
-	w.aligned = w.aligned || n > 0 // what comes after a free page is never the middle of anything
+	w.aligned = w.aligned || n > 0 // the page after a free page is never the middle of a value
 	return first, n
 }
 
-// pass goes on behind a page that is in use, with all that belong to it: that stands in the first of them. If the round may have
-// come to the middle of some, because a commit was made since the last piece, it looks at each: what seems to stand there may be
-// somebody's text. It stays before a free page, and says so.
+// pass moves past a page in use, and past its overflow pages, whose number its header holds. If the page may be the middle of a value,
+// because of a commit since the last piece, pass moves by one page: what seems to be a header may be text. It stops before a free
+// page, and reports that.
 func (r *round) pass(t *bbolt.Tx) (free bool) {
 	free, more, ok := look(t, r.next)
 	switch {
@@ -205,13 +205,13 @@ func (r *round) pass(t *bbolt.Tx) (free bool) {
 	return false
 }
 
-// IsFree says whether a page is in no tree.
+// IsFree reports whether a page is in no tree.
 func IsFree(t *bbolt.Tx, page int) bool {
 	free, _, _ := look(t, page)
 	return free
 }
 
-// look asks bbolt whether a page is in no tree, and how many more belong to it. It is not ok, nor free, if its sector cannot be
+// look asks bbolt whether a page is in no tree, and how many overflow pages it has. ok and free are false if its sector cannot be
 // read.
 func look(t *bbolt.Tx, page int) (free bool, more int, ok bool) {
 	defer func() {
@@ -222,13 +222,13 @@ func look(t *bbolt.Tx, page int) (free bool, more int, ok bool) {
 		}
 	}()
 	info, err := t.Page(page)
-	if err != nil || info == nil { // nil: behind all that are in use
+	if err != nil || info == nil { // nil: after all pages in use
 		return err == nil, 0, err == nil
 	}
 	return info.Type == "free", info.OverflowCount, true
 }
 
-// wipeRun writes zeros over those of some free pages that have anything else in them, or that cannot be read.
+// wipeRun writes zeros over those pages of a free run that hold anything else, or that cannot be read.
 func (w *Wiper) wipeRun(first, n int) (wrote int, err error) {
 	size := w.db.Info().PageSize
 	if w.buf == nil {
@@ -249,7 +249,7 @@ func (w *Wiper) wipeRun(first, n int) (wrote int, err error) {
 	return wrote, nil
 }
 
-// sort says how many bytes of some pages are clean, and how many after those are not.
+// sort returns how many leading bytes of the pages are clean, and how many after these are not.
 func (w *Wiper) sort(buf []byte, size int, all bool) (clean, dirty int) {
 	isClean := func(at int) bool { return !all && bytes.Equal(buf[at:at+size], w.zeros[:size]) }
 	for clean < len(buf) && isClean(clean) {
@@ -272,7 +272,7 @@ func (w *Wiper) zero(at int64, n int) error {
 	return nil
 }
 
-// Finish ends the round before the store closes. What it does not get done is done when the file is opened again.
+// Finish continues the round before the store closes. The rest is done when the file is opened again.
 func (w *Wiper) Finish() {
 	for start := time.Now(); w.due && time.Since(start) < finishFor; {
 		if sick := w.Piece(); sick || w.retry > 0 {
