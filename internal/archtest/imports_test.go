@@ -178,7 +178,7 @@ var layers = []layer{
 	{
 		name: "services of the engine", why: "each does a kind of call over what the lower rooms keep; the facade alone knows them all",
 		dirs: []string{
-			"pkg/engine/internal/build", "pkg/engine/internal/messages", "pkg/engine/internal/transfer", "pkg/engine/internal/appends",
+			"pkg/engine/internal/builds", "pkg/engine/internal/messages", "pkg/engine/internal/transfer", "pkg/engine/internal/appends",
 			"pkg/engine/internal/conversations", "pkg/engine/internal/toolcalls", "pkg/engine/internal/memories",
 		},
 		allow: []string{

@@ -66,7 +66,7 @@ var rules = []rule{
 			"a plan's room with a context":     {"pkg/engine/internal/plan/copies/a.go", imports("context")},
 			"a plan's settings with a store":   {"pkg/engine/internal/plan/settings/a.go", imports("./pkg/store/bolt")},
 			"a plan's spans with a memory":     {"pkg/engine/internal/plan/spans/a.go", imports("./pkg/engine/internal/memories")},
-			"a plan's room with who runs it":   {"pkg/engine/internal/plan/copies/a.go", imports("./pkg/engine/internal/build")},
+			"a plan's room with who runs it":   {"pkg/engine/internal/plan/copies/a.go", imports("./pkg/engine/internal/builds")},
 			"a room with the facade":           {"pkg/engine/internal/view/a.go", imports("./pkg/engine")},
 			"quotas with a room":               {"pkg/engine/internal/quota/a.go", imports("./pkg/engine/internal/txn")},
 			"a room with the plan":             {"pkg/engine/internal/contents/a.go", imports("./pkg/engine/internal/plan")},
@@ -181,6 +181,51 @@ var rules = []rule{
 		good: map[string][2]string{
 			"what it holds": {"pkg/engine/internal/plan/a.go", storeImport + "\ntype t struct{ h store.Head }\n"},
 			"a room":        {"pkg/engine/internal/view/a.go", storeImport + "\ntype t struct{ s store.Store }\n"},
+		},
+	},
+	{
+		name: "passes apart", check: checkPassesApart,
+		bad: map[string][2]string{
+			"another pass": {planDir + "/fit/a.go", imports("./" + planDir + "/compact")},
+			"the driver":   {planDir + "/fit/a.go", imports("./" + planDir)},
+		},
+		good: map[string][2]string{
+			"a room":     {planDir + "/fit/a.go", imports("./"+planDir+"/claims", "./"+passDir)},
+			"the driver": {planDir + "/a.go", imports("./"+planDir+"/compact", "./"+planDir+"/fit")},
+		},
+	},
+	{
+		name: "one writer of the draft", check: checkDraftWriter,
+		bad: map[string][2]string{
+			"a pass":           {planDir + "/fit/a.go", draftImport + "\nfunc f(d pass.Draft, r pass.Result) pass.Draft { return d.With(&r) }\n"},
+			"a pointer":        {planDir + "/fit/a.go", draftImport + "\nfunc f(d *pass.Draft) {}\n"},
+			"a method":         {passDir + "/a.go", "package pass\n\nfunc (d *Draft) set() {}\n"},
+			"a second in plan": {planDir + "/a.go", draftImport + "\nfunc f(d pass.Draft, r pass.Result) { d.With(&r); d.With(&r) }\n"},
+		},
+		good: map[string][2]string{
+			"the driver": {planDir + "/a.go", draftImport + "\nfunc f(d pass.Draft, r pass.Result) { d.With(&r) }\n"},
+			"a reader":   {planDir + "/fit/a.go", draftImport + "\nfunc f(d pass.Draft) {}\n"},
+		},
+	},
+	{
+		name: "methods of the draft", check: checkDraftMethods,
+		bad:  map[string][2]string{"functions": {planDir + "/claims/a.go", draftImport + strings.Repeat("\nfunc f(d pass.Draft) {}\n", maxMethods+1)}},
+		good: map[string][2]string{"passes": {planDir + "/fit/a.go", draftImport + strings.Repeat("\nfunc F(d pass.Draft) {}\n", maxMethods+1)}},
+	},
+	{
+		name: "file length in a plan", check: checkPlanFileLength,
+		bad:  map[string][2]string{"301 lines": {planDir + "/fit/a.go", "package p\n" + strings.Repeat("//\n", maxPlanLines)}},
+		good: map[string][2]string{"elsewhere": {"pkg/engine/internal/view/a.go", "package p\n" + strings.Repeat("//\n", maxPlanLines)}},
+	},
+	{
+		name: "methods", check: checkMethods,
+		bad: map[string][2]string{
+			"its own":  {"pkg/engine/a.go", "package p\n" + strings.Repeat("\nfunc (t *T) F() {}\n", maxMethods+1)},
+			"embedded": {"pkg/engine/a.go", "package p\n\ntype t struct{ *T }\n\nfunc (t) f() {}\n" + strings.Repeat("\nfunc (t *T) F() {}\n", maxMethods)},
+		},
+		good: map[string][2]string{
+			"few":        {"pkg/engine/a.go", "package p\n\ntype t struct{ T *T }\n\nfunc (t) f() {}\n" + strings.Repeat("\nfunc (t *T) F() {}\n", maxMethods)},
+			"the facade": {"pkg/engine/a.go", "package p\n" + strings.Repeat("\nfunc (e *Engine) F() {}\n", maxMethods+1)},
 		},
 	},
 	{
@@ -318,6 +363,9 @@ var rules = []rule{
 
 // storeImport is a file that imports the store contract.
 const storeImport = "package p\n\nimport \"" + module + "pkg/store\"\n"
+
+// draftImport is a file that imports what passes share.
+const draftImport = "package p\n\nimport \"" + module + passDir + "\"\n"
 
 // TestRepository_AllRules_Hold checks this repository.
 func TestRepository_AllRules_Hold(t *testing.T) {

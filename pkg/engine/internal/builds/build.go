@@ -52,7 +52,7 @@ func (b *Service) retryAfterWait(ctx context.Context, key store.Key, w *waits, e
 		ctx, end := b.Observer.step(ctx, StepWait)
 		defer end()
 		began := time.Now()
-		err = b.waitFor(ctx, key, wanted, w)
+		err = b.waiter.waitFor(ctx, key, wanted, w)
 		w.waited += time.Since(began)
 		return err == nil, err
 	case errors.Is(err, contents.ErrOverdue):
@@ -285,11 +285,11 @@ func (b *Service) repeatBuild(ctx context.Context, w *view.Loaded, o *store.Outc
 	if err != nil {
 		return nil, err
 	}
-	result, out, err := b.rebuild(ctx, w, m, m.Format)
+	result, out, err := rebuild(ctx, b.Views, w, m, m.Format)
 	if err != nil {
 		return nil, err
 	}
-	later, err := b.weightFrom(ctx, w, m.MessageCount)
+	later, err := weightFrom(ctx, b.Store, w, m.MessageCount)
 	if err != nil {
 		return nil, err
 	}

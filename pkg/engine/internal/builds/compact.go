@@ -16,17 +16,25 @@ import (
 // Compact makes a conversation's view smaller now, at its own budget. It begins no turn. It waits for a model as long as
 // summarizers may take, while nobody is kept from the conversation.
 func (b *Service) Compact(ctx context.Context, r plan.CompactRequest) (*CompactResult, error) {
-	w := &waits{known: pass.Allowance{Left: b.Summaries.Deadline(), Calls: math.MaxInt}, begun: true}
+	c := &compaction{service: b, request: &r, waits: &waits{known: pass.Allowance{Left: b.Summaries.Deadline(), Calls: math.MaxInt}, begun: true}}
 	for {
-		out, err := txn.Decide(ctx, b.Txn, r.Key, func() (*CompactResult, error) { return b.compactOnce(ctx, &r, w) })
-		if again, err := b.retryAfterWait(ctx, r.Key, w, err); !again {
+		out, err := txn.Decide(ctx, b.Txn, r.Key, func() (*CompactResult, error) { return c.once(ctx) })
+		if again, err := b.retryAfterWait(ctx, r.Key, c.waits, err); !again {
 			return out, err
 		}
 	}
 }
 
-// compactOnce is one attempt.
-func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait *waits) (*CompactResult, error) {
+// compaction is one call over its attempts.
+type compaction struct {
+	service *Service
+	request *plan.CompactRequest
+	waits   *waits
+}
+
+// once is one attempt.
+func (c *compaction) once(ctx context.Context) (*CompactResult, error) {
+	b, r := c.service, c.request
 	w, snap, err := b.Views.Open(ctx, r.Key, r.Request)
 	if err != nil {
 		return nil, err
@@ -39,13 +47,13 @@ func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait 
 		return nil, err
 	}
 	if first != nil {
-		return b.repeatCompact(ctx, w, first)
+		return c.repeat(ctx, w, first)
 	}
-	given, err := b.givenToCompact(ctx, w, r)
+	given, err := c.given(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	given.Allowance = wait.allowance(0)
+	given.Allowance = c.waits.allowance(0)
 	var d *plan.Decided
 	var saved int64
 	err = b.Views.RunPlan(ctx, w, func() (err error) {
@@ -56,11 +64,12 @@ func (b *Service) compactOnce(ctx context.Context, r *plan.CompactRequest, wait 
 		b.Views.Release(w) // whoever has waited comes back to it
 		return nil, err
 	}
-	return b.commitCompact(ctx, d, r, saved)
+	return c.commit(ctx, d, saved)
 }
 
-// givenToCompact is what a compaction is decided on: the conversation's view as the last build at its own budget showed it.
-func (b *Service) givenToCompact(ctx context.Context, w *view.Loaded, r *plan.CompactRequest) (*pass.Given, error) {
+// given is what a compaction is decided on: the conversation's view as the last build at its own budget showed it.
+func (c *compaction) given(ctx context.Context, w *view.Loaded) (*pass.Given, error) {
+	b, r := c.service, c.request
 	build := &plan.Request{Key: r.Key, Format: conversation.FormatNeutral}
 	if w.Head.ManifestSeq > 0 {
 		m, err := b.Views.Manifest(ctx, w, w.Head.ManifestSeq)
@@ -88,24 +97,24 @@ func (b *Service) givenToCompact(ctx context.Context, w *view.Loaded, r *plan.Co
 	return g, nil
 }
 
-func (b *Service) commitCompact(ctx context.Context, d *plan.Decided, r *plan.CompactRequest, saved int64) (*CompactResult, error) {
+func (c *compaction) commit(ctx context.Context, d *plan.Decided, saved int64) (*CompactResult, error) {
 	w := d.Given.Loaded
-	c := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Given.Now), Slots: map[string][]byte{}}
-	c.Head.Revision++
-	c.Head.EditSeq += int64(len(d.Edits))
-	c.Head.Start = d.Composed.Window.Start
+	change := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Given.Now), Slots: map[string][]byte{}}
+	change.Head.Revision++
+	change.Head.EditSeq += int64(len(d.Edits))
+	change.Head.Start = d.Composed.Window.Start
 	for i := range d.Edits {
-		d.Edits[i].Commit = c.Head.Version
+		d.Edits[i].Commit = change.Head.Version
 	}
-	if _, err := d.WriteBudgetWindows(c); err != nil {
+	if _, err := d.WriteBudgetWindows(change); err != nil {
 		return nil, err
 	}
-	if err := d.WriteDraft(c); err != nil {
+	if err := d.WriteDraft(change); err != nil {
 		return nil, err
 	}
 	out := &CompactResult{
 		Range: conversation.Range{First: d.Opened(), End: d.Composed.Window.Start}, Saved: saved, Events: conversation.EventsOf(d.Edits),
-		Degradations: d.Notes.Degradations, Revision: c.Head.Revision,
+		Degradations: d.Notes.Degradations, Revision: change.Head.Revision,
 	}
 	for i := range d.Edits {
 		e := &d.Edits[i]
@@ -115,15 +124,15 @@ func (b *Service) commitCompact(ctx context.Context, d *plan.Decided, r *plan.Co
 		}
 	}
 	var err error
-	if c.Edits, c.Uploads, err = b.Blobs.StageSummaries(ctx, w.Key, w.Head.Incarnation, d.Edits); err != nil {
+	if change.Edits, change.Uploads, err = c.service.Blobs.StageSummaries(ctx, w.Key, w.Head.Incarnation, d.Edits); err != nil {
 		return nil, err
 	}
-	o := store.Outcome{FirstIndex: out.Range.First, Count: out.Range.Len(), Manifest: -saved, Revision: c.Head.Revision}
+	o := store.Outcome{FirstIndex: out.Range.First, Count: out.Range.Len(), Manifest: -saved, Revision: change.Head.Revision}
 	if len(d.Edits) > 0 { // what they say tells a retry what they saved
 		o.Manifest, out.Saved = d.Edits[0].Seq, tokensSaved(d.Edits)
 	}
-	txn.Remember(c, r.Request, o)
-	return out, b.Store.Commit(ctx, w.Key, c)
+	txn.Remember(change, c.request.Request, o)
+	return out, c.service.Store.Commit(ctx, w.Key, change)
 }
 
 // tokensSaved is by how much summaries have made the view smaller.
@@ -143,15 +152,15 @@ func SummaryView(e *conversation.Edit, text string) SummaryInView {
 	}
 }
 
-// repeatCompact answers a retry with the first outcome: which edit was its first, or what the window's start saved, is remembered.
-func (b *Service) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Outcome) (*CompactResult, error) {
+// repeat answers a retry with the first outcome: which edit was its first, or what the window's start saved, is remembered.
+func (c *compaction) repeat(ctx context.Context, w *view.Loaded, o *store.Outcome) (*CompactResult, error) {
 	out := &CompactResult{
 		Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}, Revision: o.Revision, Saved: max(0, -o.Manifest), Duplicate: true,
 	}
 	if o.Manifest <= 0 {
 		return out, nil
 	}
-	spans, err := b.Views.Spans(ctx, w)
+	spans, err := c.service.Views.Spans(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +171,7 @@ func (b *Service) repeatCompact(ctx context.Context, w *view.Loaded, o *store.Ou
 		}
 	}
 	for i := range made {
-		texts, err := b.Blobs.Texts(ctx, w.Key, w.Head.Incarnation, made[i].Summary.Text)
+		texts, err := c.service.Blobs.Texts(ctx, w.Key, w.Head.Incarnation, made[i].Summary.Text)
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/claims"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
@@ -16,7 +15,11 @@ import (
 // as the last build was, with nothing new.
 func (b *Service) HasRoom(ctx context.Context, w *view.Loaded, last *conversation.Manifest, edits []conversation.Edit) error {
 	restore := &edits[0]
-	given, err := b.givenAgain(ctx, w, last)
+	window, none, fixed := int32(last.Budget), int32(0), int32(last.FixedTokens)
+	given, _, err := b.prepare(ctx, w, &plan.Request{
+		Key: w.Key, SameTurn: true, Format: last.Format, Model: last.Model, Fixed: view.FixedInput{Tokens: &fixed}, DryRun: true,
+		Budget: settings.BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
+	})
 	if err != nil {
 		return err
 	}
@@ -41,14 +44,4 @@ func (b *Service) HasRoom(ctx context.Context, w *view.Loaded, last *conversatio
 		"the unit of messages %d-%d weighs %d tokens in full, and would displace what must stay: beside fixed input, system and pinned messages %d, newest unit %d, and what the user's request %d and opening %d take, %d tokens are left: ask with RETURN_ONLY for ranges",
 		restore.Range.First, restore.Range.End-1, restore.After, c.Fixed, c.Newest.Whole, r.Request, r.Opening,
 		max(0, c.Limit-c.Fixed-c.Newest.Whole-r.Request-r.Opening))
-}
-
-// givenAgain is what the last build was decided on.
-func (b *Service) givenAgain(ctx context.Context, w *view.Loaded, m *conversation.Manifest) (*pass.Given, error) {
-	window, none, fixed := int32(m.Budget), int32(0), int32(m.FixedTokens)
-	g, _, err := b.prepare(ctx, w, &plan.Request{
-		Key: w.Key, SameTurn: true, Format: m.Format, Model: m.Model, Fixed: view.FixedInput{Tokens: &fixed}, DryRun: true,
-		Budget: settings.BudgetOverride{ContextWindow: &window, ReservedOutput: &none},
-	})
-	return g, err
 }

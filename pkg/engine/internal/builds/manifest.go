@@ -25,7 +25,7 @@ func (b *Service) Manifest(ctx context.Context, key store.Key, seq int64, f conv
 	if f == conversation.FormatUnspecified {
 		f = m.Format
 	}
-	r, _, err := b.rebuild(ctx, w, m, f)
+	r, _, err := rebuild(ctx, b.Views, w, m, f)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +49,12 @@ func (b *Service) Manifests(ctx context.Context, key store.Key, before int64, li
 }
 
 // rebuild writes an earlier build again. In its own format the bytes must be the same.
-func (b *Service) rebuild(ctx context.Context, w *view.Loaded, m *conversation.Manifest, f conversation.Format) (*report.Result, *view.Composition, error) {
-	out, err := b.Views.Recompose(ctx, w, m, f)
+func rebuild(ctx context.Context, views *view.Loader, w *view.Loaded, m *conversation.Manifest, f conversation.Format) (*report.Result, *view.Composition, error) {
+	out, err := views.Recompose(ctx, w, m, f)
 	if err != nil {
 		return nil, nil, err
 	}
-	assembly := provider.NewAssembly(b.Views.Formats[f].Traits()).With(out.Blocks)
+	assembly := provider.NewAssembly(views.Formats[f].Traits()).With(out.Blocks)
 	if f == m.Format && assembly.Sum() != m.SHA256 {
 		return nil, nil, conversation.Errorf(conversation.ManifestNotRebuildable, "the rebuilt context differs from the recorded one")
 	}
@@ -64,10 +64,10 @@ func (b *Service) rebuild(ctx context.Context, w *view.Loaded, m *conversation.M
 }
 
 // weightFrom is what the messages from an index on weigh: what was appended after a build.
-func (b *Service) weightFrom(ctx context.Context, w *view.Loaded, index int32) (int64, error) {
+func weightFrom(ctx context.Context, s store.Store, w *view.Loaded, index int32) (int64, error) {
 	weight := int64(0)
 	for index < w.Head.Messages {
-		snap, err := b.Store.Read(ctx, w.Key, store.Query{
+		snap, err := s.Read(ctx, w.Key, store.Query{
 			Incarnation: w.Head.Incarnation, Ranges: []store.MessageRange{{Range: conversation.Range{First: index, End: w.Head.Messages}, Limit: view.UnitPage}},
 		})
 		if err != nil || len(snap.Messages) == 0 {

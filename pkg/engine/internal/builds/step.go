@@ -31,7 +31,7 @@ type StepResult struct {
 
 // step is one call over its attempts.
 type step struct {
-	*Service
+	service  *Service
 	pending  *appends.Pending
 	appended *appends.AppendResult
 	repeated bool // the request was answered before
@@ -58,7 +58,7 @@ func (b *Service) Step(ctx context.Context, r StepRequest) (*StepResult, error) 
 
 // stepOn is a step on the conversation that the request names.
 func (b *Service) stepOn(ctx context.Context, r StepRequest) (*StepResult, error) {
-	s := &step{Service: b, pending: b.Appends.Begin(r.Append, r.Build.DryRun)}
+	s := &step{service: b, pending: b.Appends.Begin(r.Append, r.Build.DryRun)}
 	defer s.pending.Close(ctx)
 	r.Build.Check = nil
 	if r.Check != nil {
@@ -74,7 +74,7 @@ func (b *Service) stepOn(ctx context.Context, r StepRequest) (*StepResult, error
 // answer joins both halves.
 func (s *step) answer(result *report.Result) *StepResult {
 	if a := s.appended; result.ByPlace && a != nil && a.History != nil && a.History.View == nil {
-		a.History.View = piecesOf(s.Views.Formats[result.Manifest.Format].Traits(), result, a.History)
+		a.History.View = piecesOf(s.service.Views.Formats[result.Manifest.Format].Traits(), result, a.History)
 	}
 	return &StepResult{Result: result, Appended: s.appended}
 }
@@ -92,7 +92,7 @@ func (s *step) refused(err error) error {
 
 // attempt is one try.
 func (s *step) attempt(ctx context.Context, r *plan.Request, wait *waits) (*report.Result, error) {
-	w, snap, err := s.load(ctx, r)
+	w, snap, err := s.service.load(ctx, r)
 	if isAbsent(err) {
 		return s.attemptFirst(ctx, r, wait, err)
 	}
@@ -101,7 +101,7 @@ func (s *step) attempt(ctx context.Context, r *plan.Request, wait *waits) (*repo
 	}
 	result, committed, err := s.stepIn(ctx, w, snap, r, wait)
 	if !committed && !errors.Is(err, store.ErrConflict) {
-		s.Views.Release(w)
+		s.service.Views.Release(w)
 	}
 	return result, err
 }
@@ -136,7 +136,7 @@ func (s *step) attemptFirst(ctx context.Context, r *plan.Request, wait *waits, a
 }
 
 func (s *step) stepIn(ctx context.Context, w *view.Loaded, snap *store.Snapshot, r *plan.Request, wait *waits) (result *report.Result, committed bool, err error) {
-	before, err := s.Txn.Recall(snap, r.Request)
+	before, err := s.service.Txn.Recall(snap, r.Request)
 	if err != nil {
 		return nil, false, err
 	}
@@ -181,7 +181,7 @@ func (s *step) repeat(ctx context.Context, w *view.Loaded, o *store.Outcome, r *
 	if s.appended, err = s.pending.Repeat(ctx, o); err != nil {
 		return nil, err
 	}
-	return s.repeatBuild(ctx, w, o, r)
+	return s.service.repeatBuild(ctx, w, o, r)
 }
 
 // buildAfter builds on what is to be appended, in a window that stays as it is.
@@ -197,7 +197,7 @@ func (s *step) buildAfter(ctx context.Context, w *view.Loaded, first *store.Chan
 			s.appended = nil
 		}
 	}
-	result, committed, err = s.buildOn(ctx, g, r, wait)
+	result, committed, err = s.service.buildOn(ctx, g, r, wait)
 	if committed || errors.Is(err, store.ErrOutcomeUnknown) {
 		s.pending.Committed(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
-	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/memories"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/txn"
@@ -33,8 +33,15 @@ func (w *waits) allowance(most time.Duration) pass.Allowance {
 	return w.known
 }
 
+// waiter waits for models and for the memory, while nobody is kept from the conversation.
+type waiter struct {
+	summaries *summarize.Service
+	memories  *memories.Service
+	drafter   *drafter
+}
+
 // waitFor starts what a plan wants of models and of the memory, and waits for it, as long as the build may.
-func (b *Service) waitFor(ctx context.Context, key store.Key, wanted *pass.Wants, w *waits) error {
+func (b *waiter) waitFor(ctx context.Context, key store.Key, wanted *pass.Wants, w *waits) error {
 	all := func() {
 		if len(wanted.Texts)+len(wanted.BeforeErasure) > 0 {
 			b.waitForTexts(ctx, wanted, &w.known)
@@ -44,7 +51,7 @@ func (b *Service) waitFor(ctx context.Context, key store.Key, wanted *pass.Wants
 		}
 		if q := wanted.Recall; q != nil {
 			began := time.Now()
-			memories, skipped := b.Memories.Recall(ctx, key, q)
+			memories, skipped := b.memories.Recall(ctx, key, q)
 			w.known.Recalled = &pass.Recalled{Query: q, Memories: memories, Skipped: skipped, Left: max(0, q.MaxWait-time.Since(began))}
 		}
 	}
@@ -56,30 +63,30 @@ func (b *Service) waitFor(ctx context.Context, key store.Key, wanted *pass.Wants
 }
 
 // waitForSpans has summaries of spans written: by a model, if there is time for it, or else as extracts.
-func (b *Service) waitForSpans(ctx context.Context, wanted *pass.Spans, known *pass.Allowance) {
+func (b *waiter) waitForSpans(ctx context.Context, wanted *pass.Spans, known *pass.Allowance) {
 	known.Rounds++
 	known.Degradations, known.NotLive = wanted.Degradations, wanted.NotLive
 	if !wanted.AskModel {
-		known.Draft = wanted.Job.Extract(b.Summaries)
+		known.Draft = wanted.Job.Extract(b.summaries)
 		return
 	}
 	known.ModelTried = true
 	bounded, cancel := context.WithTimeout(ctx, known.Left)
 	defer cancel()
 	started := time.Now()
-	b.prepareDraft(wanted.Job, wanted.StoredDraft) //nolint:contextcheck // it goes on when the build has given up waiting
+	b.drafter.prepareDraft(wanted.Job, wanted.StoredDraft) //nolint:contextcheck // it goes on when the build has given up waiting
 	extracted := make(chan *drafts.Draft, 1)
 	go func() { // meanwhile, so that nothing is left to be done when the time is over
 		defer close(extracted)
-		_ = txn.Guard(func() error { extracted <- wanted.Job.Extract(b.Summaries); return nil })
+		_ = txn.Guard(func() error { extracted <- wanted.Job.Extract(b.summaries); return nil })
 	}()
-	b.awaitDraft(bounded, wanted.Job)
+	b.drafter.awaitDraft(bounded, wanted.Job)
 	known.Draft = <-extracted
 	known.Left -= time.Since(started)
-	known.Degradations = []conversation.Degradation{drafts.Degraded(&wanted.Job.Plan, b.whyNoDraft(ctx, wanted.Job))}
+	known.Degradations = []conversation.Degradation{drafts.Degraded(&wanted.Job.Plan, b.drafter.whyNoDraft(ctx, wanted.Job))}
 }
 
-func (b *Service) waitForTexts(ctx context.Context, wanted *pass.Wants, known *pass.Allowance) {
+func (b *waiter) waitForTexts(ctx context.Context, wanted *pass.Wants, known *pass.Allowance) {
 	chosen := b.chooseToAwait(wanted.Texts, known.Calls)
 	known.Calls -= len(chosen)
 	chosen = append(chosen, wanted.BeforeErasure...)
@@ -87,25 +94,25 @@ func (b *Service) waitForTexts(ctx context.Context, wanted *pass.Wants, known *p
 	bounded, cancel := context.WithTimeout(ctx, known.Left)
 	defer cancel()
 	started := time.Now() // a timer of the runtime ends the wait, not the engine's clock
-	b.Summaries.Wait(bounded, chosen)
+	b.summaries.Wait(bounded, chosen)
 	known.Left -= time.Since(started)
 	b.startAll(known, wanted.Texts) //nolint:contextcheck // it goes on behind the build; the others only now: they must not take the places of those that are waited for
 }
 
 // startAll begins requests. They go on when the build has given up waiting.
-func (b *Service) startAll(known *pass.Allowance, requests []*summarize.Request) {
+func (b *waiter) startAll(known *pass.Allowance, requests []*summarize.Request) {
 	for _, r := range requests {
-		b.Summaries.Start(r)
+		b.summaries.Start(r)
 		known.Requested = append(known.Requested, r)
 	}
 }
 
 // chooseToAwait are the requests to wait for, of at most so many calls. Of those that are under way since an earlier build, the last: once they
 // are there, so are the others.
-func (b *Service) chooseToAwait(wanted []*summarize.Request, calls int) []*summarize.Request {
+func (b *waiter) chooseToAwait(wanted []*summarize.Request, calls int) []*summarize.Request {
 	var underWay []*summarize.Request
 	for _, r := range wanted {
-		if b.Summaries.IsStarted(r) {
+		if b.summaries.IsStarted(r) {
 			underWay = append(underWay, r)
 		}
 	}
@@ -113,18 +120,4 @@ func (b *Service) chooseToAwait(wanted []*summarize.Request, calls int) []*summa
 		return slices.Clone(underWay[max(0, len(underWay)-calls):])
 	}
 	return slices.Clone(wanted[:min(calls, len(wanted))])
-}
-
-// startUpcoming starts, in the background, the summaries that later builds will want, up to the limits of who asks the models. It is a
-// favor: failures are left to them.
-func (b *Service) startUpcoming(ctx context.Context, d *plan.Decided) {
-	var requests []*summarize.Request
-	w := d.Given.Loaded
-	_ = b.Views.RunPlan(ctx, w, func() error {
-		requests = d.UpcomingRequests()
-		return w.Incomplete()
-	})
-	for _, r := range requests {
-		b.Summaries.Start(r) //nolint:contextcheck // it goes on behind the build
-	}
 }

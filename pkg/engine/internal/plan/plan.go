@@ -1,6 +1,6 @@
 // Package plan decides what a build does: which edits it makes, where its window starts, and what it commits. It is pure, and a list of passes:
 // each is a function from what the build is given, and from the draft so far, to a result, which the driver here brings into the draft. Where the
-// view lacks something, the plan ends with view.ErrMissing; where it would wait for a model or for the memory, with *pass.Wants. Whoever runs the
+// view lacks something, the plan ends with view.ErrMissing; where it would wait for a model or for the memory, with *pass.WaitError. Whoever runs the
 // plan gets that, and runs it anew.
 package plan
 
@@ -135,7 +135,7 @@ func (d *Decided) take(r pass.Result, err error) error {
 	case err != nil:
 		return err
 	case r.Wants != nil:
-		return r.Wants
+		return &pass.WaitError{Wants: r.Wants}
 	}
 	d.Draft = d.With(&r)
 	return nil

@@ -80,11 +80,11 @@ func (d *compacting) compactIfFull() error {
 	why := d.trigger()
 	if why == conversation.ReasonUnspecified {
 		var err error
-		if why, err = d.coldTrigger(); err != nil {
+		if why, err = coldTrigger(d.Given, d.Composed); err != nil {
 			return err
 		}
 	}
-	if why == conversation.ReasonUnspecified || d.newestCannotFit() {
+	if why == conversation.ReasonUnspecified || newestCannotFit(d.Given, d.Composed) {
 		return nil
 	}
 	_, err := d.summarizeOlder(why, d.goal.Target, d.goal.Keep)
@@ -116,52 +116,6 @@ func planner(g *pass.Given, d pass.Draft, goal settings.Compaction) *spans.Plann
 	}
 }
 
-// summarizes says whether a build may make summaries.
-func summarizes(g *pass.Given) bool {
-	return g.Settings.Own && g.Settings.Compaction.Strategy != conversation.StrategySlidingWindow
-}
-
-// trigger says why the view is to become smaller; unspecified if it is not.
-func (d *compacting) trigger() conversation.Reason {
-	c := &d.goal
-	used, _ := d.Given.UsedTokens(d.Composed)
-	switch {
-	case d.Given.Settings.Scaled(d.Weight()) > d.Given.Settings.Budget:
-		return conversation.ReasonOverflow
-	case used > d.Given.Settings.Budget && !reportAnswered(d.Given):
-		d.answersReport = true
-		return conversation.ReasonOverflow
-	case c.Threshold > 0 && d.sinceSummary() > c.Threshold:
-		return conversation.ReasonMessageThreshold
-	default:
-		return conversation.ReasonUnspecified
-	}
-}
-
-// sinceSummary counts the messages of the tail since the last summary.
-func (d *compacting) sinceSummary() int32 {
-	n, done := int32(0), d.View.SummarizedTo()
-	for i := range d.Composed.Units[d.Composed.Tail:] {
-		if u := &d.Composed.Units[d.Composed.Tail+i]; u.First() >= done {
-			n += int32(len(u.Items))
-		}
-	}
-	return n
-}
-
-// newestCannotFit says whether not even the newest unit has room beside what is always sent. Clipping it may help, and a summary does not:
-// no model is asked for one, as the build may well be refused.
-func (d *compacting) newestCannotFit() bool {
-	least, newest := d.Given.Fixed, d.Composed.Newest()
-	for i := range d.Composed.Units {
-		u := &d.Composed.Units[i]
-		if i == newest || u.Summary == nil && d.Given.Kept.Has(u.First()) {
-			least += d.Composed.Weights[i]
-		}
-	}
-	return least > d.Given.Settings.Limit
-}
-
 // summarizeOlder lets summaries take the place of what is older than the newest messages. A draft that stands is published first; what
 // it leaves over the target is summarized without a model. It says whether the view has become smaller by enough; if not, the view
 // is left as it was.
@@ -181,7 +135,7 @@ func (d *compacting) summarizeOlder(why conversation.Reason, target int64, keep 
 		d.important = d.important[:important]
 		return false
 	}
-	if why == conversation.ReasonCacheCold && (len(d.Edits) > len(kept.Edits) || !d.isColdCut()) {
+	if why == conversation.ReasonCacheCold && (len(d.Edits) > len(kept.Edits) || !isColdCut(d.Given, d.Composed)) {
 		return smaller(), nil
 	}
 	if len(d.Edits) == len(kept.Edits) || d.Weight() > target*overTarget/100 {
@@ -201,7 +155,7 @@ func (d *compacting) summarizeOlder(why conversation.Reason, target int64, keep 
 // cutRequestsToShares cuts the request and the opening down to their shares of the budget, where the view is over the target that a compaction
 // aims at: what stands before the tail changes anyway.
 func (d *compacting) cutRequestsToShares(target int64) error {
-	if d.Weight() <= target || !d.hasPublished() {
+	if d.Weight() <= target || !pass.Summarizes(d.Edits) {
 		return nil
 	}
 	c, err := claims.OfRequests(d.Given, d.Draft)
@@ -238,14 +192,14 @@ func (d *compacting) summarizeAnew(why conversation.Reason, target int64, keep i
 	if err != nil || p == nil {
 		return err
 	}
-	if dr := d.Given.Allowance.Draft; dr != nil && planStands(d.Draft, &dr.Plan, d.Given.Loaded.Edits...) && d.extendsPublished(&dr.Plan) {
+	if dr := d.Given.Allowance.Draft; dr != nil && planStands(d.Draft, &dr.Plan, d.Given.Loaded.Edits...) && extendsPublished(d.View, d.Given.Loaded.Head.EditSeq, &dr.Plan) {
 		d.Notes.Degradations = append(d.Notes.Degradations, d.Given.Allowance.Degradations...)
 		return d.publish(dr, why)
 	}
 	if d.Given.Allowance.Rounds >= maxRounds {
 		return nil // the conversation moves faster than it can be summarized: the window's start moves instead
 	}
-	w, err := d.summaryJob(p, d.planner().SummaryRoom(p, target))
+	w, err := summaryJob(d.Given, d.Composed, d.planner(), p, d.planner().SummaryRoom(p, target))
 	if err != nil {
 		return err
 	}
@@ -254,7 +208,7 @@ func (d *compacting) summarizeAnew(why conversation.Reason, target int64, keep i
 	}
 	known := &d.Given.Allowance // nobody holds the conversation while summaries are written
 	d.wants = &pass.Spans{Job: w, StoredDraft: d.Given.Loaded.Slots[drafts.Slot], Degradations: known.Degradations, NotLive: known.NotLive}
-	if !d.hasPublished() {
+	if !pass.Summarizes(d.Edits) {
 		d.askForSummaries()
 	}
 	return nil
@@ -278,11 +232,11 @@ func (d *compacting) askForSummaries() {
 
 // extendsPublished says whether a plan was made behind what this build has published: it takes up what of that lies in its ranges. A draft
 // may have become ready, and been published, after the plan was made.
-func (d *compacting) extendsPublished(p *drafts.Plan) bool {
-	return !slices.ContainsFunc(d.View.Summaries(), func(e conversation.Edit) bool {
+func extendsPublished(v *conversation.View, before int64, p *drafts.Plan) bool {
+	return !slices.ContainsFunc(v.Summaries(), func(e conversation.Edit) bool {
 		overlaps := func(s drafts.Step) bool { return s.Range.Overlaps(e.Range) }
 		takesUp := func(s drafts.Step) bool { return slices.Contains(s.Children, e.Summary.ID) }
-		return e.Seq > d.Given.Loaded.Head.EditSeq && slices.ContainsFunc(p.Steps, overlaps) && !slices.ContainsFunc(p.Steps, takesUp)
+		return e.Seq > before && slices.ContainsFunc(p.Steps, overlaps) && !slices.ContainsFunc(p.Steps, takesUp)
 	})
 }
 
@@ -305,7 +259,7 @@ func (d *compacting) mayWait(w *drafts.Job) (may bool, why string) {
 
 // keepsIfSmaller keeps what was done since if it was worth it, and goes back otherwise.
 func (d *compacting) keepsIfSmaller(before int64, kept pass.Draft) bool {
-	if len(d.Edits) > len(kept.Edits) && d.shrankEnough(before) {
+	if len(d.Edits) > len(kept.Edits) && compaction.Shrinks(before, d.Weight(), d.goal.Shrink) {
 		return true
 	}
 	for _, e := range d.GoBack(kept) {
@@ -320,44 +274,6 @@ func (d *compacting) keepsIfSmaller(before int64, kept pass.Draft) bool {
 	return false
 }
 
-// shrankEnough says whether the view has become smaller by enough for a summary to be worth its loss.
-func (d *compacting) shrankEnough(before int64) bool {
-	return compaction.Shrinks(before, d.Weight(), d.goal.Shrink)
-}
-
-// Next is the work for the summary that a view will need when it overflows; nil if it is not near to that. The build of the draft
-// is committed by now.
-func Next(g *pass.Given, draft pass.Draft, goal settings.Compaction) (*drafts.Job, error) {
-	used, _ := g.UsedTokens(draft.Composed)
-	r, _, err := drafts.Of(g.Loaded)
-	if err != nil || !summarizes(g) || used < goal.Prepare || used > g.Settings.Budget || r.Pending(g.Now) {
-		return nil, err
-	}
-	planner := planner(g, draft, goal)
-	prompt := planner.Prompt()
-	_, live := g.Summaries.CanAskLive(g.Format.Format(), g.Model)
-	if live = live && conversation.ValueOr(g.Settings.Policy.Compaction.LivePrefix, false); !live && !g.Summaries.CanAsk(&prompt) {
-		return nil, nil
-	}
-	growth := g.Settings.Unscaled(g.Settings.Budget - used)
-	p, err := planner.Plan(planner.TailRoom(goal.Target, growth), goal.Keep)
-	if err != nil || p == nil {
-		return nil, err
-	}
-	p.EditSeq += int64(len(draft.Edits))
-	w, err := begin(g, draft, goal).summaryJob(p, planner.SummaryRoom(p, goal.Target-growth))
-	if err == nil && w.Live == nil && !g.Summaries.CanAsk(&prompt) {
-		return nil, nil
-	}
-	return w, err
-}
-
 func nothingToCompact() error {
 	return conversation.Errorf(conversation.NothingToCompact, "nothing lies between the last summary and the newest messages that would make the view smaller by enough")
-}
-
-// reportAnswered says whether the view was made smaller for the last report before.
-func reportAnswered(g *pass.Given) bool {
-	r, _, err := g.Loaded.LastUsage()
-	return err != nil || r.Spent
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/spans"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
@@ -72,7 +73,7 @@ func DraftStands(g *pass.Given, d pass.Draft, p *drafts.Plan) bool {
 // publish makes the edits of a draft and lays the view out behind it.
 func (d *compacting) publish(dr *drafts.Draft, why conversation.Reason) error {
 	d.important = append(d.important, d.planner().ImportantUnits(dr.Cut)...)
-	if !d.hasPublished() {
+	if !pass.Summarizes(d.Edits) {
 		d.Notes.Degradations = append(d.Notes.Degradations, d.Given.Allowance.NotLive...)
 	}
 	ids := make([]int64, len(dr.Steps))
@@ -101,42 +102,39 @@ func (d *compacting) summaryEdit(dr *drafts.Draft, i int, ids []int64) conversat
 		s.Children = append(s.Children, ids[at])
 	}
 	e := conversation.Edit{Kind: conversation.EditSummarize, Range: step.Range, Summary: s, After: int64(n)}
-	d.weighReplaced(&e)
+	weighReplaced(d.Given.Loaded, d.View, &e)
 	return e
 }
 
 // weighReplaced says what a summary takes the place of: as the view shows it, and as it was appended. What an earlier summary left
 // out it may stand for, and the other way round.
-func (d *compacting) weighReplaced(e *conversation.Edit) {
+func weighReplaced(w *view.Loaded, v *conversation.View, e *conversation.Edit) {
 	s := e.Summary
 	var takenUp []conversation.Edit
-	for _, older := range d.View.Summaries() {
+	for _, older := range v.Summaries() {
 		if e.Range.Covers(older.Range) {
 			takenUp = append(takenUp, older)
 			e.Before += int64(older.Summary.Tokens)
 			s.Recorded += older.Summary.Recorded
 		}
 	}
-	for i := range d.Given.Loaded.Messages {
-		m := &d.Given.Loaded.Messages[i]
-		if !e.Range.Contains(m.Index) || !d.View.Stands(m.Index) {
+	for i := range w.Messages {
+		m := &w.Messages[i]
+		if !e.Range.Contains(m.Index) || !v.Stands(m.Index) {
 			continue
 		}
 		before := slices.ContainsFunc(takenUp, func(o conversation.Edit) bool { return o.Range.Contains(m.Index) && o.Summary.Covers(m.Index) })
 		switch now := s.Covers(m.Index); {
 		case now && !before:
-			s.Recorded += int64(d.Given.Loaded.Original(m).Tokens)
+			s.Recorded += int64(w.Original(m).Tokens)
 		case before && !now:
-			s.Recorded -= int64(d.Given.Loaded.Original(m).Tokens)
+			s.Recorded -= int64(w.Original(m).Tokens)
 		}
-		if it, shown := d.View.Item(m); shown && s.Covers(m.Index) {
+		if it, shown := v.Item(m); shown && s.Covers(m.Index) {
 			e.Before += it.Tokens()
 		}
 	}
 }
-
-// hasPublished says whether this build has published a summary already: what is added to it is not worth a wait.
-func (d *compacting) hasPublished() bool { return pass.Summarizes(d.Edits) }
 
 // OverShare says which important units a summary of this build stands for all the same, in the view that the build shows in the end.
 func OverShare(d pass.Draft, important []spans.ImportantUnit) []conversation.Decision {

@@ -1,8 +1,11 @@
 package compact
 
 import (
+	"github.com/palimpsest-context/palimpsest/pkg/compaction"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/settings"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 )
 
 // slideIfFull moves the window's start where a sliding window shows more messages than it may.
@@ -16,7 +19,7 @@ func (d *compacting) slideIfFull() error {
 	if most == 0 || shown <= most || d.Composed.Tail == len(d.Composed.Units) {
 		return nil
 	}
-	start := d.slideTo(most)
+	start := slideTo(d.Given, d.Composed, most)
 	if start == d.Composed.Window.Start { // it can show no less, and what it cuts stays cut
 		return nil
 	}
@@ -25,22 +28,22 @@ func (d *compacting) slideIfFull() error {
 
 // slideTo is where a window starts that shows at most so many messages: the newest of them, as many as the policy names or as a cut
 // leaves, beside the opening, the request and what is pinned.
-func (d *compacting) slideTo(most int32) int32 {
-	keep := most * int32(settings.FirstSet(conversation.DefaultTargetPercent, d.Given.Settings.Policy.Fit.TargetPercent)) / 100
-	if set := d.Given.Settings.Policy.Compaction.KeepRecent; set != nil {
+func slideTo(g *pass.Given, out *view.Composition, most int32) int32 {
+	keep := most * int32(settings.FirstSet(conversation.DefaultTargetPercent, g.Settings.Policy.Fit.TargetPercent)) / 100
+	if set := g.Settings.Policy.Compaction.KeepRecent; set != nil {
 		keep = *set
 	}
 	before := int32(2)
-	for _, p := range d.Given.Kept.Pins {
+	for _, p := range g.Kept.Pins {
 		before += p.Len()
 	}
-	at := d.Composed.Newest()
-	keep = min(keep, most-before) - int32(len(d.Composed.Units[at].Items))
-	for at > d.Composed.Tail && keep >= int32(len(d.Composed.Units[at-1].Items)) {
+	at := out.Newest()
+	keep = min(keep, most-before) - int32(len(out.Units[at].Items))
+	for at > out.Tail && keep >= int32(len(out.Units[at-1].Items)) {
 		at--
-		keep -= int32(len(d.Composed.Units[at].Items))
+		keep -= int32(len(out.Units[at].Items))
 	}
-	return d.Composed.Units[at].First()
+	return out.Units[at].First()
 }
 
 // slide moves the window's start to the newest messages.
@@ -53,7 +56,7 @@ func (d *compacting) slide(target int64, keep int32) error {
 	if err := d.MoveWindow(d.StartingAt(cut)); err != nil {
 		return err
 	}
-	if !d.shrankEnough(before) { // the request may weigh more than what has left
+	if !compaction.Shrinks(before, d.Weight(), d.goal.Shrink) { // the request may weigh more than what has left
 		return nothingToCompact()
 	}
 	return nil

@@ -32,7 +32,7 @@ func (d *expiring) removeUnit(x *expiry.Due) error {
 		if x.Fresh[it.Message.Index] {
 			e.Reason = conversation.ReasonExpired
 		}
-		if rest := d.allButKept(it); rest != nil {
+		if rest := allButKept(d.View, it); rest != nil {
 			e.Kind, e.Reason, e.Parts = conversation.EditParts, conversation.ReasonExpired, rest
 		}
 		d.Add(e)
@@ -56,7 +56,7 @@ func (d *expiring) removeUnit(x *expiry.Due) error {
 
 // allButKept replaces, by nothing, all parts of a message but the additions that are kept for the last messages and are still in their
 // time: these live by their number alone (behaviour §6). What stands in another unit stays too. It is nil if there are none.
-func (d *expiring) allButKept(it *conversation.Item) []conversation.PartEdit {
+func allButKept(v *conversation.View, it *conversation.Item) []conversation.PartEdit {
 	var rest []conversation.PartEdit
 	m := it.Message
 	for i := range m.Parts {
@@ -64,7 +64,7 @@ func (d *expiring) allButKept(it *conversation.Item) []conversation.PartEdit {
 		if !it.Holds(p) {
 			continue
 		}
-		if m.Parts[i].Retention.Kind != conversation.RetentionKeepLast || d.View.Masked(m.Index, p) {
+		if m.Parts[i].Retention.Kind != conversation.RetentionKeepLast || v.Masked(m.Index, p) {
 			rest = append(rest, conversation.PartEdit{Part: p, Level: conversation.Cleared})
 		}
 	}
@@ -149,11 +149,11 @@ func original(g *pass.Given, x *expiry.Due) (*originalText, error) {
 // shorterForm finds the first form of a text that weighs less than what the view shows; what is erased has to give way in any case.
 // It is nil if there is none, or if it has to wait.
 func (d *expiring) shorterForm(x *expiry.Due, o *originalText) ([]conversation.PartEdit, conversation.Reason) {
-	if x.Kind == expiry.Clear || d.clearedBefore(x, o) {
-		return d.replacement(o, compaction.Cleared(kindName(x), o.Original), conversation.Cleared), conversation.ReasonExpired
+	if x.Kind == expiry.Clear || clearedBefore(d.View, x, o) {
+		return replacement(d.Given, o, compaction.Cleared(kindName(x), o.Original), conversation.Cleared), conversation.ReasonExpired
 	}
 	for _, f := range d.forms(x, o) {
-		shown := d.replacement(o, f.text, conversation.Shortened)
+		shown := replacement(d.Given, o, f.text, conversation.Shortened)
 		if weightOf(shown) < x.Tokens() || x.Erases() {
 			d.Notes.Degradations = append(d.Notes.Degradations, f.degraded...)
 			return shown, f.reason
@@ -163,8 +163,8 @@ func (d *expiring) shorterForm(x *expiry.Due, o *originalText) ([]conversation.P
 }
 
 // clearedBefore says whether what is to be erased is behind a placeholder already, which names the original.
-func (d *expiring) clearedBefore(x *expiry.Due, o *originalText) bool {
-	level, _ := d.View.Part(x.Index, o.positions[0])
+func clearedBefore(v *conversation.View, x *expiry.Due, o *originalText) bool {
+	level, _ := v.Part(x.Index, o.positions[0])
 	return level == conversation.Cleared
 }
 
@@ -177,7 +177,7 @@ func kindName(x *expiry.Due) string {
 
 // replacement is how the view shows a text in the place of the original: a result with that text, or words of which the first part
 // holds it and the others nothing. Media become one line each.
-func (d *expiring) replacement(o *originalText, text string, level conversation.Level) []conversation.PartEdit {
+func replacement(g *pass.Given, o *originalText, text string, level conversation.Level) []conversation.PartEdit {
 	out := make([]conversation.PartEdit, 0, len(o.parts))
 	placed := text == ""
 	for i := range o.parts {
@@ -185,13 +185,13 @@ func (d *expiring) replacement(o *originalText, text string, level conversation.
 		switch p := &o.parts[i]; {
 		case p.Kind == conversation.PartToolResult:
 			e.Shown = compaction.WithText(p.Result, text)
-			d.Given.SetWeight(&e.Shown, text)
+			g.SetWeight(&e.Shown, text)
 		case p.Kind == conversation.PartMedia && level == conversation.Shortened:
 			e.Shown = view.TextPart(p.Media.Line())
-			d.Given.SetWeight(&e.Shown, p.Media.Line())
+			g.SetWeight(&e.Shown, p.Media.Line())
 		case !placed:
 			e.Shown, placed = view.TextPart(text), true
-			d.Given.SetWeight(&e.Shown, text)
+			g.SetWeight(&e.Shown, text)
 		case text == "": // it is short enough as it is
 			continue
 		}

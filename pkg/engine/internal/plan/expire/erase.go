@@ -5,24 +5,24 @@ import (
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/erasures"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
 
-// loadErasures loads the messages of which something is to be erased in this turn, wherever they are.
-func (d *expiring) loadErasures() error {
-	list, err := erasures.ParseDue(d.Given.Loaded.Slots[erasures.DueSlot])
-	if err != nil || !d.Given.NewTurn {
-		return err
+// loadErasures loads the messages of which something is to be erased in this turn, wherever they are, and returns all that is to be erased.
+func loadErasures(g *pass.Given) ([]record.Erasure, error) {
+	list, err := erasures.ParseDue(g.Loaded.Slots[erasures.DueSlot])
+	if err != nil || !g.NewTurn {
+		return nil, err
 	}
 	var ranges []conversation.Range
 	for _, x := range list {
-		if x.Turn <= d.Given.Turn {
+		if x.Turn <= g.Turn {
 			ranges = append(ranges, conversation.Range{First: x.Index, End: x.Index + 1})
 		}
 	}
-	d.out.Erasures = list
-	return d.Given.Loaded.Require(ranges...)
+	return list, g.Loaded.Require(ranges...)
 }
 
 // eraseOutsideView erases what is due of messages that the view does not show, and takes what is done off the list.
@@ -47,7 +47,7 @@ func (d *expiring) eraseOutsideView() error {
 				return err
 			}
 		}
-		if d.staysScheduled(x.Index) {
+		if staysScheduled(d.Given, d.Erased, x.Index) {
 			x.Turn = d.Given.Turn + 1
 			left = append(left, x)
 		}
@@ -77,17 +77,17 @@ func (d *expiring) eraseUnshown(index int32) error {
 
 // staysScheduled says whether a message whose turn has come is still to be erased: it is in the newest unit, was expanded, is given
 // more time by an override of this build, or waits for the conversation's policy to say when.
-func (d *expiring) staysScheduled(index int32) bool {
-	m := d.Erased.Messages[index]
+func staysScheduled(g *pass.Given, erased *erasures.Erasures, index int32) bool {
+	m := erased.Messages[index]
 	if m == nil {
-		m, _ = d.Given.Loaded.Message(index)
+		m, _ = g.Loaded.Message(index)
 	}
-	if m == nil || d.Given.Kept.Has(index) {
+	if m == nil || g.Kept.Has(index) {
 		return false
 	}
 	asAppended := expiry.Input{
-		Turn: d.Given.Turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
-		View: &conversation.View{}, KeepUnits: true, Policy: d.Given.Settings.Policy.Expiration.Results,
+		Turn: g.Turn, Units: []conversation.Unit{{Items: []conversation.Item{{Message: m, Parts: m.Parts}}}},
+		View: &conversation.View{}, KeepUnits: true, Policy: g.Settings.Policy.Expiration.Results,
 	}
 	return expiry.MayErase(m) || slices.ContainsFunc(expiry.Plan(asAppended), func(x expiry.Due) bool { return x.Erases() })
 }

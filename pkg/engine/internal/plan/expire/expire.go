@@ -7,6 +7,7 @@ import (
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/drafts"
 	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/plan/pass"
+	"github.com/palimpsest-context/palimpsest/pkg/engine/internal/view"
 	"github.com/palimpsest-context/palimpsest/pkg/expiry"
 	"github.com/palimpsest-context/palimpsest/pkg/store/record"
 )
@@ -39,7 +40,8 @@ type expiring struct {
 }
 
 func (d *expiring) expire() error {
-	if err := d.loadErasures(); err != nil {
+	var err error
+	if d.out.Erasures, err = loadErasures(d.Given); err != nil {
 		return err
 	}
 	if o := d.Given.Settings.Override; d.Given.NewTurn && (o == nil || !o.Disable) {
@@ -50,7 +52,6 @@ func (d *expiring) expire() error {
 	if len(d.Edits) == 0 || len(d.wants.Texts)+len(d.wants.BeforeErasure) > 0 {
 		return nil
 	}
-	var err error
 	if d.Asked, err = pass.FindAsked(d.Given, d.View); err != nil { // what expires is neither request nor opening any more
 		return err
 	}
@@ -67,16 +68,16 @@ func (d *expiring) expiryInput(units []conversation.Unit) expiry.Input {
 
 // expirableUnits are the units of the view that may expire: neither the newest, nor leading system messages, nor pinned ones, nor the
 // last in which anybody but the system speaks.
-func (d *expiring) expirableUnits() []conversation.Unit {
-	var out []conversation.Unit
-	last := d.Composed.LastSpeaker()
-	for i := range d.Composed.Units[:d.Composed.Newest()] {
-		u := &d.Composed.Units[i]
-		if !d.Given.Kept.Has(u.First()) && i != last && !d.Composed.IsNew(i) {
-			out = append(out, *u)
+func expirableUnits(g *pass.Given, out *view.Composition) []conversation.Unit {
+	var units []conversation.Unit
+	last := out.LastSpeaker()
+	for i := range out.Units[:out.Newest()] {
+		u := &out.Units[i]
+		if !g.Kept.Has(u.First()) && i != last && !out.IsNew(i) {
+			units = append(units, *u)
 		}
 	}
-	return out
+	return units
 }
 
 // dueEdit is something due with what it is worth.
@@ -93,13 +94,13 @@ func (d *expiring) applyExpirations() error {
 		return err
 	}
 	d.out.Ran = true
-	in := d.expiryInput(d.expirableUnits())
+	in := d.expiryInput(expirableUnits(d.Given, d.Composed))
 	planned, coming := expiry.Plan(in), expiry.Upcoming(in)
 	if len(planned)+len(coming)+len(d.out.Erasures) == 0 {
 		return nil
 	}
 	d.Erased = d.Erased.Clone()
-	at := d.tokensBehind()
+	at := tokensBehind(d.Given, d.Composed)
 	var due []dueEdit
 	for _, x := range planned {
 		if c := (dueEdit{Due: x, gain: x.Gain(), behind: at[x.Index]}); c.gain > 0 || x.Erases() {
@@ -139,16 +140,16 @@ func (d *expiring) noteDeferred(x *expiry.Due, why conversation.Reason) {
 
 // tokensBehind says for every message that the previous build showed how much of its context lies behind where the message
 // begins. What is new in this build counts nothing: nobody has cached it.
-func (d *expiring) tokensBehind() map[int32]int64 {
+func tokensBehind(g *pass.Given, out *view.Composition) map[int32]int64 {
 	at := make(map[int32]int64)
 	behind := int64(0)
-	for i := len(d.Composed.Units) - 1; i >= 0; i-- {
-		u := &d.Composed.Units[i]
+	for i := len(out.Units) - 1; i >= 0; i-- {
+		u := &out.Units[i]
 		if u.Summary != nil {
 			behind += u.Tokens()
 		}
 		for j := len(u.Items) - 1; j >= 0; j-- {
-			if m := u.Items[j].Message; m.Index < d.Given.Loaded.Head.Seen {
+			if m := u.Items[j].Message; m.Index < g.Loaded.Head.Seen {
 				behind += u.Items[j].Tokens()
 			}
 			at[u.Items[j].Message.Index] = behind
@@ -161,7 +162,7 @@ func (d *expiring) tokensBehind() map[int32]int64 {
 func (d *expiring) chooseDue(due []dueEdit, coming []expiry.Due, at map[int32]int64) []bool {
 	s := d.Given.Settings
 	in := compaction.RewriteInput{
-		Free: d.rewrittenTokens(at), View: d.Weight(), Overflow: d.OverLimit() > 0, Cold: d.Given.CacheIsCold(),
+		Free: rewrittenTokens(d.Given, d.View, d.Composed, at), View: d.Weight(), Overflow: d.OverLimit() > 0, Cold: d.Given.CacheIsCold(),
 		MinGain: s.MinGain, MaxTurns: s.MaxDeferral, Read: s.Read, Write: s.Write,
 	}
 	for i := range due {
@@ -180,14 +181,14 @@ func (d *expiring) chooseDue(due []dueEdit, coming []expiry.Due, at map[int32]in
 }
 
 // rewrittenTokens is how much of the previous build's context is read anew in any case: from the foremost message that changed since.
-func (d *expiring) rewrittenTokens(at map[int32]int64) int64 {
+func rewrittenTokens(g *pass.Given, v *conversation.View, out *view.Composition, at map[int32]int64) int64 {
 	since := int64(0)
-	if d.Given.Previous.Manifest != nil {
-		since = d.Given.Previous.Manifest.EditSeq
+	if g.Previous.Manifest != nil {
+		since = g.Previous.Manifest.EditSeq
 	}
 	behind := int64(0)
-	for it := range conversation.Items(d.Composed.Units) {
-		if m := it.Message; d.View.Edited(m.Index) > since {
+	for it := range conversation.Items(out.Units) {
+		if m := it.Message; v.Edited(m.Index) > since {
 			behind = max(behind, at[m.Index])
 		}
 	}

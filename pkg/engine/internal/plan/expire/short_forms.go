@@ -35,7 +35,9 @@ func (d *expiring) forms(x *expiry.Due, o *originalText) []shortForm {
 	s, why := d.summaryFor(x, o)
 	if why != 0 {
 		d.noteDeferred(x, why)
-		d.noteDegradation(x, s.Err.Error(), "it is shown in full, for a few turns at most")
+		d.Notes.Degradations = append(d.Notes.Degradations, conversation.Degradation{
+			Asked: summaryOf(x), Reason: s.Err.Error(), Done: "it is shown in full, for a few turns at most",
+		})
 		return nil
 	}
 	return d.summaryForms(x, o, s)
@@ -49,7 +51,7 @@ func (d *expiring) summaryForms(x *expiry.Due, o *originalText, s summarize.Resu
 		why = s.Err.Error()
 	} else {
 		text := compaction.Summarized(s.Text, o.Original)
-		out = append(out, shortForm{text: text, reason: conversation.ReasonExpiredSummary, degraded: d.promptGone(x)})
+		out = append(out, shortForm{text: text, reason: conversation.ReasonExpiredSummary, degraded: promptGone(d.Given, x)})
 	}
 	asked := summaryOf(x)
 	if extract := d.Given.Summaries.Extract(o.text, x.Expiration.Length()); extract != "" {
@@ -63,10 +65,6 @@ func (d *expiring) summaryForms(x *expiry.Due, o *originalText, s summarize.Resu
 
 func summaryOf(x *expiry.Due) string { return fmt.Sprintf("AI summary of message %d", x.Index) }
 
-func (d *expiring) noteDegradation(x *expiry.Due, why, done string) {
-	d.Notes.Degradations = append(d.Notes.Degradations, conversation.Degradation{Asked: summaryOf(x), Reason: why, Done: done})
-}
-
 func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []conversation.Degradation) []shortForm {
 	if text, ok := compaction.FirstChars(o.text, x.Expiration.Length(), o.Original); ok {
 		forms = append(forms, shortForm{text: text, reason: conversation.ReasonExpiredFirstChars, degraded: degraded})
@@ -75,8 +73,8 @@ func firstChars(forms []shortForm, x *expiry.Due, o *originalText, degraded []co
 }
 
 // promptGone tells that a prompt that was named is not there, so that the default stood in for it.
-func (d *expiring) promptGone(x *expiry.Due) []conversation.Degradation {
-	if _, ok := d.Given.Settings.Catalogue.Prompt(x.Expiration.CompactPromptID); ok {
+func promptGone(g *pass.Given, x *expiry.Due) []conversation.Degradation {
+	if _, ok := g.Settings.Catalogue.Prompt(x.Expiration.CompactPromptID); ok {
 		return nil
 	}
 	return []conversation.Degradation{{
@@ -105,7 +103,7 @@ func (d *expiring) summaryFor(x *expiry.Due, o *originalText) (s summarize.Resul
 	if !ended && !d.Given.DryRun {
 		d.want(r, len(x.Erase) > 0) // this attempt ends, and the next one knows
 	}
-	if len(x.Erase) > 0 || d.waitedLongEnough(x) {
+	if len(x.Erase) > 0 || waitedLongEnough(d.Given.Turn, d.out.Requested, x) {
 		return s, 0
 	}
 	return s, deferred

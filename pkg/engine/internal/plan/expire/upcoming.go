@@ -71,16 +71,16 @@ func (e *Expired) Requests(g *pass.Given) []*summarize.Request {
 const maxSummaryDeferral = 3
 
 // waitedLongEnough says whether what is due has waited for its summary long enough.
-func (d *expiring) waitedLongEnough(x *expiry.Due) bool {
-	return d.Given.Turn-max(x.Since, d.out.Requested.Entry(x, d.Given.Turn).Turn) >= maxSummaryDeferral
+func waitedLongEnough(turn int32, r drafts.Requested, x *expiry.Due) bool {
+	return turn-max(x.Since, r.Entry(x, turn).Turn) >= maxSummaryDeferral
 }
 
 // Write adds to the build's change what is left to later builds: summaries that are wanted, and erasures.
 func (e *Expired) Write(g *pass.Given, c *store.Change) {
 	if e.Ran {
-		var list []record.AskedSummary
-		for i := range e.Upcoming[:min(len(e.Upcoming), drafts.MaxRequested)] {
-			list = append(list, e.Requested.Entry(&e.Upcoming[i], g.Turn))
+		list := make([]record.AskedSummary, min(len(e.Upcoming), drafts.MaxRequested))
+		for i := range list {
+			list[i] = e.Requested.Entry(&e.Upcoming[i], g.Turn)
 		}
 		view.WriteList(c, g.Loaded, drafts.RequestedSlot, list, record.EncodeAskedSummaries)
 	}

@@ -47,7 +47,7 @@ type RecallQuery struct {
 	MaxWait     time.Duration
 }
 
-// Wants is what a plan stops for: nobody waits while he holds the conversation.
+// Wants is what a plan stops for: nobody waits while holding the conversation.
 type Wants struct {
 	Texts         []*summarize.Request // some are waited for, the others only begun
 	BeforeErasure []*summarize.Request // all are waited for: erasures cannot be deferred, and would be left with extracts for good
@@ -64,14 +64,19 @@ type Spans struct {
 	NotLive      []conversation.Degradation // and with any summary of theirs
 }
 
-// Error makes of what is wanted the end of a run.
-func (w *Wants) Error() string { return "engine: a plan waits for models or for the memory" }
+// WaitError ends a run of a plan that waits.
+type WaitError struct{ Wants *Wants }
 
-// Wanted is what an error says that a plan waits for; nil if it says something else.
+// Error says that nothing is wrong yet.
+func (e *WaitError) Error() string { return "engine: a plan waits for models or for the memory" }
+
+// Wanted is what a run of a plan that ended with an error waits for; nil if it does not wait.
 func Wanted(err error) *Wants {
-	var w *Wants
-	errors.As(err, &w)
-	return w
+	var wait *WaitError
+	if errors.As(err, &wait) {
+		return wait.Wants
+	}
+	return nil
 }
 
 // ErrNotReady says that a model was asked and has not answered.
