@@ -16,7 +16,7 @@ import (
 // Compact makes a conversation's view smaller now, at its own budget. It begins no turn. It waits for a model as long as
 // summarizers may take, while nobody is kept from the conversation.
 func (b *Service) Compact(ctx context.Context, r plan.CompactRequest) (*CompactResult, error) {
-	c := &compaction{service: b, request: &r, waits: &waits{known: pass.Allowance{Left: b.Summaries.Deadline(), Calls: math.MaxInt}, begun: true}}
+	c := &compactCall{service: b, request: &r, waits: &waits{known: pass.Allowance{Left: b.Summaries.Deadline(), Calls: math.MaxInt}, begun: true}}
 	for {
 		out, err := txn.Decide(ctx, b.Txn, r.Key, func() (*CompactResult, error) { return c.once(ctx) })
 		if again, err := b.retryAfterWait(ctx, r.Key, c.waits, err); !again {
@@ -25,15 +25,15 @@ func (b *Service) Compact(ctx context.Context, r plan.CompactRequest) (*CompactR
 	}
 }
 
-// compaction is one call over its attempts.
-type compaction struct {
+// compactCall is one call over its attempts.
+type compactCall struct {
 	service *Service
 	request *plan.CompactRequest
 	waits   *waits
 }
 
 // once is one attempt.
-func (c *compaction) once(ctx context.Context) (*CompactResult, error) {
+func (c *compactCall) once(ctx context.Context) (*CompactResult, error) {
 	b, r := c.service, c.request
 	w, snap, err := b.Views.Open(ctx, r.Key, r.Request)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *compaction) once(ctx context.Context) (*CompactResult, error) {
 }
 
 // given is what a compaction is decided on: the conversation's view as the last build at its own budget showed it.
-func (c *compaction) given(ctx context.Context, w *view.Loaded) (*pass.Given, error) {
+func (c *compactCall) given(ctx context.Context, w *view.Loaded) (*pass.Given, error) {
 	b, r := c.service, c.request
 	build := &plan.Request{Key: r.Key, Format: conversation.FormatNeutral}
 	if w.Head.ManifestSeq > 0 {
@@ -97,7 +97,7 @@ func (c *compaction) given(ctx context.Context, w *view.Loaded) (*pass.Given, er
 	return g, nil
 }
 
-func (c *compaction) commit(ctx context.Context, d *plan.Decided, saved int64) (*CompactResult, error) {
+func (c *compactCall) commit(ctx context.Context, d *plan.Decided, saved int64) (*CompactResult, error) {
 	w := d.Given.Loaded
 	change := &store.Change{Expect: w.Head.Version, Head: txn.NextHead(w.Head, d.Given.Now), Slots: map[string][]byte{}}
 	change.Head.Revision++
@@ -153,7 +153,7 @@ func SummaryView(e *conversation.Edit, text string) SummaryInView {
 }
 
 // repeat answers a retry with the first outcome: which edit was its first, or what the window's start saved, is remembered.
-func (c *compaction) repeat(ctx context.Context, w *view.Loaded, o *store.Outcome) (*CompactResult, error) {
+func (c *compactCall) repeat(ctx context.Context, w *view.Loaded, o *store.Outcome) (*CompactResult, error) {
 	out := &CompactResult{
 		Range: conversation.Range{First: o.FirstIndex, End: o.FirstIndex + o.Count}, Revision: o.Revision, Saved: max(0, -o.Manifest), Duplicate: true,
 	}
