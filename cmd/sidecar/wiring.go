@@ -46,6 +46,9 @@ func newEngine(s *config.Settings, warm caches, kept store.Store, summaries *sum
 	if err != nil {
 		return nil, err
 	}
+	if log.Core().Enabled(zap.DebugLevel) {
+		observer.Passes = func(namespace string, passes []engine.BuildPass) { logPasses(log, namespace, passes) }
+	}
 	return engine.New(engine.Options{
 		Store:             kept,
 		Counters:          counters,
@@ -104,4 +107,14 @@ func causeOf(err error) string {
 // readers read providers' JSON.
 func readers() []provider.Reader {
 	return []provider.Reader{openaichat.NewReader(), openairesponses.NewReader(), anthropic.NewReader(), gemini.NewReader()}
+}
+
+// logPasses says what each pass of a build's plan did.
+func logPasses(log *zap.Logger, namespace string, passes []engine.BuildPass) {
+	fields := make([]zap.Field, len(passes))
+	for i := range passes {
+		p := &passes[i]
+		fields[i] = zap.Dict(p.Name, zap.Int64("took_us", p.Took.Microseconds()), zap.Int("edits", p.Edits), zap.Int64("tokens", p.Tokens))
+	}
+	log.Debug("build", zap.String("namespace", namespace), zap.Dict("passes", fields...))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"google.golang.org/protobuf/proto"
 
@@ -17,11 +18,15 @@ type ExplainCommand struct {
 	Sidecar
 	textWidth
 	Conversation string `arg:"" help:"The conversation's id, or @latest for the one that changed last."`
-	Message      Target `arg:"" help:"The message's index or id. An id that looks like an index: id:ID."`
+	Message      Target `arg:"" optional:"" help:"The message's index or id. An id that looks like an index: id:ID."`
+	Passes       bool   `help:"In place of a message, explain a build: what each pass would do now, in a dry run."`
 }
 
-// Validate refuses summaries.
+// Validate refuses summaries, and wants either a message or the passes.
 func (c *ExplainCommand) Validate() error {
+	if c.Passes == (c.Message != Target{}) {
+		return errors.New("name a message, or say --passes")
+	}
 	if c.Message.summary != "" {
 		return errSummary
 	}
@@ -31,6 +36,9 @@ func (c *ExplainCommand) Validate() error {
 // Run reads all that the sidecar tells of a message and puts it in order.
 func (c *ExplainCommand) Run(ctx context.Context, env *Env) error {
 	return c.runIn(ctx, env, &c.Conversation, func(s *session) error {
+		if c.Passes {
+			return s.passes(ctx, c.Conversation)
+		}
 		l := &life{Sheet: s.out, textWidth: c.textWidth, conversation: c.Conversation}
 		index, err := s.find(ctx, c.Conversation, &c.Message)
 		if err != nil {
@@ -53,6 +61,33 @@ func (c *ExplainCommand) Run(ctx context.Context, env *Env) error {
 		l.print()
 		return nil
 	})
+}
+
+// passes prints what each pass of a build like the last one would do now.
+func (s *session) passes(ctx context.Context, conversation string) error {
+	newest, err := s.newestBuild(ctx, conversation)
+	if err != nil {
+		return err
+	}
+	r := buildLike(conversation, newest)
+	r.SameTurn, r.Passes = false, true // as the next turn would be built
+	build, err := s.loop.BuildContext(ctx, r)
+	if err != nil {
+		return err
+	}
+	if s.out.JSON {
+		for _, p := range build.GetPasses() {
+			if err := s.out.Object(p); err != nil {
+				return err
+			}
+		}
+		return s.out.Err()
+	}
+	s.out.Line(fmt.Sprintf("%-18s %8s %6s %6s %8s %10s", "pass", "µs", "edits", "notes", "from", "tokens"))
+	for _, p := range build.GetPasses() {
+		s.out.Line(fmt.Sprintf("%-18s %8d %6d %6d %8d %10d", p.GetName(), p.GetTookUs(), p.GetEdits(), p.GetNotes(), p.GetWindowStartIndex(), p.GetTokens()))
+	}
+	return s.out.Err()
 }
 
 // find is a message's index.

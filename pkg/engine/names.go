@@ -61,6 +61,8 @@ type (
 	CompactionState = report.CompactionState
 	// ModelUsage is what the sidecar's own model calls for a conversation used since the process started.
 	ModelUsage = report.ModelUsage
+	// BuildPass is what one pass of a build's plan did.
+	BuildPass = report.Pass
 	// CompactRequest asks for a smaller view.
 	CompactRequest = plan.CompactRequest
 	// CompactResult says what a compaction did.

@@ -635,7 +635,9 @@ type BuildContextRequest struct {
 	// Optional. True to mark request_json for the provider's prompt cache: cache_control for Anthropic, on the last tool, the last system
 	// block and at cache_breakpoints, never more than four with those of the caller; prompt_cache_key for OpenAI, a keyed hash of the
 	// conversation. Gemini needs no marks: it caches by itself. Requires complete. False by default.
-	PromptCache   bool `protobuf:"varint,19,opt,name=prompt_cache,json=promptCache,proto3" json:"prompt_cache,omitempty"`
+	PromptCache bool `protobuf:"varint,19,opt,name=prompt_cache,json=promptCache,proto3" json:"prompt_cache,omitempty"`
+	// Optional. True to fill passes: what each pass of the build's plan did. Requires dry_run. False by default.
+	Passes        bool `protobuf:"varint,20,opt,name=passes,proto3" json:"passes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -803,6 +805,13 @@ func (x *BuildContextRequest) GetPromptCache() bool {
 	return false
 }
 
+func (x *BuildContextRequest) GetPasses() bool {
+	if x != nil {
+		return x.Passes
+	}
+	return false
+}
+
 // BuildContextResponse is what the model should see now.
 type BuildContextResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -839,7 +848,9 @@ type BuildContextResponse struct {
 	// Output only. How a HISTORY was read; unset for other input.
 	History *HistoryResult `protobuf:"bytes,16,opt,name=history,proto3" json:"history,omitempty"`
 	// Output only. How many calls of a reply that was cut off (aborted) were left out, because their input was not whole.
-	LeftOutCalls  int32 `protobuf:"varint,17,opt,name=left_out_calls,json=leftOutCalls,proto3" json:"left_out_calls,omitempty"`
+	LeftOutCalls int32 `protobuf:"varint,17,opt,name=left_out_calls,json=leftOutCalls,proto3" json:"left_out_calls,omitempty"`
+	// Output only. What each pass of the build's plan did, in order, if the request asked for it with passes.
+	Passes        []*BuildPass `protobuf:"bytes,18,rep,name=passes,proto3" json:"passes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -993,6 +1004,104 @@ func (x *BuildContextResponse) GetLeftOutCalls() int32 {
 	return 0
 }
 
+func (x *BuildContextResponse) GetPasses() []*BuildPass {
+	if x != nil {
+		return x.Passes
+	}
+	return nil
+}
+
+// BuildPass says what one pass of a build's plan did.
+type BuildPass struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Output only. The name of the pass, such as compact. docs/architecture.md lists them.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Output only. How long it took, in microseconds.
+	TookUs int64 `protobuf:"varint,2,opt,name=took_us,json=tookUs,proto3" json:"took_us,omitempty"`
+	// Output only. The number of edits that it made.
+	Edits int32 `protobuf:"varint,3,opt,name=edits,proto3" json:"edits,omitempty"`
+	// Output only. The number of degradations, deferred decisions and events that it added.
+	Notes int32 `protobuf:"varint,4,opt,name=notes,proto3" json:"notes,omitempty"`
+	// Output only. The index of the first message of the window behind it.
+	WindowStartIndex int32 `protobuf:"varint,5,opt,name=window_start_index,json=windowStartIndex,proto3" json:"window_start_index,omitempty"`
+	// Output only. The weight of the context behind it in tokens, by the sidecar's count, before the calibration factor.
+	Tokens        int64 `protobuf:"varint,6,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BuildPass) Reset() {
+	*x = BuildPass{}
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BuildPass) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BuildPass) ProtoMessage() {}
+
+func (x *BuildPass) ProtoReflect() protoreflect.Message {
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BuildPass.ProtoReflect.Descriptor instead.
+func (*BuildPass) Descriptor() ([]byte, []int) {
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *BuildPass) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *BuildPass) GetTookUs() int64 {
+	if x != nil {
+		return x.TookUs
+	}
+	return 0
+}
+
+func (x *BuildPass) GetEdits() int32 {
+	if x != nil {
+		return x.Edits
+	}
+	return 0
+}
+
+func (x *BuildPass) GetNotes() int32 {
+	if x != nil {
+		return x.Notes
+	}
+	return 0
+}
+
+func (x *BuildPass) GetWindowStartIndex() int32 {
+	if x != nil {
+		return x.WindowStartIndex
+	}
+	return 0
+}
+
+func (x *BuildPass) GetTokens() int64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
 // ExpandMessageRequest asks for the original of a message, or for what a summary stands for.
 type ExpandMessageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1039,7 +1148,7 @@ type ExpandMessageRequest struct {
 
 func (x *ExpandMessageRequest) Reset() {
 	*x = ExpandMessageRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1051,7 +1160,7 @@ func (x *ExpandMessageRequest) String() string {
 func (*ExpandMessageRequest) ProtoMessage() {}
 
 func (x *ExpandMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[8]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1064,7 +1173,7 @@ func (x *ExpandMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandMessageRequest.ProtoReflect.Descriptor instead.
 func (*ExpandMessageRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{8}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ExpandMessageRequest) GetConversationId() string {
@@ -1270,7 +1379,7 @@ type ExpandMessageResponse struct {
 
 func (x *ExpandMessageResponse) Reset() {
 	*x = ExpandMessageResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1282,7 +1391,7 @@ func (x *ExpandMessageResponse) String() string {
 func (*ExpandMessageResponse) ProtoMessage() {}
 
 func (x *ExpandMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[9]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1295,7 +1404,7 @@ func (x *ExpandMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandMessageResponse.ProtoReflect.Descriptor instead.
 func (*ExpandMessageResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{9}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ExpandMessageResponse) GetMessage() *Message {
@@ -1381,7 +1490,7 @@ type ExpandedChild struct {
 
 func (x *ExpandedChild) Reset() {
 	*x = ExpandedChild{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1502,7 @@ func (x *ExpandedChild) String() string {
 func (*ExpandedChild) ProtoMessage() {}
 
 func (x *ExpandedChild) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[10]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1515,7 @@ func (x *ExpandedChild) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpandedChild.ProtoReflect.Descriptor instead.
 func (*ExpandedChild) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{10}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ExpandedChild) GetChild() isExpandedChild_Child {
@@ -1485,7 +1594,7 @@ type ReportUsageRequest struct {
 
 func (x *ReportUsageRequest) Reset() {
 	*x = ReportUsageRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1497,7 +1606,7 @@ func (x *ReportUsageRequest) String() string {
 func (*ReportUsageRequest) ProtoMessage() {}
 
 func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[11]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1510,7 +1619,7 @@ func (x *ReportUsageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageRequest.ProtoReflect.Descriptor instead.
 func (*ReportUsageRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{11}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReportUsageRequest) GetConversationId() string {
@@ -1561,7 +1670,7 @@ type ReportUsageResponse struct {
 
 func (x *ReportUsageResponse) Reset() {
 	*x = ReportUsageResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1682,7 @@ func (x *ReportUsageResponse) String() string {
 func (*ReportUsageResponse) ProtoMessage() {}
 
 func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[12]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1695,7 @@ func (x *ReportUsageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportUsageResponse.ProtoReflect.Descriptor instead.
 func (*ReportUsageResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{12}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReportUsageResponse) GetFactor() float64 {
@@ -1620,7 +1729,7 @@ type CompactionOptions struct {
 
 func (x *CompactionOptions) Reset() {
 	*x = CompactionOptions{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1632,7 +1741,7 @@ func (x *CompactionOptions) String() string {
 func (*CompactionOptions) ProtoMessage() {}
 
 func (x *CompactionOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[13]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1645,7 +1754,7 @@ func (x *CompactionOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionOptions.ProtoReflect.Descriptor instead.
 func (*CompactionOptions) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{13}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CompactionOptions) GetStrategy() CompactionStrategy {
@@ -1685,7 +1794,7 @@ type CompactConversationRequest struct {
 
 func (x *CompactConversationRequest) Reset() {
 	*x = CompactConversationRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1806,7 @@ func (x *CompactConversationRequest) String() string {
 func (*CompactConversationRequest) ProtoMessage() {}
 
 func (x *CompactConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[14]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1819,7 @@ func (x *CompactConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactConversationRequest.ProtoReflect.Descriptor instead.
 func (*CompactConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{14}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CompactConversationRequest) GetConversationId() string {
@@ -1749,7 +1858,7 @@ type CompactionResult struct {
 
 func (x *CompactionResult) Reset() {
 	*x = CompactionResult{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1761,7 +1870,7 @@ func (x *CompactionResult) String() string {
 func (*CompactionResult) ProtoMessage() {}
 
 func (x *CompactionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[15]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1774,7 +1883,7 @@ func (x *CompactionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactionResult.ProtoReflect.Descriptor instead.
 func (*CompactionResult) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{15}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CompactionResult) GetSummaries() []*Summary {
@@ -1817,7 +1926,7 @@ type CompactConversationResponse struct {
 
 func (x *CompactConversationResponse) Reset() {
 	*x = CompactConversationResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1829,7 +1938,7 @@ func (x *CompactConversationResponse) String() string {
 func (*CompactConversationResponse) ProtoMessage() {}
 
 func (x *CompactConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[16]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1842,7 +1951,7 @@ func (x *CompactConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactConversationResponse.ProtoReflect.Descriptor instead.
 func (*CompactConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{16}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CompactConversationResponse) GetResult() *CompactionResult {
@@ -1896,7 +2005,7 @@ type RewindConversationRequest struct {
 
 func (x *RewindConversationRequest) Reset() {
 	*x = RewindConversationRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1908,7 +2017,7 @@ func (x *RewindConversationRequest) String() string {
 func (*RewindConversationRequest) ProtoMessage() {}
 
 func (x *RewindConversationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[17]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1921,7 +2030,7 @@ func (x *RewindConversationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindConversationRequest.ProtoReflect.Descriptor instead.
 func (*RewindConversationRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{17}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RewindConversationRequest) GetConversationId() string {
@@ -1968,7 +2077,7 @@ type RewindConversationResponse struct {
 
 func (x *RewindConversationResponse) Reset() {
 	*x = RewindConversationResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1980,7 +2089,7 @@ func (x *RewindConversationResponse) String() string {
 func (*RewindConversationResponse) ProtoMessage() {}
 
 func (x *RewindConversationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[18]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1993,7 +2102,7 @@ func (x *RewindConversationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindConversationResponse.ProtoReflect.Descriptor instead.
 func (*RewindConversationResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{18}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RewindConversationResponse) GetStartIndex() int32 {
@@ -2052,7 +2161,7 @@ type UndoRewindRequest struct {
 
 func (x *UndoRewindRequest) Reset() {
 	*x = UndoRewindRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2064,7 +2173,7 @@ func (x *UndoRewindRequest) String() string {
 func (*UndoRewindRequest) ProtoMessage() {}
 
 func (x *UndoRewindRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[19]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2077,7 +2186,7 @@ func (x *UndoRewindRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoRewindRequest.ProtoReflect.Descriptor instead.
 func (*UndoRewindRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{19}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UndoRewindRequest) GetConversationId() string {
@@ -2116,7 +2225,7 @@ type UndoRewindResponse struct {
 
 func (x *UndoRewindResponse) Reset() {
 	*x = UndoRewindResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2128,7 +2237,7 @@ func (x *UndoRewindResponse) String() string {
 func (*UndoRewindResponse) ProtoMessage() {}
 
 func (x *UndoRewindResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[20]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2141,7 +2250,7 @@ func (x *UndoRewindResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UndoRewindResponse.ProtoReflect.Descriptor instead.
 func (*UndoRewindResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{20}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *UndoRewindResponse) GetStartIndex() int32 {
@@ -2205,7 +2314,7 @@ type Correction struct {
 
 func (x *Correction) Reset() {
 	*x = Correction{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2217,7 +2326,7 @@ func (x *Correction) String() string {
 func (*Correction) ProtoMessage() {}
 
 func (x *Correction) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[21]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2230,7 +2339,7 @@ func (x *Correction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Correction.ProtoReflect.Descriptor instead.
 func (*Correction) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{21}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Correction) GetPartIndex() int32 {
@@ -2312,7 +2421,7 @@ type CorrectMessageRequest struct {
 
 func (x *CorrectMessageRequest) Reset() {
 	*x = CorrectMessageRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2324,7 +2433,7 @@ func (x *CorrectMessageRequest) String() string {
 func (*CorrectMessageRequest) ProtoMessage() {}
 
 func (x *CorrectMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[22]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2337,7 +2446,7 @@ func (x *CorrectMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectMessageRequest.ProtoReflect.Descriptor instead.
 func (*CorrectMessageRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{22}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CorrectMessageRequest) GetConversationId() string {
@@ -2441,7 +2550,7 @@ type CorrectMessageResponse struct {
 
 func (x *CorrectMessageResponse) Reset() {
 	*x = CorrectMessageResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2453,7 +2562,7 @@ func (x *CorrectMessageResponse) String() string {
 func (*CorrectMessageResponse) ProtoMessage() {}
 
 func (x *CorrectMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[23]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2466,7 +2575,7 @@ func (x *CorrectMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CorrectMessageResponse.ProtoReflect.Descriptor instead.
 func (*CorrectMessageResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{23}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CorrectMessageResponse) GetMessage() *Message {
@@ -2529,7 +2638,7 @@ type AnswerToolCallRequest struct {
 
 func (x *AnswerToolCallRequest) Reset() {
 	*x = AnswerToolCallRequest{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2541,7 +2650,7 @@ func (x *AnswerToolCallRequest) String() string {
 func (*AnswerToolCallRequest) ProtoMessage() {}
 
 func (x *AnswerToolCallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[24]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2554,7 +2663,7 @@ func (x *AnswerToolCallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerToolCallRequest.ProtoReflect.Descriptor instead.
 func (*AnswerToolCallRequest) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{24}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AnswerToolCallRequest) GetConversationId() string {
@@ -2591,7 +2700,7 @@ type AnswerToolCallResponse struct {
 
 func (x *AnswerToolCallResponse) Reset() {
 	*x = AnswerToolCallResponse{}
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[25]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2603,7 +2712,7 @@ func (x *AnswerToolCallResponse) String() string {
 func (*AnswerToolCallResponse) ProtoMessage() {}
 
 func (x *AnswerToolCallResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_palimpsest_v1_context_service_proto_msgTypes[25]
+	mi := &file_palimpsest_v1_context_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2616,7 +2725,7 @@ func (x *AnswerToolCallResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerToolCallResponse.ProtoReflect.Descriptor instead.
 func (*AnswerToolCallResponse) Descriptor() ([]byte, []int) {
-	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{25}
+	return file_palimpsest_v1_context_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AnswerToolCallResponse) GetToolResult() *ToolResult {
@@ -2679,7 +2788,7 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\x05items\x18\x01 \x03(\v2\x1e.palimpsest.v1.BatchAppendItemR\x05items\x12C\n" +
 	"\x0eprovider_input\x18\x02 \x01(\v2\x1c.palimpsest.v1.ProviderInputR\rproviderInput\x12*\n" +
 	"\x0eexpected_index\x18\x03 \x01(\x05H\x00R\rexpectedIndex\x88\x01\x01B\x11\n" +
-	"\x0f_expected_index\"\xde\x06\n" +
+	"\x0f_expected_index\"\xf6\x06\n" +
 	"\x13BuildContextRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12\x17\n" +
 	"\x04turn\x18\x02 \x01(\x05H\x00R\x04turn\x88\x01\x01\x12\x1b\n" +
@@ -2703,9 +2812,10 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\bcomplete\x18\x10 \x01(\bR\bcomplete\x12!\n" +
 	"\frecall_tools\x18\x11 \x01(\bR\vrecallTools\x12&\n" +
 	"\x0flast_usage_json\x18\x12 \x01(\tR\rlastUsageJson\x12!\n" +
-	"\fprompt_cache\x18\x13 \x01(\bR\vpromptCacheB\a\n" +
+	"\fprompt_cache\x18\x13 \x01(\bR\vpromptCache\x12\x16\n" +
+	"\x06passes\x18\x14 \x01(\bR\x06passesB\a\n" +
 	"\x05_turnB\x12\n" +
-	"\x10_max_reply_bytes\"\xb3\x06\n" +
+	"\x10_max_reply_bytes\"\xe5\x06\n" +
 	"\x14BuildContextResponse\x12\x12\n" +
 	"\x04turn\x18\x01 \x01(\x05R\x04turn\x12\x1f\n" +
 	"\vmanifest_id\x18\x02 \x01(\tR\n" +
@@ -2728,7 +2838,15 @@ const file_palimpsest_v1_context_service_proto_rawDesc = "" +
 	"\breceipts\x18\x0e \x03(\v2\x16.palimpsest.v1.ReceiptR\breceipts\x121\n" +
 	"\x05calls\x18\x0f \x03(\v2\x1b.palimpsest.v1.AppendedCallR\x05calls\x126\n" +
 	"\ahistory\x18\x10 \x01(\v2\x1c.palimpsest.v1.HistoryResultR\ahistory\x12$\n" +
-	"\x0eleft_out_calls\x18\x11 \x01(\x05R\fleftOutCalls\"\xc4\x04\n" +
+	"\x0eleft_out_calls\x18\x11 \x01(\x05R\fleftOutCalls\x120\n" +
+	"\x06passes\x18\x12 \x03(\v2\x18.palimpsest.v1.BuildPassR\x06passes\"\xaa\x01\n" +
+	"\tBuildPass\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
+	"\atook_us\x18\x02 \x01(\x03R\x06tookUs\x12\x14\n" +
+	"\x05edits\x18\x03 \x01(\x05R\x05edits\x12\x14\n" +
+	"\x05notes\x18\x04 \x01(\x05R\x05notes\x12,\n" +
+	"\x12window_start_index\x18\x05 \x01(\x05R\x10windowStartIndex\x12\x16\n" +
+	"\x06tokens\x18\x06 \x01(\x03R\x06tokens\"\xc4\x04\n" +
 	"\x14ExpandMessageRequest\x12'\n" +
 	"\x0fconversation_id\x18\x01 \x01(\tR\x0econversationId\x12%\n" +
 	"\rmessage_index\x18\x02 \x01(\x05H\x00R\fmessageIndex\x12\x1f\n" +
@@ -2900,7 +3018,7 @@ func file_palimpsest_v1_context_service_proto_rawDescGZIP() []byte {
 }
 
 var file_palimpsest_v1_context_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_palimpsest_v1_context_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(ExpandMode)(0),                     // 0: palimpsest.v1.ExpandMode
 	(*AppendMessageRequest)(nil),        // 1: palimpsest.v1.AppendMessageRequest
@@ -2911,140 +3029,142 @@ var file_palimpsest_v1_context_service_proto_goTypes = []any{
 	(*BuildAppend)(nil),                 // 6: palimpsest.v1.BuildAppend
 	(*BuildContextRequest)(nil),         // 7: palimpsest.v1.BuildContextRequest
 	(*BuildContextResponse)(nil),        // 8: palimpsest.v1.BuildContextResponse
-	(*ExpandMessageRequest)(nil),        // 9: palimpsest.v1.ExpandMessageRequest
-	(*ExpandMessageResponse)(nil),       // 10: palimpsest.v1.ExpandMessageResponse
-	(*ExpandedChild)(nil),               // 11: palimpsest.v1.ExpandedChild
-	(*ReportUsageRequest)(nil),          // 12: palimpsest.v1.ReportUsageRequest
-	(*ReportUsageResponse)(nil),         // 13: palimpsest.v1.ReportUsageResponse
-	(*CompactionOptions)(nil),           // 14: palimpsest.v1.CompactionOptions
-	(*CompactConversationRequest)(nil),  // 15: palimpsest.v1.CompactConversationRequest
-	(*CompactionResult)(nil),            // 16: palimpsest.v1.CompactionResult
-	(*CompactConversationResponse)(nil), // 17: palimpsest.v1.CompactConversationResponse
-	(*RewindConversationRequest)(nil),   // 18: palimpsest.v1.RewindConversationRequest
-	(*RewindConversationResponse)(nil),  // 19: palimpsest.v1.RewindConversationResponse
-	(*UndoRewindRequest)(nil),           // 20: palimpsest.v1.UndoRewindRequest
-	(*UndoRewindResponse)(nil),          // 21: palimpsest.v1.UndoRewindResponse
-	(*Correction)(nil),                  // 22: palimpsest.v1.Correction
-	(*CorrectMessageRequest)(nil),       // 23: palimpsest.v1.CorrectMessageRequest
-	(*CorrectMessageResponse)(nil),      // 24: palimpsest.v1.CorrectMessageResponse
-	(*AnswerToolCallRequest)(nil),       // 25: palimpsest.v1.AnswerToolCallRequest
-	(*AnswerToolCallResponse)(nil),      // 26: palimpsest.v1.AnswerToolCallResponse
-	(*Message)(nil),                     // 27: palimpsest.v1.Message
-	(*AdditionalContent)(nil),           // 28: palimpsest.v1.AdditionalContent
-	(*ExpirationOverride)(nil),          // 29: palimpsest.v1.ExpirationOverride
-	(*ProviderInput)(nil),               // 30: palimpsest.v1.ProviderInput
-	(*Receipt)(nil),                     // 31: palimpsest.v1.Receipt
-	(*LifecycleEvent)(nil),              // 32: palimpsest.v1.LifecycleEvent
-	(*AppendedCall)(nil),                // 33: palimpsest.v1.AppendedCall
-	(*HistoryResult)(nil),               // 34: palimpsest.v1.HistoryResult
-	(ContextFormat)(0),                  // 35: palimpsest.v1.ContextFormat
-	(*Budget)(nil),                      // 36: palimpsest.v1.Budget
-	(*FixedInput)(nil),                  // 37: palimpsest.v1.FixedInput
-	(*Usage)(nil),                       // 38: palimpsest.v1.Usage
-	(*Policy)(nil),                      // 39: palimpsest.v1.Policy
-	(*ContextMessage)(nil),              // 40: palimpsest.v1.ContextMessage
-	(*Rendered)(nil),                    // 41: palimpsest.v1.Rendered
-	(*TokenReport)(nil),                 // 42: palimpsest.v1.TokenReport
-	(*PrefixReport)(nil),                // 43: palimpsest.v1.PrefixReport
-	(*Decision)(nil),                    // 44: palimpsest.v1.Decision
-	(*CompactionStatus)(nil),            // 45: palimpsest.v1.CompactionStatus
-	(*Degradation)(nil),                 // 46: palimpsest.v1.Degradation
-	(*Span)(nil),                        // 47: palimpsest.v1.Span
-	(CompactionStrategy)(0),             // 48: palimpsest.v1.CompactionStrategy
-	(*Summary)(nil),                     // 49: palimpsest.v1.Summary
-	(*MessageRange)(nil),                // 50: palimpsest.v1.MessageRange
-	(*ToolCall)(nil),                    // 51: palimpsest.v1.ToolCall
-	(*ToolResult)(nil),                  // 52: palimpsest.v1.ToolResult
+	(*BuildPass)(nil),                   // 9: palimpsest.v1.BuildPass
+	(*ExpandMessageRequest)(nil),        // 10: palimpsest.v1.ExpandMessageRequest
+	(*ExpandMessageResponse)(nil),       // 11: palimpsest.v1.ExpandMessageResponse
+	(*ExpandedChild)(nil),               // 12: palimpsest.v1.ExpandedChild
+	(*ReportUsageRequest)(nil),          // 13: palimpsest.v1.ReportUsageRequest
+	(*ReportUsageResponse)(nil),         // 14: palimpsest.v1.ReportUsageResponse
+	(*CompactionOptions)(nil),           // 15: palimpsest.v1.CompactionOptions
+	(*CompactConversationRequest)(nil),  // 16: palimpsest.v1.CompactConversationRequest
+	(*CompactionResult)(nil),            // 17: palimpsest.v1.CompactionResult
+	(*CompactConversationResponse)(nil), // 18: palimpsest.v1.CompactConversationResponse
+	(*RewindConversationRequest)(nil),   // 19: palimpsest.v1.RewindConversationRequest
+	(*RewindConversationResponse)(nil),  // 20: palimpsest.v1.RewindConversationResponse
+	(*UndoRewindRequest)(nil),           // 21: palimpsest.v1.UndoRewindRequest
+	(*UndoRewindResponse)(nil),          // 22: palimpsest.v1.UndoRewindResponse
+	(*Correction)(nil),                  // 23: palimpsest.v1.Correction
+	(*CorrectMessageRequest)(nil),       // 24: palimpsest.v1.CorrectMessageRequest
+	(*CorrectMessageResponse)(nil),      // 25: palimpsest.v1.CorrectMessageResponse
+	(*AnswerToolCallRequest)(nil),       // 26: palimpsest.v1.AnswerToolCallRequest
+	(*AnswerToolCallResponse)(nil),      // 27: palimpsest.v1.AnswerToolCallResponse
+	(*Message)(nil),                     // 28: palimpsest.v1.Message
+	(*AdditionalContent)(nil),           // 29: palimpsest.v1.AdditionalContent
+	(*ExpirationOverride)(nil),          // 30: palimpsest.v1.ExpirationOverride
+	(*ProviderInput)(nil),               // 31: palimpsest.v1.ProviderInput
+	(*Receipt)(nil),                     // 32: palimpsest.v1.Receipt
+	(*LifecycleEvent)(nil),              // 33: palimpsest.v1.LifecycleEvent
+	(*AppendedCall)(nil),                // 34: palimpsest.v1.AppendedCall
+	(*HistoryResult)(nil),               // 35: palimpsest.v1.HistoryResult
+	(ContextFormat)(0),                  // 36: palimpsest.v1.ContextFormat
+	(*Budget)(nil),                      // 37: palimpsest.v1.Budget
+	(*FixedInput)(nil),                  // 38: palimpsest.v1.FixedInput
+	(*Usage)(nil),                       // 39: palimpsest.v1.Usage
+	(*Policy)(nil),                      // 40: palimpsest.v1.Policy
+	(*ContextMessage)(nil),              // 41: palimpsest.v1.ContextMessage
+	(*Rendered)(nil),                    // 42: palimpsest.v1.Rendered
+	(*TokenReport)(nil),                 // 43: palimpsest.v1.TokenReport
+	(*PrefixReport)(nil),                // 44: palimpsest.v1.PrefixReport
+	(*Decision)(nil),                    // 45: palimpsest.v1.Decision
+	(*CompactionStatus)(nil),            // 46: palimpsest.v1.CompactionStatus
+	(*Degradation)(nil),                 // 47: palimpsest.v1.Degradation
+	(*Span)(nil),                        // 48: palimpsest.v1.Span
+	(CompactionStrategy)(0),             // 49: palimpsest.v1.CompactionStrategy
+	(*Summary)(nil),                     // 50: palimpsest.v1.Summary
+	(*MessageRange)(nil),                // 51: palimpsest.v1.MessageRange
+	(*ToolCall)(nil),                    // 52: palimpsest.v1.ToolCall
+	(*ToolResult)(nil),                  // 53: palimpsest.v1.ToolResult
 }
 var file_palimpsest_v1_context_service_proto_depIdxs = []int32{
-	27, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
-	28, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	29, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	30, // 3: palimpsest.v1.AppendMessageRequest.provider_input:type_name -> palimpsest.v1.ProviderInput
-	31, // 4: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
-	32, // 5: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	27, // 6: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
-	27, // 7: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
-	31, // 8: palimpsest.v1.AppendMessageResponse.receipts:type_name -> palimpsest.v1.Receipt
-	33, // 9: palimpsest.v1.AppendMessageResponse.calls:type_name -> palimpsest.v1.AppendedCall
-	34, // 10: palimpsest.v1.AppendMessageResponse.history:type_name -> palimpsest.v1.HistoryResult
-	27, // 11: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
-	28, // 12: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
-	29, // 13: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	30, // 14: palimpsest.v1.BatchAppendItem.provider_input:type_name -> palimpsest.v1.ProviderInput
+	28, // 0: palimpsest.v1.AppendMessageRequest.message:type_name -> palimpsest.v1.Message
+	29, // 1: palimpsest.v1.AppendMessageRequest.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	30, // 2: palimpsest.v1.AppendMessageRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	31, // 3: palimpsest.v1.AppendMessageRequest.provider_input:type_name -> palimpsest.v1.ProviderInput
+	32, // 4: palimpsest.v1.AppendMessageResponse.receipt:type_name -> palimpsest.v1.Receipt
+	33, // 5: palimpsest.v1.AppendMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	28, // 6: palimpsest.v1.AppendMessageResponse.display_message:type_name -> palimpsest.v1.Message
+	28, // 7: palimpsest.v1.AppendMessageResponse.persistent_message:type_name -> palimpsest.v1.Message
+	32, // 8: palimpsest.v1.AppendMessageResponse.receipts:type_name -> palimpsest.v1.Receipt
+	34, // 9: palimpsest.v1.AppendMessageResponse.calls:type_name -> palimpsest.v1.AppendedCall
+	35, // 10: palimpsest.v1.AppendMessageResponse.history:type_name -> palimpsest.v1.HistoryResult
+	28, // 11: palimpsest.v1.BatchAppendItem.message:type_name -> palimpsest.v1.Message
+	29, // 12: palimpsest.v1.BatchAppendItem.additional_content:type_name -> palimpsest.v1.AdditionalContent
+	30, // 13: palimpsest.v1.BatchAppendItem.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	31, // 14: palimpsest.v1.BatchAppendItem.provider_input:type_name -> palimpsest.v1.ProviderInput
 	3,  // 15: palimpsest.v1.BatchAppendMessagesRequest.items:type_name -> palimpsest.v1.BatchAppendItem
-	31, // 16: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
-	32, // 17: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	33, // 18: palimpsest.v1.BatchAppendMessagesResponse.calls:type_name -> palimpsest.v1.AppendedCall
+	32, // 16: palimpsest.v1.BatchAppendMessagesResponse.receipts:type_name -> palimpsest.v1.Receipt
+	33, // 17: palimpsest.v1.BatchAppendMessagesResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	34, // 18: palimpsest.v1.BatchAppendMessagesResponse.calls:type_name -> palimpsest.v1.AppendedCall
 	3,  // 19: palimpsest.v1.BuildAppend.items:type_name -> palimpsest.v1.BatchAppendItem
-	30, // 20: palimpsest.v1.BuildAppend.provider_input:type_name -> palimpsest.v1.ProviderInput
-	35, // 21: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
-	36, // 22: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
-	37, // 23: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
-	38, // 24: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
-	29, // 25: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
-	39, // 26: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
+	31, // 20: palimpsest.v1.BuildAppend.provider_input:type_name -> palimpsest.v1.ProviderInput
+	36, // 21: palimpsest.v1.BuildContextRequest.format:type_name -> palimpsest.v1.ContextFormat
+	37, // 22: palimpsest.v1.BuildContextRequest.budget:type_name -> palimpsest.v1.Budget
+	38, // 23: palimpsest.v1.BuildContextRequest.fixed_input:type_name -> palimpsest.v1.FixedInput
+	39, // 24: palimpsest.v1.BuildContextRequest.last_usage:type_name -> palimpsest.v1.Usage
+	30, // 25: palimpsest.v1.BuildContextRequest.expiration_override:type_name -> palimpsest.v1.ExpirationOverride
+	40, // 26: palimpsest.v1.BuildContextRequest.policy_override:type_name -> palimpsest.v1.Policy
 	6,  // 27: palimpsest.v1.BuildContextRequest.append:type_name -> palimpsest.v1.BuildAppend
-	40, // 28: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
-	41, // 29: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
-	42, // 30: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
-	43, // 31: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
-	44, // 32: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
-	32, // 33: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	45, // 34: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
-	46, // 35: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
-	31, // 36: palimpsest.v1.BuildContextResponse.receipts:type_name -> palimpsest.v1.Receipt
-	33, // 37: palimpsest.v1.BuildContextResponse.calls:type_name -> palimpsest.v1.AppendedCall
-	34, // 38: palimpsest.v1.BuildContextResponse.history:type_name -> palimpsest.v1.HistoryResult
-	0,  // 39: palimpsest.v1.ExpandMessageRequest.mode:type_name -> palimpsest.v1.ExpandMode
-	47, // 40: palimpsest.v1.ExpandMessageRequest.chars:type_name -> palimpsest.v1.Span
-	47, // 41: palimpsest.v1.ExpandMessageRequest.lines:type_name -> palimpsest.v1.Span
-	47, // 42: palimpsest.v1.ExpandMessageRequest.items:type_name -> palimpsest.v1.Span
-	27, // 43: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
-	47, // 44: palimpsest.v1.ExpandMessageResponse.returned:type_name -> palimpsest.v1.Span
-	11, // 45: palimpsest.v1.ExpandMessageResponse.children:type_name -> palimpsest.v1.ExpandedChild
-	32, // 46: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	27, // 47: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
-	38, // 48: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
-	48, // 49: palimpsest.v1.CompactionOptions.strategy:type_name -> palimpsest.v1.CompactionStrategy
-	14, // 50: palimpsest.v1.CompactConversationRequest.options:type_name -> palimpsest.v1.CompactionOptions
-	49, // 51: palimpsest.v1.CompactionResult.summaries:type_name -> palimpsest.v1.Summary
-	50, // 52: palimpsest.v1.CompactionResult.compacted_range:type_name -> palimpsest.v1.MessageRange
-	16, // 53: palimpsest.v1.CompactConversationResponse.result:type_name -> palimpsest.v1.CompactionResult
-	32, // 54: palimpsest.v1.CompactConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	46, // 55: palimpsest.v1.CompactConversationResponse.degradations:type_name -> palimpsest.v1.Degradation
-	32, // 56: palimpsest.v1.RewindConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	32, // 57: palimpsest.v1.UndoRewindResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	22, // 58: palimpsest.v1.CorrectMessageRequest.corrections:type_name -> palimpsest.v1.Correction
-	27, // 59: palimpsest.v1.CorrectMessageResponse.message:type_name -> palimpsest.v1.Message
-	32, // 60: palimpsest.v1.CorrectMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
-	51, // 61: palimpsest.v1.AnswerToolCallRequest.tool_call:type_name -> palimpsest.v1.ToolCall
-	52, // 62: palimpsest.v1.AnswerToolCallResponse.tool_result:type_name -> palimpsest.v1.ToolResult
-	1,  // 63: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
-	4,  // 64: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
-	7,  // 65: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
-	9,  // 66: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
-	15, // 67: palimpsest.v1.ContextService.CompactConversation:input_type -> palimpsest.v1.CompactConversationRequest
-	18, // 68: palimpsest.v1.ContextService.RewindConversation:input_type -> palimpsest.v1.RewindConversationRequest
-	20, // 69: palimpsest.v1.ContextService.UndoRewind:input_type -> palimpsest.v1.UndoRewindRequest
-	23, // 70: palimpsest.v1.ContextService.CorrectMessage:input_type -> palimpsest.v1.CorrectMessageRequest
-	25, // 71: palimpsest.v1.ContextService.AnswerToolCall:input_type -> palimpsest.v1.AnswerToolCallRequest
-	12, // 72: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
-	2,  // 73: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
-	5,  // 74: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
-	8,  // 75: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
-	10, // 76: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
-	17, // 77: palimpsest.v1.ContextService.CompactConversation:output_type -> palimpsest.v1.CompactConversationResponse
-	19, // 78: palimpsest.v1.ContextService.RewindConversation:output_type -> palimpsest.v1.RewindConversationResponse
-	21, // 79: palimpsest.v1.ContextService.UndoRewind:output_type -> palimpsest.v1.UndoRewindResponse
-	24, // 80: palimpsest.v1.ContextService.CorrectMessage:output_type -> palimpsest.v1.CorrectMessageResponse
-	26, // 81: palimpsest.v1.ContextService.AnswerToolCall:output_type -> palimpsest.v1.AnswerToolCallResponse
-	13, // 82: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
-	73, // [73:83] is the sub-list for method output_type
-	63, // [63:73] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	41, // 28: palimpsest.v1.BuildContextResponse.messages:type_name -> palimpsest.v1.ContextMessage
+	42, // 29: palimpsest.v1.BuildContextResponse.rendered:type_name -> palimpsest.v1.Rendered
+	43, // 30: palimpsest.v1.BuildContextResponse.tokens:type_name -> palimpsest.v1.TokenReport
+	44, // 31: palimpsest.v1.BuildContextResponse.prefix:type_name -> palimpsest.v1.PrefixReport
+	45, // 32: palimpsest.v1.BuildContextResponse.decisions:type_name -> palimpsest.v1.Decision
+	33, // 33: palimpsest.v1.BuildContextResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	46, // 34: palimpsest.v1.BuildContextResponse.compaction:type_name -> palimpsest.v1.CompactionStatus
+	47, // 35: palimpsest.v1.BuildContextResponse.degradations:type_name -> palimpsest.v1.Degradation
+	32, // 36: palimpsest.v1.BuildContextResponse.receipts:type_name -> palimpsest.v1.Receipt
+	34, // 37: palimpsest.v1.BuildContextResponse.calls:type_name -> palimpsest.v1.AppendedCall
+	35, // 38: palimpsest.v1.BuildContextResponse.history:type_name -> palimpsest.v1.HistoryResult
+	9,  // 39: palimpsest.v1.BuildContextResponse.passes:type_name -> palimpsest.v1.BuildPass
+	0,  // 40: palimpsest.v1.ExpandMessageRequest.mode:type_name -> palimpsest.v1.ExpandMode
+	48, // 41: palimpsest.v1.ExpandMessageRequest.chars:type_name -> palimpsest.v1.Span
+	48, // 42: palimpsest.v1.ExpandMessageRequest.lines:type_name -> palimpsest.v1.Span
+	48, // 43: palimpsest.v1.ExpandMessageRequest.items:type_name -> palimpsest.v1.Span
+	28, // 44: palimpsest.v1.ExpandMessageResponse.message:type_name -> palimpsest.v1.Message
+	48, // 45: palimpsest.v1.ExpandMessageResponse.returned:type_name -> palimpsest.v1.Span
+	12, // 46: palimpsest.v1.ExpandMessageResponse.children:type_name -> palimpsest.v1.ExpandedChild
+	33, // 47: palimpsest.v1.ExpandMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	28, // 48: palimpsest.v1.ExpandedChild.message:type_name -> palimpsest.v1.Message
+	39, // 49: palimpsest.v1.ReportUsageRequest.usage:type_name -> palimpsest.v1.Usage
+	49, // 50: palimpsest.v1.CompactionOptions.strategy:type_name -> palimpsest.v1.CompactionStrategy
+	15, // 51: palimpsest.v1.CompactConversationRequest.options:type_name -> palimpsest.v1.CompactionOptions
+	50, // 52: palimpsest.v1.CompactionResult.summaries:type_name -> palimpsest.v1.Summary
+	51, // 53: palimpsest.v1.CompactionResult.compacted_range:type_name -> palimpsest.v1.MessageRange
+	17, // 54: palimpsest.v1.CompactConversationResponse.result:type_name -> palimpsest.v1.CompactionResult
+	33, // 55: palimpsest.v1.CompactConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	47, // 56: palimpsest.v1.CompactConversationResponse.degradations:type_name -> palimpsest.v1.Degradation
+	33, // 57: palimpsest.v1.RewindConversationResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	33, // 58: palimpsest.v1.UndoRewindResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	23, // 59: palimpsest.v1.CorrectMessageRequest.corrections:type_name -> palimpsest.v1.Correction
+	28, // 60: palimpsest.v1.CorrectMessageResponse.message:type_name -> palimpsest.v1.Message
+	33, // 61: palimpsest.v1.CorrectMessageResponse.events:type_name -> palimpsest.v1.LifecycleEvent
+	52, // 62: palimpsest.v1.AnswerToolCallRequest.tool_call:type_name -> palimpsest.v1.ToolCall
+	53, // 63: palimpsest.v1.AnswerToolCallResponse.tool_result:type_name -> palimpsest.v1.ToolResult
+	1,  // 64: palimpsest.v1.ContextService.AppendMessage:input_type -> palimpsest.v1.AppendMessageRequest
+	4,  // 65: palimpsest.v1.ContextService.BatchAppendMessages:input_type -> palimpsest.v1.BatchAppendMessagesRequest
+	7,  // 66: palimpsest.v1.ContextService.BuildContext:input_type -> palimpsest.v1.BuildContextRequest
+	10, // 67: palimpsest.v1.ContextService.ExpandMessage:input_type -> palimpsest.v1.ExpandMessageRequest
+	16, // 68: palimpsest.v1.ContextService.CompactConversation:input_type -> palimpsest.v1.CompactConversationRequest
+	19, // 69: palimpsest.v1.ContextService.RewindConversation:input_type -> palimpsest.v1.RewindConversationRequest
+	21, // 70: palimpsest.v1.ContextService.UndoRewind:input_type -> palimpsest.v1.UndoRewindRequest
+	24, // 71: palimpsest.v1.ContextService.CorrectMessage:input_type -> palimpsest.v1.CorrectMessageRequest
+	26, // 72: palimpsest.v1.ContextService.AnswerToolCall:input_type -> palimpsest.v1.AnswerToolCallRequest
+	13, // 73: palimpsest.v1.ContextService.ReportUsage:input_type -> palimpsest.v1.ReportUsageRequest
+	2,  // 74: palimpsest.v1.ContextService.AppendMessage:output_type -> palimpsest.v1.AppendMessageResponse
+	5,  // 75: palimpsest.v1.ContextService.BatchAppendMessages:output_type -> palimpsest.v1.BatchAppendMessagesResponse
+	8,  // 76: palimpsest.v1.ContextService.BuildContext:output_type -> palimpsest.v1.BuildContextResponse
+	11, // 77: palimpsest.v1.ContextService.ExpandMessage:output_type -> palimpsest.v1.ExpandMessageResponse
+	18, // 78: palimpsest.v1.ContextService.CompactConversation:output_type -> palimpsest.v1.CompactConversationResponse
+	20, // 79: palimpsest.v1.ContextService.RewindConversation:output_type -> palimpsest.v1.RewindConversationResponse
+	22, // 80: palimpsest.v1.ContextService.UndoRewind:output_type -> palimpsest.v1.UndoRewindResponse
+	25, // 81: palimpsest.v1.ContextService.CorrectMessage:output_type -> palimpsest.v1.CorrectMessageResponse
+	27, // 82: palimpsest.v1.ContextService.AnswerToolCall:output_type -> palimpsest.v1.AnswerToolCallResponse
+	14, // 83: palimpsest.v1.ContextService.ReportUsage:output_type -> palimpsest.v1.ReportUsageResponse
+	74, // [74:84] is the sub-list for method output_type
+	64, // [64:74] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_palimpsest_v1_context_service_proto_init() }
@@ -3064,7 +3184,7 @@ func file_palimpsest_v1_context_service_proto_init() {
 	file_palimpsest_v1_context_service_proto_msgTypes[3].OneofWrappers = []any{}
 	file_palimpsest_v1_context_service_proto_msgTypes[5].OneofWrappers = []any{}
 	file_palimpsest_v1_context_service_proto_msgTypes[6].OneofWrappers = []any{}
-	file_palimpsest_v1_context_service_proto_msgTypes[8].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[9].OneofWrappers = []any{
 		(*ExpandMessageRequest_MessageIndex)(nil),
 		(*ExpandMessageRequest_MessageId)(nil),
 		(*ExpandMessageRequest_SummaryId)(nil),
@@ -3072,16 +3192,16 @@ func file_palimpsest_v1_context_service_proto_init() {
 		(*ExpandMessageRequest_Lines)(nil),
 		(*ExpandMessageRequest_Items)(nil),
 	}
-	file_palimpsest_v1_context_service_proto_msgTypes[10].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[11].OneofWrappers = []any{
 		(*ExpandedChild_Message)(nil),
 		(*ExpandedChild_SummaryId)(nil),
 	}
-	file_palimpsest_v1_context_service_proto_msgTypes[13].OneofWrappers = []any{}
-	file_palimpsest_v1_context_service_proto_msgTypes[21].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[14].OneofWrappers = []any{}
+	file_palimpsest_v1_context_service_proto_msgTypes[22].OneofWrappers = []any{
 		(*Correction_Text)(nil),
 		(*Correction_Json)(nil),
 	}
-	file_palimpsest_v1_context_service_proto_msgTypes[22].OneofWrappers = []any{
+	file_palimpsest_v1_context_service_proto_msgTypes[23].OneofWrappers = []any{
 		(*CorrectMessageRequest_MessageIndex)(nil),
 		(*CorrectMessageRequest_MessageId)(nil),
 	}
@@ -3091,7 +3211,7 @@ func file_palimpsest_v1_context_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_palimpsest_v1_context_service_proto_rawDesc), len(file_palimpsest_v1_context_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

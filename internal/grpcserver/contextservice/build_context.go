@@ -41,6 +41,11 @@ func buildContextRules(messages rules.Table[*pb.Message]) rules.Table[*pb.BuildC
 		completeRule(),
 		onlyComplete("recall_tools", (*pb.BuildContextRequest).GetRecallTools),
 		onlyComplete("prompt_cache", (*pb.BuildContextRequest).GetPromptCache),
+		rules.Anything[*pb.BuildContextRequest]("passes").Also(func(c *rules.Checker, r *pb.BuildContextRequest) {
+			if r.GetPasses() && !r.GetDryRun() {
+				c.Fail("requires dry_run")
+			}
+		}),
 		paging.ReplyBytes(func(r *pb.BuildContextRequest) *int32 { return r.MaxReplyBytes }),
 	}
 }
@@ -92,6 +97,7 @@ func (s *Service) BuildContext(ctx context.Context, req *pb.BuildContextRequest)
 		PolicyOverride: convert.FromPolicy(req.GetPolicyOverride()),
 		Override:       fromOverride(req.GetExpirationOverride()),
 		DryRun:         req.GetDryRun(),
+		Passes:         req.GetPasses(),
 		CloseOpenCalls: req.GetCloseOpenCalls(),
 		Complete:       engine.Completion{On: req.GetComplete(), RecallTools: req.GetRecallTools(), PromptCache: req.GetPromptCache()},
 		Check:          reply.check,

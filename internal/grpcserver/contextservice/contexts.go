@@ -26,9 +26,16 @@ func toBuildResponse(r *engine.BuildResult) *pb.BuildContextResponse {
 		Events:       convert.Each(r.Events, convert.ToEvent),
 		Degradations: convert.Each(r.Degradations, convert.ToDegradation),
 		Compaction:   toCompactionStatus(r),
+		Passes:       convert.Each(r.Passes, toBuildPass),
 	}
 	setCoordinates(out, r)
 	return out
+}
+
+func toBuildPass(p engine.BuildPass) *pb.BuildPass {
+	return &pb.BuildPass{
+		Name: p.Name, TookUs: p.Took.Microseconds(), Edits: int32(p.Edits), Notes: int32(p.Notes), WindowStartIndex: p.Start, Tokens: p.Tokens,
+	}
 }
 
 // setCoordinates fills in what a commit decides last, and what begins behind it.

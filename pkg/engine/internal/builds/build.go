@@ -159,7 +159,7 @@ func (b *Service) input(w *view.Loaded, r *plan.Request) (in *plan.Input, err er
 	in = &plan.Input{
 		Request: r, View: w, Defaults: b.Defaults, Summaries: b.Summaries, Now: b.Txn.Now(), Recalls: b.Memories.Enabled(), RecallTools: b.RecallTools,
 	}
-	if r.Passes {
+	if r.Passes || b.Observer.Passes != nil {
 		in.Clock = time.Now
 	}
 	if in.Format, err = b.Views.Format(r.Format); err != nil {
@@ -204,6 +204,12 @@ func (b *Service) finish(ctx context.Context, g *ground, d *plan.Decided, r *pla
 		return nil, false, err
 	}
 	result = d.Result(assembly, manifest, r.ByPlace)
+	if b.Observer.Passes != nil {
+		b.Observer.Passes(r.Key.Namespace, d.Passes)
+	}
+	if r.Passes {
+		result.Passes = d.Passes
+	}
 	if result.Compaction.OwnCalls, err = b.ownModelUsage(ctx, d.Given.Loaded.Key); err != nil {
 		return nil, false, err
 	}

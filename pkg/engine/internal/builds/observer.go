@@ -12,6 +12,8 @@ import (
 type Observer struct {
 	// Built, if set, is told of each build that was committed: what it answered, which is read only, and how long it waited for models.
 	Built func(namespace string, r *report.Result, waited time.Duration)
+	// Passes, if set, is told what each pass of a build's plan did. It makes builds measure them.
+	Passes func(namespace string, passes []report.Pass)
 	// Step, if set, is told when a step of a build begins, and calls what it returns when the step ends.
 	Step func(ctx context.Context, s Step) (inner context.Context, end func())
 }

@@ -48,7 +48,7 @@ var building = []step{
 		d.expired, err = expire.Expire(d.Given, d.Draft)
 		return d.take(d.expired.Result, err)
 	}},
-	{"legal", func(d *Decided) error { return legal.Check(d.Given, d.Composed) }}, // all that was said may have been a plugin's, for the first build alone
+	{"legal after expiry", func(d *Decided) error { return legal.Check(d.Given, d.Composed) }}, // all that was said may have been a plugin's, for the first build alone
 	{"reclaim", func(d *Decided) (err error) {
 		d.pruned, err = pruning.Reclaim(d.Given, d.Draft)
 		return d.take(d.pruned.Result, err)
@@ -84,7 +84,7 @@ type Decided struct {
 	pruned    pruning.Pruned
 	compacted compact.Compacted
 	fitted    fit.Fitted
-	// Passes say what each pass did, if the build is asked for that.
+	// Passes say what each pass did, if somebody wants to know.
 	Passes []report.Pass
 }
 

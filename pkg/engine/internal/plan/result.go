@@ -27,7 +27,7 @@ func (d *Decided) Result(a *provider.Assembly, m conversation.Manifest, byPlace 
 	r.Decisions = slices.Concat(r.Decisions, compact.OverShare(d.Draft, d.compacted.Important), d.Notes.Deferred, deduplicate.Decisions(d.Edits))
 	r.Events, r.Degradations = append(conversation.EventsOf(d.Edits), d.Notes.Events...), d.Notes.Degradations
 	r.Compaction.Used, r.Compaction.Reported = g.UsedTokens(out)
-	r.Compaction.State, r.Passes = d.DraftState(false), d.Passes
+	r.Compaction.State = d.DraftState(false)
 	if g.Settings.Priced {
 		r.CacheReadPrice = &g.Settings.Read
 	}

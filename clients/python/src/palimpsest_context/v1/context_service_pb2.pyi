@@ -122,7 +122,7 @@ class BuildAppend(_message.Message):
     def __init__(self, items: _Optional[_Iterable[_Union[BatchAppendItem, _Mapping]]] = ..., provider_input: _Optional[_Union[_provider_input_pb2.ProviderInput, _Mapping]] = ..., expected_index: _Optional[int] = ...) -> None: ...
 
 class BuildContextRequest(_message.Message):
-    __slots__ = ["append", "budget", "close_open_calls", "complete", "conversation_id", "dry_run", "expiration_override", "fixed_input", "format", "last_usage", "last_usage_json", "max_reply_bytes", "model", "policy_override", "prompt_cache", "recall_tools", "request_id", "same_turn", "turn"]
+    __slots__ = ["append", "budget", "close_open_calls", "complete", "conversation_id", "dry_run", "expiration_override", "fixed_input", "format", "last_usage", "last_usage_json", "max_reply_bytes", "model", "passes", "policy_override", "prompt_cache", "recall_tools", "request_id", "same_turn", "turn"]
     APPEND_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     CLOSE_OPEN_CALLS_FIELD_NUMBER: _ClassVar[int]
@@ -136,6 +136,7 @@ class BuildContextRequest(_message.Message):
     LAST_USAGE_JSON_FIELD_NUMBER: _ClassVar[int]
     MAX_REPLY_BYTES_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
+    PASSES_FIELD_NUMBER: _ClassVar[int]
     POLICY_OVERRIDE_FIELD_NUMBER: _ClassVar[int]
     PROMPT_CACHE_FIELD_NUMBER: _ClassVar[int]
     RECALL_TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -155,16 +156,17 @@ class BuildContextRequest(_message.Message):
     last_usage_json: str
     max_reply_bytes: int
     model: str
+    passes: bool
     policy_override: _policy_pb2.Policy
     prompt_cache: bool
     recall_tools: bool
     request_id: str
     same_turn: bool
     turn: int
-    def __init__(self, conversation_id: _Optional[str] = ..., turn: _Optional[int] = ..., same_turn: bool = ..., request_id: _Optional[str] = ..., format: _Optional[_Union[_context_pb2.ContextFormat, str]] = ..., model: _Optional[str] = ..., budget: _Optional[_Union[_policy_pb2.Budget, _Mapping]] = ..., fixed_input: _Optional[_Union[_context_pb2.FixedInput, _Mapping]] = ..., last_usage: _Optional[_Union[_context_pb2.Usage, _Mapping]] = ..., expiration_override: _Optional[_Union[_expiration_pb2.ExpirationOverride, _Mapping]] = ..., policy_override: _Optional[_Union[_policy_pb2.Policy, _Mapping]] = ..., dry_run: bool = ..., max_reply_bytes: _Optional[int] = ..., close_open_calls: bool = ..., append: _Optional[_Union[BuildAppend, _Mapping]] = ..., complete: bool = ..., recall_tools: bool = ..., last_usage_json: _Optional[str] = ..., prompt_cache: bool = ...) -> None: ...
+    def __init__(self, conversation_id: _Optional[str] = ..., turn: _Optional[int] = ..., same_turn: bool = ..., request_id: _Optional[str] = ..., format: _Optional[_Union[_context_pb2.ContextFormat, str]] = ..., model: _Optional[str] = ..., budget: _Optional[_Union[_policy_pb2.Budget, _Mapping]] = ..., fixed_input: _Optional[_Union[_context_pb2.FixedInput, _Mapping]] = ..., last_usage: _Optional[_Union[_context_pb2.Usage, _Mapping]] = ..., expiration_override: _Optional[_Union[_expiration_pb2.ExpirationOverride, _Mapping]] = ..., policy_override: _Optional[_Union[_policy_pb2.Policy, _Mapping]] = ..., dry_run: bool = ..., max_reply_bytes: _Optional[int] = ..., close_open_calls: bool = ..., append: _Optional[_Union[BuildAppend, _Mapping]] = ..., complete: bool = ..., recall_tools: bool = ..., last_usage_json: _Optional[str] = ..., prompt_cache: bool = ..., passes: bool = ...) -> None: ...
 
 class BuildContextResponse(_message.Message):
-    __slots__ = ["calls", "compaction", "decisions", "degradations", "duplicate", "events", "history", "left_out_calls", "manifest_id", "messages", "policy_hash", "prefix", "receipts", "rendered", "revision", "tokens", "turn"]
+    __slots__ = ["calls", "compaction", "decisions", "degradations", "duplicate", "events", "history", "left_out_calls", "manifest_id", "messages", "passes", "policy_hash", "prefix", "receipts", "rendered", "revision", "tokens", "turn"]
     CALLS_FIELD_NUMBER: _ClassVar[int]
     COMPACTION_FIELD_NUMBER: _ClassVar[int]
     DECISIONS_FIELD_NUMBER: _ClassVar[int]
@@ -175,6 +177,7 @@ class BuildContextResponse(_message.Message):
     LEFT_OUT_CALLS_FIELD_NUMBER: _ClassVar[int]
     MANIFEST_ID_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    PASSES_FIELD_NUMBER: _ClassVar[int]
     POLICY_HASH_FIELD_NUMBER: _ClassVar[int]
     PREFIX_FIELD_NUMBER: _ClassVar[int]
     RECEIPTS_FIELD_NUMBER: _ClassVar[int]
@@ -192,6 +195,7 @@ class BuildContextResponse(_message.Message):
     left_out_calls: int
     manifest_id: str
     messages: _containers.RepeatedCompositeFieldContainer[_context_pb2.ContextMessage]
+    passes: _containers.RepeatedCompositeFieldContainer[BuildPass]
     policy_hash: str
     prefix: _context_pb2.PrefixReport
     receipts: _containers.RepeatedCompositeFieldContainer[_context_pb2.Receipt]
@@ -199,7 +203,23 @@ class BuildContextResponse(_message.Message):
     revision: int
     tokens: _context_pb2.TokenReport
     turn: int
-    def __init__(self, turn: _Optional[int] = ..., manifest_id: _Optional[str] = ..., revision: _Optional[int] = ..., messages: _Optional[_Iterable[_Union[_context_pb2.ContextMessage, _Mapping]]] = ..., rendered: _Optional[_Union[_context_pb2.Rendered, _Mapping]] = ..., tokens: _Optional[_Union[_context_pb2.TokenReport, _Mapping]] = ..., prefix: _Optional[_Union[_context_pb2.PrefixReport, _Mapping]] = ..., decisions: _Optional[_Iterable[_Union[_event_pb2.Decision, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.LifecycleEvent, _Mapping]]] = ..., compaction: _Optional[_Union[_context_pb2.CompactionStatus, _Mapping]] = ..., degradations: _Optional[_Iterable[_Union[_event_pb2.Degradation, _Mapping]]] = ..., policy_hash: _Optional[str] = ..., duplicate: bool = ..., receipts: _Optional[_Iterable[_Union[_context_pb2.Receipt, _Mapping]]] = ..., calls: _Optional[_Iterable[_Union[_provider_input_pb2.AppendedCall, _Mapping]]] = ..., history: _Optional[_Union[_provider_input_pb2.HistoryResult, _Mapping]] = ..., left_out_calls: _Optional[int] = ...) -> None: ...
+    def __init__(self, turn: _Optional[int] = ..., manifest_id: _Optional[str] = ..., revision: _Optional[int] = ..., messages: _Optional[_Iterable[_Union[_context_pb2.ContextMessage, _Mapping]]] = ..., rendered: _Optional[_Union[_context_pb2.Rendered, _Mapping]] = ..., tokens: _Optional[_Union[_context_pb2.TokenReport, _Mapping]] = ..., prefix: _Optional[_Union[_context_pb2.PrefixReport, _Mapping]] = ..., decisions: _Optional[_Iterable[_Union[_event_pb2.Decision, _Mapping]]] = ..., events: _Optional[_Iterable[_Union[_event_pb2.LifecycleEvent, _Mapping]]] = ..., compaction: _Optional[_Union[_context_pb2.CompactionStatus, _Mapping]] = ..., degradations: _Optional[_Iterable[_Union[_event_pb2.Degradation, _Mapping]]] = ..., policy_hash: _Optional[str] = ..., duplicate: bool = ..., receipts: _Optional[_Iterable[_Union[_context_pb2.Receipt, _Mapping]]] = ..., calls: _Optional[_Iterable[_Union[_provider_input_pb2.AppendedCall, _Mapping]]] = ..., history: _Optional[_Union[_provider_input_pb2.HistoryResult, _Mapping]] = ..., left_out_calls: _Optional[int] = ..., passes: _Optional[_Iterable[_Union[BuildPass, _Mapping]]] = ...) -> None: ...
+
+class BuildPass(_message.Message):
+    __slots__ = ["edits", "name", "notes", "tokens", "took_us", "window_start_index"]
+    EDITS_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    TOOK_US_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_START_INDEX_FIELD_NUMBER: _ClassVar[int]
+    edits: int
+    name: str
+    notes: int
+    tokens: int
+    took_us: int
+    window_start_index: int
+    def __init__(self, name: _Optional[str] = ..., took_us: _Optional[int] = ..., edits: _Optional[int] = ..., notes: _Optional[int] = ..., window_start_index: _Optional[int] = ..., tokens: _Optional[int] = ...) -> None: ...
 
 class CompactConversationRequest(_message.Message):
     __slots__ = ["conversation_id", "options", "request_id"]
