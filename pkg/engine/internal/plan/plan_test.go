@@ -37,6 +37,15 @@ type scene struct {
 // words is a text of about so many tokens.
 func words(tokens int) string { return strings.Repeat("word of text ", tokens*4/13) }
 
+// lines is a text of so many lines, each of them another.
+func lines(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "line %d of a log that says something\n", i)
+	}
+	return out.String()
+}
+
 func said(role conversation.Role, text string) conversation.Message {
 	return conversation.Message{Role: role, Parts: []conversation.Part{{Kind: conversation.PartText, Text: conversation.Content{Inline: text}}}}
 }
@@ -95,6 +104,11 @@ func (nobody) CanAsk(*conversation.Prompt) bool                      { return fa
 func (nobody) CanAskLive(conversation.Format, string) (string, bool) { return "", false }
 func (nobody) ModelsOf(*conversation.Prompt) []string                { return nil }
 func (nobody) Extract(string, int) string                            { return "" }
+
+// extracts writes summaries without a model.
+func extracts() *summarize.Service {
+	return summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract})
+}
 
 // told is what a plan would commit, in short: its edits, and where its window starts.
 func told(d *plan.Decided) string {
@@ -177,7 +191,7 @@ func TestPlan_Decide_WithTheSummaryWritten_PublishesIt(t *testing.T) {
 	if pass.Wanted(err) == nil {
 		t.Fatal(err)
 	}
-	g.Allowance.Draft = pass.Wanted(err).Spans.Job.Extract(summarize.New(summarize.Options{Extract: extractive.Extract, ExtractSpan: span.Extract}))
+	g.Allowance.Draft = pass.Wanted(err).Spans.Job.Extract(extracts())
 	d, err := plan.Decide(g)
 	if err != nil {
 		t.Fatal(err)
