@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 const samples = 300 // of each latency, in each round
@@ -111,15 +113,6 @@ func p50(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // manyAppends compares 64 callers, each with a conversation of its own, with 64 callers of a bare echo.
 func manyAppends(ctx context.Context, r *rig) (float64, string, error) {
 	best, detail := 0.0, ""
@@ -171,7 +164,7 @@ func together(duration time.Duration, do func(caller int) error) (total int, err
 	for _, n := range counts {
 		total += n
 	}
-	return total, firstError(errs...)
+	return total, cmp.Or(errs...)
 }
 
 // longBuild compares builds over a million messages with builds over a thousand, at the same budget.
@@ -213,7 +206,7 @@ func idleMemory(pause time.Duration) func(context.Context, *rig) (float64, strin
 			}
 		}
 		busy, err := r.usage()
-		if err := firstError(err, rest(ctx, pause)); err != nil {
+		if err := cmp.Or(err, store.Pause(ctx, pause)); err != nil {
 			return 0, "", err
 		}
 		idle, err := r.usage()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // usage is what the sidecar has taken of the machine so far.
@@ -64,17 +66,7 @@ func resources(ctx context.Context, binary string) error {
 
 const stepTime = 20 * time.Second
 
-func pause(ctx context.Context, _ *rig) (int, error) { return 0, rest(ctx, stepTime) }
-
-// rest does nothing for so long.
-func rest(ctx context.Context, duration time.Duration) error {
-	select {
-	case <-time.After(duration):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func pause(ctx context.Context, _ *rig) (int, error) { return 0, store.Pause(ctx, stepTime) }
 
 func thousandConversations(ctx context.Context, r *rig) (int, error) {
 	for i := range 1000 {
@@ -105,7 +97,7 @@ func (r *rig) turn(ctx context.Context, conversation string) error {
 	asked := r.add(ctx, conversation, 500)
 	answered := r.add(ctx, conversation, 2000)
 	_, err := r.sidecar.BuildContext(ctx, &pb.BuildContextRequest{ConversationId: conversation, Format: pb.ContextFormat_CONTEXT_FORMAT_OPENAI_CHAT})
-	return firstError(asked, answered, err)
+	return cmp.Or(asked, answered, err)
 }
 
 // ticksPerSecond is what Linux tells processor time in, on every architecture that we build for.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func windowBuild(flags ...string) func(context.Context, *rig) (float64, string, 
 		if err == nil && reply.GetCompaction().GetSummaryId() == "" {
 			err = errors.New("the long conversation was never summarized: nothing is measured")
 		}
-		if err := firstError(err, r.relaunch(ctx, flags...)); err != nil {
+		if err := cmp.Or(err, r.relaunch(ctx, flags...)); err != nil {
 			return 0, "", err
 		}
 		return bestOf([]sample{
