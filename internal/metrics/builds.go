@@ -45,25 +45,22 @@ type builds struct {
 	waits      *prometheus.HistogramVec
 }
 
-func newBuilds(n *namespaces) *builds {
-	return &builds{
+func newBuilds(f family, n *namespaces) *builds {
+	b := &builds{
 		namespaces: n,
-		total:      counter("builds_total", "Contexts built and committed.", labelNamespace),
-		by:         counter("builds_by_mechanism_total", "Contexts from which a mechanism kept something out.", labelNamespace, labelMechanism),
-		keptOut:    counter("kept_out_tokens_total", "Tokens that a mechanism kept out of contexts, counted in each build.", labelNamespace, labelMechanism),
-		saved: counter("saved_cost_total",
+		total:      f.counter("builds_total", "Contexts built and committed.", labelNamespace),
+		by:         f.counter("builds_by_mechanism_total", "Contexts from which a mechanism kept something out.", labelNamespace, labelMechanism),
+		keptOut:    f.counter("kept_out_tokens_total", "Tokens that a mechanism kept out of contexts, counted in each build.", labelNamespace, labelMechanism),
+		saved: f.counter("saved_cost_total",
 			"The least that tokens kept out would have cost, for models whose profile has prices.", labelNamespace),
-		tokens: counter("context_tokens_total", "Tokens of the messages in contexts.", labelNamespace),
-		stable: counter("context_stable_tokens_total", "Tokens of the leading messages that are the same bytes as in the build before.", labelNamespace),
-		reread: counter("context_reread_tokens_total", "Tokens that providers had in their caches and read anew, because text before them changed.", labelNamespace),
-		waits: histogram("build_wait_seconds", "Time that builds waited for models' summaries, if they did.",
+		tokens: f.counter("context_tokens_total", "Tokens of the messages in contexts.", labelNamespace),
+		stable: f.counter("context_stable_tokens_total", "Tokens of the leading messages that are the same bytes as in the build before.", labelNamespace),
+		reread: f.counter("context_reread_tokens_total", "Tokens that providers had in their caches and read anew, because text before them changed.", labelNamespace),
+		waits: f.histogram("build_wait_seconds", "Time that builds waited for models' summaries, if they did.",
 			[]float64{.05, .1, .25, .5, 1, 2, 3, 5, 10, 30, 60}),
 	}
-}
-
-func (b *builds) all() []prometheus.Collector {
 	b.waits.WithLabelValues()
-	return []prometheus.Collector{b.total, b.by, b.keptOut, b.saved, b.tokens, b.stable, b.reread, b.waits}
+	return b
 }
 
 // Built counts a build that was committed, and how long it waited for models.

@@ -27,15 +27,15 @@ type calls struct {
 	streams  *prometheus.GaugeVec
 }
 
-func newCalls(o *Options, n *namespaces) *calls {
+func newCalls(f family, o *Options, n *namespaces) *calls {
 	c := &calls{
 		call: o.Call, namespaces: n, methods: map[string]string{},
-		total: counter("rpc_calls_total", "Calls answered, by status code.", labelNamespace, labelMethod, labelCode),
-		duration: histogram("rpc_duration_seconds", "Time from a call's beginning to its answer.",
+		total: f.counter("rpc_calls_total", "Calls answered, by status code.", labelNamespace, labelMethod, labelCode),
+		duration: f.histogram("rpc_duration_seconds", "Time from a call's beginning to its answer.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, labelMethod),
-		inFlight: gauge("rpc_in_flight", "Calls being answered, including watchers.", labelMethod),
-		bytes:    counter("rpc_received_bytes_total", "Bytes of requests, as protobuf.", labelMethod),
-		streams:  gauge("rpc_open_streams", "Open streaming calls, including watchers."),
+		inFlight: f.gauge("rpc_in_flight", "Calls being answered, including watchers.", labelMethod),
+		bytes:    f.counter("rpc_received_bytes_total", "Bytes of requests, as protobuf.", labelMethod),
+		streams:  f.gauge("rpc_open_streams", "Open streaming calls, including watchers."),
 	}
 	for _, full := range o.Methods {
 		c.methods[full] = shortName(full)
@@ -48,10 +48,6 @@ func newCalls(o *Options, n *namespaces) *calls {
 func shortName(full string) string {
 	service, method, _ := strings.Cut(strings.TrimPrefix(full, "/"), "/")
 	return service[strings.LastIndex(service, ".")+1:] + "/" + method
-}
-
-func (c *calls) all() []prometheus.Collector {
-	return []prometheus.Collector{c.total, c.duration, c.inFlight, c.bytes, c.streams}
 }
 
 // begin counts a call in, and end out.

@@ -15,17 +15,13 @@ type memories struct {
 	waited   *prometheus.HistogramVec
 }
 
-func newMemories() *memories {
+func newMemories(f family) *memories {
 	return &memories{
-		batches:  counter("memory_batches_total", "Batches sent to a memory, repeats included, by outcome.", labelTarget, labelOutcome),
-		messages: counter("memory_messages_total", "Messages that a memory has taken.", labelTarget),
-		waited: histogram("memory_lag_seconds", "Age of a batch's first message when a memory took it.",
+		batches:  f.counter("memory_batches_total", "Batches sent to a memory, repeats included, by outcome.", labelTarget, labelOutcome),
+		messages: f.counter("memory_messages_total", "Messages that a memory has taken.", labelTarget),
+		waited: f.histogram("memory_lag_seconds", "Age of a batch's first message when a memory took it.",
 			[]float64{1, 5, 30, 60, 300, 900, 1800, 3600, 14400, 86400}, labelTarget),
 	}
-}
-
-func (s *memories) all() []prometheus.Collector {
-	return []prometheus.Collector{s.batches, s.messages, s.waited}
 }
 
 // ExpectMemory gives a memory its series before it is given anything.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -36,17 +37,14 @@ type Metrics struct {
 // New returns metrics in a registry of their own.
 func New(o Options) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), namespaces: newNamespaces()}
-	m.calls = newCalls(&o, m.namespaces)
-	m.builds, m.models, m.commits = newBuilds(m.namespaces), newModels(), newCommits()
-	m.memories = newMemories()
+	f := family{promauto.With(m.registry)}
+	m.calls, m.builds = newCalls(f, &o, m.namespaces), newBuilds(f, m.namespaces)
+	m.models, m.commits, m.memories = newModels(f), newCommits(f), newMemories(f)
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "palimpsest_build_info", Help: "Always 1; the label is the sidecar's version.", ConstLabels: prometheus.Labels{"version": o.Version},
 	})
 	info.Set(1)
 	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	for _, group := range [][]prometheus.Collector{m.calls.all(), m.builds.all(), m.models.all(), m.commits.all(), m.memories.all()} {
-		m.registry.MustRegister(group...)
-	}
 	return m
 }
 
@@ -55,17 +53,19 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce})
 }
 
-// counter and its kind name what is measured; every name begins with the program's.
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + name, Help: help}, labels)
+// family makes what is measured, and registers it; every name begins with the program's.
+type family struct{ make promauto.Factory }
+
+func (f family) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return f.make.NewCounterVec(prometheus.CounterOpts{Name: prefix + name, Help: help}, labels)
 }
 
-func gauge(name, help string, labels ...string) *prometheus.GaugeVec {
-	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: prefix + name, Help: help}, labels)
+func (f family) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	return f.make.NewGaugeVec(prometheus.GaugeOpts{Name: prefix + name, Help: help}, labels)
 }
 
-func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + name, Help: help, Buckets: buckets}, labels)
+func (f family) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return f.make.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + name, Help: help, Buckets: buckets}, labels)
 }
 
 const prefix = "palimpsest_"

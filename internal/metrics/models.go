@@ -25,18 +25,14 @@ type models struct {
 	duration *prometheus.HistogramVec
 }
 
-func newModels() *models {
+func newModels(f family) *models {
 	return &models{
-		calls:  counter("model_calls_total", "The sidecar's own calls to models, made or skipped, by outcome.", labelProvider, labelOutcome),
-		tokens: counter("model_tokens_total", "Tokens of the sidecar's own calls to models, reported or estimated: input (uncached), cache_read, cache_write, output.", labelProvider, labelDirection),
-		cost:   counter("model_cost_total", "Cost of the sidecar's own calls to models whose profile has prices.", labelProvider),
-		duration: histogram("model_call_duration_seconds", "Time of the sidecar's own calls to models.",
+		calls:  f.counter("model_calls_total", "The sidecar's own calls to models, made or skipped, by outcome.", labelProvider, labelOutcome),
+		tokens: f.counter("model_tokens_total", "Tokens of the sidecar's own calls to models, reported or estimated: input (uncached), cache_read, cache_write, output.", labelProvider, labelDirection),
+		cost:   f.counter("model_cost_total", "Cost of the sidecar's own calls to models whose profile has prices.", labelProvider),
+		duration: f.histogram("model_call_duration_seconds", "Time of the sidecar's own calls to models.",
 			[]float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60}, labelProvider),
 	}
-}
-
-func (s *models) all() []prometheus.Collector {
-	return []prometheus.Collector{s.calls, s.tokens, s.cost, s.duration}
 }
 
 // ExpectProvider gives a provider its series before its first call.
