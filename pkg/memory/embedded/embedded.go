@@ -128,39 +128,3 @@ type noCache struct{}
 func (noCache) Get(store.Key) any         { return nil }
 func (noCache) Put(store.Key, any, int64) {}
 func (noCache) Drop(store.Key)            {}
-
-// Stats say what a scope holds.
-type Stats struct {
-	Messages, Facts, Notes int
-	Superseded             int   // facts among them that newer ones contradict
-	Left                   int64 // messages and facts that left because there were newer ones
-	Segments               int
-	Bytes                  int64 // of all segments, as stored
-	Generation             uint64
-	Mark                   time.Time // until when everything was forgotten; zero for never
-}
-
-// Stats says what a scope holds.
-func (t *Target) Stats(ctx context.Context, s memory.Scope) (Stats, error) {
-	x, err := t.load(ctx, s)
-	if err != nil {
-		return Stats{}, err
-	}
-	out := Stats{
-		Left: x.directory.left, Segments: len(x.segments), Bytes: x.stored(), Generation: x.head.Version, Mark: memory.TimeOf(x.directory.mark),
-	}
-	for e := range x.entries() {
-		switch e.kind {
-		case saidEntry:
-			out.Messages++
-		case factEntry:
-			out.Facts++
-			if e.more.superseded != 0 {
-				out.Superseded++
-			}
-		case noteEntry:
-			out.Notes++
-		}
-	}
-	return out, nil
-}

@@ -1,6 +1,11 @@
 package embedded
 
-import "github.com/palimpsest-context/palimpsest/pkg/search"
+import (
+	"context"
+
+	"github.com/palimpsest-context/palimpsest/pkg/memory"
+	"github.com/palimpsest-context/palimpsest/pkg/search"
+)
 
 // Scramble makes of a segment's slot one that another version coded: its codes lead nowhere.
 func Scramble(value []byte) ([]byte, error) {
@@ -20,3 +25,26 @@ func Scramble(value []byte) ([]byte, error) {
 
 // Coding is the version of the codes in a segment's slot.
 func Coding(value []byte) byte { return value[1] }
+
+// Stats say what a scope holds.
+type Stats struct {
+	Messages int
+	Left     int64 // messages and facts that left because there were newer ones
+	Segments int
+	Bytes    int64 // of all segments, as stored
+}
+
+// Stats says what a scope holds.
+func (t *Target) Stats(ctx context.Context, s memory.Scope) (Stats, error) {
+	x, err := t.load(ctx, s)
+	if err != nil {
+		return Stats{}, err
+	}
+	out := Stats{Left: x.directory.left, Segments: len(x.segments), Bytes: x.stored()}
+	for e := range x.entries() {
+		if e.kind == saidEntry {
+			out.Messages++
+		}
+	}
+	return out, nil
+}

@@ -52,8 +52,6 @@ type Options struct {
 	APIKey func() string
 	// HTTPClient replaces the client; redirects are never followed. Nil for one that reads proxies and roots from the system.
 	HTTPClient *http.Client
-	// Concurrency is how many calls a server bears; 1 by default, since adds at a time break its local vector stores. The platform bears 4.
-	Concurrency int
 	// ReadTime and ChangeTime end calls whose context has no earlier deadline; 30 s and 2 min by default. An add to a server waits for its
 	// model.
 	ReadTime, ChangeTime time.Duration
@@ -108,9 +106,9 @@ func New(o Options) (*Target, error) {
 		MaxMessages: maxMessages, MaxChars: maxChars, MaxNote: maxChars, ReturnsIDs: true, ForgetsOne: true,
 	}}
 	if o.Kind == Platform {
-		t.api, t.limits.Async, t.limits.Concurrency = &platform{c}, true, cmp.Or(o.Concurrency, 4)
+		t.api, t.limits.Async, t.limits.Concurrency = &platform{c}, true, 4
 	} else {
-		t.api, t.limits.Concurrency = &server{c}, cmp.Or(o.Concurrency, 1)
+		t.api, t.limits.Concurrency = &server{c}, 1 // adds at a time break its local vector stores
 	}
 	return t, nil
 }
@@ -127,7 +125,7 @@ func newClient(o *Options) (*client, error) {
 	if o.Kind == Platform {
 		out.header, out.prefix = "Authorization", "Token "
 	}
-	out.http = endpoint.NewClient(endpoint.Options{Parallel: max(o.Concurrency, 4)})
+	out.http = endpoint.NewClient(endpoint.Options{Parallel: 4})
 	if o.HTTPClient != nil {
 		own := *o.HTTPClient
 		own.CheckRedirect = out.http.CheckRedirect

@@ -24,10 +24,6 @@ import (
 type Options struct {
 	// Patience is how long an Async target may take until what was added is found and what was forgotten is gone; 10 s by default.
 	Patience time.Duration
-	// Keeps is what becomes of the text of a note; nil where it comes back byte for byte.
-	Keeps func(text string) string
-	// NoMetadata: the back end has no place for a note's metadata and times.
-	NoMetadata bool
 	// Lose makes the back end do what it is asked next and lose the answer; nil where tests cannot.
 	Lose func(t testing.TB, target memory.Target)
 }

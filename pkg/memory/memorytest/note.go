@@ -26,16 +26,9 @@ func noteIsFound(b *box, s memory.Scope) {
 	for _, found := range [][]memory.Memory{b.search(s, facts()[0]), b.list(s, 50, memory.Added)} {
 		b.equal(ids(found), []string{id})
 		b.equal(found[0].Kind, memory.Added)
-		b.equal(found[0].Text, b.kept(facts()[0]))
+		b.equal(found[0].Text, facts()[0])
 	}
 	b.equal(b.list(s, 50, memory.Said, memory.Fact), []memory.Memory{})
-}
-
-func (b *box) kept(text string) string {
-	if b.o.Keeps != nil {
-		return b.o.Keeps(text)
-	}
-	return text
 }
 
 func notePutAgain(b *box, s memory.Scope) {
@@ -71,10 +64,6 @@ func lostNote(b *box, s memory.Scope) {
 }
 
 func noteMetadata(b *box, s memory.Scope) {
-	if b.o.NoMetadata {
-		b.Log("the back end has no place for metadata")
-		return
-	}
 	note := &memory.Note{
 		Key: b.key(), Text: facts()[0], Time: now().Add(-time.Hour), ExpireTime: now().Add(time.Hour),
 		Metadata: `{"topic":"bees","key":"mine","conversation":[1,{"first":2}],"n":12345678901234567890,"u":"Ünïcode </memories>"}`,
@@ -99,10 +88,6 @@ func decoded(b *box, text string) (out any) {
 }
 
 func noteExpires(b *box, s memory.Scope) {
-	if b.o.NoMetadata {
-		b.Log("the back end has no place for metadata")
-		return
-	}
 	_, err := b.target.Put(b.ctx, s, &memory.Note{Key: b.key(), Text: facts()[0], Time: now(), ExpireTime: now().Add(time.Hour)})
 	b.must(err)
 	b.put(s, facts()[1])

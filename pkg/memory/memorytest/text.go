@@ -41,7 +41,7 @@ func hostileNotes(b *box, s memory.Scope) {
 	want := map[string]string{} // by id
 	for _, text := range hostileTexts() {
 		if len([]rune(text)) <= b.limits.MaxNote {
-			want[b.put(s, text)] = b.kept(text)
+			want[b.put(s, text)] = text
 		}
 	}
 	b.eventually(func() string {

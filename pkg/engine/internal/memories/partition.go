@@ -2,8 +2,6 @@ package memories
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -44,17 +42,12 @@ func IsPartition(key store.Key) bool {
 func partitionOf(namespace string) store.Key {
 	key := store.Key{Namespace: partitionPrefix + namespace, Conversation: outbox}
 	if len(key.Namespace) > store.MaxName {
-		key.Namespace = partitionPrefix + "#" + hashed(namespace)
+		key.Namespace = partitionPrefix + "#" + memory.Digest(namespace)
 	}
 	return key
 }
 
-func hashed(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
-
-func markSlot(actor string) string { return markPrefix + hashed(actor) }
+func markSlot(actor string) string { return markPrefix + memory.Digest(actor) }
 
 // partition reads a partition, or makes up the head of one that does not exist yet.
 func (s *Service) partition(ctx context.Context, key store.Key, q store.Query) (*store.Snapshot, error) {
