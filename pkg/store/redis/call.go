@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/palimpsest-context/palimpsest/pkg/store"
 )
 
 // launch is the first argument of a script that writes: the kind of the call. The driver asks for its bytes only when it writes the
@@ -107,10 +109,8 @@ func (s *Store) onNode(ctx context.Context, partition int, run func(*redis.Clien
 			return err
 		}
 		s.cluster.ReloadState(ctx)
-		select {
-		case <-ctx.Done():
+		if store.Pause(ctx, wait) != nil {
 			return err
-		case <-time.After(wait):
 		}
 	}
 }

@@ -172,10 +172,8 @@ func (s *Store) pulse(ctx context.Context) {
 			wait = min(wait, 200*time.Millisecond)
 		}
 		s.health.mu.Unlock()
-		select {
-		case <-ctx.Done():
+		if store.Pause(ctx, wait) != nil {
 			return
-		case <-time.After(wait):
 		}
 		err := s.checkMasters(ctx)
 		if ctx.Err() == nil {
