@@ -58,15 +58,15 @@ func Tools(f Format, memory bool) (json.RawMessage, error) {
 }
 
 // request makes the body of the provider's call: the sidecar's part, the model where the body names it, and what the caller adds.
-func (f Format) request(sidecars, model string, with map[string]any) (json.RawMessage, error) {
+func (f Format) request(sidecars, model string, more map[string]any) (json.RawMessage, error) {
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(sidecars), &body); err != nil {
 		return nil, fmt.Errorf("palimpsest: the sidecar sent no request: %w", err)
 	}
 	if model != "" && f != Gemini {
-		with = mergedWith(map[string]any{"model": model}, with)
+		more = with(object{"model": model}, more)
 	}
-	for key, value := range with {
+	for key, value := range more {
 		text, err := encode(value)
 		if err != nil {
 			return nil, fmt.Errorf("palimpsest: %s: %w", key, err)
@@ -132,11 +132,6 @@ func joined(members map[string]json.RawMessage) (json.RawMessage, error) {
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
-}
-
-func mergedWith(under, over map[string]any) map[string]any {
-	maps.Copy(under, over)
-	return under
 }
 
 // encode writes JSON that keeps raw parts as they are.

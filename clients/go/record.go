@@ -129,11 +129,8 @@ func (c *Conversation) settle(ctx context.Context) error {
 	return nil
 }
 
-// message is a request.
-type message interface{ proto.Message }
-
 // patience is how long a request may take: a large one longer, and one that passes by itself not long.
-func (c *Conversation) patience(request message) time.Duration {
+func (c *Conversation) patience(request proto.Message) time.Duration {
 	if c.passes && c.lists {
 		return passing + more(proto.Size(request))
 	}
@@ -142,7 +139,7 @@ func (c *Conversation) patience(request message) time.Duration {
 
 // carryOut makes the unsettled request. It stays unsettled if nobody can say what came of it.
 func carryOut[Q, R any](ctx context.Context, c *Conversation, method rpc[Q, R], request *Q) (*R, error) {
-	asked, _ := any(request).(message)
+	asked, _ := any(request).(proto.Message)
 	reply, err := callWithin(ctx, c.p, c.patience(asked), method, request)
 	failed := (*Error)(nil)
 	if errors.As(err, &failed) && failed.uncertain() {

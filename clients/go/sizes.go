@@ -1,7 +1,6 @@
 package palimpsest
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -246,9 +245,4 @@ func (c *Conversation) sent(ctx context.Context, elements []json.RawMessage) ([]
 		}
 	}
 	return out, nil
-}
-
-// cites says whether an element of a list went otherwise than it came.
-func cites(came, sent json.RawMessage) bool {
-	return len(came) != len(sent) || !bytes.Equal(came, sent)
 }

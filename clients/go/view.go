@@ -1,6 +1,8 @@
 package palimpsest
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,12 +34,7 @@ const whole = "whole"
 // record is taken back, or another conversation begins (DiffersNew), and what the
 // list no longer holds is hidden (CutHide), unless the request says otherwise.
 func (c *Conversation) View(ctx context.Context, format Format, messages json.RawMessage, r Request) ([]Piece, error) {
-	if r.Differs == "" {
-		r.Differs = DiffersNew
-	}
-	if r.Cut == "" {
-		r.Cut = CutHide
-	}
+	r.Differs, r.Cut = cmp.Or(r.Differs, DiffersNew), cmp.Or(r.Cut, CutHide)
 	l, err := c.listed(format, messages, r)
 	if err != nil {
 		return nil, err
@@ -97,7 +94,7 @@ func wholePieces(indexes []int32, l *listed) (pieces []Piece) {
 	for _, i := range indexes {
 		at := int(i)
 		switch {
-		case at < len(l.elements) && cites(l.elements[at], l.sent[at]):
+		case at < len(l.elements) && !bytes.Equal(l.elements[at], l.sent[at]):
 			pieces, goesOn = append(pieces, Piece{Kind: "changed", Indexes: []int{at}, Shown: array(l.sent[at : at+1])}), false
 		case goesOn:
 			last := &pieces[len(pieces)-1]
