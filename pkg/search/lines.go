@@ -1,6 +1,9 @@
 package search
 
-import "iter"
+import (
+	"container/heap"
+	"iter"
+)
 
 // Coding is the version of the codes that lines have. Lines of different ones are not searched together: whoever changes how texts are read,
 // stemmed or coded raises it, and who keeps lines prepares them anew.
@@ -47,8 +50,8 @@ func RankLines(q *Query, threads []Thread, keep func(line int32) bool, floor flo
 			return
 		}
 		shares := r.newShares(threads)
-		for best := r.hits(keep); len(best) > 0; {
-			hit := best.pop()
+		for best := r.hits(keep); len(best) > 0; heap.Pop(&best) {
+			hit := best[0]
 			if share := shares.of(hit.at); share >= floor && !yield(LineHit{Line: hit.at, Score: hit.Score, Share: share}) {
 				return
 			}

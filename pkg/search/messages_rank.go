@@ -1,6 +1,9 @@
 package search
 
-import "slices"
+import (
+	"container/heap"
+	"slices"
+)
 
 // Hit is a message that answers a query.
 type Hit struct {
@@ -46,7 +49,8 @@ func RankMessages(q *Query, runs []*Messages, keep func(index int32) bool, limit
 	best := r.hits(keep)
 	hits := make([]Hit, 0, max(0, min(limit, len(best))))
 	for len(hits) < limit && len(best) > 0 {
-		hits = append(hits, best.pop().Hit)
+		hits = append(hits, best[0].Hit)
+		heap.Pop(&best)
 	}
 	return hits
 }
@@ -235,7 +239,7 @@ func (r *messageRanking) hits(keep func(index int32) bool) messageHits {
 		}
 		asked = e.question
 	})
-	hits.order()
+	heap.Init(&hits)
 	return hits
 }
 
@@ -272,42 +276,20 @@ type messageHit struct {
 	at int32
 }
 
-// messageHits are hits as a heap: the best first, of equals the first.
+// messageHits are hits as a heap: the best first, of equals the first. Whoever pops has taken the first before.
 type messageHits []messageHit
 
-func (h messageHits) before(a, b int) bool {
+func (h messageHits) Len() int { return len(h) }
+
+func (h messageHits) Less(a, b int) bool {
 	return h[a].Score > h[b].Score || h[a].Score == h[b].Score && h[a].at < h[b].at
 }
 
-func (h messageHits) order() {
-	for i := len(h)/2 - 1; i >= 0; i-- {
-		h.sink(i)
-	}
-}
+func (h messageHits) Swap(a, b int) { h[a], h[b] = h[b], h[a] }
 
-func (h messageHits) sink(i int) {
-	for {
-		next := 2*i + 1
-		if next >= len(h) {
-			return
-		}
-		if next+1 < len(h) && h.before(next+1, next) {
-			next++
-		}
-		if !h.before(next, i) {
-			return
-		}
-		h[i], h[next] = h[next], h[i]
-		i = next
-	}
-}
+func (h *messageHits) Push(any) {} // all are there from the beginning
 
-// pop takes the best.
-func (h *messageHits) pop() messageHit {
-	all := *h
-	best, last := all[0], len(all)-1
-	all[0] = all[last]
-	*h = all[:last]
-	h.sink(0)
-	return best
+func (h *messageHits) Pop() any {
+	*h = (*h)[:len(*h)-1]
+	return nil
 }
