@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strconv"
 	"strings"
 	"time"
@@ -110,11 +111,9 @@ func (sp space) owner(id conversation.ID) (key string, partition int) {
 }
 
 func partitionOf(name string) int {
-	const start, prime = 14695981039346656037, 1099511628211 // FNV-1a
-	sum := uint64(start)
-	for i := range len(name) {
-		sum = (sum ^ uint64(name[i])) * prime
-	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	sum := h.Sum64()
 	return int((sum ^ sum>>32) % partitions)
 }
 
