@@ -30,25 +30,14 @@ func IsNumber(s string) bool {
 
 // eachWord calls yield for every word of a text, without surrounding punctuation.
 func eachWord(text string, yield func(string)) {
-	for i := 0; i < len(text); {
-		if endsName(text[i]) {
-			i++
-			continue
-		}
-		end := i + 1
-		for end < len(text) && !endsName(text[end]) {
-			end++
-		}
-		if word := strings.TrimRight(strings.TrimLeft(text[i:end], ":!?-#&+~^"), ".:!?-/#&+~^"); word != "" {
+	for part := range strings.FieldsFuncSeq(text, endsName) {
+		if word := strings.TrimRight(strings.TrimLeft(part, ":!?-#&+~^"), ".:!?-/#&+~^"); word != "" {
 			yield(word)
 		}
-		i = end
 	}
 }
 
-func endsName(c byte) bool {
-	return c <= ' ' || strings.IndexByte("\"'`()[]{}<>,;|=*", c) >= 0
-}
+func endsName(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`()[]{}<>,;|=*", r) }
 
 // isName reports whether a word is a name rather than a natural word or a bare number.
 func isName(s string) bool {

@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"slices"
+
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
@@ -76,21 +78,11 @@ func (p *pairer) message(it *conversation.Item, number int) {
 		}
 	}
 	if len(misplaced) > 0 {
-		line.Parts = withoutKind(it.Parts, conversation.PartToolResult)
+		line.Parts = slices.DeleteFunc(slices.Clone(it.Parts), func(p conversation.Part) bool { return p.Kind == conversation.PartToolResult })
 		p.addLeftover(it, number, misplaced)
 	}
 	line.Tokens = p.weigh(it, number, line.Parts)
 	p.lines = append(p.lines, line)
-}
-
-func withoutKind(parts []conversation.Part, kind conversation.PartKind) []conversation.Part {
-	var out []conversation.Part
-	for i := range parts {
-		if parts[i].Kind != kind {
-			out = append(out, parts[i])
-		}
-	}
-	return out
 }
 
 // weigh returns the weight of an item's line. The item's overhead counts once; a further line counts as a message, unless neighbors merge.

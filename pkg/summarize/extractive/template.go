@@ -53,25 +53,18 @@ const variableWord uint64 = 1
 
 // maskedWords appends the hashes of the words of a line, with variable parts masked. Consecutive variable words count as one.
 func maskedWords(words []uint64, line string) []uint64 {
-	for i := 0; i < len(line) && len(words) < maxWords; {
-		if isSeparator(line[i]) {
-			i++
-			continue
+	for word := range strings.FieldsFuncSeq(line, isSeparator) {
+		if len(words) == maxWords {
+			break
 		}
-		end := i + 1
-		for end < len(line) && !isSeparator(line[end]) {
-			end++
-		}
-		h := maskedHash(line[i:end])
-		if h != variableWord || len(words) == 0 || words[len(words)-1] != variableWord {
+		if h := maskedHash(word); h != variableWord || len(words) == 0 || words[len(words)-1] != variableWord {
 			words = append(words, h)
 		}
-		i = end
 	}
 	return words
 }
 
-func isSeparator(c byte) bool { return c == ' ' || c == '\t' || c == '|' }
+func isSeparator(r rune) bool { return r == ' ' || r == '\t' || r == '|' }
 
 const (
 	hashOffset uint64 = 14695981039346656037

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
+	"github.com/palimpsest-context/palimpsest/pkg/provider"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
 )
 
@@ -202,18 +203,7 @@ func (c *textLimit) items(out *ExpandResult, text string, r *ExpandRequest) (str
 	return joinItems(items[from:end]), nil
 }
 
-func joinItems(items []json.RawMessage) string {
-	var b strings.Builder
-	b.WriteByte('[')
-	for i, item := range items {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(item)
-	}
-	b.WriteByte(']')
-	return b.String()
-}
+func joinItems(items []json.RawMessage) string { return string(provider.AppendArray(nil, items)) }
 
 // arrayItems returns the items of a JSON array, or of the only array in a JSON object.
 func arrayItems(text string) ([]json.RawMessage, bool) {
