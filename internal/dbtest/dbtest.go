@@ -47,10 +47,20 @@ func StopShared() {
 	started.servers = nil
 }
 
-func keep(s interface{ Stop() }) {
-	started.mu.Lock()
-	defer started.mu.Unlock()
-	started.servers = append(started.servers, s)
+// shared starts a server once, for all tests of a process.
+func shared[T any, S interface {
+	*T
+	Stop()
+}](start func() (S, error)) func() (S, error) {
+	return sync.OnceValues(func() (S, error) {
+		s, err := start()
+		if s != nil {
+			started.mu.Lock()
+			defer started.mu.Unlock()
+			started.servers = append(started.servers, s)
+		}
+		return s, err
+	})
 }
 
 // Missing leaves a test out for want of a server's program. In CI nothing is left out: there it fails.
@@ -239,9 +249,6 @@ func (s *server) end(sig syscall.Signal) {
 
 // Kill ends the server at once, as a crash does.
 func (s *server) Kill() { s.end(syscall.SIGKILL) }
-
-// Log is what the server has written.
-func (s *server) Log() string { return s.lastWords() }
 
 // Folder is where the server's files are.
 func (s *server) Folder() string { return s.folder }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -27,15 +26,11 @@ type Postgres struct {
 	DSN, SocketDSN string
 }
 
-var sharedPostgres = sync.OnceValues(func() (*Postgres, error) { //nolint:gochecknoglobals // a process has one
+var sharedPostgres = shared(func() (*Postgres, error) { //nolint:gochecknoglobals // a process has one
 	if dsn := os.Getenv(PostgresVariable); dsn != "" {
 		return &Postgres{DSN: dsn, SocketDSN: dsn}, nil
 	}
-	p, err := newPostgres()
-	if p != nil {
-		keep(p)
-	}
-	return p, err
+	return newPostgres()
 })
 
 // SharedPostgres is the server that all tests of a package share. It writes as a server in use does.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,15 +27,11 @@ type Redis struct {
 	Address string
 }
 
-var sharedRedis = sync.OnceValues(func() (*Redis, error) { //nolint:gochecknoglobals // a process has one
+var sharedRedis = shared(func() (*Redis, error) { //nolint:gochecknoglobals // a process has one
 	if address := os.Getenv(RedisVariable); address != "" {
 		return &Redis{Address: address}, nil
 	}
-	r, err := newRedis("redis-server", "--appendfsync", "everysec")
-	if r != nil {
-		keep(r)
-	}
-	return r, err
+	return newRedis("redis-server", "--appendfsync", "everysec")
 })
 
 // SharedRedis is the server that all tests of a package share: with an append-only file, and without eviction.
@@ -115,13 +110,7 @@ type Cluster struct {
 	Addresses []string
 }
 
-var sharedCluster = sync.OnceValues(func() (*Cluster, error) { //nolint:gochecknoglobals // a process has one
-	c, err := newCluster()
-	if c != nil {
-		keep(c)
-	}
-	return c, err
-})
+var sharedCluster = shared(newCluster) //nolint:gochecknoglobals // a process has one
 
 // SharedCluster is a Redis Cluster that all tests of a package share.
 func SharedCluster(t testing.TB) *Cluster {
