@@ -16,7 +16,6 @@ type request struct {
 	header   http.Header
 	model    string
 	stream   bool
-	bytes    int
 	seed     string // of its bytes: the same request has the same answer
 	offered  []string
 	blocks   []validate.Block
@@ -58,12 +57,7 @@ func (r *request) members(raw []byte, where string, known ...string) members {
 func (m members) has(key string) bool { return m[key] != nil }
 
 // text is a member that is a string, or empty.
-func (m members) text(key string) (s string) {
-	if json.Unmarshal(m[key], &s) != nil {
-		return ""
-	}
-	return s
-}
+func (m members) text(key string) string { return textOf(m[key]) }
 
 // truth is a member that is a boolean, or false.
 func (m members) truth(key string) (b bool) {

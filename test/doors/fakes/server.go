@@ -26,31 +26,29 @@ type provider interface {
 
 // server answers for all providers.
 type server struct {
-	mux      *http.ServeMux
+	*http.ServeMux
 	stats    *stats
 	sessions sessions
 	pause    time.Duration // between the pieces of what is slow
 }
 
 func newServer(pause time.Duration) *server {
-	s := &server{mux: http.NewServeMux(), stats: newStats(), sessions: sessions{byName: map[string]*session{}}, pause: pause}
+	s := &server{ServeMux: http.NewServeMux(), stats: newStats(), sessions: sessions{byName: map[string]*session{}}, pause: pause}
 	for _, at := range []string{"", "/s/{session}"} {
-		s.mux.HandleFunc("POST "+at+"/v1/chat/completions", s.handle(chat{}))
-		s.mux.HandleFunc("POST "+at+"/v1/responses", s.handle(responses{}))
-		s.mux.HandleFunc("POST "+at+"/v1/messages", s.handle(anthropic{}))
+		s.HandleFunc("POST "+at+"/v1/chat/completions", s.handle(chat{}))
+		s.HandleFunc("POST "+at+"/v1/responses", s.handle(responses{}))
+		s.HandleFunc("POST "+at+"/v1/messages", s.handle(anthropic{}))
 		for _, version := range []string{"v1beta", "v1"} { // SDKs differ in which they ask for
-			s.mux.HandleFunc("POST "+at+"/"+version+"/models/{call}", s.handle(gemini{}))
+			s.HandleFunc("POST "+at+"/"+version+"/models/{call}", s.handle(gemini{}))
 		}
 	}
-	s.mux.HandleFunc("PUT /s/{session}", s.sessions.begin)
-	s.mux.HandleFunc("DELETE /s/{session}", s.sessions.end)
-	s.mux.HandleFunc("GET /s/{session}/requests", s.sessions.requests)
-	s.mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.stats.snapshot()) })
-	s.mux.HandleFunc("POST /reset", func(http.ResponseWriter, *http.Request) { s.stats.reset() })
+	s.HandleFunc("PUT /s/{session}", s.sessions.begin)
+	s.HandleFunc("DELETE /s/{session}", s.sessions.end)
+	s.HandleFunc("GET /s/{session}/requests", s.sessions.requests)
+	s.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.stats.snapshot()) })
+	s.HandleFunc("POST /reset", func(http.ResponseWriter, *http.Request) { s.stats.reset() })
 	return s
 }
-
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 func (s *server) handle(p provider) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +59,7 @@ func (s *server) handle(p provider) http.HandlerFunc {
 		} else if err != nil {
 			return // the caller went away
 		}
-		asked := &request{header: r.Header, bytes: len(body), seed: digest(string(body))}
+		asked := &request{header: r.Header, seed: digest(string(body))}
 		asked.model, asked.stream = geminiCall(r.PathValue("call"))
 		p.read(body, asked)
 		if r.PathValue("session") != "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -88,10 +89,9 @@ func pieces(text string, n int) []string {
 	if len(runes) == 0 {
 		return nil
 	}
-	size := max(1, (len(runes)+n-1)/n)
 	var out []string
-	for len(runes) > size {
-		out, runes = append(out, string(runes[:size])), runes[size:]
+	for piece := range slices.Chunk(runes, (len(runes)+n-1)/n) {
+		out = append(out, string(piece))
 	}
-	return append(out, string(runes))
+	return out
 }
