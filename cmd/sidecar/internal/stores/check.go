@@ -3,10 +3,7 @@ package stores
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/palimpsest-context/palimpsest/cmd/sidecar/internal/command"
 	"github.com/palimpsest-context/palimpsest/pkg/store/bolt"
@@ -34,8 +31,8 @@ var errDamaged = errors.New("the store is damaged")
 
 // Run reads the store.
 func (c *CheckCommand) Run(out *command.Output) error {
-	shown := &progressLine{out: out.Stderr, what: "checked"}
-	report, err := bolt.Check(filepath.Join(c.DataDir, File), bolt.Options{}, shown.show)
+	shown := newProgressLine(out)
+	report, err := bolt.Check(filepath.Join(c.DataDir, File), bolt.Options{}, shown.pages("checked"))
 	return tell(out, report, inFolder(err, elsewhere(dataDirFlag)), shown)
 }
 
@@ -52,8 +49,8 @@ func (c *SalvageCommand) Run(out *command.Output) error {
 	if err := makeDataDir(newDirFlag, c.To); err != nil {
 		return err
 	}
-	shown := &progressLine{out: out.Stderr, what: "read"}
-	report, err := bolt.Salvage(filepath.Join(c.DataDir, File), filepath.Join(c.To, File), bolt.Options{}, shown.show)
+	shown := newProgressLine(out)
+	report, err := bolt.Salvage(filepath.Join(c.DataDir, File), filepath.Join(c.To, File), bolt.Options{}, shown.pages("read"))
 	return tell(out, report, inFolder(err, dataDirFlag+" names the folder to read, "+newDirFlag+" the new one"), shown)
 }
 
@@ -74,30 +71,3 @@ func tell(out *command.Output, r *bolt.Report, err error, shown *progressLine) e
 	}
 	return err
 }
-
-// progressLine says how far a long command has come, at most once a second.
-type progressLine struct {
-	out   io.Writer
-	what  string
-	last  time.Time
-	begun bool
-}
-
-func (p *progressLine) show(pages, of uint64) {
-	if p.last.IsZero() {
-		p.last = time.Now()
-	}
-	if time.Since(p.last) < time.Second {
-		return
-	}
-	p.last, p.begun = time.Now(), true
-	_, _ = fmt.Fprintf(p.out, "\r%s %d MiB of at most %d", p.what, inMiB(pages), inMiB(of))
-}
-
-func (p *progressLine) end() {
-	if p.begun {
-		_, _ = fmt.Fprintln(p.out)
-	}
-}
-
-func inMiB(pages uint64) uint64 { return pages * uint64(os.Getpagesize()) >> 20 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -220,17 +219,10 @@ func (d *databases) copy(ctx context.Context, out *command.Output, from, to Plac
 	if err != nil {
 		return errors.Join(err, source.Close())
 	}
-	last, told := time.Now(), false
-	o.Progress = func(r move.Report) {
-		if time.Since(last) >= time.Second {
-			last, told = time.Now(), true
-			_, _ = fmt.Fprintf(out.Stderr, "\r%s", counts(r))
-		}
-	}
+	shown := newProgressLine(out)
+	o.Progress = func(r move.Report) { shown.show("%s", counts(r)) }
 	report, err := move.Copy(ctx, source, target, o)
-	if told {
-		_, _ = fmt.Fprintln(out.Stderr)
-	}
+	shown.end()
 	if err != nil {
 		return errors.Join(&copyError{err}, source.Close(), target.Close())
 	}
