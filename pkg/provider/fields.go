@@ -9,20 +9,17 @@ import (
 // Fields are the members of a JSON object, by name, with their values as they are written.
 type Fields map[string]json.RawMessage
 
-// ReadFields returns the members of an object. It is false if the text is not an object that can be embedded.
-func ReadFields(object string) (Fields, bool) {
-	if !IsObject(object) {
-		return nil, false
+// ReadFields returns the members of an object; none if the text is not an object that can be embedded.
+func ReadFields(object string) (fields Fields) {
+	if !IsObject(object) || json.Unmarshal([]byte(object), &fields) != nil {
+		return nil
 	}
-	var fields Fields
-	err := json.Unmarshal([]byte(object), &fields)
-	return fields, err == nil
+	return fields
 }
 
 // Object returns the members of the object under a key; nil if there is no object.
 func (f Fields) Object(key string) Fields {
-	fields, _ := ReadFields(string(f[key]))
-	return fields
+	return ReadFields(string(f[key]))
 }
 
 // Text returns the string under a key; empty if there is none.

@@ -16,7 +16,7 @@ func (s *UnitWriter) Kept(p *conversation.Part) Fields {
 
 // kept returns the members that a format knows.
 func (t *Traits) kept(r *conversation.Residue) Fields {
-	fields, _ := ReadFields(r.JSON)
+	fields := ReadFields(r.JSON)
 	for key := range fields {
 		if !slices.Contains(t.Residue, key) {
 			delete(fields, key)

@@ -29,7 +29,7 @@ var ownResults = []string{
 }
 
 func readOwn(p *conversation.Part, aborted bool) ownBlock {
-	fields, _ := provider.ReadFields(p.Opaque.JSON.Inline)
+	fields := provider.ReadFields(p.Opaque.JSON.Inline)
 	b := ownBlock{part: p, aborted: aborted, caller: fields.Object("caller").Text("tool_id")}
 	switch kind := fields.Text("type"); {
 	case kind == "redacted_thinking" && fields.Text("data") != "",
@@ -158,6 +158,5 @@ func (o *ownBlocks) mayCall(kept provider.Fields) bool {
 
 // endsServerTool reports whether a block is the result of one of Anthropic's own tools.
 func endsServerTool(b *provider.Block) bool {
-	fields, _ := provider.ReadFields(string(b.JSON))
-	return strings.HasSuffix(fields.Text("type"), "_tool_result")
+	return strings.HasSuffix(provider.ReadFields(string(b.JSON)).Text("type"), "_tool_result")
 }

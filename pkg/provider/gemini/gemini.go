@@ -207,7 +207,7 @@ func isBase64(s string) bool {
 // isBlock reports whether an opaque block is a thought, a signature with an empty text, or a block of one of Gemini's own
 // tools.
 func isBlock(json string) bool {
-	fields, _ := provider.ReadFields(json)
+	fields := provider.ReadFields(json)
 	_, signed := fields["thoughtSignature"]
 	if signed && !isBase64(fields.Text("thoughtSignature")) {
 		return false

@@ -113,7 +113,7 @@ func (m *assistantTurn) part(l *provider.Line, p *conversation.Part) (tokens int
 	case conversation.PartToolCall:
 		return m.call(l.Index, p)
 	case conversation.PartOpaque:
-		if fields, _ := provider.ReadFields(p.Opaque.JSON.Inline); m.unit.Native(l, p) && isChunk(fields.Text("type")) && isWhole(fields) {
+		if fields := provider.ReadFields(p.Opaque.JSON.Inline); m.unit.Native(l, p) && isChunk(fields.Text("type")) && isWhole(fields) {
 			m.pieces = append(m.pieces, piece{json: []byte(p.Opaque.JSON.Inline)})
 			m.chunks++
 			m.thoughts = append(m.thoughts, thought{l, p})

@@ -32,7 +32,7 @@ func kindOf(s *provider.UnitWriter, p *conversation.Part) string {
 		return ""
 	}
 	kept := s.Kept(p)
-	does, _ := provider.ReadFields(p.Call.Arguments.Inline)
+	does := provider.ReadFields(p.Call.Arguments.Inline)
 	legal := false
 	switch kind := kept.Text("type"); kind {
 	case custom:
@@ -98,7 +98,7 @@ func action(s *provider.UnitWriter, kind string, p *conversation.Part, kept prov
 	}
 	out = kept.Append(out, '"', "id", "status")
 	out = kept.AppendUnread(kept.Append(out, '[', "pending_safety_checks"), "members")
-	does, _ := provider.ReadFields(p.Call.Arguments.Inline)
+	does := provider.ReadFields(p.Call.Arguments.Inline)
 	return does.Append(does.Append(out, '{', "action", "operation"), '[', "actions")
 }
 

@@ -57,7 +57,7 @@ func readOpaque(p *conversation.Part) (item []byte, kind string) {
 	if p.Kind != conversation.PartOpaque {
 		return nil, ""
 	}
-	fields, _ := provider.ReadFields(p.Opaque.JSON.Inline)
+	fields := provider.ReadFields(p.Opaque.JSON.Inline)
 	switch kind = fields.Text("type"); {
 	case kind == "reasoning" && isReasoning(fields):
 		return provider.WithoutNulls(p.Opaque.JSON.Inline), kind
