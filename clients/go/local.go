@@ -1,6 +1,7 @@
 package palimpsest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,9 +111,7 @@ func (s *process) run(binary string, o *options) error {
 
 // find is the binary to start.
 func find(named string) (string, error) {
-	if named == "" {
-		named = os.Getenv(binaryVariable)
-	}
+	named = cmp.Or(named, os.Getenv(binaryVariable))
 	if named != "" {
 		return exec.LookPath(named)
 	}

@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/subtle"
 	"crypto/x509"
 	"errors"
@@ -157,9 +158,7 @@ func (c *Credentials) addCertificate(e *certificateEntry, names map[string]bool)
 }
 
 func (e *entry) caller(names map[string]bool) (*Caller, error) {
-	if e.Role == "" {
-		e.Role = Agent
-	}
+	e.Role = cmp.Or(e.Role, Agent)
 	switch {
 	case !validName.MatchString(e.Name):
 		return nil, errors.New("name must be 1 to 64 letters, digits, dots, hyphens and underscores")

@@ -59,12 +59,7 @@ func looksLikeSearchResults(text string) bool {
 	if root == nil {
 		return false
 	}
-	for _, v := range append([]*jsonValue{root}, root.members...) {
-		if v.isArray() && len(v.searchResults()) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(append([]*jsonValue{root}, root.members...), func(v *jsonValue) bool { return v.isArray() && len(v.searchResults()) > 0 })
 }
 
 // maxURL is how long a URL may be, in bytes.

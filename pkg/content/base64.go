@@ -2,6 +2,7 @@ package content
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -97,10 +98,7 @@ func notOfRun(text string) int {
 
 // line begins as the line of media does that are not shown (behaviour §4).
 func (b *Bytes) line(recall string) string {
-	mime := b.Type
-	if mime == "" {
-		mime = "unknown type"
-	}
+	mime := cmp.Or(b.Type, "unknown type")
 	sum := sha256.Sum256([]byte(b.Data))
 	if recall != "" {
 		recall = ". Full text: " + recall

@@ -1,6 +1,9 @@
 package conversation
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // Content is a piece of text or bytes. It is held in memory (Inline), stored as chunks and named by Ref, or erased. At most
 // one of the three is set; none means empty.
@@ -94,10 +97,5 @@ func PartsChars(parts []Part) int64 {
 
 // Erased reports whether any content of the parts was erased.
 func Erased(parts []Part) bool {
-	for _, c := range Contents(parts) {
-		if c.Erased != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Contents(parts), func(c *Content) bool { return c.Erased != nil })
 }

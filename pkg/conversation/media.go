@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -10,10 +11,7 @@ const maxURI = 500
 
 // Line returns the line of text that stands for media where a model is not shown the media (behaviour §4).
 func (m *Media) Line() string {
-	mime := oneLine(m.MIMEType, 100)
-	if mime == "" {
-		mime = "unknown type"
-	}
+	mime := cmp.Or(oneLine(m.MIMEType, 100), "unknown type")
 	if m.URI != "" && len(m.URI) <= maxURI && !strings.HasPrefix(m.URI, "data:") {
 		return fmt.Sprintf("[Media: %s, %s]", mime, oneLine(m.URI, maxURI))
 	}

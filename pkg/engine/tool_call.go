@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -37,11 +38,7 @@ func (e *Engine) AnswerToolCall(ctx context.Context, r ToolCallRequest) (*ToolCa
 	if err != nil {
 		return nil, err
 	}
-	limit := int(r.MaxTokens)
-	if limit == 0 {
-		limit = DefaultAnswerTokens
-	}
-	a := &answering{engine: e, key: r.Key, counter: counter, limit: limit}
+	a := &answering{engine: e, key: r.Key, counter: counter, limit: cmp.Or(int(r.MaxTokens), DefaultAnswerTokens)}
 	reply, err := a.answer(ctx, tool, &r.Call)
 	out := &ToolCallResult{Result: conversation.ToolResult{
 		CallID: r.Call.CallID, Name: r.Call.Name, State: conversation.ResultCompleted, Recalled: a.recalled,

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -119,12 +120,8 @@ func deniedAfter(rest string) bool {
 		return false
 	}
 	value = strings.TrimLeft(value[1:], "\"' ")
-	for _, nothing := range []string{"null", "None", "nil", "false", "False"} {
-		if strings.HasPrefix(value, nothing) {
-			return true
-		}
-	}
-	return strings.HasPrefix(value, "0") && (len(value) == 1 || !IsWordByte(value[1]) && value[1] != '.')
+	isNothing := slices.ContainsFunc([]string{"null", "None", "nil", "false", "False"}, func(nothing string) bool { return strings.HasPrefix(value, nothing) })
+	return isNothing || strings.HasPrefix(value, "0") && (len(value) == 1 || !IsWordByte(value[1]) && value[1] != '.')
 }
 
 // EachErrorWord calls yield for every word of a text that reports an error.

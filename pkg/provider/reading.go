@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"strconv"
@@ -39,10 +40,7 @@ func (r *Reading) Fail(n *Node, format string, args ...any) {
 	if len(r.faults) == maxReadFaults {
 		return
 	}
-	field := n.place()
-	if field == "" {
-		field = "json"
-	}
+	field := cmp.Or(n.place(), "json")
 	r.faults = append(r.faults, conversation.Violation{Field: field, Text: fmt.Sprintf(format, args...)})
 }
 

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,12 +67,7 @@ func trimQuotes(text string) string {
 }
 
 func (q *Query) phraseKnown(runes []rune) bool {
-	for _, p := range q.phrases {
-		if string(p.runes) == string(runes) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(q.phrases, func(p phrase) bool { return slices.Equal(p.runes, runes) })
 }
 
 // readPhraseWords collects the words of a phrase, and reports whether it is a single word. A single word, and the first and last of more

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -221,15 +222,7 @@ func (r *EditRange) Wants(e *conversation.Edit) bool {
 	if !r.Holds(e.Seq) {
 		return false
 	}
-	if len(r.Of) == 0 || AboutRange(e.Kind) {
-		return true
-	}
-	for _, of := range r.Of {
-		if e.Range.Overlaps(of) {
-			return true
-		}
-	}
-	return false
+	return len(r.Of) == 0 || AboutRange(e.Kind) || slices.ContainsFunc(r.Of, e.Range.Overlaps)
 }
 
 // Holds reports whether the sequence number is in the range.

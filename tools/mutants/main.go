@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,9 +133,7 @@ func steps(args []string) (all []step) {
 
 // numbers are those that a list such as "1,5-7" names; without a list, all of them.
 func numbers(list string, most int) (map[int]bool, error) {
-	if list == "" {
-		list = "1-" + strconv.Itoa(most)
-	}
+	list = cmp.Or(list, "1-"+strconv.Itoa(most))
 	wanted := map[int]bool{}
 	for part := range strings.SplitSeq(list, ",") {
 		first, last, isRange := strings.Cut(part, "-")

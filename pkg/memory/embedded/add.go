@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -205,10 +206,7 @@ func (t *Target) Put(ctx context.Context, s memory.Scope, n *memory.Note) (id st
 			id = known.id(d.tag)
 			return nil
 		}
-		e := &entry{kind: noteEntry, time: memory.Millis(n.Time), line: lineOf(n.Text, nil)}
-		if e.time == 0 {
-			e.time = d.now
-		}
+		e := &entry{kind: noteEntry, time: cmp.Or(memory.Millis(n.Time), d.now), line: lineOf(n.Text, nil)}
 		switch {
 		case d.forgotten(e.time):
 			return refused("a note from before the scope was forgotten")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/memory"
 	"github.com/palimpsest-context/palimpsest/pkg/store"
@@ -33,12 +34,8 @@ func contractError(ctx context.Context, err error) error {
 
 // ofContract says whether an error is one of package memory already.
 func ofContract(err error) bool {
-	for _, known := range []error{memory.ErrUnavailable, memory.ErrOutcomeUnknown, memory.ErrRefused, memory.ErrDenied, memory.ErrNotFound} {
-		if errors.Is(err, known) {
-			return true
-		}
-	}
-	return false
+	known := []error{memory.ErrUnavailable, memory.ErrOutcomeUnknown, memory.ErrRefused, memory.ErrDenied, memory.ErrNotFound}
+	return slices.ContainsFunc(known, func(k error) bool { return errors.Is(err, k) })
 }
 
 var (

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,10 +45,7 @@ func answer(err error) *pgconn.PgError {
 	if !errors.As(err, &e) {
 		return nil
 	}
-	severity := e.SeverityUnlocalized
-	if severity == "" {
-		severity = e.Severity
-	}
+	severity := cmp.Or(e.SeverityUnlocalized, e.Severity)
 	if severity != severityOfAnswer || class(e) == classConnection || e.Code[:min(3, len(e.Code))] == "57P" {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -24,10 +25,7 @@ func (r *reader) askEdits() {
 	if q == nil {
 		return
 	}
-	upto := q.Upto
-	if upto == 0 {
-		upto = math.MaxInt64
-	}
+	upto := cmp.Or(q.Upto, math.MaxInt64)
 	take := all(&r.edits, r.s.codec.DecodeEdit)
 	if len(q.Of) == 0 {
 		r.each(allEditsSQL, take, q.After, upto)

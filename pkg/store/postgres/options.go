@@ -107,9 +107,7 @@ func (o Options) config() (*pgxpool.Config, error) {
 		return nil, err
 	}
 	c.ConnConfig.DefaultQueryExecMode = mode
-	if c.ConnConfig.ConnectTimeout == 0 {
-		c.ConnConfig.ConnectTimeout = o.AcquireTimeout
-	}
+	c.ConnConfig.ConnectTimeout = cmp.Or(c.ConnConfig.ConnectTimeout, o.AcquireTimeout)
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
 		c.ConnConfig.RuntimeParams["application_name"] = "palimpsest"
 	}

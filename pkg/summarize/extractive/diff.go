@@ -2,6 +2,7 @@ package extractive
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/facts"
@@ -87,12 +88,8 @@ func (r *diffReader) nextBegins(i int, begin string) bool {
 }
 
 func isDiffHead(line string) bool {
-	for _, head := range []string{"index ", "--- ", "new file ", "deleted file ", "similarity ", "rename ", "old mode", "new mode"} {
-		if strings.HasPrefix(line, head) {
-			return true
-		}
-	}
-	return false
+	heads := []string{"index ", "--- ", "new file ", "deleted file ", "similarity ", "rename ", "old mode", "new mode"}
+	return slices.ContainsFunc(heads, func(head string) bool { return strings.HasPrefix(line, head) })
 }
 
 func (r *diffReader) beginFile(i int, path string) {

@@ -1,6 +1,7 @@
 package extractive
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/pkg/content"
@@ -61,10 +62,7 @@ func partEnd(line string) int {
 	if rank == 0 {
 		best = content.ClusterEnd(line, partBytes)
 	}
-	if best == 0 {
-		return len(line)
-	}
-	return best
+	return cmp.Or(best, len(line))
 }
 
 // breakRank returns how well a line can be broken before a position with an ASCII character, which is therefore a grapheme cluster border:

@@ -1,6 +1,7 @@
 package contents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -279,12 +280,7 @@ func (p searchedPart) next() searchedPart {
 // searchExcerpts runs a search and returns as many of its excerpts as there is room for. If there is no room even for the best one,
 // excerpts are made shorter.
 func searchExcerpts(q *ExcerptQuery, counter tokens.Counter, maxTokens, maxBytes int, fill func(*excerptSearch) error) ([]ContentExcerpt, error) {
-	if maxTokens == 0 {
-		maxTokens = math.MaxInt
-	}
-	if maxBytes == 0 {
-		maxBytes = math.MaxInt
-	}
+	maxTokens, maxBytes = cmp.Or(maxTokens, math.MaxInt), cmp.Or(maxBytes, math.MaxInt)
 	terms := search.NewQuery(q.Terms...)
 	chars := q.MaxChars
 	if chars <= 0 || chars > search.MaxExcerptChars {

@@ -2,6 +2,7 @@ package contents
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -271,20 +272,14 @@ func (in *Upload) Record(handle string, now time.Time) *Record {
 		Handle: handle, Type: r.Type, URL: r.URL, Title: r.Title, ContentType: r.ContentType, Bytes: in.Size, SHA256: in.Sha[:], Accessed: now.UnixMilli(),
 		Run: r.RunID, OfRun: r.RunID != "", Metadata: r.Metadata,
 	}
-	if rec.Type == conversation.SourceTypeUnspecified {
-		rec.Type = conversation.SourceTypeTool
-	}
+	rec.Type = cmp.Or(rec.Type, conversation.SourceTypeTool)
 	if !in.outline.Text() {
-		if rec.ContentType == "" {
-			rec.ContentType = "application/octet-stream"
-		}
+		rec.ContentType = cmp.Or(rec.ContentType, "application/octet-stream")
 		return rec
 	}
 	kind := content.KindOf(r.ContentType, in.headText())
 	rec.Chars, rec.Kind = in.outline.Chars(), int8(kind)
-	if rec.ContentType == "" {
-		rec.ContentType = kind.MediaType()
-	}
+	rec.ContentType = cmp.Or(rec.ContentType, kind.MediaType())
 	return rec
 }
 

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -20,9 +21,7 @@ const tombstoneLife = 30 * 24 * time.Hour
 
 // Create begins a conversation. The id may be that of a deleted one: the new incarnation shares nothing with the old.
 func (s *Service) Create(ctx context.Context, r CreateRequest) (*txn.Conversation, error) {
-	if r.Info.Counter == "" {
-		r.Info.Counter = conversation.DefaultCounter
-	}
+	r.Info.Counter = cmp.Or(r.Info.Counter, conversation.DefaultCounter)
 	r.Info.ActorID = actors.OwnerOf(ctx, r.Info.ActorID)
 	return txn.Decide(ctx, s.Txn, r.Key, func() (*txn.Conversation, error) { return s.attemptCreate(ctx, &r) })
 }

@@ -1,6 +1,7 @@
 package memories
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -163,9 +164,7 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 	if len(r.Scopes) == 0 {
 		r.Scopes = []memory.ScopeKind{memory.ScopeUser}
 	}
-	if r.Limit == 0 {
-		r.Limit = defaultResults
-	}
+	r.Limit = cmp.Or(r.Limit, defaultResults)
 	result := &SearchResult{}
 	var failed error
 	for _, kind := range r.Scopes {

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
@@ -59,8 +60,5 @@ func HasResults(m conversation.Message) bool {
 
 // Tool returns the tool that a result comes from: the one that the result names or else the tool of the call that it answers.
 func (f Answers) Tool(r *conversation.ToolResult) string {
-	if r.Name != "" {
-		return r.Name
-	}
-	return f[r].Name
+	return cmp.Or(r.Name, f[r].Name)
 }

@@ -4,6 +4,7 @@
 package agentcoretest
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -76,9 +77,7 @@ type Server struct {
 // Start starts a server, which ends with the test.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	if o.Namespace == "" {
-		o.Namespace = "/actors/{actorId}"
-	}
+	o.Namespace = cmp.Or(o.Namespace, "/actors/{actorId}")
 	s := &Server{t: t, o: o, tokens: map[string]any{}, last: map[string]time.Time{}}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)

@@ -60,12 +60,7 @@ func withoutBullet(text string) string {
 
 func beginsEntry(line string) bool {
 	line = strings.TrimLeft(line, " \t")
-	for _, begin := range bullets {
-		if strings.HasPrefix(line, begin) {
-			return true
-		}
-	}
-	if strings.HasPrefix(line, "#") {
+	if strings.HasPrefix(line, "#") || slices.ContainsFunc(bullets, func(begin string) bool { return strings.HasPrefix(line, begin) }) {
 		return true
 	}
 	digits := strings.TrimLeft(line, "0123456789")
