@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -24,6 +25,9 @@ type FileReport struct {
 
 	Recall Recall `json:"-"`
 }
+
+// Folder is the last one of the file's path, which tells sets of recordings apart.
+func (f *FileReport) Folder() string { return filepath.Base(filepath.Dir(f.File)) }
 
 // Bound is what somebody comes to who knows the future, and edits nothing but
 // leaves messages out. Names say what changing old text costs: what it does, at
