@@ -166,9 +166,7 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 func (c *Command) report(figures *report.Tally, s *session, took time.Duration) *report.Report {
 	r := figures.Result()
 	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, int32(s.budget()), took.Seconds()
-	if s.policy != nil {
-		r.Policy, r.Cite, r.Cap = s.policy.name, s.policy.cite, s.policy.cap
-	}
+	r.Policy, r.Cite, r.Cap = s.policy.name, s.policy.cite, s.policy.cap
 	return r
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -95,13 +94,6 @@ func summariesOf(response *pb.BuildContextResponse) (n int) {
 		}
 	}
 	return n
-}
-
-// compacts says whether something outgrew the window in a context.
-func compacts(response *pb.BuildContextResponse) bool {
-	return slices.ContainsFunc(response.GetDecisions(), func(d *pb.Decision) bool {
-		return d.GetKind() == pb.DecisionKind_DECISION_KIND_LEFT_OUT || d.GetKind() == pb.DecisionKind_DECISION_KIND_SUMMARIZED
-	})
 }
 
 // pricesOf returns the prices of the model's profile, if the sidecar has one.

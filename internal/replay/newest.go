@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
@@ -77,7 +76,8 @@ func shows(shown, item validate.Item, full bool) bool {
 			if full {
 				return !showsText(shown, text) && !showsText(shown, canonical(text))
 			}
-			return !showsText(shown, head(text)) || len(item.Texts) == 1 && !showsText(shown, tail(text))
+			head, tail := ends(text)
+			return !showsText(shown, head) || len(item.Texts) == 1 && !showsText(shown, tail)
 		})
 	default: // a provider may not take media or foreign thinking
 		return true
@@ -91,21 +91,13 @@ func showsText(shown validate.Item, text string) bool {
 		slices.ContainsFunc(shown.Texts, func(s string) bool { return strings.Contains(s, text) })
 }
 
-// head returns what clipping leaves of a result in any case.
-func head(text string) string {
-	if utf8.RuneCountInString(text) <= clippedChars {
-		return text
-	}
-	return string([]rune(text)[:headChars])
-}
-
-// tail returns what clipping leaves of the end of a result in any case.
-func tail(text string) string {
-	if utf8.RuneCountInString(text) <= clippedChars {
-		return text
-	}
+// ends are what clipping leaves of a result's head and tail in any case.
+func ends(text string) (head, tail string) {
 	runes := []rune(text)
-	return string(runes[len(runes)-tailChars:])
+	if len(runes) <= clippedChars {
+		return text, text
+	}
+	return string(runes[:headChars]), string(runes[len(runes)-tailChars:])
 }
 
 // sameArguments compares by value, since providers want them written

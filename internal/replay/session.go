@@ -33,7 +33,7 @@ type session struct {
 	prices   report.Prices
 	step     func() // called after each build
 	sent     func(request string)
-	policy   *policy // nil: that of the sidecar
+	policy   *policy
 }
 
 // under is the session under a policy.
@@ -139,7 +139,7 @@ func (s *session) begin(id string, r *recording.Recording) *conversation {
 // create begins the conversation under the policy; without one, the first
 // append creates it.
 func (c *conversation) create(ctx context.Context) {
-	if c.policy == nil {
+	if c.policy.conversation == nil {
 		return
 	}
 	_, err := c.records.CreateConversation(ctx, &pb.CreateConversationRequest{

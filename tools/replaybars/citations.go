@@ -19,7 +19,7 @@ func citations(w io.Writer, all plays) (out []string, err error) {
 		if of == nil {
 			of = all.Of(p.play)[0]
 		}
-		c, s, n := p.Citations, p.Total(), of.Total()
+		c, s, n := p.Citations, &p.FileReport, &of.FileReport
 		fmt.Fprintf(table, "%s\t%s\t%d\t%.0f\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f\t%.2f\n", p.play, p.Name(), c.Count, c.Mean, c.Largest,
 			tokens.share(s, n), cost.share(s, n), (p.CostWith+c.AskingCost)/of.CostWith, references.share(s, n),
 			report.Share(c.Found, c.Words), c.RetrieveMS.P50, c.RetrieveMS.P95)

@@ -111,7 +111,7 @@ func joined(w io.Writer, play string, all plays) []string {
 	if with == nil || other == nil || with.None == nil || len(with.Caps) != fiveCaps || len(other.Caps) != fiveCaps {
 		return []string{fmt.Sprintf("%s: %s and %s at %d caps, or none, were not played", play, balanced, onlySummaries, fiveCaps)}
 	}
-	s, as, n := with.Total(), other.Total(), with.None.Total()
+	s, as, n := &with.FileReport, &other.FileReport, &with.None.FileReport
 	fmt.Fprintf(w, "%s, %s: %s\n%s, %s: %s\n", play, balanced, describe(s, n), play, onlySummaries, describe(as, n))
 	b := bar{play: play, policy: balanced + " beside summaries alone"}
 	for _, m := range economy {

@@ -103,7 +103,7 @@ func (p *played) where() string { return p.play + ": " + p.Name() }
 // Set is what the recordings of a folder came to, or all without a folder.
 func (p *played) Set(folder string) *report.FileReport {
 	if folder == "" {
-		return p.Total()
+		return &p.FileReport
 	}
 	return in(folder, p.Files)
 }

@@ -32,8 +32,8 @@ func Of(ctx context.Context, recordings []recording.Recording, files []string, c
 		free.Merge(f.follow(f.forgetting(leastRecall), prices, false, recordings[i].File))
 	}
 	return []report.Bound{
-		{Name: Paid, FileReport: *paid.Result().Total(), Files: paid.Files},
-		{Name: Free, FileReport: *free.Result().Total(), Files: free.Files},
+		{Name: Paid, FileReport: paid.Result().FileReport, Files: paid.Files},
+		{Name: Free, FileReport: free.Result().FileReport, Files: free.Files},
 	}
 }
 

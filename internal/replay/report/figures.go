@@ -8,7 +8,7 @@ import (
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
-// FileReport is what the recordings of one file came to.
+// FileReport is what the recordings of one file came to, or of all.
 type FileReport struct {
 	File                 string  `json:"file,omitempty"`
 	Conversations        int     `json:"conversations"`

@@ -17,8 +17,6 @@ type turn struct {
 // Tally is the figures of one conversation, or of several merged.
 type Tally struct {
 	Report
-	File           string // of one conversation
-	Recall         Recall
 	StableTokens   int64 // of ComparedTokens, those that stood in the context before
 	ComparedTokens int64
 
