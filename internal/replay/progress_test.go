@@ -24,7 +24,7 @@ func TestProgress_Line_SaysWhatIsLeft(t *testing.T) {
 
 func TestProgress_NoTerminal_WritesLines(t *testing.T) {
 	var b bytes.Buffer
-	p := newProgress(&b, nil, true)
+	p := newProgress(&b, 0, true)
 	p.draw(time.Now())
 	p.stop()
 	if got := b.String(); !strings.HasSuffix(got, "left\n") || strings.Contains(got, "\x1b") {

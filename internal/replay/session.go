@@ -34,12 +34,13 @@ type session struct {
 	step     func() // called after each build
 	sent     func(request string)
 	policy   *policy
+	sum      *report.Tally // of all conversations
 }
 
 // under is the session under a policy.
-func (s *session) under(p *policy) *session {
+func (s *session) under(p *policy, files []string) *session {
 	out := *s
-	out.policy = p
+	out.policy, out.sum = p, report.NewTally(files)
 	return &out
 }
 

@@ -30,6 +30,16 @@ func (r *Recording) Asks(i int) bool {
 	return r.Messages[i].GetRole() == pb.Role_ROLE_ASSISTANT && !r.continued[i]
 }
 
+// Builds is how often a context is asked for.
+func (r *Recording) Builds() (n int) {
+	for i := range r.Messages {
+		if r.Asks(i) {
+			n++
+		}
+	}
+	return n
+}
+
 // Options says how recordings are read: every Sample-th conversation, the first
 // of them at Offset, and if Join is over 1 so many of a file in a row as one.
 type Options struct {
