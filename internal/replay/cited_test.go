@@ -207,7 +207,7 @@ func TestVocabulary_TermsFor_TheLongestShared(t *testing.T) {
 func TestPolicy_CiteLength_IsThePolicys(t *testing.T) {
 	of := func(c *pb.CitationsPolicy) *policy { return &policy{conversation: &pb.Policy{Citations: c}} }
 	for want, p := range map[int]*policy{
-		0: nil, 1000: of(&pb.CitationsPolicy{}), 300: of(&pb.CitationsPolicy{ThresholdChars: proto.Int32(300)}),
+		0: {}, 1000: of(&pb.CitationsPolicy{}), 300: of(&pb.CitationsPolicy{ThresholdChars: proto.Int32(300)}),
 	} {
 		if got := p.citeLength(); got != want {
 			t.Errorf("%d, want %d", got, want)

@@ -130,28 +130,31 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 	}
 	defer closed()
 	each := slices.Concat(under...)
-	sessions, sums := make([]*session, len(each)), make([]*report.Tally, len(each))
+	builds := 0
+	for i := range recordings {
+		builds += len(each) * recordings[i].Builds()
+	}
+	bar := newProgress(env.Stderr, int64(builds), c.ASCII)
+	defer bar.stop()
+	s.step = bar.step
+	sessions := make([]*session, len(each))
 	for i, p := range each {
-		sessions[i], sums[i] = s.under(p), report.NewTally(c.Files)
+		sessions[i] = s.under(p, c.Files)
 		if err := sessions[i].tryOut(ctx); err != nil {
 			return nil, err
 		}
 	}
-	jobs := jobs(sessions, sums, recordings)
-	bar := newProgress(env.Stderr, jobs, c.ASCII)
-	defer bar.stop()
-	for _, s := range sessions {
-		s.step = bar.step
-	}
 	started := time.Now()
-	err = all(ctx, jobs, c.Parallel)
+	err = playAll(ctx, sessions, recordings, c.Parallel)
 	took := time.Since(started)
 	reports := make([]*report.Report, len(under))
 	for i := range reports {
 		atCaps := make([]*report.Report, len(under[i]))
-		for k := range atCaps {
-			atCaps[k] = c.report(sums[0], sessions[0], took)
-			sums, sessions = sums[1:], sessions[1:]
+		for k, p := range under[i] {
+			r := sessions[0].sum.Result()
+			r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, int32(sessions[0].budget()), took.Seconds()
+			r.Policy, r.Cite, r.Cap = p.name, p.cite, p.cap
+			atCaps[k], sessions = r, sessions[1:]
 		}
 		reports[i] = report.Mean(atCaps)
 	}
@@ -160,16 +163,6 @@ func (c *Command) play(ctx context.Context, env *Env, address string, recordings
 		reports[0].Bounds = bound.Of(ctx, recordings, c.Files, s.count, s.prices)
 	}
 	return reports[0], err
-}
-
-// report is what a session's figures come to.
-func (c *Command) report(figures *report.Tally, s *session, took time.Duration) *report.Report {
-	r := figures.Result()
-	r.Format, r.Window, r.Budget, r.Seconds = c.Format, c.Window, int32(s.budget()), took.Seconds()
-	if s.policy != nil {
-		r.Policy, r.Cite, r.Cap = s.policy.name, s.policy.cite, s.policy.cap
-	}
-	return r
 }
 
 // session is what the conversations of this replay share, under whatever policy.
@@ -190,41 +183,25 @@ func (c *Command) session(ctx context.Context, address string, env *Env) (s *ses
 	}, func() { _ = conn.Close() }, nil
 }
 
-// job is a recording to be played.
-type job struct {
-	*session
-	id       string
-	recorded *recording.Recording
-	into     *report.Tally
-}
-
-// jobs lists what is to be played: each recording under each policy in turn, so
+// playAll plays so many recordings at once: each under every policy in turn, so
 // that what slows the machine down slows all of them down.
-func jobs(sessions []*session, sums []*report.Tally, recordings []recording.Recording) (out []job) {
-	for i := range recordings {
-		for k, s := range sessions {
-			out = append(out, job{s, fmt.Sprintf("replay-%s-%d-%d", s.run, i, k), &recordings[i], sums[k]})
-		}
-	}
-	return out
-}
-
-// all plays the jobs, so many at once.
-func all(ctx context.Context, jobs []job, workers int) error {
+func playAll(ctx context.Context, sessions []*session, recordings []recording.Recording, workers int) error {
 	var playing errgroup.Group
 	var lock sync.Mutex
 	playing.SetLimit(workers)
-	for _, j := range jobs {
-		if ctx.Err() != nil {
-			break
+	for i := range recordings {
+		for k, s := range sessions {
+			if ctx.Err() != nil {
+				continue
+			}
+			playing.Go(func() error {
+				t := s.play(ctx, fmt.Sprintf("replay-%s-%d-%d", s.run, i, k), &recordings[i])
+				lock.Lock()
+				defer lock.Unlock()
+				s.sum.Merge(t)
+				return nil
+			})
 		}
-		playing.Go(func() error {
-			t := j.play(ctx, j.id, j.recorded)
-			lock.Lock()
-			defer lock.Unlock()
-			j.into.Merge(t)
-			return nil
-		})
 	}
 	_ = playing.Wait() // what goes wrong is in the figures
 	return ctx.Err()

@@ -16,7 +16,7 @@ type grow struct {
 }
 
 func measured(builds []grow) report.Compactions {
-	c := &conversation{session: &session{window: 1000}, Tally: report.NewTally(nil), history: validate.NewHistory(func(string) int { return 0 })}
+	c := &conversation{session: &session{window: 1000, policy: &policy{}}, Tally: report.NewTally(nil), history: validate.NewHistory(func(string) int { return 0 })}
 	for _, b := range builds {
 		c.history.Tokens += b.by
 		response := &pb.BuildContextResponse{Compaction: &pb.CompactionStatus{WindowStartIndex: b.start}}

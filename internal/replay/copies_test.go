@@ -33,7 +33,7 @@ func TestCheckCopies_BrokenSidecar_IsSeen(t *testing.T) {
 		"a line is lost beside": {[]string{first, "x\n[3 lines as in message 0, lines 2-4: b. Full text: expand_message(1)]"}, 1},
 		"no such message":       {[]string{first, "x\n[3 lines as in message 7, lines 2-4: b. Full text: expand_message(1)]\ny"}, 2},
 	} {
-		c := &conversation{session: &session{}, Tally: report.NewTally(nil), reference: reference(), appended: []*pb.Message{resultOf(first), resultOf(second)}}
+		c := &conversation{session: &session{policy: &policy{}}, Tally: report.NewTally(nil), reference: reference(), appended: []*pb.Message{resultOf(first), resultOf(second)}}
 		response := &pb.BuildContextResponse{Decisions: []*pb.Decision{{
 			Kind: pb.DecisionKind_DECISION_KIND_DEDUPLICATED, StartIndex: 1, EndIndex: 2,
 		}}}

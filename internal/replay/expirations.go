@@ -87,8 +87,8 @@ func (c *conversation) lifetimeOf(r *pb.ToolResult, cited bool) lifetime {
 // trackResults remembers the parts of a message that just entered the view, and its
 // results of one text each. Gemini's format may write what is JSON in another way.
 func (c *conversation) trackResults(m *pb.Message, cited bool) {
-	if c.policy == nil {
-		return
+	if c.policy.conversation == nil {
+		return // the sidecar's own policy is not known here
 	}
 	for _, part := range m.GetParts() {
 		c.parts = append(c.parts, c.prunedFor(part))
@@ -175,7 +175,7 @@ func resultTexts(blocks []validate.Block) map[string]int {
 // the judge sees as protected is.
 func (c *conversation) prunedFor(part *pb.Part) int {
 	most := maxPartTokens
-	if said := c.policy.pruning().GetMaxPartTokens(); said > 0 {
+	if said := c.policy.conversation.GetPruning().GetMaxPartTokens(); said > 0 {
 		most = int(said)
 	}
 	alone := validate.Message{Items: recall.Items([]*pb.Part{part})}
@@ -185,7 +185,7 @@ func (c *conversation) prunedFor(part *pb.Part) int {
 // prunable is how many of the oldest parts pruning may clear: none that the
 // newest tokens reach into, which it leaves alone.
 func (c *conversation) prunable() int {
-	said := c.policy.pruning()
+	said := c.policy.conversation.GetPruning()
 	if said != nil && said.Enabled != nil && !said.GetEnabled() {
 		return 0
 	}
@@ -200,12 +200,4 @@ func (c *conversation) prunable() int {
 		protect -= c.parts[i]
 	}
 	return 0
-}
-
-// pruning is what is said of pruning; nil if nothing is.
-func (p *policy) pruning() *pb.PruningPolicy {
-	if p == nil {
-		return nil
-	}
-	return p.conversation.GetPruning()
 }

@@ -60,11 +60,8 @@ func (c *conversation) inspect(response *pb.BuildContextResponse, room int) (con
 }
 
 func (c *conversation) hash(r *pb.Rendered) {
-	sum := sha256.New()
-	sum.Write(r.GetSystemJson())
-	sum.Write([]byte{0})
-	sum.Write(r.GetMessagesJson())
-	if hex.EncodeToString(sum.Sum(nil)) != r.GetContentSha256() {
+	sum := sha256.Sum256(slices.Concat(r.GetSystemJson(), []byte{0}, r.GetMessagesJson()))
+	if hex.EncodeToString(sum[:]) != r.GetContentSha256() {
 		c.fail("errors", &c.Errors, "content_sha256 is not that of the bytes")
 	}
 }
@@ -76,7 +73,7 @@ func (c *conversation) measure(response *pb.BuildContextResponse, context *valid
 	c.LetGo.Built(response)
 	c.TokensWithout += int64(c.whole + c.fixed)
 	c.TokensWith += int64(total)
-	if compacts(response) {
+	if outgrown := decided(response, pb.DecisionKind_DECISION_KIND_LEFT_OUT, pb.DecisionKind_DECISION_KIND_SUMMARIZED); len(outgrown) > 0 {
 		c.FilledTokens += int64(total)
 		c.FilledRoom += int64(c.budget())
 	}
@@ -164,10 +161,8 @@ func (c *conversation) roomy(room int) bool {
 // these two formats write a message as one, and only without repairs does
 // everything that was appended stand in the context or among the savings.
 func (c *conversation) checkSavings(response *pb.BuildContextResponse, total int) {
-	repaired := slices.ContainsFunc(response.GetDecisions(), func(d *pb.Decision) bool {
-		return d.GetKind() == pb.DecisionKind_DECISION_KIND_REPAIRED
-	})
-	if repaired || c.format != validate.OpenAIChat && c.format != validate.Neutral {
+	repaired := decided(response, pb.DecisionKind_DECISION_KIND_REPAIRED)
+	if len(repaired) > 0 || c.format != validate.OpenAIChat && c.format != validate.Neutral {
 		return
 	}
 	t := response.GetTokens()

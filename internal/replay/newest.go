@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/palimpsest-context/palimpsest/internal/replay/recall"
 	"github.com/palimpsest-context/palimpsest/internal/validate"
@@ -77,7 +76,8 @@ func shows(shown, item validate.Item, full bool) bool {
 			if full {
 				return !showsText(shown, text) && !showsText(shown, canonical(text))
 			}
-			return !showsText(shown, head(text)) || len(item.Texts) == 1 && !showsText(shown, tail(text))
+			head, tail := ends(text)
+			return !showsText(shown, head) || len(item.Texts) == 1 && !showsText(shown, tail)
 		})
 	default: // a provider may not take media or foreign thinking
 		return true
@@ -91,21 +91,13 @@ func showsText(shown validate.Item, text string) bool {
 		slices.ContainsFunc(shown.Texts, func(s string) bool { return strings.Contains(s, text) })
 }
 
-// head returns what clipping leaves of a result in any case.
-func head(text string) string {
-	if utf8.RuneCountInString(text) <= clippedChars {
-		return text
-	}
-	return string([]rune(text)[:headChars])
-}
-
-// tail returns what clipping leaves of the end of a result in any case.
-func tail(text string) string {
-	if utf8.RuneCountInString(text) <= clippedChars {
-		return text
-	}
+// ends are what clipping leaves of a result's head and tail in any case.
+func ends(text string) (head, tail string) {
 	runes := []rune(text)
-	return string(runes[len(runes)-tailChars:])
+	if len(runes) <= clippedChars {
+		return text, text
+	}
+	return string(runes[:headChars]), string(runes[len(runes)-tailChars:])
 }
 
 // sameArguments compares by value, since providers want them written
@@ -128,4 +120,38 @@ func canonical(text string) string {
 	// What was decoded encodes.
 	_ = json.NewEncoder(&b).Encode(v)
 	return strings.TrimSpace(b.String())
+}
+
+// What a context says of a call that nothing answered, and before a result that
+// came too late for its unit.
+const (
+	neverAnswered = "[No result: the call was never answered.]"
+	lateResult    = "[Late result of "
+)
+
+// checkPairs demands that no more calls are shown as never answered, and no more
+// results as late, than are on record. Whether a result answers a call of its
+// unit says the judge's own model of units.
+func (c *conversation) checkPairs(blocks []validate.Block) {
+	closed, late := 0, 0
+	for i := range blocks {
+		for _, item := range blocks[i].Items {
+			switch {
+			case item.Kind == validate.Result && len(item.Texts) == 1 && item.Texts[0] == neverAnswered:
+				closed++
+			case item.Kind == validate.Text && blocks[i].Role == "user" && strings.HasPrefix(item.Texts[0], lateResult):
+				late++
+			}
+		}
+	}
+	if closed+late == 0 {
+		return
+	}
+	calls, results := c.history.Unpaired()
+	switch {
+	case closed > calls:
+		c.fail("answers_lost", &c.AnswersLost, fmt.Sprintf("%d calls are shown as never answered, %d were not answered", closed, calls))
+	case late > results:
+		c.fail("answers_lost", &c.AnswersLost, fmt.Sprintf("%d results are shown as late, %d are", late, results))
+	}
 }

@@ -128,7 +128,7 @@ func TestPolicy_Apply_NamesToolsByTheirCalls(t *testing.T) {
 			t.Error("the recording was changed")
 		}
 	}
-	var none *policy
+	none := &policy{}
 	if m := result("bash"); none.apply(m, nil) != m {
 		t.Error("without a policy something was changed")
 	}

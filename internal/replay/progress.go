@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
@@ -21,67 +20,49 @@ const (
 // then elsewhere.
 type progress struct {
 	*sheet.Sheet
-	total   int64
-	done    atomic.Int64
-	started time.Time
-	quit    chan struct{}
-	ended   sync.WaitGroup
+	total, done    int64
+	started, drawn time.Time
+	lock           sync.Mutex
 }
 
-func newProgress(w io.Writer, jobs []job, ascii bool) *progress {
-	p := &progress{Sheet: sheet.New(w, false, ascii), started: time.Now(), quit: make(chan struct{})}
-	for i := range jobs {
-		for k := range jobs[i].recorded.Messages {
-			if jobs[i].recorded.Asks(k) {
-				p.total++
-			}
-		}
-	}
-	p.ended.Go(p.run)
-	return p
+func newProgress(w io.Writer, builds int64, ascii bool) *progress {
+	return &progress{Sheet: sheet.New(w, false, ascii), total: builds, started: time.Now(), drawn: time.Now()}
 }
 
-func (p *progress) step() { p.done.Add(1) }
-
-func (p *progress) stop() {
-	close(p.quit)
-	p.ended.Wait()
-}
-
-func (p *progress) run() {
+// step is called after each build.
+func (p *progress) step() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.done++
 	every := reportEvery
 	if p.Terminal {
 		every = drawEvery
 	}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-p.quit:
-			if p.Terminal {
-				fmt.Fprint(p.Out, "\r"+clearToRight)
-			}
-			return
-		case <-ticker.C:
-			p.draw(time.Since(p.started))
-		}
+	if now := time.Now(); now.Sub(p.drawn) >= every {
+		p.draw(now)
 	}
 }
 
-func (p *progress) draw(took time.Duration) {
-	if line := p.line(took); p.Terminal {
+func (p *progress) draw(now time.Time) {
+	p.drawn = now
+	if line := p.line(now.Sub(p.started)); p.Terminal {
 		fmt.Fprint(p.Out, "\r"+line+clearToRight)
 	} else {
 		fmt.Fprintln(p.Out, line)
 	}
 }
 
+func (p *progress) stop() {
+	if p.Terminal {
+		fmt.Fprint(p.Out, "\r"+clearToRight)
+	}
+}
+
 // line says how many builds are done and how long the rest will take.
 func (p *progress) line(took time.Duration) string {
-	done := p.done.Load()
 	left := "?"
-	if done > 0 {
-		left = (took * time.Duration(p.total-done) / time.Duration(done)).Round(time.Second).String()
+	if p.done > 0 {
+		left = (took * time.Duration(p.total-p.done) / time.Duration(p.done)).Round(time.Second).String()
 	}
-	return p.Clean(fmt.Sprintf("replay %s %d of %d builds, %s left", p.Bar(done, p.total, barWidth, "░"), done, p.total, left))
+	return p.Clean(fmt.Sprintf("replay %s %d of %d builds, %s left", p.Bar(p.done, p.total, barWidth, "░"), p.done, p.total, left))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestProgress_Line_SaysWhatIsLeft(t *testing.T) {
-	p := &progress{Sheet: &sheet.Sheet{ASCII: true}, total: 100}
+	p := &progress{Sheet: &sheet.Sheet{ASCII: true}, total: 100, drawn: time.Now()}
 	if got := p.line(time.Second); !strings.Contains(got, "0 of 100 builds, ? left") {
 		t.Error(got)
 	}
@@ -24,8 +24,8 @@ func TestProgress_Line_SaysWhatIsLeft(t *testing.T) {
 
 func TestProgress_NoTerminal_WritesLines(t *testing.T) {
 	var b bytes.Buffer
-	p := newProgress(&b, nil, true)
-	p.draw(time.Second)
+	p := newProgress(&b, 0, true)
+	p.draw(time.Now())
 	p.stop()
 	if got := b.String(); !strings.HasSuffix(got, "left\n") || strings.Contains(got, "\x1b") {
 		t.Errorf("%q", got)

@@ -17,7 +17,7 @@ func said(role, text string) validate.Message {
 // white space says nothing.
 func TestConversation_ContentRecall_CountsWhatIsRepeated(t *testing.T) {
 	c := &conversation{
-		Tally: report.NewTally(nil), session: &session{}, said: recall.References{},
+		Tally: report.NewTally(nil), session: &session{policy: &policy{}}, said: recall.References{},
 		shingler: recall.NewShingler(), agentSaid: recall.Shingles{}, othersSaid: recall.Shingles{}, blockShingles: map[string]recall.Shingles{},
 	}
 	c.remember(said("tool", "one two three four five six seven eight nine"))
@@ -46,7 +46,7 @@ func TestConversation_ContentRecall_CountsWhatIsRepeated(t *testing.T) {
 // TestConversation_ContentRecall_OwnWordsAreNotForeign: what the agent alone said counts for all, and not for what others said.
 func TestConversation_ContentRecall_OwnWordsAreNotForeign(t *testing.T) {
 	c := &conversation{
-		Tally: report.NewTally(nil), session: &session{}, said: recall.References{},
+		Tally: report.NewTally(nil), session: &session{policy: &policy{}}, said: recall.References{},
 		shingler: recall.NewShingler(), agentSaid: recall.Shingles{}, othersSaid: recall.Shingles{}, blockShingles: map[string]recall.Shingles{},
 	}
 	c.remember(said("assistant", "a b c d e f g h"))

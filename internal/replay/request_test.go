@@ -119,7 +119,7 @@ func TestCommand_Run_AnOpeningThatMayLeave_IsNotDemanded(t *testing.T) {
 }
 
 func TestConversation_Hear_TakesAUsersOwnWordsAlone(t *testing.T) {
-	c := &conversation{session: &session{count: func(string) int { return 1 }}, Tally: report.NewTally(nil)}
+	c := &conversation{session: &session{policy: &policy{}, count: func(string) int { return 1 }}, Tally: report.NewTally(nil)}
 	for i, m := range []*pb.Message{
 		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart("r")}, MessageType: pb.MessageType_MESSAGE_TYPE_ACTION_RESULT},
 		{Role: pb.Role_ROLE_USER, Parts: []*pb.Part{wordsPart("first")}},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
@@ -31,13 +33,14 @@ type session struct {
 	prices   report.Prices
 	step     func() // called after each build
 	sent     func(request string)
-	policy   *policy // nil: that of the sidecar
+	policy   *policy
+	sum      *report.Tally // of all conversations
 }
 
 // under is the session under a policy.
-func (s *session) under(p *policy) *session {
+func (s *session) under(p *policy, files []string) *session {
 	out := *s
-	out.policy = p
+	out.policy, out.sum = p, report.NewTally(files)
 	return &out
 }
 
@@ -137,7 +140,7 @@ func (s *session) begin(id string, r *recording.Recording) *conversation {
 // create begins the conversation under the policy; without one, the first
 // append creates it.
 func (c *conversation) create(ctx context.Context) {
-	if c.policy == nil {
+	if c.policy.conversation == nil {
 		return
 	}
 	_, err := c.records.CreateConversation(ctx, &pb.CreateConversationRequest{
@@ -247,4 +250,68 @@ func (c *conversation) request(window int32) *pb.BuildContextRequest {
 func (c *conversation) fail(figure string, n *int, detail string) {
 	*n++
 	c.AddExample(report.Example{Figure: figure, Conversation: c.name, Message: c.index, Detail: detail})
+}
+
+// The reasons that a replay judges; see ErrorReason in the contract.
+const (
+	reasonNoCall    = "RESULT_WITHOUT_CALL"
+	reasonPending   = "PENDING_TOOL_CALLS"
+	reasonEmpty     = "EMPTY_CONTEXT"
+	reasonNone      = "NO_MESSAGES"
+	reasonCannotFit = "CONTEXT_CANNOT_FIT"
+	reasonNotFound  = "CONVERSATION_NOT_FOUND"
+	reasonTooLarge  = "REPLY_TOO_LARGE"
+	reasonNotEdited = "NOT_EDITED"
+)
+
+// describe names an error without its text, which is the server's to word.
+func describe(err error) string {
+	return fmt.Sprintf("%v %s", status.Code(err), dial.Reason(err))
+}
+
+// refused judges a build at a budget that was not answered, and counts it by its
+// reason.
+func (c *conversation) refused(err error, room int, byReason map[string]int) {
+	reason := dial.Reason(err)
+	if status.Code(err) == codes.NotFound && reason == reasonNotFound && c.history.Len() == 0 {
+		// Before anything is appended there is no conversation, so no message:
+		// the same refusal by another name.
+		reason = reasonNone
+	}
+	wrong := ""
+	switch reason {
+	case reasonPending:
+		if !c.history.Pending() || c.closing {
+			wrong = "no call waits at the end"
+		}
+	case reasonNone:
+		if c.history.Len() > 0 {
+			wrong = "there are messages"
+		}
+	case reasonEmpty:
+		if !c.history.Blank() && c.history.BoneSpoken()+c.fixed <= room {
+			wrong = "there is something to show"
+		}
+	case reasonCannotFit:
+		if bone := c.history.Bone() + c.fixed; bone <= room {
+			wrong = fmt.Sprintf("the least is %d tokens of %d", bone, room)
+		}
+	default:
+		c.fail("errors", &c.Errors, "build: "+describe(err))
+		return
+	}
+	byReason[reason]++
+	if wrong != "" {
+		c.fail("wrong_refusals", &c.WrongRefusals, reason+", but "+wrong)
+	}
+}
+
+// checkAnswered judges that a build was answered at all.
+func (c *conversation) checkAnswered() {
+	switch {
+	case c.history.Pending() && !c.closing:
+		c.fail("wrong_refusals", &c.WrongRefusals, "answered while calls wait at the end")
+	case c.history.SystemOnly():
+		c.fail("wrong_refusals", &c.WrongRefusals, "answered with nothing but system messages")
+	}
 }

@@ -45,12 +45,12 @@ func TestCitations_BarsMet_PrintsTable(t *testing.T) {
 func TestCitations_BarMissed_Fails(t *testing.T) {
 	plain := under("none", 100, 1, noCompactions)
 	for want, changed := range map[string]map[string]string{
-		"coding-raw: cost 0.810 of none":                 {"coding-raw": beside(cited("none", 81), plain)},
-		"long: cost 0.900 of none":                       {"long": beside(cited("none", 90), plain)},
+		"none+cite: cost 0.810, at most 0.8":             {"coding-raw": beside(cited("none", 81), plain)},
+		"none+cite: cost 0.900, at most 0.8":             {"long": beside(cited("none", 90), plain)},
 		"long: none was not played with":                 {"long": beside(cited("balanced", 70), plain)},
 		"long: no result":                                {"long": "{"},
 		"coding-raw: nothing was cited":                  {"coding-raw": beside(strings.Replace(cited("none", 70), `"count": 7`, `"count": 0`, 1), plain)},
-		"coding-raw: mini_swe_agent was not played":      {"coding-raw": beside(strings.ReplaceAll(cited("none", 70), `"builds": 9`, `"builds": 8`), plain)},
+		"coding-raw: none+cite: mini_swe_agent was not":  {"coding-raw": beside(strings.ReplaceAll(cited("none", 70), `"builds": 9`, `"builds": 8`), plain)},
 		"gemini at 8192: balanced+cite: content_mismatc": {"gemini at 8192": strings.Replace(cited("balanced", 90), `"content_mismatches": 0`, `"content_mismatches": 1`, 1)},
 		"long: none+cite: cited_wrongly is not reported": {"long": beside(strings.Replace(cited("none", 70), `"cited_wrongly"`, `"other"`, 1), plain)},
 	} {

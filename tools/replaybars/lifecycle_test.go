@@ -21,8 +21,8 @@ func resultOf(tokens, cost float64) string {
 func lifecycleOf(t *testing.T, changed map[string]string) (string, error) {
 	t.Helper()
 	results := map[string]string{"none": resultOf(100, 100), "remove-0": good}
-	for _, turns := range lifecycleTurns {
-		results[name(eager, turns)], results[name(coalesced, turns)] = resultOf(70, 88), resultOf(71, 85)
+	for _, turns := range []string{"2", "5", "10", "20"} {
+		results["eager-"+turns], results["coalesced-"+turns] = resultOf(70, 88), resultOf(71, 85)
 	}
 	for key, content := range changed {
 		results[key] = content
@@ -58,13 +58,15 @@ func TestLifecycle_BarsMet_PrintsRows(t *testing.T) {
 
 func TestLifecycle_BarMissed_Fails(t *testing.T) {
 	for want, changed := range map[string]map[string]string{
-		"coalesced costs 1.0114 of eager":     {"coalesced-5": resultOf(71, 89)},
-		"mini_swe_agent saves too little":     {"coalesced-2": resultOf(73, 80)},
-		"remove-0: expired_late is 1":         {"remove-0": strings.Replace(good, `"expired_late": 0`, `"expired_late": 1`, 1)},
-		"eager-10: no result":                 {"eager-10": ""},
-		"10 turns were not replayed in both":  {"eager-10": ""},
-		"2 turns: not the same builds":        {"eager-2": strings.Replace(resultOf(70, 88), `"builds": 9`, `"builds": 8`, 1)},
-		"none: savings_misstated is not repo": {"none": strings.Replace(resultOf(100, 100), "savings_misstated", "other", 1)},
+		"coalesced costs 1.0114 of eager":                                               {"coalesced-5": resultOf(71, 89)},
+		"coalesced-2: mini_swe_agent: tokens 0.730, at most 0.720":                      {"coalesced-2": resultOf(73, 80)},
+		"coalesced-2: mini_swe_agent: tokens of the whole history 0.730, at most 0.720": {"coalesced-2": resultOf(73, 80)},
+		"coalesced-2: mini_swe_agent: cost 0.910, at most 0.900":                        {"coalesced-2": resultOf(70, 91), "eager-2": resultOf(70, 91)},
+		"remove-0: own: expired_late is 1":                                              {"remove-0": strings.Replace(good, `"expired_late": 0`, `"expired_late": 1`, 1)},
+		"eager-10: no result":                                                           {"eager-10": ""},
+		"10 turns were not replayed in both":                                            {"eager-10": ""},
+		"2 turns: not the same builds":                                                  {"eager-2": strings.Replace(resultOf(70, 88), `"builds": 9`, `"builds": 8`, 1)},
+		"none: own: savings_misstated is not repo":                                      {"none": strings.Replace(resultOf(100, 100), "savings_misstated", "other", 1)},
 	} {
 		if out, err := lifecycleOf(t, changed); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%q: error %v, output\n%s", want, err, out)

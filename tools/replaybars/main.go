@@ -1,4 +1,4 @@
-// Command replaybars prints the results of `sidecar replay --json` as a table
+// Command replaybars prints the results of `sidecar replay --json` as tables
 // and fails if one misses a bar.
 //
 //	replaybars FILE...              FILE is WINDOW-FORMAT.json, under none and under any other policy
@@ -13,15 +13,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
 func main() {
@@ -31,166 +25,91 @@ func main() {
 	}
 }
 
-// shown are figures without a bar.
-var shown = []string{"mean_fill", "stable_prefix_share", "reference_recall"}
-
-const (
-	// meanFill is what builds that leave something out must use of their
-	// budgets, pooled over all results.
-	meanFill = 0.65
-	// stablePrefix is the share of tokens that must stand in the previous
-	// context already, at the window of stablePrefixWindow.
-	stablePrefix       = 0.90
-	stablePrefixWindow = "32768"
-)
-
-func run(files []string, stdout io.Writer) error {
-	if len(files) == 0 {
+func run(args []string, stdout io.Writer) error {
+	if len(args) == 0 {
 		return errors.New("no result to judge")
 	}
-	switch files[0] {
+	switch args[0] {
 	case "lifecycle":
-		return lifecycle(files[1:], stdout)
+		return judge(lifecycle, args[1:], stdout)
 	case "policies":
-		return policies(files[1:], stdout)
+		return judge(policies, args[1:], stdout)
+	case "citations":
+		return judge(citations, args[1:], stdout)
 	case "page":
-		if len(files) < 3 {
+		if len(args) < 3 {
 			return errors.New("page wants a page and results")
 		}
-		return page(files[1], files[2:])
-	case "citations":
-		return citations(files[1:], stdout)
+		return page(args[1], args[2:])
 	case "frontier":
-		return frontier(files[1:], stdout)
+		return frontier(args[1:], stdout)
 	}
-	return grid(files, stdout)
+	return judge(grid, args, stdout)
 }
 
-// grid judges replays at several windows and in several formats.
-func grid(files []string, stdout io.Writer) error {
-	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, strings.Join(append([]string{"window", "format", "policy", "conversations", "builds", "refused", "not 0"}, shown...), "\t"))
-	var missed []string
-	var tokens, room float64
-	for _, file := range files {
-		window, format, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".json"), "-")
-		window = strings.TrimLeft(window, "0")
-		all, err := readPlayed(file)
-		if err != nil {
-			missed = append(missed, fmt.Sprintf("%s %s: no result: %v", window, format, err))
-		}
-		for _, p := range all {
-			if p.name() == none {
-				tokens, room = tokens+number(p.figures["filled_tokens"]), room+number(p.figures["filled_room"])
-			}
-			faults := p.judge(window)
-			for _, fault := range faults {
-				missed = append(missed, fmt.Sprintf("%s %s %s: %s", window, format, p.name(), fault))
-			}
-			fmt.Fprintln(table, window+"\t"+format+"\t"+p.row(len(faults)))
+// judge reads results, in which nothing must be broken. What prints them says which other bars they miss.
+func judge(prints func(io.Writer, plays) ([]string, error), files []string, stdout io.Writer) error {
+	all, missed := read(files)
+	for _, p := range all {
+		for _, fault := range p.faults() {
+			missed = append(missed, p.where()+": "+fault)
 		}
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(stdout, "pooled mean fill under none %.3f\n", tokens/max(room, 1))
-	if room > 0 && tokens/room < meanFill {
-		missed = append(missed, fmt.Sprintf("pooled mean fill is under %g", meanFill))
-	}
-	return verdict(stdout, missed, len(files))
-}
-
-// verdict says which bars were missed.
-func verdict(stdout io.Writer, missed []string, replays int) error {
+	more, err := prints(stdout, all)
+	missed = append(missed, more...)
 	for _, line := range missed {
 		fmt.Fprintln(stdout, "missed:", line)
 	}
 	if len(missed) > 0 {
-		return fmt.Errorf("%d bars missed", len(missed))
+		return errors.Join(err, fmt.Errorf("%d bars missed", len(missed)))
 	}
-	fmt.Fprintf(stdout, "all bars met in %d replays\n", replays)
-	return nil
+	if err == nil {
+		fmt.Fprintf(stdout, "all bars met in %d replays\n", len(files))
+	}
+	return err
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// judge returns the bars that a result misses. A policy that edits old text has
-// none for its prefix.
-func (p *played) judge(window string) (missed []string) {
-	missed = judgeZero(p.figures)
-	if share := number(p.figures["stable_prefix_share"]); p.name() == none && window == stablePrefixWindow && share < stablePrefix {
-		missed = append(missed, fmt.Sprintf("stable_prefix_share is %.3f, must be %g", share, stablePrefix))
-	}
-	return missed
+// columns is a table with a heading, whose cells tabs divide.
+func columns(w io.Writer, heading string) *tabwriter.Writer {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, heading)
+	return table
 }
 
-// row is what the table says of a result, beside where it comes from.
-func (p *played) row(faults int) string {
-	row := p.name() + "\t" + show(p.figures["conversations"]) + "\t" + show(p.figures["builds"]) + "\t" + show(refused(p.figures)) + "\t" + strconv.Itoa(faults)
-	for _, name := range shown {
-		row += "\t" + show(p.figures[name])
-	}
-	return row
-}
-
-// judgeZero returns which figures are not 0. One that is not reported misses
-// its bar: what nobody counted is not zero.
-func judgeZero(figures map[string]any) (missed []string) {
-	if builds, ok := figures["builds"].(float64); !ok || builds == 0 {
-		missed = append(missed, "nothing was built")
-	}
-	for _, name := range report.MustBeZero() {
-		switch n, ok := figures[name].(float64); {
-		case !ok:
-			missed = append(missed, name+" is not reported")
-		case n != 0:
-			missed = append(missed, fmt.Sprintf("%s is %v, must be 0%s", name, n, example(name, figures)))
+// grid prints replays at several windows and in several formats. A policy that edits old text has no bar for its prefix.
+func grid(w io.Writer, all plays) (missed []string, err error) {
+	table := columns(w, "window\tformat\tpolicy\tconversations\tbuilds\trefused\tnot 0\tmean_fill\tstable_prefix_share\treference_recall")
+	var tokens, room int64
+	for _, p := range all {
+		window, format, _ := strings.Cut(strings.TrimLeft(p.play, "0"), "-")
+		faults := len(p.faults())
+		if p.Name() == none {
+			tokens, room = tokens+p.FilledTokens, room+p.FilledRoom
+			if window == stablePrefixWindow && p.StablePrefixShare < leastStablePrefix {
+				faults++
+				missed = append(missed, fmt.Sprintf("%s: stable_prefix_share is %.3f, must be %g", p.where(), p.StablePrefixShare, leastStablePrefix))
+			}
 		}
-	}
-	return missed
-}
-
-// example says where a figure was found first.
-func example(figure string, figures map[string]any) string {
-	all, _ := figures["examples"].([]any)
-	for _, e := range all {
-		if e, ok := e.(map[string]any); ok && e["figure"] == figure {
-			return fmt.Sprintf(", as in conversation %v, message %v: %v", e["conversation"], e["message"], e["detail"])
+		refused := 0
+		for _, n := range p.Refused {
+			refused += n
 		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\n", window, format, p.Name(), p.Conversations, p.Builds, refused, faults,
+			short(p.MeanFill), short(p.StablePrefixShare), short(p.ReferenceRecall))
 	}
-	return ""
+	_ = table.Flush()
+	fill := float64(tokens) / float64(max(room, 1))
+	fmt.Fprintf(w, "pooled mean fill under none %.3f\n", fill)
+	if room > 0 && fill < leastFill {
+		missed = append(missed, fmt.Sprintf("pooled mean fill is under %g", leastFill))
+	}
+	return missed, nil
 }
 
-// number is a figure, or 0 if it is not there.
-func number(figure any) float64 {
-	n, _ := figure.(float64)
-	return n
-}
-
-// refused adds up the refusals of all reasons.
-func refused(figures map[string]any) any {
-	byReason, ok := figures["refused"].(map[string]any)
-	if !ok {
-		return figures["refused"]
+// short is a share without decimals where it is all or nothing.
+func short(share float64) string {
+	if share == float64(int64(share)) {
+		return fmt.Sprint(share)
 	}
-	total := 0.0
-	for _, n := range byReason {
-		if n, ok := n.(float64); ok {
-			total += n
-		}
-	}
-	return total
-}
-
-func show(figure any) string {
-	switch n := figure.(type) {
-	case nil:
-		return "-"
-	case float64:
-		if n == float64(int64(n)) {
-			return strconv.FormatInt(int64(n), 10)
-		}
-		return strconv.FormatFloat(n, 'f', 3, 64)
-	}
-	return fmt.Sprint(figure)
+	return fmt.Sprintf("%.3f", share)
 }

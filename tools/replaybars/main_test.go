@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +37,7 @@ func TestRun_BarsMet_PrintsRow(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	row := strings.Join(strings.Fields(strings.Split(out, "\n")[1]), " ")
-	if want := "4096 openai-chat none 2 40 4 0 0.700 - -"; row != want {
+	if want := "4096 openai-chat none 2 40 4 0 0.700 0 0"; row != want {
 		t.Errorf("row = %q, want %q", row, want)
 	}
 }
@@ -50,7 +51,7 @@ func TestRun_BarMissed_Fails(t *testing.T) {
 		"no result":    "",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if out, err := judged(t, result); err == nil || !strings.Contains(out, "missed: 4096 openai-chat") {
+			if out, err := judged(t, result); err == nil || !strings.Contains(out, "missed: 0004096-openai-chat") {
 				t.Errorf("error %v, output:\n%s", err, out)
 			}
 		})
@@ -64,8 +65,9 @@ func TestRun_FillOrPrefixUnderBar_Fails(t *testing.T) {
 	if out, err := judged(t, strings.Replace(good, `"filled_tokens": 70`, `"filled_tokens": 60`, 1)); err == nil {
 		t.Errorf("a mean fill of 0.6 passes:\n%s", out)
 	}
-	if faults := (&played{Report: report.Report{Policy: none}, figures: map[string]any{"stable_prefix_share": 0.8}}).judge(stablePrefixWindow); !strings.Contains(strings.Join(faults, " "), "stable_prefix_share") {
-		t.Errorf("a stable prefix of 0.8 passes: %v", faults)
+	one := &played{Report: report.Report{Policy: none, StablePrefixShare: 0.8}, play: "0032768-gemini"}
+	if missed, err := grid(io.Discard, plays{one}); err != nil || !strings.Contains(strings.Join(missed, " "), "stable_prefix_share is 0.800") {
+		t.Errorf("a stable prefix of 0.8 passes: %v, %v", missed, err)
 	}
 }
 
@@ -73,7 +75,7 @@ func TestRun_OtherPolicy_IsJudgedToo(t *testing.T) {
 	against := strings.Replace(good, `"request_missing": 0`, `"request_missing": 3,
 		"examples": [{"figure": "request_missing", "conversation": "run-7", "message": 12, "detail": "0 of 9 characters"}]`, 1)
 	out, err := judged(t, strings.TrimSuffix(good, "}")+`, "against": [`+against+`]}`)
-	if want := "missed: 4096 openai-chat own: request_missing is 3, must be 0, as in conversation run-7, message 12: 0 of 9 characters"; err == nil || !strings.Contains(out, want) {
+	if want := "missed: 0004096-openai-chat: own: request_missing is 3, must be 0, as in conversation run-7, message 12: 0 of 9 characters"; err == nil || !strings.Contains(out, want) {
 		t.Errorf("%v, no %q in\n%s", err, want, out)
 	}
 	// What another policy leaves of its room is its own matter.

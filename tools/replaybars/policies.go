@@ -1,161 +1,125 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 )
 
-// The policies that have bars, and the one that they are compared with.
+// The plays of the presets, each at several caps.
 const (
-	none     = "none"
-	own      = "own"
-	balanced = "balanced"
-	// summaries is a file's: summarize in the whole of every window.
-	summaries = "summaries"
+	firstHalf    = "half-first"    // coding runs that the presets were tuned on
+	secondHalf   = "half-second"   // coding runs that they were not
+	session      = "session"       // the long session
+	service      = "service"       // customer service
+	joinedFirst  = "joined-first"  // sessions made of runs of the first half
+	joinedSecond = "joined-second" // and of the second
 )
 
-// played is what was played under one policy.
-type played struct {
-	report.Report
-	figures map[string]any // the same, with what was reported and what was not
-}
+// fiveCaps is at how many caps a preset is played: its own, and two to either side.
+const fiveCaps = 5
 
-// name is that of a policy that ships, of a file without its folder, or own for
-// the sidecar's, with a mark if citations were switched on in it.
-func (p *played) name() string {
-	name := own
-	if p.Policy != "" {
-		name = strings.TrimSuffix(filepath.Base(p.Policy), ".yaml")
-	}
-	return report.Title(name, p.Cite)
-}
-
-// family is the folder of a file, which several of a kind lie in; empty for a
-// policy that ships, and for a file that leaves everything to the server.
-func (p *played) family() string {
-	if p.Policy == filepath.Base(p.Policy) || p.name() == "default" {
-		return ""
-	}
-	return filepath.Base(filepath.Dir(p.Policy))
-}
-
-// in is what the recordings of a folder came to, in a report's files.
-func in(folder string, files []report.FileReport) report.FileReport {
-	for i := range files {
-		if folderOf(&files[i]) == folder {
-			return files[i]
+// policies prints the figures of docs/policies.md, and what each set of recordings came to. Besides the presets it judges the
+// compactions of long-*.json.
+func policies(w io.Writer, all plays) (out []string, err error) {
+	for _, p := range all {
+		if strings.HasPrefix(p.play, "long-") && p.Name() != none {
+			out = append(out, p.compacted(w)...)
 		}
 	}
-	return report.FileReport{}
-}
-
-// folderOf is the last folder of a file's path.
-func folderOf(f *report.FileReport) string { return filepath.Base(filepath.Dir(f.File)) }
-
-// readPlayed reads a report and those of the policies against it.
-func readPlayed(file string) ([]*played, error) {
-	raw, err := os.ReadFile(file)
+	figures, sets, err := all.figures()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	first := &report.Report{}
-	var figures map[string]any
-	if err := errors.Join(json.Unmarshal(raw, first), json.Unmarshal(raw, &figures)); err != nil {
-		return nil, err
+	for _, f := range figures {
+		fmt.Fprintf(w, "%s\n%s\n", f.begin, f.text)
 	}
-	against, _ := figures["against"].([]any)
-	return append(playedOf([]*report.Report{first}, []any{figures}), playedOf(first.Against, against)...), nil
+	fmt.Fprint(w, sets)
+	for _, b := range presetBars {
+		play := all.Of(b.play)
+		if b.policy == thrifty && play.Under(none) != nil && play.Under(thrifty) == nil {
+			fmt.Fprintf(w, "%s: thrifty was not played\n", b.play) // a checkout may have none
+			continue
+		}
+		out = append(out, b.preset(w, play.Under(b.policy))...)
+	}
+	for _, play := range []string{joinedFirst, joinedSecond} {
+		out = append(out, joined(w, play, all.Of(play))...)
+	}
+	return out, nil
 }
 
-// playedOf are reports with their figures as they were read.
-func playedOf(reports []*report.Report, read []any) []*played {
-	out := make([]*played, len(reports))
-	for i, r := range reports {
-		out[i] = &played{Report: *r}
-		out[i].figures, _ = read[i].(map[string]any)
+// compacted demands that views are small after a compaction, that there is at
+// most one for each window filled, and that there was any.
+func (p *played) compacted(w io.Writer) (out []string) {
+	c := p.Compactions
+	fmt.Fprintf(w, "%s, %s: %d compactions, %d summaries, the largest view after one %.3f of B, %d over 0.55, %d early; %d messages reached\n",
+		p.play, p.Name(), c.Count, c.Summaries, c.Largest, c.Over, c.Early, p.Reached.Messages)
+	reported, _ := p.figures["compactions"].(map[string]any)
+	for _, figure := range []string{"over_55_percent", "early"} {
+		if n, ok := reported[figure]; !ok || n != 0.0 {
+			out = append(out, fmt.Sprintf("%s: %s is %v of compactions, must be 0", p.where(), figure, n))
+		}
+	}
+	if c.Count == 0 || c.Summaries == 0 && p.Name() == summaries {
+		out = append(out, p.where()+": nothing was compacted, so nothing is shown")
+	}
+	if c.Summaries > 0 && p.Reached.Messages == 0 {
+		out = append(out, p.where()+": no summary was expanded")
 	}
 	return out
 }
 
-// policies judges replays under several policies each: those of the presets, which
-// have bars of what they cost and keep, long-*.json, which has those of
-// compactions, and any others, in which nothing must be broken. It prints the
-// figures of docs/policies.md, and what each set of recordings came to.
-func policies(files []string, stdout io.Writer) error {
-	plays, missed := readPlays(files)
-	for _, name := range sortedKeys(plays) {
-		for _, p := range plays[name] {
-			for _, fault := range judgeZero(p.figures) {
-				missed = append(missed, fmt.Sprintf("%s: %s: %s", name, p.name(), fault))
-			}
-			if strings.HasPrefix(name, "long-") {
-				missed = append(missed, judgeCompactions(stdout, name, p)...)
-			}
+// preset holds a preset against its bar, in each set of its play.
+func (b *bar) preset(w io.Writer, with *played) (out []string) {
+	if with == nil || with.None == nil || with.None.Builds == 0 || len(with.Caps) != fiveCaps {
+		return []string{fmt.Sprintf("%s: %s at %d caps, or none, was not played", b.play, b.policy, fiveCaps)}
+	}
+	for i := range with.None.Files {
+		n := &with.None.Files[i]
+		s := with.Set(n.Folder())
+		if n.Builds == 0 && s.Builds == 0 {
+			continue // a sample may have none of a file
 		}
+		fmt.Fprintf(w, "%s, %s, %s at %d caps: %s; at least the newest %d tokens are whole (0: all are)\n",
+			b.play, n.Folder(), b.policy, fiveCaps, describe(s, n), s.NewestKept)
+		out = append(out, b.missed(n.Folder(), s, n)...)
 	}
-	figures, err := pageFigures(plays)
-	if err != nil {
-		return errors.Join(err, errors.New(strings.Join(missed, "; ")))
-	}
-	for _, f := range figures {
-		fmt.Fprintf(stdout, "%s\n%s\n", f.begin(), f.text)
-	}
-	setsTable(stdout, plays["money"])
-	missed = append(missed, judgePresets(stdout, plays)...)
-	return verdict(stdout, missed, len(files))
+	return out
 }
 
-// readPlays reads results by their names, and says which there are none of.
-func readPlays(files []string) (plays map[string][]*played, missed []string) {
-	plays = map[string][]*played{}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		all, err := readPlayed(file)
-		if err != nil {
-			missed = append(missed, fmt.Sprintf("%s: no result: %v", name, err))
-			continue
-		}
-		plays[name] = all
-	}
-	return plays, missed
+// describe says what a policy costs, and what it keeps.
+func describe(s, none *report.FileReport) string {
+	return fmt.Sprintf("cost %.3f, references %.3f, content %.3f, foreign %.3f",
+		cost.share(s, none), references.share(s, none), content.share(s, none), foreign.share(s, none))
 }
 
-// judgeCompactions demands that views are small after a compaction, that there
-// is at most one for each window filled, and that there was any.
-func judgeCompactions(w io.Writer, name string, p *played) (missed []string) {
-	if p.name() == none {
-		return nil
-	}
-	c := p.Compactions
-	fmt.Fprintf(w, "%s, %s: %d compactions, %d summaries, the largest view after one %.3f of B, %d over 0.55, %d early; %d messages reached\n",
-		name, p.name(), c.Count, c.Summaries, c.Largest, c.Over, c.Early, p.Reached.Messages)
-	reported, _ := p.figures["compactions"].(map[string]any)
-	for _, figure := range []string{"over_55_percent", "early"} {
-		if n, ok := reported[figure]; !ok || n != 0.0 {
-			missed = append(missed, fmt.Sprintf("%s: %s: %s is %v of compactions, must be 0", name, p.name(), figure, n))
-		}
-	}
-	if c.Count == 0 || c.Summaries == 0 && p.name() == summaries {
-		missed = append(missed, fmt.Sprintf("%s: %s: nothing was compacted, so nothing is shown", name, p.name()))
-	}
-	if c.Summaries > 0 && p.Reached.Messages == 0 {
-		missed = append(missed, fmt.Sprintf("%s: %s: no summary was expanded", name, p.name()))
-	}
-	return missed
-}
+const (
+	// onlySummaries is what the presets are compared with where several tasks follow
+	// each other: a file of that name, which stays as summarize was.
+	onlySummaries = "summarize"
+	// sameRecall is by how much recalls may differ that count as equal.
+	sameRecall = 0.005
+)
 
-func named(all []*played, name string) *played {
-	for _, p := range all {
-		if p.name() == name {
-			return p
-		}
+// joined holds what balanced costs in sessions of several tasks against what
+// summaries alone cost, at the same caps, unless they keep more.
+func joined(w io.Writer, play string, all plays) []string {
+	with, other := all.Under(balanced), all.Under(onlySummaries)
+	if with == nil || other == nil || with.None == nil || len(with.Caps) != fiveCaps || len(other.Caps) != fiveCaps {
+		return []string{fmt.Sprintf("%s: %s and %s at %d caps, or none, were not played", play, balanced, onlySummaries, fiveCaps)}
 	}
-	return nil
+	s, as, n := &with.FileReport, &other.FileReport, &with.None.FileReport
+	fmt.Fprintf(w, "%s, %s: %s\n%s, %s: %s\n", play, balanced, describe(s, n), play, onlySummaries, describe(as, n))
+	b := bar{play: play, policy: balanced + " beside summaries alone"}
+	for _, m := range economy {
+		bound := m.share(as, n)
+		if m.kept {
+			bound -= sameRecall
+		}
+		b.limits = append(b.limits, limit{m, bound})
+	}
+	return b.missed("", s, n)
 }

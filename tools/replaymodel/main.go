@@ -16,9 +16,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/palimpsest-context/palimpsest/internal/policies"
 	"github.com/palimpsest-context/palimpsest/internal/replay"
 	"github.com/palimpsest-context/palimpsest/internal/replay/report"
 	"github.com/palimpsest-context/palimpsest/pkg/tokens"
@@ -42,6 +45,26 @@ const (
 	spanModel  = "replay-spans"
 )
 
+// The ways of asking.
+const (
+	none  = "none" // nobody is asked: the history in full
+	live  = "live prefix"
+	spans = "span as data"
+)
+
+// mostLive is what summaries behind the live prefix may add at most, as a share of the cost of none.
+const mostLive = 0.03
+
+// window is a context window, and the caps that balanced is played at in it.
+type window struct {
+	tokens int32
+	caps   []int // in thousands of tokens; 0 is the window itself
+	barred bool
+}
+
+// windows are the one that agents have, and a small one, in which views are summarized most often.
+var windows = []window{{tokens: 131_072, caps: []int{42, 45, 48, 51, 54}, barred: true}, {tokens: 8_192, caps: []int{0}}}
+
 func run(ctx context.Context, sidecar string, files []string, stdout io.Writer) error {
 	folder, err := os.MkdirTemp("", "replaymodel")
 	if err != nil {
@@ -53,82 +76,102 @@ func run(ctx context.Context, sidecar string, files []string, stdout io.Writer) 
 		return err
 	}
 	var missed []error
-	for _, w := range windows() {
+	for _, w := range windows {
 		for _, file := range files {
 			p := &play{sidecar: sidecar, folder: folder, file: file, window: w, counter: counter}
-			found, err := p.run(ctx)
-			if err != nil {
+			if err := p.run(ctx); err != nil {
 				return fmt.Errorf("%s at %d: %w", file, w.tokens, err)
 			}
-			missed = append(missed, found.print(stdout)...)
+			missed = append(missed, p.print(stdout)...)
 		}
 	}
 	return errors.Join(missed...)
 }
 
-// play is one file in one window, under all policies of it, with a sidecar and a provider of its own.
+// play is one file in one window, and what it came to under each way of asking.
 type play struct {
 	sidecar, folder, file string
 	window                window
 	counter               tokens.Counter
+	none                  *report.Report
+	ways                  []result
+	broken                []error
 }
 
-// run plays the file under each way of asking in turn, so that what one has cached is no help to the next.
-func (p *play) run(ctx context.Context) (*result, error) {
-	out := &result{file: p.file, window: p.window}
-	for _, way := range p.window.ways() {
-		if err := p.one(ctx, way, out); err != nil {
-			return nil, err
+// result is the mean over the caps of a way of asking.
+type result struct {
+	*report.Report
+	way   string
+	asked map[string]*bill
+}
+
+// run plays the file under each way of asking in turn, with a sidecar and a provider of its own: what one has cached is no help to the
+// next.
+func (p *play) run(ctx context.Context) error {
+	for _, way := range []string{none, live, spans} {
+		r, err := p.under(ctx, way)
+		switch {
+		case err != nil:
+			return err
+		case way == none:
+			p.none = r.Report
+		default:
+			p.ways = append(p.ways, r)
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// one plays the file under the policies of one way of asking.
-func (p *play) one(ctx context.Context, way way, into *result) error {
+func (p *play) under(ctx context.Context, way string) (out result, err error) {
 	fake, err := newProvider(func(text string) int { n, _ := p.counter.Count(text); return n })
 	if err != nil {
-		return err
+		return out, err
 	}
 	server := httptest.NewServer(fake)
 	defer server.Close()
 	address, stop, err := p.serve(ctx, server.URL)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer stop()
-	var policies []string
-	for i, text := range way.policies {
-		file := filepath.Join(p.folder, fmt.Sprintf("%s-%d.yaml", way.name, i))
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			return err
-		}
-		policies = append(policies, file)
-	}
-	if way.name == none {
-		policies = []string{none}
-	}
-	sample, err := strconv.Atoi(os.Getenv("SAMPLE"))
-	if err != nil {
-		sample = 1
-	}
 	c := &replay.Command{
-		Files: []string{p.file}, Address: address, Format: "openai-chat", Window: p.window.tokens, Policy: policies, Alone: true, JSON: true,
-		Sample: sample, Join: 1, Model: agentModel, Parallel: 2,
+		Files: []string{p.file}, Address: address, Format: "openai-chat", Window: p.window.tokens, Alone: true, JSON: true,
+		Sample: 1, Join: 1, Model: agentModel, Parallel: 2, Policy: []string{none},
+	}
+	if sample, err := strconv.Atoi(os.Getenv("SAMPLE")); err == nil {
+		c.Sample = sample
+	}
+	if way != none {
+		if c.Policy, err = p.policies(way); err != nil {
+			return out, err
+		}
 	}
 	var printed bytes.Buffer
 	env := &replay.Env{Counter: p.counter, Stdout: &printed, Stderr: io.Discard, Sent: fake.sent}
-	if err := c.Run(ctx, env); err != nil && !errors.Is(err, report.ErrJudged) {
-		return err
+	if err := c.Run(ctx, env); errors.Is(err, report.ErrJudged) {
+		p.broken = append(p.broken, err)
 	} else if err != nil {
-		into.broken = append(into.broken, err)
+		return out, err
 	}
 	var first report.Report
-	if err := json.Unmarshal(printed.Bytes(), &first); err != nil {
-		return err
+	err = json.Unmarshal(printed.Bytes(), &first)
+	return result{report.Mean(first.All()), way, fake.asked}, err
+}
+
+var fit = regexp.MustCompile(`(?m)^  fit:.*\n`)
+
+// policies writes balanced at each cap, asking in one way. It waits for models, as a replay has nothing else to do.
+func (p *play) policies(way string) (files []string, err error) {
+	for _, thousands := range p.window.caps {
+		text := strings.Replace(policies.Text("balanced"), "compaction: {", fmt.Sprintf("compaction: {live_prefix: %v, ", way == live), 1)
+		text = strings.TrimSpace(fit.ReplaceAllString(text, ""))
+		if thousands > 0 {
+			text += fmt.Sprintf("\n  fit: {max_context_tokens: %d000}", thousands)
+		}
+		file := filepath.Join(p.folder, fmt.Sprintf("%s-%d.yaml", way, thousands))
+		files, err = append(files, file), errors.Join(err, os.WriteFile(file, []byte(text+"\n  max_wait: 30s\n"), 0o600))
 	}
-	into.add(way.name, first.All(), fake.asked)
-	return nil
+	return files, err
 }
 
 // serve starts a sidecar that reaches the provider, and allows the agent's model the live prefix.
@@ -156,4 +199,26 @@ func (p *play) serve(ctx context.Context, url string) (address string, stop func
 	}
 	stop()
 	return "", nil, err
+}
+
+// print says what was found, and returns the bars that were missed.
+func (p *play) print(w io.Writer) (missed []error) {
+	name := filepath.Base(filepath.Dir(p.file))
+	for _, r := range p.ways {
+		own, whole := r.OwnCalls, p.none.CostWith
+		_, _ = fmt.Fprintf(w, "%-16s %6d  %-12s  adds %.4f of none's cost, %.3f in all; %d calls for %d summaries, %d tokens each, %.2f of them cached; %d degraded\n",
+			name, p.window.tokens, r.way, own.Cost/whole, r.CostWith/whole, own.Calls, r.Compactions.Summaries,
+			own.InputTokens/max(own.Calls, 1), report.Share(own.CacheReadTokens, own.InputTokens), r.LetGo.Degraded)
+		for model, b := range r.asked {
+			_, _ = fmt.Fprintf(w, "%40s: %d calls, %d tokens, %d cached, %d at most\n", model, b.calls, b.input, b.cached, b.largest)
+		}
+		switch {
+		case r.way != live || !p.window.barred:
+		case own.Calls == 0 || own.CacheReadTokens == 0:
+			missed = append(missed, fmt.Errorf("%s: no summary was asked for behind the live prefix", name))
+		case own.Cost/whole > mostLive:
+			missed = append(missed, fmt.Errorf("%s: summaries behind the live prefix add %.4f of none's cost, at most %.2f", name, own.Cost/whole, mostLive))
+		}
+	}
+	return append(missed, p.broken...)
 }

@@ -39,12 +39,11 @@ func TestPlay_Run_BothWaysAreAskedAndBilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &play{sidecar: sidecar, folder: folder, file: file, window: window{tokens: 8_192, caps: []int{0}}, counter: counter}
-	r, err := p.run(t.Context())
-	if err != nil || len(r.broken) > 0 || len(r.ways) != 2 {
-		t.Fatalf("%v, %+v", err, r)
+	if err := p.run(t.Context()); err != nil || len(p.broken) > 0 || len(p.ways) != 2 {
+		t.Fatalf("%v, %+v", err, p)
 	}
-	behind, without := r.ways[0], r.ways[1]
-	if behind.calls == 0 || behind.cached < behind.input/2 || without.calls == 0 || without.cached > without.input/2 {
+	behind, without := p.ways[0].OwnCalls, p.ways[1].OwnCalls
+	if behind.Calls == 0 || behind.CacheReadTokens < behind.InputTokens/2 || without.Calls == 0 || without.CacheReadTokens > without.InputTokens/2 {
 		t.Errorf("behind the prefix %+v, without %+v", behind, without)
 	}
 }

@@ -1,3 +1,5 @@
+// Package recording reads recorded agent runs, in the forms that providers and tools write, as messages that can be appended. It knows no
+// sidecar and no judge.
 package recording
 
 import (
@@ -26,6 +28,16 @@ type Recording struct {
 // Asks says whether a context is asked for before the message.
 func (r *Recording) Asks(i int) bool {
 	return r.Messages[i].GetRole() == pb.Role_ROLE_ASSISTANT && !r.continued[i]
+}
+
+// Builds is how often a context is asked for.
+func (r *Recording) Builds() (n int) {
+	for i := range r.Messages {
+		if r.Asks(i) {
+			n++
+		}
+	}
+	return n
 }
 
 // Options says how recordings are read: every Sample-th conversation, the first

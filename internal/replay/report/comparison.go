@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -68,11 +67,11 @@ func (r *Report) comparison(s *sheet.Sheet) {
 	cells(table, "", "tokens", "of", "", "of", "", "con-", "for-", "re-", "com-", "sum-", "own", "own", "build", "ms", "must")
 	cells(table, "", "sent", "none", "cost", "none", "recall", "tent", "eign", "writes", "pacted", "maries", "calls", "cost", "p50", "p95", "be 0")
 	for _, o := range all {
-		cells(table, append(append([]string{o.label()}, o.Total().against(none.Total())...),
+		cells(table, append(append([]string{o.label()}, o.against(&none.FileReport)...),
 			short(o.Compactions.Count), short(o.Compactions.Summaries), short(o.OwnCalls.Calls), short(o.OwnCalls.Cost),
 			short(o.BuildMS.P50), short(o.BuildMS.P95), short(len(o.Broken())))...)
 		for _, one := range o.Caps {
-			part(table, fmt.Sprintf("at %d", one.Cap), one.Total(), none)
+			part(table, fmt.Sprintf("at %d", one.Cap), &one.FileReport, none)
 		}
 	}
 	for i := range r.Bounds {
@@ -85,7 +84,7 @@ func (r *Report) comparison(s *sheet.Sheet) {
 
 // part writes the cells that are shares of none, and leaves the others empty.
 func part(w io.Writer, name string, f *FileReport, none *Report) {
-	cells(w, append(append([]string{name}, f.against(none.Total())...), make([]string, 7)...)...)
+	cells(w, append(append([]string{name}, f.against(&none.FileReport)...), make([]string, 7)...)...)
 }
 
 // uncapped says which policies --caps says nothing of.
@@ -134,13 +133,6 @@ func (f *FileReport) against(none *FileReport) []string {
 		fmt.Sprintf("%.3f", f.ReferenceRecall), fmt.Sprintf("%.3f", f.ContentRecall), fmt.Sprintf("%.3f", f.ForeignContentRecall),
 		short(f.Rewrites),
 	}
-}
-
-// Total is what all files came to.
-func (r *Report) Total() *FileReport {
-	f := &FileReport{}
-	addFigures(reflect.ValueOf(f).Elem(), reflect.ValueOf(r).Elem())
-	return f
 }
 
 func cells(w io.Writer, row ...string) { fmt.Fprintln(w, strings.Join(row, "\t")+"\t") }

@@ -19,8 +19,9 @@ func (r *Report) text() string {
 func TestReport_Comparison_FitsTheWidth(t *testing.T) {
 	large := func(name string) *Report {
 		return &Report{
-			Policy: name, Builds: 1, TokensWith: 123_456_789_000, CostWith: 98_765_432_100, Rewrites: 123_456, ReferenceRecall: 0.987, MeanFill: 0.7,
-			OwnCalls: OwnCalls{Calls: 1_234_567, Cost: 12_345_678}, Compactions: Compactions{Count: 12_345, Summaries: 23_456},
+			Policy: name, MeanFill: 0.7,
+			FileReport: FileReport{Builds: 1, TokensWith: 123_456_789_000, CostWith: 98_765_432_100, Rewrites: 123_456, ReferenceRecall: 0.987},
+			OwnCalls:   OwnCalls{Calls: 1_234_567, Cost: 12_345_678}, Compactions: Compactions{Count: 12_345, Summaries: 23_456},
 			BuildMS: Millis{P50: 12.3, P95: 123.4},
 			Files:   []FileReport{{File: "/d/a_rather_long_name/conversations.jsonl", TokensWith: 1_234_567, CostWith: 9}, {File: "b"}},
 		}

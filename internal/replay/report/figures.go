@@ -2,12 +2,13 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 )
 
-// FileReport is what the recordings of one file came to.
+// FileReport is what the recordings of one file came to, or of all.
 type FileReport struct {
 	File                 string  `json:"file,omitempty"`
 	Conversations        int     `json:"conversations"`
@@ -24,6 +25,9 @@ type FileReport struct {
 
 	Recall Recall `json:"-"`
 }
+
+// Folder is the last one of the file's path, which tells sets of recordings apart.
+func (f *FileReport) Folder() string { return filepath.Base(filepath.Dir(f.File)) }
 
 // Bound is what somebody comes to who knows the future, and edits nothing but
 // leaves messages out. Names say what changing old text costs: what it does, at
@@ -177,4 +181,17 @@ type Recall struct{ References, Content, ForeignContent Recalled }
 func (r *Recall) shares() (references, content, foreign float64) {
 	share := func(of Recalled) float64 { return Share(of.Held, of.Wanted) }
 	return share(r.References), share(r.Content), share(r.ForeignContent)
+}
+
+// Prices are those of a million tokens.
+type Prices struct{ Read, Write float64 }
+
+// DefaultPrices are those of behaviour §8's simulations, where uncached input
+// costs 1.
+var DefaultPrices = Prices{Read: 0.1, Write: 1.25}
+
+// Of is what a context costs of which so many tokens are read from the cache
+// and so many written to it, in millionths.
+func (p Prices) Of(read, written int) float64 {
+	return p.Read*float64(read) + p.Write*float64(written)
 }

@@ -15,9 +15,8 @@ type Report struct {
 	Window                int32          `json:"window"`
 	Budget                int32          `json:"budget"`
 	Seconds               float64        `json:"seconds"`
-	Conversations         int            `json:"conversations"`
+	FileReport                           // of all files
 	Messages              int            `json:"messages"`
-	Builds                int            `json:"builds"`
 	Refused               map[string]int `json:"refused"`
 	RefusedShare          float64        `json:"refused_share"`
 	RejectedAppends       int            `json:"rejected_appends"`
@@ -36,34 +35,25 @@ type Report struct {
 	Errors                int            `json:"errors" must:"0"`
 	ReadbackMismatches    int            `json:"readback_mismatches" must:"0"`
 
-	ExpansionMismatches  int       `json:"expansion_mismatches" must:"0"`
-	Expansions           int       `json:"expansions"`
-	ExpiredEarly         int       `json:"expired_early" must:"0"`
-	ExpiredLate          int       `json:"expired_late" must:"0"`
-	PrunedEarly          int       `json:"pruned_early" must:"0"`
-	SavingsMisstated     int       `json:"savings_misstated" must:"0"`
-	Unexplained          int       `json:"unexplained" must:"0"`
-	Unreachable          int       `json:"unreachable" must:"0"`
-	CitedWrongly         int       `json:"cited_wrongly" must:"0"`
-	CitationsOverWeight  int       `json:"citations_over_weight" must:"0"`
-	ContentMismatches    int       `json:"content_mismatches" must:"0"`
-	CopiesMissing        int       `json:"copies_missing" must:"0"`
-	TokensWithout        int64     `json:"tokens_without"`
-	TokensWith           int64     `json:"tokens_with"`
-	MeanFill             float64   `json:"mean_fill"`
-	FilledTokens         int64     `json:"filled_tokens"`
-	FilledRoom           int64     `json:"filled_room"`
-	StablePrefixShare    float64   `json:"stable_prefix_share"`
-	NewestKept           int       `json:"newest_kept" merge:"least"`
-	Rewrites             int       `json:"rewrites"`
-	CostWithout          float64   `json:"cost_without"`
-	CostWith             float64   `json:"cost_with"`
-	ReferenceRecall      float64   `json:"reference_recall"`
-	ContentRecall        float64   `json:"content_recall"`
-	ForeignContentRecall float64   `json:"foreign_content_recall"`
-	AppendMS             Millis    `json:"append_ms"`
-	BuildMS              Millis    `json:"build_ms"`
-	Examples             []Example `json:"examples"`
+	ExpansionMismatches int       `json:"expansion_mismatches" must:"0"`
+	Expansions          int       `json:"expansions"`
+	ExpiredEarly        int       `json:"expired_early" must:"0"`
+	ExpiredLate         int       `json:"expired_late" must:"0"`
+	PrunedEarly         int       `json:"pruned_early" must:"0"`
+	SavingsMisstated    int       `json:"savings_misstated" must:"0"`
+	Unexplained         int       `json:"unexplained" must:"0"`
+	Unreachable         int       `json:"unreachable" must:"0"`
+	CitedWrongly        int       `json:"cited_wrongly" must:"0"`
+	CitationsOverWeight int       `json:"citations_over_weight" must:"0"`
+	ContentMismatches   int       `json:"content_mismatches" must:"0"`
+	CopiesMissing       int       `json:"copies_missing" must:"0"`
+	MeanFill            float64   `json:"mean_fill"`
+	FilledTokens        int64     `json:"filled_tokens"`
+	FilledRoom          int64     `json:"filled_room"`
+	StablePrefixShare   float64   `json:"stable_prefix_share"`
+	AppendMS            Millis    `json:"append_ms"`
+	BuildMS             Millis    `json:"build_ms"`
+	Examples            []Example `json:"examples"`
 
 	AtEnd       AtEnd        `json:"at_end"`
 	LetGo       LetGo        `json:"let_go"`
