@@ -4,11 +4,15 @@ package demo
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
+	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/dial"
+	"github.com/palimpsest-context/palimpsest/internal/inspect/sheet"
 )
 
 // Command is `sidecar demo`.
@@ -33,38 +37,63 @@ type Env struct {
 // smallestWindow leaves room for the system prompt, a question and a clipped result.
 const smallestWindow = 4096
 
+// timeout bounds every call.
+const timeout = 20 * time.Second
+
+// widest is how many columns are used: longer lines are hard to read.
+const widest = 120
+
 // Run plays the whole demo. It fails if anything that the sidecar promises does not hold.
-func (c *Command) Run(ctx context.Context, env *Env) error {
-	if c.Window < smallestWindow {
-		return fmt.Errorf("a window of %d tokens is too small for the demo: at least %d", c.Window, smallestWindow)
-	}
-	explored, err := openTree(ctx, c.Tree)
-	if err != nil {
-		return err
-	}
-	defer explored.close()
-	address, stop := c.Address, func() {}
-	if address == "" {
-		if address, stop, err = env.Start(ctx); err != nil {
-			return fmt.Errorf("starting a sidecar: %w", err)
+func (c *Command) Run(ctx context.Context, env *Env) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			err = p.error
+		default:
+			panic(p)
 		}
+	}()
+	require(c.Window >= smallestWindow, "a window of %d tokens is too small for the demo: at least %d", c.Window, smallestWindow)
+	explored := openTree(ctx, c.Tree)
+	address := c.Address
+	if address == "" {
+		started, stop, err := env.Start(ctx)
+		address = must(started, err)
+		defer stop()
 	}
-	defer stop()
-	connection, err := dial.Plain(address, timeout)
-	if err != nil {
-		return err
-	}
+	connection := must(dial.Plain(address, timeout))
 	defer func() { _ = connection.Close() }()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	a := newAgent(newScreen(env.Stdout, c.Pace, c.ASCII), newClient(connection, c.Window), explored, c.Format, cancel)
-	a.opening(c)
-	a.explore(ctx)
-	a.showCitations(ctx)
-	a.summary()
-	a.prove(ctx)
-	if c.Address != "" {
-		a.Paragraph("The conversation stays on record as %s.", a.sidecar.conversation)
+	id := "demo-" + rand.Text()
+	p := &player{
+		Labels:                    &sheet.Labels{Sheet: sheet.New(env.Stdout, false, c.ASCII), Indent: 2, LabelWidth: 10},
+		ContextServiceClient:      pb.NewContextServiceClient(connection),
+		ConversationServiceClient: pb.NewConversationServiceClient(connection),
+		ContentServiceClient:      pb.NewContentServiceClient(connection),
+		flags:                     c, tree: explored, began: time.Now(),
+		format: pb.ContextFormat(pb.ContextFormat_value["CONTEXT_FORMAT_"+strings.ToUpper(strings.ReplaceAll(c.Format, "-", "_"))]),
+		kept:   way{id: id}, plain: way{id: id + "-plain"}, cited: way{id: id + "-cited"},
+		saved: map[string]int64{}, changed: map[string]int{},
 	}
-	return a.err
+	p.Width = min(p.Width, widest)
+	p.play(ctx)
+	return nil
+}
+
+// failure ends the demo: Run returns its error.
+type failure struct{ error }
+
+// must is a value that the demo cannot go on without.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(failure{err})
+	}
+	return value
+}
+
+// require ends the demo unless something holds.
+func require(holds bool, broken string, args ...any) {
+	if !holds {
+		panic(failure{fmt.Errorf(broken, args...)})
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,84 +13,27 @@ import (
 	"strings"
 )
 
-// call is what the agent asks of a tool. The fields that a tool does not know are empty.
-type call struct {
-	Tool    string `json:"-"`
-	Path    string `json:"path,omitempty"`
-	Pattern string `json:"pattern,omitempty"`
-	Symbol  string `json:"symbol,omitempty"`
-	From    int    `json:"from,omitempty"`
-	Lines   int    `json:"lines,omitempty"`
-	Index   *int32 `json:"id,string,omitempty"`
-	Of      string `json:"-"` // what Index stands for, found when the call is made
-}
-
 // The names under which the notes in a context tell a model to ask for what left it, and for parts of what is cited.
 const (
 	expandTool   = "expand_message"
 	retrieveTool = "retrieve_content"
 )
 
-func (c call) arguments() string {
-	encoded, _ := json.Marshal(c) // strings and numbers always encode
-	return string(encoded)
-}
-
-// String is the call as a person would write it.
-func (c call) String() string {
-	words := c.Tool
-	if c.Index != nil {
-		words += fmt.Sprintf(" #%d (%s)", *c.Index, c.Of)
-	}
-	if c.Pattern != "" {
-		words += ` "` + c.Pattern + `"`
-	}
-	if at := c.Symbol + c.Path; at != "" {
-		words += " " + at
-	}
-	if c.Lines > 0 {
-		words += fmt.Sprintf(":%d-%d", c.From, c.From+c.Lines-1)
-	}
-	return words
-}
-
-// tree is the folder that the agent explores. Nothing outside of it is read, and nothing is written.
+// tree is the folder that the agent explores. Nothing is written.
 type tree struct {
-	root   *os.Root
 	files  fs.FS
 	name   string // for people
 	script []step
 }
 
-func (t *tree) close() { _ = t.root.Close() }
-
 // openTree opens the folder that was asked for, else Go's own sources, else the working folder.
-func openTree(ctx context.Context, folder string) (t *tree, err error) {
-	own := ""
-	if folder == "" {
-		own = goroot(ctx)
+func openTree(ctx context.Context, folder string) *tree {
+	if own := goroot(ctx); folder == "" && own != "" {
+		return &tree{os.DirFS(own), "the Go toolchain's own sources and documents", readScript(goScript)}
 	}
-	if t, err = openFolder(cmp.Or(own, folder, ".")); err != nil {
-		return nil, err
-	}
-	if own != "" {
-		t.name = "the Go toolchain's own sources and documents"
-		t.script, err = readScript(goScript)
-	} else {
-		t.script, err = t.plan()
-	}
-	if err != nil {
-		t.close()
-	}
-	return t, err
-}
-
-func openFolder(folder string) (*tree, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	return &tree{root: root, files: root.FS(), name: filepath.Base(folder)}, nil
+	t := &tree{files: os.DirFS(cmp.Or(folder, ".")), name: filepath.Base(folder)}
+	t.script = t.plan()
+	return t
 }
 
 // goroot is where Go's sources lie, or empty.
@@ -136,48 +78,40 @@ func (t *tree) walk(under string) (files []file, err error) {
 	return files, err
 }
 
-// run really runs the tool. What it says is made valid UTF-8, because a message's text is.
-func (t *tree) run(ctx context.Context, c call) (said string, err error) {
-	switch c.Tool {
+// run really runs a tool. What it says is made valid UTF-8, because a message's text is.
+func (t *tree) run(ctx context.Context, call string) (said string, err error) {
+	switch tool, about := parse(call); tool {
 	case "list":
-		said, err = t.list(c.Path)
+		said, err = t.list(about)
 	case "read":
-		said, err = t.read(c)
+		var content []byte
+		content, err = fs.ReadFile(t.files, about)
+		said = string(content)
 	case "search":
-		said, err = t.search(c.Pattern, c.Path)
+		said, err = t.search(about)
 	case "go_doc":
-		said, err = goDoc(ctx, c.Symbol)
+		said, err = goDoc(ctx, about)
 	default:
-		err = fmt.Errorf("no such tool: %s", c.Tool)
+		err = fmt.Errorf("no such tool: %s", tool)
 	}
 	return strings.ToValidUTF8(said, "\uFFFD"), err
 }
 
-func (t *tree) list(folder string) (string, error) {
+func (t *tree) list(folder string) (said string, err error) {
 	entries, err := fs.ReadDir(t.files, folder)
-	var b strings.Builder
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil { // else it is gone since it was listed
-			fmt.Fprintf(&b, "%s %9d %s\n", info.Mode(), info.Size(), entry.Name())
+			said += fmt.Sprintf("%s %9d %s\n", info.Mode(), info.Size(), entry.Name())
 		}
 	}
-	return b.String(), err
+	return said, err
 }
 
-func (t *tree) read(c call) (string, error) {
-	content, err := fs.ReadFile(t.files, c.Path)
-	if err != nil || c.Lines == 0 {
-		return string(content), err
-	}
-	lines := strings.SplitAfter(string(content), "\n")
-	first := min(max(c.From-1, 0), len(lines))
-	return strings.Join(lines[first:min(first+c.Lines, len(lines))], ""), nil
-}
-
-// search finds a literal text, as grep -rnF does.
-func (t *tree) search(pattern, under string) (string, error) {
+// search finds a text, which stands in quotation marks, under a folder or in a file, as grep -rnF does.
+func (t *tree) search(about string) (string, error) {
+	pattern, under, _ := strings.Cut(strings.TrimPrefix(about, `"`), `" `)
 	files, err := t.walk(under)
-	var b strings.Builder
+	var said strings.Builder
 	for _, f := range files {
 		content, err := fs.ReadFile(t.files, f.name)
 		if err != nil || bytes.IndexByte(content, 0) >= 0 || !bytes.Contains(content, []byte(pattern)) {
@@ -185,11 +119,11 @@ func (t *tree) search(pattern, under string) (string, error) {
 		}
 		for i, line := range strings.Split(string(content), "\n") {
 			if strings.Contains(line, pattern) {
-				fmt.Fprintf(&b, "%s:%d:%s\n", f.name, i+1, line)
+				fmt.Fprintf(&said, "%s:%d:%s\n", f.name, i+1, line)
 			}
 		}
 	}
-	return b.String(), err
+	return said.String(), err
 }
 
 func goDoc(ctx context.Context, symbol string) (string, error) {
