@@ -215,19 +215,44 @@ func (s *Service) Add(ctx context.Context, r AddRequest) (string, error) {
 	if key == "" {
 		key = s.IDs().String()
 	}
+	session := scope.Kind == memory.ScopeSession
+	if session {
+		if err := s.noteSession(ctx, r.Of.Key); err != nil {
+			return "", s.failure(ctx, err)
+		}
+	}
 	sum := sha256.Sum256([]byte("added\x00" + key))
 	id, err := s.Target.Put(ctx, scope, &memory.Note{
 		Key: hex.EncodeToString(sum[:16]), Text: r.Text, Metadata: r.Metadata, Time: s.Txn.Now(), ExpireTime: r.ExpireTime,
 	})
-	if err == nil && scope.Kind == memory.ScopeSession {
-		err = s.noteSession(ctx, r.Of.Key)
+	if err == nil && session {
+		err = s.requireScope(ctx, r.Of, scope, id)
 	}
 	return id, s.failure(ctx, err)
 }
 
-// noteSession records that a conversation's own scope holds something, which must be deleted with the conversation.
+// requireScope fails if the conversation of a scope was deleted while a memory was added to it. Its deletion may have forgotten the scope
+// before the memory came, so the memory is deleted.
+func (s *Service) requireScope(ctx context.Context, of Of, scope memory.Scope, id string) error {
+	now, err := s.scopeOf(ctx, of)
+	switch {
+	case err == nil && now == scope:
+		return nil
+	case err == nil:
+		err = conversation.Errorf(conversation.ConversationNotFound, "the conversation was deleted meanwhile")
+	case conversation.KindOf(err) != conversation.ConversationNotFound && conversation.KindOf(err) != conversation.ConversationDeleted:
+		return err
+	}
+	_, failed := s.Target.Delete(context.WithoutCancel(ctx), scope, []string{id})
+	return cmp.Or(failed, err)
+}
+
+// noteSession records that a conversation's own scope may hold something, which must be deleted with the conversation.
 func (s *Service) noteSession(ctx context.Context, key store.Key) error {
 	v, err := s.open(ctx, key)
+	if v == nil && err == nil {
+		_, err = s.Txn.Read(ctx, key, store.Query{}) // it was deleted meanwhile: this says how
+	}
 	if err != nil {
 		return err
 	}
