@@ -176,7 +176,7 @@ func (s *Service) Search(ctx context.Context, r SearchRequest) (*SearchResult, e
 		result.Memories = append(result.Memories, found...)
 	}
 	if len(result.Degradations) == len(r.Scopes) {
-		return nil, s.failure(ctx, failed)
+		return nil, failureOf(ctx, failed)
 	}
 	byScore(result.Memories)
 	result.Memories = result.Memories[:min(len(result.Memories), r.Limit)]
@@ -202,7 +202,7 @@ func (s *Service) List(ctx context.Context, r ListRequest) (memory.Listing, erro
 		return memory.Listing{}, err
 	}
 	page, err := s.Target.List(ctx, scope, &memory.Page{Token: r.Token, Limit: r.Limit, Kinds: r.Kinds, Now: s.Txn.Now()})
-	return page, s.failure(ctx, err)
+	return page, failureOf(ctx, err)
 }
 
 // Add remembers a text as it is and returns the memory's id.
@@ -218,7 +218,7 @@ func (s *Service) Add(ctx context.Context, r AddRequest) (string, error) {
 	session := scope.Kind == memory.ScopeSession
 	if session {
 		if err := s.noteSession(ctx, r.Of.Key); err != nil {
-			return "", s.failure(ctx, err)
+			return "", failureOf(ctx, err)
 		}
 	}
 	sum := sha256.Sum256([]byte("added\x00" + key))
@@ -228,7 +228,7 @@ func (s *Service) Add(ctx context.Context, r AddRequest) (string, error) {
 	if err == nil && session {
 		err = s.requireScope(ctx, r.Of, scope, id)
 	}
-	return id, s.failure(ctx, err)
+	return id, failureOf(ctx, err)
 }
 
 // requireScope fails if the conversation of a scope was deleted while a memory was added to it. Its deletion may have forgotten the scope
@@ -262,8 +262,8 @@ func (s *Service) noteSession(ctx context.Context, key store.Key) error {
 	})
 }
 
-// failure turns a target's errors into errors of the domain.
-func (s *Service) failure(ctx context.Context, err error) error {
+// failureOf turns a target's errors into errors of the domain.
+func failureOf(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -302,5 +302,5 @@ func (s *Service) Delete(ctx context.Context, of Of, id string) (bool, error) {
 			return m.Scope.Kind == scope.Kind && (m.ID == id || slices.Contains(gone, m.ID))
 		})
 	}
-	return len(gone) > 0, s.failure(ctx, err)
+	return len(gone) > 0, failureOf(ctx, err)
 }
