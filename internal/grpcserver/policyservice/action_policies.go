@@ -1,12 +1,43 @@
 package policyservice
 
 import (
+	"context"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 )
+
+// PutActionPolicy creates or replaces an action policy.
+func (s *Service) PutActionPolicy(ctx context.Context, req *pb.PutActionPolicyRequest) (*pb.PutActionPolicyResponse, error) {
+	policy := fromActionPolicy(req.GetPolicy())
+	err := s.engine.PutActionPolicy(ctx, convert.Namespace(ctx), policy, convert.FromRequest(req))
+	return &pb.PutActionPolicyResponse{Policy: toActionPolicy(policy)}, err
+}
+
+// GetActionPolicy returns an action policy.
+func (s *Service) GetActionPolicy(ctx context.Context, req *pb.GetActionPolicyRequest) (*pb.GetActionPolicyResponse, error) {
+	found, err := s.engine.ActionPolicy(ctx, convert.Namespace(ctx), fromActionKey(req))
+	if err != nil {
+		return nil, err
+	}
+	return &pb.GetActionPolicyResponse{Policy: toActionPolicy(*found)}, nil
+}
+
+// ListActionPolicies lists the action policies by key.
+func (s *Service) ListActionPolicies(ctx context.Context, req *pb.ListActionPoliciesRequest) (*pb.ListActionPoliciesResponse, error) {
+	after, _ := paging.Open(req)
+	found, next, err := s.engine.ActionPolicies(ctx, convert.Namespace(ctx), after, paging.Limit(req))
+	return &pb.ListActionPoliciesResponse{Policies: convert.Each(found, toActionPolicy), NextPageToken: paging.Next(req, next)}, err
+}
+
+// DeleteActionPolicy removes an action policy.
+func (s *Service) DeleteActionPolicy(ctx context.Context, req *pb.DeleteActionPolicyRequest) (*pb.DeleteActionPolicyResponse, error) {
+	return &pb.DeleteActionPolicyResponse{}, s.engine.DeleteActionPolicy(ctx, convert.Namespace(ctx), fromActionKey(req), convert.FromRequest(req))
+}
 
 // actionKeyed names what an action policy is for.
 type actionKeyed interface {

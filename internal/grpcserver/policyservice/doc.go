@@ -1,3 +1,3 @@
-// Package policyservice answers the calls of the PolicyService: model profiles, action policies and prompts. Each RPC has a file of its own,
-// which holds the rules of its request and its handler.
+// Package policyservice answers the calls of the PolicyService: model profiles, action policies and prompts. Each of the three has a file,
+// which holds its rules and its handlers.
 package policyservice

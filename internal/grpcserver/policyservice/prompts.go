@@ -1,14 +1,54 @@
 package policyservice
 
 import (
+	"context"
 	"strings"
 
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/convert"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
+
+// PutPrompt creates or replaces a prompt.
+func (s *Service) PutPrompt(ctx context.Context, req *pb.PutPromptRequest) (*pb.PutPromptResponse, error) {
+	stored, err := s.engine.PutPrompt(ctx, convert.Namespace(ctx), fromPrompt(req.GetPrompt()), convert.FromRequest(req))
+	if err != nil {
+		return nil, err
+	}
+	return &pb.PutPromptResponse{Prompt: toPrompt(*stored)}, nil
+}
+
+// GetPrompt returns a prompt.
+func (s *Service) GetPrompt(ctx context.Context, req *pb.GetPromptRequest) (*pb.GetPromptResponse, error) {
+	found, err := s.engine.Prompt(ctx, convert.Namespace(ctx), req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &pb.GetPromptResponse{Prompt: toPrompt(*found)}, nil
+}
+
+// ListPrompts lists the prompts by id.
+func (s *Service) ListPrompts(ctx context.Context, req *pb.ListPromptsRequest) (*pb.ListPromptsResponse, error) {
+	after, _ := paging.Open(req)
+	found, next, err := s.engine.Prompts(ctx, convert.Namespace(ctx), after, paging.Limit(req))
+	if err != nil {
+		return nil, err
+	}
+	prompts, more := paging.Cut(convert.Each(found, toPrompt))
+	if more {
+		next = prompts[len(prompts)-1].GetId()
+	}
+	return &pb.ListPromptsResponse{Prompts: prompts, NextPageToken: paging.Next(req, next)}, nil
+}
+
+// DeletePrompt removes a prompt.
+func (s *Service) DeletePrompt(ctx context.Context, req *pb.DeletePromptRequest) (*pb.DeletePromptResponse, error) {
+	return &pb.DeletePromptResponse{}, s.engine.DeletePrompt(ctx, convert.Namespace(ctx), req.GetId(), convert.FromRequest(req))
+}
 
 func promptRules() rules.Table[*pb.Prompt] {
 	return rules.Table[*pb.Prompt]{

@@ -3,9 +3,12 @@ package policyservice
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "github.com/palimpsest-context/palimpsest/gen/palimpsest/v1"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/paging"
 	"github.com/palimpsest-context/palimpsest/internal/grpcserver/rules"
+	"github.com/palimpsest-context/palimpsest/internal/grpcserver/schema"
 	"github.com/palimpsest-context/palimpsest/pkg/conversation"
 	"github.com/palimpsest-context/palimpsest/pkg/engine"
 )
@@ -28,7 +31,7 @@ type Engine interface {
 	DeletePrompt(ctx context.Context, namespace, id string, r engine.Request) error
 }
 
-// Service answers the calls of the PolicyService. The handlers have a file each, which holds the rules of their requests too.
+// Service answers the calls of the PolicyService. The answer that a handler returns beside an error is dropped.
 type Service struct {
 	pb.UnsafePolicyServiceServer
 
@@ -41,17 +44,35 @@ func New(e Engine) *Service { return &Service{engine: e} }
 // Rules are the rules of all requests of the service.
 func Rules() []rules.Request {
 	return []rules.Request{
-		rules.For(putModelProfileRules()),
-		rules.For(getModelProfileRules()),
+		putting("profile", (*pb.PutModelProfileRequest).GetProfile, profileRules()),
+		rules.For(named("model", (*pb.GetModelProfileRequest).GetModel)),
 		rules.For(paging.Rules[*pb.ListModelProfilesRequest]()),
-		rules.For(deleteModelProfileRules()),
-		rules.For(putActionPolicyRules()),
+		deleting(named("model", (*pb.DeleteModelProfileRequest).GetModel)),
+		putting("policy", (*pb.PutActionPolicyRequest).GetPolicy, actionPolicyRules()),
 		rules.For(actionKeyRules[*pb.GetActionPolicyRequest]()),
 		rules.For(paging.Rules[*pb.ListActionPoliciesRequest]()),
-		rules.For(deleteActionPolicyRules()),
-		rules.For(putPromptRules()),
-		rules.For(getPromptRules()),
+		deleting(actionKeyRules[*pb.DeleteActionPolicyRequest]()),
+		putting("prompt", (*pb.PutPromptRequest).GetPrompt, promptRules()),
+		rules.For(named("id", (*pb.GetPromptRequest).GetId)),
 		rules.For(paging.Rules[*pb.ListPromptsRequest]()),
-		rules.For(deletePromptRules()),
+		deleting(named("id", (*pb.DeletePromptRequest).GetId)),
 	}
+}
+
+// change is a request that changes what is kept under a name.
+type change interface {
+	proto.Message
+	GetRequestId() string
+}
+
+func putting[M change, E comparable](field string, get func(M) E, entry rules.Table[E]) rules.Request {
+	return rules.For(rules.Table[M]{rules.RequiredMessage(field, get, entry), schema.RequestID(M.GetRequestId)})
+}
+
+func named[M any](field string, get func(M) string) rules.Table[M] {
+	return rules.Table[M]{rules.Text(field, schema.NameLimit(), get)}
+}
+
+func deleting[M change](key rules.Table[M]) rules.Request {
+	return rules.For(append(key, schema.RequestID(M.GetRequestId)))
 }
