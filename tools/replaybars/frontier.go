@@ -186,7 +186,7 @@ func (a box) overlaps(b box) bool {
 // label finds the places of names where nothing is yet: to the right of a point
 // or, where the panel ends, to its left, and ever further below.
 func (a *panel) label() {
-	var taken []box
+	taken := make([]box, 0, 2*len(a.Named))
 	for _, p := range a.Named {
 		taken = append(taken, box{p.X - 6, p.Y - 6, 12, 12})
 	}

@@ -65,9 +65,13 @@ func tableOf(t *testing.T) string {
 			return true
 		}
 		call, of := passCall(step.Elts[1])
-		fn, gives := declared(t, of.X.(*ast.Ident).Name, of.Sel.Name)
+		dir, ok := of.X.(*ast.Ident)
+		if !ok {
+			t.Fatalf("step %s calls no function of a pass", name.Value)
+		}
+		fn, gives := declared(t, dir.Name, of.Sel.Name)
 		words, _ := strconv.Unquote(name.Value)
-		fmt.Fprintf(&table, "| %s | `%s.%s` | %s | %s | %s |\n", words, of.X, of.Sel, strings.Join(besides(call), ", "), gives, firstSentence(fn.Doc.Text(), fn.Name.Name))
+		fmt.Fprintf(&table, "| %s | `%s.%s` | %s | %s | %s |\n", words, dir.Name, of.Sel, strings.Join(besides(call), ", "), gives, firstSentence(fn.Doc.Text(), fn.Name.Name))
 		passes++
 		return false
 	})
