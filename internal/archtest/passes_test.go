@@ -45,41 +45,43 @@ func checkPassesApart(t *tree) (found []string) {
 // checkDraftWriter: the driver's take alone makes the next draft, and nobody gets a draft to write in.
 func checkDraftWriter(t *tree) (found []string) {
 	writers := 0
+	t.functionsThatKnowTheDraft(func(f *file, local string, fn *ast.FuncDecl) {
+		for _, field := range fieldsOf(fn) {
+			if star, ok := field.Type.(*ast.StarExpr); ok && names(star.X, local, "Draft") {
+				found = append(found, fmt.Sprintf("%s:%d: %s can write the draft that it is given", f.path, t.line(fn), fn.Name.Name))
+			}
+		}
+		ast.Inspect(fn, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 1 {
+				return true
+			}
+			selector, ok := call.Fun.(*ast.SelectorExpr)
+			if _, pointer := call.Args[0].(*ast.UnaryExpr); !ok || !pointer || selector.Sel.Name != "With" {
+				return true
+			}
+			if writers++; f.dir != planDir || writers > 1 {
+				found = append(found, fmt.Sprintf("%s:%d: %s writes the draft: the driver's take alone does", f.path, t.line(n), fn.Name.Name))
+			}
+			return true
+		})
+	})
+	return found
+}
+
+// functionsThatKnowTheDraft visits the functions of all files that know the draft. local is what these call its package: its folder, within the package itself.
+func (t *tree) functionsThatKnowTheDraft(visit func(f *file, local string, fn *ast.FuncDecl)) {
 	for _, f := range t.code() {
 		local := f.localName(module + passDir)
 		if f.dir == passDir {
 			local = passDir
 		}
-		if local == "" {
-			continue
-		}
 		for _, decl := range f.syntax.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok {
-				continue
+			if fn, ok := decl.(*ast.FuncDecl); ok && local != "" {
+				visit(f, local, fn)
 			}
-			for _, field := range fieldsOf(fn) {
-				if star, ok := field.Type.(*ast.StarExpr); ok && names(star.X, local, "Draft") {
-					found = append(found, fmt.Sprintf("%s:%d: %s can write the draft that it is given", f.path, t.line(fn), fn.Name.Name))
-				}
-			}
-			ast.Inspect(fn, func(n ast.Node) bool {
-				call, ok := n.(*ast.CallExpr)
-				if !ok || len(call.Args) != 1 {
-					return true
-				}
-				selector, ok := call.Fun.(*ast.SelectorExpr)
-				if _, pointer := call.Args[0].(*ast.UnaryExpr); !ok || !pointer || selector.Sel.Name != "With" {
-					return true
-				}
-				if writers++; f.dir != planDir || writers > 1 {
-					found = append(found, fmt.Sprintf("%s:%d: %s writes the draft: the driver's take alone does", f.path, t.line(n), fn.Name.Name))
-				}
-				return true
-			})
 		}
 	}
-	return found
 }
 
 // fieldsOf are the receiver and the parameters of a function.
@@ -107,24 +109,12 @@ func names(x ast.Expr, local, name string) bool {
 // checkDraftMethods counts the methods of the draft. A function that takes a draft and is no pass counts as one.
 func checkDraftMethods(t *tree) (found []string) {
 	var all []string
-	for _, f := range t.code() {
-		local := f.localName(module + passDir)
-		if f.dir == passDir {
-			local = passDir
+	t.functionsThatKnowTheDraft(func(f *file, local string, fn *ast.FuncDecl) {
+		isThePass := isPass(f.dir) && fn.Recv == nil && fn.Name.IsExported()
+		if !isThePass && slices.ContainsFunc(fieldsOf(fn), func(field *ast.Field) bool { return names(field.Type, local, "Draft") }) {
+			all = append(all, f.path+": "+fn.Name.Name)
 		}
-		if local == "" {
-			continue
-		}
-		for _, decl := range f.syntax.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || isPass(f.dir) && fn.Recv == nil && fn.Name.IsExported() {
-				continue
-			}
-			if slices.ContainsFunc(fieldsOf(fn), func(field *ast.Field) bool { return names(field.Type, local, "Draft") }) {
-				all = append(all, f.path+": "+fn.Name.Name)
-			}
-		}
-	}
+	})
 	if len(all) > maxMethods {
 		found = append(found, fmt.Sprintf("the draft has %d methods, at most %d: %s", len(all), maxMethods, strings.Join(all, ", ")))
 	}

@@ -85,10 +85,11 @@ func play(t *testing.T, c *Command) string {
 	return out.String()
 }
 
-// TestCommand_Run_AnyTree plays a script that is planned for a tree nobody has seen: here, this repository.
+// TestCommand_Run_AnyTree plays a script that is planned for a tree nobody has seen: here, the packages of this repository. All of it may
+// hold what builds and virtual environments have left.
 func TestCommand_Run_AnyTree(t *testing.T) {
 	// Words may be broken over lines.
-	lines := play(t, &Command{Window: 16384, Format: "anthropic", Tree: "../..", ASCII: true})
+	lines := play(t, &Command{Window: 16384, Format: "anthropic", Tree: "../../pkg", ASCII: true})
 	for line := range strings.Lines(lines) {
 		if len(line) > 101 || strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
 			t.Errorf("not ASCII, or too long: %s", line)
@@ -153,7 +154,7 @@ func TestCommand_Run_GoTree(t *testing.T) {
 // TestCommand_Run_NothingAnswers_FailsAndShowsNoTurn: what fails first is said, and what would follow is not shown.
 func TestCommand_Run_NothingAnswers_FailsAndShowsNoTurn(t *testing.T) {
 	var out bytes.Buffer
-	err := (&Command{Window: smallestWindow, Format: "gemini", Tree: "../..", Address: "127.0.0.1:1"}).Run(t.Context(), &Env{Stdout: &out})
+	err := (&Command{Window: smallestWindow, Format: "gemini", Tree: "../../pkg", Address: "127.0.0.1:1"}).Run(t.Context(), &Env{Stdout: &out})
 	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") || strings.Contains(out.String(), "what it came to") || strings.Contains(out.String(), "turn 1") {
 		t.Errorf("%v\n%s", err, out.String())
 	}

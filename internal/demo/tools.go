@@ -19,7 +19,7 @@ const (
 	retrieveTool = "retrieve_content"
 )
 
-// tree is the folder that the agent explores. Nothing is written.
+// tree is the folder that the agent explores. Nothing outside of it is read, and nothing is written.
 type tree struct {
 	files  fs.FS
 	name   string // for people
@@ -29,12 +29,15 @@ type tree struct {
 // openTree opens the folder that was asked for, else Go's own sources, else the working folder.
 func openTree(ctx context.Context, folder string) *tree {
 	if own := goroot(ctx); folder == "" && own != "" {
-		return &tree{os.DirFS(own), "the Go toolchain's own sources and documents", readScript(goScript)}
+		return &tree{inside(own), "the Go toolchain's own sources and documents", readScript(goScript)}
 	}
-	t := &tree{files: os.DirFS(cmp.Or(folder, ".")), name: filepath.Base(folder)}
+	t := &tree{files: inside(cmp.Or(folder, ".")), name: filepath.Base(folder)}
 	t.script = t.plan()
 	return t
 }
+
+// inside is a folder's files. A link that leads out of it cannot be followed.
+func inside(folder string) fs.FS { return must(os.OpenRoot(folder)).FS() }
 
 // goroot is where Go's sources lie, or empty.
 func goroot(ctx context.Context) string {

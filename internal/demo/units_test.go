@@ -25,7 +25,7 @@ func testTree(t *testing.T) *tree {
 			t.Fatal(err)
 		}
 	}
-	return &tree{files: os.DirFS(folder)}
+	return &tree{files: inside(folder)}
 }
 
 func TestTree_Run_ToolsReadWhatIsThere(t *testing.T) {
