@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -165,5 +166,17 @@ func TestFingerprint_LeavesPluginsOut(t *testing.T) {
 	other := &pb.Message{Parts: text("b")}
 	if fingerprint(bare) != fingerprint(noted) || fingerprint(bare) == fingerprint(other) {
 		t.Error("a plugin's words change the fingerprint, or the message's own do not")
+	}
+}
+
+// TestTree_Run_LinksOutOfTheTree_AreNotFollowed: whoever names a folder shows that folder alone.
+func TestTree_Run_LinksOutOfTheTree_AreNotFollowed(t *testing.T) {
+	outside, folder := filepath.Join(t.TempDir(), "secret"), t.TempDir()
+	if err := errors.Join(os.WriteFile(outside, []byte("secret"), 0o600), os.Symlink(outside, filepath.Join(folder, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	explored := &tree{files: inside(folder)}
+	if said, err := explored.run(t.Context(), "read link"); err == nil {
+		t.Errorf("it reads %q", said)
 	}
 }
