@@ -142,8 +142,6 @@ func checkPlanFileLength(t *tree) (found []string) {
 
 // larger are types that have more methods than that, from when the rule came. They may only shrink.
 var larger = map[string]int{
-	"pkg/engine/internal/appends.Pending":        52,
-	"pkg/engine/internal/appends.attempt":        42,
 	"pkg/engine/internal/memories.Service":       55,
 	"pkg/engine/internal/memories.syncState":     100,
 	"pkg/engine/internal/memories.work":          66,
