@@ -142,14 +142,11 @@ func checkPlanFileLength(t *tree) (found []string) {
 
 // larger are types that have more methods than that, from when the rule came. They may only shrink.
 var larger = map[string]int{
-	"pkg/engine/internal/memories.Service":       55,
-	"pkg/engine/internal/memories.syncState":     100,
-	"pkg/engine/internal/memories.work":          66,
-	"pkg/engine/internal/messages.correction":    32,
-	"pkg/engine/internal/messages.listingPage":   33,
-	"pkg/engine/internal/messages.messageSearch": 40,
-	"pkg/engine/internal/transfer.importer":      40,
-	"pkg/engine/internal/view.Loaded":            51,
+	"pkg/engine/internal/memories.Service":   55,
+	"pkg/engine/internal/memories.syncState": 100,
+	"pkg/engine/internal/memories.work":      66,
+	"pkg/engine/internal/transfer.importer":  40,
+	"pkg/engine/internal/view.Loaded":        51,
 }
 
 // structure is a type with its methods and with what it embeds.
