@@ -145,7 +145,6 @@ var larger = map[string]int{
 	"pkg/engine/internal/memories.Service":   55,
 	"pkg/engine/internal/memories.syncState": 100,
 	"pkg/engine/internal/memories.work":      66,
-	"pkg/engine/internal/view.Loaded":        51,
 }
 
 // structure is a type with its methods and with what it embeds.

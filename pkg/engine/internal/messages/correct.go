@@ -99,10 +99,30 @@ type correction struct {
 // maxCorrections bounds the corrections of a conversation: all of them are part of every read of its edits.
 const maxCorrections = 1000
 
+// countCorrections counts the corrections among edits. All of them are loaded with any message.
+func countCorrections(edits []conversation.Edit) int {
+	n := 0
+	for i := range edits {
+		if edits[i].Kind == conversation.EditCorrect {
+			n++
+		}
+	}
+	return n
+}
+
+// weightIn is the weight of what a view shows of a message, in tokens.
+func weightIn(view *conversation.View, m *conversation.Message) int64 {
+	it, shown := view.Item(view.Corrected(m))
+	if !shown {
+		return 0
+	}
+	return it.Tokens()
+}
+
 // commit makes the edit and reports what it costs.
 func (b *correction) commit(ctx context.Context) (*CorrectResult, error) {
 	w, ms := b.reader.loaded, b.reader.service
-	if w.Corrections() >= maxCorrections {
+	if countCorrections(w.Edits) >= maxCorrections {
 		return nil, conversation.Errorf(conversation.LimitExceeded, "a conversation holds at most %d corrections", maxCorrections)
 	}
 	if w.View.Hidden(conversation.Range{First: b.message.Index, End: b.message.Index + 1}) {
@@ -126,7 +146,7 @@ func (b *correction) commit(ctx context.Context) (*CorrectResult, error) {
 func (b *correction) change(ctx context.Context, c *store.Change) (*CorrectResult, error) {
 	w, ms := b.reader.loaded, b.reader.service
 	after := &messageReader{service: ms, loaded: w.WithEdit(b.edit), last: b.reader.last}
-	b.edit.Before, b.edit.After = w.Weight(b.message), after.loaded.Weight(b.message)
+	b.edit.Before, b.edit.After = weightIn(w.View, b.message), weightIn(after.loaded.View, b.message)
 	dissolved := summariesMissing(w.View, after.loaded.View)
 	if err := b.changeSlots(c, len(dissolved) > 0); err != nil {
 		return nil, err
@@ -260,7 +280,7 @@ func (b *correction) changeSlots(c *store.Change, dissolves bool) error {
 			return err
 		}
 	}
-	return w.ForgetWindows(c, func(win *conversation.Window) bool {
+	return w.Slots.ForgetWindows(c, func(win *conversation.Window) bool {
 		_, cut := win.CutOf(b.message.Index, 0)
 		return cut || dissolves
 	})
